@@ -1,0 +1,103 @@
+import type { MetricOutcome, StepOutcome, WriteOutcome } from "./decision.ts";
+import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
+import type { ControllerSettings } from "./settings.ts";
+import type { TargetRef } from "./spec.ts";
+
+/** The item that holds for every cluster of the account. */
+export interface FleetRecord {
+  /** The kill switch: while set, every sync holds and says so. */
+  readonly frozen?: { readonly by: string; readonly atMs: number; readonly reason: string };
+}
+
+/** How a cluster is reached. Secrets are referred to, never stored in the table. */
+export type Connection =
+  | {
+      readonly kind: "eks";
+      readonly endpoint: string;
+      readonly caData: string;
+      readonly clusterId: string;
+      readonly region: string;
+      readonly roleArn?: string;
+    }
+  | { readonly kind: "secret"; readonly secretId: string; readonly context?: string }
+  | { readonly kind: "kubeconfig"; readonly path: string; readonly context?: string };
+
+export interface ClusterRecord {
+  readonly name: ClusterName;
+  readonly connection: Connection;
+  readonly syncPeriodMs: number;
+  /** Each partition and its namespaces; a partition without a list holds every namespace that no other partition names. */
+  readonly partitions: readonly { readonly name: PartitionName; readonly namespaces?: readonly Namespace[] }[];
+  readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
+  readonly settings: ControllerSettings;
+  /** Raised by every edit; an edit is a conditional write on it. */
+  readonly version: number;
+}
+
+export interface AutoscalerRecord {
+  readonly cluster: ClusterName;
+  readonly namespace: Namespace;
+  readonly name: AutoscalerName;
+  readonly uid: AutoscalerUid;
+  /** Raised when the spec changes. */
+  readonly generation: number;
+  /** The manifest as given, JSON text; converted anew whenever it is loaded, so that a converter's mend reaches stored objects. */
+  readonly manifest: string;
+  readonly createdMs: number;
+  readonly updatedMs: number;
+  readonly updatedBy: string;
+  readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
+}
+
+/** A scale about to be made, stored in the head of its partition before any PUT (docs/architecture.md, "Exactly one effect"). */
+export interface Intent {
+  /** `<uid>:<epoch that stored it>`, also the id of its scale event. */
+  readonly id: string;
+  readonly uid: AutoscalerUid;
+  readonly namespace: Namespace;
+  readonly name: AutoscalerName;
+  readonly target: TargetRef;
+  readonly from: number;
+  readonly to: number;
+  readonly targetUid: string;
+  readonly resourceVersion: string;
+  readonly targetGeneration?: number;
+  readonly decidedMs: number;
+  readonly deadlineMs: number;
+  /** Generation of the autoscaler's spec that decided it. */
+  readonly specGeneration: number;
+  readonly because: { readonly reason: string; readonly message: string };
+}
+
+/** The immutable record of one attempt to scale. */
+export interface ScaleEventRecord extends AutoscalerRef {
+  readonly id: string;
+  readonly uid: AutoscalerUid;
+  readonly partition: PartitionName;
+  readonly target: TargetRef;
+  /** When it was decided. */
+  readonly atMs: number;
+  /** From a clock reading after the answer, or of the sync that settled it later; windows count from here. */
+  readonly settledMs: number;
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly metrics: readonly MetricOutcome[];
+  readonly steps: readonly StepOutcome[];
+  readonly specGeneration: number;
+  readonly outcome: WriteOutcome["kind"];
+  /** What the API server or the transport said, when it was not applied. */
+  readonly detail?: string;
+}
+
+/** A person's edit; valid once the autoscaler has the generation it names. */
+export interface ChangeRecord extends AutoscalerRef {
+  /** uid + new generation. */
+  readonly id: string;
+  readonly atMs: number;
+  readonly by: string;
+  readonly verb: "apply" | "delete" | "pause" | "resume";
+  readonly before?: string;
+  readonly after?: string;
+}
