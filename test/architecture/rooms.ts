@@ -1,0 +1,44 @@
+/**
+ * The rooms and the rooms that each may import, down the list of meaning (docs/architecture.md, "Rooms"). A room that is not listed may not exist.
+ */
+export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  "lib/model": [],
+  "lib/manifest": ["lib/model"],
+  "lib/policy": ["lib/model"],
+  "lib/store": ["lib/model"],
+  "lib/cluster": ["lib/model"],
+  "lib/report": ["lib/model"],
+  "lib/sync": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report"],
+  "lib/service": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync"],
+  functions: ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service"],
+  "lib/local": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "functions"],
+  "lib/cli": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "lib/local"],
+};
+
+/** Rooms that compute: no package, no Node module, nothing that could wait or look at a clock. */
+export const PURE_ROOMS = ["lib/model", "lib/policy"] as const;
+
+/** Packages that only these rooms may load, because their weight or their I/O belongs there. */
+export const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  "@kubernetes/client-node": ["lib/cluster"],
+  dynalite: ["lib/local"],
+  "@peculiar/x509": ["lib/local"],
+  "reflect-metadata": ["lib/local"],
+  "csv-parse": ["lib/local"],
+  commander: ["lib/cli", "lib/local"],
+  "cli-table3": ["lib/cli", "lib/local"],
+  "log-update": ["lib/cli", "lib/local"],
+  "@aws-sdk/client-dynamodb": ["lib/store", "lib/sync", "lib/service", "lib/local", "lib/cli", "functions"],
+  "@middy/core": ["functions"],
+  "@middy/sqs-partial-batch-failure": ["functions"],
+};
+
+/** Room of a path ("lib/store/keys.ts" → "lib/store"), undefined outside all of them. */
+export const roomOf = (path: string): string | undefined => Object.keys(ROOMS).find((room) => path.startsWith(`${room}/`));
+
+/** Name of the package behind a bare specifier: "@aws-sdk/client-sqs/x" → "@aws-sdk/client-sqs". */
+export const packageOf = (specifier: string): string =>
+  specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
