@@ -1,0 +1,129 @@
+import { parseQuantity, type Quantity } from "./quantity-parse.ts";
+import { canonicalOf } from "./quantity-print.ts";
+
+export { MAX_QUANTITY_CHARACTERS, parseQuantity, type Quantity } from "./quantity-parse.ts";
+export { binaryText, canonicalOf, decimalText } from "./quantity-print.ts";
+
+/** Decimal places of a big quantity. */
+const BIG_PLACES = 9;
+/** From this power of ten on, the lower 64 bits of any multiple are zero. */
+const NOTHING_LEFT_IN_64_BITS = 64;
+/** Powers of ten that the integer form multiplies in place; beyond i64, the others leave nothing (hpa.md 0.4). */
+const WRAPPING_POWERS = new Set([1, 2, 3, 6, 9]);
+/** Doubles end well before this power of ten. */
+const BEYOND_DOUBLES = 400;
+const MAX_I64 = 2n ** 63n - 1n;
+
+/** Thousandths, away from zero; as i64, so that absurd numbers wrap as in the controller (hpa.md 0.4). */
+export const milliOf = (quantity: Quantity): bigint => scaled(quantity, 3);
+
+/** Whole units, away from zero, as i64. */
+export const wholeOf = (quantity: Quantity): bigint => scaled(quantity, 0);
+
+/** The double that a tolerance of this quantity becomes: of the stored text, unscaled integer × power of ten in one multiplication (hpa.md 3.1). */
+export const floatOf = (quantity: Quantity): number => {
+  const stored = quantity.written === undefined ? (parseQuantity(canonicalOf(quantity)) ?? quantity) : quantity;
+  const { form, mantissa, exponent } = stored;
+  if (mantissa === 0n) return 0;
+  if (form === "integer") return Number(mantissa) * powerOfTen(exponent);
+  if (exponent > BEYOND_DOUBLES) return mantissa < 0n ? -Infinity : Infinity;
+  return Number(mantissa * tenTo(exponent + BIG_PLACES)) * powerOfTen(-BIG_PLACES);
+};
+
+/** -1, 0 or 1. */
+export const signOf = (quantity: Quantity): -1 | 0 | 1 => (quantity.mantissa === 0n ? 0 : quantity.mantissa < 0n ? -1 : 1);
+
+/** Thousandths of a text in one go, for every container of every pod of a sync; `undefined` where the text is no quantity. */
+export const milliOfText = (text: string): bigint | undefined => {
+  const ordinary = ordinaryMilli(text);
+  if (ordinary !== undefined) return BigInt(ordinary);
+  const quantity = parseQuantity(text);
+  return quantity && milliOf(quantity);
+};
+
+const scaled = (quantity: Quantity, places: number): bigint =>
+  quantity.form === "integer" ? scaledInteger(quantity, places) : scaledBig(quantity, places);
+
+const scaledInteger = ({ mantissa, exponent }: Quantity, places: number): bigint => {
+  const power = exponent + places;
+  if (power < 0) return awayFromZero(mantissa, tenTo(-power));
+  if (power >= NOTHING_LEFT_IN_64_BITS) return 0n;
+  const product = mantissa * tenTo(power);
+  const low = BigInt.asIntN(64, product);
+  return low === product || WRAPPING_POWERS.has(power) ? low : 0n;
+};
+
+const scaledBig = ({ mantissa, exponent, family }: Quantity, places: number): bigint => {
+  // What was capped has lost its decimal places; every other big quantity has exactly nine.
+  if (family === "binary" && exponent === 0 && isCap(mantissa)) return BigInt.asIntN(64, mantissa * tenTo(places));
+  const dropped = BIG_PLACES - places;
+  // Every bit that could be kept is zero; this also bounds the work for a hostile exponent.
+  if (exponent + places >= NOTHING_LEFT_IN_64_BITS) return 0n;
+  const unscaled = mantissa * tenTo(exponent + BIG_PLACES);
+  // Negative numbers of any size are on this side, and wrap before the division.
+  const taken = unscaled < MAX_I64 ? BigInt.asIntN(64, unscaled) : unscaled;
+  const divisor = tenTo(dropped);
+  const quotient = taken / divisor;
+  // Any remainder adds one, for negative numbers as well: the controller's own rule.
+  return BigInt.asIntN(64, taken % divisor === 0n ? quotient : quotient + 1n);
+};
+
+const isCap = (mantissa: bigint): boolean => mantissa === MAX_I64 || mantissa === -MAX_I64;
+
+const awayFromZero = (value: bigint, divisor: bigint): bigint => {
+  const quotient = value / divisor;
+  if (value % divisor === 0n) return quotient;
+  return value < 0n ? quotient - 1n : quotient + 1n;
+};
+
+const TENS = Array.from({ length: NOTHING_LEFT_IN_64_BITS }, (_, power) => 10n ** BigInt(power));
+const tenTo = (power: number): bigint => TENS[power] ?? 10n ** BigInt(power);
+
+/** Doubles of the powers of ten, made of the same two factors as the controller's, which differ from the nearest double beyond 10^31. */
+const powerOfTen = (power: number): number => {
+  if (power > 308) return Infinity;
+  const steps = Math.floor(Math.abs(power) / 32) * 32;
+  const rest = Math.abs(power) - steps;
+  return power >= 0 ? Number(`1e${steps}`) * Number(`1e${rest}`) : Number(`1e-${steps}`) / Number(`1e${rest}`);
+};
+
+const ZERO = 48;
+/** Digits of the fast path: few enough that reading them in a double is exact. */
+const ORDINARY_DIGITS = 12;
+/** Thousandths per unit; negative ones divide. */
+const ORDINARY_FACTORS: ReadonlyMap<string, number> = new Map([
+  ["", 1_000],
+  ["m", 1],
+  ["n", -1_000_000],
+  ["u", -1_000],
+  ["k", 1e6],
+  ["M", 1e9],
+  ["G", 1e12],
+  ["Ki", 1_024_000],
+  ["Mi", 1_048_576_000],
+  ["Gi", 1_073_741_824_000],
+]);
+
+/** Thousandths of up to twelve digits with an ordinary suffix; `undefined` leaves the text to the exact path. */
+const ordinaryMilli = (text: string): number | undefined => {
+  let value = 0;
+  let at = 0;
+  for (; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+  }
+  if (at === 0 || at > ORDINARY_DIGITS) return undefined;
+  const factor = ORDINARY_FACTORS.get(at === text.length ? "" : text.slice(at));
+  if (factor === undefined) return undefined;
+  if (factor < 0) return dividedUp(value, -factor);
+  const product = value * factor;
+  // A product beyond 2^53 may be rounded, but never back to 2^53 - 1 or below.
+  return product <= Number.MAX_SAFE_INTEGER ? product : undefined;
+};
+
+/** Both the remainder and the difference of two integers below 2^53 are exact in doubles. */
+const dividedUp = (value: number, divisor: number): number => {
+  const rest = value % divisor;
+  return (value - rest) / divisor + (rest === 0 ? 0 : 1);
+};
