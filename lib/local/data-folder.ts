@@ -1,0 +1,76 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { TidemarkError } from "../model/errors.ts";
+import { DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./folder-layout.ts";
+import { type Holder, holdFolder, livingRun } from "./folder-lock.ts";
+import { flowingNowMs, readSavedClock, type SavedClock } from "./saved-clock.ts";
+import { startTables } from "./tables.ts";
+
+export { DEFAULT_DATA_FOLDER };
+
+/** How long a command waits for another that has the folder, or for a run that is starting. */
+const PATIENCE_MS = 10_000;
+const LOOK_AGAIN_MS = 50;
+
+/** A data folder as a command sees it: where its tables answer and what time it is there. */
+export interface OpenFolder {
+  readonly dir: string;
+  /** Endpoint of the tables on loopback; `tablesClient` (tables.ts) makes a client for it. */
+  readonly endpoint: string;
+  /** The folder's time: the running clock, or where the last run stopped. */
+  readonly clock: () => number;
+  /** The process that is running on the folder; absent when nothing runs and this process serves the tables itself. */
+  readonly run?: Holder;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the data folder for one command, during a run or after it. Without a run this process serves the tables until `close`, and has the folder alone meanwhile.
+ * Throws `local.no-data` when no run was ever started there, `local.folder-in-use` when another command does not let go of it.
+ */
+export const openFolder = async (folder: string = DEFAULT_DATA_FOLDER): Promise<OpenFolder> => {
+  const layout = folderLayout(folder);
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const saved = readSavedClock(layout);
+    if (!saved) throw noData(folder);
+    const run = livingRun(layout);
+    if (!run) return openResting(layout, saved);
+    if (run.tablesEndpoint !== undefined) return openLiving(layout, saved, run, run.tablesEndpoint);
+    // Between its first breath and its first table a run has no endpoint, nor while it closes.
+    if (performance.now() > giveUpAt) throw notReady(layout, run);
+    await wait(LOOK_AGAIN_MS);
+  }
+};
+
+const openLiving = (layout: FolderLayout, saved: SavedClock, run: Holder, endpoint: string): OpenFolder => ({
+  dir: layout.dir,
+  endpoint,
+  clock: () => flowingNowMs(readSavedClock(layout) ?? saved, Date.now()),
+  run,
+  close: async () => {},
+});
+
+const openResting = async (layout: FolderLayout, saved: SavedClock): Promise<OpenFolder> => {
+  const held = await holdFolder(layout, "command", PATIENCE_MS);
+  try {
+    const tables = await startTables(layout.tables);
+    held.publish({ tablesEndpoint: tables.endpoint });
+    return {
+      dir: layout.dir,
+      endpoint: tables.endpoint,
+      clock: () => saved.nowMs,
+      close: async () => {
+        await tables.close();
+        held.release();
+      },
+    };
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+};
+
+const noData = (folder: string): TidemarkError => new TidemarkError("local.no-data", `No data in "${folder}": start a run first`, { folder });
+
+const notReady = (layout: FolderLayout, { pid }: Holder): TidemarkError =>
+  new TidemarkError("local.not-ready", `Cannot open "${layout.dir}": the run with pid ${pid} has no tables yet`, { dir: layout.dir, pid });

@@ -1,0 +1,71 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DescribeTableCommand,
+  DynamoDBClient,
+  ResourceInUseException,
+} from "@aws-sdk/client-dynamodb";
+import dynalite from "dynalite";
+
+/** Region and credentials of everything that answers on loopback: the SDK insists on some, and nothing checks them. */
+export const LOOPBACK_REGION = "local";
+export const LOOPBACK_CREDENTIALS = { accessKeyId: "loopback", secretAccessKey: "loopback" };
+
+const TABLE_POLL_MS = 5;
+
+export interface Tables {
+  readonly endpoint: string;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts the embedded DynamoDB on a LevelDB folder, on a free port of 127.0.0.1. The caller must hold the data folder: LevelDB admits one process. */
+export const startTables = async (path: string): Promise<Tables> => {
+  const server = dynalite({ path, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  const endpoint = await listenOnLoopback(server);
+  return { endpoint, close: () => closed(server) };
+};
+
+/** Creates the tables that are not there yet and waits until all answer. */
+export const ensureTables = async (client: DynamoDBClient, definitions: readonly CreateTableCommandInput[]): Promise<void> => {
+  for (const definition of definitions) {
+    try {
+      await client.send(new CreateTableCommand(definition));
+    } catch (error) {
+      // The table is there already: the folder was used before.
+      if (!(error instanceof ResourceInUseException)) throw error;
+    }
+    await untilActive(client, definition.TableName);
+  }
+};
+
+/** A client for the embedded tables. Connections are kept, since a sync makes several calls in a row. */
+export const tablesClient = (endpoint: string): DynamoDBClient =>
+  new DynamoDBClient({ endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
+
+/** Binds a server to 127.0.0.1 alone; the port is the system's choice. */
+export const listenOnLoopback = async (server: Server): Promise<string> => {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+};
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.close((error) => (error ? reject(error) : resolve()));
+    // A client of another process may keep its connection open for long.
+    server.closeAllConnections();
+  });
+
+const untilActive = async (client: DynamoDBClient, TableName: string | undefined): Promise<void> => {
+  for (;;) {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+    if (Table?.TableStatus === "ACTIVE") return;
+    await wait(TABLE_POLL_MS);
+  }
+};
