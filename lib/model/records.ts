@@ -1,7 +1,8 @@
-import type { MetricOutcome, StepOutcome, WriteOutcome } from "./decision.ts";
+import type { Because, ControllerEvent, MetricOutcome, StepOutcome, WriteOutcome } from "./decision.ts";
 import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
 import type { ControllerSettings } from "./settings.ts";
 import type { TargetRef } from "./spec.ts";
+import type { Windows } from "./windows.ts";
 
 /** The item that holds for every cluster of the account. */
 export interface FleetRecord {
@@ -39,7 +40,7 @@ export interface AutoscalerRecord {
   readonly namespace: Namespace;
   readonly name: AutoscalerName;
   readonly uid: AutoscalerUid;
-  /** Raised when the spec changes. */
+  /** Raised by every edit (spec, pause, resume); an edit is a conditional write on it. */
   readonly generation: number;
   /** The manifest as given, JSON text; converted anew whenever it is loaded, so that a converter's mend reaches stored objects. */
   readonly manifest: string;
@@ -66,7 +67,12 @@ export interface Intent {
   readonly deadlineMs: number;
   /** Generation of the autoscaler's spec that decided it. */
   readonly specGeneration: number;
-  readonly because: { readonly reason: string; readonly message: string };
+  readonly because: Because;
+  /** Kept with the intent, so that whoever settles it can write the whole event. */
+  readonly metrics: readonly MetricOutcome[];
+  readonly steps: readonly StepOutcome[];
+  /** The recommendation of the sync that decided it: settled by a later holder, it still belongs to the stabilization windows. */
+  readonly recommendation?: number;
 }
 
 /** The immutable record of one attempt to scale. */
@@ -100,4 +106,35 @@ export interface ChangeRecord extends AutoscalerRef {
   readonly verb: "apply" | "delete" | "pause" | "resume";
   readonly before?: string;
   readonly after?: string;
+}
+
+/** What one sync found and decided for one autoscaler, as the journal keeps it. */
+export interface Evaluation {
+  readonly uid: AutoscalerUid;
+  readonly namespace: Namespace;
+  readonly name: AutoscalerName;
+  readonly kind: "hold" | "scale";
+  readonly failed: boolean;
+  readonly from?: number;
+  readonly to?: number;
+  readonly because: Because;
+  readonly metrics: readonly MetricOutcome[];
+  readonly steps: readonly StepOutcome[];
+  readonly events: readonly ControllerEvent[];
+}
+
+/** The evaluations of one windows page in one sync. */
+export interface JournalPage {
+  readonly atMs: number;
+  readonly epoch: number;
+  readonly page: number;
+  readonly evaluations: readonly Evaluation[];
+}
+
+/** What one windows page keeps of one autoscaler. */
+export interface StoredWindows {
+  readonly uid: AutoscalerUid;
+  readonly windows: Windows;
+  /** The newest recommendation run also holds at every sync completed since: its end is the head's `evaluatedMs` where that is later. */
+  readonly open: boolean;
 }

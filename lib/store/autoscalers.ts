@@ -1,0 +1,84 @@
+import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { TidemarkError } from "../model/errors.ts";
+import type { AutoscalerRef, ClusterName, Namespace, PartitionRef } from "../model/ids.ts";
+import type { AutoscalerRecord } from "../model/records.ts";
+import { itemKey } from "./item-key.ts";
+import { autoscalerKey, autoscalersPk, headKey, namespacePrefix } from "./keys.ts";
+import { readAll } from "./read-all.ts";
+import { autoscalerSchema } from "./record-schemas.ts";
+import { deleteRecord, putRecord, type RecordWrite, readRecord } from "./record-write.ts";
+import { repeat } from "./repeat.ts";
+import type { Tables } from "./tables.ts";
+
+/** An autoscaler as its item holds it, or the words of the failure to read it: that stops this one alone. */
+export type AutoscalerItem =
+  | { readonly kind: "read"; readonly record: AutoscalerRecord }
+  | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: string; readonly message: string };
+
+const itemOf = (item: Readonly<Record<string, AttributeValue>>): AutoscalerItem => {
+  const parsed = autoscalerSchema.safeParse(unmarshall(item));
+  if (parsed.success) return { kind: "read", record: parsed.data };
+  const [namespace = "", name = ""] = (item["sk"]?.S ?? "").split("#");
+  const uid = item["uid"]?.S;
+  const message = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  return { kind: "unreadable", namespace, name, ...(uid !== undefined && { uid }), message };
+};
+
+const named = (ref: AutoscalerRef): string => `autoscaler "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}"`;
+
+/** One autoscaler, read strongly; absent when there is none. Throws `store.unreadable`. */
+export const getAutoscaler = async (tables: Tables, ref: AutoscalerRef): Promise<AutoscalerRecord | undefined> => {
+  const item = await readRecord(tables, `read ${named(ref)}`, autoscalerKey(ref));
+  if (!item) return undefined;
+  const read = itemOf(item);
+  if (read.kind === "read") return read.record;
+  throw new TidemarkError("store.unreadable", `Cannot read ${named(ref)}: ${read.message}`, { ...ref });
+};
+
+/** Stores a record with its new generation, if the stored one still has `expected` (undefined: none is stored). Raise the partition's spec version after it. */
+export const putAutoscaler = (tables: Tables, record: AutoscalerRecord, expected: number | undefined): Promise<RecordWrite> =>
+  putRecord(tables, `store ${named(record)}`, {
+    key: autoscalerKey(record),
+    record,
+    expected: { counter: "generation", ...(expected !== undefined && { value: expected }) },
+  });
+
+/** Deletes an autoscaler whose generation is `expected`. Raise the partition's spec version after it. */
+export const deleteAutoscaler = (tables: Tables, ref: AutoscalerRef, expected: number): Promise<RecordWrite> =>
+  deleteRecord(tables, `delete ${named(ref)}`, { key: autoscalerKey(ref), expected: { counter: "generation", value: expected } });
+
+export const listAutoscalersParams = (stateTable: string, cluster: ClusterName, namespace?: Namespace): QueryCommandInput => ({
+  TableName: stateTable,
+  ConsistentRead: true,
+  ...(namespace === undefined
+    ? { KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": { S: autoscalersPk(cluster) } } }
+    : {
+        KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+        ExpressionAttributeValues: { ":pk": { S: autoscalersPk(cluster) }, ":prefix": { S: namespacePrefix(namespace) } },
+      }),
+});
+
+/** The autoscalers of a cluster, or of one namespace, in order of namespace and name; read strongly and page by page. */
+export async function* listAutoscalers(tables: Tables, cluster: ClusterName, namespace?: Namespace): AsyncGenerator<AutoscalerItem> {
+  const params = listAutoscalersParams(tables.stateTable, cluster, namespace);
+  for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}"`, params)) yield itemOf(item);
+}
+
+/*
+ *  put manifest (generation 5) ── raise spec version       a sync between the two reads the old or the new manifest: either is whole
+ *                              └─ died ✗                   cached specs expire after 60 s, which heals it
+ */
+export const raiseSpecVersionParams = (stateTable: string, ref: PartitionRef): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(headKey(ref)),
+  UpdateExpression: "SET specVersion = if_not_exists(specVersion, :zero) + :one",
+  ExpressionAttributeValues: { ":zero": { N: "0" }, ":one": { N: "1" } },
+});
+
+/** Tells the next sync of the partition that a spec changed. Raised twice by a repeat, it costs one more read. */
+export const raiseSpecVersion = async (tables: Tables, ref: PartitionRef): Promise<void> => {
+  await repeat(tables, `raise the spec version of "${ref.cluster}/${ref.partition}"`, () =>
+    tables.client.send(new UpdateItemCommand(raiseSpecVersionParams(tables.stateTable, ref))),
+  );
+};

@@ -1,0 +1,71 @@
+import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
+import type { PartitionRef } from "../model/ids.ts";
+import type { Head } from "./head.ts";
+import { writeHead } from "./head-write.ts";
+import { itemKey } from "./item-key.ts";
+import { headKey } from "./keys.ts";
+import type { Tables } from "./tables.ts";
+
+export interface Claim {
+  readonly partition: PartitionRef;
+  readonly dueMs: number;
+  /** The claimer's own clock: it never waits for the head's, so that a lease can end. */
+  readonly clockMs: number;
+  readonly leaseUntilMs: number;
+  readonly token: string;
+}
+
+export type ClaimOutcome =
+  | { readonly kind: "claimed"; readonly head: Head }
+  /** This due time or a later one is done. */
+  | { readonly kind: "done" }
+  | { readonly kind: "held"; readonly untilMs: number };
+
+/*
+ *  dueDoneMs   ──────○ 12:00:15 done              a copy of 12:00:15, or an older message, is refused (NOT_DONE)
+ *  lease       ├──── epoch 4 ────┤ released       12:00:30 may claim at once: releasedEpoch = epoch (GIVEN_BACK)
+ *              ├──── epoch 4 ─ ✗ ─ ─ ─ ─┤         the holder died: 12:00:30 is refused, 12:00:45 claims (RUN_OUT)
+ */
+const NEVER_CLAIMED = "attribute_not_exists(epoch)";
+const GIVEN_BACK = "releasedEpoch = epoch";
+const RUN_OUT = "leaseUntilMs < :clock";
+const NOT_DONE = "(attribute_not_exists(dueDoneMs) OR dueDoneMs < :due)";
+export const CLAIM_CONDITION = `(${NEVER_CLAIMED} OR ${GIVEN_BACK} OR ${RUN_OUT}) AND ${NOT_DONE}`;
+
+/** Raises the epoch, takes the lease and returns the whole head, with every intent that is open. The first claim also makes the maps that later writes name into. */
+export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(headKey(claim.partition)),
+  UpdateExpression: [
+    "SET epoch = if_not_exists(epoch, :zero) + :one",
+    "leaseUntilMs = :lease",
+    "writeNumber = if_not_exists(writeNumber, :zero) + :one",
+    "#token = :token",
+    "releasedEpoch = if_not_exists(releasedEpoch, :zero)",
+    "intents = if_not_exists(intents, :none)",
+  ].join(", "),
+  ConditionExpression: CLAIM_CONDITION,
+  ExpressionAttributeNames: { "#token": "token" },
+  ExpressionAttributeValues: {
+    ":zero": { N: "0" },
+    ":one": { N: "1" },
+    ":lease": { N: String(claim.leaseUntilMs) },
+    ":token": { S: claim.token },
+    ":none": { M: {} },
+    ":clock": { N: String(claim.clockMs) },
+    ":due": { N: String(claim.dueMs) },
+  },
+  ReturnValues: "ALL_NEW",
+});
+
+/** Claims a partition for one due time. A refusal is an outcome. */
+export const claim = async (tables: Tables, wanted: Omit<Claim, "token">): Promise<ClaimOutcome> => {
+  const token = tables.token();
+  const params = claimParams(tables.stateTable, { ...wanted, token });
+  const outcome = await writeHead(tables, wanted.partition, { action: "claim", token, params });
+  if (outcome.kind === "refused") {
+    return (outcome.head?.dueDoneMs ?? 0) >= wanted.dueMs ? { kind: "done" } : { kind: "held", untilMs: outcome.head?.leaseUntilMs ?? 0 };
+  }
+  if (outcome.head) return { kind: "claimed", head: outcome.head };
+  throw new TypeError("a claim asks for the head that it wrote");
+};

@@ -1,0 +1,73 @@
+import type { AttributeValue, QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { TidemarkError } from "../model/errors.ts";
+import type { ClusterName } from "../model/ids.ts";
+import type { ClusterRecord, FleetRecord } from "../model/records.ts";
+import { CLUSTER_SK_PREFIX, clusterKey, FLEET_PK, fleetKey } from "./keys.ts";
+import { readAll } from "./read-all.ts";
+import { clusterSchema, fleetSchema } from "./record-schemas.ts";
+import { deleteRecord, putRecord, type RecordWrite, readRecord } from "./record-write.ts";
+import type { Tables } from "./tables.ts";
+
+/** A cluster as its item holds it, or why it cannot be read: that stops this one alone. */
+export type ClusterItem =
+  | { readonly kind: "read"; readonly record: ClusterRecord }
+  | { readonly kind: "unreadable"; readonly name: string; readonly message: string };
+
+const itemOf = (item: Readonly<Record<string, AttributeValue>>): ClusterItem => {
+  const parsed = clusterSchema.safeParse(unmarshall(item));
+  if (parsed.success) return { kind: "read", record: parsed.data };
+  const message = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  return { kind: "unreadable", name: (item["sk"]?.S ?? "").slice(CLUSTER_SK_PREFIX.length), message };
+};
+
+/** One cluster, read strongly; absent when there is none. Throws `store.unreadable`. */
+export const getCluster = async (tables: Tables, name: ClusterName): Promise<ClusterRecord | undefined> => {
+  const item = await readRecord(tables, `read cluster "${name}"`, clusterKey(name));
+  if (!item) return undefined;
+  const read = itemOf(item);
+  if (read.kind === "read") return read.record;
+  throw new TidemarkError("store.unreadable", `Cannot read cluster "${name}": ${read.message}`, { cluster: name });
+};
+
+export const listClustersParams = (stateTable: string): QueryCommandInput => ({
+  TableName: stateTable,
+  KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+  ExpressionAttributeValues: { ":pk": { S: FLEET_PK }, ":prefix": { S: CLUSTER_SK_PREFIX } },
+  ConsistentRead: true,
+});
+
+/** Every cluster in order of name, page by page. */
+export async function* listClusters(tables: Tables): AsyncGenerator<ClusterItem> {
+  for await (const item of readAll(tables, "list the clusters", listClustersParams(tables.stateTable))) yield itemOf(item);
+}
+
+/** Stores a record with its new version, if the stored one still has `expected` (undefined: none is stored). */
+export const putCluster = (tables: Tables, record: ClusterRecord, expected: number | undefined): Promise<RecordWrite> =>
+  putRecord(tables, `store cluster "${record.name}"`, {
+    key: clusterKey(record.name),
+    record,
+    expected: { counter: "version", ...(expected !== undefined && { value: expected }) },
+  });
+
+export const deleteCluster = (tables: Tables, name: ClusterName, expected: number): Promise<RecordWrite> =>
+  deleteRecord(tables, `delete cluster "${name}"`, { key: clusterKey(name), expected: { counter: "version", value: expected } });
+
+/** The fleet record with the number of its edits; version 0 when nobody wrote one. Read strongly. Throws `store.unreadable`: with the kill switch unreadable nothing acts. */
+export const getFleet = async (tables: Tables): Promise<FleetRecord & { readonly version: number }> => {
+  const item = await readRecord(tables, "read the fleet record", fleetKey);
+  if (!item) return { version: 0 };
+  const plain = unmarshall(item);
+  const parsed = fleetSchema.safeParse(plain);
+  const version = Number(plain["version"]);
+  if (parsed.success && Number.isInteger(version)) return { ...parsed.data, version };
+  throw new TidemarkError("store.unreadable", `Cannot read the fleet record: ${parsed.error?.message ?? "it has no version"}`, {});
+};
+
+/** Stores the fleet record if its version is still `expected` (0: none is stored). */
+export const putFleet = (tables: Tables, record: FleetRecord, expected: number): Promise<RecordWrite> =>
+  putRecord(tables, "store the fleet record", {
+    key: fleetKey,
+    record: { ...record, version: expected + 1 },
+    expected: { counter: "version", ...(expected > 0 && { value: expected }) },
+  });

@@ -1,0 +1,39 @@
+import { PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
+import limited from "p-limit";
+import { bodyAttribute, readStored } from "./history-item.ts";
+import type { HistoryItem, Inserted, InsertHistory } from "./history-port.ts";
+import { itemKey } from "./item-key.ts";
+import { ABSENT } from "./record-write.ts";
+import { isRefusal, repeat } from "./repeat.ts";
+import { type Tables, TTL_ATTRIBUTE } from "./tables.ts";
+
+const PARALLEL = 8;
+
+/*
+ *  A  insert event uid:5 "applied" ✓ ── (died)
+ *  B                      insert event uid:5 "unknown" ✗     ABSENT: A's event stands, B reads it and goes by it
+ */
+export const putHistoryParams = (historyTable: string, item: HistoryItem): PutItemCommandInput => ({
+  TableName: historyTable,
+  Item: { ...itemKey(item), [TTL_ATTRIBUTE]: { N: String(item.ttlSeconds) }, body: bodyAttribute(item.body) },
+  ConditionExpression: ABSENT,
+});
+
+/** Appends by conditional puts: for engines without PartiQL (the embedded run). On DynamoDB its right would also allow overwriting. */
+export const insertByPut = (tables: Tables): InsertHistory => {
+  const insert = async (item: HistoryItem): Promise<Inserted> => {
+    try {
+      await repeat(tables, `insert the history item "${item.sk}"`, () =>
+        tables.client.send(new PutItemCommand(putHistoryParams(tables.historyTable, item))),
+      );
+      return { kind: "inserted" };
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return { kind: "duplicate", stored: await readStored(tables, item) };
+    }
+  };
+  return (items) => {
+    const limit = limited(PARALLEL);
+    return Promise.all(items.map((item) => limit(insert, item)));
+  };
+};

@@ -1,0 +1,74 @@
+import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import type { PartitionRef } from "../model/ids.ts";
+import type { JournalPage } from "../model/records.ts";
+import { compress, decompress } from "./compressed.ts";
+import { ttlOf } from "./events.ts";
+import { historyItemOf } from "./history-item.ts";
+import type { HistoryItem, InsertHistory } from "./history-port.ts";
+import { journalKey, journalPagePrefix, journalPk, timeText } from "./keys.ts";
+import { readAll } from "./read-all.ts";
+import { type Tables, TTL_ATTRIBUTE } from "./tables.ts";
+
+const VERSION = 1;
+export const JOURNAL_DAYS_KEPT = 14;
+const SECOND_MS = 1_000;
+const LAST = "~";
+
+export const journalItem = (ref: PartitionRef, page: JournalPage): HistoryItem => ({
+  ...journalKey(ref, page),
+  body: compress(VERSION, page),
+  ttlSeconds: ttlOf(page.atMs, JOURNAL_DAYS_KEPT),
+});
+
+/** Inserts the journal pages of one sync. A page that is there already stands: it is of the same sync. */
+export const insertJournal = async (insert: InsertHistory, ref: PartitionRef, pages: readonly JournalPage[]): Promise<void> => {
+  if (pages.length > 0) await insert(pages.map((page) => journalItem(ref, page)));
+};
+
+/** Damage and later versions are skipped: the journal explains, it never decides. */
+const journalOf = (item: HistoryItem): JournalPage | undefined => {
+  if (typeof item.body === "string") return undefined;
+  try {
+    const { version, value } = decompress(item.body);
+    return version === VERSION ? (value as JournalPage) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Journal pages of one windows page between two instants, both inclusive. Expired ones are filtered by time: their deletion may be days late. */
+export const journalParams = (
+  historyTable: string,
+  ref: PartitionRef,
+  want: { readonly page: number; readonly sinceMs: number; readonly untilMs: number; readonly newestFirst?: boolean; readonly pageSize?: number },
+): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
+  FilterExpression: "#ttl > :now",
+  ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE },
+  ExpressionAttributeValues: {
+    ":pk": { S: journalPk(ref) },
+    ":since": { S: `${journalPagePrefix(want.page)}${timeText(Math.max(0, want.sinceMs))}` },
+    ":until": { S: `${journalPagePrefix(want.page)}${timeText(want.untilMs)}${LAST}` },
+    ":now": { N: String(Math.floor(want.untilMs / SECOND_MS)) },
+  },
+  ScanIndexForward: !want.newestFirst,
+  ...(want.pageSize !== undefined && { Limit: want.pageSize }),
+});
+
+type Wanted = Parameters<typeof journalParams>[2];
+
+/** What the syncs of a partition found on one windows page, in order of time. */
+export async function* journalOfPage(tables: Tables, ref: PartitionRef, want: Wanted): AsyncGenerator<JournalPage> {
+  const params = journalParams(tables.historyTable, ref, want);
+  for await (const item of readAll(tables, `read the journal of "${ref.cluster}/${ref.partition}"`, params)) {
+    const page = journalOf(historyItemOf(item));
+    if (page) yield page;
+  }
+}
+
+/** The newest journal page of one windows page; absent before the first sync and after all have expired. */
+export const newestJournalPage = async (tables: Tables, ref: PartitionRef, page: number, untilMs: number): Promise<JournalPage | undefined> => {
+  for await (const found of journalOfPage(tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize: 1 })) return found;
+  return undefined;
+};

@@ -1,0 +1,95 @@
+import { autoscalerUid } from "../model/ids.ts";
+import type { StoredWindows } from "../model/records.ts";
+import type { Condition, MetricStatus, RecommendationRun, ScaleChange } from "../model/windows.ts";
+import { compress, decompress } from "./compressed.ts";
+
+/**
+ * What a windows page holds, as bytes. Version 2 writes tuples; version 1 wrote the objects themselves and is still read, so that a fleet can be updated (and
+ * rolled back one version) with pages of both in the table.
+ */
+export const PAGE_VERSION = 2;
+
+type Run = readonly [replicas: number, firstMs: number, lengthMs: number];
+type Change = readonly [change: number, atMs: number, outdated: 0 | 1, eventId: string];
+type Told = readonly [type: string, status: Condition["status"], reason: string, message: string, transitionMs: number];
+type Entry = readonly [
+  uid: string,
+  open: 0 | 1,
+  runs: readonly Run[] | null,
+  ups: readonly Change[],
+  downs: readonly Change[],
+  selector: string | null,
+  conditions: readonly Told[],
+  replicas: readonly [current: number, desired: number],
+  lastScaleMs: number | null,
+  metrics: readonly MetricStatus[] | null,
+];
+
+const MESSAGE_CHARS_MAX = 500;
+
+const packChange = (change: ScaleChange): Change => [change.change, change.atMs, change.outdated ? 1 : 0, change.eventId ?? ""];
+const packRun = ({ replicas, firstMs, lastMs }: RecommendationRun): Run => [replicas, firstMs, lastMs - firstMs];
+const packCondition = (told: Condition): Told => [told.type, told.status, told.reason, told.message.slice(0, MESSAGE_CHARS_MAX), told.transitionMs];
+
+const pack = ({ uid, open, windows: { memory, status } }: StoredWindows): Entry => [
+  uid,
+  open ? 1 : 0,
+  memory.recommendations?.map(packRun) ?? null,
+  memory.scaleUps.map(packChange),
+  memory.scaleDowns.map(packChange),
+  memory.selector ?? null,
+  status.conditions.map(packCondition),
+  [status.currentReplicas, status.desiredReplicas],
+  status.lastScaleMs ?? null,
+  status.currentMetrics,
+];
+
+const unpackChange = ([change, atMs, outdated, eventId]: Change): ScaleChange => ({
+  change,
+  atMs,
+  ...(outdated === 1 && { outdated: true }),
+  ...(eventId !== "" && { eventId }),
+});
+
+const unpack = ([uid, open, runs, ups, downs, selector, conditions, [current, desired], lastScaleMs, metrics]: Entry): StoredWindows => ({
+  uid: autoscalerUid(uid),
+  open: open === 1,
+  windows: {
+    memory: {
+      recommendations: runs?.map(([replicas, firstMs, lengthMs]) => ({ replicas, firstMs, lastMs: firstMs + lengthMs })) ?? null,
+      scaleUps: ups.map(unpackChange),
+      scaleDowns: downs.map(unpackChange),
+      ...(selector !== null && { selector }),
+    },
+    status: {
+      conditions: conditions.map(([type, status, reason, message, transitionMs]) => ({ type, status, reason, message, transitionMs })),
+      currentReplicas: current,
+      desiredReplicas: desired,
+      ...(lastScaleMs !== null && { lastScaleMs }),
+      currentMetrics: metrics,
+    },
+  },
+});
+
+export const encodePage = (entries: readonly StoredWindows[]): Uint8Array => compress(PAGE_VERSION, entries.map(pack));
+
+export type DecodedPage =
+  | { readonly kind: "read"; readonly entries: ReadonlyMap<string, StoredWindows> }
+  | { readonly kind: "unreadable"; readonly message: string };
+
+const entriesOf = (version: number, value: unknown): readonly StoredWindows[] => {
+  if (!Array.isArray(value)) throw new RangeError("its body is not a list");
+  if (version === 2) return (value as readonly Entry[]).map(unpack);
+  if (version === 1) return value as readonly StoredWindows[];
+  throw new RangeError(`version ${version} is not known`);
+};
+
+/** Damage and versions of a later code are a value: they stop the autoscalers of the page, not the partition. */
+export const decodePage = (body: Uint8Array): DecodedPage => {
+  try {
+    const { version, value } = decompress(body);
+    return { kind: "read", entries: new Map(entriesOf(version, value).map((entry) => [entry.uid, entry])) };
+  } catch (error) {
+    return { kind: "unreadable", message: String(error) };
+  }
+};

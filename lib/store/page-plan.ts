@@ -1,0 +1,22 @@
+import { createHash } from "node:crypto";
+import type { AutoscalerUid } from "../model/ids.ts";
+
+/** Wanted entries per page: one write unit per 10 or so, and a few changed autoscalers do not rewrite hundreds. */
+export const PAGE_ENTRIES = 100;
+/** A generation is kept until its pages are this full or this empty on average, so that a few autoscalers that come and go move nothing. */
+const FULL = 1.25;
+const EMPTY = 0.25;
+
+const HASH_BYTES = 4;
+
+/** A stable number in [0, 2³²) that spreads names evenly; the same on every machine and version. */
+export const stableHash = (text: string): number => createHash("sha256").update(text).digest().readUIntBE(0, HASH_BYTES);
+
+/** Page of an autoscaler among `pages` of them: it follows from its uid, so that an unreadable page stops exactly its own. */
+export const pageOf = (uid: AutoscalerUid, pages: number): number => stableHash(uid) % pages;
+
+/** Number of pages that `autoscalers` want, given how many there are now (0: none yet). */
+export const wantedPages = (autoscalers: number, now: number): number => {
+  const fits = now > 0 && autoscalers <= now * PAGE_ENTRIES * FULL && (now === 1 || autoscalers >= now * PAGE_ENTRIES * EMPTY);
+  return fits ? now : Math.max(1, Math.ceil(autoscalers / PAGE_ENTRIES));
+};

@@ -1,0 +1,83 @@
+import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
+import type { Intent } from "../model/records.ts";
+import type { UnreadableIntent } from "./head.ts";
+import { type Held, HOLDER_CONDITION, holderValues, mustHold, writeHead } from "./head-write.ts";
+import { encodeIntent } from "./intent-codec.ts";
+import { itemKey } from "./item-key.ts";
+import { headKey } from "./keys.ts";
+import type { Tables } from "./tables.ts";
+
+export interface Release {
+  readonly dueMs: number;
+  readonly nowMs: number;
+  /** When the sync evaluated its autoscalers; unchanged when it was told to hold them all unseen. */
+  readonly evaluatedMs: number;
+  readonly pageGeneration: number;
+  readonly pages: readonly number[];
+  /** Intents that stay open. The holder has seen them all (write number), so naming what stays clears exactly what was settled. */
+  readonly open: readonly Intent[];
+  readonly unreadable: readonly UnreadableIntent[];
+}
+
+/*
+ *  insert events ── write pages ── release            one update: intents cleared, pages named, due time done, lease given back
+ *                        └─ died ✗ ─ ─ ─ ─ claim      the intents are still there: settled again, the events exist, once each
+ */
+export const releaseParams = (stateTable: string, held: Held, release: Release, token: string): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(headKey(held.partition)),
+  UpdateExpression: [
+    "SET writeNumber = writeNumber + :one",
+    "#token = :token",
+    "releasedEpoch = :epoch",
+    "leaseUntilMs = :zero",
+    "dueDoneMs = :due",
+    "nowMs = :now",
+    "evaluatedMs = :evaluated",
+    "pageGeneration = :generation",
+    "pages = :pages",
+    "intents = :open",
+  ].join(", "),
+  ConditionExpression: HOLDER_CONDITION,
+  ExpressionAttributeNames: { "#token": "token" },
+  ExpressionAttributeValues: {
+    ...holderValues(held, token),
+    ":zero": { N: "0" },
+    ":due": { N: String(release.dueMs) },
+    ":now": { N: String(release.nowMs) },
+    ":evaluated": { N: String(release.evaluatedMs) },
+    ":generation": { N: String(release.pageGeneration) },
+    ":pages": { L: release.pages.map((epoch) => ({ N: String(epoch) })) },
+    ":open": {
+      M: Object.fromEntries([
+        ...release.open.map((intent) => [intent.id, { B: encodeIntent(intent) }] as const),
+        ...release.unreadable.map(({ id, body }) => [id, { B: body }] as const),
+      ]),
+    },
+  },
+});
+
+/** Closes the sync. Throws `store.lease-lost` when another holds the partition: it will settle what is open. */
+export const release = async (tables: Tables, held: Held, closing: Release): Promise<void> => {
+  const token = tables.token();
+  const params = releaseParams(tables.stateTable, held, closing, token);
+  mustHold(held, "release", await writeHead(tables, held.partition, { action: "release", token, params }));
+};
+
+/*
+ *  claim(5) ── failed ── give back          releasedEpoch stays 4: the next holder trusts no cache and writes every page
+ */
+export const giveBackParams = (stateTable: string, held: Held, token: string): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(headKey(held.partition)),
+  UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, leaseUntilMs = :zero",
+  ConditionExpression: HOLDER_CONDITION,
+  ExpressionAttributeNames: { "#token": "token" },
+  ExpressionAttributeValues: { ...holderValues(held, token), ":zero": { N: "0" } },
+});
+
+/** Ends the lease of a sync that failed, so that the next due time need not wait for it to run out. Losing the lease meanwhile is no failure. */
+export const giveBack = async (tables: Tables, held: Held): Promise<void> => {
+  const token = tables.token();
+  await writeHead(tables, held.partition, { action: "give back", token, params: giveBackParams(tables.stateTable, held, token) });
+};

@@ -1,0 +1,44 @@
+import type { CreateTableCommandInput, DynamoDBClient, UpdateTimeToLiveCommandInput } from "@aws-sdk/client-dynamodb";
+
+/** Everything outside that the room needs, so that a test or a simulation can hold each of them. */
+export interface Tables {
+  readonly client: Pick<DynamoDBClient, "send">;
+  readonly stateTable: string;
+  readonly historyTable: string;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly wait: (ms: number) => Promise<void>;
+  /** Uniform in [0, 1): the jitter of a repeated call. Never reaches a record. */
+  readonly random: () => number;
+  /** A new token per logical write; shared by the repeats of that write alone. Never reaches a record of history. */
+  readonly token: () => string;
+  /** Own clock after which no call is repeated. */
+  readonly untilMs?: number;
+}
+
+const keyed = (TableName: string): CreateTableCommandInput => ({
+  TableName,
+  BillingMode: "PAY_PER_REQUEST",
+  AttributeDefinitions: [
+    { AttributeName: "pk", AttributeType: "S" },
+    { AttributeName: "sk", AttributeType: "S" },
+  ],
+  KeySchema: [
+    { AttributeName: "pk", KeyType: "HASH" },
+    { AttributeName: "sk", KeyType: "RANGE" },
+  ],
+});
+
+/** Both tables have the same keys and no index (docs/storage.md). The templates in infra/ say the same, and a test compares them. */
+export const tableDefinitions = (names: { readonly stateTable: string; readonly historyTable: string }): readonly CreateTableCommandInput[] => [
+  keyed(names.stateTable),
+  keyed(names.historyTable),
+];
+
+/** Attribute of the history table that holds seconds since 1970. Readers filter by it too: a deletion may be days late. */
+export const TTL_ATTRIBUTE = "ttl";
+
+export const timeToLiveParams = (historyTable: string): UpdateTimeToLiveCommandInput => ({
+  TableName: historyTable,
+  TimeToLiveSpecification: { AttributeName: TTL_ATTRIBUTE, Enabled: true },
+});
