@@ -1,0 +1,41 @@
+import type { ApiFailure } from "../../model/observation.ts";
+
+/** What one piece of work may still spend on a cluster. Every call takes from it, repetitions too. */
+export interface CallBudget {
+  readonly remainingMs: () => number;
+  /** Takes one call, or says which limit bit. */
+  readonly take: () => ApiFailure | undefined;
+  readonly receive: (bytes: number) => void;
+  readonly spent: () => { readonly calls: number; readonly bytes: number };
+}
+
+export interface BudgetLimits {
+  readonly budgetMs: number;
+  readonly maxCalls: number;
+  readonly maxBytes: number;
+  /** Milliseconds of a clock that only runs forward; the wall clock may be virtual or be set. */
+  readonly elapsed: () => number;
+}
+
+/** Starts counting now. A failure of `take` has code 0 and reason BudgetExhausted. */
+export const callBudget = ({ budgetMs, maxCalls, maxBytes, elapsed }: BudgetLimits): CallBudget => {
+  const startMs = elapsed();
+  let calls = 0;
+  let bytes = 0;
+  const remainingMs = (): number => Math.max(0, budgetMs - (elapsed() - startMs));
+  const exhausted = (what: string): ApiFailure => ({ code: 0, reason: "BudgetExhausted", message: `Cannot call the cluster: ${what}` });
+  return {
+    remainingMs,
+    take: () => {
+      if (remainingMs() <= 0) return exhausted(`the time for this sync is spent, ${budgetMs} ms`);
+      if (calls >= maxCalls) return exhausted(`the calls for this sync are spent, ${maxCalls}`);
+      if (bytes >= maxBytes) return exhausted(`the bytes for this sync are spent, ${maxBytes}`);
+      calls++;
+      return undefined;
+    },
+    receive: (more) => {
+      bytes += more;
+    },
+    spent: () => ({ calls, bytes }),
+  };
+};

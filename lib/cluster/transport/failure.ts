@@ -1,0 +1,108 @@
+import type { ApiFailure } from "../../model/observation.ts";
+import type { Answered, Broken } from "./exchange.ts";
+
+/** What a call was about, for the sentence: `GET deployments.apps of cluster "eu-1"`. */
+export interface Subject {
+  readonly cluster: string;
+  readonly method: "GET" | "PUT";
+  /** Resource as the API server names it in its own sentences: "pods.metrics.k8s.io". */
+  readonly resource: string;
+}
+
+/** The failure that an answer outside 2xx means: the server's own Status object, or standard words where it sent none. */
+export const answeredFailure = (answer: Answered, subject: Subject): ApiFailure => {
+  const status = statusObject(answer.text);
+  if (status) return { code: answer.status, reason: status.reason ?? wordsFor(answer.status).reason, message: status.message };
+  const { reason, message } = wordsFor(answer.status);
+  return { code: answer.status, reason, message: `${message} (${subject.method === "GET" ? "get" : "put"} ${subject.resource})` };
+};
+
+/** The failure that a missing or broken answer means: code 0, a reason to act upon, and a sentence with the cluster's name. */
+export const brokenFailure = (broken: Broken, subject: Subject, timeoutMs: number): ApiFailure => {
+  const { reason, state } = diagnosis(broken, timeoutMs);
+  return { code: 0, reason, message: `Cannot ${subject.method} ${subject.resource} of cluster "${subject.cluster}": ${state}` };
+};
+
+/** A 2xx whose body is not the JSON object that the API promises, such as the page of a proxy. */
+export const malformedFailure = (subject: Subject, state: string): ApiFailure => ({
+  code: 0,
+  reason: "MalformedAnswer",
+  message: `Cannot ${subject.method} ${subject.resource} of cluster "${subject.cluster}": ${state}`,
+});
+
+const diagnosis = (broken: Broken, timeoutMs: number): { reason: string; state: string } => {
+  if (broken.because === "too-large") return { reason: "AnswerTooLarge", state: broken.error.message };
+  if (broken.because === "timeout") {
+    const state = broken.answering ? "the answer was not complete" : broken.sent ? "no answer" : "no connection";
+    return { reason: "Timeout", state: `${state} within ${Math.round(timeoutMs)} ms` };
+  }
+  const code = broken.error.code ?? "";
+  const known = NETWORK_REASONS[code] ?? (isTlsCode(code, broken) ? TLS_REASON : undefined);
+  if (known) return { reason: known.reason, state: `${known.state} (${code})` };
+  return broken.sent
+    ? { reason: "ConnectionReset", state: `the connection broke before the answer was complete: ${broken.error.message}` }
+    : { reason: "Unreachable", state: broken.error.message };
+};
+
+interface Known {
+  readonly reason: string;
+  readonly state: string;
+}
+
+const TLS_REASON: Known = {
+  reason: "TlsVerificationFailed",
+  state: "the server's certificate is not signed by the cluster's CA or not made for this address",
+};
+
+const NETWORK_REASONS: Readonly<Record<string, Known>> = {
+  ECONNREFUSED: { reason: "ConnectionRefused", state: "nothing listens at the server's address" },
+  ENOTFOUND: { reason: "UnknownHost", state: "the server's name does not resolve" },
+  EAI_AGAIN: { reason: "UnknownHost", state: "the server's name could not be resolved now" },
+  EHOSTUNREACH: { reason: "Unreachable", state: "no route to the server" },
+  ENETUNREACH: { reason: "Unreachable", state: "no route to the server" },
+  ETIMEDOUT: { reason: "Timeout", state: "the network gave up waiting" },
+};
+
+/** Node passes on OpenSSL's names of verification errors (UNABLE_TO_…, SELF_SIGNED_…, CERT_…, DEPTH_…) and its own ERR_TLS_…; all come before anything is sent. */
+const isTlsCode = (code: string, broken: Broken): boolean =>
+  !broken.sent && /^(UNABLE_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_|ERR_SSL_|INVALID_CA)/.test(code);
+
+interface StatusObject {
+  readonly reason?: string;
+  readonly message: string;
+}
+
+const statusObject = (text: string): StatusObject | undefined => {
+  const body = parseObject(text);
+  if (body?.["kind"] !== "Status" || typeof body["message"] !== "string") return undefined;
+  const { reason, message } = body;
+  return { message, ...(typeof reason === "string" && reason !== "" && { reason }) };
+};
+
+/** The JSON object that a text holds; undefined for anything else. */
+export const parseObject = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    // Not JSON: the caller says what it expected instead.
+    return undefined;
+  }
+};
+
+/** Words that Kubernetes clients show for an answer without a Status object; people search for them. */
+const wordsFor = (status: number): { reason: string; message: string } =>
+  STATUS_WORDS[status] ?? { reason: status >= 500 ? "InternalError" : "Unknown", message: `the server answered ${status} and said no more` };
+
+const STATUS_WORDS: Readonly<Record<number, { reason: string; message: string }>> = {
+  400: { reason: "BadRequest", message: "the server rejected our request for an unknown reason" },
+  401: { reason: "Unauthorized", message: "the server has asked for the client to provide credentials" },
+  403: { reason: "Forbidden", message: "the server does not allow access to the requested resource" },
+  404: { reason: "NotFound", message: "the server could not find the requested resource" },
+  409: { reason: "Conflict", message: "the server reported a conflict" },
+  410: { reason: "Expired", message: "the requested version has expired on the server" },
+  422: { reason: "Invalid", message: "the server rejected our request due to an error in our request" },
+  429: { reason: "TooManyRequests", message: "the server has received too many requests and has asked us to try again later" },
+  503: { reason: "ServiceUnavailable", message: "the server is currently unable to handle the request" },
+  504: { reason: "Timeout", message: "the server was unable to return a response in the time allotted, but may still be processing the request" },
+};

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isTidemarkError } from "../../model/errors.ts";
+import type { ApiFailure } from "../../model/observation.ts";
+import type { Access, Credentials } from "../access/access.ts";
+import { MAX_ANSWER_BYTES } from "../limits.ts";
+import { type Exchange, exchange, type Outgoing } from "./exchange.ts";
+import type { Pool } from "./pool.ts";
+
+export interface ApiRequest {
+  /** From the server's root, segments encoded: "/apis/apps/v1/deployments". */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** As the API server names it in its sentences: "deployments.apps". */
+  readonly resource: string;
+  /** Sent as JSON; only with PUT. */
+  readonly body?: unknown;
+}
+
+export type Method = "GET" | "PUT";
+export type Sent = Exchange | { readonly kind: "no-credentials"; readonly failure: ApiFailure };
+
+/** Sends one request once, credentials and answer within `callMs` together. */
+export type Send = (method: Method, request: ApiRequest, callMs: number) => Promise<Sent>;
+
+/** `elapsed`: milliseconds of a clock that only runs forward. */
+export const sender = (access: Access, pool: Pool, elapsed: () => number): Send => {
+  return async (method, request, callMs) => {
+    const startMs = elapsed();
+    const credentials = await withDeadline(credentialsOf(access), callMs);
+    if ("kind" in credentials) return credentials;
+    const timeoutMs = Math.max(1, callMs - (elapsed() - startMs));
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    return exchange({
+      secure: access.server.protocol === "https:",
+      options: { agent: pool.agent, ...optionsOf(method, request, { access, credentials, timeoutMs, body }) },
+      timeoutMs,
+      maxBytes: MAX_ANSWER_BYTES,
+      ...(body !== undefined && { body }),
+    });
+  };
+};
+
+interface Prepared {
+  readonly access: Access;
+  readonly credentials: Credentials;
+  readonly timeoutMs: number;
+  readonly body: string | undefined;
+}
+
+const optionsOf = (method: Method, request: ApiRequest, { access, credentials, timeoutMs, body }: Prepared): Outgoing["options"] => ({
+  method,
+  hostname: access.server.hostname.replace(/^\[|\]$/g, ""),
+  port: access.server.port || (access.server.protocol === "https:" ? 443 : 80),
+  path: fullPath(access.server, request, timeoutMs),
+  headers: {
+    ...credentials.headers,
+    accept: "application/json",
+    "user-agent": "tidemark",
+    ...(method === "GET" && { "accept-encoding": "gzip" }),
+    ...(body !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+  },
+  // With the call, not with the pool: a rotated certificate then gets connections of its own, because the agent keeps them apart.
+  ...(credentials.cert !== undefined && { cert: credentials.cert }),
+  ...(credentials.key !== undefined && { key: credentials.key }),
+});
+
+/** The server gets the deadline too, so that it stops working on what nobody waits for. */
+const fullPath = (server: URL, request: ApiRequest, timeoutMs: number): string => {
+  const query = new URLSearchParams({ ...request.query, timeout: `${Math.max(1, Math.floor(timeoutMs))}ms` });
+  return `${server.pathname.replace(/\/$/, "")}${request.path}?${query}`;
+};
+
+interface NoCredentials {
+  readonly kind: "no-credentials";
+  readonly failure: ApiFailure;
+}
+
+const noCredentials = (message: string): NoCredentials => ({ kind: "no-credentials", failure: { code: 0, reason: "AccessFailed", message } });
+
+const credentialsOf = async (access: Access): Promise<Credentials | NoCredentials> => {
+  try {
+    return await access.credentials();
+  } catch (error) {
+    if (!isTidemarkError(error, "cluster.access")) throw error;
+    return noCredentials(error.message);
+  }
+};
+
+const withDeadline = async (credentials: Promise<Credentials | NoCredentials>, timeoutMs: number): Promise<Credentials | NoCredentials> => {
+  const over = new AbortController();
+  const late = sleep(timeoutMs, undefined, { signal: over.signal }).then(
+    () => noCredentials(`Cannot authenticate: no credentials within ${Math.round(timeoutMs)} ms`),
+    // Aborted below, after the race was decided.
+    () => noCredentials("Cannot authenticate: given up"),
+  );
+  try {
+    return await Promise.race([credentials, late]);
+  } finally {
+    over.abort();
+  }
+};

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ApiFailure } from "../../model/observation.ts";
+import type { Access } from "../access/access.ts";
+import { MAX_RETRY_AFTER_WAITS, PUT_SOCKET_IDLE_MS, READ_SOCKET_IDLE_MS, READ_TIMEOUT_MS } from "../limits.ts";
+import type { CallBudget } from "./budget.ts";
+import type { Exchange } from "./exchange.ts";
+import { answeredFailure, brokenFailure, malformedFailure, parseObject, type Subject } from "./failure.ts";
+import { connectionPool, type Pool } from "./pool.ts";
+import { afterRead, type NextStep, NOTHING_TRIED, type Tried } from "./retry.ts";
+import { type ApiRequest, type Send, sender } from "./send.ts";
+
+/** Calls to one cluster's API server: one pool, a deadline on everything, failures as values. */
+export interface Transport {
+  /** Reads one JSON object. Repeats what is safe to repeat, inside the budget. */
+  readonly get: (request: ApiRequest, budget: CallBudget) => Promise<ReadAnswer>;
+  /** Sends one PUT, once. `sent: false` proves that the server never saw it. */
+  readonly put: (request: ApiRequest & { readonly body: unknown }, timeoutMs: number) => Promise<WriteAnswer>;
+  readonly close: () => void;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+export type ReadAnswer = { readonly kind: "read"; readonly body: JsonObject } | { readonly kind: "failed"; readonly failure: ApiFailure };
+export type WriteAnswer =
+  | { readonly kind: "written"; readonly body: JsonObject }
+  | { readonly kind: "failed"; readonly failure: ApiFailure; readonly sent: boolean };
+
+export interface TransportOptions {
+  readonly cluster: string;
+  readonly access: Access;
+  /** Real wall clock in milliseconds, never a virtual one: it ages connections. */
+  readonly clock: () => number;
+  /** Milliseconds of a clock that only runs forward. */
+  readonly elapsed: () => number;
+}
+
+/** Opens nothing yet; the first call does. */
+export const apiTransport = ({ cluster, access, clock, elapsed }: TransportOptions): Transport => {
+  const pool = connectionPool(access, clock);
+  const line: Line = { cluster, access, pool, send: sender(access, pool, elapsed) };
+  return {
+    get: (request, budget) => {
+      pool.dropIdle(READ_SOCKET_IDLE_MS);
+      return read(line, request, budget);
+    },
+    put: (request, timeoutMs) => {
+      // Never repeated, by us or by the socket layer: Node does not repeat on its own. So that a connection which the server closed while it lay idle does not
+      // swallow the PUT and leave it unclear, only connections that carried an answer moments ago are used; a sync's own LISTs have just warmed them.
+      pool.dropIdle(PUT_SOCKET_IDLE_MS);
+      return write(line, request, timeoutMs);
+    },
+    close: pool.close,
+  };
+};
+
+interface Line {
+  readonly cluster: string;
+  readonly access: Access;
+  readonly pool: Pool;
+  readonly send: Send;
+}
+
+const read = async (line: Line, request: ApiRequest, budget: CallBudget): Promise<ReadAnswer> => {
+  const subject: Subject = { cluster: line.cluster, method: "GET", resource: request.resource };
+  let tried: Tried = NOTHING_TRIED;
+  for (;;) {
+    const over = budget.take();
+    if (over) return failed(over);
+    const timeoutMs = Math.min(READ_TIMEOUT_MS, budget.remainingMs());
+    const outcome = await line.send("GET", request, timeoutMs);
+    if (outcome.kind === "no-credentials") return failed(outcome.failure);
+    budget.receive(outcome.wireBytes);
+    const next = afterRead(outcome, tried, { remainingMs: budget.remainingMs(), maxWaits: MAX_RETRY_AFTER_WAITS });
+    if (next.kind === "done") return readAnswer(outcome, subject, timeoutMs);
+    tried = counted(tried, next);
+    await beforeAgain(next, line);
+  }
+};
+
+const beforeAgain = async (next: Again, { access, pool }: Line): Promise<void> => {
+  if (next.because === "unauthorized") access.forget();
+  if (next.because === "stale") pool.dropIdle(0);
+  if (next.afterMs > 0) await sleep(next.afterMs);
+};
+
+const write = async ({ cluster, access, send }: Line, request: ApiRequest, timeoutMs: number): Promise<WriteAnswer> => {
+  const subject: Subject = { cluster, method: "PUT", resource: request.resource };
+  const outcome = await send("PUT", request, timeoutMs);
+  if (outcome.kind === "no-credentials") return { ...failed(outcome.failure), sent: false };
+  if (outcome.kind === "broken") return { ...failed(brokenFailure(outcome, subject, timeoutMs)), sent: outcome.sent };
+  if (outcome.status === 401) access.forget();
+  const answer = readAnswer(outcome, subject, timeoutMs);
+  return answer.kind === "read" ? { kind: "written", body: answer.body } : { ...answer, sent: true };
+};
+
+const failed = (failure: ApiFailure): { readonly kind: "failed"; readonly failure: ApiFailure } => ({ kind: "failed", failure });
+
+const readAnswer = (outcome: Exchange, subject: Subject, timeoutMs: number): ReadAnswer => {
+  if (outcome.kind === "broken") return failed(brokenFailure(outcome, subject, timeoutMs));
+  if (outcome.status < 200 || outcome.status > 299) return failed(answeredFailure(outcome, subject));
+  const body = parseObject(outcome.text);
+  return body ? { kind: "read", body } : failed(malformedFailure(subject, `the server answered ${outcome.status} without a JSON object`));
+};
+
+type Again = Extract<NextStep, { kind: "again" }>;
+
+const counted = (tried: Tried, next: Again): Tried => {
+  switch (next.because) {
+    case "stale":
+      return { ...tried, stale: tried.stale + 1 };
+    case "unauthorized":
+      return { ...tried, unauthorized: tried.unauthorized + 1 };
+    case "retry-after":
+      return { ...tried, waits: tried.waits + 1 };
+  }
+};

@@ -1,0 +1,21 @@
+import type { Access } from "../../../lib/cluster/access/access.ts";
+import { type CallBudget, callBudget } from "../../../lib/cluster/transport/budget.ts";
+import { apiTransport, type Transport } from "../../../lib/cluster/transport/transport.ts";
+import type { StandIn } from "./server.ts";
+
+export const accessTo = (server: Pick<StandIn, "url" | "ca">, more: Partial<Access> = {}): Access => ({
+  server: new URL(server.url),
+  ca: server.ca,
+  rejectUnauthorized: true,
+  credentials: async () => ({ headers: { authorization: "Bearer open-sesame" } }),
+  forget: () => undefined,
+  ...more,
+});
+
+export const transportTo = (server: Pick<StandIn, "url" | "ca">, more: Partial<Access> & { readonly clock?: () => number } = {}): Transport => {
+  const { clock = Date.now, ...access } = more;
+  return apiTransport({ cluster: "eu-1", access: accessTo(server, access), clock, elapsed: () => performance.now() });
+};
+
+export const budgetOf = (budgetMs = 5_000, limits: { readonly maxCalls?: number; readonly maxBytes?: number } = {}): CallBudget =>
+  callBudget({ budgetMs, maxCalls: limits.maxCalls ?? 1_000, maxBytes: limits.maxBytes ?? 1e9, elapsed: () => performance.now() });
