@@ -1,0 +1,136 @@
+import type { ApiFailure } from "../model/observation.ts";
+import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "./limits.ts";
+import type { CallBudget } from "./transport/budget.ts";
+import type { JsonObject, ReadAnswer, Transport } from "./transport/transport.ts";
+
+/** Where the objects of one kind live. */
+export interface KindPath {
+  /** "/apis/apps/v1" or "/api/v1". */
+  readonly base: string;
+  /** Plural as in paths: "deployments". */
+  readonly plural: string;
+  /** As the API server prints it: "deployments.apps", "replicationcontrollers". */
+  readonly resource: string;
+}
+
+export interface Target {
+  readonly apiVersion?: string;
+  readonly kind: string;
+}
+
+export type Found<Value> = { readonly kind: "found"; readonly value: Value } | { readonly kind: "failed"; readonly failure: ApiFailure };
+
+/** What the API server says it serves; believed for ten minutes, absences for one. */
+export interface Discovery {
+  /** The path of a kind. The version that `apiVersion` names does not count, as for the HPA controller: the group's preferred version that has the kind is taken. */
+  readonly kindPath: (target: Target, budget: CallBudget) => Promise<Found<KindPath>>;
+  /** Versions of an API group, preferred first; empty when the group is not served. */
+  readonly groupVersions: (group: string, budget: CallBudget) => Promise<Found<readonly string[]>>;
+}
+
+export const apiDiscovery = (transport: Transport, clock: () => number): Discovery => {
+  const kept = new Map<string, { readonly answer: Promise<ReadAnswer>; readonly untilMs: number }>();
+
+  /** One GET for all that ask at once. A failure other than "absent" is asked again next time. */
+  const read = (path: string, budget: CallBudget): Promise<ReadAnswer> => {
+    const known = kept.get(path);
+    if (known && clock() < known.untilMs) return known.answer;
+    const startMs = clock();
+    const answer = transport.get({ path, resource: path }, budget);
+    kept.set(path, { answer, untilMs: startMs + ABSENCE_TTL_MS });
+    answer.then(
+      (answered) => {
+        if (answered.kind === "read") kept.set(path, { answer, untilMs: startMs + DISCOVERY_TTL_MS });
+        else if (answered.failure.code !== 404) kept.delete(path);
+      },
+      () => kept.delete(path),
+    );
+    return answer;
+  };
+
+  return {
+    groupVersions: (group, budget) => groupVersions(read, group, budget),
+    kindPath: (target, budget) => kindPath(read, target, budget),
+  };
+};
+
+type Read = (path: string, budget: CallBudget) => Promise<ReadAnswer>;
+
+const groupVersions = async (read: Read, group: string, budget: CallBudget): Promise<Found<readonly string[]>> => {
+  const answer = await read(`/apis/${encodeURIComponent(group)}`, budget);
+  if (answer.kind === "read") return { kind: "found", value: versionsOf(answer.body) };
+  return answer.failure.code === 404 ? { kind: "found", value: [] } : answer;
+};
+
+const kindPath = async (read: Read, { apiVersion, kind }: Target, budget: CallBudget): Promise<Found<KindPath>> => {
+  const group = groupOf(apiVersion);
+  if (group === undefined) return failed(400, "BadRequest", `unexpected GroupVersion string: ${apiVersion}`);
+  const builtIn = BUILT_IN[`${group}/${kind}`];
+  if (builtIn) return { kind: "found", value: builtIn };
+  const bases = await basesOf(read, group, budget);
+  if (bases.kind === "failed") return bases;
+  return searched(read, bases.value, { group, kind }, budget);
+};
+
+const searched = async (
+  read: Read,
+  bases: readonly string[],
+  { group, kind }: { group: string; kind: string },
+  budget: CallBudget,
+): Promise<Found<KindPath>> => {
+  for (const base of bases) {
+    const resources = await read(base, budget);
+    const plural = resources.kind === "read" ? pluralOf(resources.body, kind) : undefined;
+    if (plural !== undefined) return { kind: "found", value: { base, plural, resource: group === "" ? plural : `${plural}.${group}` } };
+    // A version that could not be read may hold the kind: "no such kind" would be a guess.
+    if (resources.kind === "failed" && resources.failure.code !== 404) return resources;
+  }
+  return failed(404, "NotFound", `no matches for kind "${kind}" in group "${group}"`);
+};
+
+const basesOf = async (read: Read, group: string, budget: CallBudget): Promise<Found<readonly string[]>> => {
+  if (group === "") return { kind: "found", value: ["/api/v1"] };
+  const versions = await groupVersions(read, group, budget);
+  return versions.kind === "found" ? { kind: "found", value: versions.value.map((version) => `/apis/${group}/${version}`) } : versions;
+};
+
+/** Kinds that every cluster serves at the same place; a LIST of them answers for their scales (semantics of the scale subresource: read/). */
+export const BUILT_IN: Readonly<Record<string, KindPath>> = {
+  "apps/Deployment": { base: "/apis/apps/v1", plural: "deployments", resource: "deployments.apps" },
+  "apps/StatefulSet": { base: "/apis/apps/v1", plural: "statefulsets", resource: "statefulsets.apps" },
+  "apps/ReplicaSet": { base: "/apis/apps/v1", plural: "replicasets", resource: "replicasets.apps" },
+  "/ReplicationController": { base: "/api/v1", plural: "replicationcontrollers", resource: "replicationcontrollers" },
+};
+
+/** "apps/v1" → "apps", "v1" → "" (the core group), undefined for more than one slash. */
+export const groupOf = (apiVersion = ""): string | undefined => {
+  const parts = apiVersion.split("/");
+  return parts.length > 2 ? undefined : parts.length === 2 ? parts[0] : "";
+};
+
+/** Name of a kind with its group, as the server prints it: "Deployment.apps", "Service". */
+export const groupKindText = (target: Target): string => {
+  const group = groupOf(target.apiVersion) ?? "";
+  return group === "" ? target.kind : `${target.kind}.${group}`;
+};
+
+const failed = (code: number, reason: string, message: string): { readonly kind: "failed"; readonly failure: ApiFailure } => ({
+  kind: "failed",
+  failure: { code, reason, message },
+});
+
+const versionsOf = (group: JsonObject): readonly string[] => {
+  const versions = objects(group["versions"]).flatMap(({ version }) => (typeof version === "string" ? [version] : []));
+  const preferred = objects([group["preferredVersion"]])[0]?.["version"];
+  return typeof preferred === "string" ? [preferred, ...versions.filter((version) => version !== preferred)] : versions;
+};
+
+const pluralOf = (resources: JsonObject, kind: string): string | undefined => {
+  const found = objects(resources["resources"]).find(
+    (resource) => resource["kind"] === kind && typeof resource["name"] === "string" && !resource["name"].includes("/"),
+  );
+  return found === undefined ? undefined : String(found["name"]);
+};
+
+const objects = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter((item): item is JsonObject => typeof item === "object" && item !== null) : [];
