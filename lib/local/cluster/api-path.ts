@@ -1,0 +1,58 @@
+import { RESOURCES, type Resource } from "./resources.ts";
+import { badRequest } from "./status.ts";
+
+/** What a path of the API names. */
+export type Target =
+  | ({ readonly kind: "list" } & Located)
+  | ({ readonly kind: "object" | "scale"; readonly name: string } & Located)
+  /** `rest`: what follows "namespaces/". */
+  | { readonly kind: "custom"; readonly version: string; readonly rest: readonly string[] }
+  | { readonly kind: "external"; readonly rest: readonly string[] };
+
+export interface Located {
+  readonly resource: Resource;
+  /** Absent for lists over all namespaces and for what lives in none. */
+  readonly namespace: string | undefined;
+}
+
+/** Finds what a path names; undefined when nothing is served there. */
+export const resolvePath = (path: string): Target | undefined => {
+  const [root, ...parts] = path.split("/").slice(1).map(decode);
+  if (root === "api") return inGroup("", parts);
+  return root === "apis" ? inGroup(parts[0] ?? "", parts.slice(1)) : undefined;
+};
+
+const decode = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // The only way it fails: an escape that is none. The client is told so.
+    throw badRequest(`invalid URL escape in "${part}"`);
+  }
+};
+
+const inGroup = (group: string, [version = "", ...rest]: readonly string[]): Target | undefined => {
+  const [scope, ...inside] = rest;
+  if (group === "custom.metrics.k8s.io")
+    return scope === "namespaces" && /^v1beta[12]$/.test(version) ? { kind: "custom", version, rest: inside } : undefined;
+  if (group === "external.metrics.k8s.io") return scope === "namespaces" && version === "v1beta1" ? { kind: "external", rest: inside } : undefined;
+  const served = RESOURCES.filter((each) => each.group === group && each.version === version);
+  const [namespace, ...within] = inside;
+  return scope === "namespaces" && within.length > 0 ? inNamespace(served, namespace, within) : acrossCluster(served, rest);
+};
+
+const inNamespace = (served: readonly Resource[], namespace: string | undefined, parts: readonly string[]): Target | undefined => {
+  const [plural, name, subresource, ...more] = parts;
+  const resource = served.find((each) => each.namespaced && each.resource === plural);
+  if (!resource || more.length > 0) return undefined;
+  if (name === undefined) return { kind: "list", resource, namespace };
+  if (subresource === undefined) return { kind: "object", resource, namespace, name };
+  return subresource === "scale" && resource.scalable ? { kind: "scale", resource, namespace, name } : undefined;
+};
+
+const acrossCluster = (served: readonly Resource[], [plural, name, ...more]: readonly string[]): Target | undefined => {
+  const resource = served.find((each) => each.resource === plural);
+  if (!resource || more.length > 0) return undefined;
+  if (name === undefined) return { kind: "list", resource, namespace: undefined };
+  return resource.namespaced ? undefined : { kind: "object", resource, namespace: undefined, name };
+};

@@ -1,0 +1,117 @@
+import { type Located, resolvePath } from "./api-path.ts";
+import { discover } from "./discovery.ts";
+import { customMetrics, externalMetrics } from "./metrics-api.ts";
+import { scale } from "./objects.ts";
+import { inKeyOrder, Pages } from "./pages.ts";
+import { groupVersion, type World } from "./resources.ts";
+import { replicasToPatch, replicasToPut } from "./scale-write.ts";
+import { type KubeObject, selectObjects } from "./selectors.ts";
+import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
+import { badRequest, methodNotAllowed, notFound, unsupportedMediaType } from "./status.ts";
+
+export interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** Answers one request with the object to send, or throws a Refusal. `undefined`: no such path. */
+export type KubeApi = (request: ApiRequest) => Promise<unknown>;
+
+const MERGE_PATCH = "application/merge-patch+json";
+
+/**
+ * The Kubernetes API over a simulation. A write takes effect in memory at once and is answered when `keep` has made it durable: if that fails the client gets a 500, as from
+ * a server whose disk is gone, and may not conclude that nothing happened.
+ */
+export const kubeApi = (simulation: Simulation, noise: number, keep: (write: AcceptedWrite) => Promise<void>): KubeApi => {
+  const pages = new Pages();
+  return async (request) => {
+    const world = { simulation, noise, nowMs: simulation.now() };
+    const discovered = request.method === "GET" ? discover(request.path) : undefined;
+    if (discovered !== undefined) return discovered;
+    const target = resolvePath(request.path);
+    if (!target) return undefined;
+    switch (target.kind) {
+      case "custom":
+        return customMetrics(world, target.version, target.rest, readOnly(request));
+      case "external":
+        return externalMetrics(world, target.rest, readOnly(request));
+      case "list":
+        return list(world, pages, target, request);
+      case "object":
+        return read(world, target, request);
+      case "scale":
+        return scaleOf(world, target, request, keep);
+    }
+  };
+};
+
+const readOnly = ({ method, query }: ApiRequest): URLSearchParams => {
+  if (method !== "GET") throw methodNotAllowed();
+  return query;
+};
+
+const list = (world: World, pages: Pages, { resource, namespace }: Located, request: ApiRequest): unknown => {
+  const query = readOnly(request);
+  if (query.has("watch") && query.get("watch") !== "false" && query.get("watch") !== "0")
+    throw methodNotAllowed(`watch is not supported on resources of kind "${resource.resource}"`);
+  const inScope = resource.list(world).filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+  const items = inKeyOrder(selectObjects(inScope, query, resource.fields));
+  const head = { kind: `${resource.kind}List`, apiVersion: groupVersion(resource) };
+  if (!resource.stored) return { ...head, metadata: {}, items };
+  const of = `${request.path}?${query.get("labelSelector") ?? ""}&${query.get("fieldSelector") ?? ""}`;
+  return { ...head, ...pages.page({ of, version: world.simulation.version, items }, query) };
+};
+
+const read = (world: World, { resource, namespace, name }: Located & { readonly name: string }, request: ApiRequest): unknown => {
+  readOnly(request);
+  const found = resource.list(world).find(({ metadata }: KubeObject) => metadata.name === name && metadata.namespace === namespace);
+  if (!found) throw notFound({ group: resource.group, resource: resource.missingAs ?? resource.resource }, name);
+  return { kind: resource.kind, apiVersion: groupVersion(resource), ...found };
+};
+
+const scaleOf = async (
+  world: World,
+  { namespace = "", name }: Located & { readonly name: string },
+  request: ApiRequest,
+  keep: (write: AcceptedWrite) => Promise<void>,
+): Promise<unknown> => {
+  const workload = world.simulation.workload(namespace, name);
+  if (!workload) throw notFound({ group: "apps", resource: "deployments" }, name);
+  if (request.method === "GET") return scale(workload);
+  const replicas = wantedReplicas(workload, request);
+  if (isDryRun(request.query)) return scale(workload, replicas);
+  // An update that changes nothing is no write: version and generation stay.
+  if (replicas === workload.state.replicas) return scale(workload);
+  const accepted = world.simulation.write(namespace, name, replicas);
+  const written = world.simulation.workload(namespace, name) ?? workload;
+  await keep(accepted);
+  return scale(written);
+};
+
+const wantedReplicas = (workload: SimulatedWorkload, request: ApiRequest): number => {
+  if (request.method === "PUT") {
+    if (request.contentType !== "application/json") throw unsupportedMediaType(["application/json"]);
+    return replicasToPut(workload, parseJson(request.body));
+  }
+  if (request.method !== "PATCH") throw methodNotAllowed();
+  if (request.contentType !== MERGE_PATCH) throw unsupportedMediaType([MERGE_PATCH]);
+  return replicasToPatch(workload, parseJson(request.body));
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw badRequest(`the object provided is unrecognized: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+};
+
+const isDryRun = (query: URLSearchParams): boolean => {
+  const asked = query.getAll("dryRun").filter((each) => each !== "");
+  if (asked.some((each) => each !== "All")) throw badRequest(`dryRun: Unsupported value: "${asked.join(",")}": supported values: "All"`);
+  return asked.length > 0;
+};

@@ -1,0 +1,76 @@
+import { spanMs, type Trace } from "../traces/trace.ts";
+
+/** A deployment of the simulated cluster and the recorded load it is under. One pod has one container, called "app". */
+export interface WorkloadDefinition {
+  readonly namespace: string;
+  readonly name: string;
+  readonly trace: Trace;
+  /** Where in the trace the run begins. Default 0. */
+  readonly traceOffsetMs?: number;
+  readonly initialReplicas: number;
+  /** What one unit of the trace (one call per minute, say) costs a pod while it lasts. */
+  readonly cpuMillicoresPerUnit: number;
+  readonly memoryBytesPerUnit?: number;
+  readonly requests: Resources;
+  readonly limits: Resources;
+  /** Time from the creation of a pod to Ready, drawn per pod. Default 20 to 40 s. */
+  readonly startupMs?: { readonly min: number; readonly max: number };
+  /** Spans after the start of the run in which nothing is scraped: the pods are there, their metrics are not. */
+  readonly outages?: readonly Span[];
+  /** Percent of the CPU request that counts as "above target" in the statistics; it steers nothing. */
+  readonly targetCpuPercent?: number;
+}
+
+export interface Resources {
+  readonly cpuMillicores: number;
+  readonly memoryBytes: number;
+}
+
+/** From inclusive, to exclusive. */
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** A definition with nothing left open, bound to the run it is part of. */
+export interface WorkloadModel extends Required<Omit<WorkloadDefinition, "targetCpuPercent">> {
+  readonly targetCpuPercent?: number;
+  /** What a pod uses without load. */
+  readonly idle: Resources;
+  readonly seed: number;
+  readonly startMs: number;
+}
+
+const MEBIBYTE = 2 ** 20;
+const IDLE: Resources = { cpuMillicores: 5, memoryBytes: 64 * MEBIBYTE };
+const DEFAULT_STARTUP_MS = { min: 20_000, max: 40_000 };
+const DEFAULT_MEMORY_BYTES_PER_UNIT = MEBIBYTE;
+/** A guard against a definition that would fill the memory with pods. */
+export const MAX_REPLICAS = 10_000;
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Throws RangeError for a definition that no cluster could hold. */
+export const workloadModel = (definition: WorkloadDefinition, run: { readonly seed: number; readonly startMs: number }): WorkloadModel => {
+  const model = {
+    traceOffsetMs: 0,
+    memoryBytesPerUnit: DEFAULT_MEMORY_BYTES_PER_UNIT,
+    startupMs: DEFAULT_STARTUP_MS,
+    outages: [],
+    idle: IDLE,
+    ...definition,
+    ...run,
+  };
+  const demand = (holds: boolean, what: string) => {
+    if (!holds) throw new RangeError(`Cannot simulate "${definition.namespace}/${definition.name}": ${what}`);
+  };
+  demand(DNS_LABEL.test(model.namespace) && DNS_LABEL.test(model.name), "namespace and name must be DNS labels");
+  demand(
+    Number.isInteger(model.initialReplicas) && model.initialReplicas >= 0 && model.initialReplicas <= MAX_REPLICAS,
+    `initialReplicas must be 0 to ${MAX_REPLICAS}`,
+  );
+  demand(model.cpuMillicoresPerUnit > 0, "cpuMillicoresPerUnit must be greater than 0");
+  demand(model.limits.cpuMillicores > IDLE.cpuMillicores, `the CPU limit must be greater than the ${IDLE.cpuMillicores}m used without load`);
+  demand(model.startupMs.min >= 0 && model.startupMs.max >= model.startupMs.min, "startupMs must be a range of at least 0");
+  demand(Number.isSafeInteger(Math.ceil(model.traceOffsetMs + spanMs(model.trace))), "traceOffsetMs must be a number of milliseconds");
+  return model;
+};

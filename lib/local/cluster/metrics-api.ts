@@ -1,0 +1,38 @@
+import { matches } from "../../model/selector.ts";
+import { customMetricList, DEMAND_METRIC, externalMetric, podDemand, workloadDemand } from "./metrics-objects.ts";
+import { podLabels } from "./objects.ts";
+import type { World } from "./resources.ts";
+import { isDark, lastScrapeMs } from "./scrape.ts";
+import { parseLabelSelector } from "./selectors.ts";
+import { metricNotFound, notFound } from "./status.ts";
+
+const DEPLOYMENTS = new Set(["deployments", "deployments.apps"]);
+
+/** `GET /apis/custom.metrics.k8s.io/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/METRIC`; a name of "*" asks for all that the labelSelector selects. */
+export const customMetrics = (world: World, version: string, path: readonly string[], query: URLSearchParams): unknown => {
+  const [namespace = "", resource = "", name = "", metric = ""] = path;
+  const known = metric === DEMAND_METRIC && (resource === "pods" || DEPLOYMENTS.has(resource));
+  if (path.length !== 4 || !known) throw metricNotFound(metric, resource);
+  const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
+  const { nowMs } = world;
+  const selected = world.simulation
+    .workloads()
+    .filter(({ model }) => model.namespace === namespace && (name !== "*" || matches(labelled, podLabels(model))));
+  const values = selected.flatMap((workload) => (resource === "pods" ? podDemand(workload, nowMs) : workloadDemand(workload, nowMs)));
+  const named = name === "*" ? values : values.filter(({ describes }) => describes.name === name);
+  if (named.length === 0 && name !== "*") throw notFound({ group: "custom.metrics.k8s.io", resource }, name);
+  return customMetricList(version, metric, named, nowMs);
+};
+
+/** `GET /apis/external.metrics.k8s.io/v1beta1/namespaces/NAMESPACE/METRIC`: the demand on each workload of the namespace that the labelSelector selects. */
+export const externalMetrics = (world: World, path: readonly string[], query: URLSearchParams): unknown => {
+  const [namespace = "", metric = ""] = path;
+  if (path.length !== 2 || metric !== DEMAND_METRIC) throw metricNotFound(metric, "external metrics");
+  const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
+  const items = world.simulation
+    .workloads()
+    .filter(({ model }) => model.namespace === namespace && !isDark(model, lastScrapeMs(world.nowMs)))
+    .map((workload) => externalMetric(workload, world.nowMs))
+    .filter(({ metricLabels }) => matches(labelled, metricLabels));
+  return { kind: "ExternalMetricValueList", apiVersion: "external.metrics.k8s.io/v1beta1", metadata: {}, items };
+};

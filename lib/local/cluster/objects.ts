@@ -1,0 +1,147 @@
+import { drawUid } from "./chance.ts";
+import type { Resources, WorkloadModel } from "./definition.ts";
+import { isReady, isRunning, podTemplateHash, replicaSetName, type SimulatedPod } from "./pod.ts";
+import type { KubeObject } from "./selectors.ts";
+import type { SimulatedWorkload } from "./simulation.ts";
+import { createdMs } from "./workload.ts";
+
+export const CONTAINER = "app";
+
+/** Times of the API are whole seconds. */
+export const isoTime = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+
+export const labelsOf = ({ name }: WorkloadModel): Readonly<Record<string, string>> => ({ app: name });
+
+export const deploymentUid = (model: WorkloadModel): string => drawUid(model.seed, model.namespace, model.name, "deployment");
+
+const replicaSetUid = (model: WorkloadModel): string => drawUid(model.seed, model.namespace, model.name, "replicaset");
+
+export const podLabels = (model: WorkloadModel) => ({ ...labelsOf(model), "pod-template-hash": podTemplateHash(model) });
+
+const quantities = ({ cpuMillicores, memoryBytes }: Resources) => ({ cpu: `${cpuMillicores}m`, memory: String(memoryBytes) });
+
+const podSpec = (model: WorkloadModel) => ({
+  containers: [
+    {
+      name: CONTAINER,
+      image: `registry.invalid/${model.name}:1`,
+      resources: { requests: quantities(model.requests), limits: quantities(model.limits) },
+    },
+  ],
+  restartPolicy: "Always",
+  terminationGracePeriodSeconds: 30,
+});
+
+const template = (model: WorkloadModel, labels: Readonly<Record<string, string>>) => ({ metadata: { labels }, spec: podSpec(model) });
+
+/** The controllers act at once here: status follows spec within the same instant. */
+export const deployment = ({ model, state, live }: SimulatedWorkload, nowMs: number): KubeObject => {
+  const ready = live.filter((pod) => isReady(pod, nowMs)).length;
+  return {
+    metadata: { ...identity(model, model.name, deploymentUid(model), state.version), generation: state.generation, labels: labelsOf(model) },
+    spec: {
+      replicas: state.replicas,
+      selector: { matchLabels: labelsOf(model) },
+      template: template(model, labelsOf(model)),
+      strategy: { type: "RollingUpdate" },
+    },
+    status: {
+      ...counts(state.generation, live.length, ready),
+      ...(live.length > 0 && { updatedReplicas: live.length }),
+      ...unavailable(live.length - ready),
+    },
+  };
+};
+
+export const replicaSet = ({ model, state, live }: SimulatedWorkload, nowMs: number): KubeObject => {
+  const labels = podLabels(model);
+  const ready = live.filter((pod) => isReady(pod, nowMs)).length;
+  return {
+    metadata: {
+      ...identity(model, replicaSetName(model), replicaSetUid(model), state.version),
+      generation: state.generation,
+      labels,
+      ownerReferences: [
+        { apiVersion: "apps/v1", kind: "Deployment", name: model.name, uid: deploymentUid(model), controller: true, blockOwnerDeletion: true },
+      ],
+    },
+    spec: { replicas: state.replicas, selector: { matchLabels: labels }, template: template(model, labels) },
+    status: { ...counts(state.generation, live.length, ready), replicas: live.length },
+  };
+};
+
+/** A real server leaves out the counts that are 0. */
+const counts = (observedGeneration: number, replicas: number, ready: number) => ({
+  observedGeneration,
+  ...(replicas > 0 && { replicas }),
+  ...(ready > 0 && { readyReplicas: ready, availableReplicas: ready }),
+});
+
+const unavailable = (unavailableReplicas: number) => (unavailableReplicas > 0 ? { unavailableReplicas } : {});
+
+const identity = (model: WorkloadModel, name: string, uid: string, version: number) => ({
+  name,
+  namespace: model.namespace,
+  uid,
+  resourceVersion: String(version),
+  creationTimestamp: isoTime(createdMs(model)),
+});
+
+export const pod = (model: WorkloadModel, simulated: SimulatedPod, nowMs: number): KubeObject => ({
+  metadata: {
+    ...identity(model, simulated.name, simulated.uid, simulated.version),
+    creationTimestamp: isoTime(simulated.createdMs),
+    ...(simulated.deletedMs !== undefined && { deletionTimestamp: isoTime(simulated.deletedMs + 30_000), deletionGracePeriodSeconds: 30 }),
+    generateName: `${replicaSetName(model)}-`,
+    labels: podLabels(model),
+    ownerReferences: [
+      {
+        apiVersion: "apps/v1",
+        kind: "ReplicaSet",
+        name: replicaSetName(model),
+        uid: replicaSetUid(model),
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
+  },
+  spec: { ...podSpec(model), ...(simulated.startedMs <= nowMs && { nodeName: "node-1" }) },
+  status: podStatus(simulated, nowMs),
+});
+
+/** A pod on no node yet has neither a start time nor a Ready condition. */
+const podStatus = (simulated: SimulatedPod, nowMs: number) => {
+  if (simulated.startedMs > nowMs) return { phase: "Pending", qosClass: "Burstable" };
+  const running = isRunning(simulated, nowMs);
+  const ready = isReady(simulated, nowMs);
+  const readySinceMs = ready ? simulated.readyMs : (simulated.deletedMs ?? simulated.startedMs);
+  const condition = (type: string, holds: boolean, sinceMs: number) => ({
+    type,
+    status: holds ? "True" : "False",
+    lastTransitionTime: isoTime(sinceMs),
+  });
+  return {
+    phase: running ? "Running" : "Pending",
+    conditions: [
+      condition("Initialized", true, simulated.startedMs),
+      condition("Ready", ready, readySinceMs),
+      condition("ContainersReady", ready, readySinceMs),
+      condition("PodScheduled", true, simulated.startedMs),
+    ],
+    startTime: isoTime(simulated.startedMs),
+    containerStatuses: [{ name: CONTAINER, ready, restartCount: 0, state: containerState(simulated, running) }],
+    qosClass: "Burstable",
+  };
+};
+
+const containerState = (simulated: SimulatedPod, running: boolean) =>
+  running ? { running: { startedAt: isoTime(simulated.runningMs) } } : { waiting: { reason: "ContainerCreating" } };
+
+/** `spec.replicas` is the given count in the answer to a dry run. */
+export const scale = ({ model, state, live }: SimulatedWorkload, replicas = state.replicas) => ({
+  kind: "Scale",
+  apiVersion: "autoscaling/v1",
+  metadata: identity(model, model.name, deploymentUid(model), state.version),
+  spec: replicas === 0 ? {} : { replicas },
+  status: { replicas: live.length, selector: `app=${model.name}` },
+});

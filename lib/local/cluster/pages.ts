@@ -1,0 +1,85 @@
+import * as z from "zod";
+import type { KubeObject } from "./selectors.ts";
+import { badRequest, expired } from "./status.ts";
+
+export interface Page {
+  readonly items: readonly KubeObject[];
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number };
+}
+
+/** A list as it is now: what it is asked for (its path and selectors), its version and all its items in the order of their keys. */
+export interface Listing {
+  readonly of: string;
+  readonly version: number;
+  readonly items: readonly KubeObject[];
+}
+
+const Token = z.object({ v: z.literal("meta.k8s.io/v1"), rv: z.int(), start: z.string() });
+/** The version in a token that goes on in the list as it then is. */
+const INCONSISTENT = -1;
+/** Lists remembered for those who are in the middle of them; a real server forgets them too, after minutes. */
+const KEPT_LISTS = 16;
+
+/**
+ * Cuts lists into pages. All pages of a list show it as of its first page, however the cluster moves meanwhile; a list that was forgotten is a 410 with a token for the rest
+ * as it is now, a token that is none a 400.
+ */
+export class Pages {
+  readonly #kept = new Map<string, Listing>();
+
+  page(current: Listing, query: URLSearchParams): Page {
+    const limit = limitOf(query);
+    const token = query.get("continue");
+    if (token) return this.#cut(...this.#resume(current, token), limit);
+    // A list at version "0" may come from anywhere, and comes whole.
+    return this.#cut(current, "", query.get("resourceVersion") === "0" ? Number.POSITIVE_INFINITY : limit);
+  }
+
+  #resume(current: Listing, token: string): [Listing, string] {
+    const { rv, start } = parseToken(token);
+    if (rv === INCONSISTENT || rv === current.version) return [current, start];
+    const kept = this.#kept.get(`${current.of}@${rv}`);
+    if (!kept) throw expired(tokenOf(INCONSISTENT, start));
+    return [kept, start];
+  }
+
+  #cut(listing: Listing, start: string, limit: number): Page {
+    const rest = listing.items.filter((item) => keyOf(item) > start);
+    const items = rest.slice(0, limit);
+    const last = items.at(-1);
+    const resourceVersion = String(listing.version);
+    if (rest.length === items.length || !last) return { items, metadata: { resourceVersion } };
+    this.#keep(listing);
+    return { items, metadata: { resourceVersion, continue: tokenOf(listing.version, keyOf(last)), remainingItemCount: rest.length - items.length } };
+  }
+
+  #keep(listing: Listing): void {
+    const key = `${listing.of}@${listing.version}`;
+    this.#kept.delete(key);
+    this.#kept.set(key, listing);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > KEPT_LISTS && oldest !== undefined) this.#kept.delete(oldest);
+  }
+}
+
+const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ""}/${metadata.name}`;
+
+/** Orders objects as their keys are ordered, which paging relies on. */
+export const inKeyOrder = (objects: readonly KubeObject[]): readonly KubeObject[] => objects.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+
+const limitOf = (query: URLSearchParams): number => {
+  const text = query.get("limit") ?? "0";
+  if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing "${text}": invalid syntax`);
+  return Number(text) > 0 ? Number(text) : Number.POSITIVE_INFINITY;
+};
+
+const tokenOf = (rv: number, start: string): string => Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv, start })).toString("base64url");
+
+const parseToken = (text: string): z.infer<typeof Token> => {
+  try {
+    return Token.parse(JSON.parse(Buffer.from(text, "base64url").toString()));
+  } catch {
+    // Whatever is wrong with it, the client is told the same: it made the token up.
+    throw badRequest("continue key is not valid: it was not given by this server");
+  }
+};

@@ -1,0 +1,121 @@
+import { podMetrics } from "./metrics-objects.ts";
+import { deployment, isoTime, pod, replicaSet } from "./objects.ts";
+import { scrape } from "./scrape.ts";
+import type { KubeObject } from "./selectors.ts";
+import type { Simulation } from "./simulation.ts";
+import { createdMs } from "./workload.ts";
+
+/** The simulated cluster as the API shows it at one instant. */
+export interface World {
+  readonly simulation: Simulation;
+  readonly nowMs: number;
+  /** Relative amplitude of the noise on CPU readings. */
+  readonly noise: number;
+}
+
+/** A kind of object that can be listed and read. */
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly shortNames: readonly string[];
+  readonly namespaced: boolean;
+  /** How a "not found" names it, where that is not the resource. */
+  readonly missingAs?: string;
+  /** Fields that a fieldSelector may name. */
+  readonly fields: readonly string[];
+  readonly scalable: boolean;
+  /** Kinds of aggregated APIs know neither versions nor pages. */
+  readonly stored: boolean;
+  readonly list: (world: World) => readonly KubeObject[];
+}
+
+const NAME_FIELDS = ["metadata.name", "metadata.namespace"];
+const APPS = { group: "apps", version: "v1", namespaced: true, fields: NAME_FIELDS, stored: true } as const;
+const CORE = { group: "", version: "v1", scalable: false, stored: true } as const;
+/** Autoscalers can be listed, as on any cluster; none is there. */
+const HPA = {
+  group: "autoscaling",
+  resource: "horizontalpodautoscalers",
+  singular: "horizontalpodautoscaler",
+  kind: "HorizontalPodAutoscaler",
+  shortNames: ["hpa"],
+} as const;
+
+const namespaces = ({ simulation }: World): readonly KubeObject[] => {
+  const found = new Map<string, KubeObject>();
+  for (const { model } of simulation.workloads()) {
+    const metadata = {
+      name: model.namespace,
+      creationTimestamp: isoTime(createdMs(model)),
+      resourceVersion: "1",
+      labels: { "kubernetes.io/metadata.name": model.namespace },
+    };
+    found.set(model.namespace, { metadata, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } });
+  }
+  return [...found.values()];
+};
+
+export const RESOURCES: readonly Resource[] = [
+  {
+    ...CORE,
+    resource: "namespaces",
+    singular: "namespace",
+    kind: "Namespace",
+    shortNames: ["ns"],
+    namespaced: false,
+    fields: ["metadata.name", "status.phase"],
+    list: namespaces,
+  },
+  {
+    ...CORE,
+    resource: "pods",
+    singular: "pod",
+    kind: "Pod",
+    shortNames: ["po"],
+    namespaced: true,
+    fields: [...NAME_FIELDS, "status.phase", "spec.nodeName", "spec.restartPolicy"],
+    list: ({ simulation, nowMs }) => simulation.workloads().flatMap(({ model, state }) => state.pods.map((each) => pod(model, each, nowMs))),
+  },
+  {
+    ...APPS,
+    resource: "deployments",
+    singular: "deployment",
+    kind: "Deployment",
+    shortNames: ["deploy"],
+    scalable: true,
+    list: ({ simulation, nowMs }) => simulation.workloads().map((workload) => deployment(workload, nowMs)),
+  },
+  {
+    ...APPS,
+    resource: "replicasets",
+    singular: "replicaset",
+    kind: "ReplicaSet",
+    shortNames: ["rs"],
+    scalable: false,
+    list: ({ simulation, nowMs }) => simulation.workloads().map((workload) => replicaSet(workload, nowMs)),
+  },
+  { ...HPA, version: "v2", namespaced: true, fields: NAME_FIELDS, scalable: false, stored: true, list: () => [] },
+  { ...HPA, version: "v1", namespaced: true, fields: NAME_FIELDS, scalable: false, stored: true, list: () => [] },
+  {
+    group: "metrics.k8s.io",
+    version: "v1beta1",
+    resource: "pods",
+    singular: "",
+    kind: "PodMetrics",
+    shortNames: [],
+    namespaced: true,
+    missingAs: "podmetrics",
+    fields: NAME_FIELDS,
+    scalable: false,
+    stored: false,
+    list: ({ simulation, nowMs, noise }) =>
+      simulation
+        .workloads()
+        .flatMap((workload) => scrape(workload.model, workload.state, nowMs, noise).map((usage) => podMetrics(workload, usage, nowMs))),
+  },
+];
+
+export const groupVersion = ({ group, version }: Pick<Resource, "group" | "version">): string => (group === "" ? version : `${group}/${version}`);

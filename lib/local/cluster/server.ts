@@ -1,0 +1,127 @@
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { ServerCredentials } from "../certificates.ts";
+import type { KubeApi } from "./api.ts";
+import type { Fault, Faults } from "./faults.ts";
+import { internalError, Refusal, tooLarge, unauthorized } from "./status.ts";
+
+/** Longest body that is read, as on a real server. */
+const MAX_BODY_BYTES = 3 * 2 ** 20;
+/** From here on a real server compresses for those who ask for it. */
+const GZIP_FROM_BYTES = 128 * 2 ** 10;
+/** Idle connections live as long as between two slow syncs, so that nobody meets one that is just being closed. */
+const KEEP_ALIVE_MS = 180_000;
+const HEALTH_PATHS = new Set(["/healthz", "/livez", "/readyz"]);
+
+const compress = promisify(gzip);
+
+interface Answer {
+  readonly code: number;
+  /** An object is sent as JSON. */
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ServerParts {
+  readonly api: KubeApi;
+  readonly credentials: ServerCredentials;
+  readonly faults: Faults;
+  /** Told of what should not have happened; the client gets a 500. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The HTTPS side of the API: authentication, faults, bodies, Status objects. It has no state of its own. */
+export const apiServer = (parts: ServerParts): Server => {
+  const { certificatePem, keyPem } = parts.credentials;
+  const server = createServer({ cert: certificatePem, key: keyPem, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+    serve(parts, request, response).catch((error: unknown) => {
+      // Nothing can be said to this client any more, its connection is broken or half an answer is out.
+      parts.onError(error);
+      response.destroy();
+    });
+  });
+  return server;
+};
+
+const serve = async (parts: ServerParts, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const path = urlOf(request).pathname;
+  const fault = parts.faults.take(request.method ?? "GET", path);
+  if (fault?.kind === "slow") await sleep(fault.delayMs);
+  const spoils = fault !== undefined && fault.kind !== "slow" ? fault : undefined;
+  if (spoils && spoils.when !== "after") return spoil(spoils, request, response);
+  const answer = await answerTo(parts, request);
+  return spoils ? spoil(spoils, request, response) : send(request, response, answer);
+};
+
+const spoil = async (fault: Exclude<Fault, { kind: "slow" }>, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  switch (fault.kind) {
+    case "hang":
+      return;
+    case "reset":
+      request.socket.destroy();
+      return;
+    case "status": {
+      const { code, reason, message, retryAfterSeconds } = fault;
+      const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
+      const headers = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+      return send(request, response, { code, body: new Refusal(code, reason, message, details).body, headers });
+    }
+  }
+};
+
+const answerTo = async (parts: ServerParts, request: IncomingMessage): Promise<Answer> => {
+  try {
+    const { pathname, searchParams } = urlOf(request);
+    if (HEALTH_PATHS.has(pathname)) return { code: 200, body: "ok" };
+    if (!isBearer(request.headers.authorization, parts.credentials.token)) throw unauthorized();
+    const contentType = (request.headers["content-type"] ?? "application/json").split(";")[0]?.trim() ?? "";
+    const body = await bodyOf(request);
+    const answer = await parts.api({ method: request.method ?? "GET", path: pathname, query: searchParams, contentType, body });
+    return answer === undefined ? { code: 404, body: "404 page not found\n" } : { code: 200, body: answer };
+  } catch (error) {
+    if (error instanceof Refusal) return { code: error.body.code, body: error.body };
+    parts.onError(error);
+    const { body } = internalError(error instanceof Error ? error.message : String(error));
+    return { code: body.code, body };
+  }
+};
+
+const urlOf = (request: IncomingMessage): URL => new URL(request.url ?? "/", "https://cluster.invalid");
+
+/** Compared in constant time: the port is open to every process of the machine. */
+const isBearer = (header: string | undefined, token: string): boolean => {
+  const given = Buffer.from(header ?? "");
+  const wanted = Buffer.from(`Bearer ${token}`);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+};
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) throw tooLarge(MAX_BODY_BYTES);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+};
+
+const send = async (request: IncomingMessage, response: ServerResponse, { code, body, headers }: Answer): Promise<void> => {
+  const plain = typeof body === "string";
+  const bytes = Buffer.from(plain ? body : `${JSON.stringify(body)}\n`);
+  const zipped = bytes.length >= GZIP_FROM_BYTES && /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
+  const content = zipped ? await compress(bytes, { level: 1 }) : bytes;
+  response.writeHead(code, {
+    "content-type": plain ? "text/plain; charset=utf-8" : "application/json",
+    "cache-control": "no-cache, private",
+    "content-length": content.length,
+    ...(zipped && { "content-encoding": "gzip" }),
+    ...(code === 413 && { connection: "close" }),
+    ...headers,
+  });
+  response.end(content);
+};

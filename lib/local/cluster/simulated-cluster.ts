@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
+import type { Server } from "node:https";
+import { join } from "node:path";
+import { TidemarkError } from "../../model/errors.ts";
+import { serverCredentials } from "../certificates.ts";
+import { kubeApi } from "./api.ts";
+import { type WorkloadDefinition, workloadModel } from "./definition.ts";
+import { writeDurably } from "./durable-file.ts";
+import { type Faults, faultSwitches } from "./faults.ts";
+import { kubeconfig } from "./kubeconfig.ts";
+import { type Reading, reading, type Statistics, statistics } from "./reading.ts";
+import { apiServer } from "./server.ts";
+import { Simulation } from "./simulation.ts";
+import { openWriteJournal, type RunHeader, type WriteJournal } from "./write-journal.ts";
+
+export interface ClusterOptions {
+  /** Holds credentials, kubeconfig and accepted writes; the same folder goes on where it stopped. */
+  readonly dataDir: string;
+  /** Virtual time, in milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly seed: number;
+  readonly workloads: readonly WorkloadDefinition[];
+  /** Relative amplitude of the noise on CPU readings, 0.02 for ±2 %. Default 0. */
+  readonly noise?: number;
+  /** Real time, for the certificate alone. */
+  readonly wallClock?: () => number;
+  /** Told of what went wrong inside the server. Default: a warning of the process. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface SimulatedCluster {
+  readonly url: string;
+  readonly kubeconfigPath: string;
+  /** Virtual time at which the run of this folder began. */
+  readonly startMs: number;
+  /** Of the last accepted write, when there was one before this start: virtual time has been there. */
+  readonly resumedAfterMs: number | undefined;
+  readonly faults: Faults;
+  /** Per workload, in the order of their keys: what has been asked, served and spent since `startMs`. */
+  statistics(): readonly Statistics[];
+  /** Per workload, in the order of their keys: how it is now. */
+  readings(): readonly Reading[];
+  close(): Promise<void>;
+}
+
+const LOOPBACK = "127.0.0.1";
+
+/**
+ * Starts an HTTPS server on loopback that speaks the Kubernetes API over workloads under recorded load. Virtual time alone moves it. Throws TidemarkError
+ * "local.cluster-differs" when the folder holds a run of another seed or other workloads.
+ */
+export const startSimulatedCluster = async (options: ClusterOptions): Promise<SimulatedCluster> => {
+  const { dataDir, clock, seed, noise = 0, wallClock = Date.now, onError = warn } = options;
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const fresh: RunHeader = { format: 1, seed, startMs: clock(), definitions: fingerprint(options.workloads) };
+  const journal = await openWriteJournal(join(dataDir, "cluster-writes.jsonl"), fresh);
+  refuseOther(dataDir, journal.header, fresh);
+  const { startMs } = journal.header;
+  const simulation = new Simulation(
+    options.workloads.map((definition) => workloadModel(definition, { seed, startMs })),
+    startMs,
+    clock,
+  );
+  for (const write of journal.writes) simulation.replay(write);
+  const faults = faultSwitches();
+  const credentials = await serverCredentials(dataDir, wallClock());
+  const server = apiServer({ api: kubeApi(simulation, noise, journal.append), credentials, faults, onError });
+  const url = await listen(server);
+  const kubeconfigPath = join(dataDir, "kubeconfig");
+  await writeDurably(kubeconfigPath, kubeconfig(url, credentials));
+  const each = <Shape>(view: (workload: ReturnType<Simulation["workloads"]>[number], nowMs: number) => Shape) => {
+    const nowMs = simulation.now();
+    return simulation.workloads().map((workload) => view(workload, nowMs));
+  };
+  return {
+    url,
+    kubeconfigPath,
+    startMs,
+    resumedAfterMs: journal.writes.at(-1)?.atMs,
+    faults,
+    statistics: () => each(statistics),
+    readings: () => each(reading),
+    close: () => closeAll(server, journal),
+  };
+};
+
+const warn = (error: unknown): void => process.emitWarning(error instanceof Error ? error : String(error));
+
+/** What decides how a run goes, traces included. The targets of the statistics may change from one start to the next. */
+const fingerprint = (workloads: readonly WorkloadDefinition[]): string => {
+  const hash = createHash("sha256");
+  for (const { trace, targetCpuPercent: _, ...definition } of workloads.toSorted((a, b) =>
+    `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1,
+  )) {
+    hash.update(`${JSON.stringify(definition)}\n${trace.stepMs}\n`);
+    for (const { atMs, value } of trace.points) hash.update(`${atMs},${value}\n`);
+  }
+  return hash.digest("hex");
+};
+
+/** A state is what seed, definitions and writes make of it: with others of them the past of this folder would be another. */
+const refuseOther = (dataDir: string, kept: RunHeader, asked: RunHeader): void => {
+  const different = kept.seed !== asked.seed ? `its seed is ${kept.seed}, not ${asked.seed}` : "its workloads or traces are others";
+  if (kept.seed === asked.seed && kept.definitions === asked.definitions) return;
+  throw new TidemarkError("local.cluster-differs", `Cannot continue the simulated cluster in "${dataDir}": ${different}`, { dataDir, kept, asked });
+};
+
+const listen = async (server: Server): Promise<string> => {
+  server.listen(0, LOOPBACK);
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("The server does not listen on a port");
+  return `https://${LOOPBACK}:${address.port}`;
+};
+
+const closeAll = async (server: Server, journal: WriteJournal): Promise<void> => {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
+  await journal.close();
+};

@@ -1,0 +1,116 @@
+import type { WorkloadModel } from "./definition.ts";
+import { isLive, type SimulatedPod } from "./pod.ts";
+import { initialState, nextEventMs, passEvent, type WorkloadState, writeReplicas } from "./workload.ts";
+
+/** A change of `spec.replicas` that the cluster accepted. With the definitions and the seed these give back every state. */
+export interface AcceptedWrite {
+  readonly atMs: number;
+  readonly namespace: string;
+  readonly name: string;
+  readonly replicas: number;
+}
+
+/** One workload as it is now. */
+export interface SimulatedWorkload {
+  readonly model: WorkloadModel;
+  readonly state: WorkloadState;
+  /** Pods that count in `status.replicas`: those not being deleted. */
+  readonly live: readonly SimulatedPod[];
+}
+
+/** All workloads on one clock, with one counter of versions. Time never runs backwards in it, and only `now` moves it. */
+export class Simulation {
+  readonly #clock: () => number;
+  readonly #running: Running[];
+  #version = FIRST_VERSION;
+  #nowMs: number;
+
+  constructor(models: readonly WorkloadModel[], startMs: number, clock: () => number) {
+    this.#clock = clock;
+    this.#nowMs = startMs;
+    const ordered = models.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    this.#running = ordered.map((model) => started(model, this.#nextVersion()));
+  }
+
+  /** Lets everything happen that is due, and gives the cluster's time: that of the clock, or of the last write where the clock is behind it. */
+  now(): number {
+    this.#advanceTo(this.#clock());
+    return this.#nowMs;
+  }
+
+  /** resourceVersion of the cluster as a whole. */
+  get version(): number {
+    return this.#version;
+  }
+
+  workloads(): readonly SimulatedWorkload[] {
+    return this.#running.map(view);
+  }
+
+  workload(namespace: string, name: string): SimulatedWorkload | undefined {
+    const found = this.#find(namespace, name);
+    return found && view(found);
+  }
+
+  /** Applies a write at the current time, or while replaying at its own. */
+  write(namespace: string, name: string, replicas: number): AcceptedWrite {
+    const accepted = { atMs: this.#nowMs, namespace, name, replicas };
+    this.replay(accepted);
+    return accepted;
+  }
+
+  replay({ atMs, namespace, name, replicas }: AcceptedWrite): void {
+    this.#advanceTo(atMs);
+    const running = this.#find(namespace, name);
+    if (!running) throw new RangeError(`There is no workload "${namespace}/${name}" to scale`);
+    running.state = writeReplicas(running.model, running.state, { atMs: this.#nowMs, replicas, version: this.#nextVersion() });
+    running.nextMs = nextEventMs(running.model, running.state);
+  }
+
+  /** Events of all workloads pass in the order of time, and within one instant in that of their names: so versions are the same in every run. */
+  #advanceTo(nowMs: number): void {
+    for (let dueMs = this.#nextDueMs(); dueMs <= nowMs; dueMs = this.#nextDueMs()) {
+      for (const running of this.#running) if (running.nextMs === dueMs) this.#pass(running);
+    }
+    this.#nowMs = Math.max(this.#nowMs, nowMs);
+  }
+
+  #pass(running: Running): void {
+    const before = running.state;
+    running.state = passEvent(running.model, before, running.nextMs, this.#version + 1);
+    if (running.state.version !== before.version) this.#version++;
+    running.nextMs = nextEventMs(running.model, running.state);
+  }
+
+  #nextDueMs(): number {
+    return this.#running.reduce((soonest, { nextMs }) => Math.min(soonest, nextMs), Number.POSITIVE_INFINITY);
+  }
+
+  #nextVersion(): number {
+    this.#version++;
+    return this.#version;
+  }
+
+  #find(namespace: string, name: string): Running | undefined {
+    return this.#running.find(({ model }) => model.namespace === namespace && model.name === name);
+  }
+}
+
+interface Running {
+  readonly model: WorkloadModel;
+  state: WorkloadState;
+  nextMs: number;
+}
+
+/** Versions of a real cluster are never small; nobody should count on them being so. */
+const FIRST_VERSION = 1000;
+
+/** The order in which a real API server lists: by namespace, then by name. */
+const keyOf = ({ namespace, name }: WorkloadModel): string => `${namespace}/${name}`;
+
+const started = (model: WorkloadModel, version: number): Running => {
+  const state = initialState(model, version);
+  return { model, state, nextMs: nextEventMs(model, state) };
+};
+
+const view = ({ model, state }: Running): SimulatedWorkload => ({ model, state, live: state.pods.filter(isLive) });

@@ -1,0 +1,87 @@
+/** A Status object, the body of every failure of the Kubernetes API. Throwing one ends a request with it. */
+export interface StatusBody {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: { readonly continue?: string };
+  readonly status: "Failure";
+  readonly message: string;
+  readonly reason: string;
+  readonly details?: StatusDetails;
+  readonly code: number;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly causes?: readonly { readonly reason: string; readonly message: string; readonly field?: string }[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** What a request is refused with. It is an outcome, not a failure of the server. */
+export class Refusal extends Error {
+  readonly body: StatusBody;
+
+  constructor(code: number, reason: string, message: string, extra: { readonly details?: StatusDetails; readonly continue?: string } = {}) {
+    super(message);
+    this.name = "Refusal";
+    const metadata = extra.continue === undefined ? {} : { continue: extra.continue };
+    this.body = {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata,
+      status: "Failure",
+      message,
+      reason,
+      ...(extra.details && { details: extra.details }),
+      code,
+    };
+  }
+}
+
+/** Names a kind in messages: "deployments.apps", or "pods" in the core group. */
+export interface ResourceName {
+  readonly group: string;
+  readonly resource: string;
+}
+
+const qualified = ({ group, resource }: ResourceName): string => (group === "" ? resource : `${resource}.${group}`);
+
+const detailsOf = ({ group, resource }: ResourceName, name: string): StatusDetails => ({ name, ...(group !== "" && { group }), kind: resource });
+
+export const unauthorized = (): Refusal => new Refusal(401, "Unauthorized", "Unauthorized");
+
+export const badRequest = (message: string): Refusal => new Refusal(400, "BadRequest", message);
+
+export const notFound = (resource: ResourceName, name: string): Refusal =>
+  new Refusal(404, "NotFound", `${qualified(resource)} "${name}" not found`, { details: detailsOf(resource, name) });
+
+export const metricNotFound = (metric: string, describes: string): Refusal =>
+  new Refusal(404, "NotFound", `the server could not find the metric ${metric} for ${describes}`);
+
+export const conflict = (resource: ResourceName, name: string, why: string): Refusal =>
+  new Refusal(409, "Conflict", `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, { details: detailsOf(resource, name) });
+
+export const methodNotAllowed = (what = "the server does not allow this method on the requested resource"): Refusal =>
+  new Refusal(405, "MethodNotAllowed", what);
+export const tooLarge = (limitBytes: number): Refusal =>
+  new Refusal(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limitBytes}`);
+
+export const unsupportedMediaType = (accepted: readonly string[]): Refusal =>
+  new Refusal(415, "UnsupportedMediaType", `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`);
+
+export const expired = (fresh: string): Refusal =>
+  new Refusal(
+    410,
+    "Expired",
+    "The provided continue parameter is too old to display a consistent list: start a new one, or go on inconsistently with the continue token of this answer",
+    { continue: fresh },
+  );
+
+/** A 422 for one field of a Scale. */
+export const invalidScale = (name: string, field: string, problem: string): Refusal =>
+  new Refusal(422, "Invalid", `Scale.autoscaling "${name}" is invalid: ${field}: ${problem}`, {
+    details: { name, group: "autoscaling", kind: "Scale", causes: [{ reason: "FieldValueInvalid", message: problem, field }] },
+  });
+
+export const internalError = (message: string): Refusal => new Refusal(500, "InternalError", `Internal error occurred: ${message}`);

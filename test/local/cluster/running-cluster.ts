@@ -1,0 +1,94 @@
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { KubeConfig } from "@kubernetes/client-node";
+import type { WorkloadDefinition } from "../../../lib/local/cluster/definition.ts";
+import { type ClusterOptions, type SimulatedCluster, startSimulatedCluster } from "../../../lib/local/cluster/simulated-cluster.ts";
+
+export const START_MS = Date.UTC(2026, 0, 5, 8);
+const MEBIBYTE = 2 ** 20;
+
+/** One sample per minute. */
+export const constantTrace = (...values: readonly number[]) => ({
+  points: values.map((value, minute) => ({ atMs: minute * 60_000, value })),
+  unit: "calls per minute",
+  stepMs: 60_000,
+});
+
+/** Carries 30 calls per minute at 60 % of its request, 59.5 at its limit. */
+export const workload = (changes: Partial<WorkloadDefinition> = {}): WorkloadDefinition => ({
+  namespace: "shop",
+  name: "web",
+  trace: constantTrace(60),
+  initialReplicas: 2,
+  cpuMillicoresPerUnit: 10,
+  requests: { cpuMillicores: 500, memoryBytes: 128 * MEBIBYTE },
+  limits: { cpuMillicores: 600, memoryBytes: 512 * MEBIBYTE },
+  targetCpuPercent: 60,
+  ...changes,
+});
+
+export interface RunningCluster extends SimulatedCluster {
+  readonly dataDir: string;
+  readonly time: { nowMs: number };
+  readonly kubeConfig: KubeConfig;
+  /** A plain HTTPS request with the folder's CA and token. */
+  fetch(path: string, options?: FetchOptions): Promise<Fetched>;
+  /** Closes and removes the folder. */
+  remove(): Promise<void>;
+}
+
+export interface FetchOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+}
+
+export interface Fetched {
+  readonly code: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly bytes: Buffer;
+  /** The parsed body of a JSON answer. */
+  readonly json: unknown;
+}
+
+/** Starts a cluster on a folder of its own, or on the given one, with a clock that only the test moves. */
+export const runCluster = async (options: Partial<ClusterOptions> = {}): Promise<RunningCluster> => {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "tidemark-cluster-")));
+  const time = { nowMs: START_MS };
+  const cluster = await startSimulatedCluster({ clock: () => time.nowMs, seed: 1, workloads: [workload()], ...options, dataDir });
+  const kubeConfig = new KubeConfig();
+  kubeConfig.loadFromFile(cluster.kubeconfigPath);
+  const credentials = JSON.parse(await readFile(join(dataDir, "cluster-credentials.json"), "utf8"));
+  return {
+    ...cluster,
+    dataDir,
+    time,
+    kubeConfig,
+    fetch: (path, fetchOptions = {}) => fetchOnce(`${cluster.url}${path}`, credentials, fetchOptions),
+    remove: async () => {
+      await cluster.close();
+      await rm(dataDir, { recursive: true });
+    },
+  };
+};
+
+const fetchOnce = async (url: string, { caPem, token }: { caPem: string; token: string }, options: FetchOptions): Promise<Fetched> => {
+  const { method = "GET", headers, body, timeoutMs = 5000 } = options;
+  const sent = request(url, {
+    method,
+    ca: caPem,
+    agent: false,
+    signal: AbortSignal.timeout(timeoutMs),
+    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+  });
+  sent.end(typeof body === "string" ? body : body === undefined ? undefined : JSON.stringify(body));
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  const bytes = Buffer.concat(await response.toArray());
+  const isJson = response.headers["content-type"] === "application/json" && response.headers["content-encoding"] === undefined;
+  return { code: response.statusCode ?? 0, headers: response.headers, bytes, json: isJson ? JSON.parse(bytes.toString()) : undefined };
+};

@@ -1,0 +1,97 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readTrace } from "../../../lib/local/traces/read-trace.ts";
+import { readShippedTrace, SHIPPED_TRACES, shippedTracePath } from "../../../lib/local/traces/shipped.ts";
+import { spanMs } from "../../../lib/local/traces/trace.ts";
+import { TidemarkError } from "../../../lib/model/errors.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tidemark-traces-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const written = async (text: string): Promise<string> => {
+  const path = join(folder, "trace.csv");
+  await writeFile(path, text);
+  return path;
+};
+
+const failure = async (path: string): Promise<TidemarkError> => {
+  const error = await readTrace(path).catch((cause: unknown) => cause);
+  if (!(error instanceof TidemarkError)) throw new TypeError(`Expected a TidemarkError, got ${String(error)}`);
+  return error;
+};
+
+describe("readTrace()", () => {
+  it("reads samples, unit and usual step", async () => {
+    const path = await written('# source: a, "b"; unit: calls per 5 min; resolution: 300 s\ntimestamp,value\n300,1\n600,2.25\n1200,3\n1500,0\n');
+    expect(await readTrace(path)).toEqual({
+      points: [
+        { atMs: 300_000, value: 1 },
+        { atMs: 600_000, value: 2.25 },
+        { atMs: 1_200_000, value: 3 },
+        { atMs: 1_500_000, value: 0 },
+      ],
+      unit: "calls per 5 min",
+      stepMs: 300_000,
+    });
+  });
+
+  it("reads a file without a comment, with Windows line ends and a byte order mark", async () => {
+    const path = await written("\uFEFFtimestamp,value\r\n60,7\r\n");
+    expect(await readTrace(path)).toEqual({ points: [{ atMs: 60_000, value: 7 }], unit: "units", stepMs: 60_000 });
+  });
+
+  it.each([
+    ["timestamp,value\n60,1\n60,2\n", 3, "timestamp 60 is not after 60"],
+    ["timestamp,value\n120,1\n60,2\n", 3, "timestamp 60 is not after 120"],
+    ["# c\ntimestamp,value\n60,1\n\n120,-2\n", 5, 'value "-2" is not a number of at least 0'],
+    ["timestamp,value\n60,many\n", 2, 'value "many" is not a number of at least 0'],
+    ["timestamp,value\n60,\n", 2, 'value "" is not a number of at least 0'],
+    ["timestamp,value\n60,NaN\n", 2, 'value "NaN" is not a number of at least 0'],
+    ["timestamp,value\nnoon,1\n", 2, 'timestamp "noon" is not a number of at least 0'],
+    ["timestamp,value\n60,1,2\n", 2, "expected 2 columns, found 3"],
+    ["time,load\n60,1\n", 1, 'expected the header "timestamp,value", found "time,load"'],
+    ["timestamp,value\n", 1, "it has no samples"],
+    ["", 1, "it has no samples"],
+  ])("refuses %j with its line", async (text, line, what) => {
+    const path = await written(text);
+    const error = await failure(path);
+    expect(error.code).toBe("trace.invalid");
+    expect(error.message).toBe(`Cannot read trace "${path}", line ${line}: ${what}`);
+    expect(error.details).toEqual({ path, line });
+  });
+
+  it("refuses a file that is not there", async () => {
+    const path = join(folder, "absent.csv");
+    const error = await failure(path);
+    expect(error.code).toBe("trace.unreadable");
+    expect(error.message).toContain(`Cannot read trace "${path}": ENOENT`);
+  });
+});
+
+describe("the shipped traces", () => {
+  it.each([
+    ["azurefn-diurnal-1m", 1440, 60, 420],
+    ["azurefn-ramps-zero-1m", 1440, 60, 1834],
+    ["azurefn-squarewave-1m", 1440, 60, 797],
+    ["azurefn-steps-1m", 1440, 60, 210],
+    ["nab-ec2-cpu-noisy-5m", 4032, 300, 68],
+    ["nasa-http-launch-week-1m", 10_080, 60, 405],
+  ] as const)("%s has %i samples of %i s up to %i", async (name, samples, stepSeconds, highest) => {
+    const trace = await readShippedTrace(name);
+    expect(trace.points).toHaveLength(samples);
+    expect(trace.stepMs).toBe(stepSeconds * 1000);
+    expect(spanMs(trace)).toBe(samples * stepSeconds * 1000);
+    expect(Math.floor(Math.max(...trace.points.map(({ value }) => value)))).toBe(highest);
+  });
+
+  it("are each named in the NOTICE", async () => {
+    const notice = await readFile(join(shippedTracePath("azurefn-steps-1m"), "..", "NOTICE"), "utf8");
+    expect(SHIPPED_TRACES).toHaveLength(6);
+    for (const name of SHIPPED_TRACES) expect(notice).toContain(`${name}.csv`);
+  });
+});
