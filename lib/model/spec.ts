@@ -15,6 +15,8 @@ export interface TargetRef {
 /** `autoscaling/v2` and every form that converts to it (hpa.md 1). */
 export interface HpaSpec {
   readonly dialect: "hpa";
+  /** "original": the rules of the first design (proposals.md §1), with one Resource metric of CPU utilisation. Absent: those of hpa.md. */
+  readonly rules?: "original";
   readonly target: TargetRef;
   readonly minReplicas: number;
   readonly maxReplicas: number;

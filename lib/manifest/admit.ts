@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import { manifestInvalid, manifestUnreadable, manifestUnsupported } from "./errors.ts";
+import type { Form, FormOutcome, Json } from "./form.ts";
+import { FORMS } from "./forms.ts";
+import { type Metadata, storedMetadata } from "./metadata.ts";
+import { type Problem, required, type Warning, wrongType } from "./problem.ts";
+import { isObject, newReading } from "./shape.ts";
+
+export type Admission = Admitted | Refused;
+
+export interface Admitted {
+  readonly ok: true;
+  readonly metadata: Metadata;
+  /** The object as it reads back: defaulted, converted to autoscaling/v2 where that can say it, quantities in canonical text. */
+  readonly stored: Json;
+  readonly spec: AutoscalerSpec;
+  readonly warnings: readonly Warning[];
+  /** False when this replaces a manifest of the same meaning: the generation then stays. */
+  readonly changed: boolean;
+}
+
+export interface Refused {
+  readonly ok: false;
+  /** "unsupported": no accepted kind. "undecodable": some field has the wrong JSON type. "invalid": it reads well and breaks a rule. */
+  readonly because: "unsupported" | "undecodable" | "invalid";
+  /** All that is wrong, at once. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Warning[];
+}
+
+export interface AdmitOptions {
+  /** The manifest that this one replaces, as it was given. */
+  readonly old?: unknown;
+  readonly oldGeneration?: number;
+  /** Forms to accept; all that Tidemark knows unless said otherwise. */
+  readonly forms?: readonly Form[];
+}
+
+/** Validates, defaults and converts one document as the Kubernetes API would (hpa.md 1), for every accepted form. Never throws, whatever JSON it is given. */
+export const admit = (document: unknown, options: AdmitOptions = {}): Admission => {
+  const { forms = FORMS, oldGeneration = 1 } = options;
+  const form = formOf(document, forms);
+  if ("because" in form) return form;
+  const old = options.old === undefined ? undefined : outcomeOfOld(options.old, forms);
+  const reading = newReading();
+  const outcome = form.admit(document, reading, old);
+  const problems = [...reading.problems, ...outcome.problems.filter(({ field }) => !besideUnreadable(field, reading.problems))];
+  const { warnings } = reading;
+  if (problems.length > 0) return { ok: false, because: reading.problems.length > 0 ? "undecodable" : "invalid", problems, warnings };
+  const changed = old === undefined || !isDeepStrictEqual(outcome.meaning, old.meaning);
+  const generation = old === undefined ? 1 : oldGeneration + (changed ? 1 : 0);
+  const { apiVersion, kind, spec } = outcome.stored;
+  const stored = { apiVersion, kind, metadata: storedMetadata(outcome.metadata, generation), spec };
+  return { ok: true, metadata: outcome.metadata, stored, spec: outcome.spec, warnings, changed };
+};
+
+/** Like `admit`, but a refusal is thrown as `manifest.unsupported` or `manifest.invalid`; `where` is named in the message: a file and line, or a name. */
+export const admitOrThrow = (document: unknown, where: string, options: AdmitOptions = {}): Admitted => {
+  const admission = admit(document, options);
+  if (admission.ok) return admission;
+  const { because, problems } = admission;
+  throw because === "unsupported" ? manifestUnsupported(where, document, problems) : manifestInvalid(where, problems);
+};
+
+/** The spec of a stored manifest, JSON text as it was given; throws `manifest.unreadable`, `manifest.unsupported` or `manifest.invalid`. */
+export const specOf = (manifest: string, where = "a stored manifest"): AutoscalerSpec => admitOrThrow(parsed(manifest, where), where).spec;
+
+const parsed = (manifest: string, where: string): unknown => {
+  try {
+    return JSON.parse(manifest);
+  } catch (cause) {
+    throw manifestUnreadable({ where }, "it is not JSON", cause);
+  }
+};
+
+const formOf = (document: unknown, forms: readonly Form[]): Form | Refused => {
+  if (!isObject(document)) return refused("undecodable", [wrongType("", "an object", document)]);
+  const { apiVersion, kind } = document;
+  const problems = [...headProblems("apiVersion", apiVersion), ...headProblems("kind", kind)];
+  if (problems.length > 0) return refused("undecodable", problems);
+  return forms.find((form) => form.apiVersion === apiVersion && form.kind === kind) ?? refused("unsupported", [unsupported(forms, kind)]);
+};
+
+const headProblems = (field: "apiVersion" | "kind", value: unknown): Problem[] => {
+  if (value === undefined || value === null || value === "")
+    return [required(field, "", field === "kind" ? "write kind: HorizontalPodAutoscaler" : "write apiVersion: autoscaling/v2")];
+  return typeof value === "string" ? [] : [wrongType(field, "a text", value)];
+};
+
+const unsupported = (forms: readonly Form[], kind: unknown): Problem => {
+  const sameKind = forms.filter((form) => form.kind === kind);
+  const accepted = forms.map((form) => `${form.kind} of ${form.apiVersion}`).join(", ");
+  return {
+    field: sameKind.length > 0 ? "apiVersion" : "kind",
+    type: "FieldValueNotSupported",
+    detail: `accepted are ${accepted}`,
+    fix: `write one of: ${accepted}`,
+  };
+};
+
+const refused = (because: Refused["because"], problems: readonly Problem[]): Refused => ({ ok: false, because, problems, warnings: [] });
+
+/** An old manifest that is no longer accepted says nothing about what may not change. */
+const outcomeOfOld = (document: unknown, forms: readonly Form[]): FormOutcome | undefined => {
+  const form = formOf(document, forms);
+  return "because" in form ? undefined : form.admit(document, newReading(), undefined);
+};
+
+/** A rule that looks at what could not be read, or at its neighbour in the same object, would speak of a value that nobody wrote. */
+const besideUnreadable = (field: string, unread: readonly Problem[]): boolean =>
+  unread.some((problem) => field === problem.field || field.startsWith(`${problem.field}.`) || parentOf(field) === parentOf(problem.field));
+
+const parentOf = (field: string): string => field.replace(/(\.[^.[\]]*|\[\d+\])$/, "");

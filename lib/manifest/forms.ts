@@ -1,0 +1,21 @@
+import type { Form } from "./form.ts";
+import { admitHpa } from "./hpa/admit-hpa.ts";
+import { readOriginal } from "./hpa/read-original.ts";
+import { readV1 } from "./hpa/read-v1.ts";
+import { readV2 } from "./hpa/read-v2.ts";
+import { readV2Beta1 } from "./hpa/read-v2beta1.ts";
+
+const HPA = "HorizontalPodAutoscaler";
+
+/** Every kind of manifest that is accepted. A new form is a line here and the function that admits it. */
+export const FORMS: readonly Form[] = [
+  { apiVersion: "autoscaling/v2", kind: HPA, admit: admitHpa(readV2) },
+  { apiVersion: "autoscaling/v1", kind: HPA, admit: admitHpa(readV1) },
+  { apiVersion: "autoscaling/v2beta2", kind: HPA, admit: admitHpa(readV2) },
+  { apiVersion: "autoscaling/v2beta1", kind: HPA, admit: admitHpa(readV2Beta1) },
+  { apiVersion: "autoscaling/v2alpha1", kind: HPA, admit: admitHpa(readV2Beta1) },
+  { apiVersion: "extensions/v1beta1", kind: HPA, admit: admitHpa(readOriginal) },
+];
+
+/** Those that a Kubernetes API of version 1.37 serves; it answers the others with status 400 (hpa.md 0.2). */
+export const SERVED_BY_KUBERNETES: readonly Form[] = FORMS.filter(({ apiVersion }) => ["autoscaling/v2", "autoscaling/v1"].includes(apiVersion));

@@ -1,0 +1,141 @@
+import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec.ts";
+import { invalid, type Problem, type Warning } from "../problem.ts";
+import { int32, objectOf, type ReadAs, type Reading } from "../shape.ts";
+import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "./validate-behavior.ts";
+
+const PATH = "spec.constraints";
+const RATE = { percent: int32, pods: int32, periodSeconds: int32 } as const;
+const DIRECTION = objectOf({ ...RATE, rate: objectOf(RATE), delaySeconds: int32 });
+const CONSTRAINTS = objectOf({ scaleUp: DIRECTION, scaleDown: DIRECTION, delaySeconds: int32 });
+
+type WrittenDirection = ReadAs<typeof DIRECTION>;
+type Side = "scaleUp" | "scaleDown";
+
+/** One direction with its defaults filled in. An absent rate is no limit, which 0 is not (proposals.md §3). */
+export interface Constraint {
+  readonly percent?: number;
+  readonly pods?: number;
+  readonly periodSeconds: number;
+  /** Absent for scaleDown only: the cluster's downscale stabilization counts. */
+  readonly delaySeconds?: number;
+}
+
+export interface Constraints {
+  readonly scaleUp: Constraint;
+  readonly scaleDown: Constraint;
+}
+
+export interface ConstraintsReading {
+  readonly constraints: Constraints;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Warning[];
+}
+
+interface ReplicaRange {
+  readonly least: number;
+  readonly most: number;
+}
+
+const DEFAULT_PERIOD_SECONDS = 60;
+const DEFAULT_UP = { percent: 100, pods: 4, periodSeconds: DEFAULT_PERIOD_SECONDS, delaySeconds: 0 };
+const DEFAULT_DOWN = { periodSeconds: DEFAULT_PERIOD_SECONDS };
+
+/** The draft block in its short and its nested form; `undefined` where the manifest has none. */
+export const readConstraints = (value: unknown, reading: Reading, replicas: ReplicaRange): ConstraintsReading | undefined => {
+  const written = CONSTRAINTS(value, PATH, reading);
+  if (written === undefined) return undefined;
+  const problems: Problem[] = [];
+  const up = direction("scaleUp", written.scaleUp, undefined, problems);
+  const down = direction("scaleDown", written.scaleDown, written.delaySeconds, problems);
+  const constraints = { scaleUp: { ...DEFAULT_UP, ...up }, scaleDown: { ...DEFAULT_DOWN, ...down } };
+  return { constraints, problems, warnings: [...upWarnings(up, replicas), ...downWarnings(down)] };
+};
+
+/** As today's API would say it: the larger count of the two rates is the limit, the faster one up and the more careful one down. */
+export const behaviorOfConstraints = ({ scaleUp, scaleDown }: Constraints): Behavior => ({
+  scaleUp: rulesOf(scaleUp, "Max"),
+  scaleDown: rulesOf(scaleDown, "Min"),
+});
+
+const rulesOf = (constraint: Constraint, selectPolicy: "Max" | "Min"): ScalingRules => {
+  const { percent, pods, periodSeconds, delaySeconds } = constraint;
+  const policies = [policy("Pods", pods, periodSeconds), policy("Percent", percent, periodSeconds)].filter((one) => one !== undefined);
+  return {
+    ...(delaySeconds !== undefined && { stabilizationWindowSeconds: delaySeconds }),
+    selectPolicy: percent === 0 && pods === 0 ? "Disabled" : selectPolicy,
+    policies,
+  };
+};
+
+/** A rate of 0 beside another does not count; both 0 disable the direction. */
+const policy = (type: ScalingPolicy["type"], value: number | undefined, periodSeconds: number): ScalingPolicy | undefined =>
+  value ? { type, value, periodSeconds } : undefined;
+
+type Given = Partial<Record<keyof Constraint, number>>;
+
+const LIMITS: Readonly<Record<keyof Constraint, readonly [number, number]>> = {
+  percent: [0, 2 ** 31 - 1],
+  pods: [0, 2 ** 31 - 1],
+  periodSeconds: [1, MAX_PERIOD_SECONDS],
+  delaySeconds: [0, MAX_STABILIZATION_SECONDS],
+};
+
+/** The values given for one direction, each from the one or two places where it may stand. */
+const direction = (side: Side, written: WrittenDirection | undefined, outerDelay: number | undefined, problems: Problem[]): Given => {
+  const path = `${PATH}.${side}`;
+  const given: Given = {};
+  for (const name of ["percent", "pods", "periodSeconds"] as const) {
+    const nested = { path: `${path}.rate.${name}`, value: written?.rate?.[name] };
+    take(given, name, [{ path: `${path}.${name}`, value: written?.[name] }, nested], problems);
+  }
+  const outer = { path: `${PATH}.delaySeconds`, value: outerDelay };
+  take(given, "delaySeconds", [outer, { path: `${path}.delaySeconds`, value: written?.delaySeconds }], problems);
+  return given;
+};
+
+interface Place {
+  readonly path: string;
+  readonly value: number | undefined;
+}
+
+const take = (given: Given, name: keyof Constraint, places: readonly [Place, Place], problems: Problem[]): void => {
+  const [first, second] = places;
+  if (first.value !== undefined && second.value !== undefined && first.value !== second.value) {
+    const detail = `may not be ${first.value} while ${second.path} is ${second.value}`;
+    problems.push(invalid(first.path, detail, `write it once, at ${second.path}`));
+  }
+  const place = second.value === undefined ? first : second;
+  if (place.value === undefined) return;
+  problems.push(...boundProblems(place.path, place.value, LIMITS[name]));
+  given[name] = place.value;
+};
+
+const boundProblems = (path: string, value: number, [least, most]: readonly [number, number]): Problem[] => {
+  const fix = `write ${least} to ${most}`;
+  if (value < least) return [invalid(path, `must be greater than or equal to ${least}`, fix)];
+  return value > most ? [invalid(path, `must be less than or equal to ${most}`, fix)] : [];
+};
+
+/** The larger rate wins, so a rate that was left out can be the faster one (proposals.md §3, story 3). */
+const upWarnings = ({ percent, pods }: Given, { least, most }: ReplicaRange): Warning[] => {
+  if (pods !== undefined && pods > 0 && percent === undefined && pods + 1 < most) {
+    const message = `the default percentage is faster than the pods given: from ${pods + 1} replicas on, 100 percent adds more than ${pods} pods`;
+    return [{ field: `${PATH}.scaleUp.percent`, message, fix: `write percent: 0 beside pods: ${pods} if the pods alone are meant` }];
+  }
+  if (percent === undefined || percent <= 0 || percent >= DEFAULT_UP.percent || pods !== undefined) return [];
+  const below = Math.ceil((DEFAULT_UP.pods * 100) / percent);
+  if (least < below) {
+    const message = `the default of ${DEFAULT_UP.pods} pods is faster than the percentage given: below ${below} replicas it adds more`;
+    return [{ field: `${PATH}.scaleUp.pods`, message, fix: `write pods: 0 beside percent: ${percent} if the percentage alone is meant` }];
+  }
+  return [];
+};
+
+/** Downwards an absent rate is no limit, and a single 0 does not count: together they forbid nothing. */
+const downWarnings = ({ percent, pods }: Given): Warning[] => {
+  const zero = percent === 0 && pods === undefined ? "percent" : pods === 0 && percent === undefined ? "pods" : undefined;
+  if (zero === undefined) return [];
+  const other = zero === "percent" ? "pods" : "percent";
+  const message = `${zero}: 0 alone does not limit scaling down: ${other} is absent, which is no limit`;
+  return [{ field: `${PATH}.scaleDown.${zero}`, message, fix: `write ${other}: 0 as well to never scale down` }];
+};

@@ -1,0 +1,88 @@
+import { parseQuantity, type Quantity, signOf } from "../../model/quantity.ts";
+import { int32, listOf, objectOf, quantity, type ReadAs, text } from "../shape.ts";
+import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, type Metric, type Target } from "./v2-shape.ts";
+
+/** Metrics as v2alpha1, v2beta1 and the annotation of v1 write them: the target's fields beside the name (hpa.md 1.2, proposals.md §2). */
+export const LEGACY_METRICS = listOf(
+  objectOf({
+    type: text,
+    object: objectOf({ target: CROSS_VERSION_REFERENCE, metricName: text, targetValue: quantity, selector: LABEL_SELECTOR, averageValue: quantity }),
+    external: objectOf({ metricName: text, metricSelector: LABEL_SELECTOR, targetValue: quantity, targetAverageValue: quantity }),
+    pods: objectOf({ metricName: text, targetAverageValue: quantity, selector: LABEL_SELECTOR }),
+    resource: objectOf({ name: text, targetAverageUtilization: int32, targetAverageValue: quantity }),
+    containerResource: objectOf({ name: text, container: text, targetAverageUtilization: int32, targetAverageValue: quantity }),
+  }),
+  {},
+);
+
+export type LegacyMetric = ReadAs<typeof LEGACY_METRICS>[number];
+
+/** A value that these forms cannot leave out: absent it is 0, which is then refused as not positive. */
+const ZERO = parseQuantity("0");
+
+export const convertedMetric = ({ type, object, external, pods, resource, containerResource }: LegacyMetric): Metric => ({
+  type,
+  object: object && {
+    describedObject: object.target,
+    metric: { name: object.metricName, selector: object.selector },
+    target: objectTarget(object.targetValue ?? ZERO, object.averageValue),
+  },
+  external: external && {
+    metric: { name: external.metricName, selector: external.metricSelector },
+    target: {
+      type: external.targetValue === undefined ? "AverageValue" : "Value",
+      value: external.targetValue,
+      averageValue: external.targetAverageValue,
+    },
+  },
+  pods: pods && {
+    metric: { name: pods.metricName, selector: pods.selector },
+    target: { type: "AverageValue", averageValue: pods.targetAverageValue ?? ZERO },
+  },
+  resource: resource && { name: resource.name, target: usageTarget(resource) },
+  containerResource: containerResource && {
+    name: containerResource.name,
+    container: containerResource.container,
+    target: usageTarget(containerResource),
+  },
+});
+
+const objectTarget = (value: Quantity | undefined, averageValue: Quantity | undefined): Target => {
+  if (averageValue === undefined) return { type: "Value", value };
+  // A value of 0 only says that there is none.
+  return { type: "AverageValue", value: value && signOf(value) === 0 ? undefined : value, averageValue };
+};
+
+interface Usage {
+  readonly targetAverageUtilization?: number | undefined;
+  readonly targetAverageValue?: Quantity | undefined;
+}
+
+const usageTarget = ({ targetAverageUtilization, targetAverageValue }: Usage): Target => ({
+  type: targetAverageUtilization === undefined ? "AverageValue" : "Utilization",
+  averageUtilization: targetAverageUtilization,
+  averageValue: targetAverageValue,
+});
+
+/** Names of v2, as these forms write them; the longest come first. */
+const WRITTEN: readonly (readonly [string, string])[] = [
+  [".object.describedObject", ".object.target"],
+  [".object.metric.name", ".object.metricName"],
+  [".object.target.value", ".object.targetValue"],
+  [".object.target.averageValue", ".object.averageValue"],
+  [".external.metric.name", ".external.metricName"],
+  [".external.target.value", ".external.targetValue"],
+  [".external.target.averageValue", ".external.targetAverageValue"],
+  [".pods.metric.name", ".pods.metricName"],
+  [".pods.target.averageValue", ".pods.targetAverageValue"],
+  [".resource.target.averageUtilization", ".resource.targetAverageUtilization"],
+  [".resource.target.averageValue", ".resource.targetAverageValue"],
+  [".containerResource.target.averageUtilization", ".containerResource.targetAverageUtilization"],
+  [".containerResource.target.averageValue", ".containerResource.targetAverageValue"],
+];
+
+/** Where a metric's field stands in these forms; `undefined` when its name is the same. */
+export const legacySource = (field: string): string | undefined => {
+  const found = WRITTEN.find(([name]) => field.includes(name));
+  return found && field.replace(found[0], found[1]);
+};

@@ -1,0 +1,81 @@
+import { invalid, notSupported, type Problem } from "../problem.ts";
+import { anything, int32, objectOf, type Reading, text } from "../shape.ts";
+import { cpuMetric } from "./defaults.ts";
+import { HEAD } from "./read-v2.ts";
+import type { HpaReading, ReadForm } from "./reading.ts";
+import type { Reference } from "./v2-shape.ts";
+
+const SUBRESOURCE = "scale";
+
+const ORIGINAL = objectOf({
+  ...HEAD,
+  spec: objectOf({
+    scaleRef: objectOf({ kind: text, name: text, namespace: text, apiVersion: text, subresource: text }),
+    minReplicas: int32,
+    maxReplicas: int32,
+    cpuUtilization: objectOf({ targetPercentage: int32 }),
+    constraints: anything,
+  }),
+});
+
+/** Kinds whose group the first design left unsaid, or named by an API that clusters no longer serve. */
+const TODAYS_VERSION: ReadonlyMap<string, string> = new Map([
+  ["Deployment", "apps/v1"],
+  ["ReplicaSet", "apps/v1"],
+  ["ReplicationController", "v1"],
+]);
+const FORMER_VERSIONS = ["", "extensions/v1beta1"];
+
+const SOURCES: readonly (readonly [string, string])[] = [
+  ["spec.scaleTargetRef", "spec.scaleRef"],
+  ["spec.metrics[0].resource.target.averageUtilization", "spec.cpuUtilization.targetPercentage"],
+];
+
+/** extensions/v1beta1, the first design, decided by its own rules (proposals.md §1). */
+export const readOriginal: ReadForm = (document, reading): HpaReading => {
+  const read = ORIGINAL(document, "", reading);
+  const { scaleRef, minReplicas, maxReplicas, cpuUtilization, constraints } = read?.spec ?? {};
+  const target = { kind: scaleRef?.kind, name: scaleRef?.name, apiVersion: targetVersion(scaleRef, reading) };
+  return {
+    metadata: read?.metadata,
+    spec: { scaleTargetRef: target, minReplicas, maxReplicas, metrics: [cpuMetric(cpuUtilization?.targetPercentage)] },
+    constraints,
+    rules: "original",
+    formProblems: scaleRefProblems(scaleRef, read?.metadata?.namespace),
+    sourceOf: (field) => {
+      const found = SOURCES.find(([name]) => field.startsWith(name));
+      return found && field.replace(found[0], found[1]);
+    },
+  };
+};
+
+const targetVersion = (scaleRef: Reference | undefined, { warnings }: Reading): string | undefined => {
+  const apiVersion = scaleRef?.apiVersion ?? "";
+  const today = TODAYS_VERSION.get(scaleRef?.kind ?? "");
+  if (today === undefined || !FORMER_VERSIONS.includes(apiVersion)) return apiVersion;
+  if (apiVersion !== "") {
+    const message = `"${apiVersion}" is served by no cluster since Kubernetes 1.16: ${today} is asked instead`;
+    warnings.push({ field: "spec.scaleRef.apiVersion", message, fix: `write ${today}` });
+  }
+  return today;
+};
+
+type ScaleRef = { readonly namespace?: string | undefined; readonly subresource?: string | undefined };
+
+const scaleRefProblems = (scaleRef: ScaleRef | undefined, namespace: string | undefined): Problem[] => {
+  const { namespace: targetNamespace = "", subresource = SUBRESOURCE } = scaleRef ?? {};
+  const own = namespace || "default";
+  const elsewhere = targetNamespace !== "" && targetNamespace !== own;
+  return [
+    ...(elsewhere
+      ? [
+          invalid(
+            "spec.scaleRef.namespace",
+            `must be the autoscaler's own namespace "${own}"`,
+            "remove it, and give the autoscaler the target's namespace",
+          ),
+        ]
+      : []),
+    ...(subresource === SUBRESOURCE || subresource === "" ? [] : [notSupported("spec.scaleRef.subresource", [SUBRESOURCE])]),
+  ];
+};

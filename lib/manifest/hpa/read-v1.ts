@@ -1,0 +1,94 @@
+import { anything, int32, newReading, objectOf, type Reading, type Shape } from "../shape.ts";
+import { cpuMetric } from "./defaults.ts";
+import { convertedMetric, LEGACY_METRICS, legacySource } from "./legacy-metrics.ts";
+import { HEAD } from "./read-v2.ts";
+import type { ReadForm } from "./reading.ts";
+import { BEHAVIOR, CROSS_VERSION_REFERENCE, type DraftBehavior } from "./v2-shape.ts";
+
+const PREFIX = "autoscaling.alpha.kubernetes.io/";
+const METRICS = `${PREFIX}metrics`;
+const BEHAVIOR_ANNOTATION = `${PREFIX}behavior`;
+const ROUND_TRIP = new Set([METRICS, BEHAVIOR_ANNOTATION, `${PREFIX}current-metrics`, `${PREFIX}conditions`]);
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** Annotations that only carry what v1 cannot say; they are never stored (hpa.md 1.2). */
+export const withoutRoundTrip = (annotations: Annotations): Annotations =>
+  Object.fromEntries(Object.entries(annotations).filter(([name]) => !ROUND_TRIP.has(name)));
+
+const V1 = objectOf({
+  ...HEAD,
+  spec: objectOf({
+    scaleTargetRef: CROSS_VERSION_REFERENCE,
+    minReplicas: int32,
+    maxReplicas: int32,
+    targetCPUUtilizationPercentage: int32,
+    constraints: anything,
+  }),
+});
+
+/** autoscaling/v1: metrics of the annotation first, the CPU percentage after them. */
+export const readV1: ReadForm = (document, reading) => {
+  const read = V1(document, "", reading);
+  const { scaleTargetRef, minReplicas, maxReplicas, targetCPUUtilizationPercentage: percent, constraints } = read?.spec ?? {};
+  const annotations = read?.metadata?.annotations ?? {};
+  const annotated = (fromAnnotation(METRICS, LEGACY_METRICS, annotations, reading) ?? []).map(convertedMetric);
+  return {
+    metadata: read?.metadata,
+    spec: {
+      scaleTargetRef,
+      minReplicas,
+      maxReplicas,
+      metrics: [...annotated, ...(percent === undefined ? [] : [cpuMetric(percent)])],
+      behavior: annotatedBehavior(annotations, reading),
+    },
+    behaviorDefaultedLate: true,
+    constraints,
+    sourceOf: (field) => v1Source(field, annotated.length),
+  };
+};
+
+const v1Source = (field: string, annotated: number): string | undefined => {
+  const behavior = behaviorSource(field);
+  if (behavior !== undefined) return behavior;
+  const index = /^spec\.metrics\[(\d+)\]/.exec(field);
+  if (!index) return undefined;
+  if (Number(index[1]) >= annotated) return "spec.targetCPUUtilizationPercentage";
+  return `metadata.annotations["${METRICS}"]${(legacySource(field) ?? field).slice("spec.metrics".length)}`;
+};
+
+/** Forms without a behavior of their own have it in an annotation. */
+export const behaviorSource = (field: string): string | undefined =>
+  field.startsWith("spec.behavior") ? `metadata.annotations["${BEHAVIOR_ANNOTATION}"]${field.slice("spec.behavior".length)}` : undefined;
+
+/** The behavior of the annotation; without any side it is none. */
+export const annotatedBehavior = (annotations: Annotations, reading: Reading): DraftBehavior | undefined => {
+  const behavior = fromAnnotation(BEHAVIOR_ANNOTATION, BEHAVIOR, annotations, reading);
+  return behavior?.scaleUp || behavior?.scaleDown ? behavior : undefined;
+};
+
+/** What cannot be read in an annotation is ignored, as the API ignores it; a person is told. */
+const fromAnnotation = <Value>(name: string, shape: Shape<Value>, annotations: Annotations, reading: Reading): Value | undefined => {
+  const json = Object.hasOwn(annotations, name) ? annotations[name] : undefined;
+  if (json === undefined) return undefined;
+  const path = `metadata.annotations["${name}"]`;
+  const own = newReading(true);
+  const value = readJson(json, path, shape, own);
+  const first = own.problems[0];
+  if (!first) return value;
+  reading.warnings.push({
+    field: path,
+    message: `the annotation is ignored: ${first.field} ${first.detail}`,
+    fix: "mend its JSON, or write autoscaling/v2",
+  });
+  return undefined;
+};
+
+const readJson = <Value>(json: string, path: string, shape: Shape<Value>, own: Reading): Value | undefined => {
+  try {
+    return shape(JSON.parse(json), path, own);
+  } catch {
+    own.problems.push({ field: path, type: "FieldValueTypeInvalid", detail: "is not JSON", fix: "write JSON" });
+    return undefined;
+  }
+};

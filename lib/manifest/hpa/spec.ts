@@ -1,0 +1,84 @@
+import { floatOf, milliOf } from "../../model/quantity.ts";
+import type { LabelSelector } from "../../model/selector.ts";
+import type { Behavior, HpaMetric, HpaSpec, MetricIdentifier, MetricTarget, ScalingPolicy, ScalingRules, TargetRef } from "../../model/spec.ts";
+import type { DraftBehavior, DraftSpec, Metric, Reference, Rules, Selector, Target } from "./v2-shape.ts";
+
+/** What is decided by: a defaulted and valid draft with its quantities as numbers. Members that validation has made sure of fall back to zero values here. */
+export const hpaSpec = (draft: DraftSpec, behavior: Behavior | undefined): HpaSpec => ({
+  dialect: "hpa",
+  target: targetRef(draft.scaleTargetRef),
+  minReplicas: draft.minReplicas ?? 1,
+  maxReplicas: draft.maxReplicas ?? 1,
+  metrics: (draft.metrics ?? []).map(metricOf),
+  ...(behavior && { behavior }),
+});
+
+const targetRef = (reference: Reference | undefined): TargetRef => ({
+  apiVersion: reference?.apiVersion ?? "",
+  kind: reference?.kind ?? "",
+  name: reference?.name ?? "",
+});
+
+const metricOf = ({ type, object, external, pods, resource, containerResource }: Metric): HpaMetric => {
+  switch (type) {
+    case "Object":
+      return {
+        type,
+        describedObject: describedObject(object?.describedObject),
+        metric: identifier(object?.metric),
+        target: targetOf(object?.target),
+      };
+    case "External":
+      return { type, metric: identifier(external?.metric), target: targetOf(external?.target) };
+    case "Pods":
+      return { type, metric: identifier(pods?.metric), target: targetOf(pods?.target) };
+    case "ContainerResource":
+      return {
+        type,
+        name: containerResource?.name ?? "",
+        container: containerResource?.container ?? "",
+        target: targetOf(containerResource?.target),
+      };
+    default:
+      return { type: "Resource", name: resource?.name ?? "", target: targetOf(resource?.target) };
+  }
+};
+
+const describedObject = (reference: Reference | undefined) => ({
+  ...(reference?.apiVersion && { apiVersion: reference.apiVersion }),
+  kind: reference?.kind ?? "",
+  name: reference?.name ?? "",
+});
+
+const identifier = (metric: { readonly name?: string | undefined; readonly selector?: Selector | undefined } | undefined): MetricIdentifier => ({
+  name: metric?.name ?? "",
+  ...(metric?.selector && { selector: selectorOf(metric.selector) }),
+});
+
+/** In the manifest's own order, which messages print. */
+const selectorOf = ({ matchLabels, matchExpressions }: Selector): LabelSelector => ({
+  ...(matchLabels && { matchLabels }),
+  ...(matchExpressions && {
+    matchExpressions: matchExpressions.map(({ key = "", operator = "", values }) => ({ key, operator, ...(values && { values }) })),
+  }),
+});
+
+const targetOf = (target: Target | undefined): MetricTarget => ({
+  type: target?.type ?? "",
+  ...(target?.value && { valueMilli: milliOf(target.value) }),
+  ...(target?.averageValue && { averageValueMilli: milliOf(target.averageValue) }),
+  ...(target?.averageUtilization !== undefined && { averageUtilization: target.averageUtilization }),
+});
+
+/** Complete rules of both directions, from a behavior that was defaulted. */
+export const behaviorOf = (behavior: DraftBehavior | undefined): Behavior | undefined =>
+  behavior && { scaleUp: rulesOf(behavior.scaleUp ?? {}), scaleDown: rulesOf(behavior.scaleDown ?? {}) };
+
+const rulesOf = ({ stabilizationWindowSeconds, selectPolicy, policies, tolerance }: Rules): ScalingRules => ({
+  ...(stabilizationWindowSeconds !== undefined && { stabilizationWindowSeconds }),
+  selectPolicy: selectPolicy === "Min" || selectPolicy === "Disabled" ? selectPolicy : "Max",
+  policies: (policies ?? []).map(
+    ({ type, value = 0, periodSeconds = 0 }): ScalingPolicy => ({ type: type === "Percent" ? "Percent" : "Pods", value, periodSeconds }),
+  ),
+  ...(tolerance && { tolerance: floatOf(tolerance) }),
+});

@@ -1,0 +1,89 @@
+import type { Quantity } from "../../model/quantity.ts";
+import { type Json, nonEmpty, present } from "../form.ts";
+import { isObject } from "../shape.ts";
+import type { DraftSpec, Metric, Rules, Selector, Target } from "./v2-shape.ts";
+
+/** The same JSON with its quantities as text. */
+export const printed = (json: Json, print: (quantity: Quantity) => string): Json =>
+  Object.fromEntries(Object.entries(json).map(([name, value]) => [name, printedValue(value, print)]));
+
+const printedValue = (value: unknown, print: (quantity: Quantity) => string): unknown => {
+  if (Array.isArray(value)) return value.map((entry) => printedValue(entry, print));
+  if (!isObject(value)) return value;
+  return isQuantity(value) ? print(value) : printed(value, print);
+};
+
+const isQuantity = (value: object): value is Quantity => "mantissa" in value && typeof value.mantissa === "bigint";
+
+/** Text that is equal for equal amounts, however they are written: "1e3" and "1k" are no change of a spec. */
+export const amountText = ({ mantissa, exponent }: Quantity): string => {
+  if (mantissa === 0n) return "0";
+  const digits = mantissa.toString();
+  const stripped = digits.replace(/0+$/, "");
+  return `${stripped}e${exponent + digits.length - stripped.length}`;
+};
+
+/** A defaulted and valid spec as autoscaling/v2 reads back. Quantities stay quantities until they are printed. */
+export const storedSpec = (spec: DraftSpec): Json =>
+  present({
+    scaleTargetRef: storedReference(spec.scaleTargetRef),
+    minReplicas: spec.minReplicas,
+    maxReplicas: spec.maxReplicas,
+    metrics: spec.metrics?.map(storedMetric),
+    behavior: spec.behavior && present({ scaleUp: storedRules(spec.behavior.scaleUp), scaleDown: storedRules(spec.behavior.scaleDown) }),
+  });
+
+export const storedReference = (reference: DraftSpec["scaleTargetRef"]): Json =>
+  present({ kind: reference?.kind ?? "", name: reference?.name ?? "", apiVersion: reference?.apiVersion || undefined });
+
+const storedMetric = ({ type, object, external, pods, resource, containerResource }: Metric): Json =>
+  present({
+    type,
+    object: object && {
+      describedObject: storedReference(object.describedObject),
+      metric: storedIdentifier(object.metric),
+      target: storedTarget(object.target),
+    },
+    external: external && { metric: storedIdentifier(external.metric), target: storedTarget(external.target) },
+    pods: pods && { metric: storedIdentifier(pods.metric), target: storedTarget(pods.target) },
+    resource: resource && { name: resource.name, target: storedTarget(resource.target) },
+    containerResource: containerResource && {
+      name: containerResource.name,
+      container: containerResource.container,
+      target: storedTarget(containerResource.target),
+    },
+  });
+
+const storedIdentifier = (metric: { readonly name?: string | undefined; readonly selector?: Selector | undefined } | undefined): Json =>
+  present({ name: metric?.name ?? "", selector: metric?.selector && storedSelector(metric.selector) });
+
+const storedSelector = ({ matchLabels, matchExpressions }: Selector): Json =>
+  present({
+    matchLabels: nonEmpty(matchLabels),
+    matchExpressions: nonEmpty(matchExpressions?.map(({ key = "", operator = "", values }) => present({ key, operator, values: nonEmpty(values) }))),
+  });
+
+const storedTarget = (target: Target | undefined): Json =>
+  present({
+    type: target?.type ?? "",
+    value: target?.value,
+    averageValue: target?.averageValue,
+    averageUtilization: target?.averageUtilization,
+  });
+
+const storedRules = (rules: Rules | undefined): Json | undefined =>
+  rules &&
+  present({
+    stabilizationWindowSeconds: rules.stabilizationWindowSeconds,
+    selectPolicy: rules.selectPolicy,
+    policies: rules.policies,
+    tolerance: rules.tolerance,
+  });
+
+/** The first design's own fields, defaulted; its rules would be lost in the shape of v2. */
+export const storedOriginalSpec = ({ scaleTargetRef, minReplicas, maxReplicas, metrics }: DraftSpec): Json => ({
+  scaleRef: storedReference(scaleTargetRef),
+  minReplicas,
+  maxReplicas,
+  cpuUtilization: { targetPercentage: metrics?.[0]?.resource?.target?.averageUtilization },
+});

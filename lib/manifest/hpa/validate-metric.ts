@@ -1,0 +1,153 @@
+import { signOf } from "../../model/quantity.ts";
+import { groupOf, labelFaults } from "../names.ts";
+import { forbidden, invalid, notSupported, type Problem, required } from "../problem.ts";
+import { resourceNameProblems } from "./resource-name.ts";
+import type { Metric, Target } from "./v2-shape.ts";
+import { referenceProblems, segmentProblems, unreadableVersion } from "./validate-reference.ts";
+
+/** Members of a metric in the order in which the API looks into them; only the first that is present is looked into (hpa.md 1.3). */
+const SOURCES = ["object", "external", "pods", "resource", "containerResource"] as const;
+type Source = (typeof SOURCES)[number];
+
+const SOURCE_OF_TYPE: ReadonlyMap<string, Source> = new Map([
+  ["Object", "object"],
+  ["External", "external"],
+  ["Pods", "pods"],
+  ["Resource", "resource"],
+  ["ContainerResource", "containerResource"],
+]);
+const TARGET_TYPES = ["Utilization", "Value", "AverageValue"];
+
+export const metricProblems = (metric: Metric, path: string): Problem[] => {
+  const present = SOURCES.filter((source) => metric[source] !== undefined);
+  return [...typeProblems(metric.type ?? "", path), ...sourceProblems(metric, present[0], path), ...memberProblems(metric.type ?? "", present, path)];
+};
+
+const typeProblems = (type: string, path: string): Problem[] => [
+  ...(type === "" ? [required(`${path}.type`, "must specify a metric source type", `write type: Resource, or another of the five`)] : []),
+  ...(SOURCE_OF_TYPE.has(type) ? [] : [notSupported(`${path}.type`, [...SOURCE_OF_TYPE.keys()])]),
+];
+
+/** Exactly one member, and the one that the type names. */
+const memberProblems = (type: string, present: readonly Source[], path: string): Problem[] => {
+  const named = SOURCE_OF_TYPE.get(type);
+  const missing = named !== undefined && !present.includes(named);
+  const others = present.length === 1 ? [] : present.filter((source) => source !== named);
+  return [
+    ...(missing
+      ? [required(`${path}.${named}`, "must populate information for the given metric source", `write the member "${named}", or another type`)]
+      : []),
+    ...others.map((source) =>
+      forbidden(`${path}.${source}`, "must populate the given metric source only", "remove it, or make it a metric of its own"),
+    ),
+  ];
+};
+
+const sourceProblems = (metric: Metric, source: Source | undefined, path: string): Problem[] => {
+  switch (source) {
+    case undefined:
+      return [];
+    case "object":
+      return objectProblems(metric.object, `${path}.object`);
+    case "external":
+      return externalProblems(metric.external, `${path}.external`);
+    case "pods":
+      return podsProblems(metric.pods, `${path}.pods`);
+    case "resource":
+      return resourceProblems(metric.resource, `${path}.resource`);
+    case "containerResource":
+      return containerProblems(metric.containerResource, `${path}.containerResource`);
+  }
+};
+
+const objectProblems = (source: Metric["object"], path: string): Problem[] => {
+  const { value, averageValue } = source?.target ?? {};
+  const apiVersion = source?.describedObject?.apiVersion ?? "";
+  const neither = value === undefined && averageValue === undefined;
+  return [
+    ...referenceProblems(source?.describedObject, `${path}.describedObject`),
+    ...(groupOf(apiVersion) === undefined ? [unreadableVersion(`${path}.describedObject.apiVersion`, apiVersion)] : []),
+    ...metricNameProblems(source?.metric?.name, path),
+    ...targetProblems(source?.target, path),
+    ...(neither
+      ? [
+          required(
+            `${path}.target.averageValue`,
+            "must set either a target value or averageValue",
+            "write target.value for the whole, or target.averageValue per pod",
+          ),
+        ]
+      : []),
+  ];
+};
+
+const externalProblems = (source: Metric["external"], path: string): Problem[] => {
+  const { value, averageValue } = source?.target ?? {};
+  const problems = [...metricNameProblems(source?.metric?.name, path), ...targetProblems(source?.target, path)];
+  const fix = "write target.value for the whole, or target.averageValue per pod, not both";
+  if (value === undefined && averageValue === undefined) {
+    problems.push(required(`${path}.target.averageValue`, "must set either a target value for metric or a per-pod target", fix));
+  }
+  if (value !== undefined && averageValue !== undefined) {
+    problems.push(forbidden(`${path}.target.value`, "may not set both a target value for metric and a per-pod target", fix));
+  }
+  return problems;
+};
+
+const podsProblems = (source: Metric["pods"], path: string): Problem[] => [
+  ...metricNameProblems(source?.metric?.name, path),
+  ...targetProblems(source?.target, path),
+  ...(source?.target?.averageValue === undefined
+    ? [required(`${path}.target.averageValue`, "must specify a positive target averageValue", "write target.averageValue: the wanted value per pod")]
+    : []),
+];
+
+const resourceProblems = (source: Metric["resource"], path: string): Problem[] => [
+  ...((source?.name ?? "") === "" ? [required(`${path}.name`, "must specify a resource name", "write name: cpu or name: memory")] : []),
+  ...targetProblems(source?.target, path),
+  ...usageProblems(source?.target, path),
+];
+
+const containerProblems = (source: Metric["containerResource"], path: string): Problem[] => {
+  const container = source?.container ?? "";
+  return [
+    ...resourceNameProblems(source?.name ?? "", `${path}.name`),
+    ...(container === ""
+      ? [required(`${path}.container`, "must specify a container", "name the container of the pods that is measured")]
+      : labelFaults(container).map((fault) => invalid(`${path}.container`, fault, "write the container's name as the pods have it"))),
+    ...targetProblems(source?.target, path),
+    ...usageProblems(source?.target, path),
+  ];
+};
+
+const usageProblems = (target: Target | undefined, path: string): Problem[] => {
+  const { averageUtilization, averageValue } = target ?? {};
+  const fix = "write target.averageUtilization in percent of the request, or target.averageValue per pod, not both";
+  if (averageUtilization === undefined && averageValue === undefined) {
+    return [required(`${path}.target.averageUtilization`, "must set either a target raw value or a target utilization", fix)];
+  }
+  if (averageUtilization === undefined || averageValue === undefined) return [];
+  return [forbidden(`${path}.target.averageValue`, "may not set both a target raw value and a target utilization", fix)];
+};
+
+const metricNameProblems = (name: string | undefined, path: string): Problem[] =>
+  segmentProblems(name, `${path}.metric.name`, "must specify a metric name", "name the metric as the metrics API knows it");
+
+/** Which values fit together with `type` is not asked here; the API does not ask either (hpa.md 1.3). */
+const targetProblems = (target: Target | undefined, path: string): Problem[] => {
+  const at = `${path}.target`;
+  const type = target?.type ?? "";
+  const problems: Problem[] = [];
+  if (type === "") problems.push(required(`${at}.type`, "must specify a metric target type", "write type: Utilization, Value or AverageValue"));
+  if (!TARGET_TYPES.includes(type)) {
+    problems.push(invalid(`${at}.type`, "must be either Utilization, Value, or AverageValue", "write one of the three"));
+  }
+  for (const member of ["value", "averageValue"] as const) {
+    const given = target?.[member];
+    if (given && signOf(given) !== 1) problems.push(invalid(`${at}.${member}`, "must be positive", "write a quantity above 0, such as 500m"));
+  }
+  if (target?.averageUtilization !== undefined && target.averageUtilization < 1) {
+    problems.push(invalid(`${at}.averageUtilization`, "must be greater than 0", "write a percentage of 1 or more"));
+  }
+  return problems;
+};

@@ -1,0 +1,87 @@
+import { type Json, nonEmpty, present } from "./form.ts";
+import { labelFaults, labelValueFaults, pathSegmentFaults, qualifiedNameFaults, subdomainFaults } from "./names.ts";
+import { invalid, type Problem, required } from "./problem.ts";
+import { anything, listOf, objectOf, type ReadAs, text, textMap } from "./shape.ts";
+
+/** Object metadata. Only names, labels and annotations mean something here; the rest is what a manifest read back from a cluster brings along. */
+export const METADATA = objectOf({
+  name: text,
+  generateName: text,
+  namespace: text,
+  labels: textMap,
+  annotations: textMap,
+  uid: text,
+  resourceVersion: text,
+  creationTimestamp: text,
+  deletionTimestamp: text,
+  selfLink: text,
+  finalizers: listOf(text, ""),
+  generation: anything,
+  deletionGracePeriodSeconds: anything,
+  managedFields: anything,
+  ownerReferences: anything,
+});
+
+export interface Metadata {
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const DEFAULT_NAMESPACE = "default";
+/** All annotations together, keys and values. */
+const MAX_ANNOTATION_BYTES = 262_144;
+
+/** Metadata with the namespace defaulted; an absent name is empty, which is a problem. */
+export const metadataOf = (read: ReadAs<typeof METADATA> | undefined): Metadata => ({
+  name: read?.name ?? "",
+  namespace: read?.namespace || DEFAULT_NAMESPACE,
+  labels: read?.labels ?? {},
+  annotations: read?.annotations ?? {},
+});
+
+/** Metadata as it reads back. */
+export const storedMetadata = ({ name, namespace, labels, annotations }: Metadata, generation: number): Json =>
+  present({ name, namespace, labels: nonEmpty(labels), annotations: nonEmpty(annotations), generation });
+
+/**
+ * Everything wrong with names, labels and annotations (hpa.md 1.3). On an update a changed name or namespace is wrong, and the name's shape is asked for less: it must be the
+ * old one anyway.
+ */
+export const metadataProblems = (metadata: Metadata, old: Metadata | undefined): Problem[] => [
+  ...nameProblems(metadata.name, old ? pathSegmentFaults : subdomainFaults),
+  ...labelFaults(metadata.namespace).map((fault) => invalid("metadata.namespace", fault, "write the namespace as the cluster knows it")),
+  ...labelProblems(metadata.labels),
+  ...annotationProblems(metadata.annotations),
+  ...(old ? immutableProblems(metadata, old) : []),
+];
+
+const nameProblems = (name: string, faultsOf: (name: string) => string[]): Problem[] =>
+  name === ""
+    ? [required("metadata.name", "name or generateName is required", "give it a metadata.name; Tidemark makes up no names")]
+    : faultsOf(name).map((fault) => invalid("metadata.name", fault, "use small letters, digits, - and . only, at most 253 of them"));
+
+const labelProblems = (labels: Readonly<Record<string, string>>): Problem[] =>
+  Object.entries(labels).flatMap(([key, value]) =>
+    [...qualifiedNameFaults(key), ...labelValueFaults(value)].map((fault) =>
+      invalid("metadata.labels", fault, `write the label "${key}" with letters, digits, -, _ and . only`),
+    ),
+  );
+
+const annotationProblems = (annotations: Readonly<Record<string, string>>): Problem[] => {
+  const faults = Object.keys(annotations).flatMap((key) =>
+    qualifiedNameFaults(key.toLowerCase()).map((fault) =>
+      invalid("metadata.annotations", fault, `write the annotation's name "${key}" with letters, digits, -, _ and . only`),
+    ),
+  );
+  const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  if (bytes <= MAX_ANNOTATION_BYTES) return faults;
+  const detail = `may not be more than ${MAX_ANNOTATION_BYTES} bytes`;
+  return [...faults, { field: "metadata.annotations", type: "FieldValueTooLong", detail, fix: "keep long texts elsewhere" }];
+};
+
+const immutableProblems = (metadata: Metadata, old: Metadata): Problem[] =>
+  (["name", "namespace"] as const)
+    .filter((part) => metadata[part] !== old[part])
+    .map((part) => invalid(`metadata.${part}`, "field is immutable", `keep "${old[part]}", or apply this as another autoscaler`));

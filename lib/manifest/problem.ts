@@ -1,0 +1,73 @@
+/** The kinds of error that the Kubernetes API reports for a field (hpa.md 1.3), and the one for values of the wrong JSON type. */
+export type ProblemType =
+  | "FieldValueRequired"
+  | "FieldValueInvalid"
+  | "FieldValueNotSupported"
+  | "FieldValueForbidden"
+  | "FieldValueTooLong"
+  | "FieldValueTypeInvalid";
+
+/** One thing that is wrong with a manifest, and what to write instead. */
+export interface Problem {
+  /** Path as the Kubernetes API names it, in the terms of autoscaling/v2: "spec.metrics[0].resource.name". */
+  readonly field: string;
+  /** Where the manifest says it, when its form names it differently. */
+  readonly source?: string;
+  readonly type: ProblemType;
+  /** The API's own words; may be empty. */
+  readonly detail: string;
+  /** What to write instead. */
+  readonly fix: string;
+}
+
+/** Something that is accepted but is probably not meant. */
+export interface Warning {
+  readonly field: string;
+  readonly message: string;
+  readonly fix?: string;
+}
+
+export const required = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueRequired", detail, fix });
+
+export const invalid = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueInvalid", detail, fix });
+
+export const forbidden = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueForbidden", detail, fix });
+
+/** A value outside a closed set; the values are listed in alphabetical order, as the API does. */
+export const notSupported = (field: string, supported: readonly string[]): Problem => ({
+  field,
+  type: "FieldValueNotSupported",
+  detail: `supported values: ${quotedList(supported)}`,
+  fix: `write one of ${quotedList(supported)}`,
+});
+
+/** A value of another JSON type than the field has: the API would not even decode the object. */
+export const wrongType = (field: string, wanted: string, met: unknown): Problem => ({
+  field,
+  type: "FieldValueTypeInvalid",
+  detail: `must be ${wanted}, not ${shown(met)}`,
+  fix: `write ${wanted}`,
+});
+
+export const quotedList = (values: readonly string[]): string =>
+  [...values]
+    .sort()
+    .map((value) => `"${value}"`)
+    .join(", ");
+
+/** One problem as a clause: "spec.maxReplicas is required". */
+export const clauseOf = ({ field, source, type, detail }: Problem): string => {
+  const place = `${field || "the manifest"}${source === undefined ? "" : ` (here ${source})`}`;
+  if (type === "FieldValueRequired" && detail === "") return `${place} is required`;
+  if (type === "FieldValueNotSupported") return `${place} has none of the ${detail}`;
+  return detail.startsWith("must") || detail.startsWith("may") ? `${place} ${detail}` : `${place}: ${detail}`;
+};
+
+const LONGEST_SHOWN = 40;
+
+const shown = (value: unknown): string => {
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  if (typeof value !== "string") return String(value);
+  return `"${value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value}"`;
+};

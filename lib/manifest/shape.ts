@@ -1,0 +1,102 @@
+import { parseQuantity, type Quantity } from "../model/quantity.ts";
+import { nearestName } from "./nearest.ts";
+import { type Problem, type Warning, wrongType } from "./problem.ts";
+
+/**
+ * Shapes read JSON as the Kubernetes API decodes it: null and absent are the same, numbers are not texts, unknown fields are passed over. One pass gives the value, every
+ * problem with its path, and a warning for each unknown field; what cannot be read is left out, so that the rest can still be checked.
+ */
+export type Shape<Value> = (value: unknown, path: string, reading: Reading) => Value | undefined;
+
+export interface Reading {
+  readonly problems: Problem[];
+  readonly warnings: Warning[];
+  /** Names of fields match whatever their capitals, as in JSON that travels in annotations (hpa.md 1.2). */
+  readonly anyCase: boolean;
+}
+
+/** More warnings than this tell nobody anything. */
+const MAX_WARNINGS = 50;
+/** Quantities of a manifest; what is stored can be a little longer than what was written, and must be readable again. */
+const MAX_QUANTITY_CHARACTERS = 256;
+const INT32 = 2 ** 31;
+
+export const newReading = (anyCase = false): Reading => ({ problems: [], warnings: [], anyCase });
+
+const wrong = (path: string, wanted: string, value: unknown, reading: Reading): undefined => {
+  reading.problems.push(wrongType(path, wanted, value));
+  return undefined;
+};
+
+export const text: Shape<string> = (value, path, reading) => {
+  if (value === null || value === undefined) return undefined;
+  return typeof value === "string" ? value : wrong(path, "a text", value, reading);
+};
+
+export const int32: Shape<number> = (value, path, reading) => {
+  if (value === null || value === undefined) return undefined;
+  const fits = typeof value === "number" && Number.isInteger(value) && value >= -INT32 && value < INT32;
+  return fits ? value : wrong(path, "a whole number of 32 bits", value, reading);
+};
+
+/** A number counts as its own text; blanks around a quoted text are cut off. */
+export const quantity: Shape<Quantity> = (value, path, reading) => {
+  if (value === null || value === undefined) return undefined;
+  const written = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
+  const read = written.length > MAX_QUANTITY_CHARACTERS ? undefined : parseQuantity(written);
+  return read ?? wrong(path, 'a quantity such as 80, "250m" or "1500Mi"', value, reading);
+};
+
+/** Content that is known but not used here. */
+export const anything: Shape<unknown> = (value) => value ?? undefined;
+
+export const listOf =
+  <Item>(item: Shape<Item>, empty: Item): Shape<readonly Item[]> =>
+  (value, path, reading) => {
+    if (value === null || value === undefined) return undefined;
+    if (!Array.isArray(value)) return wrong(path, "a list", value, reading);
+    return value.map((entry: unknown, index) => item(entry, `${path}[${index}]`, reading) ?? empty);
+  };
+
+export const textMap: Shape<Readonly<Record<string, string>>> = (value, path, reading) => {
+  if (value === null || value === undefined) return undefined;
+  if (!isObject(value)) return wrong(path, "an object of texts", value, reading);
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, text(entry, `${path}.${key}`, reading) ?? ""]));
+};
+
+/** What a shape reads as. */
+export type ReadAs<Some> = Some extends Shape<infer Value> ? Value : never;
+
+type Fields = Readonly<Record<string, Shape<unknown>>>;
+/** What an object of these fields reads as; every member can be absent. */
+type Read<Known extends Fields> = { readonly [Name in keyof Known]?: ReadAs<Known[Name]> | undefined };
+
+export const objectOf =
+  <Known extends Fields>(known: Known): Shape<Read<Known>> =>
+  (value, path, reading) => {
+    if (value === null || value === undefined) return undefined;
+    if (!isObject(value)) return wrong(path, "an object", value, reading);
+    const names = Object.keys(known);
+    const members = Object.entries(value).flatMap(([written, entry]) => {
+      const field = path === "" ? written : `${path}.${written}`;
+      const name = fieldName(written, names, reading);
+      if (name !== undefined) return [[name, known[name]?.(entry, field, reading)] as const];
+      warnUnknown(field, nearestName(written, names), reading);
+      return [];
+    });
+    return Object.fromEntries(members) as Read<Known>;
+  };
+
+const fieldName = (written: string, names: readonly string[], { anyCase }: Reading): string | undefined => {
+  if (names.includes(written)) return written;
+  return anyCase ? names.find((name) => name.toLowerCase() === written.toLowerCase()) : undefined;
+};
+
+const warnUnknown = (field: string, nearest: string | undefined, { warnings }: Reading): void => {
+  if (warnings.length >= MAX_WARNINGS) return;
+  const fix = nearest === undefined ? "remove it" : `write "${nearest}" if that is meant`;
+  warnings.push({ field, message: `unknown field "${field}" is ignored`, fix });
+};
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
