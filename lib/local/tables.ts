@@ -1,5 +1,3 @@
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import {
   CreateTableCommand,
@@ -9,10 +7,7 @@ import {
   ResourceInUseException,
 } from "@aws-sdk/client-dynamodb";
 import dynalite from "dynalite";
-
-/** Region and credentials of everything that answers on loopback: the SDK insists on some, and nothing checks them. */
-export const LOOPBACK_REGION = "local";
-export const LOOPBACK_CREDENTIALS = { accessKeyId: "loopback", secretAccessKey: "loopback" };
+import { closeServer, LOOPBACK_CREDENTIALS, LOOPBACK_REGION, listenOnLoopback } from "./loopback.ts";
 
 const TABLE_POLL_MS = 5;
 
@@ -25,7 +20,7 @@ export interface Tables {
 export const startTables = async (path: string): Promise<Tables> => {
   const server = dynalite({ path, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   const endpoint = await listenOnLoopback(server);
-  return { endpoint, close: () => closed(server) };
+  return { endpoint, close: () => closeServer(server) };
 };
 
 /** Creates the tables that are not there yet and waits until all answer. */
@@ -44,23 +39,6 @@ export const ensureTables = async (client: DynamoDBClient, definitions: readonly
 /** A client for the embedded tables. Connections are kept, since a sync makes several calls in a row. */
 export const tablesClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({ endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
-
-/** Binds a server to 127.0.0.1 alone; the port is the system's choice. */
-export const listenOnLoopback = async (server: Server): Promise<string> => {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  return `http://127.0.0.1:${port}`;
-};
-
-const closed = (server: Server): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.close((error) => (error ? reject(error) : resolve()));
-    // A client of another process may keep its connection open for long.
-    server.closeAllConnections();
-  });
 
 const untilActive = async (client: DynamoDBClient, TableName: string | undefined): Promise<void> => {
   for (;;) {
