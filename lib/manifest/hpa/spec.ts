@@ -19,7 +19,7 @@ const targetRef = (reference: Reference | undefined): TargetRef => ({
   name: reference?.name ?? "",
 });
 
-const metricOf = ({ type, object, external, pods, resource, containerResource }: Metric): HpaMetric => {
+const metricOf = ({ type = "", object, external, pods, resource, containerResource }: Metric): HpaMetric => {
   switch (type) {
     case "Object":
       return {
