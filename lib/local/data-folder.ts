@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { TidemarkError } from "../model/errors.ts";
 import { DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./folder-layout.ts";
 import { type Holder, holdFolder, livingRun } from "./folder-lock.ts";
-import { flowingNowMs, readSavedClock, type SavedClock } from "./saved-clock.ts";
+import { flowingNowMs, readSavedClock, restingNowMs, type SavedClock } from "./saved-clock.ts";
 import { startTables } from "./tables.ts";
 
 export { DEFAULT_DATA_FOLDER };
@@ -58,7 +58,7 @@ const openResting = async (layout: FolderLayout, saved: SavedClock): Promise<Ope
     return {
       dir: layout.dir,
       endpoint: tables.endpoint,
-      clock: () => saved.nowMs,
+      clock: () => restingNowMs(saved, Date.now()),
       close: async () => {
         await tables.close();
         held.release();

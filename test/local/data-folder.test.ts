@@ -92,7 +92,7 @@ describe("openFolder()", () => {
   });
 
   it("serves the tables itself after the run has ended, at the time where it stopped", async () => {
-    saveClock(layout, { nowMs: 1000, wallMs: 5, speed: 60, untilMs: 9000 });
+    saveClock(layout, { kind: "virtual", nowMs: 1000, wallMs: 5, speed: 60, untilMs: 9000 });
     const folder = await openFolder(layout.dir);
     const client = tablesClient(folder.endpoint);
     expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual([]);
@@ -106,7 +106,7 @@ describe("openFolder()", () => {
   it("uses the tables and the flowing clock of a living run", async () => {
     const held = await holdFolder(layout, "run", 0);
     const tables = await startTables(layout.tables);
-    saveClock(layout, { nowMs: 1000, wallMs: Date.now() - 3_600_000, speed: 1, untilMs: 9000 });
+    saveClock(layout, { kind: "virtual", nowMs: 1000, wallMs: Date.now() - 3_600_000, speed: 1, untilMs: 9000 });
     setTimeout(() => held.publish({ tablesEndpoint: tables.endpoint }), 80);
     const folder = await openFolder(layout.dir);
     expect(folder).toMatchObject({ endpoint: tables.endpoint, run: { pid: process.pid } });
@@ -118,7 +118,7 @@ describe("openFolder()", () => {
 });
 
 describe("flowingNowMs()", () => {
-  const clock = { nowMs: 1000, wallMs: 100, speed: 60, untilMs: 2000 };
+  const clock = { kind: "virtual" as const, nowMs: 1000, wallMs: 100, speed: 60, untilMs: 2000 };
   it.each([
     ["at the moment of writing", 100, 1000],
     ["between", 110, 1600],

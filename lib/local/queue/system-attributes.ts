@@ -8,7 +8,15 @@ const SENDER_ID = "AIDALOCAL";
 export const queueArn = (name: string, region: string): string => `arn:aws:sqs:${region}:${LOCAL_ACCOUNT}:${name}`;
 
 /** What SQS knows of a message besides its body; all are text. */
-export const allSystemAttributes = (message: Message): Readonly<Record<string, string>> => ({
+export type SystemAttributes = {
+  readonly SenderId: string;
+  readonly SentTimestamp: string;
+  readonly ApproximateReceiveCount: string;
+  readonly ApproximateFirstReceiveTimestamp: string;
+  readonly MessageGroupId?: string;
+};
+
+export const allSystemAttributes = (message: Message): SystemAttributes => ({
   SenderId: SENDER_ID,
   SentTimestamp: String(message.sentMs),
   ApproximateReceiveCount: String(message.receiveCount),
@@ -36,5 +44,7 @@ export const queueAttributes = (queue: Queue, names: readonly string[]): Readonl
   return pick(all, names);
 };
 
-const pick = (all: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> =>
-  names.includes("All") ? all : Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
+const pick = (all: Readonly<Record<string, string | undefined>>, names: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) => (value !== undefined && (names.includes("All") || names.includes(name)) ? [[name, value]] : [])),
+  );

@@ -1,0 +1,99 @@
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import { type Message, md5OfAttributes, md5OfBody } from "../queue/message.ts";
+import type { Queue } from "../queue/queue.ts";
+import { allSystemAttributes, LOCAL_ACCOUNT, queueArn } from "../queue/system-attributes.ts";
+import type { Source } from "./drive.ts";
+import { type Handler, invocationContext } from "./invocation.ts";
+
+export interface EventSourceOptions {
+  readonly queue: Queue;
+  readonly clock: () => number;
+  readonly region: string;
+  readonly functionName: string;
+  readonly timeoutMs: number;
+  readonly handler: Handler<SQSEvent, SQSBatchResponse | undefined>;
+  /** Messages handled at once, at most. */
+  readonly concurrency: number;
+  readonly onDelivered: (delivery: Delivery) => void;
+}
+
+/** One invocation as the platform saw it. */
+export interface Delivery {
+  readonly message: Message;
+  readonly wallMs: number;
+  /** What the handler threw, or said about its message. */
+  readonly failure?: unknown;
+}
+
+/**
+ * The event source mapping between queue and function: batches of one, as the stack asks for. What succeeded is deleted; what failed stays until its visibility
+ * timeout ends and is then delivered again, until the queue moves it to the dead letters.
+ */
+export const eventSource = (options: EventSourceOptions): Source => {
+  const { queue, concurrency } = options;
+  let busy = 0;
+  return {
+    nextMs: () => (busy < concurrency ? queue.nextVisibleMs() : undefined),
+    happen: async () => {
+      const messages = queue.receive(concurrency - busy);
+      busy += messages.length;
+      await Promise.all(
+        messages.map(async (message) => {
+          await deliver(options, message);
+          busy--;
+        }),
+      );
+    },
+  };
+};
+
+const deliver = async (options: EventSourceOptions, message: Message): Promise<void> => {
+  const { queue, functionName, timeoutMs, region } = options;
+  const startedAt = performance.now();
+  const failure = await invoke(options, message, invocationContext(functionName, timeoutMs, region, LOCAL_ACCOUNT));
+  if (failure === undefined && message.inFlight) queue.remove(message.inFlight.receipt);
+  options.onDelivered({ message, wallMs: performance.now() - startedAt, ...(failure !== undefined && { failure }) });
+};
+
+/** Nothing when the message was handled; else why it was not. */
+const invoke = async (
+  { handler, queue, region }: EventSourceOptions,
+  message: Message,
+  context: ReturnType<typeof invocationContext>,
+): Promise<unknown> => {
+  try {
+    const answer = await handler({ Records: [sqsRecord(message, queueArn(queue.settings.name, region), region)] }, context);
+    const failed = (answer?.batchItemFailures ?? []).some(({ itemIdentifier }) => itemIdentifier === message.id);
+    return failed ? new Error(`The handler reported message "${message.id}" as failed`) : undefined;
+  } catch (error) {
+    return error ?? new Error("The handler threw nothing");
+  }
+};
+
+/** The record of an SQS event, with every member that the service gives. */
+const sqsRecord = (message: Message, eventSourceARN: string, awsRegion: string): SQSRecord => {
+  const md5 = md5OfAttributes(message.attributes);
+  return {
+    messageId: message.id,
+    receiptHandle: message.inFlight?.receipt ?? "",
+    body: message.body,
+    attributes: allSystemAttributes(message),
+    messageAttributes: Object.fromEntries(
+      Object.entries(message.attributes).map(([name, { DataType, StringValue, BinaryValue }]) => [
+        name,
+        {
+          dataType: DataType,
+          stringListValues: [],
+          binaryListValues: [],
+          ...(StringValue !== undefined && { stringValue: StringValue }),
+          ...(BinaryValue !== undefined && { binaryValue: BinaryValue }),
+        },
+      ]),
+    ),
+    md5OfBody: md5OfBody(message.body),
+    ...(md5 !== undefined && { md5OfMessageAttributes: md5 }),
+    eventSource: "aws:sqs",
+    eventSourceARN,
+    awsRegion,
+  };
+};
