@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as x509 from "@peculiar/x509";
 import * as z from "zod";
+import { TidemarkError } from "../model/errors.ts";
 import { writeDurably } from "./cluster/durable-file.ts";
 
 /** What a loopback HTTPS server and its clients need. All of it belongs to one data folder and never leaves it. */
@@ -51,7 +52,12 @@ const readStored = async (path: string): Promise<ServerCredentials | undefined> 
   } catch (cause) {
     // Only absence means "make new ones": what is unreadable is shown, not replaced.
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw cause;
+    throw new TidemarkError(
+      "local.credentials-unreadable",
+      `Cannot use the credentials in "${path}": they are not what was written there`,
+      { path },
+      { cause },
+    );
   }
 };
 

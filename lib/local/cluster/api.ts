@@ -6,7 +6,7 @@ import { inKeyOrder, Pages } from "./pages.ts";
 import { groupVersion, type World } from "./resources.ts";
 import { replicasToPatch, replicasToPut } from "./scale-write.ts";
 import { type KubeObject, selectObjects } from "./selectors.ts";
-import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
+import type { AcceptedWrite, SimulatedWorkload } from "./simulation.ts";
 import { badRequest, methodNotAllowed, notFound, unsupportedMediaType } from "./status.ts";
 
 export interface ApiRequest {
@@ -20,16 +20,23 @@ export interface ApiRequest {
 /** Answers one request with the object to send, or throws a Refusal. `undefined`: no such path. */
 export type KubeApi = (request: ApiRequest) => Promise<unknown>;
 
+/** Makes writes durable. */
+export interface Keep {
+  append(write: AcceptedWrite): Promise<void>;
+  /** Settles when everything appended so far is durable. */
+  settled(): Promise<void>;
+}
+
 const MERGE_PATCH = "application/merge-patch+json";
 
 /**
- * The Kubernetes API over a simulation. A write takes effect in memory at once and is answered when `keep` has made it durable: if that fails the client gets a 500, as from
+ * The Kubernetes API over a simulation. A write takes effect in memory at once and is answered when it is durable: if that fails the client gets a 500, as from
  * a server whose disk is gone, and may not conclude that nothing happened.
  */
-export const kubeApi = (simulation: Simulation, noise: number, keep: (write: AcceptedWrite) => Promise<void>): KubeApi => {
+export const kubeApi = (cluster: Omit<World, "nowMs">, keep: Keep): KubeApi => {
   const pages = new Pages();
   return async (request) => {
-    const world = { simulation, noise, nowMs: simulation.now() };
+    const world = { ...cluster, nowMs: cluster.simulation.now() };
     const discovered = request.method === "GET" ? discover(request.path) : undefined;
     if (discovered !== undefined) return discovered;
     const target = resolvePath(request.path);
@@ -77,18 +84,21 @@ const scaleOf = async (
   world: World,
   { namespace = "", name }: Located & { readonly name: string },
   request: ApiRequest,
-  keep: (write: AcceptedWrite) => Promise<void>,
+  keep: Keep,
 ): Promise<unknown> => {
   const workload = world.simulation.workload(namespace, name);
   if (!workload) throw notFound({ group: "apps", resource: "deployments" }, name);
   if (request.method === "GET") return scale(workload);
   const replicas = wantedReplicas(workload, request);
   if (isDryRun(request.query)) return scale(workload, replicas);
-  // An update that changes nothing is no write: version and generation stay.
-  if (replicas === workload.state.replicas) return scale(workload);
+  if (replicas === workload.state.replicas) {
+    // An update that changes nothing is no write: version and generation stay. But what it confirms must not be lost either.
+    await keep.settled();
+    return scale(workload);
+  }
   const accepted = world.simulation.write(namespace, name, replicas);
   const written = world.simulation.workload(namespace, name) ?? workload;
-  await keep(accepted);
+  await keep.append(accepted);
   return scale(written);
 };
 

@@ -1,4 +1,5 @@
 import { spanMs, type Trace } from "../traces/trace.ts";
+import { drawName, drawUid } from "./chance.ts";
 
 /** A deployment of the simulated cluster and the recorded load it is under. One pod has one container, called "app". */
 export interface WorkloadDefinition {
@@ -39,8 +40,13 @@ export interface WorkloadModel extends Required<Omit<WorkloadDefinition, "target
   readonly idle: Resources;
   readonly seed: number;
   readonly startMs: number;
+  readonly deploymentUid: string;
+  readonly replicaSetUid: string;
+  /** The template never changes here, so there is one ReplicaSet, and this is its hash. */
+  readonly podTemplateHash: string;
 }
 
+const HASH_LENGTH = 10;
 const MEBIBYTE = 2 ** 20;
 const IDLE: Resources = { cpuMillicores: 5, memoryBytes: 64 * MEBIBYTE };
 const DEFAULT_STARTUP_MS = { min: 20_000, max: 40_000 };
@@ -51,7 +57,11 @@ const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** Throws RangeError for a definition that no cluster could hold. */
 export const workloadModel = (definition: WorkloadDefinition, run: { readonly seed: number; readonly startMs: number }): WorkloadModel => {
+  const { namespace, name } = definition;
   const model = {
+    deploymentUid: drawUid(run.seed, namespace, name, "deployment"),
+    replicaSetUid: drawUid(run.seed, namespace, name, "replicaset"),
+    podTemplateHash: drawName(HASH_LENGTH, run.seed, namespace, name, "template"),
     traceOffsetMs: 0,
     memoryBytesPerUnit: DEFAULT_MEMORY_BYTES_PER_UNIT,
     startupMs: DEFAULT_STARTUP_MS,
@@ -61,9 +71,9 @@ export const workloadModel = (definition: WorkloadDefinition, run: { readonly se
     ...run,
   };
   const demand = (holds: boolean, what: string) => {
-    if (!holds) throw new RangeError(`Cannot simulate "${definition.namespace}/${definition.name}": ${what}`);
+    if (!holds) throw new RangeError(`Cannot simulate "${namespace}/${name}": ${what}`);
   };
-  demand(DNS_LABEL.test(model.namespace) && DNS_LABEL.test(model.name), "namespace and name must be DNS labels");
+  demand(DNS_LABEL.test(namespace) && DNS_LABEL.test(name), "namespace and name must be DNS labels");
   demand(
     Number.isInteger(model.initialReplicas) && model.initialReplicas >= 0 && model.initialReplicas <= MAX_REPLICAS,
     `initialReplicas must be 0 to ${MAX_REPLICAS}`,

@@ -4,7 +4,7 @@ import { podLabels } from "./objects.ts";
 import type { World } from "./resources.ts";
 import { isDark, lastScrapeMs } from "./scrape.ts";
 import { parseLabelSelector } from "./selectors.ts";
-import { metricNotFound, notFound } from "./status.ts";
+import { metricNotFound } from "./status.ts";
 
 const DEPLOYMENTS = new Set(["deployments", "deployments.apps"]);
 
@@ -20,7 +20,7 @@ export const customMetrics = (world: World, version: string, path: readonly stri
     .filter(({ model }) => model.namespace === namespace && (name !== "*" || matches(labelled, podLabels(model))));
   const values = selected.flatMap((workload) => (resource === "pods" ? podDemand(workload, nowMs) : workloadDemand(workload, nowMs)));
   const named = name === "*" ? values : values.filter(({ describes }) => describes.name === name);
-  if (named.length === 0 && name !== "*") throw notFound({ group: "custom.metrics.k8s.io", resource }, name);
+  if (named.length === 0 && name !== "*") throw metricNotFound(metric, `${resource} ${name}`);
   return customMetricList(version, metric, named, nowMs);
 };
 

@@ -1,6 +1,5 @@
-import { drawUid } from "./chance.ts";
 import type { Resources, WorkloadModel } from "./definition.ts";
-import { isReady, isRunning, podTemplateHash, replicaSetName, type SimulatedPod } from "./pod.ts";
+import { isReady, isRunning, replicaSetName, type SimulatedPod } from "./pod.ts";
 import type { KubeObject } from "./selectors.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
 import { createdMs } from "./workload.ts";
@@ -12,11 +11,7 @@ export const isoTime = (atMs: number): string => `${new Date(atMs).toISOString()
 
 export const labelsOf = ({ name }: WorkloadModel): Readonly<Record<string, string>> => ({ app: name });
 
-export const deploymentUid = (model: WorkloadModel): string => drawUid(model.seed, model.namespace, model.name, "deployment");
-
-const replicaSetUid = (model: WorkloadModel): string => drawUid(model.seed, model.namespace, model.name, "replicaset");
-
-export const podLabels = (model: WorkloadModel) => ({ ...labelsOf(model), "pod-template-hash": podTemplateHash(model) });
+export const podLabels = (model: WorkloadModel) => ({ ...labelsOf(model), "pod-template-hash": model.podTemplateHash });
 
 const quantities = ({ cpuMillicores, memoryBytes }: Resources) => ({ cpu: `${cpuMillicores}m`, memory: String(memoryBytes) });
 
@@ -38,7 +33,7 @@ const template = (model: WorkloadModel, labels: Readonly<Record<string, string>>
 export const deployment = ({ model, state, live }: SimulatedWorkload, nowMs: number): KubeObject => {
   const ready = live.filter((pod) => isReady(pod, nowMs)).length;
   return {
-    metadata: { ...identity(model, model.name, deploymentUid(model), state.version), generation: state.generation, labels: labelsOf(model) },
+    metadata: { ...identity(model, model.name, model.deploymentUid, state.version), generation: state.generation, labels: labelsOf(model) },
     spec: {
       replicas: state.replicas,
       selector: { matchLabels: labelsOf(model) },
@@ -58,11 +53,11 @@ export const replicaSet = ({ model, state, live }: SimulatedWorkload, nowMs: num
   const ready = live.filter((pod) => isReady(pod, nowMs)).length;
   return {
     metadata: {
-      ...identity(model, replicaSetName(model), replicaSetUid(model), state.version),
+      ...identity(model, replicaSetName(model), model.replicaSetUid, state.version),
       generation: state.generation,
       labels,
       ownerReferences: [
-        { apiVersion: "apps/v1", kind: "Deployment", name: model.name, uid: deploymentUid(model), controller: true, blockOwnerDeletion: true },
+        { apiVersion: "apps/v1", kind: "Deployment", name: model.name, uid: model.deploymentUid, controller: true, blockOwnerDeletion: true },
       ],
     },
     spec: { replicas: state.replicas, selector: { matchLabels: labels }, template: template(model, labels) },
@@ -99,7 +94,7 @@ export const pod = (model: WorkloadModel, simulated: SimulatedPod, nowMs: number
         apiVersion: "apps/v1",
         kind: "ReplicaSet",
         name: replicaSetName(model),
-        uid: replicaSetUid(model),
+        uid: model.replicaSetUid,
         controller: true,
         blockOwnerDeletion: true,
       },
@@ -141,7 +136,20 @@ const containerState = (simulated: SimulatedPod, running: boolean) =>
 export const scale = ({ model, state, live }: SimulatedWorkload, replicas = state.replicas) => ({
   kind: "Scale",
   apiVersion: "autoscaling/v1",
-  metadata: identity(model, model.name, deploymentUid(model), state.version),
+  metadata: identity(model, model.name, model.deploymentUid, state.version),
   spec: replicas === 0 ? {} : { replicas },
   status: { replicas: live.length, selector: `app=${model.name}` },
+});
+
+/** A HorizontalPodAutoscaler that somebody left in the cluster, beside which Tidemark must hold. */
+export interface Rival {
+  readonly namespace: string;
+  readonly name: string;
+  readonly target: { readonly apiVersion: string; readonly kind: string; readonly name: string };
+}
+
+export const rival = ({ namespace, name, target }: Rival): KubeObject => ({
+  metadata: { namespace, name, resourceVersion: "1" },
+  spec: { scaleTargetRef: target, minReplicas: 1, maxReplicas: 10 },
+  status: {},
 });

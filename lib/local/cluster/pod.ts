@@ -53,10 +53,7 @@ const freeName = (model: WorkloadModel, purpose: readonly (string | number)[], t
   }
 };
 
-/** The deployment's template never changes here, so there is one ReplicaSet. */
-export const replicaSetName = (model: WorkloadModel): string => `${model.name}-${podTemplateHash(model)}`;
-
-export const podTemplateHash = (model: WorkloadModel): string => drawName(10, model.seed, model.namespace, model.name, "template");
+export const replicaSetName = ({ name, podTemplateHash }: WorkloadModel): string => `${name}-${podTemplateHash}`;
 
 export const isLive = (pod: SimulatedPod): boolean => pod.deletedMs === undefined;
 export const isRunning = (pod: SimulatedPod, atMs: number): boolean => pod.runningMs <= atMs;

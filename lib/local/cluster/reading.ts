@@ -1,6 +1,6 @@
 import { cpuPercent } from "./load.ts";
 import { isReady } from "./pod.ts";
-import { isDark, lastScrapeMs } from "./scrape.ts";
+import { isScraped } from "./scrape.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
 import { openSegment, type Totals, totalsAt } from "./workload.ts";
 
@@ -43,7 +43,7 @@ export const reading = ({ model, state, live }: SimulatedWorkload, nowMs: number
     ready,
     ...(percent !== undefined && { cpuPercent: percent }),
     ...(model.targetCpuPercent !== undefined && { targetCpuPercent: model.targetCpuPercent }),
-    scraped: !isDark(model, lastScrapeMs(nowMs)),
+    scraped: isScraped(model, nowMs),
   };
 };
 

@@ -1,5 +1,5 @@
 import { podMetrics } from "./metrics-objects.ts";
-import { deployment, isoTime, pod, replicaSet } from "./objects.ts";
+import { deployment, isoTime, pod, type Rival, replicaSet, rival } from "./objects.ts";
 import { scrape } from "./scrape.ts";
 import type { KubeObject } from "./selectors.ts";
 import type { Simulation } from "./simulation.ts";
@@ -11,6 +11,8 @@ export interface World {
   readonly nowMs: number;
   /** Relative amplitude of the noise on CPU readings. */
   readonly noise: number;
+  /** Autoscalers of the cluster itself; they do nothing. */
+  readonly rivals: readonly Rival[];
 }
 
 /** A kind of object that can be listed and read. */
@@ -35,13 +37,17 @@ export interface Resource {
 const NAME_FIELDS = ["metadata.name", "metadata.namespace"];
 const APPS = { group: "apps", version: "v1", namespaced: true, fields: NAME_FIELDS, stored: true } as const;
 const CORE = { group: "", version: "v1", scalable: false, stored: true } as const;
-/** Autoscalers can be listed, as on any cluster; none is there. */
 const HPA = {
   group: "autoscaling",
   resource: "horizontalpodautoscalers",
   singular: "horizontalpodautoscaler",
   kind: "HorizontalPodAutoscaler",
   shortNames: ["hpa"],
+  namespaced: true,
+  fields: NAME_FIELDS,
+  scalable: false,
+  stored: true,
+  list: ({ rivals }: World) => rivals.map(rival),
 } as const;
 
 const namespaces = ({ simulation }: World): readonly KubeObject[] => {
@@ -97,8 +103,8 @@ export const RESOURCES: readonly Resource[] = [
     scalable: false,
     list: ({ simulation, nowMs }) => simulation.workloads().map((workload) => replicaSet(workload, nowMs)),
   },
-  { ...HPA, version: "v2", namespaced: true, fields: NAME_FIELDS, scalable: false, stored: true, list: () => [] },
-  { ...HPA, version: "v1", namespaced: true, fields: NAME_FIELDS, scalable: false, stored: true, list: () => [] },
+  { ...HPA, version: "v2" },
+  { ...HPA, version: "v1" },
   {
     group: "metrics.k8s.io",
     version: "v1beta1",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { MAX_REPLICAS } from "./definition.ts";
-import { deploymentUid, scale } from "./objects.ts";
+import { scale } from "./objects.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
 import { badRequest, conflict, invalidScale } from "./status.ts";
 
@@ -27,7 +27,7 @@ export const replicasToPut = (workload: SimulatedWorkload, body: unknown): numbe
   if (metadata.namespace !== "" && metadata.namespace !== model.namespace)
     throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${model.namespace})`);
   checkCount(model.name, spec.replicas);
-  const uid = deploymentUid(model);
+  const uid = model.deploymentUid;
   if (metadata.uid !== "" && metadata.uid !== uid)
     throw conflict(DEPLOYMENTS, model.name, `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`);
   if (metadata.resourceVersion !== "" && metadata.resourceVersion !== String(state.version))

@@ -23,10 +23,10 @@ const NANO_PER_MILLI = 1e6;
 
 export const lastScrapeMs = (nowMs: number): number => Math.floor(nowMs / RESOLUTION_MS) * RESOLUTION_MS;
 
-/** The usage of each live pod as of the last scrape. Nothing while the scrape fell into an outage or into a gap of the trace. `noise`: relative amplitude. */
+/** The usage of each live pod as of the last scrape, if there is one. `noise`: relative amplitude. */
 export const scrape = (model: WorkloadModel, state: WorkloadState, nowMs: number, noise: number): readonly PodUsage[] => {
   const atMs = lastScrapeMs(nowMs);
-  if (isDark(model, atMs)) return [];
+  if (!isScraped(model, nowMs)) return [];
   return state.pods.filter(isLive).flatMap((pod) => {
     const fromMs = Math.max(atMs - RESOLUTION_MS, pod.runningMs);
     const fresh = pod.runningMs > atMs - RESOLUTION_MS;
@@ -35,6 +35,13 @@ export const scrape = (model: WorkloadModel, state: WorkloadState, nowMs: number
   });
 };
 
+/** Usage is what two scrapes in a row differ by: after an outage the first one alone says nothing. */
+export const isScraped = (model: WorkloadModel, nowMs: number): boolean => {
+  const atMs = lastScrapeMs(nowMs);
+  return !isDark(model, atMs) && !isDark(model, atMs - RESOLUTION_MS);
+};
+
+/** True within an outage and within a gap of the trace. */
 export const isDark = (model: WorkloadModel, atMs: number): boolean => {
   const sinceMs = atMs - model.startMs;
   return (

@@ -48,13 +48,10 @@ export const apiServer = (parts: ServerParts): Server => {
 };
 
 const serve = async (parts: ServerParts, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-  const path = urlOf(request).pathname;
-  const fault = parts.faults.take(request.method ?? "GET", path);
-  if (fault?.kind === "slow") await sleep(fault.delayMs);
-  const spoils = fault !== undefined && fault.kind !== "slow" ? fault : undefined;
-  if (spoils && spoils.when !== "after") return spoil(spoils, request, response);
-  const answer = await answerTo(parts, request);
-  return spoils ? spoil(spoils, request, response) : send(request, response, answer);
+  const fault = parts.faults.take(request.method ?? "GET", urlOf(request).pathname);
+  if (fault === undefined || fault.kind === "slow") return send(request, response, await answerTo(parts, request, fault?.delayMs));
+  if (fault.when === "after") await answerTo(parts, request);
+  return spoil(fault, request, response);
 };
 
 const spoil = async (fault: Exclude<Fault, { kind: "slow" }>, request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -73,22 +70,32 @@ const spoil = async (fault: Exclude<Fault, { kind: "slow" }>, request: IncomingM
   }
 };
 
-const answerTo = async (parts: ServerParts, request: IncomingMessage): Promise<Answer> => {
+const answerTo = async (parts: ServerParts, request: IncomingMessage, delayMs = 0): Promise<Answer> => {
   try {
-    const { pathname, searchParams } = urlOf(request);
-    if (HEALTH_PATHS.has(pathname)) return { code: 200, body: "ok" };
-    if (!isBearer(request.headers.authorization, parts.credentials.token)) throw unauthorized();
-    const contentType = (request.headers["content-type"] ?? "application/json").split(";")[0]?.trim() ?? "";
-    const body = await bodyOf(request);
-    const answer = await parts.api({ method: request.method ?? "GET", path: pathname, query: searchParams, contentType, body });
-    return answer === undefined ? { code: 404, body: "404 page not found\n" } : { code: 200, body: answer };
+    return await perform(parts, request, delayMs);
   } catch (error) {
     if (error instanceof Refusal) return { code: error.body.code, body: error.body };
+    // The client left in the middle of its request: nobody to answer, nothing done, nothing wrong here.
+    if (request.errored) return { code: 400, body: "" };
     parts.onError(error);
     const { body } = internalError(error instanceof Error ? error.message : String(error));
     return { code: body.code, body };
   }
 };
+
+/** A request that was read whole takes effect after its delay, whether or not the client still waits: so a late write can be met. */
+const perform = async ({ api, credentials }: ServerParts, request: IncomingMessage, delayMs: number): Promise<Answer> => {
+  const { pathname, searchParams } = urlOf(request);
+  if (HEALTH_PATHS.has(pathname)) return { code: 200, body: "ok" };
+  if (!isBearer(request.headers.authorization, credentials.token)) throw unauthorized();
+  const body = await bodyOf(request);
+  // Nobody waits for a delay once everything else has ended.
+  if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
+  const answer = await api({ method: request.method ?? "GET", path: pathname, query: searchParams, contentType: mediaType(request), body });
+  return answer === undefined ? { code: 404, body: "404 page not found\n" } : { code: 200, body: answer };
+};
+
+const mediaType = (request: IncomingMessage): string => (request.headers["content-type"] ?? "application/json").split(";")[0]?.trim() ?? "";
 
 const urlOf = (request: IncomingMessage): URL => new URL(request.url ?? "/", "https://cluster.invalid");
 

@@ -10,9 +10,10 @@ import { type WorkloadDefinition, workloadModel } from "./definition.ts";
 import { writeDurably } from "./durable-file.ts";
 import { type Faults, faultSwitches } from "./faults.ts";
 import { kubeconfig } from "./kubeconfig.ts";
+import type { Rival } from "./objects.ts";
 import { type Reading, reading, type Statistics, statistics } from "./reading.ts";
 import { apiServer } from "./server.ts";
-import { Simulation } from "./simulation.ts";
+import { type SimulatedWorkload, Simulation } from "./simulation.ts";
 import { openWriteJournal, type RunHeader, type WriteJournal } from "./write-journal.ts";
 
 export interface ClusterOptions {
@@ -24,6 +25,8 @@ export interface ClusterOptions {
   readonly workloads: readonly WorkloadDefinition[];
   /** Relative amplitude of the noise on CPU readings, 0.02 for ±2 %. Default 0. */
   readonly noise?: number;
+  /** Autoscalers of the cluster's own. Default none. */
+  readonly rivals?: readonly Rival[];
   /** Real time, for the certificate alone. */
   readonly wallClock?: () => number;
   /** Told of what went wrong inside the server. Default: a warning of the process. */
@@ -52,25 +55,34 @@ const LOOPBACK = "127.0.0.1";
  * "local.cluster-differs" when the folder holds a run of another seed or other workloads.
  */
 export const startSimulatedCluster = async (options: ClusterOptions): Promise<SimulatedCluster> => {
-  const { dataDir, clock, seed, noise = 0, wallClock = Date.now, onError = warn } = options;
+  const { dataDir, seed, workloads } = options;
+  // Durations are counted exactly, in whole milliseconds.
+  const clock = () => Math.floor(options.clock());
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const fresh: RunHeader = { format: 1, seed, startMs: clock(), definitions: fingerprint(options.workloads) };
+  const fresh: RunHeader = { format: 1, seed, startMs: clock(), definitions: fingerprint(workloads) };
   const journal = await openWriteJournal(join(dataDir, "cluster-writes.jsonl"), fresh);
-  refuseOther(dataDir, journal.header, fresh);
+  try {
+    refuseOther(dataDir, journal.header, fresh);
+    return await serve({ ...options, clock }, journal);
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+};
+
+const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<SimulatedCluster> => {
+  const { dataDir, clock, seed, noise = 0, rivals = [], wallClock = Date.now, onError = warn } = options;
   const { startMs } = journal.header;
-  const simulation = new Simulation(
-    options.workloads.map((definition) => workloadModel(definition, { seed, startMs })),
-    startMs,
-    clock,
-  );
+  const models = options.workloads.map((definition) => workloadModel(definition, { seed, startMs }));
+  const simulation = new Simulation(models, startMs, clock);
   for (const write of journal.writes) simulation.replay(write);
   const faults = faultSwitches();
   const credentials = await serverCredentials(dataDir, wallClock());
-  const server = apiServer({ api: kubeApi(simulation, noise, journal.append), credentials, faults, onError });
+  const server = apiServer({ api: kubeApi({ simulation, noise, rivals }, journal), credentials, faults, onError });
   const url = await listen(server);
   const kubeconfigPath = join(dataDir, "kubeconfig");
   await writeDurably(kubeconfigPath, kubeconfig(url, credentials));
-  const each = <Shape>(view: (workload: ReturnType<Simulation["workloads"]>[number], nowMs: number) => Shape) => {
+  const each = <Shape>(view: (workload: SimulatedWorkload, nowMs: number) => Shape) => {
     const nowMs = simulation.now();
     return simulation.workloads().map((workload) => view(workload, nowMs));
   };

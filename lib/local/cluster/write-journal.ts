@@ -21,6 +21,8 @@ export interface WriteJournal {
   readonly writes: readonly AcceptedWrite[];
   /** Settles when the write is durable. Once an append failed, all fail: the file may end in half a line, and nothing may follow it. */
   append(write: AcceptedWrite): Promise<void>;
+  /** Settles when everything appended so far is durable. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,7 @@ const appendingTo = (file: FileHandle, header: RunHeader, writes: readonly Accep
       tail = tail.then(flush);
       return tail;
     },
+    settled: () => tail,
     close: async () => {
       await tail.catch(() => {
         // Whoever appended was told; closing has nothing to add.

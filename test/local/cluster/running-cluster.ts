@@ -69,7 +69,7 @@ export const runCluster = async (options: Partial<ClusterOptions> = {}): Promise
     dataDir,
     time,
     kubeConfig,
-    fetch: (path, fetchOptions = {}) => fetchOnce(`${cluster.url}${path}`, credentials, fetchOptions),
+    fetch: (path, fetchOptions = {}) => httpsRequest(`${cluster.url}${path}`, credentials, fetchOptions),
     remove: async () => {
       await cluster.close();
       await rm(dataDir, { recursive: true });
@@ -77,7 +77,7 @@ export const runCluster = async (options: Partial<ClusterOptions> = {}): Promise
   };
 };
 
-const fetchOnce = async (url: string, { caPem, token }: { caPem: string; token: string }, options: FetchOptions): Promise<Fetched> => {
+export const httpsRequest = async (url: string, { caPem, token }: { caPem: string; token: string }, options: FetchOptions): Promise<Fetched> => {
   const { method = "GET", headers, body, timeoutMs = 5000 } = options;
   const sent = request(url, {
     method,
