@@ -29,6 +29,8 @@ export interface Scale extends Decided {
   readonly kind: "scale";
   readonly from: number;
   readonly to: number;
+  /** What the imitated controller gives as reason in its event; for `hpa` it is fixed before windows and limits (hpa.md 2.4 step 5). */
+  readonly trigger: string;
 }
 
 export interface Because {

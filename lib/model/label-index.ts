@@ -23,7 +23,7 @@ export const labelIndex = <Item extends { readonly labels: Readonly<Record<strin
   return {
     all,
     select: (selector) => {
-      const narrowing = selector.find((requirement) => requirement.operator === "in" && requirement.values.length === 1);
+      const narrowing = selector.find(({ operator, values }) => operator === "=" || (operator === "in" && values.length === 1));
       if (!narrowing) return all.filter((item) => matches(selector, item.labels));
       const candidates = bucketsOf(narrowing.key).get(narrowing.values[0] ?? "") ?? [];
       return selector.length === 1 ? candidates : candidates.filter((item) => matches(selector, item.labels));

@@ -10,8 +10,17 @@ export interface Observation {
   /** All pods of the namespace; rules select from it. */
   readonly pods: LabelIndex<Pod>;
   readonly answers: MetricAnswers;
-  /** The other autoscalers of the namespace and the selectors that their own last sync found (hpa.md 2.5 step 3). */
-  readonly others: readonly { readonly name: AutoscalerName; readonly selector: string }[];
+  /**
+   * The autoscalers of the namespace and the selectors that their own last sync found (hpa.md 2.5 step 3). The one that is decided may be among them, so that all
+   * observations of a namespace can share one list: rules skip it, and an index of the list is built once.
+   */
+  readonly others: readonly Neighbour[];
+}
+
+export interface Neighbour {
+  readonly name: AutoscalerName;
+  /** Text of the selector, as its scale gave it. */
+  readonly selector: string;
 }
 
 /** The Status object with which the API server refused a call, or the words of the transport (code 0) when there was no answer. */

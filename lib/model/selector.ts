@@ -1,9 +1,10 @@
 /** A parsed label selector: all requirements must hold; none at all selects everything. */
 export type Selector = readonly Requirement[];
 
+/** "=" and "!=" hold one value; they differ from "in" and "notin" in text only. */
 export interface Requirement {
   readonly key: string;
-  readonly operator: "in" | "notin" | "exists" | "!" | "gt" | "lt";
+  readonly operator: "=" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
   readonly values: readonly string[];
 }
 
@@ -13,14 +14,21 @@ export interface LabelSelector {
   readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
 }
 
-/** True when every requirement holds; a label that is absent satisfies "notin" and "!". */
-export const matches = (selector: Selector, labels: Readonly<Record<string, string>>): boolean =>
+/** A selector, or in the words of the API why it is none. */
+export type SelectorReading = { readonly kind: "selector"; readonly selector: Selector } | { readonly kind: "invalid"; readonly message: string };
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** True when every requirement holds; a label that is absent satisfies "!=", "notin" and "!". */
+export const matches = (selector: Selector, labels: Labels): boolean =>
   selector.every((requirement) => holds(requirement, Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined));
 
 const holds = ({ operator, values }: Requirement, value: string | undefined): boolean => {
   switch (operator) {
+    case "=":
     case "in":
       return value !== undefined && values.includes(value);
+    case "!=":
     case "notin":
       return value === undefined || !values.includes(value);
     case "exists":
@@ -28,8 +36,68 @@ const holds = ({ operator, values }: Requirement, value: string | undefined): bo
     case "!":
       return value === undefined;
     case "gt":
-      return value !== undefined && Number(value) > Number(values[0]);
+      return compares(value, values[0], (label, bound) => label > bound);
     case "lt":
-      return value !== undefined && Number(value) < Number(values[0]);
+      return compares(value, values[0], (label, bound) => label < bound);
   }
+};
+
+const INTEGER = /^[+-]?[0-9]+$/;
+
+const compares = (label: string | undefined, bound: string | undefined, test: (label: bigint, bound: bigint) => boolean): boolean =>
+  label !== undefined && bound !== undefined && INTEGER.test(label) && INTEGER.test(bound) && test(toInteger(label), toInteger(bound));
+
+/** BigInt() does not read a leading plus. */
+const toInteger = (text: string): bigint => BigInt(text.replace(/^\+/, ""));
+
+/** One text for equal selectors: requirements by key, values sorted; empty for the selector of everything. It is what a label query carries. */
+export const canonicalSelector = (selector: Selector): string =>
+  selector
+    .toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    .map(requirementText)
+    .join(",");
+
+const requirementText = ({ key, operator, values }: Requirement): string => {
+  switch (operator) {
+    case "=":
+    case "!=":
+      return `${key}${operator}${values[0] ?? ""}`;
+    case "in":
+    case "notin":
+      return `${key} ${operator} (${values.toSorted().join(",")})`;
+    case "exists":
+      return key;
+    case "!":
+      return `!${key}`;
+    case "gt":
+      return `${key}>${values[0] ?? ""}`;
+    case "lt":
+      return `${key}<${values[0] ?? ""}`;
+  }
+};
+
+const EXPRESSION_OPERATORS: Readonly<Record<string, Requirement["operator"]>> = { In: "in", NotIn: "notin", Exists: "exists", DoesNotExist: "!" };
+
+/**
+ * The selector of a manifest, parsed. A manifest's metric selector is not validated when it is stored (hpa.md 1.3), so an unknown operator comes to light here.
+ * An absent one filters nothing.
+ */
+export const selectorOf = (manifest: LabelSelector | undefined): SelectorReading => {
+  const requirements: Requirement[] = Object.entries(manifest?.matchLabels ?? {}).map(([key, value]) => ({ key, operator: "=", values: [value] }));
+  for (const { key, operator, values = [] } of manifest?.matchExpressions ?? []) {
+    const parsed = Object.hasOwn(EXPRESSION_OPERATORS, operator) ? EXPRESSION_OPERATORS[operator] : undefined;
+    if (parsed === undefined) return { kind: "invalid", message: `"${operator}" is not a valid label selector operator` };
+    const problem = valuesProblem(parsed, values);
+    if (problem) return { kind: "invalid", message: problem };
+    requirements.push({ key, operator: parsed, values });
+  }
+  return { kind: "selector", selector: requirements };
+};
+
+const valuesProblem = (operator: Requirement["operator"], values: readonly string[]): string | undefined => {
+  const wantsValues = operator === "in" || operator === "notin";
+  if (wantsValues && values.length === 0) return "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty";
+  if (!wantsValues && values.length > 0)
+    return `values: Invalid value: [${values.join(" ")}]: values set must be empty for exists and does not exist`;
+  return undefined;
 };

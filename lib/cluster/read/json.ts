@@ -1,0 +1,19 @@
+/** Answers of the Kubernetes API are read field by field, and no more of them than rules look at: a list of ten thousand pods is read every few seconds. */
+export type Json = Readonly<Record<string, unknown>>;
+
+const EMPTY: Json = {};
+const NONE: readonly never[] = [];
+
+export const asObject = (value: unknown): Json => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : EMPTY);
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NONE);
+export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+export const asCount = (value: unknown): number | undefined => (typeof value === "number" && Number.isSafeInteger(value) ? value : undefined);
+
+/** A map of texts, as labels are; `value` itself where it is one, so that nothing is copied. */
+export const asTexts = (value: unknown): Readonly<Record<string, string>> => {
+  const object = asObject(value);
+  for (const key in object) if (typeof object[key] !== "string") return Object.fromEntries(Object.entries(object).filter(isTextEntry));
+  return object as Readonly<Record<string, string>>;
+};
+
+const isTextEntry = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === "string";

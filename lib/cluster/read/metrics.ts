@@ -1,0 +1,51 @@
+import type { Answer, CustomMetricValue, ExternalMetricValue, PodMetrics } from "../../model/observation.ts";
+import { readAmounts, readMilli } from "./amounts.ts";
+import { asList, asObject, asText, asTexts } from "./json.ts";
+import { readDuration, readTime } from "./time.ts";
+
+/** Window of a custom metric value that gives none (hpa.md 2.5). */
+const DEFAULT_WINDOW_MS = 60_000;
+
+/** Items of a metrics.k8s.io PodMetricsList. */
+export const readPodMetrics = (items: unknown): readonly PodMetrics[] =>
+  asList(items).map((raw) => {
+    const metrics = asObject(raw);
+    const metadata = asObject(metrics["metadata"]);
+    return {
+      name: asText(metadata["name"]),
+      labels: asTexts(metadata["labels"]),
+      timestampMs: readTime(metrics["timestamp"]) ?? 0,
+      windowMs: readDuration(metrics["window"]) ?? 0,
+      containers: asList(metrics["containers"]).map((container) => ({
+        name: asText(asObject(container)["name"]),
+        usage: readAmounts(asObject(container)["usage"]),
+      })),
+    };
+  });
+
+/** Items of a custom.metrics.k8s.io MetricValueList. One value that is no quantity spoils the answer: a sum without it would be too small. */
+export const readCustomValues = (items: unknown): Answer<readonly CustomMetricValue[]> =>
+  readValues(items, (value, milli) => ({
+    describes: asText(asObject(value["describedObject"])["name"]),
+    milli,
+    timestampMs: readTime(value["timestamp"]) ?? 0,
+    windowMs: typeof value["windowSeconds"] === "number" ? value["windowSeconds"] * 1000 : DEFAULT_WINDOW_MS,
+  }));
+
+/** Items of an external.metrics.k8s.io ExternalMetricValueList. */
+export const readExternalValues = (items: unknown): Answer<readonly ExternalMetricValue[]> =>
+  readValues(items, (value, milli) => ({ milli, timestampMs: readTime(value["timestamp"]) ?? 0 }));
+
+const readValues = <Item>(items: unknown, read: (value: Readonly<Record<string, unknown>>, milli: bigint) => Item): Answer<readonly Item[]> => {
+  const values: Item[] = [];
+  for (const raw of asList(items)) {
+    const value = asObject(raw);
+    const milli = readMilli(value["value"]);
+    if (milli === undefined) {
+      const message = `the answer holds ${JSON.stringify(value["value"]) ?? "nothing"} where a quantity is expected`;
+      return { kind: "failed", failure: { code: 0, reason: "InvalidAnswer", message } };
+    }
+    values.push(read(value, milli));
+  }
+  return { kind: "answered", items: values };
+};

@@ -1,0 +1,57 @@
+import type { ApiFailure, ScaleRead } from "../../model/observation.ts";
+import { canonicalSelector, type LabelSelector, selectorOf } from "../../model/selector.ts";
+import { asCount, asObject, asText, asTexts, type Json } from "./json.ts";
+
+/** An autoscaling/v1 Scale, as GET of the scale subresource gives it. A count of zero may be left out of its spec. */
+export const readScale = (raw: unknown): ScaleRead => {
+  const scale = asObject(raw);
+  const status = asObject(scale["status"]);
+  return {
+    kind: "read",
+    ...identity(asObject(scale["metadata"])),
+    specReplicas: asCount(asObject(scale["spec"])["replicas"]) ?? 0,
+    statusReplicas: asCount(status["replicas"]) ?? 0,
+    selector: asText(status["selector"]),
+  };
+};
+
+/**
+ * The scale of a workload as its own object in a list shows it: Deployment, ReplicaSet and StatefulSet (a label selector) or ReplicationController (a map of
+ * labels). It is what GET of its scale subresource would have said; an absent count is 1 there.
+ */
+export const readWorkloadScale = (raw: unknown): ScaleRead => {
+  const workload = asObject(raw);
+  const spec = asObject(workload["spec"]);
+  return {
+    kind: "read",
+    ...identity(asObject(workload["metadata"])),
+    specReplicas: asCount(spec["replicas"]) ?? 1,
+    statusReplicas: asCount(asObject(workload["status"])["replicas"]) ?? 0,
+    selector: selectorText(asObject(spec["selector"])),
+  };
+};
+
+const identity = (metadata: Json): Pick<ScaleRead, "uid" | "resourceVersion" | "generation"> => {
+  const generation = asCount(metadata["generation"]);
+  const found = { uid: asText(metadata["uid"]), resourceVersion: asText(metadata["resourceVersion"]) };
+  return generation === undefined ? found : { ...found, generation };
+};
+
+const selectorText = (raw: Json): string => {
+  const structured = "matchLabels" in raw || "matchExpressions" in raw;
+  const reading = selectorOf(structured ? (raw as LabelSelector) : { matchLabels: asTexts(raw) });
+  return reading.kind === "selector" ? canonicalSelector(reading.selector) : "";
+};
+
+/** A Status object, with which the API server refuses a call. */
+export const readFailure = (raw: unknown): ApiFailure => {
+  const status = asObject(raw);
+  return { code: asCount(status["code"]) ?? 0, reason: asText(status["reason"]), message: asText(status["message"]) };
+};
+
+/** What a custom metric of an object fails with when the cluster does not know its kind. */
+export const unknownKind = (kind: string, group: string): ApiFailure => ({
+  code: 404,
+  reason: "NotFound",
+  message: `unable to map kind ${group === "" ? kind : `${kind}.${group}`} to resource: no matches for kind "${kind}" in group "${group}"`,
+});

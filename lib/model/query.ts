@@ -1,0 +1,120 @@
+import type { ScaleReading } from "./observation.ts";
+import { canonicalSelector, selectorOf } from "./selector.ts";
+import { parseSelector } from "./selector-text.ts";
+import type { AutoscalerSpec, DescribedObject, HpaMetric, MetricIdentifier } from "./spec.ts";
+
+/** One question to custom.metrics.k8s.io about the pods that a selector matches. Selectors are canonical text; empty filters nothing. */
+export interface PodsQuery {
+  readonly for: "pods";
+  readonly metric: string;
+  readonly metricSelector: string;
+  readonly podSelector: string;
+}
+
+/** One question to custom.metrics.k8s.io about one object of the namespace. `group` is empty for the core group. */
+export interface ObjectQuery {
+  readonly for: "object";
+  readonly metric: string;
+  readonly metricSelector: string;
+  readonly group: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+export interface ExternalQuery {
+  readonly for: "external";
+  readonly metric: string;
+  readonly metricSelector: string;
+}
+
+export type CustomQuery = PodsQuery | ObjectQuery;
+export type MetricQuery = CustomQuery | ExternalQuery;
+
+/** What has to be asked before an autoscaler can be decided. */
+export interface Questions {
+  /** PodMetrics of the namespace. */
+  readonly podMetrics: boolean;
+  /** Pods of the namespace, for a metric. The search for overlapping selectors needs them as well, wherever the namespace has another autoscaler. */
+  readonly pods: boolean;
+  readonly custom: readonly CustomQuery[];
+  readonly external: readonly ExternalQuery[];
+}
+
+/** Identity of a query inside its namespace: equal questions are asked once. */
+export const queryKey = (query: MetricQuery): string => {
+  switch (query.for) {
+    case "pods":
+      return JSON.stringify(["pods", query.metric, query.metricSelector, query.podSelector]);
+    case "object":
+      return JSON.stringify(["object", query.metric, query.metricSelector, query.group, query.kind, query.name]);
+    case "external":
+      return JSON.stringify(["external", query.metric, query.metricSelector]);
+  }
+};
+
+/**
+ * The queries of one autoscaler. A metric whose selector cannot be read asks nothing (it fails when decided); without a readable selector of the target no
+ * question about its pods can be asked. `namespace` is the autoscaler's own.
+ */
+export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleReading): Questions => {
+  const custom: CustomQuery[] = [];
+  const external: ExternalQuery[] = [];
+  const podSelector = podSelectorText(scale);
+  for (const metric of spec.metrics) {
+    if (metric.type === "External") external.push(...asList(externalQuery(metric.metric)));
+    if (metric.type === "Object") custom.push(...asList(objectQuery(metric.metric, metric.describedObject, namespace)));
+    if (metric.type === "Pods" && podSelector !== undefined) custom.push(...asList(podsQuery(metric.metric, podSelector)));
+  }
+  return { podMetrics: spec.metrics.some(needsPodMetrics), pods: spec.metrics.some(needsPods), custom, external };
+};
+
+const asList = <Item>(item: Item | undefined): readonly Item[] => (item === undefined ? [] : [item]);
+
+/** Canonical text of the selector that a scale carries; `undefined` when there is none or it cannot be read. */
+export const podSelectorText = (scale: ScaleReading): string | undefined => {
+  if (scale.kind === "failed" || scale.selector === "") return undefined;
+  const reading = parseSelector(scale.selector);
+  return reading.kind === "selector" ? canonicalSelector(reading.selector) : undefined;
+};
+
+const metricSelectorText = ({ selector }: MetricIdentifier): string | undefined => {
+  const reading = selectorOf(selector);
+  return reading.kind === "selector" ? canonicalSelector(reading.selector) : undefined;
+};
+
+export const podsQuery = (metric: MetricIdentifier, podSelector: string): PodsQuery | undefined => {
+  const metricSelector = metricSelectorText(metric);
+  return metricSelector === undefined ? undefined : { for: "pods", metric: metric.name, metricSelector, podSelector };
+};
+
+/** A described Namespace of the core group is always the autoscaler's own, whatever name is given (hpa.md 2.5). */
+export const objectQuery = (metric: MetricIdentifier, { apiVersion, kind, name }: DescribedObject, namespace: string): ObjectQuery | undefined => {
+  const metricSelector = metricSelectorText(metric);
+  if (metricSelector === undefined) return undefined;
+  const group = groupOf(apiVersion ?? "");
+  return { for: "object", metric: metric.name, metricSelector, group, kind, name: kind === "Namespace" && group === "" ? namespace : name };
+};
+
+export const externalQuery = (metric: MetricIdentifier): ExternalQuery | undefined => {
+  const metricSelector = metricSelectorText(metric);
+  return metricSelector === undefined ? undefined : { for: "external", metric: metric.name, metricSelector };
+};
+
+/** Group of an apiVersion: "apps/v1" → "apps", "v1" → "". */
+export const groupOf = (apiVersion: string): string => (apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "");
+
+const needsPodMetrics = (metric: HpaMetric): boolean => metric.type === "Resource" || metric.type === "ContainerResource";
+
+/** Averages of Object and External metrics never look at a pod (hpa.md 3.7). */
+const needsPods = (metric: HpaMetric): boolean => {
+  switch (metric.type) {
+    case "Resource":
+    case "ContainerResource":
+    case "Pods":
+      return true;
+    case "Object":
+      return metric.target.type === "Value";
+    case "External":
+      return metric.target.averageValueMilli === undefined;
+  }
+};

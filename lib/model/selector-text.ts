@@ -1,0 +1,134 @@
+import type { Requirement, SelectorReading } from "./selector.ts";
+
+/**
+ * Reads a selector from the text that a scale carries: `app=web,tier in (front,back),!legacy`. What it refuses, it refuses in the words of the Kubernetes API, because
+ * the condition InvalidSelector quotes them (hpa.md 2.5).
+ */
+export const parseSelector = (text: string): SelectorReading => {
+  try {
+    return { kind: "selector", selector: readRequirements(new Tokens(text)) };
+  } catch (error) {
+    if (error instanceof Unreadable) return { kind: "invalid", message: error.message };
+    throw error;
+  }
+};
+
+/** Thrown and caught in this file only: the way out of the nested readers. */
+class Unreadable extends Error {}
+
+const END = "";
+const SYMBOLS = new Set(["=", "==", "!=", "!", "(", ")", ",", ">", "<"]);
+/** A two-letter symbol wins over its first letter; everything else up to a symbol or a blank is a word. */
+const TOKEN = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+)/y;
+
+class Tokens {
+  private readonly tokens: readonly string[];
+  private position = 0;
+
+  constructor(text: string) {
+    const tokens: string[] = [];
+    TOKEN.lastIndex = 0;
+    for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) tokens.push(match[1] ?? END);
+    this.tokens = tokens;
+  }
+
+  peek(): string {
+    return this.tokens[this.position] ?? END;
+  }
+
+  take(): string {
+    const token = this.peek();
+    this.position++;
+    return token;
+  }
+}
+
+const isWord = (token: string): boolean => token !== END && !SYMBOLS.has(token);
+const expected = (found: string, wanted: string): Unreadable => new Unreadable(`found '${found}', expected: ${wanted}`);
+
+const readRequirements = (tokens: Tokens): readonly Requirement[] => {
+  const requirements: Requirement[] = [];
+  if (tokens.peek() === END) return requirements;
+  if (!startsRequirement(tokens.peek())) throw expected(tokens.peek(), "!, identifier, or 'end of string'");
+  for (;;) {
+    requirements.push(readRequirement(tokens));
+    const next = tokens.take();
+    if (next === END) return requirements;
+    if (next !== ",") throw expected(next, "',' or 'end of string'");
+    if (!startsRequirement(tokens.peek())) throw expected(tokens.peek(), "identifier after ','");
+  }
+};
+
+const startsRequirement = (token: string): boolean => isWord(token) || token === "!";
+
+const readRequirement = (tokens: Tokens): Requirement => {
+  try {
+    return readOne(tokens);
+  } catch (error) {
+    throw error instanceof Unreadable ? new Unreadable(`unable to parse requirement: ${error.message}`) : error;
+  }
+};
+
+const readOne = (tokens: Tokens): Requirement => {
+  const negated = tokens.peek() === "!";
+  if (negated) tokens.take();
+  const key = tokens.take();
+  if (!isWord(key)) throw expected(key, "identifier");
+  if (negated) return { key, operator: "!", values: [] };
+  if (tokens.peek() === END || tokens.peek() === ",") return { key, operator: "exists", values: [] };
+  const operator = readOperator(tokens.take());
+  const values = operator === "in" || operator === "notin" ? readValues(tokens) : [readValue(tokens)];
+  return checked({ key, operator, values });
+};
+
+const OPERATORS: ReadonlyMap<string, Requirement["operator"]> = new Map([
+  ["in", "in"],
+  ["notin", "notin"],
+  ["=", "="],
+  ["==", "="],
+  ["!=", "!="],
+  [">", "gt"],
+  ["<", "lt"],
+]);
+
+const readOperator = (token: string): Requirement["operator"] => {
+  const operator = OPERATORS.get(token);
+  if (!operator) throw expected(token, "in, notin, =, ==, !=, gt, lt");
+  return operator;
+};
+
+/** A value may be left out: `app=` wants the empty label. */
+const readValue = (tokens: Tokens): string => {
+  if (tokens.peek() === END || tokens.peek() === ",") return "";
+  const value = tokens.take();
+  if (!isWord(value)) throw expected(value, "identifier");
+  return value;
+};
+
+const readValues = (tokens: Tokens): readonly string[] => {
+  const opening = tokens.take();
+  if (opening !== "(") throw new Unreadable(`found '${opening}' expected: '('`);
+  const values = new Set<string>();
+  if (tokens.peek() === ")") {
+    tokens.take();
+    return [];
+  }
+  for (;;) {
+    // An empty place between commas or parentheses is the empty value.
+    values.add(isWord(tokens.peek()) ? tokens.take() : "");
+    const next = tokens.take();
+    if (next === ")") return [...values];
+    if (next !== ",") throw expected(next, "',' or ')'");
+  }
+};
+
+const INTEGER = /^[+-]?[0-9]+$/;
+
+const checked = (requirement: Requirement): Requirement => {
+  const { operator, values } = requirement;
+  if ((operator === "in" || operator === "notin") && values.length === 0)
+    throw new Unreadable("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
+  if ((operator === "gt" || operator === "lt") && !INTEGER.test(values[0] ?? ""))
+    throw new Unreadable(`values[0]: Invalid value: "${values[0] ?? ""}": for 'Gt', 'Lt' operators, the value must be an integer`);
+  return requirement;
+};

@@ -1,0 +1,28 @@
+/** Largest and smallest 32-bit count, and 64-bit amount, as the imitated controllers have them. */
+export const MAX_I32 = 2_147_483_647;
+export const MIN_I32 = -2_147_483_648;
+export const MAX_I64 = 2n ** 63n - 1n;
+export const MIN_I64 = -(2n ** 63n);
+/** The first double that no longer fits a signed 64-bit integer. */
+export const BEYOND_I64 = 2 ** 63;
+
+/** double → 32-bit as Go does it on amd64: towards zero; NaN and whatever does not fit become the smallest number (hpa.md 0.3). */
+export const toI32 = (value: number): number => {
+  const whole = Math.trunc(value);
+  return whole >= MIN_I32 && whole <= MAX_I32 ? whole | 0 : MIN_I32;
+};
+
+/** double → 64-bit, by the same rule. */
+export const toI64 = (value: number): bigint => {
+  const whole = Math.trunc(value);
+  return whole >= -BEYOND_I64 && whole < BEYOND_I64 ? BigInt(whole) : MIN_I64;
+};
+
+/** Sum of 32-bit counts, wrapped like theirs. */
+export const addI32 = (one: number, other: number): number => (one + other) | 0;
+
+/** The low 64 bits, as a signed number. */
+export const wrapI64 = (value: bigint): bigint => BigInt.asIntN(64, value);
+
+/** The low 32 bits of a 64-bit number, as a signed count. */
+export const wrapI32 = (value: bigint): number => Number(BigInt.asIntN(32, value));

@@ -1,0 +1,26 @@
+import type { Decision } from "../model/decision.ts";
+import type { AutoscalerName, Namespace } from "../model/ids.ts";
+import type { Observation } from "../model/observation.ts";
+import type { ControllerSettings } from "../model/settings.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import type { Windows } from "../model/windows.ts";
+import { HPA_STEPS, runSteps } from "./dialects/hpa.ts";
+
+/** Everything that a decision depends on; equal inputs give equal decisions. */
+export interface DecideInput {
+  readonly namespace: Namespace;
+  readonly name: AutoscalerName;
+  readonly spec: AutoscalerSpec;
+  readonly settings: ControllerSettings;
+  readonly observation: Observation;
+  readonly windows: Windows;
+  readonly nowMs: number;
+}
+
+/** What to do with one workload now, and why. Pure; a metric that is missing or absurd is a reason to hold inside the decision, never an exception. */
+export const decide = (input: DecideInput): Decision => {
+  switch (input.spec.dialect) {
+    case "hpa":
+      return runSteps(HPA_STEPS, input);
+  }
+};

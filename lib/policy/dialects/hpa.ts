@@ -1,0 +1,34 @@
+import type { Decision } from "../../model/decision.ts";
+import { branch } from "../steps/hpa/branch.ts";
+import { combine } from "../steps/hpa/combine.ts";
+import { conclude } from "../steps/hpa/conclude.ts";
+import { limit } from "../steps/hpa/limit.ts";
+import { measure } from "../steps/hpa/measure.ts";
+import { readScale, seed } from "../steps/hpa/read-scale.ts";
+import { resumeFromZero } from "../steps/hpa/resume.ts";
+import { selectPods } from "../steps/hpa/select-pods.ts";
+import { stabilize } from "../steps/hpa/stabilize.ts";
+import { type HpaInput, type HpaStep, type HpaSync, started } from "../steps/hpa/sync.ts";
+
+/** One sync of kube-controller-manager v1.37, from top to bottom; numbers are sections of hpa.md. */
+export const HPA_STEPS: readonly HpaStep[] = [
+  readScale, //      2.4 step 1    the count as it is
+  seed, //           2.4 step 3    a new list of recommendations begins with it
+  branch, //         2.4 step 4    disabled at zero; outside [min, max] straight to the bound
+  selectPods, //     2.5 steps 1-3 the pods of the target, shared with nobody
+  measure, //        2.5 step 4    each metric: value, ratio, proposal (3.1 to 3.7)
+  combine, //        2.5 step 5    the largest proposal; with a failed metric never downwards
+  stabilize, //      3.8.1, 3.8.3  what the windows of recommendations agree on
+  limit, //          3.8.2, 3.8.4  rate per period, min and max
+  resumeFromZero, // 2.4 step 5    back from zero with at least min
+];
+
+/** Runs the steps until one of them ends the sync, and says what follows. */
+export const runSteps = (steps: readonly HpaStep[], input: HpaInput): Decision => {
+  let sync: HpaSync = started(input);
+  for (const step of steps) {
+    sync = step(sync);
+    if (sync.ending) break;
+  }
+  return conclude(sync);
+};

@@ -1,0 +1,73 @@
+import type { PodMetrics } from "../../../model/observation.ts";
+import { binaryText, decimalText } from "../../../model/quantity.ts";
+import type { HpaMetric } from "../../../model/spec.ts";
+import type { Measurement, MetricContext, Unmeasured } from "./measurement.ts";
+import { NOT_ASKED } from "./measurement.ts";
+import { type Failure, failure, type Proposal } from "./outcome.ts";
+import { averageReplicas, type PerPodInput, utilizationReplicas } from "./per-pod.ts";
+import { containerSamples, podSamples } from "./samples.ts";
+
+type ResourceMetric = Extract<HpaMetric, { type: "Resource" | "ContainerResource" }>;
+
+/** Resource and ContainerResource (hpa.md 2.5): an amount per pod when averageValue is set, else a percentage of the requests. */
+export const measureResource = (metric: ResourceMetric, context: MetricContext): Measurement => {
+  const { averageValueMilli, averageUtilization } = metric.target;
+  if (averageValueMilli !== undefined) return byAmount(metric, averageValueMilli, context);
+  if (averageUtilization !== undefined) return byPercentage(metric, averageUtilization, context);
+  const message = `invalid ${wordOf(metric)} metric source: neither an average utilization target nor an average value (usage) target was set`;
+  return failed(metric, `${metric.name} resource`, message);
+};
+
+const byAmount = (metric: ResourceMetric, targetMilli: bigint, context: MetricContext): Measurement => {
+  const name = `${metric.name} resource`;
+  const input = perPodInput(metric, context);
+  const outcome = "message" in input ? input : averageReplicas(input, targetMilli);
+  if (outcome.kind === "failure") return failed(metric, name, `failed to get ${metric.name} usage: ${outcome.message}`);
+  return measured(metric, name, outcome, amountText(metric.name, outcome.usageMilli), amountText(metric.name, targetMilli));
+};
+
+const byPercentage = (metric: ResourceMetric, targetPercent: number, context: MetricContext): Measurement => {
+  const name = `${metric.name} ${wordOf(metric)} utilization (percentage of request)`;
+  const input = perPodInput(metric, context);
+  const outcome = "message" in input ? input : utilizationReplicas(input, targetPercent, containerOf(metric));
+  if (outcome.kind === "failure") return failed(metric, name, `failed to get ${metric.name} utilization: ${outcome.message}`);
+  return measured(metric, name, outcome, `${outcome.utilization}%`, `${targetPercent}%`);
+};
+
+const measured = (metric: ResourceMetric, name: string, outcome: Proposal, value: string, target: string): Measurement => {
+  const { replicas, ratio, usageMilli, utilization } = outcome;
+  const averageValue = amountText(metric.name, usageMilli);
+  const current = utilization === undefined ? { averageValue } : { averageUtilization: utilization, averageValue };
+  const status =
+    metric.type === "Resource"
+      ? { type: metric.type, resource: { name: metric.name, current } }
+      : { type: metric.type, containerResource: { name: metric.name, container: metric.container, current } };
+  const amounts = utilization === undefined ? { usageMilli } : { usageMilli, utilization };
+  return { kind: "measured", name, proposal: replicas, value, target, ratio, ...amounts, status };
+};
+
+const failed = (metric: ResourceMetric, name: string, message: string): Unmeasured => {
+  const outermost = metric.type === "Resource" ? `${metric.name} resource` : `${metric.container} container`;
+  return { kind: "failed", name, reason: `FailedGet${metric.type}Metric`, message, chain: `failed to get ${outermost} metric value: ${message}` };
+};
+
+const perPodInput = (metric: ResourceMetric, context: MetricContext): PerPodInput | Failure => {
+  const metrics = selectedPodMetrics(context);
+  if ("message" in metrics) return failure(`unable to get metrics for resource ${metric.name}: ${metrics.message}`);
+  const samples = metric.type === "Resource" ? podSamples(metrics, metric.name) : containerSamples(metrics, metric.name, metric.container);
+  return { ...context, samples, resource: metric.name };
+};
+
+/** The API answers a label query: it selects by the labels of the PodMetrics, not of the pods. */
+const selectedPodMetrics = ({ answers: { resource }, podSelector }: MetricContext): readonly PodMetrics[] | Failure => {
+  if (resource === undefined) return failure(NOT_ASKED);
+  if (resource.kind === "failed") return failure(`unable to fetch metrics from resource metrics API: ${resource.failure.message}`);
+  const selected = resource.items.select(podSelector);
+  return selected.length === 0 ? failure("no metrics returned from resource metrics API") : selected;
+};
+
+const wordOf = ({ type }: ResourceMetric): string => (type === "Resource" ? "resource" : "container resource");
+const containerOf = (metric: ResourceMetric): string | undefined => (metric.type === "ContainerResource" ? metric.container : undefined);
+
+/** Memory is shown in powers of 1024 (hpa.md 2.9). */
+const amountText = (resource: string, milli: bigint): string => (resource === "memory" ? binaryText(milli) : decimalText(milli));

@@ -1,0 +1,17 @@
+import type { ControllerSettings } from "../../../model/settings.ts";
+import type { HpaSpec } from "../../../model/spec.ts";
+
+/** Half-widths of the band in which nothing happens, one a direction. */
+export interface Tolerance {
+  readonly down: number;
+  readonly up: number;
+}
+
+/** hpa.md 3.1: each direction has its own, or the cluster's. */
+export const toleranceOf = ({ behavior }: HpaSpec, settings: ControllerSettings): Tolerance => ({
+  down: behavior?.scaleDown.tolerance ?? settings.tolerance,
+  up: behavior?.scaleUp.tolerance ?? settings.tolerance,
+});
+
+/** hpa.md 3.1: both ends belong to the band, and the ends are computed exactly so (other forms round elsewhere). False for NaN. */
+export const isInside = (ratio: number, { down, up }: Tolerance): boolean => 1 - down <= ratio && ratio <= 1 + up;

@@ -1,0 +1,42 @@
+import type { MetricOutcome } from "../../../model/decision.ts";
+import type { Measurement, MetricContext } from "../../metrics/hpa/measurement.ts";
+import { measureMetric } from "../../metrics/hpa/metric.ts";
+import { toleranceOf } from "../../metrics/hpa/tolerance.ts";
+import { type HpaStep, type HpaSync, warning } from "./sync.ts";
+
+/** hpa.md 2.5 step 4: every metric on its own, in order; one that fails leaves a blank slot and its own event. */
+export const measure: HpaStep = (sync) => {
+  const context = contextOf(sync);
+  const { metrics } = sync.input.spec;
+  const measurements = metrics.map((metric) => measureMetric(metric, context));
+  return {
+    ...sync,
+    measurements,
+    currentMetrics: measurements.map((measurement) => (measurement.kind === "measured" ? measurement.status : { type: "" })),
+    metrics: measurements.map((measurement, index) => outcomeOf(measurement, metrics[index]?.type ?? "")),
+    events: [
+      ...sync.events,
+      ...measurements.flatMap((measurement) => (measurement.kind === "failed" ? [warning(measurement.reason, measurement.message)] : [])),
+    ],
+  };
+};
+
+const contextOf = ({ input, current, statusReplicas, selector, pods }: HpaSync): MetricContext => ({
+  namespace: input.namespace,
+  currentReplicas: current,
+  statusReplicas,
+  podSelector: selector,
+  pods,
+  answers: input.observation.answers,
+  tolerance: toleranceOf(input.spec, input.settings),
+  readiness: { nowMs: input.nowMs, ...input.settings },
+});
+
+const outcomeOf = (measurement: Measurement, type: string): MetricOutcome => {
+  if (measurement.kind === "failed") {
+    const { name, reason, message } = measurement;
+    return { name, type, kind: "failed", reason, message };
+  }
+  const { name, value, target, ratio, proposal } = measurement;
+  return { name, type, kind: "measured", value, target, ratio, proposal };
+};

@@ -1,0 +1,89 @@
+import type { Neighbour, Pod } from "../../../model/observation.ts";
+import { matches, type Selector } from "../../../model/selector.ts";
+import { parseSelector } from "../../../model/selector-text.ts";
+import { scalingInactive } from "./sentences.ts";
+import { type HpaStep, type HpaSync, warning, withCondition } from "./sync.ts";
+
+/** hpa.md 2.5 steps 1 to 3: the pods of the target, unless its selector is missing, unreadable, or shared with another autoscaler. */
+export const selectPods: HpaStep = (sync) => {
+  const { scale, pods, others } = sync.input.observation;
+  const text = scale.kind === "read" ? scale.selector : "";
+  if (text === "")
+    return refused(sync, "InvalidSelector", "the HPA target's scale is missing a selector", "SelectorRequired", "selector is required");
+  const reading = parseSelector(text);
+  if (reading.kind === "invalid") {
+    const message = `couldn't convert selector into a corresponding internal selector object: ${reading.message}`;
+    return refused(sync, "InvalidSelector", message, "InvalidSelector", message);
+  }
+  const selected = pods.select(reading.selector);
+  const found = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
+  const rival = rivalOf(selected, others, sync.input.name);
+  if (rival === undefined) return found;
+  const { namespace, name } = sync.input;
+  const names = [`${namespace}/${name}`, `${namespace}/${rival}`].toSorted().join(" ");
+  const message = `pods by selector ${text} are controlled by more than one HPA (e.g. [${names}])`;
+  // Both autoscalers stop: whoever scaled alone would fight the other one (hpa.md 2.5).
+  return refused(found, "AmbiguousSelector", message, "AmbiguousSelector", message);
+};
+
+const refused = (sync: HpaSync, reason: string, message: string, eventReason: string, eventMessage: string): HpaSync => ({
+  ...sync,
+  conditions: withCondition(sync, scalingInactive(reason, message)),
+  events: [...sync.events, warning(eventReason, eventMessage), warning("FailedComputeMetricsReplicas", eventMessage)],
+  ending: { kind: "failed", because: { reason, message } },
+});
+
+/** Name of another autoscaler that also matches one of the pods. */
+const rivalOf = (pods: readonly Pod[], others: readonly Neighbour[], own: string): string | undefined => {
+  if (pods.length === 0 || others.length === 0) return undefined;
+  const index = neighbourIndex(others);
+  for (const { labels } of pods) {
+    const rival = index.matching(labels).find((name) => name !== own);
+    if (rival !== undefined) return rival;
+  }
+  return undefined;
+};
+
+interface NeighbourIndex {
+  readonly matching: (labels: Readonly<Record<string, string>>) => readonly string[];
+}
+
+/** One index serves every autoscaler of a namespace, as they share the list. */
+const INDEXES = new WeakMap<readonly Neighbour[], NeighbourIndex>();
+
+const neighbourIndex = (others: readonly Neighbour[]): NeighbourIndex => {
+  const known = INDEXES.get(others);
+  if (known) return known;
+  const index = buildIndex(others);
+  INDEXES.set(others, index);
+  return index;
+};
+
+/** Selectors that ask for one value of a label are found by it, so that a pod is compared with the few that could match and not with all of the namespace. */
+const buildIndex = (others: readonly Neighbour[]): NeighbourIndex => {
+  const byLabel = new Map<string, { readonly name: string; readonly selector: Selector }[]>();
+  const rest: { readonly name: string; readonly selector: Selector }[] = [];
+  for (const { name, selector: text } of others) {
+    const reading = parseSelector(text);
+    if (reading.kind === "invalid") continue;
+    const { selector } = reading;
+    const pinned = selector.find(({ operator, values }) => operator === "=" || (operator === "in" && values.length === 1));
+    if (pinned) append(byLabel, labelKey(pinned.key, pinned.values[0] ?? ""), { name, selector });
+    else rest.push({ name, selector });
+  }
+  return {
+    matching: (labels) => {
+      const pinned = Object.entries(labels).flatMap(([key, value]) => byLabel.get(labelKey(key, value)) ?? []);
+      return [...pinned, ...rest].filter(({ selector }) => matches(selector, labels)).map(({ name }) => name);
+    },
+  };
+};
+
+const append = <Item>(lists: Map<string, Item[]>, key: string, item: Item): void => {
+  const list = lists.get(key);
+  if (list) list.push(item);
+  else lists.set(key, [item]);
+};
+
+/** A label's key never holds "=". */
+const labelKey = (key: string, value: string): string => `${key}=${value}`;

@@ -1,0 +1,88 @@
+import type { Limit } from "../../../model/decision.ts";
+import type { ControllerSettings } from "../../../model/settings.ts";
+import type { Behavior } from "../../../model/spec.ts";
+import type { RecommendationRun } from "../../../model/windows.ts";
+import type { ConditionReport } from "../../conditions.ts";
+import { highest, lowest, recorded } from "../../recommendations.ts";
+import { READY_FOR_NEW_SCALE, SCALE_DOWN_STABILIZED, SCALE_UP_STABILIZED } from "./sentences.ts";
+import { type HpaStep, type HpaSync, stepped, withCondition } from "./sync.ts";
+
+/** What a step of stabilization gives: the count, the condition when it is not the one that was proposed, and the list with the raw proposal recorded. */
+export interface Stabilized {
+  readonly count: number;
+  readonly report: ConditionReport;
+  readonly recommendations: readonly RecommendationRun[];
+}
+
+/** hpa.md 2.6: without behavior downwards only, with it both ways. */
+export const stabilize: HpaStep = (sync) => {
+  const { input, count, current } = sync;
+  const { behavior } = input.spec;
+  const runs = sync.recommendations ?? [];
+  const {
+    count: after,
+    report,
+    recommendations,
+  } = behavior
+    ? stabilizeBothWays(runs, current, count, windowsOf(behavior, input.settings), input.nowMs)
+    : stabilizeDownward(runs, count, input.settings.downscaleStabilizationMs, input.nowMs);
+  return {
+    ...sync,
+    conditions: withCondition(sync, report),
+    recommendations,
+    count: after,
+    steps: stepped(sync, "stabilize", after, limitOf(sync, after, report)),
+  };
+};
+
+export interface StabilizationWindows {
+  readonly upMs: number;
+  readonly downMs: number;
+}
+
+export const windowsOf = ({ scaleUp, scaleDown }: Behavior, settings: ControllerSettings): StabilizationWindows => ({
+  upMs: (scaleUp.stabilizationWindowSeconds ?? 0) * 1000,
+  downMs: scaleDown.stabilizationWindowSeconds === undefined ? settings.downscaleStabilizationMs : scaleDown.stabilizationWindowSeconds * 1000,
+});
+
+/** hpa.md 3.8.1: never below the highest of the window; a record exactly as old as the window still counts. */
+export const stabilizeDownward = (runs: readonly RecommendationRun[], count: number, windowMs: number, nowMs: number): Stabilized => {
+  const sinceMs = nowMs - windowMs;
+  const after = highest(runs, count, (atMs) => atMs >= sinceMs);
+  return {
+    count: after,
+    report: after === count ? READY_FOR_NEW_SCALE : SCALE_DOWN_STABILIZED,
+    recommendations: recorded(runs, count, nowMs, sinceMs),
+  };
+};
+
+/** hpa.md 3.8.3: the current count, moved no further than both windows agree on; a record exactly as old as its window has left it. */
+export const stabilizeBothWays = (
+  runs: readonly RecommendationRun[],
+  current: number,
+  count: number,
+  { upMs, downMs }: StabilizationWindows,
+  nowMs: number,
+): Stabilized => {
+  const low = lowest(runs, count, (atMs) => atMs > nowMs - upMs);
+  const high = highest(runs, count, (atMs) => atMs > nowMs - downMs);
+  const after = Math.min(Math.max(current, low), high);
+  const changed = count >= current ? SCALE_UP_STABILIZED : SCALE_DOWN_STABILIZED;
+  return {
+    count: after,
+    report: after === count ? READY_FOR_NEW_SCALE : changed,
+    recommendations: recorded(runs, count, nowMs, nowMs - Math.max(upMs, downMs)),
+  };
+};
+
+/** The window that held the count, and until when its record is in it. */
+const limitOf = ({ input, recommendations }: HpaSync, after: number, { reason, message }: ConditionReport): Limit | undefined => {
+  if (reason === READY_FOR_NEW_SCALE.reason) return undefined;
+  const { behavior } = input.spec;
+  const down = reason === SCALE_DOWN_STABILIZED.reason;
+  const { upMs, downMs } = behavior ? windowsOf(behavior, input.settings) : { upMs: 0, downMs: input.settings.downscaleStabilizationMs };
+  const holding = (recommendations ?? []).filter(({ replicas }) => (down ? replicas >= after : replicas <= after));
+  const lastMs = Math.max(...holding.map((run) => run.lastMs));
+  const limit = { reason, value: after, message };
+  return Number.isFinite(lastMs) ? { ...limit, untilMs: lastMs + (down ? downMs : upMs) } : limit;
+};
