@@ -1,0 +1,23 @@
+import { admit } from "../../../lib/manifest/admit.ts";
+import { SERVED_BY_KUBERNETES } from "../../../lib/manifest/forms.ts";
+import { type Difference, differences } from "../differences.ts";
+import type { VectorCase } from "../vector-file.ts";
+
+interface FieldError {
+  readonly field: string;
+  readonly type: string;
+  readonly detail: string;
+}
+
+/** A manifest as submitted: stored, refused with errors, or unreadable. */
+export const runAdmission = ({ manifest, old, expect }: VectorCase): readonly Difference[] => {
+  const admission = admit(manifest, { old, forms: SERVED_BY_KUBERNETES });
+  if (admission.ok) return differences(expect, { stored: admission.stored });
+  if (admission.because !== "invalid") return differences(expect, { undecodable: true });
+  return differences(expect, { errors: admission.problems.map(({ field, type, detail }) => ({ field, type, detail })).sort(inOrder) });
+};
+
+const inOrder = (one: FieldError, other: FieldError): number =>
+  compare(one.field, other.field) || compare(one.type, other.type) || compare(one.detail, other.detail);
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
