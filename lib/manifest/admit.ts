@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AutoscalerSpec } from "../model/spec.ts";
-import { manifestInvalid, manifestUnreadable, manifestUnsupported } from "./errors.ts";
+import type { ManifestDocument } from "./documents.ts";
+import { manifestInvalid, manifestUnreadable, manifestUnsupported, type Refusal } from "./errors.ts";
 import type { Form, FormOutcome, Json } from "./form.ts";
 import { FORMS } from "./forms.ts";
 import { type Metadata, storedMetadata } from "./metadata.ts";
@@ -45,8 +46,9 @@ export const admit = (document: unknown, options: AdmitOptions = {}): Admission 
   const old = options.old === undefined ? undefined : outcomeOfOld(options.old, forms);
   const reading = newReading();
   const outcome = form.admit(document, reading, old);
-  const problems = [...reading.problems, ...outcome.problems.filter(({ field }) => !besideUnreadable(field, reading.problems))];
   const { warnings } = reading;
+  const broken = outcome.problems.filter(({ field }) => !besideUnreadable(field, reading.problems));
+  const problems = [...reading.problems, ...broken].map((problem) => withMisspelling(problem, warnings));
   if (problems.length > 0) return { ok: false, because: reading.problems.length > 0 ? "undecodable" : "invalid", problems, warnings };
   const changed = old === undefined || !isDeepStrictEqual(outcome.meaning, old.meaning);
   const generation = old === undefined ? 1 : oldGeneration + (changed ? 1 : 0);
@@ -55,16 +57,35 @@ export const admit = (document: unknown, options: AdmitOptions = {}): Admission 
   return { ok: true, metadata: outcome.metadata, stored, spec: outcome.spec, warnings, changed };
 };
 
-/** Like `admit`, but a refusal is thrown as `manifest.unsupported` or `manifest.invalid`; `where` is named in the message: a file and line, or a name. */
-export const admitOrThrow = (document: unknown, where: string, options: AdmitOptions = {}): Admitted => {
-  const admission = admit(document, options);
+/** Where a manifest came from; `readManifests` gives it, and `{ document, where }` alone will do. */
+export type Given = Pick<ManifestDocument, "document" | "where"> & Partial<ManifestDocument>;
+
+/** Like `admit`, but a refusal is thrown as `manifest.unsupported` or `manifest.invalid`, with the file and the lines of the fields. */
+export const admitOrThrow = (given: Given, options: AdmitOptions = {}): Admitted => {
+  const admission = admit(given.document, options);
   if (admission.ok) return admission;
-  const { because, problems } = admission;
-  throw because === "unsupported" ? manifestUnsupported(where, document, problems) : manifestInvalid(where, problems);
+  const refusal = refusalOf(given, admission.problems);
+  if (admission.because !== "unsupported") throw manifestInvalid(refusal);
+  const { apiVersion, kind } = given.document as Readonly<Record<"apiVersion" | "kind", string>>;
+  throw manifestUnsupported(refusal, apiVersion, kind);
+};
+
+const refusalOf = ({ document, where, lineOf }: Given, problems: readonly Problem[]): Refusal => {
+  const metadata = isObject(document) && isObject(document["metadata"]) ? document["metadata"] : {};
+  const name = metadata["name"];
+  return {
+    where,
+    ...(typeof name === "string" && name !== "" && { name }),
+    problems: problems.map((problem) => {
+      const line = lineOf?.(problem.source ?? problem.field);
+      return line === undefined ? problem : { ...problem, line };
+    }),
+  };
 };
 
 /** The spec of a stored manifest, JSON text as it was given; throws `manifest.unreadable`, `manifest.unsupported` or `manifest.invalid`. */
-export const specOf = (manifest: string, where = "a stored manifest"): AutoscalerSpec => admitOrThrow(parsed(manifest, where), where).spec;
+export const specOf = (manifest: string, where = "stored manifest"): AutoscalerSpec =>
+  admitOrThrow({ document: parsed(manifest, where), where }).spec;
 
 const parsed = (manifest: string, where: string): unknown => {
   try {
@@ -89,14 +110,11 @@ const headProblems = (field: "apiVersion" | "kind", value: unknown): Problem[] =
 };
 
 const unsupported = (forms: readonly Form[], kind: unknown): Problem => {
-  const sameKind = forms.filter((form) => form.kind === kind);
-  const accepted = forms.map((form) => `${form.kind} of ${form.apiVersion}`).join(", ");
-  return {
-    field: sameKind.length > 0 ? "apiVersion" : "kind",
-    type: "FieldValueNotSupported",
-    detail: `accepted are ${accepted}`,
-    fix: `write one of: ${accepted}`,
-  };
+  const accepted = [...Map.groupBy(forms, (form) => form.kind)]
+    .map(([name, same]) => `${name} of ${same.map((form) => form.apiVersion).join(", ")}`)
+    .join("; ");
+  const field = forms.some((form) => form.kind === kind) ? "apiVersion" : "kind";
+  return { field, type: "FieldValueNotSupported", detail: `accepted are ${accepted}`, fix: `write one of these: ${accepted}` };
 };
 
 const refused = (because: Refused["because"], problems: readonly Problem[]): Refused => ({ ok: false, because, problems, warnings: [] });
@@ -112,3 +130,10 @@ const besideUnreadable = (field: string, unread: readonly Problem[]): boolean =>
   unread.some((problem) => field === problem.field || field.startsWith(`${problem.field}.`) || parentOf(field) === parentOf(problem.field));
 
 const parentOf = (field: string): string => field.replace(/(\.[^.[\]]*|\[\d+\])$/, "");
+
+/** A field that is missing because its name was mistyped is missed for that reason. */
+const withMisspelling = (problem: Problem, warnings: readonly Warning[]): Problem => {
+  if (problem.type !== "FieldValueRequired") return problem;
+  const mistyped = warnings.find(({ meant }) => meant !== undefined && meant === (problem.source ?? problem.field));
+  return mistyped ? { ...problem, fix: `rename "${mistyped.field}" to "${mistyped.meant}"` } : problem;
+};

@@ -11,30 +11,44 @@ export interface Whereabouts {
 }
 
 export type ManifestUnreadable = TidemarkError<"manifest.unreadable", Whereabouts & { readonly why: string }>;
-export type ManifestInvalid = TidemarkError<"manifest.invalid", { readonly where: string; readonly problems: readonly Problem[] }>;
-export type ManifestUnsupported = TidemarkError<
-  "manifest.unsupported",
-  { readonly where: string; readonly apiVersion: string; readonly kind: string; readonly problems: readonly Problem[] }
->;
+export type ManifestInvalid = TidemarkError<"manifest.invalid", Refusal>;
+export type ManifestUnsupported = TidemarkError<"manifest.unsupported", Refusal & { readonly apiVersion: string; readonly kind: string }>;
+
+export interface Refusal {
+  readonly where: string;
+  /** Name of the autoscaler, when the manifest has one. */
+  readonly name?: string;
+  readonly problems: readonly LocatedProblem[];
+}
+
+export interface LocatedProblem extends Problem {
+  /** Line of the field, or of what should hold it. */
+  readonly line?: number;
+}
 
 /** Text that is no YAML or JSON, or is too large or too entangled to be read. */
 export const manifestUnreadable = (at: Whereabouts, why: string, cause?: unknown): ManifestUnreadable =>
   new TidemarkError("manifest.unreadable", `Cannot read ${placeOf(at)}: ${why}`, { ...at, why }, { cause });
 
 /** A manifest that breaks rules; the message names the first field, the details hold all. */
-export const manifestInvalid = (where: string, problems: readonly Problem[]): ManifestInvalid => {
-  const [first] = problems;
-  const more = problems.length - 1;
+export const manifestInvalid = (refusal: Refusal): ManifestInvalid => {
+  const [first] = refusal.problems;
+  const more = refusal.problems.length - 1;
   const rest = more > 0 ? ` (and ${more} further problem${more === 1 ? "" : "s"})` : "";
   const clause = first ? `${clauseOf(first)}; ${first.fix}` : "it breaks a rule";
-  return new TidemarkError("manifest.invalid", `Cannot accept "${where}": ${clause}${rest}`, { where, problems });
+  return new TidemarkError("manifest.invalid", `Cannot accept ${subjectOf(refusal)}: ${clause}${rest}`, refusal);
 };
 
 /** A kind of object that is not accepted. */
-export const manifestUnsupported = (where: string, document: unknown, problems: readonly Problem[]): ManifestUnsupported => {
-  const { apiVersion, kind } = headOf(document);
-  const message = `Cannot accept "${where}": kind "${kind}" of "${apiVersion}" is not known; ${problems[0]?.detail ?? ""}`;
-  return new TidemarkError("manifest.unsupported", message, { where, apiVersion, kind, problems });
+export const manifestUnsupported = (refusal: Refusal, apiVersion: string, kind: string): ManifestUnsupported => {
+  const message = `Cannot accept ${subjectOf(refusal)}: kind "${kind}" of "${apiVersion}" is not known; ${refusal.problems[0]?.detail ?? ""}`;
+  return new TidemarkError("manifest.unsupported", message, { ...refusal, apiVersion, kind });
+};
+
+const subjectOf = ({ where, name, problems }: Refusal): string => {
+  const line = problems[0]?.line;
+  const place = placeOf({ where, ...(line !== undefined && { line }) });
+  return name === undefined ? place : `"${name}" of ${place}`;
 };
 
 const placeOf = ({ where, line, column, document }: Whereabouts): string =>
@@ -44,8 +58,3 @@ const placeOf = ({ where, line, column, document }: Whereabouts): string =>
     ...(line === undefined ? [] : [`line ${line}`]),
     ...(column === undefined ? [] : [`column ${column}`]),
   ].join(", ");
-
-const headOf = (document: unknown): { readonly apiVersion: string; readonly kind: string } => {
-  const head = (typeof document === "object" && document !== null ? document : {}) as Readonly<Record<string, unknown>>;
-  return { apiVersion: String(head["apiVersion"] ?? ""), kind: String(head["kind"] ?? "") };
-};

@@ -25,6 +25,8 @@ export interface Warning {
   readonly field: string;
   readonly message: string;
   readonly fix?: string;
+  /** For an unknown field: the path of the known one that was probably meant. */
+  readonly meant?: string;
 }
 
 export const required = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueRequired", detail, fix });
@@ -55,8 +57,13 @@ export const quotedList = (values: readonly string[]): string =>
     .map((value) => `"${value}"`)
     .join(", ");
 
+/** Patterns and examples that the API adds to its words; a person has the fix instead. */
+const EXAMPLES = / \(e\.g\. .*$/;
+
 /** One problem as a clause: "spec.maxReplicas is required". */
-export const clauseOf = ({ field, source, type, detail }: Problem): string => {
+export const clauseOf = (problem: Problem): string => {
+  const { field, source, type } = problem;
+  const detail = problem.detail.replace(EXAMPLES, "");
   const place = `${field || "the manifest"}${source === undefined ? "" : ` (here ${source})`}`;
   if (type === "FieldValueRequired" && detail === "") return `${place} is required`;
   if (type === "FieldValueNotSupported") return `${place} has none of the ${detail}`;

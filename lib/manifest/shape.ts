@@ -36,16 +36,19 @@ export const text: Shape<string> = (value, path, reading) => {
 export const int32: Shape<number> = (value, path, reading) => {
   if (value === null || value === undefined) return undefined;
   const fits = typeof value === "number" && Number.isInteger(value) && value >= -INT32 && value < INT32;
-  return fits ? value : wrong(path, "a whole number of 32 bits", value, reading);
+  return fits ? value : wrong(path, "a whole number below 2147483648", value, reading);
 };
 
-/** A number counts as its own text; blanks around a quoted text are cut off. */
+/** A number counts as its own text, up to where JSON numbers are exact; blanks around a quoted text are cut off. */
 export const quantity: Shape<Quantity> = (value, path, reading) => {
   if (value === null || value === undefined) return undefined;
-  const written = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
+  const written = typeof value === "number" ? exactText(value) : typeof value === "string" ? value.trim() : "";
   const read = written.length > MAX_QUANTITY_CHARACTERS ? undefined : parseQuantity(written);
   return read ?? wrong(path, 'a quantity such as 80, "250m" or "1500Mi"', value, reading);
 };
+
+/** A larger number has lost its last digits before it is seen here: it must be quoted. */
+const exactText = (value: number): string => (Math.abs(value) > Number.MAX_SAFE_INTEGER ? "" : String(value));
 
 /** Content that is known but not used here. */
 export const anything: Shape<unknown> = (value) => value ?? undefined;
@@ -81,7 +84,7 @@ export const objectOf =
       const field = path === "" ? written : `${path}.${written}`;
       const name = fieldName(written, names, reading);
       if (name !== undefined) return [[name, known[name]?.(entry, field, reading)] as const];
-      warnUnknown(field, nearestName(written, names), reading);
+      warnUnknown(field, path, nearestName(written, names), reading);
       return [];
     });
     return Object.fromEntries(members) as Read<Known>;
@@ -92,10 +95,11 @@ const fieldName = (written: string, names: readonly string[], { anyCase }: Readi
   return anyCase ? names.find((name) => name.toLowerCase() === written.toLowerCase()) : undefined;
 };
 
-const warnUnknown = (field: string, nearest: string | undefined, { warnings }: Reading): void => {
+const warnUnknown = (field: string, parent: string, nearest: string | undefined, { warnings }: Reading): void => {
   if (warnings.length >= MAX_WARNINGS) return;
-  const fix = nearest === undefined ? "remove it" : `write "${nearest}" if that is meant`;
-  warnings.push({ field, message: `unknown field "${field}" is ignored`, fix });
+  const message = `unknown field "${field}" is ignored`;
+  if (nearest === undefined) warnings.push({ field, message, fix: "remove it" });
+  else warnings.push({ field, message, fix: `write "${nearest}" if that is meant`, meant: parent === "" ? nearest : `${parent}.${nearest}` });
 };
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

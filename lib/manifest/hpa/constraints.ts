@@ -119,7 +119,7 @@ const boundProblems = (path: string, value: number, [least, most]: readonly [num
 /** The larger rate wins, so a rate that was left out can be the faster one (proposals.md §3, story 3). */
 const upWarnings = ({ percent, pods }: Given, { least, most }: ReplicaRange): Warning[] => {
   if (pods !== undefined && pods > 0 && percent === undefined && pods + 1 < most) {
-    const message = `the default percentage is faster than the pods given: from ${pods + 1} replicas on, 100 percent adds more than ${pods} pods`;
+    const message = `the default percentage is faster than the pods given: from ${pods + 1} replicas on, ${DEFAULT_UP.percent} percent adds more than ${pods === 1 ? "1 pod" : `${pods} pods`}`;
     return [{ field: `${PATH}.scaleUp.percent`, message, fix: `write percent: 0 beside pods: ${pods} if the pods alone are meant` }];
   }
   if (percent === undefined || percent <= 0 || percent >= DEFAULT_UP.percent || pods !== undefined) return [];
