@@ -66,7 +66,7 @@ const kindPath = async (read: Read, { apiVersion, kind }: Target, budget: CallBu
   const group = groupOf(apiVersion);
   if (group === undefined) return failed(400, "BadRequest", `unexpected GroupVersion string: ${apiVersion}`);
   const builtIn = BUILT_IN[`${group}/${kind}`];
-  if (builtIn) return { kind: "found", value: builtIn };
+  if (builtIn !== undefined) return { kind: "found", value: builtIn };
   const bases = await basesOf(read, group, budget);
   if (bases.kind === "failed") return bases;
   return searched(read, bases.value, { group, kind }, budget);
@@ -95,12 +95,15 @@ const basesOf = async (read: Read, group: string, budget: CallBudget): Promise<F
 };
 
 /** Kinds that every cluster serves at the same place; a LIST of them answers for their scales (semantics of the scale subresource: read/). */
-export const BUILT_IN: Readonly<Record<string, KindPath>> = {
+const BUILT_IN: Readonly<Record<string, KindPath>> = {
   "apps/Deployment": { base: "/apis/apps/v1", plural: "deployments", resource: "deployments.apps" },
   "apps/StatefulSet": { base: "/apis/apps/v1", plural: "statefulsets", resource: "statefulsets.apps" },
   "apps/ReplicaSet": { base: "/apis/apps/v1", plural: "replicasets", resource: "replicasets.apps" },
   "/ReplicationController": { base: "/api/v1", plural: "replicationcontrollers", resource: "replicationcontrollers" },
 };
+
+/** True for the kinds whose objects are read as scales without the subresource. */
+export const isBuiltIn = (target: Target): boolean => Object.hasOwn(BUILT_IN, `${groupOf(target.apiVersion)}/${target.kind}`);
 
 /** "apps/v1" → "apps", "v1" → "" (the core group), undefined for more than one slash. */
 export const groupOf = (apiVersion = ""): string | undefined => {

@@ -43,7 +43,12 @@ export interface ObservedCluster {
 export interface Observed {
   readonly observation: Observation;
   /** Other controllers that scale the same target: an HPA, a ScaledObject, a WatermarkPodAutoscaler in the cluster. Tidemark holds beside them. */
-  readonly rivals: readonly { readonly kind: string; readonly name: string }[];
+  readonly rivals: readonly Rival[];
+}
+
+export interface Rival {
+  readonly kind: string;
+  readonly name: string;
 }
 
 export interface ScaleWrite {

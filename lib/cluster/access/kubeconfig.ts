@@ -5,6 +5,7 @@ import { KUBECONFIG_TTL_MS } from "../limits.ts";
 import type { Access, Credentials } from "./access.ts";
 import { cached } from "./cached.ts";
 import { serverUrl } from "./server-url.ts";
+import type { Trusted } from "./trusted.ts";
 
 export interface KubeconfigSource {
   readonly cluster: string;
@@ -12,21 +13,8 @@ export interface KubeconfigSource {
   readonly from: string;
   readonly context?: string;
   readonly clock: () => number;
-  /** What a kubeconfig on this machine may do and one out of a secret or inside a function may not. */
   readonly trusted: Trusted;
 }
-
-export interface Trusted {
-  /** Run the program that the kubeconfig names (exec plugins). */
-  readonly exec: boolean;
-  /** Read certificate, key and token files that it names. */
-  readonly files: boolean;
-  /** Follow `insecure-skip-tls-verify` and http:// on loopback. */
-  readonly insecure: boolean;
-}
-
-/** Nothing but what the text itself holds: for secrets and for functions. */
-export const TEXT_ONLY: Trusted = { exec: false, files: false, insecure: false };
 
 /** Access by a kubeconfig's file or text; the library that reads it (1.2 MB) is loaded here and nowhere else. Refusals are TidemarkErrors `cluster.access.kubeconfig`. */
 export const kubeconfigAccess = async (read: { readonly path: string } | { readonly text: string }, source: KubeconfigSource): Promise<Access> => {

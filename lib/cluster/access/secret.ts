@@ -5,8 +5,9 @@ import type { Connection } from "../../model/records.ts";
 import { SECRET_TTL_MS } from "../limits.ts";
 import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";
-import { kubeconfigAccess, TEXT_ONLY } from "./kubeconfig.ts";
+import { kubeconfigAccess } from "./kubeconfig.ts";
 import { serverUrl } from "./server-url.ts";
+import { TEXT_ONLY } from "./trusted.ts";
 
 type SecretConnection = Extract<Connection, { kind: "secret" }>;
 

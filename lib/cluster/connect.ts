@@ -1,0 +1,69 @@
+import pLimit from "p-limit";
+import type { ClusterRecord } from "../model/records.ts";
+import type { Access } from "./access/access.ts";
+import { TEXT_ONLY, type Trusted } from "./access/trusted.ts";
+import { apiDiscovery } from "./discovery.ts";
+import { MAX_PARALLEL_CALLS } from "./limits.ts";
+import { newMemory } from "./observe/memory.ts";
+import { observe } from "./observe/observe.ts";
+import type { ClusterClient } from "./port.ts";
+import { type Line, putScaleWithin, readScaleWithin } from "./scale.ts";
+import { apiTransport, type Transport } from "./transport/transport.ts";
+
+export interface ConnectOptions {
+  /** Real wall clock in milliseconds, also where the sync's own is virtual: tokens and connections age in real time. */
+  readonly clock: () => number;
+  /** Milliseconds of a clock that only runs forward; budgets are measured with it. */
+  readonly elapsed?: () => number;
+  /** What a kubeconfig file may do. Inside functions nothing; the embedded run trusts its own machine (`ON_THIS_MACHINE` in access/trusted.ts). */
+  readonly trusted?: Trusted;
+  /** Told once per client and matter: something could not be looked at, and what that means. */
+  readonly notice?: (message: string) => void;
+}
+
+type Connectable = Pick<ClusterRecord, "name" | "connection">;
+
+/** A client for one cluster. Opens no connection to it yet; a connection record that cannot be used is a TidemarkError `cluster.access.…`. */
+export const connect = async (record: Connectable, options: ConnectOptions): Promise<ClusterClient> => {
+  const access = await accessFor(record, options);
+  return clientFor(record.name, access, options);
+};
+
+/** A client over a given access. */
+export const clientFor = (cluster: string, access: Access, options: ConnectOptions): ClusterClient => {
+  const elapsed = options.elapsed ?? (() => performance.now());
+  const transport = gated(apiTransport({ cluster, access, clock: options.clock, elapsed }));
+  const line: Line = { cluster, transport, discovery: apiDiscovery(transport, options.clock), elapsed };
+  const memory = newMemory(options.clock, options.notice ?? (() => undefined));
+  return {
+    observe: (watched, limits) => observe(line, memory, watched, limits),
+    putScale: (write, timeoutMs) => putScaleWithin(line, write, timeoutMs),
+    readScale: (namespace, target, timeoutMs) => readScaleWithin(line, namespace, target, timeoutMs),
+    close: transport.close,
+  };
+};
+
+/** Reads wait here for their turn, before they take from their budget; a PUT waits for nobody. */
+const gated = (transport: Transport): Transport => {
+  const gate = pLimit(MAX_PARALLEL_CALLS);
+  return { ...transport, get: (request, budget) => gate(() => transport.get(request, budget)) };
+};
+
+/** Each way in is loaded when a cluster needs it: a function that talks to EKS clusters never loads what reads kubeconfigs. */
+const accessFor = async ({ name, connection }: Connectable, { clock, trusted = TEXT_ONLY }: ConnectOptions): Promise<Access> => {
+  switch (connection.kind) {
+    case "eks": {
+      const { eksAccess } = await import("./access/eks.ts");
+      return eksAccess(connection, { cluster: name, clock });
+    }
+    case "secret": {
+      const { secretAccess } = await import("./access/secret.ts");
+      return secretAccess(connection, { cluster: name, clock });
+    }
+    case "kubeconfig": {
+      const { kubeconfigAccess } = await import("./access/kubeconfig.ts");
+      const context = connection.context === undefined ? {} : { context: connection.context };
+      return kubeconfigAccess({ path: connection.path }, { cluster: name, clock, from: connection.path, trusted, ...context });
+    }
+  }
+};

@@ -1,0 +1,97 @@
+import type { ApiFailure } from "../model/observation.ts";
+import { MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./limits.ts";
+import type { CallBudget } from "./transport/budget.ts";
+import type { JsonObject, Transport } from "./transport/transport.ts";
+
+export interface ListOf<Item> {
+  readonly path: string;
+  readonly resource: string;
+  /** Converts one raw object, or leaves it out. Called page by page, so that no more than one page of raw objects is held. */
+  readonly read: (raw: JsonObject) => Item | undefined;
+  /** Called at the beginning and whenever the LIST starts again: forget what `read` has gathered. */
+  readonly begin?: () => void;
+  /** Objects of the first page where fewer than a full page may do. */
+  readonly firstLimit?: number;
+  /** False for APIs that answer in one piece whatever is asked (metrics.k8s.io). */
+  readonly paged?: boolean;
+  /** Asked after each page: true stops the LIST early. `remaining` is the server's estimate of what is still to come. */
+  readonly enough?: (items: readonly Item[], remaining: number | undefined) => boolean;
+}
+
+export type Listed<Item> =
+  | {
+      readonly kind: "listed";
+      readonly items: readonly Item[];
+      /** False when `enough` stopped it. */
+      readonly complete: boolean;
+      /** Objects that the server said were still to come. */
+      readonly remaining: number | undefined;
+    }
+  | { readonly kind: "failed"; readonly failure: ApiFailure };
+
+/**
+ * Reads a collection page by page, without resourceVersion: each page is as of the first one, and no older than this call. When the server has forgotten that state (410), the
+ * LIST starts again from the beginning.
+ */
+export const list = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, budget: CallBudget): Promise<Listed<Item>> => {
+  for (let restart = 0; ; restart++) {
+    const listed = await listOnce(transport, what, budget);
+    const expired = listed.kind === "failed" && listed.failure.code === 410;
+    if (!expired || restart >= MAX_LIST_RESTARTS) return listed;
+  }
+};
+
+const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, budget: CallBudget): Promise<Listed<Item>> => {
+  what.begin?.();
+  const items: Item[] = [];
+  let token: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const answer = await transport.get({ path: what.path, resource: what.resource, query: pageQuery(what, token) }, budget);
+    if (answer.kind === "failed") return answer;
+    const { objects, next, remaining } = pageOf(answer.body);
+    if (objects === undefined) return failed(what, "the answer has no list of items");
+    gather(what, objects, items);
+    if (next === undefined) return { kind: "listed", items, complete: true, remaining: 0 };
+    if (what.enough?.(items, remaining)) return { kind: "listed", items, complete: false, remaining };
+    token = next;
+  }
+  return failed(what, `the list does not end after ${MAX_PAGES} pages`);
+};
+
+const gather = <Item>(what: ListOf<Item>, objects: readonly JsonObject[], items: Item[]): void => {
+  for (const object of objects) {
+    const item = what.read(object);
+    if (item !== undefined) items.push(item);
+  }
+};
+
+interface Page {
+  /** Undefined when the answer is no list. An empty list may come as null. */
+  readonly objects: readonly JsonObject[] | undefined;
+  readonly next: string | undefined;
+  readonly remaining: number | undefined;
+}
+
+const pageOf = (body: JsonObject): Page => {
+  const items = body["items"] ?? [];
+  const metadata = isObject(body["metadata"]) ? body["metadata"] : {};
+  const { continue: next, remainingItemCount: remaining } = metadata;
+  return {
+    objects: Array.isArray(items) ? items.filter(isObject) : undefined,
+    next: typeof next === "string" && next !== "" ? next : undefined,
+    remaining: typeof remaining === "number" ? remaining : undefined,
+  };
+};
+
+const pageQuery = (what: Pick<ListOf<unknown>, "paged" | "firstLimit">, token: string | undefined): Record<string, string> => {
+  if (what.paged === false) return {};
+  const limit = token === undefined ? Math.min(PAGE_LIMIT, what.firstLimit ?? PAGE_LIMIT) : PAGE_LIMIT;
+  return { limit: String(limit), ...(token !== undefined && { continue: token }) };
+};
+
+const failed = (what: { readonly resource: string }, state: string): Listed<never> => ({
+  kind: "failed",
+  failure: { code: 0, reason: "MalformedAnswer", message: `Cannot list ${what.resource}: ${state}` },
+});
+
+const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);

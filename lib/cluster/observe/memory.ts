@@ -1,0 +1,40 @@
+import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "../limits.ts";
+import type { Rival } from "../port.ts";
+
+/** What a warm client knows from earlier observations: only how to ask, never an answer that a decision rests on. */
+export interface Memory {
+  /** Objects that a LIST of this path held when last looked at. */
+  readonly listedBefore: (path: string) => number | undefined;
+  readonly remember: (path: string, objects: number) => void;
+  readonly listIsForbidden: (path: string) => boolean;
+  readonly forbid: (path: string) => void;
+  /** Rivals that a LIST of this path showed last; better than none when it fails. */
+  readonly rivals: Map<string, ReadonlyMap<string, readonly Rival[]>>;
+  /** Tells something once in the life of the client. */
+  readonly once: (message: string) => void;
+}
+
+export const newMemory = (clock: () => number, notice: (message: string) => void): Memory => {
+  const sizes = new Map<string, { readonly objects: number; readonly untilMs: number }>();
+  const forbidden = new Map<string, number>();
+  const told = new Set<string>();
+  return {
+    listedBefore: (path) => {
+      const known = sizes.get(path);
+      return known && clock() < known.untilMs ? known.objects : undefined;
+    },
+    remember: (path, objects) => {
+      sizes.set(path, { objects, untilMs: clock() + DISCOVERY_TTL_MS });
+    },
+    listIsForbidden: (path) => clock() < (forbidden.get(path) ?? 0),
+    forbid: (path) => {
+      forbidden.set(path, clock() + ABSENCE_TTL_MS);
+    },
+    rivals: new Map(),
+    once: (message) => {
+      if (told.has(message)) return;
+      told.add(message);
+      notice(message);
+    },
+  };
+};

@@ -1,0 +1,61 @@
+import type { Namespace } from "../../model/ids.ts";
+import type { Neighbour, ScaleRead } from "../../model/observation.ts";
+import { type CustomQuery, type ExternalQuery, type Questions, queryKey, questions } from "../../model/query.ts";
+import type { Selector } from "../../model/selector.ts";
+import { parseSelector } from "../../model/selector-text.ts";
+import type { Watched } from "../port.ts";
+import { type Scales, targetKey } from "./workloads.ts";
+
+/** What must be asked about one namespace, so that all its autoscalers can be decided; equal questions once. */
+export interface NamespaceNeeds {
+  readonly namespace: Namespace;
+  readonly pods: boolean;
+  readonly podMetrics: boolean;
+  readonly custom: ReadonlyMap<string, CustomQuery>;
+  readonly external: ReadonlyMap<string, ExternalQuery>;
+  /** The autoscalers of the namespace whose last sync found a selector. */
+  readonly neighbours: readonly Neighbour[];
+}
+
+/** Beyond so many neighbours the pods are listed without looking whether selectors can overlap. */
+const MAX_NEIGHBOURS_COMPARED = 50;
+
+/** The needs of each namespace that has an autoscaler. One whose scale could not be read asks nothing: its decision ends there (hpa.md 2.4 step 1). */
+export const needsOf = (watched: readonly Watched[], scales: Scales): readonly NamespaceNeeds[] =>
+  [...Map.groupBy(watched, ({ namespace }) => namespace)].map(([namespace, group]) => {
+    const neighbours = group.flatMap(({ name, selector }) => (selector === undefined ? [] : [{ name, selector }]));
+    const asking = group.flatMap((one) => {
+      const scale = scales.get(targetKey({ namespace, target: one.spec.target }));
+      return scale?.kind === "read" ? [{ one, scale, asks: questions(one.spec, namespace, scale) }] : [];
+    });
+    return {
+      namespace,
+      neighbours,
+      podMetrics: asking.some(({ asks }) => asks.podMetrics),
+      pods: asking.some(({ asks }) => asks.pods) || asking.some(({ one, scale, asks }) => asksAnything(asks) && mayOverlap(one, scale, neighbours)),
+      custom: new Map(asking.flatMap(({ asks }) => asks.custom.map((query) => [queryKey(query), query]))),
+      external: new Map(asking.flatMap(({ asks }) => asks.external.map((query) => [queryKey(query), query]))),
+    };
+  });
+
+const asksAnything = ({ pods, podMetrics, custom, external }: Questions): boolean => pods || podMetrics || custom.length + external.length > 0;
+
+/** False only where no pod can match both selectors: then the search for overlap (hpa.md 2.5 step 3) has the same result without any pod. */
+export const mayOverlap = (one: Pick<Watched, "name">, scale: Pick<ScaleRead, "selector">, neighbours: readonly Neighbour[]): boolean => {
+  const others = neighbours.filter(({ name }) => name !== one.name);
+  if (others.length > MAX_NEIGHBOURS_COMPARED) return true;
+  const own = parsed(scale.selector);
+  return others.some(({ selector }) => !exclude(own, parsed(selector)));
+};
+
+const parsed = (text: string): Selector => {
+  const reading = parseSelector(text);
+  return reading.kind === "selector" ? reading.selector : [];
+};
+
+/** Both ask for one value of the same label, and not the same one. */
+const exclude = (one: Selector, other: Selector): boolean =>
+  one.some(
+    ({ key, operator, values }) =>
+      operator === "=" && other.some((against) => against.operator === "=" && against.key === key && against.values[0] !== values[0]),
+  );

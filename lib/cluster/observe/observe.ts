@@ -1,0 +1,96 @@
+import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
+import { labelIndex } from "../../model/label-index.ts";
+import type { Answer, ApiFailure, MetricAnswers, Observation, Pod, PodMetrics, ScaleReading } from "../../model/observation.ts";
+import { MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../limits.ts";
+import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../port.ts";
+import type { Line } from "../scale.ts";
+import { callBudget } from "../transport/budget.ts";
+import type { Memory } from "./memory.ts";
+import { askCustom, askExternal, type CustomAnswer, type ExternalAnswer } from "./metrics.ts";
+import { type NamespaceNeeds, needsOf } from "./needs.ts";
+import { type ByNamespace, observePodMetrics, observePods } from "./pods.ts";
+import { observeRivals, rivalKey } from "./rivals.ts";
+import { type Observing, observeScales, targetKey } from "./workloads.ts";
+
+/**
+ * Reads what the watched autoscalers need, in two rounds: scales and rivals first, because what to ask of the metrics APIs depends on the scales; then pods, PodMetrics, custom
+ * and external metrics side by side.
+ */
+export const observe = async (line: Line, memory: Memory, watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster> => {
+  const budget = callBudget({ budgetMs: limits.budgetMs, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed: line.elapsed });
+  const observing: Observing = { line, budget, limits, memory };
+  const [scales, rivals] = await Promise.all([observeScales(observing, watched), observeRivals(observing, watched)]);
+  const needs = needsOf(watched, scales);
+  const [pods, podMetrics, custom, external] = await Promise.all([
+    observePods(observing, namespacesThat(needs, "pods")),
+    observePodMetrics(observing, namespacesThat(needs, "podMetrics")),
+    askAll(
+      needs.map(({ namespace, custom: queries }) => ({ namespace, queries })),
+      (namespace, query) => askCustom(observing, namespace, query),
+    ),
+    askAll(
+      needs.map(({ namespace, external: queries }) => ({ namespace, queries })),
+      (namespace, query) => askExternal(observing, namespace, query),
+    ),
+  ]);
+  const views = new Map(needs.map((need) => [need.namespace, viewOf(need, { pods, podMetrics, custom, external })]));
+  const observations = new Map<AutoscalerUid, Observed>();
+  for (const { uid, namespace, spec } of watched) {
+    const scale = scales.get(targetKey({ namespace, target: spec.target })) ?? NOT_OBSERVED;
+    const view = views.get(namespace) ?? EMPTY_VIEW;
+    observations.set(uid, { observation: { scale, ...view }, rivals: rivals.get(rivalKey(namespace, spec.target)) ?? [] });
+  }
+  return { observations, ...budget.spent() };
+};
+
+/** What all autoscalers of a namespace see alike. */
+type View = Omit<Observation, "scale">;
+
+const EMPTY_VIEW: View = { pods: labelIndex([]), answers: { custom: new Map(), external: new Map() }, others: [] };
+
+const NOT_OBSERVED: ScaleReading = {
+  kind: "failed",
+  failure: { code: 0, reason: "NotObserved", message: "Cannot read the scale: nothing was asked" },
+};
+
+const namespacesThat = (needs: readonly NamespaceNeeds[], need: "pods" | "podMetrics"): ReadonlySet<Namespace> =>
+  new Set(needs.flatMap((one) => (one[need] ? [one.namespace] : [])));
+
+interface Answers {
+  readonly pods: ByNamespace<Pod>;
+  readonly podMetrics: ByNamespace<PodMetrics>;
+  readonly custom: ReadonlyMap<Namespace, ReadonlyMap<string, CustomAnswer>>;
+  readonly external: ReadonlyMap<Namespace, ReadonlyMap<string, ExternalAnswer>>;
+}
+
+const viewOf = ({ namespace, neighbours, podMetrics }: NamespaceNeeds, answers: Answers): View => {
+  const pods = answers.pods.get(namespace);
+  const resource = podMetrics ? answers.podMetrics.get(namespace) : undefined;
+  const own: MetricAnswers = {
+    custom: answers.custom.get(namespace) ?? new Map(),
+    external: answers.external.get(namespace) ?? new Map(),
+    ...(resource && { resource }),
+  };
+  // Pods that could not be read are not "no pods": nothing may be concluded from any metric, not even that no other autoscaler selects them.
+  if (pods?.kind === "failed") return { pods: EMPTY_VIEW.pods, answers: allFailed(own, pods.failure), others: neighbours };
+  return { pods: pods?.items ?? EMPTY_VIEW.pods, answers: own, others: neighbours };
+};
+
+const allFailed = (answers: MetricAnswers, failure: ApiFailure): MetricAnswers => {
+  const failed: Answer<never> = { kind: "failed", failure };
+  const each = <Item>(map: ReadonlyMap<string, Answer<Item>>): ReadonlyMap<string, Answer<Item>> =>
+    new Map([...map.keys()].map((key) => [key, failed]));
+  return { custom: each(answers.custom), external: each(answers.external), ...(answers.resource && { resource: failed }) };
+};
+
+/** Every different question of every namespace, once. */
+const askAll = async <Query, Found>(
+  asked: readonly { readonly namespace: Namespace; readonly queries: ReadonlyMap<string, Query> }[],
+  ask: (namespace: Namespace, query: Query) => Promise<Found>,
+): Promise<ReadonlyMap<Namespace, ReadonlyMap<string, Found>>> => {
+  const answered = asked.map(async ({ namespace, queries }) => {
+    const pairs = await Promise.all([...queries].map(async ([key, query]) => [key, await ask(namespace, query)] as const));
+    return [namespace, new Map(pairs)] as const;
+  });
+  return new Map(await Promise.all(answered));
+};

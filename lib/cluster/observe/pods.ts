@@ -1,0 +1,85 @@
+import type { Namespace } from "../../model/ids.ts";
+import { type LabelIndex, labelIndex } from "../../model/label-index.ts";
+import type { Answer, Pod, PodMetrics } from "../../model/observation.ts";
+import { type Listed, list } from "../list.ts";
+import { inNamespace } from "../paths.ts";
+import { asObject, asText } from "../read/json.ts";
+import { readPodMetrics } from "../read/metrics.ts";
+import { readPod } from "../read/pods.ts";
+import type { JsonObject } from "../transport/transport.ts";
+import { type Scope, scopesFor } from "./scopes.ts";
+import type { Observing } from "./workloads.ts";
+
+/** By namespace; a namespace that was not asked for is absent. */
+export type ByNamespace<Item> = ReadonlyMap<Namespace, Answer<LabelIndex<Item>>>;
+
+/** The pods of these namespaces, only what rules look at. */
+export const observePods = (observing: Observing, namespaces: ReadonlySet<Namespace>): Promise<ByNamespace<Pod>> =>
+  byNamespace(observing, namespaces, ({ namespace }) => ({
+    path: `/api/v1${inNamespace(namespace)}/pods`,
+    resource: "pods",
+    convert: readPod,
+  }));
+
+/** PodMetrics of these namespaces. metrics-server answers in one piece, whatever limit is asked. */
+export const observePodMetrics = (observing: Observing, namespaces: ReadonlySet<Namespace>): Promise<ByNamespace<PodMetrics>> =>
+  byNamespace(observing, namespaces, ({ namespace }) => ({
+    path: `/apis/metrics.k8s.io/v1beta1${inNamespace(namespace)}/pods`,
+    resource: "pods.metrics.k8s.io",
+    paged: false,
+    convert: (raw) => readPodMetrics([raw])[0],
+  }));
+
+interface Source<Item> {
+  readonly path: string;
+  readonly resource: string;
+  readonly paged?: boolean;
+  readonly convert: (raw: JsonObject) => Item | undefined;
+}
+
+type Labelled = { readonly labels: Readonly<Record<string, string>> };
+
+const byNamespace = async <Item extends Labelled>(
+  observing: Observing,
+  namespaces: ReadonlySet<Namespace>,
+  source: (scope: Scope) => Source<Item>,
+): Promise<ByNamespace<Item>> => {
+  const answers = new Map<Namespace, Answer<LabelIndex<Item>>>();
+  await Promise.all(
+    scopesFor(namespaces, observing.limits).map(async (scope) => {
+      const gathered = new Map<string, Item[]>();
+      const listed = await listInto(observing, source(scope), namespaces, gathered);
+      for (const namespace of scope.namespace === undefined ? namespaces : [scope.namespace]) {
+        answers.set(namespace, listed.kind === "failed" ? listed : { kind: "answered", items: labelIndex(gathered.get(namespace) ?? []) });
+      }
+    }),
+  );
+  return answers;
+};
+
+/** Each object goes to the list of its namespace as its page comes; those of other namespaces are never converted. */
+const listInto = <Item>(
+  { line, budget }: Observing,
+  { path, resource, paged, convert }: Source<Item>,
+  namespaces: ReadonlySet<string>,
+  gathered: Map<string, Item[]>,
+): Promise<Listed<never>> =>
+  list<never>(
+    line.transport,
+    {
+      path,
+      resource,
+      ...(paged !== undefined && { paged }),
+      begin: () => gathered.clear(),
+      read: (raw) => {
+        const namespace = asText(asObject(raw["metadata"])["namespace"]);
+        const item = namespaces.has(namespace) ? convert(raw) : undefined;
+        if (item === undefined) return undefined;
+        const known = gathered.get(namespace);
+        if (known) known.push(item);
+        else gathered.set(namespace, [item]);
+        return undefined;
+      },
+    },
+    budget,
+  );

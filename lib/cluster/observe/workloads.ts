@@ -1,0 +1,149 @@
+import type { Namespace } from "../../model/ids.ts";
+import type { ApiFailure, ScaleReading } from "../../model/observation.ts";
+import type { TargetRef } from "../../model/spec.ts";
+import { isBuiltIn, type KindPath } from "../discovery.ts";
+import { LIST_WINS_FROM, PAGE_LIMIT } from "../limits.ts";
+import { list } from "../list.ts";
+import { listPath } from "../paths.ts";
+import type { ObserveLimits, Watched } from "../port.ts";
+import { asObject } from "../read/json.ts";
+import { readWorkloadScale } from "../read/scale.ts";
+import { type Line, readScaleAt, readTargetScale } from "../scale.ts";
+import type { CallBudget } from "../transport/budget.ts";
+import type { Memory } from "./memory.ts";
+import { covers, type Scope, scopesFor } from "./scopes.ts";
+
+/** Scales by `targetKey`. */
+export type Scales = ReadonlyMap<string, ScaleReading>;
+
+export interface Target {
+  readonly namespace: Namespace;
+  readonly target: TargetRef;
+}
+
+/** Autoscalers of one target share its scale. The version in apiVersion is part of the key, though it changes nothing: it is what a manifest says. */
+export const targetKey = ({ namespace, target }: Target): string => `${namespace}/${target.apiVersion}/${target.kind}/${target.name}`;
+
+export interface Observing {
+  readonly line: Line;
+  readonly budget: CallBudget;
+  readonly limits: ObserveLimits;
+  readonly memory: Memory;
+}
+
+/** The scale of every watched target: LISTs for built-in kinds where they are cheaper, GETs for the others. */
+export const observeScales = async (observing: Observing, watched: readonly Watched[]): Promise<Scales> => {
+  const targets = new Map(watched.map(({ namespace, spec }) => [targetKey({ namespace, target: spec.target }), { namespace, target: spec.target }]));
+  const scales = new Map<string, ScaleReading>();
+  const listed: Target[] = [];
+  const asked: Target[] = [];
+  for (const target of targets.values()) (isBuiltIn(target.target) ? listed : asked).push(target);
+  const kinds = Map.groupBy(listed, ({ target }) => `${target.apiVersion} ${target.kind}`);
+  await Promise.all([
+    ...asked.map(async (target) =>
+      scales.set(targetKey(target), await readTargetScale(observing.line, target.namespace, target.target, observing.budget)),
+    ),
+    ...[...kinds.values()].map((wanted) => observeKind(observing, wanted, scales)),
+  ]);
+  return scales;
+};
+
+const observeKind = async (observing: Observing, wanted: readonly Target[], scales: Map<string, ScaleReading>): Promise<void> => {
+  const [first] = wanted;
+  if (!first) return;
+  const kind = await observing.line.discovery.kindPath(first.target, observing.budget);
+  if (kind.kind === "failed") {
+    for (const target of wanted) scales.set(targetKey(target), kind);
+    return;
+  }
+  const scopes = scopesFor(new Set(wanted.map(({ namespace }) => namespace)), observing.limits);
+  await Promise.all(
+    scopes.map((scope) =>
+      observeScope(observing, { kind: kind.value, scope, wanted: wanted.filter(({ namespace }) => covers(scope, namespace)) }, scales),
+    ),
+  );
+};
+
+interface Part {
+  readonly kind: KindPath;
+  readonly scope: Scope;
+  readonly wanted: readonly Target[];
+}
+
+const observeScope = async (observing: Observing, part: Part, scales: Map<string, ScaleReading>): Promise<void> => {
+  const { kind, scope, wanted } = part;
+  const place = `${listPath(kind, scope.namespace)}`;
+  if (observing.memory.listIsForbidden(place) || !listWins(wanted.length, observing.memory.listedBefore(place))) {
+    await getEach(observing, part, wanted, scales);
+    return;
+  }
+  const outcome = await listWanted(observing, part);
+  for (const [key, scale] of outcome.found) scales.set(key, scale);
+  const missing = wanted.filter((target) => !outcome.found.has(targetKey(target)));
+  if (outcome.kind === "failed" && outcome.failure.code === 403) observing.memory.forbid(place);
+  const ask = outcome.kind === "incomplete" || (outcome.kind === "failed" && outcome.failure.code === 403);
+  if (ask) {
+    await getEach(observing, part, missing, scales);
+    return;
+  }
+  for (const target of missing)
+    scales.set(targetKey(target), { kind: "failed", failure: outcome.kind === "failed" ? outcome.failure : notFound(kind, target) });
+};
+
+type Outcome = { readonly found: ReadonlyMap<string, ScaleReading> } & (
+  | { readonly kind: "complete" }
+  /** What is missing is cheaper to ask for one by one. */
+  | { readonly kind: "incomplete" }
+  | { readonly kind: "failed"; readonly failure: ApiFailure }
+);
+
+const listWanted = async ({ line, budget, memory }: Observing, { kind, scope, wanted }: Part): Promise<Outcome> => {
+  const keys = new Map(wanted.map((target) => [`${target.namespace}/${target.target.name}`, targetKey(target)]));
+  const found = new Map<string, ScaleReading>();
+  const path = listPath(kind, scope.namespace);
+  let seen = 0;
+  const listed = await list<never>(
+    line.transport,
+    {
+      path,
+      resource: kind.resource,
+      // No more objects than the GETs would cost; whether it is worth going on shows in what the server says remains.
+      firstLimit: Math.min(PAGE_LIMIT, Math.ceil(wanted.length / LIST_WINS_FROM)),
+      begin: () => {
+        seen = 0;
+        found.clear();
+      },
+      read: (raw) => {
+        seen++;
+        const metadata = asObject(raw["metadata"]);
+        const key = keys.get(`${metadata["namespace"]}/${metadata["name"]}`);
+        if (key !== undefined) found.set(key, readWorkloadScale(raw));
+        return undefined;
+      },
+      enough: (_items, remaining) => found.size === keys.size || !listWins(keys.size - found.size, remaining),
+    },
+    budget,
+  );
+  if (listed.kind === "failed") return { kind: "failed", failure: listed.failure, found };
+  if (listed.remaining !== undefined) memory.remember(path, seen + listed.remaining);
+  return { kind: listed.complete ? "complete" : "incomplete", found };
+};
+
+/** A LIST costs the server an eighth of a GET per object. Where nothing is known about the size, a LIST is how to learn it. */
+const listWins = (wanted: number, objects: number | undefined): boolean => objects === undefined || wanted >= objects * LIST_WINS_FROM;
+
+const getEach = async ({ line, budget }: Observing, { kind }: Part, targets: readonly Target[], scales: Map<string, ScaleReading>): Promise<void> => {
+  await Promise.all(
+    targets.map(async (place) => {
+      const { namespace, target } = place;
+      scales.set(targetKey(place), await readScaleAt(line, { kind, namespace, name: target.name, target }, budget));
+    }),
+  );
+};
+
+/** As the server would have said it. */
+const notFound = ({ resource }: KindPath, { target }: Target): ApiFailure => ({
+  code: 404,
+  reason: "NotFound",
+  message: `${resource} "${target.name}" not found`,
+});
