@@ -86,7 +86,7 @@ export const runSequence = (vector: VectorCase, head: VectorHead): readonly Diff
   };
   let progress: Progress = {
     manifest: autoscaler,
-    spec: admitOrThrow(autoscaler, vector.id).spec,
+    spec: admitOrThrow({ document: autoscaler, where: vector.id }).spec,
     generation: 1,
     observedGeneration: 0,
     windows: NEW_WINDOWS,
