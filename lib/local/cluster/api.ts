@@ -3,10 +3,10 @@ import { discover } from "./discovery.ts";
 import { customMetrics, externalMetrics } from "./metrics-api.ts";
 import { scale } from "./objects.ts";
 import { inKeyOrder, Pages } from "./pages.ts";
-import { groupVersion, type World } from "./resources.ts";
+import { groupVersion, type World, within } from "./resources.ts";
 import { replicasToPatch, replicasToPut } from "./scale-write.ts";
-import { type KubeObject, selectObjects } from "./selectors.ts";
-import type { AcceptedWrite, SimulatedWorkload } from "./simulation.ts";
+import { selectObjects } from "./selectors.ts";
+import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
 import { badRequest, methodNotAllowed, notFound, unsupportedMediaType } from "./status.ts";
 
 export interface ApiRequest {
@@ -33,10 +33,11 @@ const MERGE_PATCH = "application/merge-patch+json";
  * The Kubernetes API over a simulation. A write takes effect in memory at once and is answered when it is durable: if that fails the client gets a 500, as from
  * a server whose disk is gone, and may not conclude that nothing happened.
  */
-export const kubeApi = (cluster: Omit<World, "nowMs">, keep: Keep): KubeApi => {
+export const kubeApi = (simulation: Simulation, settings: Pick<World, "noise" | "rivals">, keep: Keep): KubeApi => {
   const pages = new Pages();
   return async (request) => {
-    const world = { ...cluster, nowMs: cluster.simulation.now() };
+    const nowMs = simulation.now();
+    const world = { ...settings, nowMs, version: simulation.version, workloads: simulation.workloads() };
     const discovered = request.method === "GET" ? discover(request.path) : undefined;
     if (discovered !== undefined) return discovered;
     const target = resolvePath(request.path);
@@ -51,7 +52,7 @@ export const kubeApi = (cluster: Omit<World, "nowMs">, keep: Keep): KubeApi => {
       case "object":
         return read(world, target, request);
       case "scale":
-        return scaleOf(world, target, request, keep);
+        return scaleOf(simulation, target, request, keep);
     }
   };
 };
@@ -65,28 +66,27 @@ const list = (world: World, pages: Pages, { resource, namespace }: Located, requ
   const query = readOnly(request);
   if (query.has("watch") && query.get("watch") !== "false" && query.get("watch") !== "0")
     throw methodNotAllowed(`watch is not supported on resources of kind "${resource.resource}"`);
-  const inScope = resource.list(world).filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
-  const items = inKeyOrder(selectObjects(inScope, query, resource.fields));
+  const items = inKeyOrder(selectObjects(resource.list(within(world, namespace)), query, resource.fields));
   const head = { kind: `${resource.kind}List`, apiVersion: groupVersion(resource) };
   if (!resource.stored) return { ...head, metadata: {}, items };
   const of = `${request.path}?${query.get("labelSelector") ?? ""}&${query.get("fieldSelector") ?? ""}`;
-  return { ...head, ...pages.page({ of, version: world.simulation.version, items }, query) };
+  return { ...head, ...pages.page({ of, version: world.version, items }, query) };
 };
 
 const read = (world: World, { resource, namespace, name }: Located & { readonly name: string }, request: ApiRequest): unknown => {
   readOnly(request);
-  const found = resource.list(world).find(({ metadata }: KubeObject) => metadata.name === name && metadata.namespace === namespace);
+  const found = resource.list(within(world, namespace)).find(({ metadata }) => metadata.name === name);
   if (!found) throw notFound({ group: resource.group, resource: resource.missingAs ?? resource.resource }, name);
   return { kind: resource.kind, apiVersion: groupVersion(resource), ...found };
 };
 
 const scaleOf = async (
-  world: World,
+  simulation: Simulation,
   { namespace = "", name }: Located & { readonly name: string },
   request: ApiRequest,
   keep: Keep,
 ): Promise<unknown> => {
-  const workload = world.simulation.workload(namespace, name);
+  const workload = simulation.workload(namespace, name);
   if (!workload) throw notFound({ group: "apps", resource: "deployments" }, name);
   if (request.method === "GET") return scale(workload);
   const replicas = wantedReplicas(workload, request);
@@ -96,8 +96,8 @@ const scaleOf = async (
     await keep.settled();
     return scale(workload);
   }
-  const accepted = world.simulation.write(namespace, name, replicas);
-  const written = world.simulation.workload(namespace, name) ?? workload;
+  const accepted = simulation.write(namespace, name, replicas);
+  const written = simulation.workload(namespace, name) ?? workload;
   await keep.append(accepted);
   return scale(written);
 };

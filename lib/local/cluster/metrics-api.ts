@@ -1,7 +1,7 @@
 import { matches } from "../../model/selector.ts";
 import { customMetricList, DEMAND_METRIC, externalMetric, podDemand, workloadDemand } from "./metrics-objects.ts";
 import { podLabels } from "./objects.ts";
-import type { World } from "./resources.ts";
+import { type World, within } from "./resources.ts";
 import { isDark, lastScrapeMs } from "./scrape.ts";
 import { parseLabelSelector } from "./selectors.ts";
 import { metricNotFound } from "./status.ts";
@@ -14,10 +14,8 @@ export const customMetrics = (world: World, version: string, path: readonly stri
   const known = metric === DEMAND_METRIC && (resource === "pods" || DEPLOYMENTS.has(resource));
   if (path.length !== 4 || !known) throw metricNotFound(metric, resource);
   const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
-  const { nowMs } = world;
-  const selected = world.simulation
-    .workloads()
-    .filter(({ model }) => model.namespace === namespace && (name !== "*" || matches(labelled, podLabels(model))));
+  const { nowMs, workloads } = within(world, namespace);
+  const selected = workloads.filter(({ model }) => name !== "*" || matches(labelled, podLabels(model)));
   const values = selected.flatMap((workload) => (resource === "pods" ? podDemand(workload, nowMs) : workloadDemand(workload, nowMs)));
   const named = name === "*" ? values : values.filter(({ describes }) => describes.name === name);
   if (named.length === 0 && name !== "*") throw metricNotFound(metric, `${resource} ${name}`);
@@ -29,9 +27,8 @@ export const externalMetrics = (world: World, path: readonly string[], query: UR
   const [namespace = "", metric = ""] = path;
   if (path.length !== 2 || metric !== DEMAND_METRIC) throw metricNotFound(metric, "external metrics");
   const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
-  const items = world.simulation
-    .workloads()
-    .filter(({ model }) => model.namespace === namespace && !isDark(model, lastScrapeMs(world.nowMs)))
+  const items = within(world, namespace)
+    .workloads.filter(({ model }) => !isDark(model, lastScrapeMs(world.nowMs)))
     .map((workload) => externalMetric(workload, world.nowMs))
     .filter(({ metricLabels }) => matches(labelled, metricLabels));
   return { kind: "ExternalMetricValueList", apiVersion: "external.metrics.k8s.io/v1beta1", metadata: {}, items };

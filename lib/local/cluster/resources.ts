@@ -2,12 +2,15 @@ import { podMetrics } from "./metrics-objects.ts";
 import { deployment, isoTime, pod, type Rival, replicaSet, rival } from "./objects.ts";
 import { scrape } from "./scrape.ts";
 import type { KubeObject } from "./selectors.ts";
-import type { Simulation } from "./simulation.ts";
+import type { SimulatedWorkload } from "./simulation.ts";
 import { createdMs } from "./workload.ts";
 
 /** The simulated cluster as the API shows it at one instant. */
 export interface World {
-  readonly simulation: Simulation;
+  /** resourceVersion of the whole. */
+  readonly version: number;
+  /** In the order of their keys. */
+  readonly workloads: readonly SimulatedWorkload[];
   readonly nowMs: number;
   /** Relative amplitude of the noise on CPU readings. */
   readonly noise: number;
@@ -50,9 +53,9 @@ const HPA = {
   list: ({ rivals }: World) => rivals.map(rival),
 } as const;
 
-const namespaces = ({ simulation }: World): readonly KubeObject[] => {
+const namespaces = ({ workloads }: World): readonly KubeObject[] => {
   const found = new Map<string, KubeObject>();
-  for (const { model } of simulation.workloads()) {
+  for (const { model } of workloads) {
     const metadata = {
       name: model.namespace,
       creationTimestamp: isoTime(createdMs(model)),
@@ -83,7 +86,7 @@ export const RESOURCES: readonly Resource[] = [
     shortNames: ["po"],
     namespaced: true,
     fields: [...NAME_FIELDS, "status.phase", "spec.nodeName", "spec.restartPolicy"],
-    list: ({ simulation, nowMs }) => simulation.workloads().flatMap(({ model, state }) => state.pods.map((each) => pod(model, each, nowMs))),
+    list: ({ workloads, nowMs }) => workloads.flatMap(({ model, state }) => state.pods.map((each) => pod(model, each, nowMs))),
   },
   {
     ...APPS,
@@ -92,7 +95,7 @@ export const RESOURCES: readonly Resource[] = [
     kind: "Deployment",
     shortNames: ["deploy"],
     scalable: true,
-    list: ({ simulation, nowMs }) => simulation.workloads().map((workload) => deployment(workload, nowMs)),
+    list: ({ workloads, nowMs }) => workloads.map((workload) => deployment(workload, nowMs)),
   },
   {
     ...APPS,
@@ -101,7 +104,7 @@ export const RESOURCES: readonly Resource[] = [
     kind: "ReplicaSet",
     shortNames: ["rs"],
     scalable: false,
-    list: ({ simulation, nowMs }) => simulation.workloads().map((workload) => replicaSet(workload, nowMs)),
+    list: ({ workloads, nowMs }) => workloads.map((workload) => replicaSet(workload, nowMs)),
   },
   { ...HPA, version: "v2" },
   { ...HPA, version: "v1" },
@@ -117,11 +120,19 @@ export const RESOURCES: readonly Resource[] = [
     fields: NAME_FIELDS,
     scalable: false,
     stored: false,
-    list: ({ simulation, nowMs, noise }) =>
-      simulation
-        .workloads()
-        .flatMap((workload) => scrape(workload.model, workload.state, nowMs, noise).map((usage) => podMetrics(workload, usage, nowMs))),
+    list: ({ workloads, nowMs, noise }) =>
+      workloads.flatMap((workload) => scrape(workload.model, workload.state, nowMs, noise).map((usage) => podMetrics(workload, usage, nowMs))),
   },
 ];
+
+/** What lies in one namespace, or everywhere. */
+export const within = (world: World, namespace: string | undefined): World =>
+  namespace === undefined
+    ? world
+    : {
+        ...world,
+        workloads: world.workloads.filter(({ model }) => model.namespace === namespace),
+        rivals: world.rivals.filter((each) => each.namespace === namespace),
+      };
 
 export const groupVersion = ({ group, version }: Pick<Resource, "group" | "version">): string => (group === "" ? version : `${group}/${version}`);

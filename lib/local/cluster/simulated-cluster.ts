@@ -78,7 +78,7 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
   for (const write of journal.writes) simulation.replay(write);
   const faults = faultSwitches();
   const credentials = await serverCredentials(dataDir, wallClock());
-  const server = apiServer({ api: kubeApi({ simulation, noise, rivals }, journal), credentials, faults, onError });
+  const server = apiServer({ api: kubeApi(simulation, { noise, rivals }, journal), credentials, faults, onError });
   const url = await listen(server);
   const kubeconfigPath = join(dataDir, "kubeconfig");
   await writeDurably(kubeconfigPath, kubeconfig(url, credentials));

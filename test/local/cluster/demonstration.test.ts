@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { workloadModel } from "../../../lib/local/cluster/definition.ts";
+import { CROWD_OFFSET_MS, DAILY_OFFSET_MS, demonstrationWorkloads, STEPS_OFFSET_MS } from "../../../lib/local/cluster/demonstration.ts";
+import { reading } from "../../../lib/local/cluster/reading.ts";
+import { Simulation } from "../../../lib/local/cluster/simulation.ts";
+import { demandAt } from "../../../lib/local/traces/trace.ts";
+import { START_MS } from "./running-cluster.ts";
+
+const MINUTE_MS = 60_000;
+/** An HPA at 60 % with the usual tolerance of 10 % does nothing up to here. */
+const LEFT_ALONE_PERCENT = 66;
+
+const definitions = await demonstrationWorkloads();
+const find = (name: string) => {
+  const found = definitions.find((definition) => definition.name === name);
+  if (!found) throw new RangeError(`No workload "${name}"`);
+  return found;
+};
+
+describe("demonstrationWorkloads()", () => {
+  it("begins the crowd one hour before the steepest five minutes of launch day", () => {
+    const { points } = find("crowd").trace;
+    const rises = points.map(({ value }, index) => (points[index + 5]?.value ?? 0) - value);
+    const steepest = rises.indexOf(Math.max(...rises));
+    expect([points[steepest]?.value, points[steepest + 5]?.value]).toEqual([114, 405]);
+    expect(CROWD_OFFSET_MS).toBe((steepest - 60) * MINUTE_MS);
+  });
+
+  it("loses the metrics of the steps for the whole of the recorded drop-out", () => {
+    const { trace, outages = [] } = find("steps");
+    const empty = trace.points.flatMap(({ value }, minute) => (value === 0 ? [minute] : []));
+    expect(empty).toEqual([275, 276, 277, 278, 279]);
+    expect(outages).toEqual([{ fromMs: 275 * MINUTE_MS - STEPS_OFFSET_MS, toMs: 280 * MINUTE_MS - STEPS_OFFSET_MS }]);
+  });
+
+  it("begins the day where it starts to climb", () => {
+    const { trace } = find("daily");
+    const hourly = [0, 60, 120, 180].map((minutes) => demandAt(trace, DAILY_OFFSET_MS + minutes * MINUTE_MS).value);
+    expect(hourly).toEqual([19, 113, 229, 332]);
+  });
+
+  it.each(["daily", "steps", "crowd"])("has too few pods for %s within the first five minutes", (name) => {
+    let nowMs = START_MS;
+    const simulation = new Simulation([workloadModel(find(name), { seed: 1, startMs: START_MS })], START_MS, () => nowMs);
+    const seen: number[] = [];
+    for (; nowMs < START_MS + 5 * MINUTE_MS; nowMs += 15_000) {
+      simulation.now();
+      for (const found of simulation.workloads()) seen.push(reading(found, nowMs).cpuPercent ?? 0);
+    }
+    expect(Math.max(...seen)).toBeGreaterThan(LEFT_ALONE_PERCENT);
+  });
+
+  it("needs between 1 and 30 pods at the target, so that manifests may ask for that", () => {
+    for (const { trace, cpuMillicoresPerUnit, requests } of definitions) {
+      const most = Math.max(...trace.points.map(({ value }) => value)) * cpuMillicoresPerUnit;
+      expect(Math.ceil(most / (0.6 * requests.cpuMillicores))).toBeLessThanOrEqual(30);
+    }
+  });
+});
