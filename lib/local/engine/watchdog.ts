@@ -17,7 +17,7 @@ const CHECK_MS = 250;
  */
 export const startWatchdog = (limitMs: number): Watchdog => {
   const slots = new Float64Array(new SharedArrayBuffer(SLOTS * Float64Array.BYTES_PER_ELEMENT));
-  const worker = new Worker(WATCH, { eval: true, workerData: { slots, limitMs, checkMs: CHECK_MS, pid: process.pid } });
+  const worker = new Worker(WATCH, { eval: true, execArgv: [], workerData: { slots, limitMs, checkMs: CHECK_MS, pid: process.pid } });
   // The watchdog never keeps a run alive that has nothing more to do.
   worker.unref();
   return {

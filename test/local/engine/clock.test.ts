@@ -1,0 +1,77 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { virtualClock } from "../../../lib/local/engine/clock.ts";
+import type { SavedClock } from "../../../lib/local/saved-clock.ts";
+
+const START_MS = 1_000_000;
+
+const started = (speed: number) => {
+  const saved: SavedClock[] = [];
+  return { saved, clock: virtualClock({ startMs: START_MS, speed, save: (state) => saved.push(state) }) };
+};
+const never = new AbortController().signal;
+
+describe("virtualClock()", () => {
+  it("stands still until it is let go, then stands exactly at the instant asked for", async () => {
+    const { clock } = started(1000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(clock.now()).toBe(START_MS);
+    await clock.until(START_MS + 15_000, never);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(clock.now()).toBe(START_MS + 15_000);
+  });
+
+  it("flows at its speed while it waits, and not past the instant", async () => {
+    const { clock } = started(100);
+    const began = performance.now();
+    const arrived = clock.until(START_MS + 10_000, never);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    expect(clock.now()).toBeGreaterThan(START_MS);
+    expect(clock.now()).toBeLessThan(START_MS + 10_000);
+    await arrived;
+    expect(performance.now() - began).toBeGreaterThanOrEqual(95);
+  });
+
+  it("never goes back, whatever it is asked for", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: -5_000, max: 60_000 }), { maxLength: 20 }), async (steps) => {
+        const { clock } = started(1e9);
+        for (const step of steps) {
+          const before = clock.now();
+          await clock.until(before + step, never);
+          expect(clock.now()).toBe(Math.max(before, before + step));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("stays where it is when it is stopped on the way, and has saved that", async () => {
+    const { clock, saved } = started(1);
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 50);
+    await clock.until(START_MS + 60_000, stop.signal);
+    expect(clock.now()).toBeGreaterThan(START_MS);
+    expect(clock.now()).toBeLessThan(START_MS + 5_000);
+    expect(saved.at(-1)).toMatchObject({ nowMs: clock.now(), untilMs: clock.now() });
+  });
+
+  it("says that it falls behind when the work takes longer than the speed leaves for it", async () => {
+    const { clock } = started(1000);
+    for (let step = 1; step <= 4; step++) {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      await clock.until(START_MS + step * 1000, never);
+    }
+    expect(clock.pace()).toMatchObject({ asked: 1000, behind: true });
+    expect(clock.pace().reached).toBeLessThan(100);
+  });
+
+  it("catches up after one slow piece of work: the asked speed bounds the whole run", async () => {
+    const { clock } = started(1000);
+    const began = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (let step = 1; step <= 20; step++) await clock.until(START_MS + step * 10_000, never);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(195);
+    expect(performance.now() - began).toBeLessThan(290);
+  });
+});
