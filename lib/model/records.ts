@@ -2,7 +2,7 @@ import type { Because, ControllerEvent, MetricOutcome, StepOutcome, WriteOutcome
 import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
 import type { ControllerSettings } from "./settings.ts";
 import type { TargetRef } from "./spec.ts";
-import type { Windows } from "./windows.ts";
+import type { Status, Windows } from "./windows.ts";
 
 /** The item that holds for every cluster of the account. */
 export interface FleetRecord {
@@ -121,6 +121,8 @@ export interface Evaluation {
   readonly metrics: readonly MetricOutcome[];
   readonly steps: readonly StepOutcome[];
   readonly events: readonly ControllerEvent[];
+  /** As it stood after this sync; absent where nothing was evaluated. */
+  readonly status?: Status;
 }
 
 /** The evaluations of one windows page in one sync. */

@@ -1,5 +1,6 @@
 import type { ClusterName } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
+import { allDone } from "./all-done.ts";
 import { eventsOfCluster, type Stretch } from "./events.ts";
 import type { Tables } from "./tables.ts";
 
@@ -21,7 +22,7 @@ export async function* eventsOfFleet(tables: Tables, clusters: readonly ClusterN
   const way = stretch.newestFirst ? -1 : 1;
   const order = (a: Source, b: Source): number =>
     way * (a.next.atMs - b.next.atMs) || a.next.cluster.localeCompare(b.next.cluster) || a.next.id.localeCompare(b.next.id);
-  const opened = await Promise.all(clusters.map((cluster) => sourceOf(eventsOfCluster(tables, cluster, { ...stretch, pageSize: PAGE_SIZE }))));
+  const opened = await allDone(clusters.map((cluster) => sourceOf(eventsOfCluster(tables, cluster, { ...stretch, pageSize: PAGE_SIZE }))));
   let sources = opened.flat().sort(order);
   for (let first = sources[0]; first; first = sources[0]) {
     yield first.next;

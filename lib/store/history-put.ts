@@ -1,5 +1,6 @@
 import { PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
 import limited from "p-limit";
+import { allDone } from "./all-done.ts";
 import { bodyAttribute, readStored } from "./history-item.ts";
 import type { HistoryItem, Inserted, InsertHistory } from "./history-port.ts";
 import { itemKey } from "./item-key.ts";
@@ -34,6 +35,6 @@ export const insertByPut = (tables: Tables): InsertHistory => {
   };
   return (items) => {
     const limit = limited(PARALLEL);
-    return Promise.all(items.map((item) => limit(insert, item)));
+    return allDone(items.map((item) => limit(insert, item)));
   };
 };

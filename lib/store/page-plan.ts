@@ -15,8 +15,16 @@ export const stableHash = (text: string): number => createHash("sha256").update(
 /** Page of an autoscaler among `pages` of them: it follows from its uid, so that an unreadable page stops exactly its own. */
 export const pageOf = (uid: AutoscalerUid, pages: number): number => stableHash(uid) % pages;
 
-/** Number of pages that `autoscalers` want, given how many there are now (0: none yet). */
-export const wantedPages = (autoscalers: number, now: number): number => {
-  const fits = now > 0 && autoscalers <= now * PAGE_ENTRIES * FULL && (now === 1 || autoscalers >= now * PAGE_ENTRIES * EMPTY);
-  return fits ? now : Math.max(1, Math.ceil(autoscalers / PAGE_ENTRIES));
+/** A page body above this is divided, long before an item is full (400 KB). */
+export const PAGE_BYTES_MAX = 200_000;
+
+/**
+ * Number of pages that `autoscalers` want, given how many there are `now` (0: none yet) and the bytes in all of them. Fewer are wanted only if what is stored fits
+ * them with room, so that pages divided for their size are not joined again at once.
+ */
+export const wantedPages = (autoscalers: number, now: number, bytes: number): number => {
+  const wanted = Math.ceil(autoscalers / PAGE_ENTRIES);
+  if (now === 0 || autoscalers > now * PAGE_ENTRIES * FULL) return Math.max(wanted, now);
+  const sparse = autoscalers < now * PAGE_ENTRIES * EMPTY && bytes / Math.max(1, wanted) < PAGE_BYTES_MAX / 2;
+  return sparse ? Math.max(1, wanted) : now;
 };

@@ -1,0 +1,50 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import middy from "@middy/core";
+import type { Context } from "aws-lambda";
+import * as z from "zod";
+import { planLine } from "../lib/report/plan-line.ts";
+import { powertoolsTeller, type Teller } from "../lib/report/teller.ts";
+import { realTables } from "../lib/store/real-tables.ts";
+import type { Tables } from "../lib/store/tables.ts";
+import { schedule } from "../lib/sync/schedule.ts";
+import type { MessageQueue } from "../lib/sync/send-messages.ts";
+import { ENVIRONMENT, environmentOf } from "./environment.ts";
+
+export interface ScheduleDependencies {
+  readonly tables: Tables;
+  readonly queue: MessageQueue;
+  readonly teller: Pick<Teller, "line">;
+}
+
+/** Input of the schedule's target: its scheduled time, and `start` for the first call when nothing is planned yet. */
+const tickSchema = z.object({ scheduledTime: z.iso.datetime({ offset: true }), start: z.boolean().default(false) });
+export type TickEvent = z.input<typeof tickSchema>;
+
+export type ScheduleHandler = (event: TickEvent, context: Context) => Promise<void>;
+
+/** Handles the target input of EventBridge Scheduler. A failure is thrown: the scheduler calls again, and planning twice is harmless. */
+export const scheduleHandler = ({ tables, queue, teller }: ScheduleDependencies): ScheduleHandler => {
+  const handler = middy<TickEvent, void>({ timeoutEarlyInMillis: 0 }).handler(async (event) => {
+    const { scheduledTime, start } = tickSchema.parse(event);
+    teller.line(planLine(await schedule({ tables, queue }, { scheduledMs: Date.parse(scheduledTime), start })));
+  });
+  return (event, context) => handler(event, context);
+};
+
+const fromEnvironment = (): ScheduleDependencies => {
+  const names = environmentOf(ENVIRONMENT.schedule);
+  return {
+    tables: realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: "" }),
+    queue: { client: new SQSClient({}), queueUrl: names.TIDEMARK_SYNC_QUEUE_URL, wait, random: Math.random },
+    teller: powertoolsTeller(),
+  };
+};
+
+let built: ScheduleHandler | undefined;
+
+/** The entry of the function. Built by its first event, so that importing this module needs no environment. */
+export const handler: ScheduleHandler = (event, context) => {
+  built ??= scheduleHandler(fromEnvironment());
+  return built(event, context);
+};

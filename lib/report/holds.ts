@@ -1,0 +1,63 @@
+import type { Because } from "../model/decision.ts";
+import type { Intent } from "../model/records.ts";
+
+/** Why an autoscaler holds although its rules might say otherwise: one constructor per reason, with its sentence. The rules' own reasons are made in lib/policy. */
+export const fleetFrozen = (frozen: { readonly by: string; readonly reason: string }): Because => ({
+  reason: "FleetFrozen",
+  message: `the fleet was frozen by ${frozen.by}: ${frozen.reason}`,
+});
+
+type Pause = { readonly by: string; readonly untilMs?: number };
+const until = ({ untilMs }: Pause): string => (untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`);
+
+export const clusterPaused = (pause: Pause): Because => ({
+  reason: "ClusterPaused",
+  message: `the cluster was paused by ${pause.by}${until(pause)}`,
+});
+
+export const autoscalerPaused = (pause: Pause): Because => ({
+  reason: "AutoscalerPaused",
+  message: `the autoscaler was paused by ${pause.by}${until(pause)}`,
+});
+
+export const specInvalid = (words: string): Because => ({ reason: "InvalidSpec", message: `the stored manifest cannot be converted: ${words}` });
+
+export const recordUnreadable = (words: string): Because => ({
+  reason: "UnreadableAutoscaler",
+  message: `the stored autoscaler cannot be read: ${words}`,
+});
+
+export const windowsUnreadable = (words: string): Because => ({
+  reason: "UnreadableWindows",
+  message: `the stored windows cannot be read, so nobody knows what was done before: ${words}`,
+});
+
+export const intentUnreadable = (words: string): Because => ({
+  reason: "UnreadableIntent",
+  message: `an open intent of this autoscaler cannot be read, so nobody knows what may still happen: ${words}`,
+});
+
+export const intentOpen = (intent: Intent): Because => ({
+  reason: "ScaleUnsettled",
+  message: `whether the scale from ${intent.from} to ${intent.to} took effect is not known before ${new Date(intent.deadlineMs).toISOString()}`,
+});
+
+export const intentSettled = (intent: Intent): Because => ({
+  reason: "ScaleSettled",
+  message: `the scale from ${intent.from} to ${intent.to} of an earlier sync was settled in this one`,
+});
+
+export const rivalControllers = (rivals: readonly { readonly kind: string; readonly name: string }[]): Because => ({
+  reason: "RivalController",
+  message: `the workload is also scaled by ${rivals.map(({ kind, name }) => `${kind} "${name}"`).join(", ")}`,
+});
+
+export const targetShared = (others: readonly string[]): Because => ({
+  reason: "TargetShared",
+  message: `the workload is also the target of ${others.map((name) => `autoscaler "${name}"`).join(", ")}`,
+});
+
+export const tooManyIntents = (limit: number): Because => ({
+  reason: "TooManyScales",
+  message: `${limit} scales of this partition are under way already: the rest wait for the next sync`,
+});

@@ -1,0 +1,26 @@
+import type { LogLine } from "./log-lines.ts";
+
+/** What one planning did. */
+export interface PlanReport {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly clusters: number;
+  readonly sent: number;
+  /** Too old to be of use: the call came late. */
+  readonly skipped: number;
+  /** Clusters whose item cannot be read, with why: nothing is planned for them. */
+  readonly unreadable: readonly { readonly name: string; readonly message: string }[];
+}
+
+/** The line of one planning. */
+export const planLine = (report: PlanReport): LogLine => ({
+  level: report.unreadable.length > 0 ? "error" : report.skipped > 0 ? "warn" : "info",
+  message: `Planned ${report.sent} syncs of ${report.clusters} clusters`,
+  fields: {
+    from: new Date(report.fromMs).toISOString(),
+    until: new Date(report.untilMs).toISOString(),
+    sent: report.sent,
+    skipped: report.skipped,
+    ...(report.unreadable.length > 0 && { unreadable: report.unreadable }),
+  },
+});

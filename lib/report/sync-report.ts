@@ -1,0 +1,49 @@
+import type { Because } from "../model/decision.ts";
+import type { PartitionRef } from "../model/ids.ts";
+import type { ScaleEventRecord } from "../model/records.ts";
+
+/** What became of one message: the raw material of the log line and of the metrics. */
+export type SyncReport = CompletedSync | DroppedSync;
+
+interface Told extends PartitionRef {
+  readonly dueMs: number;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** A message that had no effect, and why. */
+export interface DroppedSync extends Told {
+  readonly kind: "dropped";
+  readonly why: DropReason;
+}
+
+/** `stale`: later messages do its work; `done`: this due time or a later one is done; `held`: another holds the lease; `removed`: there is no such partition; `lost`: another claimed it halfway. */
+export type DropReason = "stale" | "done" | "held" | "removed" | "lost";
+
+export interface CompletedSync extends Told {
+  readonly kind: "completed";
+  readonly epoch: number;
+  readonly autoscalers: number;
+  readonly evaluated: number;
+  /** Held because something could not be evaluated. */
+  readonly failed: number;
+  /** Settled in this sync, of this and of earlier ones. */
+  readonly events: readonly ScaleEventRecord[];
+  readonly openIntents: number;
+  /** Autoscalers that cannot be decided because something stored cannot be read. */
+  readonly unreadable: readonly ToldAutoscaler[];
+  /** Autoscalers whose conditions changed. */
+  readonly changed: readonly ToldAutoscaler[];
+  readonly calls: number;
+  readonly bytes: number;
+  readonly pagesWritten: number;
+  readonly journalPages: number;
+  /** Why nobody was evaluated: the kill switch, or a pause of the cluster. */
+  readonly unseen?: Because;
+  readonly phasesMs: Readonly<Record<string, number>>;
+}
+
+export interface ToldAutoscaler extends Because {
+  readonly namespace: string;
+  readonly name: string;
+}

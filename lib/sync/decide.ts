@@ -1,0 +1,107 @@
+import type { Observed } from "../cluster/port.ts";
+import type { Because, Decision, Scale } from "../model/decision.ts";
+import type { Intent } from "../model/records.ts";
+import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
+import type { DecideInput } from "../policy/decide.ts";
+import {
+  autoscalerPaused,
+  clusterPaused,
+  fleetFrozen,
+  intentOpen,
+  intentSettled,
+  intentUnreadable,
+  recordUnreadable,
+  rivalControllers,
+  specInvalid,
+  targetShared,
+  windowsUnreadable,
+} from "../report/holds.ts";
+import { pageOf } from "../store/page-plan.ts";
+import type { Loaded } from "./load.ts";
+import type { LoadedSpec } from "./load-specs.ts";
+import type { ReadySpec, Seen } from "./observe.ts";
+import { isPastDeadline, workloadKey } from "./open-intents.ts";
+import { pausedBy } from "./pause.ts";
+import type { Rules } from "./ports.ts";
+import { windowsNow } from "./stored-windows.ts";
+
+/** What this sync does about one autoscaler. */
+export interface Verdict {
+  readonly autoscaler: LoadedSpec;
+  /** The last word: the decision's own reason, or what held it. */
+  readonly because: Because;
+  /** Absent where nothing was evaluated. */
+  readonly evaluated?: { readonly input: DecideInput; readonly decision: Decision };
+  /** Only here is anything written to the cluster. */
+  readonly scale?: Scale;
+}
+
+/** A verdict per autoscaler, in the order of the specs. No clock, nothing that waits. */
+export const decideAll = (rules: Rules, loaded: Loaded, seen: Seen): readonly Verdict[] => {
+  const held = holdsOf(loaded);
+  return loaded.specs.all.map((autoscaler) => {
+    const unseen = unseenReason(loaded, autoscaler);
+    if (unseen || autoscaler.kind !== "ready") return { autoscaler, because: unseen ?? recordUnreadable("") };
+    const { uid } = autoscaler.record;
+    const observed = seen.observed.observations.get(uid);
+    if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
+    const input = inputOf(loaded, autoscaler, observed);
+    const decision = rules.decide(input);
+    const hold = held(autoscaler) ?? rivalsOf(observed);
+    const verdict = { autoscaler, because: hold ?? decision.because, evaluated: { input, decision } };
+    return decision.kind === "scale" && !hold ? { ...verdict, scale: decision } : verdict;
+  });
+};
+
+const inputOf = (loaded: Loaded, { record, spec }: ReadySpec, observed: Observed): DecideInput => ({
+  namespace: record.namespace,
+  name: record.name,
+  spec,
+  settings: loaded.cluster.settings,
+  observation: observed.observation,
+  windows: windowsOf(loaded, record.uid),
+  nowMs: loaded.nowMs,
+});
+
+const windowsOf = (loaded: Loaded, uid: ReadySpec["record"]["uid"]): Windows => {
+  const page = loaded.pages.length === 0 ? undefined : loaded.pages[pageOf(uid, loaded.pages.length)];
+  const entry = page?.kind === "read" ? page.entries.get(uid) : undefined;
+  return entry ? windowsNow(entry, loaded.head.evaluatedMs) : NEW_WINDOWS;
+};
+
+/** Why an autoscaler is not even evaluated. */
+const unseenReason = (loaded: Loaded, autoscaler: LoadedSpec): Because | undefined => {
+  const { fleet, cluster, nowMs } = loaded;
+  if (fleet.frozen) return fleetFrozen(fleet.frozen);
+  const pause = pausedBy(cluster, nowMs);
+  if (pause) return clusterPaused(pause);
+  if (autoscaler.kind === "unreadable") return recordUnreadable(autoscaler.message);
+  if (autoscaler.kind === "invalid") return specInvalid(autoscaler.message);
+  const own = pausedBy(autoscaler.record, nowMs);
+  if (own) return autoscalerPaused(own);
+  const page = loaded.pages.length === 0 ? undefined : loaded.pages[pageOf(autoscaler.record.uid, loaded.pages.length)];
+  // Windows that cannot be read are not "no windows": a cool-down may be running. It holds until somebody looks.
+  return page?.kind === "unreadable" ? windowsUnreadable(page.message) : undefined;
+};
+
+const rivalsOf = ({ rivals }: Observed): Because | undefined => (rivals.length > 0 ? rivalControllers(rivals) : undefined);
+
+/** Why an evaluated autoscaler must not act: an intent of its workload is open or was settled just now, or another one scales the same workload. */
+const holdsOf = ({ head, specs, nowMs }: Loaded): ((autoscaler: ReadySpec) => Because | undefined) => {
+  const byWorkload = new Map<string, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
+  const byUid = new Map<string, Intent>(head.intents.map((intent) => [intent.uid, intent]));
+  const unreadable = new Map(head.unreadable.map(({ id, message }) => [id.slice(0, id.lastIndexOf(":")), message]));
+  const sharing = Map.groupBy(
+    specs.all.filter((spec) => spec.kind === "ready"),
+    ({ record, spec }) => workloadKey(record.namespace, spec.target),
+  );
+  return ({ record, spec }) => {
+    const key = workloadKey(record.namespace, spec.target);
+    const intent = byWorkload.get(key) ?? byUid.get(record.uid);
+    if (intent) return isPastDeadline(intent, nowMs) ? intentSettled(intent) : intentOpen(intent);
+    const words = unreadable.get(record.uid);
+    if (words !== undefined) return intentUnreadable(words);
+    const others = (sharing.get(key) ?? []).filter((other) => other.record.uid !== record.uid).map((other) => other.record.name);
+    return others.length > 0 ? targetShared(others) : undefined;
+  };
+};

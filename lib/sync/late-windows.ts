@@ -1,0 +1,30 @@
+import type { Intent } from "../model/records.ts";
+import type { RecommendationRun, ScaleChange, Windows } from "../model/windows.ts";
+import type { Change } from "../policy/scale-events.ts";
+
+/**
+ * Windows with the recommendation behind an intent of an earlier sync, at the time it was made, however the scale ended: the sync that made it may have died before it
+ * stored its page, and a stabilization window would be cut short. Twice changes nothing.
+ */
+export const withRecommendation = (windows: Windows, { recommendation, decidedMs }: Intent): Windows =>
+  recommendation === undefined
+    ? windows
+    : { ...windows, memory: { ...windows.memory, recommendations: withRun(windows.memory.recommendations ?? [], recommendation, decidedMs) } };
+
+const withRun = (runs: readonly RecommendationRun[], replicas: number, atMs: number): readonly RecommendationRun[] => {
+  if (runs.some((run) => run.replicas === replicas && run.firstMs <= atMs && atMs <= run.lastMs)) return runs;
+  // Before the run that was still going on then, or began later: the newest run stays the last.
+  const later = runs.findIndex(({ lastMs }) => lastMs >= atMs);
+  return runs.toSpliced(later === -1 ? runs.length : later, 0, { replicas, firstMs: atMs, lastMs: atMs });
+};
+
+/** Windows with a scale of an autoscaler whose spec cannot be read now, whatever its dialect keeps: what may have happened must count once it can be read again. */
+export const withChange = ({ memory, status }: Windows, { from, to, atMs, eventId = "" }: Change): Windows => {
+  const change: ScaleChange = { change: Math.abs(to - from), atMs, eventId };
+  const recorded = (changes: readonly ScaleChange[]): readonly ScaleChange[] =>
+    changes.some((known) => known.eventId === eventId) ? changes : [...changes, change];
+  return {
+    memory: to > from ? { ...memory, scaleUps: recorded(memory.scaleUps) } : { ...memory, scaleDowns: recorded(memory.scaleDowns) },
+    status: { ...status, desiredReplicas: to, lastScaleMs: Math.max(status.lastScaleMs ?? 0, atMs) },
+  };
+};

@@ -1,0 +1,64 @@
+import limited from "p-limit";
+import type { PartitionRef } from "../model/ids.ts";
+import type { StoredWindows } from "../model/records.ts";
+import { allDone } from "../store/all-done.ts";
+import type { Head } from "../store/head.ts";
+import { decodePage } from "../store/page-codec.ts";
+import { type PageItem, readPage } from "../store/pages.ts";
+import type { Tables } from "../store/tables.ts";
+
+const PARALLEL = 8;
+
+/** A windows page as this sync goes by it. */
+export type LoadedPage = { readonly index: number; readonly generation: number; readonly epoch: number; readonly body: Uint8Array } & (
+  | { readonly kind: "read"; readonly entries: ReadonlyMap<string, StoredWindows> }
+  /** Its autoscalers hold: nobody knows what they did last. The bytes are kept as they are. */
+  | { readonly kind: "unreadable"; readonly message: string }
+);
+
+export interface LoadedPages {
+  readonly pages: readonly LoadedPage[];
+  /** Every page must be written by this sync: the one before stopped halfway, and a late write of its pages must find them changed. */
+  readonly mustWrite: boolean;
+}
+
+/**
+ * The pages that the head names. After a clean release a page of the named version may come from memory; after an unclean one all are read strongly and written by
+ * this sync, so that a late page write by whoever stopped halfway is refused, and never makes the next holder's memory stale.
+ */
+export const loadPages = async (tables: Tables, partition: PartitionRef, head: Head, remembered: readonly LoadedPage[]): Promise<LoadedPages> => {
+  const clean = head.releasedEpoch === head.epoch - 1;
+  const limit = limited(PARALLEL);
+  const pages = await allDone(
+    head.pages.map((version, index) => {
+      const known = remembered[index];
+      const counts = clean && known?.generation === head.pageGeneration && known.epoch === version;
+      return counts ? Promise.resolve(known) : limit(() => readOne(tables, partition, head, index));
+    }),
+  );
+  // A version that no release named means the same as an unclean one: somebody wrote since.
+  return { pages, mustWrite: !clean || pages.some(({ epoch, index }) => epoch !== head.pages[index]) };
+};
+
+const readOne = async (tables: Tables, partition: PartitionRef, head: Head, index: number): Promise<LoadedPage> => {
+  const generation = head.pageGeneration;
+  const item = await readPage(tables, { partition, generation, index });
+  return item ? pageOfItem(item, generation, index) : missingPage(head, index);
+};
+
+const pageOfItem = ({ epoch, body }: PageItem, generation: number, index: number): LoadedPage => ({
+  ...decodePage(body),
+  index,
+  generation,
+  epoch,
+  body,
+});
+
+const missingPage = (head: Head, index: number): LoadedPage => ({
+  kind: "unreadable",
+  message: "the item is not there",
+  index,
+  generation: head.pageGeneration,
+  epoch: head.pages[index] ?? 0,
+  body: new Uint8Array(),
+});

@@ -1,0 +1,67 @@
+import type { ClusterRecord, FleetRecord } from "../model/records.ts";
+import { getCluster, getFleet } from "../store/clusters.ts";
+import type { Head } from "../store/head.ts";
+import { type LoadedPages, loadPages } from "./load-pages.ts";
+import { type LoadedSpecs, readSpecs } from "./load-specs.ts";
+import type { SyncMessage } from "./message.ts";
+import type { SyncPorts } from "./ports.ts";
+import type { Remembered } from "./warm-cache.ts";
+
+/** What the tables say, and the time of this sync. */
+export interface Loaded extends LoadedPages {
+  readonly fleet: FleetRecord;
+  readonly cluster: ClusterRecord;
+  readonly head: Head;
+  readonly specs: LoadedSpecs;
+  /** Later than everything that was recorded, and read before the observation begins. */
+  readonly nowMs: number;
+}
+
+/**
+ * Reads the kill switch and the cluster strongly, then specs and windows: from memory where the head vouches for it. `undefined`: the cluster was removed, or no longer has
+ * this partition.
+ */
+export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): Promise<Loaded | undefined> => {
+  const [fleet, cluster] = await both(getFleet(ports.tables), getCluster(ports.tables, message.cluster));
+  if (!cluster?.partitions.some(({ name }) => name === message.partition)) return undefined;
+  const remembered = ports.cache.get(message);
+  const readMs = ports.tables.clock();
+  const [pages, specs] = await both(
+    loadPages(ports.tables, message, head, remembered?.pages ?? []),
+    specsFromMemory(ports, remembered, { head, cluster, readMs }) ??
+      readSpecs(ports, cluster, message, { specVersion: head.specVersion, readMs, before: remembered?.specs }),
+  );
+  return { fleet, cluster, head, specs, ...pages, nowMs: nowOf(ports.tables.clock(), head, pages) };
+};
+
+const both = async <One, Other>(one: Promise<One>, other: Promise<Other> | Other): Promise<readonly [One, Other]> => {
+  const [first, second] = await Promise.allSettled([one, other]);
+  if (first.status === "rejected") throw first.reason;
+  if (second.status === "rejected") throw second.reason;
+  return [first.value, second.value];
+};
+
+const specsFromMemory = (
+  ports: SyncPorts,
+  remembered: Remembered | undefined,
+  now: { readonly head: Head; readonly cluster: ClusterRecord; readonly readMs: number },
+): LoadedSpecs | undefined => {
+  if (!remembered) return undefined;
+  const { specs } = remembered;
+  if (now.head.releasedEpoch !== now.head.epoch - 1) return undefined;
+  const fresh = now.readMs - specs.readMs < ports.timing.specsFreshMs;
+  return fresh && specs.specVersion === now.head.specVersion && specs.clusterVersion === now.cluster.version ? specs : undefined;
+};
+
+/** Time never runs backwards in the record, whatever the clocks do: the latest of own clock, head, open intents and the events that windows hold. */
+const nowOf = (clockMs: number, head: Head, { pages }: LoadedPages): number => {
+  let latest = Math.max(clockMs, head.nowMs, head.evaluatedMs);
+  for (const intent of head.intents) latest = Math.max(latest, intent.decidedMs);
+  for (const page of pages) {
+    if (page.kind === "unreadable") continue;
+    for (const { windows } of page.entries.values()) {
+      for (const { atMs } of [...windows.memory.scaleUps, ...windows.memory.scaleDowns]) latest = Math.max(latest, atMs);
+    }
+  }
+  return latest;
+};

@@ -1,0 +1,32 @@
+import type { WriteOutcome } from "../model/decision.ts";
+import type { Namespace } from "../model/ids.ts";
+import type { ScaleReading } from "../model/observation.ts";
+import type { Intent } from "../model/records.ts";
+import type { TargetRef } from "../model/spec.ts";
+
+/** The workload behind a target, whichever version of its API is named: at most one intent may be open for it. */
+export const workloadKey = (namespace: Namespace | string, { apiVersion, kind, name }: TargetRef): string =>
+  `${namespace}/${apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : ""}/${kind}/${name}`;
+
+/** True once no PUT of this intent can take effect any more. `nowMs` was read before the observation that settles it. */
+export const isPastDeadline = (intent: Intent, nowMs: number): boolean => nowMs > intent.deadlineMs;
+
+const NOT_FOUND = 404;
+
+/**
+ * How an intent ended, told from a consistent observation that began after its deadline; `undefined`: not to be told yet. Unchanged generation proves that no PUT took
+ * effect. What cannot be proven is "unknown", which every limit counts as applied. Never told by the count alone.
+ */
+export const settleFromObservation = (intent: Intent, reading: ScaleReading): WriteOutcome | undefined => {
+  if (reading.kind === "failed") {
+    if (reading.failure.code === NOT_FOUND) return { kind: "unknown", message: "the workload is gone" };
+    // The cluster cannot be seen: the intent stays open, and its workload holds.
+    return undefined;
+  }
+  if (reading.uid !== intent.targetUid) return { kind: "unknown", message: "the workload was replaced by another of the same name" };
+  const counted = intent.targetGeneration !== undefined && reading.generation !== undefined;
+  const unchanged = counted ? reading.generation === intent.targetGeneration : reading.resourceVersion === intent.resourceVersion;
+  if (unchanged) return { kind: "refused", message: "the workload did not change until the deadline" };
+  if (reading.specReplicas === intent.to) return { kind: "applied" };
+  return { kind: "unknown", message: `the workload changed, and has ${reading.specReplicas} replicas` };
+};

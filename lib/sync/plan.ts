@@ -1,0 +1,55 @@
+import type { ClusterName, PartitionName } from "../model/ids.ts";
+import type { ClusterRecord } from "../model/records.ts";
+import { stableHash } from "../store/page-plan.ts";
+import type { SyncMessage } from "./message.ts";
+import { isStale } from "./message.ts";
+
+const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+/** The scheduler may call up to a minute late, and a message must be sent before it is due: so a minute is planned while the one two before it runs. */
+const MINUTES_AHEAD = 2;
+/** Longest delay that the queue can hold a message (SQS: 15 minutes). */
+export const DELAY_SECONDS_MAX = 900;
+
+/** A stretch of time to be planned: from, inclusive, and until, exclusive. */
+export interface PlannedTime {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/**
+ * What a call of the scheduler plans: the minute that begins two minutes after its *scheduled* time, cut to the minute; never the own clock, so that a late or repeated call
+ * plans the same. A start, when nothing is planned yet, plans at once: from its scheduled minute to the end of the one that it would have planned.
+ */
+export const plannedTime = (scheduledMs: number, start: boolean): PlannedTime => {
+  const minuteMs = Math.floor(scheduledMs / MINUTE_MS) * MINUTE_MS;
+  const aheadMs = minuteMs + MINUTES_AHEAD * MINUTE_MS;
+  return { fromMs: start ? minuteMs : aheadMs, untilMs: aheadMs + MINUTE_MS };
+};
+
+/** Due instants of one partition: every period, shifted by a stable hash so that a fleet does not fire in the same second. On whole seconds, as the queue's delays are. */
+export const dueTimes = (cluster: ClusterName, partition: PartitionName, periodMs: number, { fromMs, untilMs }: PlannedTime): readonly number[] => {
+  const slots = Math.max(1, Math.floor(periodMs / SECOND_MS));
+  const shiftMs = (stableHash(`${cluster}/${partition}`) % slots) * SECOND_MS;
+  const first = Math.ceil((fromMs - shiftMs) / periodMs) * periodMs + shiftMs;
+  const due: number[] = [];
+  for (let at = first; at < untilMs; at += periodMs) due.push(at);
+  return due;
+};
+
+type Planned = Pick<ClusterRecord, "name" | "partitions" | "syncPeriodMs">;
+
+/** Every sync of a cluster that is due in the planned time. Paused clusters are planned too: their syncs settle what is open, and say why they hold. */
+export const planCluster = ({ name, partitions, syncPeriodMs }: Planned, planned: PlannedTime): readonly SyncMessage[] =>
+  partitions.flatMap((partition) =>
+    dueTimes(name, partition.name, syncPeriodMs, planned).map((dueMs) => ({
+      cluster: name,
+      partition: partition.name,
+      dueMs,
+      periodMs: syncPeriodMs,
+    })),
+  );
+
+/** Whole seconds from now until a message is due; `undefined` when it is too old to be sent. Rounded up: a sync never runs before its due time. */
+export const delaySeconds = (message: SyncMessage, clockMs: number): number | undefined =>
+  isStale(message, clockMs) ? undefined : Math.min(DELAY_SECONDS_MAX, Math.max(0, Math.ceil((message.dueMs - clockMs) / SECOND_MS)));

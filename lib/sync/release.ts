@@ -1,0 +1,27 @@
+import type { Held } from "../store/head-write.ts";
+import { release } from "../store/release.ts";
+import type { Loaded } from "./load.ts";
+import type { SyncMessage } from "./message.ts";
+import type { SyncPorts } from "./ports.ts";
+import type { Settled } from "./settle.ts";
+import type { StoredPages } from "./store-pages.ts";
+import { evaluates } from "./windows-after.ts";
+
+/** Closes the sync in one update, and only then remembers what it knows: a memory that no release vouches for is never used. */
+export const releasePartition = async (
+  ports: SyncPorts,
+  held: Held,
+  now: { readonly message: SyncMessage; readonly loaded: Loaded; readonly settled: Settled; readonly stored: StoredPages },
+): Promise<void> => {
+  const { message, loaded, settled, stored } = now;
+  await release(ports.tables, held, {
+    dueMs: message.dueMs,
+    nowMs: loaded.nowMs,
+    evaluatedMs: evaluates(loaded) ? loaded.nowMs : loaded.head.evaluatedMs,
+    pageGeneration: stored.generation,
+    pages: stored.pages.map(({ epoch }) => epoch),
+    open: settled.open,
+    unreadable: loaded.head.unreadable,
+  });
+  ports.cache.set(message, { specs: loaded.specs, pages: stored.pages });
+};

@@ -1,0 +1,52 @@
+import { SendMessageBatchCommand, type SendMessageBatchCommandInput, type SQSClient } from "@aws-sdk/client-sqs";
+import { TidemarkError } from "../model/errors.ts";
+import { messageBody, type SyncMessage } from "./message.ts";
+
+/** Where planned syncs go. */
+export interface MessageQueue {
+  readonly client: Pick<SQSClient, "send">;
+  readonly queueUrl: string;
+  readonly wait: (ms: number) => Promise<void>;
+  /** Uniform in [0, 1): the jitter of a repeated send. */
+  readonly random: () => number;
+}
+
+export interface DelayedMessage {
+  readonly message: SyncMessage;
+  readonly delaySeconds: number;
+}
+
+/** Entries of one SendMessageBatch, the service's limit. */
+export const BATCH_MAX = 10;
+const ATTEMPTS_MAX = 5;
+const FIRST_WAIT_MS = 100;
+
+/** The group is the cluster: in a standard queue that makes waits fair between clusters, and nothing relies on it. */
+export const sendParams = (queueUrl: string, batch: readonly DelayedMessage[]): SendMessageBatchCommandInput => ({
+  QueueUrl: queueUrl,
+  Entries: batch.map(({ message, delaySeconds }, at) => ({
+    Id: String(at),
+    MessageBody: messageBody(message),
+    DelaySeconds: delaySeconds,
+    MessageGroupId: message.cluster,
+  })),
+});
+
+/** Sends one batch; entries that the queue did not take are sent again, alone. Throws `plan.unsent` when some were refused to the end: the scheduler then calls again. */
+export const sendBatch = async (queue: MessageQueue, batch: readonly DelayedMessage[]): Promise<void> => {
+  let left = batch;
+  for (let attempt = 1; left.length > 0; attempt++) {
+    const { Failed = [] } = await queue.client.send(new SendMessageBatchCommand(sendParams(queue.queueUrl, left)));
+    const refused = new Set(Failed.map(({ Id }) => Id));
+    left = left.filter((_, at) => refused.has(String(at)));
+    if (left.length === 0) return;
+    if (attempt >= ATTEMPTS_MAX) {
+      const [first] = Failed;
+      throw new TidemarkError("plan.unsent", `Cannot send ${left.length} planned syncs: ${first?.Code}: ${first?.Message ?? "no reason was given"}`, {
+        unsent: left.length,
+        code: first?.Code,
+      });
+    }
+    await queue.wait(queue.random() * FIRST_WAIT_MS * 2 ** (attempt - 1));
+  }
+};

@@ -1,0 +1,117 @@
+import limited from "p-limit";
+import type { PartitionRef } from "../model/ids.ts";
+import type { StoredWindows } from "../model/records.ts";
+import { allDone } from "../store/all-done.ts";
+import { encodePage } from "../store/page-codec.ts";
+import { PAGE_BYTES_MAX, pageOf, wantedPages } from "../store/page-plan.ts";
+import { writePage } from "../store/pages.ts";
+import type { Loaded } from "./load.ts";
+import type { LoadedPage } from "./load-pages.ts";
+import type { SyncPorts } from "./ports.ts";
+import { needsNoWrite } from "./stored-windows.ts";
+
+/** The pages as they stand after this sync. */
+export interface StoredPages {
+  readonly generation: number;
+  readonly pages: readonly LoadedPage[];
+  /** Indexes of the pages whose content changed. */
+  readonly changed: ReadonlySet<number>;
+  readonly written: number;
+}
+
+const PARALLEL = 8;
+
+/** Writes the windows pages that changed, and every page that must be; into a new generation where the autoscalers want another number of pages. */
+export const storePages = async (
+  ports: SyncPorts,
+  partition: PartitionRef,
+  loaded: Loaded,
+  after: ReadonlyMap<string, StoredWindows>,
+): Promise<StoredPages> => {
+  const wanted = wantedNow(loaded, after.size);
+  const plan = wanted === loaded.pages.length ? sameGeneration(loaded, after) : newGeneration(loaded, after, wanted);
+  const fitting = plan.writes.every(({ body }) => body.length <= PAGE_BYTES_MAX) || hasUnreadable(loaded) ? plan : divided(loaded, after, wanted);
+  const limit = limited(PARALLEL);
+  await allDone(
+    fitting.writes.map(({ index, body, readEpoch }) => {
+      const place = { partition, generation: fitting.generation, index };
+      return limit(() => writePage(ports.tables, { place, epoch: loaded.head.epoch, body, ...(readEpoch !== undefined && { readEpoch }) }));
+    }),
+  );
+  return { generation: fitting.generation, pages: fitting.pages, changed: fitting.changed, written: fitting.writes.length };
+};
+
+interface Plan {
+  readonly generation: number;
+  readonly pages: readonly LoadedPage[];
+  readonly changed: ReadonlySet<number>;
+  readonly writes: readonly { readonly index: number; readonly body: Uint8Array; readonly readEpoch?: number }[];
+}
+
+const hasUnreadable = ({ pages }: Loaded): boolean => pages.some(({ kind }) => kind === "unreadable");
+
+/** While a page cannot be read its entries cannot be moved: the number of pages stays. */
+const wantedNow = (loaded: Loaded, autoscalers: number): number => {
+  const bytes = loaded.pages.reduce((sum, { body }) => sum + body.length, 0);
+  return hasUnreadable(loaded) ? loaded.pages.length : wantedPages(autoscalers, loaded.pages.length, bytes);
+};
+
+const byPage = (after: ReadonlyMap<string, StoredWindows>, pages: number): ReadonlyMap<number, readonly StoredWindows[]> =>
+  Map.groupBy(after.values(), ({ uid }) => pageOf(uid, pages));
+
+const sameGeneration = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>): Plan => {
+  const entriesOf = byPage(after, Math.max(1, loaded.pages.length));
+  const changed = new Set<number>();
+  const writes: { index: number; body: Uint8Array; readEpoch: number }[] = [];
+  const pages = loaded.pages.map((page): LoadedPage => {
+    const { index, epoch: readEpoch } = page;
+    if (page.kind === "unreadable") {
+      // A page that is not there has nothing that a late write could change.
+      if (!loaded.mustWrite || page.body.length === 0) return page;
+      writes.push({ index, body: page.body, readEpoch });
+      return { ...page, epoch: loaded.head.epoch };
+    }
+    const entries = entriesOf.get(index) ?? [];
+    const same = isSame(page.entries, entries);
+    if (!same) changed.add(index);
+    if (same && !loaded.mustWrite) return page;
+    const next = pageOfEntries(entries, { index, generation: page.generation, epoch: loaded.head.epoch });
+    writes.push({ index, body: next.body, readEpoch });
+    return next;
+  });
+  return { generation: loaded.head.pageGeneration, pages, changed, writes };
+};
+
+const isSame = (stored: ReadonlyMap<string, StoredWindows>, after: readonly StoredWindows[]): boolean =>
+  stored.size === after.length &&
+  after.every((entry) => {
+    const before = stored.get(entry.uid);
+    return before !== undefined && needsNoWrite(before, entry);
+  });
+
+const pageOfEntries = (
+  entries: readonly StoredWindows[],
+  place: { readonly index: number; readonly generation: number; readonly epoch: number },
+): LoadedPage => ({
+  kind: "read",
+  ...place,
+  entries: new Map(entries.map((entry) => [entry.uid, entry])),
+  body: encodePage(entries),
+});
+
+/** All windows in pages of a new generation, which counts once the release names it. */
+const newGeneration = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>, count: number): Plan => {
+  const generation = loaded.head.pageGeneration + 1;
+  const entriesOf = byPage(after, count);
+  const pages = Array.from({ length: count }, (_, index) =>
+    pageOfEntries(entriesOf.get(index) ?? [], { index, generation, epoch: loaded.head.epoch }),
+  );
+  return { generation, pages, changed: new Set(pages.keys()), writes: pages.map(({ index, body }) => ({ index, body })) };
+};
+
+/** Twice as many pages until each is small enough; one autoscaler alone always is. */
+const divided = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>, count: number): Plan => {
+  const plan = newGeneration(loaded, after, Math.max(1, count) * 2);
+  const fits = plan.pages.every(({ body }) => body.length <= PAGE_BYTES_MAX) || plan.pages.length > after.size * 2;
+  return fits ? plan : divided(loaded, after, plan.pages.length);
+};

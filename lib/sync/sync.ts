@@ -1,0 +1,106 @@
+import { isTidemarkError } from "../model/errors.ts";
+import type { DropReason, SyncReport } from "../report/sync-report.ts";
+import type { Head } from "../store/head.ts";
+import type { Held } from "../store/head-write.ts";
+import { giveBack } from "../store/release.ts";
+import type { Tables } from "../store/tables.ts";
+import { act } from "./act.ts";
+import { claimPartition } from "./claim.ts";
+import { decideAll } from "./decide.ts";
+import { intend } from "./intend.ts";
+import { load } from "./load.ts";
+import { isStale, type SyncMessage } from "./message.ts";
+import { observe } from "./observe.ts";
+import { phaseTimer } from "./phase-timer.ts";
+import type { SyncPorts } from "./ports.ts";
+import { releasePartition } from "./release.ts";
+import { settle } from "./settle.ts";
+import { storePages } from "./store-pages.ts";
+import { completedReport } from "./tell.ts";
+import { windowsAfter } from "./windows-after.ts";
+import { writeJournal } from "./write-journal.ts";
+
+/**
+ * One sync: one message, one partition of one cluster, one due time. Returns what happened; throws when tables or history cannot be written, so that the message is delivered
+ * again. Whatever instant it dies at, the next holder carries on (docs/protocol.md).
+ */
+export const sync = async (given: SyncPorts, message: SyncMessage): Promise<SyncReport> => {
+  const startMs = given.tables.clock();
+  const ports = { ...given, tables: { ...given.tables, untilMs: startMs + given.timing.lifeMs - REPEATS_END_MS } };
+  const dropped = (why: DropReason): SyncReport => ({
+    kind: "dropped",
+    why,
+    cluster: message.cluster,
+    partition: message.partition,
+    dueMs: message.dueMs,
+    startMs,
+    endMs: ports.tables.clock(),
+  });
+  if (isStale(message, startMs)) return dropped("stale");
+  const claimed = await claimPartition(ports, message);
+  if (claimed.kind !== "claimed") return dropped(claimed.kind);
+  const held = holder(message, claimed.head);
+  try {
+    return (await syncHeld(ports, message, { head: claimed.head, held, startMs })) ?? dropped("removed");
+  } catch (error) {
+    ports.cache.forget(message);
+    if (isTidemarkError(error, "store.lease-lost")) return dropped("lost");
+    await endLease(ports.tables, held.now, error);
+    throw error;
+  }
+};
+
+/** Time kept at the end of a life: no call to the tables is repeated in it, so that an invocation ends by itself. */
+const REPEATS_END_MS = 3_000;
+
+/** The holder's last write of the head, which moves on as it writes. */
+interface Holder {
+  now: Held;
+}
+
+const holder = ({ cluster, partition }: SyncMessage, { epoch, writeNumber }: Head): Holder => ({
+  now: { partition: { cluster, partition }, epoch, writeNumber },
+});
+
+/** The phases, in the order of docs/protocol.md. `undefined`: the partition was removed. */
+const syncHeld = async (
+  ports: SyncPorts,
+  message: SyncMessage,
+  claimed: { readonly head: Head; readonly held: Holder; readonly startMs: number },
+): Promise<SyncReport | undefined> => {
+  const { held, startMs } = claimed;
+  const timer = phaseTimer(ports.tables.clock);
+  const softUntilMs = startMs + Math.min(message.periodMs, ports.timing.softDeadlineMs);
+  const loaded = await timer.phase("load", load(ports, message, claimed.head));
+  if (!loaded) return undefined;
+  const seen = await timer.phase("observe", observe(ports, message, loaded));
+  const intentions = await timer.phase("intend", intend(ports, held.now, loaded, decideAll(ports.rules, loaded, seen)));
+  held.now = intentions.held;
+  const acted = await timer.phase("act", act(ports, seen.client, intentions.intended, softUntilMs));
+  const settled = await timer.phase("settle", settle(ports, message, { loaded, late: seen.late, acted }));
+  const after = windowsAfter(ports.rules, loaded, intentions.verdicts, settled);
+  const stored = await timer.phase("pages", storePages(ports, held.now.partition, loaded, after));
+  const journalPages = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts: intentions.verdicts, stored, after }));
+  await timer.phase("release", releasePartition(ports, held.now, { message, loaded, settled, stored }));
+  const endMs = ports.tables.clock();
+  return completedReport(message, {
+    loaded,
+    seen,
+    verdicts: intentions.verdicts,
+    settled,
+    stored,
+    journalPages,
+    startMs,
+    endMs,
+    phasesMs: timer.phasesMs,
+  });
+};
+
+/** Ends the lease of a failed sync. Failing at that too, it stays until it runs out; the first failure is the one to tell. */
+const endLease = async (tables: Tables, held: Held, failure: unknown): Promise<void> => {
+  try {
+    await giveBack(tables, held);
+  } catch (error) {
+    throw new AggregateError([failure, error], "Cannot end the lease of a failed sync", { cause: failure });
+  }
+};

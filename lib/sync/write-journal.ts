@@ -1,0 +1,59 @@
+import type { PartitionRef } from "../model/ids.ts";
+import type { Evaluation, JournalPage, StoredWindows } from "../model/records.ts";
+import { insertJournal } from "../store/journal.ts";
+import { pageOf } from "../store/page-plan.ts";
+import type { Verdict } from "./decide.ts";
+import type { Loaded } from "./load.ts";
+import type { SyncPorts } from "./ports.ts";
+import type { StoredPages } from "./store-pages.ts";
+
+const MINUTE_MS = 60_000;
+
+const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after: ReadonlyMap<string, StoredWindows>): Evaluation | undefined => {
+  if (autoscaler.kind === "unreadable") return undefined;
+  const { uid, namespace, name } = autoscaler.record;
+  const status = after.get(uid)?.windows.status;
+  const decision = evaluated?.decision;
+  return {
+    uid,
+    namespace,
+    name,
+    kind: scale ? "scale" : "hold",
+    failed: decision?.kind === "hold" ? decision.failed : !decision,
+    ...(decision?.from !== undefined && { from: decision.from }),
+    ...(scale && { to: scale.to }),
+    because,
+    metrics: decision?.metrics ?? [],
+    steps: decision?.steps ?? [],
+    events: decision?.events ?? [],
+    ...(status && { status }),
+  };
+};
+
+/** True for the first sync of a minute: each page is then told in the journal, changed or not. */
+const opensMinute = ({ nowMs, head }: Loaded): boolean => Math.floor(nowMs / MINUTE_MS) > Math.floor(head.nowMs / MINUTE_MS);
+
+/** Inserts what this sync found: every page in the first sync of a minute, else those that changed. Returns how many pages. */
+export const writeJournal = async (
+  ports: SyncPorts,
+  partition: PartitionRef,
+  now: {
+    readonly loaded: Loaded;
+    readonly verdicts: readonly Verdict[];
+    readonly stored: StoredPages;
+    readonly after: ReadonlyMap<string, StoredWindows>;
+  },
+): Promise<number> => {
+  const { loaded, stored } = now;
+  // After an unclean end nobody knows whether this minute was opened.
+  const all = opensMinute(loaded) || loaded.mustWrite;
+  const told = stored.pages.filter(({ index }) => all || stored.changed.has(index));
+  if (told.length === 0) return 0;
+  const evaluations = now.verdicts.flatMap((verdict) => evaluationOf(verdict, now.after) ?? []);
+  const byPage = Map.groupBy(evaluations, ({ uid }) => pageOf(uid, stored.pages.length));
+  const pages = told.map(
+    ({ index }): JournalPage => ({ atMs: loaded.nowMs, epoch: loaded.head.epoch, page: index, evaluations: byPage.get(index) ?? [] }),
+  );
+  await insertJournal(ports.insert, partition, pages);
+  return pages.length;
+};

@@ -1,0 +1,107 @@
+import type { ClusterClient, Observed, ScaleAnswer, Watched } from "../../lib/cluster/port.ts";
+import type { ScaleReading } from "../../lib/model/observation.ts";
+
+/** One workload of the cluster in memory: as much of a Deployment as the protocol can see. */
+export interface Workload {
+  uid: string;
+  replicas: number;
+  resourceVersion: number;
+  generation: number;
+  /** Its demand, in replicas; the test's rules scale to it. */
+  demand: number;
+}
+
+export type PutFault = "lost answer" | "lost request" | "late" | "server error";
+
+/** A cluster behind the same port as the real one. PUTs that are late wait in `pending` until the test lands them. */
+export interface MemoryCluster {
+  readonly workloads: Map<string, Workload>;
+  readonly puts: { readonly key: string; readonly replicas: number; readonly effect: boolean }[];
+  readonly pending: (() => void)[];
+  /** What becomes of the next PUTs, first come first served. */
+  readonly faults: PutFault[];
+  /** Called before every PUT is executed: the place to change the workload in between. */
+  beforePut: (key: string) => void;
+  broken: boolean;
+  calls: number;
+  readonly rivals: Map<string, { kind: string; name: string }[]>;
+  readonly client: ClusterClient;
+}
+
+const workload = (uid: string, replicas: number): Workload => ({ uid, replicas, resourceVersion: 1, generation: 1, demand: replicas });
+
+const NONE = { all: [], select: () => [] };
+const failure = (code: number, reason: string, message: string) => ({ code, reason, message });
+
+export const memoryCluster = (names: Readonly<Record<string, number>>, options: { readonly generations?: boolean } = {}): MemoryCluster => {
+  const workloads = new Map(Object.entries(names).map(([name, replicas]) => [name, workload(`uid-of-${name}`, replicas)]));
+  const reading = (name: string): ScaleReading => {
+    if (world.broken) return { kind: "failed", failure: failure(0, "Timeout", "connection timed out") };
+    const found = workloads.get(name);
+    if (!found) return { kind: "failed", failure: failure(404, "NotFound", `deployments.apps "${name}" not found`) };
+    return {
+      kind: "read",
+      specReplicas: found.replicas,
+      statusReplicas: found.replicas,
+      selector: `app=${name}`,
+      uid: found.uid,
+      resourceVersion: String(found.resourceVersion),
+      ...(options.generations !== false && { generation: found.generation }),
+    };
+  };
+  const execute = (name: string, resourceVersion: string, replicas: number): ScaleAnswer => {
+    const found = workloads.get(name);
+    if (!found) return { kind: "refused", failure: failure(404, "NotFound", `deployments.apps "${name}" not found`) };
+    if (String(found.resourceVersion) !== resourceVersion) {
+      return { kind: "conflict", failure: failure(409, "Conflict", "the object has been modified") };
+    }
+    const effect = found.replicas !== replicas;
+    world.puts.push({ key: name, replicas, effect });
+    if (effect) {
+      found.replicas = replicas;
+      found.resourceVersion++;
+      found.generation++;
+    }
+    return { kind: "applied", resourceVersion: String(found.resourceVersion), generation: found.generation };
+  };
+  const UNCLEAR: ScaleAnswer = { kind: "unclear", failure: failure(0, "Timeout", "no answer in time") };
+  const world: MemoryCluster = {
+    workloads,
+    puts: [],
+    pending: [],
+    faults: [],
+    beforePut: () => {},
+    broken: false,
+    calls: 0,
+    rivals: new Map(),
+    client: {
+      observe: async (watched: readonly Watched[]) => {
+        world.calls += 2;
+        const observations = new Map(
+          watched.map(({ uid, spec }): [typeof uid, Observed] => [
+            uid,
+            {
+              observation: { scale: reading(spec.target.name), pods: NONE, answers: { custom: new Map(), external: new Map() }, others: [] },
+              rivals: world.rivals.get(spec.target.name) ?? [],
+            },
+          ]),
+        );
+        return { observations, calls: 2, bytes: 100 };
+      },
+      putScale: async ({ target, resourceVersion, replicas }) => {
+        world.calls++;
+        const fault = world.faults.shift();
+        world.beforePut(target.name);
+        if (fault === "late") world.pending.push(() => void execute(target.name, resourceVersion, replicas));
+        if (fault === "lost answer" || fault === "server error") execute(target.name, resourceVersion, replicas);
+        return fault ? UNCLEAR : execute(target.name, resourceVersion, replicas);
+      },
+      readScale: async (_namespace, target) => {
+        world.calls++;
+        return reading(target.name);
+      },
+      close: () => {},
+    },
+  };
+  return world;
+};

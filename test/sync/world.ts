@@ -1,0 +1,116 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { autoscalerName, autoscalerUid, clusterName, namespace, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import type { AutoscalerRecord, ClusterRecord, ScaleEventRecord } from "../../lib/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import type { SyncReport } from "../../lib/report/sync-report.ts";
+import { putAutoscaler } from "../../lib/store/autoscalers.ts";
+import { putCluster } from "../../lib/store/clusters.ts";
+import { eventsOfCluster } from "../../lib/store/events.ts";
+import { type Head, readHead } from "../../lib/store/head.ts";
+import { insertByPut } from "../../lib/store/history-put.ts";
+import type { Tables } from "../../lib/store/tables.ts";
+import type { SyncPorts } from "../../lib/sync/ports.ts";
+import { sync } from "../../lib/sync/sync.ts";
+import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
+import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { demandRules } from "./demand-rules.ts";
+import { type MemoryCluster, memoryCluster } from "./memory-cluster.ts";
+
+export const PERIOD_MS = 15_000;
+export const START_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
+const NAMESPACE = namespace("shop");
+
+let clusters = 0;
+let tokens = 0;
+
+/** A cluster of its own in shared tables: its clock, its workloads, and workers with a warm cache each. */
+export interface World {
+  readonly cluster: MemoryCluster;
+  readonly record: ClusterRecord;
+  readonly partition: PartitionRef;
+  readonly tables: Tables;
+  nowMs: number;
+  /** Ports of a new environment, with the given parts replaced. */
+  worker(parts?: Partial<SyncPorts>): SyncPorts;
+  /** Syncs the due time that the clock has reached. */
+  sync(ports?: SyncPorts): Promise<SyncReport>;
+  head(): Promise<Head>;
+  events(): Promise<readonly ScaleEventRecord[]>;
+  autoscaler(name: string, generation?: number): AutoscalerRecord;
+}
+
+export const autoscalerRecord = (cluster: ClusterRecord["name"], name: string, generation = 1): AutoscalerRecord => ({
+  cluster,
+  namespace: NAMESPACE,
+  name: autoscalerName(name),
+  uid: autoscalerUid(`uid-${name}`),
+  generation,
+  manifest: name,
+  createdMs: START_MS,
+  updatedMs: START_MS,
+  updatedBy: "test",
+});
+
+export const testTables = (client: DynamoDBClient, names: Pick<Tables, "stateTable" | "historyTable">, clock: () => number): Tables => ({
+  client,
+  ...names,
+  clock,
+  wait: () => Promise.resolve(),
+  random: () => 0,
+  token: () => `token-${++tokens}`,
+});
+
+export const collected = async <Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> => {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+};
+
+/** Stores a cluster with one autoscaler per workload. */
+export const newWorld = async (
+  client: DynamoDBClient,
+  names: Pick<Tables, "stateTable" | "historyTable">,
+  workloads: Readonly<Record<string, number>>,
+  options: { readonly generations?: boolean; readonly rateWindowMs?: number } = {},
+): Promise<World> => {
+  const cluster = memoryCluster(workloads, options);
+  const name = clusterName(`eu-${++clusters}`);
+  const record: ClusterRecord = {
+    name,
+    connection: { kind: "kubeconfig", path: "none" },
+    syncPeriodMs: PERIOD_MS,
+    partitions: [{ name: WHOLE_CLUSTER }],
+    settings: DEFAULT_SETTINGS,
+    version: 1,
+  };
+  const partition = { cluster: name, partition: WHOLE_CLUSTER };
+  const tables = testTables(client, names, () => world.nowMs);
+  await putCluster(tables, record, undefined);
+  for (const workload of Object.keys(workloads)) await putAutoscaler(tables, autoscalerRecord(name, workload), undefined);
+  const worker = (parts: Partial<SyncPorts> = {}): SyncPorts => ({
+    tables,
+    insert: insertByPut(parts.tables ?? tables),
+    connect: () => Promise.resolve(cluster.client),
+    rules: demandRules(cluster, options.rateWindowMs),
+    timing: DEFAULT_TIMING,
+    cache: warmCache(),
+    ...parts,
+  });
+  const world: World = {
+    cluster,
+    record,
+    partition,
+    tables,
+    nowMs: START_MS,
+    worker,
+    sync: (ports = worker()) => sync(ports, { ...partition, dueMs: world.nowMs - (world.nowMs % PERIOD_MS), periodMs: PERIOD_MS }),
+    head: async () => {
+      const head = await readHead(tables, partition);
+      if (!head) throw new Error("there is no head");
+      return head;
+    },
+    events: () => collected(eventsOfCluster(tables, name, { sinceMs: 0, untilMs: world.nowMs + 86_400_000 })),
+    autoscaler: (workload, generation) => autoscalerRecord(name, workload, generation),
+  };
+  return world;
+};
