@@ -6,12 +6,14 @@ import { isDark, lastScrapeMs } from "./scrape.ts";
 import { parseLabelSelector } from "./selectors.ts";
 import { metricNotFound } from "./status.ts";
 
-const DEPLOYMENTS = new Set(["deployments", "deployments.apps"]);
+/** With its group, as the controller asks. */
+const DEPLOYMENTS = "deployments.apps";
 
 /** `GET /apis/custom.metrics.k8s.io/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/METRIC`; a name of "*" asks for all that the labelSelector selects. */
 export const customMetrics = (world: World, version: string, path: readonly string[], query: URLSearchParams): unknown => {
   const [namespace = "", resource = "", name = "", metric = ""] = path;
-  const known = metric === DEMAND_METRIC && (resource === "pods" || DEPLOYMENTS.has(resource));
+  const known = metric === DEMAND_METRIC && (resource === "pods" || resource === DEPLOYMENTS);
+  if (resource === "metrics" && path.length === 3) throw metricNotFound(name, "namespaces");
   if (path.length !== 4 || !known) throw metricNotFound(metric, resource);
   const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
   const { nowMs, workloads } = within(world, namespace);

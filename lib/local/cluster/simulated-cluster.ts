@@ -79,9 +79,12 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
   const faults = faultSwitches();
   const credentials = await serverCredentials(dataDir, wallClock());
   const server = apiServer({ api: kubeApi(simulation, { noise, rivals }, journal), credentials, faults, onError });
-  const url = await listen(server);
   const kubeconfigPath = join(dataDir, "kubeconfig");
-  await writeDurably(kubeconfigPath, kubeconfig(url, credentials));
+  const url = await listen(server);
+  await writeDurably(kubeconfigPath, kubeconfig(url, credentials)).catch((error: unknown) => {
+    server.close();
+    throw error;
+  });
   const each = <Shape>(view: (workload: SimulatedWorkload, nowMs: number) => Shape) => {
     const nowMs = simulation.now();
     return simulation.workloads().map((workload) => view(workload, nowMs));
@@ -100,13 +103,14 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
 
 const warn = (error: unknown): void => process.emitWarning(error instanceof Error ? error : String(error));
 
-/** What decides how a run goes, traces included. The targets of the statistics may change from one start to the next. */
+/** What decides how a run goes, defaults and traces included. The targets of the statistics may change from one start to the next. */
 const fingerprint = (workloads: readonly WorkloadDefinition[]): string => {
   const hash = createHash("sha256");
-  for (const { trace, targetCpuPercent: _, ...definition } of workloads.toSorted((a, b) =>
+  const models = workloads.map((definition) => workloadModel(definition, { seed: 0, startMs: 0 }));
+  for (const { trace, targetCpuPercent: _, ...settings } of models.toSorted((a, b) =>
     `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1,
   )) {
-    hash.update(`${JSON.stringify(definition)}\n${trace.stepMs}\n`);
+    hash.update(`${JSON.stringify(Object.entries(settings).toSorted())}\n${trace.stepMs}\n`);
     for (const { atMs, value } of trace.points) hash.update(`${atMs},${value}\n`);
   }
   return hash.digest("hex");
@@ -127,7 +131,9 @@ const listen = async (server: Server): Promise<string> => {
   return `https://${LOOPBACK}:${address.port}`;
 };
 
+/** Requests under way are cut off, as by a crash; what they appended is still written. A second call finds nothing to do. */
 const closeAll = async (server: Server, journal: WriteJournal): Promise<void> => {
+  if (!server.listening) return;
   const closed = once(server, "close");
   server.close();
   server.closeAllConnections();
