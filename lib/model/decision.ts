@@ -13,6 +13,10 @@ interface Decided {
   readonly metrics: readonly MetricOutcome[];
   /** The pipeline as it went: each step with what came in, what went out and which limit changed it. */
   readonly steps: readonly StepOutcome[];
+  /** Series that the dialect publishes, as far as this sync wrote them. */
+  readonly gauges?: readonly GaugeWrite[];
+  /** When the imitated controller would look again; `null`: only after an edit. Tidemark looks at every sync of the cluster. */
+  readonly dueAgainSeconds?: number | null;
   /** Events as the imitated controller would record them, in order. */
   readonly events: readonly ControllerEvent[];
   /** What to store if nothing is written. After a write it is `afterWrite` that tells. */
@@ -72,6 +76,13 @@ export interface Limit {
   readonly value: number;
   readonly message: string;
   readonly untilMs?: number;
+}
+
+/** One sample of a series, its labels beyond those of the autoscaler; `null` takes the series away. Names ending in `_total` count up by the value. */
+export interface GaugeWrite {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number | null;
 }
 
 export interface ControllerEvent {

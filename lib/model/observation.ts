@@ -10,6 +10,8 @@ export interface Observation {
   /** All pods of the namespace; rules select from it. */
   readonly pods: LabelIndex<Pod>;
   readonly answers: MetricAnswers;
+  /** The monitor that may stop all scaling; only read where the spec asks for it. */
+  readonly monitor?: MonitorReading;
   /**
    * The autoscalers of the namespace and the selectors that their own last sync found (hpa.md 2.5 step 3). The one that is decided may be among them, so that all
    * observations of a namespace can share one list: rules skip it, and an index of the list is built once.
@@ -52,7 +54,27 @@ export interface MetricAnswers {
   readonly resource?: Answer<LabelIndex<PodMetrics>>;
   readonly custom: ReadonlyMap<string, Answer<readonly CustomMetricValue[]>>;
   readonly external: ReadonlyMap<string, Answer<readonly ExternalMetricValue[]>>;
+  /** Label queries of metrics.k8s.io, by canonical selector, that failed while others were answered. */
+  readonly resourceFailures?: ReadonlyMap<string, ApiFailure>;
+  /** Answer of the recommender, for specs that have one. */
+  readonly recommender?: Answer<RecommenderReply>;
 }
+
+/** What an external recommender proposed (watermark.md 2.16); absent bounds are 0. */
+export interface RecommenderReply {
+  readonly replicas: number;
+  readonly lowerBoundReplicas: number;
+  readonly upperBoundReplicas: number;
+  /** In whole units; 0 when it names none. */
+  readonly observedValue: number;
+  readonly reason: string;
+}
+
+/** The monitor that may stop all scaling of an autoscaler (watermark.md 2.2). */
+export type MonitorReading =
+  | { readonly kind: "found"; readonly state?: string }
+  | { readonly kind: "missing" }
+  | { readonly kind: "failed"; readonly failure: ApiFailure };
 
 export type MilliByResource = Readonly<Record<string, bigint>>;
 

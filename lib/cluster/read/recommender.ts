@@ -1,0 +1,55 @@
+import type { Answer, RecommenderReply } from "../../model/observation.ts";
+import { asCount, asList, asObject, asText, type Json } from "./json.ts";
+
+/** Characters of an unexpected answer that the message quotes. */
+const QUOTED = 100;
+
+const KNOWN = new Set(["targetReplicas", "lowerBoundReplicas", "upperBoundReplicas", "timestamp", "observedTargets", "reason", "error"]);
+
+/** Reads what a recommender answered: status and body text. Anything but a 200 with a reply that is understood in full is a failure (watermark.md 2.16). */
+export const readRecommenderAnswer = (status: number, text: string): Answer<RecommenderReply> => {
+  if (status !== 200) return failed(status, `unexpected response code: ${status} (${text.slice(0, QUOTED)})`);
+  const body = parsed(text);
+  return body === undefined ? failed(status, "error unmarshaling response: the body is not a JSON object") : readRecommenderReply(body);
+};
+
+/** Reads the JSON of a WorkloadRecommendationReply. An unknown field fails: it may change what the others mean. */
+export const readRecommenderReply = (body: Json): Answer<RecommenderReply> => {
+  const unknown = Object.keys(body).find((key) => !KNOWN.has(key));
+  if (unknown !== undefined) return failed(200, `error unmarshaling response: unknown field "${unknown}"`);
+  if (body["error"] !== undefined && body["error"] !== null) {
+    const { code, message } = asObject(body["error"]);
+    return failed(200, `error from recommender: ${typeof code === "number" ? code : 0} ${asText(message)}`);
+  }
+  const [replicas, lower, upper] = ["targetReplicas", "lowerBoundReplicas", "upperBoundReplicas"].map((key) => countOf(body[key]));
+  if (replicas === undefined || lower === undefined || upper === undefined)
+    return failed(200, "error unmarshaling response: a count is not a 32-bit integer");
+  const observed = asObject(asList(body["observedTargets"])[0])["targetValue"];
+  const observedValue = typeof observed === "number" && Number.isFinite(observed) ? observed : 0;
+  return {
+    kind: "answered",
+    items: { replicas, lowerBoundReplicas: lower, upperBoundReplicas: upper, observedValue, reason: asText(body["reason"]) },
+  };
+};
+
+const MAX_I32 = 2_147_483_647;
+
+/** Absent is 0; a text of digits is a number in this encoding. */
+const countOf = (value: unknown): number | undefined => {
+  if (value === undefined || value === null) return 0;
+  const count = typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : asCount(value);
+  return count !== undefined && Math.abs(count) <= MAX_I32 ? count : undefined;
+};
+
+const failed = (code: number, message: string): Answer<never> => ({ kind: "failed", failure: { code, reason: "Recommender", message } });
+
+const parsed = (text: string): Json | undefined => {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === "object" && body !== null && !Array.isArray(body) ? asObject(body) : undefined;
+  } catch (error) {
+    // Only what JSON.parse throws means "no JSON".
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,103 @@
+import { milliOf, parseQuantity, wholeOf } from "../../model/quantity.ts";
+import type { LifecycleControl, LimitFactor, Recommender, WatermarkMetric, WatermarkSpec } from "../../model/spec-watermark.ts";
+import { defaulted, milli } from "./defaults.ts";
+import type { WatermarkManifestMetric, WatermarkManifestSpec } from "./shape.ts";
+import { breaches } from "./validity.ts";
+
+type Annotations = Readonly<Record<string, string>>;
+
+export interface WatermarkOptions {
+  readonly skipNotScalingEvents: boolean;
+  readonly clusterName: string;
+}
+
+/** The spec that is decided: defaulted, each missing mark copied from the other one, annotations read. A spec that breaks a rule carries the first breach. */
+export const watermarkSpecOf = (given: WatermarkManifestSpec, annotations: Annotations, options: WatermarkOptions): WatermarkSpec => {
+  const spec = defaulted(given);
+  const [breach] = breaches(spec);
+  return {
+    dialect: "watermark",
+    target: spec.scaleTargetRef,
+    minReplicas: spec.minReplicas ?? 1,
+    maxReplicas: spec.maxReplicas,
+    metrics: spec.metrics.flatMap(metricOf),
+    ...(spec.recommender ? { recommender: recommenderOf(spec.recommender) } : {}),
+    average: spec.algorithm === "average",
+    toleranceMilli: milli(spec.tolerance),
+    scaleUpLimit: factorOf(spec.scaleUpLimitFactor),
+    scaleDownLimit: factorOf(spec.scaleDownLimitFactor),
+    upscaleForbiddenWindowSeconds: spec.upscaleForbiddenWindowSeconds,
+    downscaleForbiddenWindowSeconds: spec.downscaleForbiddenWindowSeconds,
+    upscaleDelayAboveWatermarkSeconds: spec.upscaleDelayAboveWatermarkSeconds,
+    downscaleDelayBelowWatermarkSeconds: spec.downscaleDelayBelowWatermarkSeconds,
+    replicaScalingAbsoluteModulo: spec.replicaScalingAbsoluteModulo ?? 1,
+    converge: convergeOf(spec.convergeTowardsWatermark),
+    dryRun: spec.dryRun,
+    tolerateZero: spec.tolerateZero,
+    minAvailableReplicaPercentage: spec.minAvailableReplicaPercentage,
+    readinessDelaySeconds: spec.readinessDelaySeconds,
+    skipOwnerCheck: annotations["wpa.datadoghq.com/skip-owner-check"] === "true",
+    lifecycleControl: lifecycleOf(annotations["wpa.datadoghq.com/lifecycle-control.enabled"] ?? ""),
+    skipNotScalingEvents: options.skipNotScalingEvents,
+    clusterName: options.clusterName,
+    ...(breach ? { invalid: breach.message } : {}),
+  };
+};
+
+/** Any other text is off. */
+const convergeOf = (text: string): WatermarkSpec["converge"] => (text === "highwatermark" || text === "lowwatermark" ? text : "off");
+
+export const factorOf = (text: string | undefined): LimitFactor => {
+  const quantity = text === undefined ? undefined : parseQuantity(text);
+  return quantity ? { milli: milliOf(quantity), whole: wholeOf(quantity) } : { milli: 0n, whole: 0n };
+};
+
+/** One mark alone stands for both (watermark.md 2.2). */
+export const metricOf = (metric: WatermarkManifestMetric): readonly WatermarkMetric[] => {
+  const block = metric.type === "External" ? metric.external : metric.resource;
+  if (!block) return [];
+  const name = "metricName" in block ? block.metricName : block.name;
+  const high = block.highWatermark ?? block.lowWatermark;
+  const low = block.lowWatermark ?? block.highWatermark;
+  const selector = {
+    ...(block.metricSelector?.matchLabels ? { matchLabels: block.metricSelector.matchLabels } : {}),
+    ...(block.metricSelector?.matchExpressions
+      ? {
+          matchExpressions: block.metricSelector.matchExpressions.map(({ key, operator, values }) => ({
+            key,
+            operator,
+            ...(values ? { values } : {}),
+          })),
+        }
+      : {}),
+  };
+  return [{ source: metric.type === "External" ? "External" : "Resource", name, selector, highMilli: milli(high), lowMilli: milli(low) }];
+};
+
+/** `insecureSkipVerify` is read and not followed: the original never applied it, and the answer decides about production. */
+const recommenderOf = ({
+  url,
+  targetType,
+  settings,
+  highWatermark,
+  lowWatermark,
+  tlsConfig,
+}: NonNullable<WatermarkManifestSpec["recommender"]>): Recommender => {
+  const { insecureSkipVerify: _ignored, ...tls } = tlsConfig ?? {};
+  return {
+    url,
+    targetType,
+    settings,
+    ...(highWatermark === undefined ? {} : { highMilli: milli(highWatermark) }),
+    ...(lowWatermark === undefined ? {} : { lowMilli: milli(lowWatermark) }),
+    tls: Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined)),
+  };
+};
+
+const TRUE_WORDS = new Set(["1", "t", "T", "TRUE", "true", "True"]);
+const FALSE_WORDS = new Set(["0", "f", "F", "FALSE", "false", "False", ""]);
+
+const lifecycleOf = (text: string): LifecycleControl => {
+  if (TRUE_WORDS.has(text)) return { kind: "on" };
+  return FALSE_WORDS.has(text) ? { kind: "off" } : { kind: "unreadable", text };
+};

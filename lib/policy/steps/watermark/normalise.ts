@@ -1,0 +1,66 @@
+import type { LimitFactor, WatermarkSpec } from "../../../model/spec-watermark.ts";
+import { toI32 } from "../../arithmetic.ts";
+import type { Recorder } from "./recorder.ts";
+import type { LimitReason } from "./sentences.ts";
+
+/** Pods of one step at this factor: rounded down, but at least one unless the factor is off. The order of the float operations is the original's (watermark.md 2.8). */
+const step = ({ milli }: LimitFactor, current: number): number => Math.max(1, Math.floor(((Number(milli) / 1000) * current) / 100));
+
+/** The count that one step up may reach. */
+export const scaleUpLimit = (factor: LimitFactor, current: number): number =>
+  factor.whole === 0n ? current : toI32(current + step(factor, current));
+
+/** The count that one step down may reach. */
+export const scaleDownLimit = (factor: LimitFactor, current: number): number =>
+  factor.whole === 0n ? current : toI32(current - step(factor, current));
+
+type NormaliseRules = Pick<WatermarkSpec, "minReplicas" | "maxReplicas" | "scaleUpLimit" | "scaleDownLimit">;
+
+export interface Normalised {
+  readonly replicas: number;
+  readonly reason: LimitReason;
+  /** The limit behind the reason, for people. */
+  readonly limit: number;
+}
+
+/** Velocity, then the bounds (watermark.md 2.8). */
+export const normalise = (current: number, wanted: number, ready: number, rules: NormaliseRules, record: Pick<Recorder, "gauge">): Normalised => {
+  const floor = floorOf(current, wanted, ready, rules, record);
+  if (wanted < floor.limit) return { ...floor, replicas: floor.limit };
+  const ceiling = ceilingOf(current, wanted, rules, record);
+  if (wanted > ceiling.limit) return { ...ceiling, replicas: ceiling.limit };
+  return { replicas: wanted, reason: "DesiredWithinRange", limit: wanted };
+};
+
+const floorOf = (
+  current: number,
+  wanted: number,
+  ready: number,
+  { minReplicas, scaleDownLimit: factor }: NormaliseRules,
+  record: Pick<Recorder, "gauge">,
+): Omit<Normalised, "replicas"> => {
+  if (minReplicas === 0) return { limit: 1, reason: "" };
+  const fastest = scaleDownLimit(factor, current);
+  const capped = wanted < fastest;
+  record.gauge("restricted_scaling", capped ? 1 : 0, { reason: "downscale_capping" });
+  if (!capped) return { limit: minReplicas, reason: "TooFewReplicas" };
+  const limit = Math.max(fastest, minReplicas);
+  // Fewer pods are ready than would be kept: shrinking now would take ready ones away, so the workload holds.
+  return { limit: ready > 0 && ready < limit ? current : limit, reason: "ScaleDownLimit" };
+};
+
+const ceilingOf = (
+  current: number,
+  wanted: number,
+  { maxReplicas, scaleUpLimit: factor }: NormaliseRules,
+  record: Pick<Recorder, "gauge">,
+): Omit<Normalised, "replicas"> => {
+  const fastest = scaleUpLimit(factor, current);
+  if (wanted > fastest) {
+    record.gauge("restricted_scaling", 1, { reason: "upscale_capping" });
+    return { limit: Math.min(fastest, maxReplicas), reason: "ScaleUpLimit" };
+  }
+  // The original resets the label of the other direction here; series keep that habit (watermark.md 2.15).
+  record.gauge("restricted_scaling", 0, { reason: "downscale_capping" });
+  return { limit: maxReplicas, reason: "TooManyReplicas" };
+};

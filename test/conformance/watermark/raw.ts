@@ -1,0 +1,68 @@
+import { readPods } from "../../../lib/cluster/read/pods.ts";
+import { milli } from "../../../lib/manifest/watermark/defaults.ts";
+import { watermarkSpecShape } from "../../../lib/manifest/watermark/shape.ts";
+import { factorOf, metricOf, watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
+import { type LabelIndex, labelIndex } from "../../../lib/model/label-index.ts";
+import type { Pod, ScaleRead } from "../../../lib/model/observation.ts";
+import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
+import type { Condition } from "../../../lib/model/windows.ts";
+
+/** Inputs of single functions (`wpa-vectors/1`) as the raw JSON that a sync reads. */
+export type Raw = Readonly<Record<string, unknown>>;
+
+export const rawOf = (value: unknown): Raw => (typeof value === "object" && value !== null ? (value as Raw) : {});
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+export const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
+export const timeOf = (value: unknown): number => Date.parse(textOf(value));
+
+export const podsOf = (value: unknown): LabelIndex<Pod> =>
+  labelIndex(
+    readPods(
+      (value as readonly Raw[]).map(({ name, labels, ownerReferences, phase, startTime, deletionTimestamp, conditions }) => ({
+        metadata: { name, labels, ownerReferences, ...(deletionTimestamp === null ? {} : { deletionTimestamp }) },
+        status: { phase, conditions, ...(startTime === null ? {} : { startTime }) },
+      })),
+    ),
+  );
+
+export const scaleOf = (value: unknown): ScaleRead => {
+  const { specReplicas, statusReplicas, selector } = rawOf(value);
+  return {
+    kind: "read",
+    specReplicas: numberOf(specReplicas),
+    statusReplicas: numberOf(statusReplicas),
+    selector: textOf(selector),
+    uid: "u",
+    resourceVersion: "1",
+  };
+};
+
+/** A spec whose missing members are Go's zeros: no defaults are filled in. */
+export const bareSpec = (value: unknown, targetName = "foo"): WatermarkSpec => {
+  const given = watermarkSpecShape.parse(value ?? {});
+  const { invalid: _checked, ...spec } = watermarkSpecOf(given, {}, { skipNotScalingEvents: false, clusterName: "" });
+  return {
+    ...spec,
+    target: { ...spec.target, name: spec.target.name || targetName },
+    minReplicas: given.minReplicas ?? 0,
+    toleranceMilli: milli(given.tolerance),
+    scaleUpLimit: factorOf(given.scaleUpLimitFactor),
+    scaleDownLimit: factorOf(given.scaleDownLimitFactor),
+    upscaleForbiddenWindowSeconds: given.upscaleForbiddenWindowSeconds,
+    downscaleForbiddenWindowSeconds: given.downscaleForbiddenWindowSeconds,
+    replicaScalingAbsoluteModulo: given.replicaScalingAbsoluteModulo ?? 0,
+    metrics: given.metrics.flatMap(metricOf),
+  };
+};
+
+export const conditionsOf = (value: unknown): readonly Condition[] =>
+  ((value ?? []) as readonly Raw[]).map(({ type, status, reason, message, lastTransitionTime }) => ({
+    type: textOf(type),
+    status: status === "True" ? "True" : status === "False" ? "False" : "Unknown",
+    reason: textOf(reason),
+    message: textOf(message),
+    transitionMs: lastTransitionTime === undefined ? Number.MIN_SAFE_INTEGER : timeOf(lastTransitionTime),
+  }));
+
+/** Only what the vector expects is compared. */
+export const only = (expected: Raw, actual: Raw): Raw => Object.fromEntries(Object.keys(expected).map((key) => [key, actual[key]]));

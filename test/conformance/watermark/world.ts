@@ -1,0 +1,159 @@
+import { readExternalValues, readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
+import { readPods } from "../../../lib/cluster/read/pods.ts";
+import { readRecommenderAnswer } from "../../../lib/cluster/read/recommender.ts";
+import { type LabelIndex, labelIndex } from "../../../lib/model/label-index.ts";
+import type {
+  Answer,
+  ApiFailure,
+  ExternalMetricValue,
+  MetricAnswers,
+  MonitorReading,
+  Observation,
+  PodMetrics,
+  RecommenderReply,
+  ScaleReading,
+} from "../../../lib/model/observation.ts";
+import { queryKey } from "../../../lib/model/query.ts";
+import { canonicalSelector } from "../../../lib/model/selector.ts";
+
+/** Inputs of a step of a watermark sequence, as the vectors' README lays them out. */
+export interface Step {
+  readonly now: string;
+  readonly autoscaler?: Manifest;
+  readonly scale?: RawScale;
+  readonly pods?: readonly Repeated[];
+  readonly answers?: Readonly<Record<string, RawAnswer>>;
+  readonly monitor?: { readonly state?: string } | null;
+  readonly expect: Expected;
+}
+
+export interface Manifest {
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly annotations?: Readonly<Record<string, string>> };
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+export interface Expected {
+  readonly written: number | null;
+  readonly refused?: number;
+  readonly desiredReplicas: number;
+  readonly lastScaleTime?: string;
+  readonly requeueAfterSeconds: number | null;
+  readonly conditions: readonly ExpectedCondition[];
+  readonly events: readonly { readonly type: string; readonly reason: string; readonly message?: string }[];
+  readonly gauges: Readonly<Record<string, number | string>>;
+  readonly recommenderRequest?: unknown;
+}
+
+export interface ExpectedCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+interface ErrorStatus {
+  readonly code: number;
+  readonly message: string;
+}
+
+export interface RawScale {
+  readonly specReplicas: number;
+  readonly statusReplicas: number;
+  readonly selector: string;
+  readonly updateError?: ErrorStatus;
+  readonly error?: ErrorStatus;
+}
+
+interface RawAnswer {
+  readonly items?: readonly Repeated[];
+  readonly timestamp?: string;
+  readonly window?: string;
+  readonly error?: ErrorStatus;
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly text?: string;
+}
+
+interface Repeated {
+  readonly repeat?: number;
+  readonly metadata?: { readonly name: string };
+}
+
+const failure = ({ code, message }: ErrorStatus): ApiFailure => ({ code, reason: "", message });
+
+const expanded = (items: readonly Repeated[]): readonly unknown[] =>
+  items.flatMap(({ repeat, ...item }) =>
+    repeat === undefined
+      ? [item]
+      : Array.from({ length: repeat }, (_, index) => ({ ...item, metadata: { ...item.metadata, name: `${item.metadata?.name}-${index}` } })),
+  );
+
+/** What the cluster of the vectors serves; a reason of its own for all other kinds. */
+const SERVED = new Set(["apps/v1/Deployment", "apps/v1/StatefulSet", "apps/v1/ReplicaSet", "argoproj.io/v1alpha1/Rollout"]);
+
+export const observationOf = (
+  state: { readonly scale: RawScale; readonly pods: readonly Repeated[] },
+  step: Step,
+  target: { readonly apiVersion: string; readonly kind: string },
+): Observation => ({
+  scale: scaleOf(state.scale, target),
+  pods: labelIndex(readPods(expanded(state.pods))),
+  answers: answersOf(step.answers ?? {}),
+  others: [],
+  ...(step.monitor === undefined ? {} : { monitor: monitorOf(step.monitor) }),
+});
+
+const monitorOf = (monitor: { readonly state?: string } | null): MonitorReading =>
+  monitor === null ? { kind: "missing" } : { kind: "found", ...monitor };
+
+const scaleOf = (scale: RawScale, { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): ScaleReading => {
+  if (!SERVED.has(`${apiVersion}/${kind}`))
+    return { kind: "failed", failure: { code: 404, reason: "NoKindMatch", message: `no matches for kind "${kind}" in group "${apiVersion}"` } };
+  if (scale.error) return { kind: "failed", failure: failure(scale.error) };
+  const { specReplicas, statusReplicas, selector } = scale;
+  return { kind: "read", specReplicas, statusReplicas, selector, uid: "u", resourceVersion: "1" };
+};
+
+const answersOf = (raw: Readonly<Record<string, RawAnswer>>): MetricAnswers => {
+  const by = (kind: string): readonly (readonly [string, RawAnswer])[] =>
+    Object.entries(raw)
+      .filter(([key]) => split(key)[0] === kind)
+      .map(([key, answer]) => [split(key)[1], answer]);
+  const [recommender] = by("recommender").map(([, answer]) => recommended(answer));
+  const refused = by("pods").flatMap(([selector, { error }]) => (error ? [[selector, failure(error)] as const] : []));
+  return {
+    custom: new Map(),
+    external: new Map(by("external").map(([query, answer]) => [externalKey(query), externalAnswer(answer)])),
+    resource: { kind: "answered", items: bySelector(new Map(by("pods").map(([selector, answer]) => [selector, samplesOf(answer)]))) },
+    resourceFailures: new Map(refused),
+    ...(recommender ? { recommender } : {}),
+  };
+};
+
+const externalKey = (text: string): string => {
+  const [metric, metricSelector] = split(text);
+  return queryKey({ for: "external", metric, metricSelector });
+};
+
+const externalAnswer = ({ error, items }: RawAnswer): Answer<readonly ExternalMetricValue[]> =>
+  error ? { kind: "failed", failure: failure(error) } : readExternalValues(items);
+
+const samplesOf = ({ items, timestamp, window }: RawAnswer): readonly PodMetrics[] =>
+  readPodMetrics(expanded(items ?? []).map((item) => ({ timestamp, window, ...(item as object) })));
+
+/** The vectors' answers are filtered already: each selector has its own list. */
+const bySelector = (samples: ReadonlyMap<string, readonly PodMetrics[]>): LabelIndex<PodMetrics> => ({
+  all: [...samples.values()].flat(),
+  select: (selector) => samples.get(canonicalSelector(selector)) ?? [],
+});
+
+const recommended = (answer: RawAnswer): Answer<RecommenderReply> =>
+  answer.error
+    ? { kind: "failed", failure: failure(answer.error) }
+    : readRecommenderAnswer(answer.status ?? 0, answer.text ?? JSON.stringify(answer.body));
+
+const split = (text: string): readonly [string, string] => {
+  const at = text.indexOf("/");
+  return [text.slice(0, at), text.slice(at + 1)];
+};
