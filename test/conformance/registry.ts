@@ -1,6 +1,7 @@
 import type { Difference } from "./differences.ts";
 import { HPA_KINDS } from "./hpa/kinds.ts";
 import type { VectorCase, VectorFile, VectorHead } from "./vector-file.ts";
+import { WATERMARK_KINDS } from "./watermark/kinds.ts";
 
 /** Runs one case through the code that the sync uses, and says where it differs. */
 export type CaseRunner = (vector: VectorCase, head: VectorHead) => readonly Difference[];
@@ -8,6 +9,7 @@ export type CaseRunner = (vector: VectorCase, head: VectorHead) => readonly Diff
 /** Kinds of vectors by dialect; a dialect registers the kinds that it can run. */
 export const KINDS: Readonly<Record<string, Readonly<Record<string, CaseRunner>>>> = {
   hpa: HPA_KINDS,
+  watermark: WATERMARK_KINDS,
 };
 
 export interface CaseResult {

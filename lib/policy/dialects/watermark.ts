@@ -1,5 +1,3 @@
-import dayjs from "dayjs";
-import utc from "dayjs/plugin/utc.js";
 import type { Decision, Limit } from "../../model/decision.ts";
 import type { Observation, ScaleRead } from "../../model/observation.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
@@ -165,10 +163,11 @@ const reportNotScaling = (verdict: Verdict, { spec, namespace, windows }: Waterm
   else record.event("Normal", "NotScaling", `Decided not to scale ${target} to ${verdict.wanted} (last scale time was ${last} )`);
 };
 
-dayjs.extend(utc);
+/** The Swedish form is the ISO one with a blank: 2026-01-02 03:04:05. */
+const SECONDS = new Intl.DateTimeFormat("sv-SE", { timeZone: "UTC", dateStyle: "short", timeStyle: "medium" });
 
 /** As the original prints it. */
-const goTime = (timeMs: number): string => dayjs.utc(timeMs).format("YYYY-MM-DD HH:mm:ss [+0000 UTC]");
+const goTime = (timeMs: number): string => `${SECONDS.format(timeMs)} +0000 UTC`;
 
 interface Held {
   readonly reason: string;
