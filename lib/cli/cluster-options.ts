@@ -1,0 +1,74 @@
+import { resolve } from "node:path";
+import type { Connection } from "../model/records.ts";
+import type { NewCluster } from "../service/service.ts";
+import { lengthMs } from "./since.ts";
+import { usage } from "./usage.ts";
+
+export interface AddOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly secret?: string;
+  readonly eks?: string;
+  readonly endpoint?: string;
+  readonly caData?: string;
+  readonly region?: string;
+  readonly roleArn?: string;
+  readonly period?: string;
+  readonly partition?: readonly string[];
+  readonly tolerance?: string;
+  readonly downscaleStabilization?: string;
+  readonly cpuInitializationPeriod?: string;
+  readonly initialReadinessDelay?: string;
+}
+
+/** What `cluster add` was given, as a cluster to add. Throws usage errors that name the option. */
+export const newCluster = (name: string, options: AddOptions): NewCluster => ({
+  name,
+  connection: connection(name, options),
+  ...(options.period === undefined ? {} : { syncPeriodMs: lengthMs("--period", options.period) }),
+  ...(options.partition === undefined ? {} : { partitions: options.partition.map(partition) }),
+  settings: {
+    ...(options.tolerance === undefined ? {} : { tolerance: ratio("--tolerance", options.tolerance) }),
+    ...setting("downscaleStabilizationMs", "--downscale-stabilization", options.downscaleStabilization),
+    ...setting("cpuInitializationPeriodMs", "--cpu-initialization-period", options.cpuInitializationPeriod),
+    ...setting("initialReadinessDelayMs", "--initial-readiness-delay", options.initialReadinessDelay),
+  },
+});
+
+const connection = (name: string, options: AddOptions): Connection => {
+  const ways = [options.kubeconfig, options.secret, options.eks].filter((way) => way !== undefined);
+  if (ways.length !== 1) throw usage(`Cannot add cluster "${name}": give one of --kubeconfig, --secret and --eks`);
+  const context = options.context === undefined ? {} : { context: options.context };
+  if (options.kubeconfig !== undefined) return { kind: "kubeconfig", path: resolve(options.kubeconfig), ...context };
+  if (options.secret !== undefined) return { kind: "secret", secretId: options.secret, ...context };
+  return {
+    kind: "eks",
+    clusterId: options.eks ?? "",
+    endpoint: needed(name, "--endpoint", options.endpoint),
+    caData: needed(name, "--ca-data", options.caData),
+    region: needed(name, "--region", options.region),
+    ...(options.roleArn === undefined ? {} : { roleArn: options.roleArn }),
+  };
+};
+
+const needed = (name: string, option: string, value: string | undefined): string => {
+  if (value === undefined) throw usage(`Cannot add cluster "${name}": --eks needs ${option}`);
+  return value;
+};
+
+/** "rest" holds what no other names; "shop=web,api" is a partition of two namespaces. */
+const partition = (text: string): { readonly name: string; readonly namespaces?: readonly string[] } => {
+  const [name = "", list, ...more] = text.split("=");
+  if (name === "" || list === "" || more.length > 0)
+    throw usage(`Cannot read --partition "${text}": wanted NAME=NAMESPACE,NAMESPACE or NAME for all others`);
+  return list === undefined ? { name } : { name, namespaces: list.split(",") };
+};
+
+const ratio = (option: string, text: string): number => {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (!(value >= 0 && value < Number.POSITIVE_INFINITY)) throw usage(`Cannot read ${option} "${text}": wanted a number of at least 0, such as 0.1`);
+  return value;
+};
+
+const setting = <Key extends string>(key: Key, option: string, text: string | undefined): { readonly [K in Key]?: number } | object =>
+  text === undefined ? {} : { [key]: lengthMs(option, text, 0) };

@@ -1,0 +1,101 @@
+import { gathered } from "../../service/gathered.ts";
+import type { NewCluster } from "../../service/service.ts";
+import type { ClusterView } from "../../service/views.ts";
+import type { Printer, Session } from "../io.ts";
+import { ageText } from "../output/age.ts";
+import { documentText } from "../output/document.ts";
+import { sheet } from "../output/sheet.ts";
+import { Table } from "../output/table.ts";
+import { futureMs } from "../since.ts";
+
+export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "SYNCED"] as const;
+
+export const list = async ({ service, nowMs }: Session, printer: Printer, output: "table" | "json" | "yaml"): Promise<void> => {
+  const all = await gathered(service.clusters());
+  if (output !== "table") await printer.print(documentText({ items: all }, output));
+  else if (all.length === 0) await printer.print("No clusters\n");
+  else await printer.print(`${new Table(CLUSTER_HEADERS).lines(all.map((cluster) => row(cluster, nowMs))).join("\n")}\n`);
+};
+
+/** The oldest partition speaks for the cluster. */
+const syncedText = ({ partitions }: ClusterView): string => {
+  const ages = partitions.map(({ ageSeconds }) => ageSeconds);
+  return ages.some((age) => age === undefined) ? "never" : `${ageText(Math.max(0, ...ages.map((age) => age ?? 0)) * 1000)} ago`;
+};
+
+const row = (cluster: ClusterView, _nowMs: number): readonly string[] => [
+  cluster.name,
+  cluster.connection.kind,
+  ageText(cluster.syncPeriodSeconds * 1000),
+  String(cluster.partitions.length),
+  cluster.paused ? (cluster.paused.until ?? "yes") : "no",
+  syncedText(cluster),
+];
+
+export const describe = async ({ service }: Session, printer: Printer, name: string, output: "text" | "json" | "yaml"): Promise<void> => {
+  const cluster = await service.cluster(name);
+  await printer.print(output === "text" ? clusterSheet(cluster) : documentText(cluster, output));
+};
+
+const clusterSheet = (cluster: ClusterView): string => {
+  const { kind, ...connection } = cluster.connection;
+  const { settings, paused } = cluster;
+  return sheet([
+    ["Name", cluster.name],
+    ["Version", String(cluster.version)],
+    ["Connection", kind],
+    ...Object.entries(connection).map(([key, value]) => [`  ${key}`, String(value)] as const),
+    ["Sync period", ageText(cluster.syncPeriodSeconds * 1000)],
+    ["Paused", paused ? `since ${paused.at} by ${paused.by}${paused.until === undefined ? "" : `, until ${paused.until}`}` : "no"],
+    {
+      heading: "Partitions",
+      lines: new Table(["Name", "Namespaces", "Synced"]).lines(
+        cluster.partitions.map(({ name, namespaces, ageSeconds }) => [
+          name,
+          typeof namespaces === "string" ? namespaces : namespaces.join(", "),
+          ageSeconds === undefined ? "never" : `${ageText(ageSeconds * 1000)} ago`,
+        ]),
+      ),
+    },
+    {
+      heading: "Controller settings",
+      lines: [
+        `tolerance: ${settings.tolerance}`,
+        `downscale stabilization: ${settings.downscaleStabilizationSeconds}s`,
+        `CPU initialization period: ${settings.cpuInitializationPeriodSeconds}s`,
+        `initial readiness delay: ${settings.initialReadinessDelaySeconds}s`,
+      ],
+    },
+  ]);
+};
+
+export const add = async ({ service }: Session, printer: Printer, cluster: NewCluster): Promise<void> => {
+  const added = await service.addCluster(cluster);
+  await printer.print(`Cluster "${added.name}" added\n`);
+};
+
+export const pause = async ({ service, nowMs }: Session, printer: Printer, name: string, until: string | undefined): Promise<void> => {
+  const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs);
+  await service.pauseCluster(name, untilMs);
+  await printer.print(`Cluster "${name}" paused${untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`}\n`);
+};
+
+export const resume = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {
+  await service.resumeCluster(name);
+  await printer.print(`Cluster "${name}" resumed\n`);
+};
+
+export const remove = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {
+  await service.removeCluster(name);
+  await printer.print(`Cluster "${name}" removed\n`);
+};
+
+export const freeze = async ({ service }: Session, printer: Printer, reason: string): Promise<void> => {
+  const { frozen } = await service.freeze(reason);
+  await printer.print(`Fleet frozen since ${frozen?.at} by ${frozen?.by}: ${frozen?.reason}\n`);
+};
+
+export const thaw = async ({ service }: Session, printer: Printer): Promise<void> => {
+  await service.thaw();
+  await printer.print("Fleet thawed\n");
+};

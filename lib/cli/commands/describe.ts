@@ -1,0 +1,24 @@
+import type { Asked } from "../../service/service.ts";
+import type { Printer, Session } from "../io.ts";
+import { describeSheet } from "../output/describe-sheet.ts";
+import { documentText } from "../output/document.ts";
+import { explainSheet } from "../output/explain-sheet.ts";
+import { pastMs } from "../since.ts";
+
+export interface SheetOptions {
+  readonly output: "text" | "json" | "yaml";
+}
+
+export const describe = async ({ service, nowMs }: Session, printer: Printer, asked: Asked, { output }: SheetOptions): Promise<void> => {
+  const view = await service.describe(asked);
+  await printer.print(output === "text" ? describeSheet(view, nowMs, printer.paint) : documentText(view, output));
+};
+
+export interface ExplainOptions extends SheetOptions {
+  readonly at?: string;
+}
+
+export const explain = async ({ service, nowMs }: Session, printer: Printer, asked: Asked, { output, at }: ExplainOptions): Promise<void> => {
+  const explanation = await service.explain(asked, at === undefined ? undefined : pastMs("--at", at, nowMs));
+  await printer.print(output === "text" ? explainSheet(explanation, nowMs, printer.paint) : documentText(explanation, output));
+};

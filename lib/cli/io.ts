@@ -1,0 +1,49 @@
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import type { Service } from "../service/service.ts";
+import { type Paint, painter } from "./output/paint.ts";
+
+/** Everything the command touches of the process that runs it, so that tests can run it inside their own. */
+export interface Io {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** True when standard output is a terminal that shows colours, and nobody asked for none. */
+  readonly colours: boolean;
+  /** Who the edits are recorded for. */
+  readonly by: string;
+  readonly open: (dataDir: string, by: string) => Promise<Session>;
+}
+
+/** The data folder (or later the stack) that a command works on, from opening to closing. */
+export interface Session {
+  readonly service: Service;
+  /** The folder's clock: every age and every "since" is measured by it. */
+  readonly nowMs: number;
+  close(): Promise<void>;
+}
+
+/** Prints to standard output and learns when nobody reads it any more. */
+export interface Printer {
+  readonly paint: Paint;
+  /** Resolves to false once the reader has gone (`| head -1`): nothing more needs to be read for it. */
+  print(text: string): Promise<boolean>;
+}
+
+/** Text that a reader leaves behind unread is no error; any other failure of the output is one. */
+export const printerOn = (io: Pick<Io, "stdout" | "colours">): Printer => {
+  let gone = false;
+  let failure: Error | undefined;
+  io.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    gone = true;
+    if (error.code !== "EPIPE") failure = error;
+  });
+  return {
+    paint: painter(io.colours),
+    print: async (text) => {
+      if (!gone && !io.stdout.write(text)) await Promise.race([once(io.stdout, "drain"), once(io.stdout, "close")]).catch(() => undefined);
+      if (failure) throw failure;
+      return !gone;
+    },
+  };
+};

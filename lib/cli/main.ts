@@ -1,0 +1,65 @@
+import { CommanderError } from "commander";
+import { isTidemarkError } from "../model/errors.ts";
+import { type Io, printerOn } from "./io.ts";
+import { program, type Run } from "./program.ts";
+
+export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+
+/** Runs one command line (without node and file) and gives the exit code: 0 done, 1 an operating error, 2 called wrongly. One line per error on standard error. */
+export const main = async (args: readonly string[], io: Io): Promise<number> => {
+  const printer = printerOn(io);
+  const run: Run = async (dataDir, work) => {
+    const session = await io.open(dataDir, io.by);
+    try {
+      await work(session, printer);
+    } finally {
+      await session.close();
+    }
+  };
+  const root = program(run, io);
+  for (const command of [root, ...root.commands, ...root.commands.flatMap(({ commands }) => commands)]) {
+    command
+      .exitOverride()
+      .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text), outputError: () => {} });
+  }
+  try {
+    await root.parseAsync(args, { from: "user" });
+    return EXIT.done;
+  } catch (error) {
+    return failure(error, io);
+  }
+};
+
+/** A programmer's mistake is no message for people: it goes up as it is, with its stack. So does what is no error at all. */
+const isMistake = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);
+
+const failure = (error: unknown, io: Io): number => {
+  if (error instanceof CommanderError) return misuse(error, io);
+  if (isMistake(error)) throw error;
+  if (!isTidemarkError(error)) return unforeseen(error, io);
+  for (const line of error.message.split("\n")) io.stderr.write(`error: ${line}\n`);
+  return isTidemarkError(error, "cli.usage") ? EXIT.usage : EXIT.failed;
+};
+
+/** A failure that nobody put into words, such as a damaged file of the data folder: its own words, on one line. */
+const unforeseen = (error: unknown, io: Io): number => {
+  io.stderr.write(`error: Cannot go on: ${String(error).replace(/\s+/g, " ")}\n`);
+  return EXIT.failed;
+};
+
+const HELPED = new Set(["commander.helpDisplayed", "commander.version"]);
+
+const misuse = (error: CommanderError, io: Io): number => {
+  if (HELPED.has(error.code)) return EXIT.done;
+  // Called with no command at all, the help is the answer, and was printed.
+  if (error.code !== "commander.help") io.stderr.write(`error: ${inOurWords(error.message)}\n`);
+  return EXIT.usage;
+};
+
+/** Commander's words in the grammar of every other message: one line, a capital, double quotes, no full stop. */
+const inOurWords = (message: string): string => {
+  const [first = "", hint = ""] = message.replace(/^error: /, "").split("\n");
+  const near = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1];
+  const words = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replaceAll("'", '"').replace(/\.$/, "");
+  return near === undefined ? words : `${words}, did you mean "${near.replaceAll(", ", '", "')}"?`;
+};

@@ -1,0 +1,65 @@
+import type { AutoscalerState, AutoscalerView, MetricView } from "../../service/views.ts";
+import { ageText } from "./age.ts";
+import type { Paint, Style } from "./paint.ts";
+
+export const AUTOSCALER_HEADERS = [
+  "CLUSTER",
+  "NAMESPACE",
+  "NAME",
+  "REFERENCE",
+  "TARGETS",
+  "MIN",
+  "MAX",
+  "CURRENT",
+  "DESIRED",
+  "STATE",
+  "REASON",
+  "SYNCED",
+  "AGE",
+] as const;
+
+const UNKNOWN = "<unknown>";
+const NONE = "<none>";
+/** Targets that one cell shows; the rest are counted, as kubectl does. */
+const SHOWN_TARGETS = 2;
+
+const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
+  active: "good",
+  failing: "bad",
+  frozen: "warn",
+  invalid: "bad",
+  limited: "warn",
+  paused: "warn",
+  waiting: "quiet",
+};
+
+export const stateText = (state: AutoscalerState, paint: Paint): string => paint(STATE_STYLES[state], state);
+
+/** Current over target of each metric: "62%/60%". */
+export const metricText = (metric: MetricView): string => (metric.kind === "measured" ? `${metric.value}/${metric.target}` : UNKNOWN);
+
+export const referenceText = ({ target }: AutoscalerView): string => (target ? `${target.kind}/${target.name}` : UNKNOWN);
+
+export const countText = (count: number | undefined): string => (count === undefined ? UNKNOWN : String(count));
+
+const targetsText = (metrics: readonly MetricView[]): string => {
+  if (metrics.length === 0) return NONE;
+  const shown = metrics.slice(0, SHOWN_TARGETS).map(metricText).join(", ");
+  return metrics.length > SHOWN_TARGETS ? `${shown} + ${metrics.length - SHOWN_TARGETS} more...` : shown;
+};
+
+export const autoscalerRow = (view: AutoscalerView, nowMs: number, paint: Paint): readonly string[] => [
+  view.cluster,
+  view.namespace,
+  view.name,
+  referenceText(view),
+  targetsText(view.metrics),
+  countText(view.minReplicas),
+  countText(view.maxReplicas),
+  countText(view.currentReplicas),
+  countText(view.desiredReplicas),
+  stateText(view.state, paint),
+  view.decision?.reason ?? NONE,
+  view.ageSeconds === undefined ? "never" : `${ageText(view.ageSeconds * 1000)} ago`,
+  ageText(nowMs - Date.parse(view.createdAt)),
+];

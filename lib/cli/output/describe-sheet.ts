@@ -1,0 +1,90 @@
+import { stringify } from "yaml";
+import type { Description } from "../../service/views.ts";
+import { ageText } from "./age.ts";
+import { countText, metricText, referenceText, stateText } from "./autoscaler-rows.ts";
+import { eventRow } from "./event-rows.ts";
+import type { Paint } from "./paint.ts";
+import { type Line, sheet } from "./sheet.ts";
+import { aligned, Table } from "./table.ts";
+import { windowLines } from "./window-lines.ts";
+
+const NONE = "<none>";
+
+/** One autoscaler at length, laid out as `kubectl describe hpa` does and then what only Tidemark knows: its windows, its last decision, the age of the data. */
+export const describeSheet = (view: Description, nowMs: number, paint: Paint): string =>
+  sheet([...identity(view, nowMs, paint), ...state(view, nowMs), ...conditions(view, nowMs, paint), ...history(view, nowMs, paint)]);
+
+const ago = (time: string, nowMs: number): string => `${time} (${ageText(nowMs - Date.parse(time))} ago)`;
+
+const identity = (view: Description, nowMs: number, paint: Paint): readonly Line[] => [
+  ["Name", view.name],
+  ["Namespace", view.namespace],
+  ["Cluster", view.cluster],
+  ["UID", view.uid],
+  ["Generation", String(view.generation)],
+  ["Created", ago(view.createdAt, nowMs)],
+  ["Updated", `${ago(view.updatedAt, nowMs)} by ${view.updatedBy}`],
+  ["Dialect", view.dialect],
+  ["Reference", referenceText(view)],
+  ["State", stateText(view.state, paint)],
+  ...(view.problem === undefined ? [] : [["Problem", view.problem] as const]),
+  [
+    "Paused",
+    view.paused ? `since ${view.paused.at} by ${view.paused.by}${view.paused.until === undefined ? "" : `, until ${view.paused.until}`}` : "no",
+  ],
+];
+
+const replicas = (view: Description): string =>
+  view.currentReplicas === undefined ? "not known yet" : `${view.currentReplicas} current / ${view.desiredReplicas ?? view.currentReplicas} desired`;
+
+const state = (view: Description, nowMs: number): readonly Line[] => [
+  {
+    heading: "Metrics (current / target)",
+    lines: view.metrics.length === 0 ? [NONE] : aligned(view.metrics.map((metric) => [`${metric.name}:`, metricText(metric).replace("/", " / ")])),
+  },
+  ["Min replicas", countText(view.minReplicas)],
+  ["Max replicas", countText(view.maxReplicas)],
+  ...(view.behavior === undefined ? [] : [{ heading: "Behavior", lines: stringify(view.behavior).trimEnd().split("\n") }]),
+  [`${view.target?.kind ?? "Target"} replicas`, replicas(view)],
+  ["Last scale", view.lastScaleAt === undefined ? "never" : ago(view.lastScaleAt, nowMs)],
+  ["Last decision", decision(view, nowMs)],
+  ["Data as of", view.syncedAt === undefined ? "no sync has completed yet" : ago(view.syncedAt, nowMs)],
+  { heading: "Windows", lines: windowLines(view.windows, nowMs) },
+];
+
+const decision = ({ decision }: Description, nowMs: number): string => {
+  if (!decision) return "none yet";
+  const count =
+    decision.kind === "scale" ? `scale ${decision.from} -> ${decision.to}` : `hold${decision.from === undefined ? "" : ` at ${decision.from}`}`;
+  return `${count}: ${decision.reason}: ${decision.message} (${ageText(nowMs - Date.parse(decision.at))} ago)`;
+};
+
+const conditions = (view: Description, nowMs: number, paint: Paint): readonly Line[] => [
+  {
+    heading: "Conditions",
+    lines:
+      view.conditions.length === 0
+        ? [NONE]
+        : new Table(["Type", "Status", "Since", "Reason", "Message"]).lines(
+            view.conditions.map(({ type, status, since, reason, message }) => [
+              type,
+              paint(status === "False" && type !== "ScalingLimited" ? "warn" : "quiet", status),
+              ageText(nowMs - Date.parse(since)),
+              reason,
+              message,
+            ]),
+          ),
+  },
+];
+
+const history = (view: Description, nowMs: number, paint: Paint): readonly Line[] => [
+  {
+    heading: "Events",
+    lines:
+      view.events.length === 0
+        ? [NONE]
+        : new Table(["Age", "From", "To", "Reason", "Outcome", "Message"]).lines(
+            view.events.map((event) => eventRow(event, nowMs, paint)).map(([age = "", , , , , ...rest]) => [age, ...rest]),
+          ),
+  },
+];

@@ -1,0 +1,47 @@
+import type { Explanation, MetricView, StepView } from "../../service/views.ts";
+import { ageText, untilText } from "./age.ts";
+import type { Paint } from "./paint.ts";
+import { type Line, sheet } from "./sheet.ts";
+import { aligned, Table } from "./table.ts";
+import { windowLines } from "./window-lines.ts";
+
+/** Why an autoscaler is at its count: metrics, then each step of the pipeline, then the windows, then what would lead elsewhere. */
+export const explainSheet = (explanation: Explanation, nowMs: number, paint: Paint): string => {
+  const { decision } = explanation;
+  const atMs = Date.parse(decision.at);
+  return sheet([
+    ["Name", explanation.name],
+    ["Namespace", explanation.namespace],
+    ["Cluster", explanation.cluster],
+    ["Evaluated", `${decision.at} (${ageText(nowMs - atMs)} ago)`],
+    ["Outcome", paint("strong", outcomeText(explanation))],
+    ["Reason", `${decision.reason}: ${decision.message}`],
+    { heading: "Metrics", lines: metrics(explanation.metrics, paint) },
+    { heading: "Steps", lines: explanation.steps.length === 0 ? ["<none>"] : aligned(explanation.steps.map((step) => stepRow(step, atMs))) },
+    { heading: "Windows", lines: windowLines(explanation.windows, atMs) },
+    { heading: "For another outcome", lines: explanation.otherwise },
+  ] satisfies readonly Line[]);
+};
+
+const outcomeText = ({ decision }: Explanation): string => {
+  if (decision.kind === "scale") return `scale from ${decision.from} to ${decision.to}`;
+  return decision.from === undefined ? "hold, the count could not be read" : `hold at ${decision.from}`;
+};
+
+const metrics = (all: readonly MetricView[], paint: Paint): readonly string[] =>
+  all.length === 0
+    ? ["<none evaluated>"]
+    : new Table(["Metric", "Value", "Target", "Ratio", "Proposes"]).lines(
+        all.map((metric) =>
+          metric.kind === "measured"
+            ? [metric.name, metric.value, metric.target, metric.ratio === undefined ? "-" : metric.ratio.toFixed(3), String(metric.proposal)]
+            : [metric.name, paint("bad", "failed"), "-", "-", `nothing: ${metric.reason}: ${metric.message}`],
+        ),
+      );
+
+const stepRow = ({ step, before, after, limit }: StepView, atMs: number): readonly string[] => {
+  const count = before === after ? `${before}` : `${before} -> ${after}`;
+  if (!limit) return [step, count, before === after ? "unchanged" : ""];
+  const end = limit.until === undefined ? "" : `, until ${limit.until} (${untilText(Date.parse(limit.until), atMs)})`;
+  return [step, count, `${limit.reason} ${limit.value}: ${limit.message}${end}`];
+};

@@ -1,0 +1,40 @@
+import { stripVTControlCharacters } from "node:util";
+
+const GAP = "   ";
+
+type Row = readonly string[];
+
+const widthOf = (cell: string): number => stripVTControlCharacters(cell).length;
+
+const widest = (widths: readonly number[], rows: readonly Row[]): readonly number[] =>
+  rows.reduce((seen, row) => row.map((cell, column) => Math.max(seen[column] ?? 0, widthOf(cell))), widths);
+
+const lineOf = (row: Row, widths: readonly number[]): string =>
+  row
+    .map((cell, column) => (column === row.length - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)) + GAP))
+    .join("")
+    .trimEnd();
+
+/** Rows in columns as kubectl prints them: left-aligned, three blanks apart, no borders, the last column never padded. */
+export const aligned = (rows: readonly Row[]): readonly string[] => {
+  const widths = widest([], rows);
+  return rows.map((row) => lineOf(row, widths));
+};
+
+/** The same with a header, in batches, so that a list of any length is printed in constant memory: a column is as wide as the widest cell seen so far. */
+export class Table {
+  readonly #headers: Row;
+  #widths: readonly number[] | undefined;
+
+  constructor(headers: Row) {
+    this.#headers = headers;
+  }
+
+  /** The lines of one batch, the header above the first. */
+  lines(batch: readonly Row[]): readonly string[] {
+    const rows = this.#widths ? batch : [this.#headers, ...batch];
+    const widths = widest(this.#widths ?? [], rows);
+    this.#widths = widths;
+    return rows.map((row) => lineOf(row, widths));
+  }
+}

@@ -1,0 +1,162 @@
+import { Command, Option } from "commander";
+import { type AddOptions, newCluster } from "./cluster-options.ts";
+import * as cluster from "./commands/cluster.ts";
+import { describe, type ExplainOptions, explain, type SheetOptions } from "./commands/describe.ts";
+import { type ApplyCommandOptions, apply, pause, remove, resume } from "./commands/edit.ts";
+import { type EventsOptions, events } from "./commands/events.ts";
+import { type GetOptions, get } from "./commands/get.ts";
+import type { Printer, Session } from "./io.ts";
+
+/** Runs a command's work in the session of its data folder, which is closed whatever happens. */
+export type Run = (dataDir: string, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
+
+interface Where {
+  readonly data: string;
+  readonly namespace?: string;
+  readonly cluster?: string;
+}
+
+const output = (choices: readonly string[]): Option => new Option("-o, --output <format>", "how to print it").choices(choices).default(choices[0]);
+
+/** An autoscaler by name, and where to look for it. */
+const asked = (name: string, { namespace, cluster: inCluster }: Where) => ({
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(inCluster === undefined ? {} : { cluster: inCluster }),
+});
+
+const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
+
+const on = (command: Command): Command => command.option("--data <dir>", "data folder of the run", ".tidemark");
+
+const inNamespace = (command: Command): Command =>
+  on(command).option("-n, --namespace <namespace>", "only in this namespace").option("--cluster <cluster>", "only in this cluster");
+
+/** The whole command line. Handlers hold no rule: they turn options into one call of a command. */
+export const program = (run: Run, io: Parameters<typeof apply>[3]): Command => {
+  const root = new Command("tidemark").description("Scales Kubernetes workloads in many clusters, with nothing installed in the clusters");
+  reading(root, run);
+  editing(root, run, io);
+  clusters(root.command("cluster").description("the clusters that Tidemark scales in"), run);
+  fleet(root.command("fleet").description("the kill switch over every cluster"), run);
+  return root;
+};
+
+const reading = (root: Command, run: Run): void => {
+  inNamespace(root.command("get"))
+    .description("list autoscalers, or one of them")
+    .argument("[name]")
+    .addOption(output(["table", "json", "yaml"]))
+    .action((name: string | undefined, options: GetOptions & Where) => run(options.data, (session, printer) => get(session, printer, name, options)));
+  inNamespace(root.command("describe"))
+    .description("everything about one autoscaler: metrics, windows, conditions, last decision, events")
+    .argument("<name>")
+    .addOption(output(["text", "json", "yaml"]))
+    .action((name: string, options: SheetOptions & Where) =>
+      run(options.data, (session, printer) => describe(session, printer, asked(name, options), options)),
+    );
+  inNamespace(root.command("explain"))
+    .description("why an autoscaler is at its count, and what would have to change for another")
+    .argument("<name>")
+    .option("--at <time>", "the evaluation of that time: RFC 3339, or a duration ago")
+    .addOption(output(["text", "json", "yaml"]))
+    .action((name: string, options: ExplainOptions & Where) =>
+      run(options.data, (session, printer) => explain(session, printer, asked(name, options), options)),
+    );
+  inNamespace(root.command("events"))
+    .description("scale events, oldest first")
+    .argument("[name]")
+    .option("--all", "of every autoscaler")
+    .option("--since <time>", "not older than: a duration, or RFC 3339")
+    .addOption(output(["table", "jsonl", "json", "yaml", "csv"]))
+    .action((name: string | undefined, options: EventsOptions & Where) =>
+      run(options.data, (session, printer) => events(session, printer, name, options)),
+    );
+};
+
+const editing = (root: Command, run: Run, io: Parameters<typeof apply>[3]): void => {
+  inNamespace(root.command("apply"))
+    .description("create or update autoscalers; all documents of all files, or none")
+    .requiredOption("-f, --filename <file>", "manifests in YAML or JSON, - for standard input; repeatable", collect)
+    .option("--dry-run", "check everything, store nothing")
+    .action((options: ApplyCommandOptions & Where) => run(options.data, (session, printer) => apply(session, printer, options, io)));
+  inNamespace(root.command("delete"))
+    .description("forget an autoscaler; its workload keeps its count, its history stays")
+    .argument("<name>")
+    .action((name: string, options: Where) => run(options.data, (session, printer) => remove(session, printer, asked(name, options))));
+  inNamespace(root.command("pause"))
+    .description("hold an autoscaler's workload where it is")
+    .argument("<name>")
+    .option("--until <time>", "resume by itself then: a duration, or RFC 3339")
+    .action((name: string, options: Where & { readonly until?: string }) =>
+      run(options.data, (session, printer) => pause(session, printer, asked(name, options), options.until)),
+    );
+  inNamespace(root.command("resume"))
+    .description("end a pause")
+    .argument("<name>")
+    .action((name: string, options: Where) => run(options.data, (session, printer) => resume(session, printer, asked(name, options))));
+};
+
+const clusters = (parent: Command, run: Run): void => {
+  on(parent.command("add"))
+    .description("connect a cluster")
+    .argument("<name>")
+    .option("--kubeconfig <file>", "connect by a kubeconfig file")
+    .option("--secret <id>", "connect by a kubeconfig or token in Secrets Manager")
+    .option("--context <context>", "context of the kubeconfig")
+    .option("--eks <cluster-id>", "connect to an EKS cluster by IAM")
+    .option("--endpoint <url>", "its API endpoint")
+    .option("--ca-data <base64>", "its certificate authority")
+    .option("--region <region>", "its region")
+    .option("--role-arn <arn>", "role to assume for it")
+    .option("--period <duration>", "sync period, 5s to 15m (default: 15s)")
+    .option("--partition <name=namespaces>", "a partition and its namespaces, or NAME alone for all others; repeatable", collect)
+    .option("--tolerance <ratio>", "controller setting (default: 0.1)")
+    .option("--downscale-stabilization <duration>", "controller setting (default: 5m)")
+    .option("--cpu-initialization-period <duration>", "controller setting (default: 5m)")
+    .option("--initial-readiness-delay <duration>", "controller setting (default: 30s)")
+    .action((name: string, options: AddOptions & Where) => {
+      const added = newCluster(name, options);
+      return run(options.data, (session, printer) => cluster.add(session, printer, added));
+    });
+  on(parent.command("list"))
+    .description("list clusters")
+    .addOption(output(["table", "json", "yaml"]))
+    .action((options: Where & { readonly output: "table" | "json" | "yaml" }) =>
+      run(options.data, (session, printer) => cluster.list(session, printer, options.output)),
+    );
+  on(parent.command("describe"))
+    .description("everything about one cluster")
+    .argument("<name>")
+    .addOption(output(["text", "json", "yaml"]))
+    .action((name: string, options: Where & SheetOptions) =>
+      run(options.data, (session, printer) => cluster.describe(session, printer, name, options.output)),
+    );
+  on(parent.command("pause"))
+    .description("hold every workload of a cluster where it is")
+    .argument("<name>")
+    .option("--until <time>", "resume by itself then: a duration, or RFC 3339")
+    .action((name: string, options: Where & { readonly until?: string }) =>
+      run(options.data, (session, printer) => cluster.pause(session, printer, name, options.until)),
+    );
+  on(parent.command("resume"))
+    .description("end a cluster's pause")
+    .argument("<name>")
+    .action((name: string, options: Where) => run(options.data, (session, printer) => cluster.resume(session, printer, name)));
+  on(parent.command("remove"))
+    .description("forget a cluster that has no autoscalers")
+    .argument("<name>")
+    .action((name: string, options: Where) => run(options.data, (session, printer) => cluster.remove(session, printer, name)));
+};
+
+const fleet = (parent: Command, run: Run): void => {
+  on(parent.command("freeze"))
+    .description("hold every workload of every cluster where it is")
+    .requiredOption("--reason <text>", "why, for everyone who looks")
+    .action((options: Where & { readonly reason: string }) =>
+      run(options.data, (session, printer) => cluster.freeze(session, printer, options.reason)),
+    );
+  on(parent.command("thaw"))
+    .description("end the freeze")
+    .action((options: Where) => run(options.data, (session, printer) => cluster.thaw(session, printer)));
+};

@@ -1,0 +1,35 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { openFolder } from "../local/data-folder.ts";
+import { tablesClient } from "../local/tables.ts";
+import { openService } from "../service/open.ts";
+import { insertByPut } from "../store/history-put.ts";
+import type { Session } from "./io.ts";
+
+/** The longest that a command waits for clear answers of the tables. */
+const PATIENCE_MS = 30_000;
+
+/** Opens the data folder of an embedded run, alive or ended, for one command. Throws `local.no-data`, `local.folder-in-use`. */
+export const openDataFolder = async (dataDir: string, by: string): Promise<Session> => {
+  const folder = await openFolder(dataDir);
+  const client = tablesClient(folder.endpoint);
+  const tables = {
+    client,
+    stateTable: "tidemark-state",
+    historyTable: "tidemark-history",
+    clock: () => performance.now(),
+    wait: async (ms: number) => wait(ms),
+    random: Math.random,
+    token: randomUUID,
+    untilMs: performance.now() + PATIENCE_MS,
+  };
+  const service = openService({ tables, insert: insertByPut(tables), clock: folder.clock, by, newUid: randomUUID });
+  return {
+    service,
+    nowMs: folder.clock(),
+    close: async () => {
+      client.destroy();
+      await folder.close();
+    },
+  };
+};

@@ -1,0 +1,113 @@
+import { TidemarkError } from "../model/errors.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../model/ids.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
+import { getAutoscaler } from "../store/autoscalers.ts";
+import type { Desk } from "./desk.ts";
+import { store } from "./edit.ts";
+import { clustersNamed } from "./find.ts";
+import { check, type Given, inNamespace, readGiven } from "./manifests.ts";
+import type { ApplyOptions, Source } from "./service.ts";
+import type { Applied } from "./views.ts";
+
+/** Edits that others may make in between before ours gives up. */
+const ATTEMPTS_MAX = 5;
+/** Documents of one call: each is read and written by itself. */
+const DOCUMENTS_MAX = 1_000;
+
+/** A document that passed every check, and the record that it replaces. */
+interface Planned {
+  readonly given: Given;
+  readonly old?: AutoscalerRecord;
+  readonly applied: Applied;
+}
+
+/**
+ * Creates or updates autoscalers. All documents are checked before any is stored, so that a refusal changes nothing; after that each is one edit of its own.
+ * Throws `manifest.*` with a line for every problem, `service.unknown`, `service.invalid`, `service.conflict`.
+ */
+export const apply = async (desk: Desk, sources: readonly Source[], options: ApplyOptions): Promise<readonly Applied[]> => {
+  const given = readGiven(sources).map((one) => inNamespace(one, options.namespace));
+  if (given.length > DOCUMENTS_MAX) throw invalid(`Cannot apply ${given.length} documents: ${DOCUMENTS_MAX} at once are the most`);
+  const cluster = await clusterFor(desk, options.cluster);
+  const planned = await planAll(desk, cluster, given);
+  if (options.dryRun) return planned.map(({ applied }) => applied);
+  const applied: Applied[] = [];
+  for (const plan of planned) applied.push(await storePlanned(desk, cluster, plan));
+  return applied;
+};
+
+const invalid = (message: string): TidemarkError => new TidemarkError("service.invalid", message, {});
+
+/** The cluster that was named, or the only one there is. */
+const clusterFor = async (desk: Desk, name: string | undefined): Promise<ClusterRecord> => {
+  const [first, ...more] = await clustersNamed(desk, name);
+  if (!first) throw invalid("Cannot apply: there is no cluster yet; add one first");
+  if (more.length > 0) throw invalid(`Cannot apply: there are ${more.length + 1} clusters, "${first.name}" first; say which`);
+  return first;
+};
+
+const planAll = async (desk: Desk, cluster: ClusterRecord, all: readonly Given[]): Promise<readonly Planned[]> => {
+  const planned: Planned[] = [];
+  const lines: string[] = [];
+  const places = new Map<string, string>();
+  for (const given of all) {
+    const plan = await planOne(desk, cluster, given);
+    if ("lines" in plan) lines.push(...plan.lines);
+    else planned.push(plan);
+    const twice = "lines" in plan ? undefined : namedBefore(places, plan);
+    if (twice !== undefined) lines.push(twice);
+  }
+  if (lines.length > 0) throw new TidemarkError("manifest.invalid", lines.join("\n"), { lines });
+  return planned;
+};
+
+const namedBefore = (places: Map<string, string>, { given, applied }: Planned): string | undefined => {
+  const path = `${applied.namespace}/${applied.name}`;
+  const before = places.get(path);
+  places.set(path, given.where);
+  return before === undefined ? undefined : `Cannot accept "${given.where}": "${path}" is in "${before}" already`;
+};
+
+const planOne = async (desk: Desk, cluster: ClusterRecord, given: Given): Promise<Planned | { readonly lines: readonly string[] }> => {
+  const alone = check(given, undefined);
+  if (alone.kind === "refused") return { lines: alone.lines };
+  const { metadata } = alone.admitted;
+  const ref = { cluster: cluster.name, namespace: namespace(metadata.namespace), name: autoscalerName(metadata.name) };
+  const old = await getAutoscaler(desk.tables, ref);
+  const checked = old ? check(given, old) : alone;
+  if (checked.kind === "refused") return { lines: checked.lines };
+  const { changed, stored } = checked.admitted;
+  const outcome = !old ? "created" : changed ? "configured" : "unchanged";
+  const applied = { ...ref, kind: String(stored["kind"]), outcome, generation: old?.generation ?? 0, warnings: checked.warnings } as const;
+  return { given, ...(old && { old }), applied };
+};
+
+/** Stores one planned document; when somebody else was faster, it is planned anew on what they stored. */
+const storePlanned = async (desk: Desk, cluster: ClusterRecord, first: Planned): Promise<Applied> => {
+  let plan = first;
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const { given, old, applied } = plan;
+    if (applied.outcome === "unchanged") return applied;
+    const after = recordOf(desk, cluster, given, applied, old);
+    const written = await store(desk, { cluster, verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
+    if (written.kind === "stored") return { ...applied, generation: written.generation };
+    const again = await planOne(desk, cluster, given);
+    if ("lines" in again) throw new TidemarkError("manifest.invalid", again.lines.join("\n"), again);
+    plan = again;
+  }
+  throw new TidemarkError("service.conflict", `Cannot apply "${first.applied.namespace}/${first.applied.name}": others are editing it`, {});
+};
+
+const recordOf = (
+  desk: Desk,
+  cluster: ClusterRecord,
+  { document }: Given,
+  { namespace: inside, name }: Applied,
+  old: AutoscalerRecord | undefined,
+) => ({
+  ...(old ?? { uid: autoscalerUid(desk.newUid()), createdMs: desk.clock() }),
+  cluster: cluster.name,
+  manifest: JSON.stringify(document),
+  namespace: namespace(inside),
+  name: autoscalerName(name),
+});

@@ -1,0 +1,109 @@
+import type { StepOutcome } from "../model/decision.ts";
+import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord } from "../model/records.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import type { Windows } from "../model/windows.ts";
+import type { Found } from "./find.ts";
+import type { Evaluated } from "./partition-data.ts";
+import { timeText } from "./time-text.ts";
+import type { AutoscalerState, AutoscalerView, DecisionView, EventView, PauseView, StepView } from "./views.ts";
+
+/** Everything that is known of one autoscaler, before it is put into words. */
+export interface Known extends Found {
+  readonly spec: { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };
+  readonly fleet: FleetRecord;
+  readonly windows?: Windows;
+  readonly evaluated?: Evaluated;
+  /** End of the partition's last completed sync. */
+  readonly syncedMs?: number;
+  readonly nowMs: number;
+}
+
+export const autoscalerView = (known: Known): AutoscalerView => {
+  const { record, spec, windows, evaluated, syncedMs, nowMs } = known;
+  const pause = pauseView(record.paused, nowMs);
+  const status = windows?.status;
+  return {
+    cluster: record.cluster,
+    namespace: record.namespace,
+    name: record.name,
+    uid: record.uid,
+    generation: record.generation,
+    ...specView(spec),
+    state: stateOf(known),
+    ...(pause && { paused: pause }),
+    ...(status && { currentReplicas: status.currentReplicas, desiredReplicas: status.desiredReplicas }),
+    metrics: evaluated?.evaluation.metrics ?? [],
+    conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: timeText(transitionMs) })),
+    ...(evaluated && { decision: decisionView(evaluated) }),
+    ...(status?.lastScaleMs !== undefined && { lastScaleAt: timeText(status.lastScaleMs) }),
+    ...(syncedMs !== undefined && { syncedAt: timeText(syncedMs), ageSeconds: secondsBetween(syncedMs, nowMs) }),
+    createdAt: timeText(record.createdMs),
+    updatedAt: timeText(record.updatedMs),
+    updatedBy: record.updatedBy,
+    manifest: manifestOf(record),
+  };
+};
+
+export const secondsBetween = (thenMs: number, nowMs: number): number => Math.max(0, Math.floor((nowMs - thenMs) / 1000));
+
+const specView = (spec: Known["spec"]): Pick<AutoscalerView, "dialect" | "target" | "minReplicas" | "maxReplicas" | "problem"> =>
+  spec.kind === "spec"
+    ? { dialect: spec.spec.dialect, target: spec.spec.target, minReplicas: spec.spec.minReplicas, maxReplicas: spec.spec.maxReplicas }
+    : { dialect: "unknown", problem: spec.message };
+
+/** The first that holds, strongest first: what stops it from acting comes before what it found. */
+const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: Known): AutoscalerState => {
+  if (fleet.frozen) return "frozen";
+  if (pauseView(cluster.paused, nowMs) || pauseView(record.paused, nowMs)) return "paused";
+  if (spec.kind === "problem") return "invalid";
+  if (!evaluated) return "waiting";
+  if (evaluated.evaluation.failed) return "failing";
+  return evaluated.evaluation.steps.some(({ limit }) => limit) ? "limited" : "active";
+};
+
+/** A pause that is still on; one whose end has come is over without an edit. */
+export const pauseView = (paused: AutoscalerRecord["paused"], nowMs: number): PauseView | undefined => {
+  if (!paused || (paused.untilMs !== undefined && paused.untilMs <= nowMs)) return undefined;
+  return { by: paused.by, at: timeText(paused.atMs), ...(paused.untilMs !== undefined && { until: timeText(paused.untilMs) }) };
+};
+
+const manifestOf = ({ manifest }: AutoscalerRecord): unknown => JSON.parse(manifest);
+
+export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => ({
+  at: timeText(atMs),
+  kind: evaluation.kind,
+  ...(evaluation.from !== undefined && { from: evaluation.from }),
+  ...(evaluation.to !== undefined && { to: evaluation.to }),
+  reason: evaluation.because.reason,
+  message: evaluation.because.message,
+  failed: evaluation.failed,
+});
+
+export const stepView = ({ step, before, after, limit }: StepOutcome): StepView => {
+  if (!limit) return { step, before, after };
+  const { untilMs, ...rest } = limit;
+  return { step, before, after, limit: { ...rest, ...(untilMs !== undefined && { until: timeText(untilMs) }) } };
+};
+
+export const stepViews = (steps: Evaluation["steps"]): readonly StepView[] => steps.map(stepView);
+
+export const eventView = (event: ScaleEventRecord): EventView => ({
+  id: event.id,
+  at: timeText(event.atMs),
+  settledAt: timeText(event.settledMs),
+  cluster: event.cluster,
+  namespace: event.namespace,
+  name: event.name,
+  target: event.target,
+  from: event.from,
+  to: event.to,
+  reason: event.reason,
+  message: event.message,
+  outcome: event.outcome,
+  ...(event.detail !== undefined && { detail: event.detail }),
+  partition: event.partition,
+  uid: event.uid,
+  specGeneration: event.specGeneration,
+  metrics: event.metrics,
+  steps: stepViews(event.steps),
+});

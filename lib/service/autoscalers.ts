@@ -1,0 +1,55 @@
+import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../model/records.ts";
+import { listAutoscalers } from "../store/autoscalers.ts";
+import { getFleet } from "../store/clusters.ts";
+import { partitionOf } from "../store/partitions.ts";
+import { autoscalerView, type Known } from "./autoscaler-view.ts";
+import type { Desk } from "./desk.ts";
+import { clustersNamed, type Found, mustRead, optionalNamespace } from "./find.ts";
+import { storedSpec } from "./manifests.ts";
+import { type PartitionData, partitionData } from "./partition-data.ts";
+import type { Filter } from "./service.ts";
+import type { AutoscalerView } from "./views.ts";
+
+/** Reads what is known of autoscalers of one cluster; each partition's head and pages are read once. */
+const reader = (desk: Desk, cluster: ClusterRecord, fleet: FleetRecord) => {
+  const partitions = new Map<string, Promise<PartitionData>>();
+  const dataOf = (record: AutoscalerRecord): Promise<PartitionData> | undefined => {
+    const partition = partitionOf(cluster, record.namespace);
+    if (partition === undefined) return undefined;
+    const known = partitions.get(partition) ?? partitionData(desk, { cluster: cluster.name, partition });
+    partitions.set(partition, known);
+    return known;
+  };
+  return async (record: AutoscalerRecord, atMs?: number): Promise<Known> => {
+    const nowMs = desk.clock();
+    const data = await dataOf(record);
+    const windows = await data?.windows(record);
+    const evaluated = await data?.evaluation(record, atMs ?? nowMs);
+    const syncedMs = data?.head?.nowMs;
+    return {
+      cluster,
+      record,
+      fleet,
+      nowMs,
+      spec: storedSpec(record),
+      ...(windows && { windows }),
+      ...(evaluated && { evaluated }),
+      ...(syncedMs !== undefined && syncedMs > 0 && { syncedMs }),
+    };
+  };
+};
+
+/** What is known of one autoscaler; its newest evaluation at or before `atMs` (default: now). */
+export const known = async (desk: Desk, { cluster, record }: Found, atMs?: number): Promise<Known> =>
+  reader(desk, cluster, await getFleet(desk.tables))(record, atMs);
+
+/** In order of cluster, namespace and name; an item that cannot be read ends the list with its name. */
+export async function* autoscalers(desk: Desk, filter: Filter): AsyncGenerator<AutoscalerView> {
+  const fleet = await getFleet(desk.tables);
+  for (const cluster of await clustersNamed(desk, filter.cluster)) {
+    const read = reader(desk, cluster, fleet);
+    for await (const item of listAutoscalers(desk.tables, cluster.name, optionalNamespace(filter.namespace))) {
+      yield autoscalerView(await read(mustRead(cluster.name, item)));
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { TidemarkError } from "../model/errors.ts";
+import { clusterName, type Namespace, namespace, partitionName, WHOLE_CLUSTER } from "../model/ids.ts";
+import type { ClusterRecord } from "../model/records.ts";
+import { DEFAULT_SETTINGS } from "../model/settings.ts";
+import { listAutoscalers } from "../store/autoscalers.ts";
+import { deleteCluster, getCluster, putCluster } from "../store/clusters.ts";
+import { readHead } from "../store/head.ts";
+import { pauseView, secondsBetween } from "./autoscaler-view.ts";
+import type { Desk } from "./desk.ts";
+import { clustersNamed, findCluster } from "./find.ts";
+import type { NewCluster } from "./service.ts";
+import { timeText } from "./time-text.ts";
+import type { ClusterView } from "./views.ts";
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const LABEL_WORDS = "must be small letters, digits and -, at most 63";
+/** DESIGN.md §1: below 5 s the queue's own delays show, above 15 min lies the longest delay of a message. */
+const PERIOD_LEAST_MS = 5_000;
+const PERIOD_MOST_MS = 900_000;
+const PERIOD_MS = 15_000;
+/** Edits that others may make in between before ours gives up. */
+const ATTEMPTS_MAX = 5;
+
+const view = async (desk: Desk, cluster: ClusterRecord): Promise<ClusterView> => {
+  const nowMs = desk.clock();
+  const paused = pauseView(cluster.paused, nowMs);
+  const { settings } = cluster;
+  return {
+    name: cluster.name,
+    connection: cluster.connection,
+    syncPeriodSeconds: cluster.syncPeriodMs / 1000,
+    partitions: await Promise.all(cluster.partitions.map((partition) => partitionView(desk, cluster, partition, nowMs))),
+    ...(paused && { paused }),
+    settings: {
+      tolerance: settings.tolerance,
+      downscaleStabilizationSeconds: settings.downscaleStabilizationMs / 1000,
+      cpuInitializationPeriodSeconds: settings.cpuInitializationPeriodMs / 1000,
+      initialReadinessDelaySeconds: settings.initialReadinessDelayMs / 1000,
+    },
+    version: cluster.version,
+  };
+};
+
+const partitionView = async (desk: Desk, cluster: ClusterRecord, { name, namespaces }: ClusterRecord["partitions"][number], nowMs: number) => {
+  const head = await readHead(desk.tables, { cluster: cluster.name, partition: name });
+  const synced = head !== undefined && head.nowMs > 0;
+  return {
+    name,
+    namespaces: namespaces ?? ("all others" as const),
+    ...(synced && { syncedAt: timeText(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
+  };
+};
+
+export async function* clusters(desk: Desk): AsyncGenerator<ClusterView> {
+  for (const cluster of await clustersNamed(desk, undefined)) yield view(desk, cluster);
+}
+
+export const cluster = async (desk: Desk, name: string): Promise<ClusterView> => view(desk, await findCluster(desk, name));
+
+/** Throws `service.invalid` with every fault, `service.exists`. */
+export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<ClusterView> => {
+  const faults = faultsOf(wanted);
+  if (faults.length > 0) throw new TidemarkError("service.invalid", `Cannot add cluster "${wanted.name}": ${faults.join("; ")}`, { faults });
+  const record: ClusterRecord = {
+    name: clusterName(wanted.name),
+    connection: wanted.connection,
+    syncPeriodMs: wanted.syncPeriodMs ?? PERIOD_MS,
+    partitions: (wanted.partitions ?? [{ name: WHOLE_CLUSTER }]).map(({ name, namespaces }) => ({
+      name: partitionName(name),
+      ...(namespaces && { namespaces: namespaces.map(namespace) }),
+    })),
+    settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
+    version: 1,
+  };
+  const stored = await putCluster(desk.tables, record, undefined);
+  if (stored.kind === "conflict")
+    throw new TidemarkError("service.exists", `Cannot add cluster "${wanted.name}": there is one of that name`, { name: wanted.name });
+  return view(desk, record);
+};
+
+const faultsOf = ({ name, syncPeriodMs: periodMs = PERIOD_MS, partitions = [] }: NewCluster): readonly string[] => {
+  const named = partitions.flatMap(({ namespaces }) => namespaces ?? []);
+  return [
+    ...(LABEL.test(name) ? [] : [`its name ${LABEL_WORDS}`]),
+    ...(periodMs >= PERIOD_LEAST_MS && periodMs <= PERIOD_MOST_MS ? [] : [`its sync period is ${periodMs / 1000} s, must be 5 s to 15 min`]),
+    ...partitions.filter((partition) => !LABEL.test(partition.name)).map((partition) => `the partition name "${partition.name}" ${LABEL_WORDS}`),
+    ...named.filter((text) => !LABEL.test(text)).map((text) => `the namespace "${text}" ${LABEL_WORDS}`),
+    ...twice(partitions.map((partition) => partition.name)).map((text) => `the partition "${text}" is named twice`),
+    ...twice(named).map((text) => `the namespace "${text}" is in two partitions`),
+    ...(partitions.filter(({ namespaces }) => namespaces === undefined).length > 1 ? ["only one partition may hold all other namespaces"] : []),
+  ];
+};
+
+const twice = (names: readonly string[]): readonly string[] => [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
+
+/** Reads, changes and writes under the version that was read, again while others are faster. */
+const edit = async (desk: Desk, name: string, change: (record: ClusterRecord) => ClusterRecord): Promise<ClusterView> => {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const before = await findCluster(desk, name);
+    const after = { ...change(before), version: before.version + 1 };
+    if ((await putCluster(desk.tables, after, before.version)).kind === "stored") return view(desk, after);
+  }
+  throw new TidemarkError("service.conflict", `Cannot edit cluster "${name}": others are editing it`, { name });
+};
+
+export const pauseCluster = (desk: Desk, name: string, untilMs?: number): Promise<ClusterView> =>
+  edit(desk, name, (record) => ({ ...record, paused: { by: desk.by, atMs: desk.clock(), ...(untilMs !== undefined && { untilMs }) } }));
+
+export const resumeCluster = (desk: Desk, name: string): Promise<ClusterView> => edit(desk, name, ({ paused: _over, ...record }) => record);
+
+/** Refused while the cluster has autoscalers: they would be left without a place. Its history stays. */
+export const removeCluster = async (desk: Desk, name: string): Promise<void> => {
+  const { version } = await findCluster(desk, name);
+  for await (const item of listAutoscalers(desk.tables, clusterName(name))) {
+    const [inNamespace, first] = item.kind === "read" ? [item.record.namespace, item.record.name] : [item.namespace as Namespace, item.name];
+    throw new TidemarkError("service.in-use", `Cannot remove cluster "${name}": it has autoscalers, "${inNamespace}/${first}" first`, { name });
+  }
+  if ((await deleteCluster(desk.tables, clusterName(name), version)).kind === "stored") return;
+  if ((await getCluster(desk.tables, clusterName(name))) === undefined) return;
+  throw new TidemarkError("service.conflict", `Cannot remove cluster "${name}": somebody edited it meanwhile`, { name });
+};

@@ -1,0 +1,38 @@
+import type { AutoscalerRef } from "../model/ids.ts";
+import type { ScaleEventRecord } from "../model/records.ts";
+import { NEW_WINDOWS } from "../model/windows.ts";
+import { eventsOfAutoscaler } from "../store/events.ts";
+import { autoscalerView, eventView, type Known } from "./autoscaler-view.ts";
+import { known } from "./autoscalers.ts";
+import type { Desk } from "./desk.ts";
+import { findAutoscaler } from "./find.ts";
+import type { Asked } from "./service.ts";
+import type { Description } from "./views.ts";
+import { NO_WINDOWS, type WindowsView, windowsView } from "./windows-view.ts";
+
+/** Newest scale events that a description shows. */
+const SHOWN_EVENTS = 10;
+
+/** Everything about one autoscaler: head, windows page and newest journal page, each read once. */
+export const describe = async (desk: Desk, asked: Asked): Promise<Description> => {
+  const found = await findAutoscaler(desk, asked);
+  const all = await known(desk, found);
+  const newest = await newestEvents(desk, found.record, all.nowMs);
+  return {
+    ...autoscalerView(all),
+    ...(all.spec.kind === "spec" && all.spec.spec.behavior && { behavior: all.spec.spec.behavior }),
+    windows: windowsOf(all, all.nowMs),
+    events: newest.map(eventView).toReversed(),
+  };
+};
+
+/** What the windows held at an instant; nothing is known of those of a manifest that is not understood. */
+export const windowsOf = ({ spec, windows, cluster }: Known, atMs: number): WindowsView =>
+  spec.kind === "spec" ? windowsView(spec.spec, (windows ?? NEW_WINDOWS).memory, cluster.settings, atMs) : NO_WINDOWS;
+
+const newestEvents = async (desk: Desk, ref: AutoscalerRef, untilMs: number): Promise<readonly ScaleEventRecord[]> => {
+  const newest: ScaleEventRecord[] = [];
+  const stretch = { sinceMs: 0, untilMs, newestFirst: true, pageSize: SHOWN_EVENTS };
+  for await (const event of eventsOfAutoscaler(desk.tables, ref, stretch)) if (newest.push(event) === SHOWN_EVENTS) break;
+  return newest;
+};

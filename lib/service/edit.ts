@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from "node:util";
+import { TidemarkError } from "../model/errors.ts";
+import type { AutoscalerRef } from "../model/ids.ts";
+import type { AutoscalerRecord, ChangeRecord, ClusterRecord } from "../model/records.ts";
+import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../store/autoscalers.ts";
+import { insertChange } from "../store/changes.ts";
+import { partitionOf } from "../store/partitions.ts";
+import type { RecordWrite } from "../store/record-write.ts";
+import type { Desk } from "./desk.ts";
+
+/** Generations that are tried in turn: one is lost for every editor that died between its change item and its record. */
+const GENERATIONS_MAX = 16;
+
+export interface Edit {
+  readonly cluster: ClusterRecord;
+  readonly verb: ChangeRecord["verb"];
+  readonly ref: AutoscalerRef;
+  readonly uid: AutoscalerRecord["uid"];
+  /** As it was read; absent when it is to be created. */
+  readonly before?: AutoscalerRecord;
+  /** As it is to be stored, with a new generation and editor; absent when it is to be deleted. */
+  readonly after?: Omit<AutoscalerRecord, "generation" | "updatedMs" | "updatedBy">;
+}
+
+/*
+ *  change uid:5 inserted ── record put (generation 4 → 5) ── spec version raised
+ *                        └─ died ✗  generation 5 never exists: the change counts for nothing, the next editor takes 6
+ *
+ * Nobody's edit is without its change item (DESIGN.md §3); history unwritable → nothing is edited.
+ */
+export const store = async (desk: Desk, edit: Edit): Promise<RecordWrite & { readonly generation: number }> => {
+  const generation = await recordChange(desk, edit);
+  const written = await write(desk, edit, generation);
+  if (written.kind === "stored") await announce(desk, edit);
+  return { ...written, generation };
+};
+
+const recordChange = async (desk: Desk, { verb, ref, uid, before, after }: Edit): Promise<number> => {
+  const first = (before?.generation ?? 0) + 1;
+  for (let generation = first; generation < first + GENERATIONS_MAX; generation++) {
+    const change: ChangeRecord = {
+      cluster: ref.cluster,
+      namespace: ref.namespace,
+      name: ref.name,
+      id: `${uid}:${generation}`,
+      atMs: desk.clock(),
+      by: desk.by,
+      verb,
+      ...(before && { before: textOf(before) }),
+      ...(after && { after: textOf(after) }),
+    };
+    if (isDeepStrictEqual(await insertChange(desk.insert, change), change)) return generation;
+  }
+  throw new TidemarkError("service.conflict", `Cannot ${verb} "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}": others are editing it`, {
+    ...ref,
+  });
+};
+
+/** What a change shows of a record: the manifest, and the pause when there is one. */
+const textOf = ({ manifest, paused }: Pick<AutoscalerRecord, "manifest" | "paused">): string =>
+  paused ? JSON.stringify({ manifest, paused }) : manifest;
+
+const write = (desk: Desk, { ref, before, after }: Edit, generation: number): Promise<RecordWrite> => {
+  if (after) return putAutoscaler(desk.tables, { ...after, generation, updatedMs: desk.clock(), updatedBy: desk.by }, before?.generation);
+  if (before) return deleteAutoscaler(desk.tables, ref, before.generation);
+  throw new RangeError("an edit has a state before it or after it");
+};
+
+/** A namespace that no partition holds is decided by nobody, so nobody need be told. */
+const announce = async (desk: Desk, { cluster, ref }: Edit): Promise<void> => {
+  const partition = partitionOf(cluster, ref.namespace);
+  if (partition !== undefined) await raiseSpecVersion(desk.tables, { cluster: cluster.name, partition });
+};

@@ -1,0 +1,42 @@
+import { TidemarkError } from "../model/errors.ts";
+import type { AutoscalerRecord } from "../model/records.ts";
+import { pauseView } from "./autoscaler-view.ts";
+import type { Desk } from "./desk.ts";
+import { type Edit, store } from "./edit.ts";
+import { findAutoscaler } from "./find.ts";
+import type { Asked, Edited } from "./service.ts";
+
+/** Edits that others may make in between before ours gives up. */
+const ATTEMPTS_MAX = 5;
+
+type Change = Pick<Edit, "verb" | "after">;
+
+/** Reads, changes and writes under the generation that was read, again while others are faster; `change` gives nothing when it is so already. */
+const edit = async (desk: Desk, asked: Asked, change: (before: AutoscalerRecord) => Change | undefined): Promise<Edited> => {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const { cluster, record } = await findAutoscaler(desk, asked);
+    const edited = { cluster: record.cluster, namespace: record.namespace, name: record.name };
+    const wanted = change(record);
+    if (!wanted) return { ...edited, changed: false };
+    const outcome = await store(desk, { cluster, ref: record, uid: record.uid, before: record, ...wanted });
+    if (outcome.kind === "stored") return { ...edited, changed: true };
+  }
+  throw new TidemarkError("service.conflict", `Cannot edit "${asked.name}": others are editing it`, { name: asked.name });
+};
+
+/** Forgets an autoscaler. Its workload keeps its count, its events and changes stay. */
+export const remove = (desk: Desk, asked: Asked): Promise<Edited> => edit(desk, asked, () => ({ verb: "delete" }));
+
+/** Holds the workload where it is; a pause with another end replaces the one before. */
+export const pause = (desk: Desk, asked: Asked, untilMs?: number): Promise<Edited> =>
+  edit(desk, asked, (before) => {
+    const now = desk.clock();
+    if (pauseView(before.paused, now) && before.paused?.untilMs === untilMs) return undefined;
+    return { verb: "pause", after: { ...before, paused: { by: desk.by, atMs: now, ...(untilMs !== undefined && { untilMs }) } } };
+  });
+
+export const resume = (desk: Desk, asked: Asked): Promise<Edited> =>
+  edit(desk, asked, (before) => {
+    const { paused, ...after } = before;
+    return pauseView(paused, desk.clock()) ? { verb: "resume", after } : undefined;
+  });

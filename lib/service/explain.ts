@@ -1,0 +1,37 @@
+import { TidemarkError } from "../model/errors.ts";
+import { decisionView, secondsBetween, stepViews } from "./autoscaler-view.ts";
+import { known } from "./autoscalers.ts";
+import { windowsOf } from "./describe.ts";
+import type { Desk } from "./desk.ts";
+import { findAutoscaler } from "./find.ts";
+import { otherwise } from "./otherwise.ts";
+import type { Asked } from "./service.ts";
+import { timeText } from "./time-text.ts";
+import type { Explanation } from "./views.ts";
+
+/** Why an autoscaler was at its count at an instant, from the newest journal page at or before it. Throws `service.not-evaluated` where the journal has none. */
+export const explain = async (desk: Desk, asked: Asked, atMs?: number): Promise<Explanation> => {
+  const all = await known(desk, await findAutoscaler(desk, asked), atMs);
+  const { evaluated, record, cluster, spec, nowMs } = all;
+  if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, cluster.name, atMs);
+  const windows = windowsOf(all, evaluated.atMs);
+  const { evaluation } = evaluated;
+  return {
+    cluster: record.cluster,
+    namespace: record.namespace,
+    name: record.name,
+    decision: decisionView(evaluated),
+    ageSeconds: secondsBetween(evaluated.atMs, nowMs),
+    metrics: evaluation.metrics,
+    steps: stepViews(evaluation.steps),
+    windows,
+    otherwise: otherwise({ evaluation, settings: cluster.settings, windows, ...(spec.kind === "spec" && { spec: spec.spec }) }),
+  };
+};
+
+const notEvaluated = (path: string, cluster: string, atMs: number | undefined): TidemarkError =>
+  new TidemarkError(
+    "service.not-evaluated",
+    `Cannot explain "${path}" in cluster "${cluster}"${atMs === undefined ? "" : ` at ${timeText(atMs)}`}: no sync has evaluated it ${atMs === undefined ? "yet" : "by then, or its journal has expired"}`,
+    { path, cluster, atMs },
+  );

@@ -1,0 +1,130 @@
+import { TidemarkError } from "../model/errors.ts";
+import { autoscalerName, clusterName, type Namespace, namespace } from "../model/ids.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
+import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../store/autoscalers.ts";
+import { type ClusterItem, getCluster, listClusters } from "../store/clusters.ts";
+import type { Desk } from "./desk.ts";
+import { gathered } from "./gathered.ts";
+import { nearest } from "./nearest.ts";
+import type { Asked } from "./service.ts";
+
+export interface Found {
+  readonly cluster: ClusterRecord;
+  readonly record: AutoscalerRecord;
+}
+
+/** Matches that an ambiguous name is explained with. */
+const SHOWN_MATCHES = 4;
+
+/** "web", "shop/web" and "eu-1/shop/web" as their parts; parts of the path win over those given beside it. */
+export const parts = ({ name, ...filter }: Asked): Asked => {
+  const path = name.split("/");
+  if (path.length > 3 || path.some((part) => part === "")) {
+    throw new TidemarkError("service.invalid", `Cannot read the name "${name}": wanted NAME, NAMESPACE/NAME or CLUSTER/NAMESPACE/NAME`, { name });
+  }
+  const [last = "", inNamespace, inCluster] = path.toReversed();
+  return {
+    ...filter,
+    name: last,
+    ...(inNamespace === undefined ? {} : { namespace: inNamespace }),
+    ...(inCluster === undefined ? {} : { cluster: inCluster }),
+  };
+};
+
+const readable = (item: ClusterItem): ClusterRecord => {
+  if (item.kind === "read") return item.record;
+  throw new TidemarkError("store.unreadable", `Cannot read cluster "${item.name}": ${item.message}`, { cluster: item.name });
+};
+
+/** Every cluster, or the one named. Throws `service.unknown` with the nearest name, `store.unreadable`. */
+export const clustersNamed = async (desk: Desk, name: string | undefined): Promise<readonly ClusterRecord[]> =>
+  name === undefined ? (await gathered(listClusters(desk.tables))).map(readable) : [await findCluster(desk, name)];
+
+export const findCluster = async (desk: Desk, name: string): Promise<ClusterRecord> => {
+  const found = await getCluster(desk.tables, clusterName(name));
+  if (found) return found;
+  const known = (await gathered(listClusters(desk.tables))).map((item) => (item.kind === "read" ? item.record.name : item.name));
+  throw unknown(`cluster "${name}"`, name, known);
+};
+
+/** The one autoscaler of that name. Throws `service.unknown` with the nearest name, `service.ambiguous` with the places it is in. */
+export const findAutoscaler = async (desk: Desk, asked: Asked): Promise<Found> => {
+  const wanted = parts(asked);
+  const clusters = await clustersNamed(desk, wanted.cluster);
+  const found = wanted.namespace === undefined ? [] : await direct(desk, wanted.name, wanted.namespace, clusters);
+  if (found.length === 1 && found[0]) return found[0];
+  const { matches, names } = await search(desk, wanted, clusters);
+  if (matches.length === 1 && matches[0]) return matches[0];
+  if (matches.length === 0) throw unknown(`autoscaler "${wanted.name}"${place(wanted)}`, wanted.name, names);
+  throw ambiguous(wanted.name, matches);
+};
+
+const direct = async (desk: Desk, name: string, inNamespace: string, clusters: readonly ClusterRecord[]): Promise<readonly Found[]> => {
+  const found: Found[] = [];
+  for (const cluster of clusters) {
+    const record = await getAutoscaler(desk.tables, { cluster: cluster.name, namespace: namespace(inNamespace), name: autoscalerName(name) });
+    if (record) found.push({ cluster, record });
+  }
+  return found;
+};
+
+interface Search {
+  readonly matches: readonly Found[];
+  /** Every name that was passed, to suggest one of. */
+  readonly names: ReadonlySet<string>;
+}
+
+const search = async (desk: Desk, { name, namespace: inNamespace }: Asked, clusters: readonly ClusterRecord[]): Promise<Search> => {
+  const matches: Found[] = [];
+  const names = new Set<string>();
+  for (const cluster of clusters) {
+    for await (const item of listAutoscalers(desk.tables, cluster.name, optionalNamespace(inNamespace))) {
+      const found = item.kind === "read" ? item.record : item;
+      names.add(found.name);
+      if (found.name === name) matches.push({ cluster, record: mustRead(cluster.name, item) });
+    }
+  }
+  return { matches, names };
+};
+
+export const optionalNamespace = (text: string | undefined): Namespace | undefined => (text === undefined ? undefined : namespace(text));
+
+/** The record of an item. One that cannot be understood is known by its name alone: throws `store.unreadable`. */
+export const mustRead = (cluster: string, item: AutoscalerItem): AutoscalerRecord => {
+  if (item.kind === "read") return item.record;
+  const { namespace: inNamespace, name, message } = item;
+  throw new TidemarkError("store.unreadable", `Cannot read autoscaler "${inNamespace}/${name}" in cluster "${cluster}": ${message}`, {
+    cluster,
+    namespace: inNamespace,
+    name,
+  });
+};
+
+const place = ({ namespace: inNamespace, cluster }: Asked): string =>
+  `${inNamespace === undefined ? "" : ` in namespace "${inNamespace}"`}${cluster === undefined ? "" : `${inNamespace === undefined ? " in" : " of"} cluster "${cluster}"`}`;
+
+const unknown = (what: string, asked: string, known: Iterable<string>): TidemarkError => {
+  const near = nearest(asked, known);
+  return new TidemarkError(
+    "service.unknown",
+    `Cannot find ${what}: ${near === undefined ? "there is none of that name" : `the nearest name is "${near}"`}`,
+    {
+      asked,
+      nearest: near,
+    },
+  );
+};
+
+const ambiguous = (name: string, matches: readonly Found[]): TidemarkError => {
+  const paths = matches.map(({ record }) => `${record.cluster}/${record.namespace}/${record.name}`);
+  const shown = paths.slice(0, SHOWN_MATCHES).map((path) => `"${path}"`);
+  const more = paths.length > SHOWN_MATCHES ? ` and ${paths.length - SHOWN_MATCHES} more` : "";
+  return new TidemarkError(
+    "service.ambiguous",
+    `Cannot choose autoscaler "${name}": it is one of ${shown.join(", ")}${more}; give its namespace or cluster`,
+    {
+      name,
+      matches: paths,
+    },
+  );
+};

@@ -1,0 +1,28 @@
+import { TidemarkError } from "../model/errors.ts";
+import type { FleetRecord } from "../model/records.ts";
+import { getFleet, putFleet } from "../store/clusters.ts";
+import type { Desk } from "./desk.ts";
+import { timeText } from "./time-text.ts";
+import type { FleetView } from "./views.ts";
+
+/** Edits that others may make in between before ours gives up. */
+const ATTEMPTS_MAX = 5;
+
+const view = ({ frozen }: FleetRecord): FleetView => (frozen ? { frozen: { by: frozen.by, at: timeText(frozen.atMs), reason: frozen.reason } } : {});
+
+export const fleet = async (desk: Desk): Promise<FleetView> => view(await getFleet(desk.tables));
+
+const edit = async (desk: Desk, change: (record: FleetRecord) => FleetRecord): Promise<FleetView> => {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const { version, ...before } = await getFleet(desk.tables);
+    const after = change(before);
+    if ((await putFleet(desk.tables, after, version)).kind === "stored") return view(after);
+  }
+  throw new TidemarkError("service.conflict", "Cannot edit the fleet: others are editing it", {});
+};
+
+/** The kill switch: from the next claim on, every sync holds and says so. */
+export const freeze = (desk: Desk, reason: string): Promise<FleetView> =>
+  edit(desk, (record) => ({ ...record, frozen: { by: desk.by, atMs: desk.clock(), reason } }));
+
+export const thaw = (desk: Desk): Promise<FleetView> => edit(desk, ({ frozen: _over, ...record }) => record);

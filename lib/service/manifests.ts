@@ -1,0 +1,65 @@
+import { type Admitted, admit, specOf } from "../manifest/admit.ts";
+import { type ManifestDocument, readManifests } from "../manifest/documents.ts";
+import { clauseOf } from "../manifest/problem.ts";
+import { isObject } from "../manifest/shape.ts";
+import { isTidemarkError, TidemarkError } from "../model/errors.ts";
+import type { AutoscalerRecord } from "../model/records.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import type { Source } from "./service.ts";
+
+/** One document of what a person gave, and where it stood. */
+export type Given = ManifestDocument;
+
+/** Every document of every source, Lists opened, or all that is unreadable at once. Throws `manifest.unreadable`, `manifest.invalid`. */
+export const readGiven = (sources: readonly Source[]): readonly Given[] => {
+  const failures: TidemarkError[] = [];
+  const given = sources.flatMap(({ file, text }) => {
+    try {
+      return readManifests(text, file);
+    } catch (error) {
+      if (!isTidemarkError(error, "manifest")) throw error;
+      failures.push(error);
+      return [];
+    }
+  });
+  if (failures.length > 0) throw new TidemarkError("manifest.unreadable", failures.map(({ message }) => message).join("\n"), { failures });
+  return given;
+};
+
+/** The document with the namespace that the person gave beside it, where it names none. */
+export const inNamespace = (given: Given, wanted: string | undefined): Given => {
+  const { document } = given;
+  if (wanted === undefined || !isObject(document)) return given;
+  const { metadata } = document;
+  if (!isObject(metadata) || (metadata["namespace"] ?? "") !== "") return given;
+  return { ...given, document: { ...document, metadata: { ...metadata, namespace: wanted } } };
+};
+
+export type Checked =
+  | { readonly kind: "admitted"; readonly admitted: Admitted; readonly warnings: readonly string[] }
+  | { readonly kind: "refused"; readonly lines: readonly string[] };
+
+/** Checks a document against every rule, those about its change from the stored one included; one line for each problem. */
+export const check = ({ where, document, lineOf }: Given, old: AutoscalerRecord | undefined): Checked => {
+  const place = ({ field, source }: { readonly field: string; readonly source?: string }): string => {
+    const line = lineOf(source ?? field);
+    return line === undefined ? `"${where}"` : `"${where}", line ${line}`;
+  };
+  const admission = admit(document, old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {});
+  if (!admission.ok)
+    return { kind: "refused", lines: admission.problems.map((problem) => `Cannot accept ${place(problem)}: ${clauseOf(problem)}; ${problem.fix}`) };
+  const warnings = admission.warnings.map((warning) => `${place(warning)}: ${warning.message}${warning.fix === undefined ? "" : `; ${warning.fix}`}`);
+  return { kind: "admitted", admitted: admission, warnings };
+};
+
+/** The spec of a stored manifest, or why this version no longer understands it. */
+export const storedSpec = ({ manifest, namespace, name }: AutoscalerRecord): StoredSpec => {
+  try {
+    return { kind: "spec", spec: specOf(manifest, `${namespace}/${name}`) };
+  } catch (error) {
+    if (!isTidemarkError(error, "manifest")) throw error;
+    return { kind: "problem", message: error.message };
+  }
+};
+
+export type StoredSpec = { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };

@@ -1,0 +1,37 @@
+import { apply } from "./apply.ts";
+import { autoscalerView } from "./autoscaler-view.ts";
+import { autoscalers, known } from "./autoscalers.ts";
+import { addCluster, cluster, clusters, pauseCluster, removeCluster, resumeCluster } from "./clusters.ts";
+import { describe } from "./describe.ts";
+import type { Desk } from "./desk.ts";
+import { pause, remove, resume } from "./edits.ts";
+import { events } from "./events.ts";
+import { explain } from "./explain.ts";
+import { findAutoscaler } from "./find.ts";
+import { fleet, freeze, thaw } from "./fleet.ts";
+import type { Service } from "./service.ts";
+
+/** The service over a pair of tables. */
+export const openService = (desk: Desk): Service => ({
+  autoscalers: (filter) => autoscalers(desk, filter),
+  get: async (asked) => autoscalerView(await known(desk, await findAutoscaler(desk, asked))),
+  describe: (asked) => describe(desk, asked),
+  explain: (asked, atMs) => explain(desk, asked, atMs),
+  events: (query) => events(desk, query),
+
+  apply: (sources, options) => apply(desk, sources, options),
+  delete: (asked) => remove(desk, asked),
+  pause: (asked, untilMs) => pause(desk, asked, untilMs),
+  resume: (asked) => resume(desk, asked),
+
+  clusters: () => clusters(desk),
+  cluster: (name) => cluster(desk, name),
+  addCluster: (wanted) => addCluster(desk, wanted),
+  pauseCluster: (name, untilMs) => pauseCluster(desk, name, untilMs),
+  resumeCluster: (name) => resumeCluster(desk, name),
+  removeCluster: (name) => removeCluster(desk, name),
+
+  fleet: () => fleet(desk),
+  freeze: (reason) => freeze(desk, reason),
+  thaw: () => thaw(desk),
+});

@@ -1,0 +1,85 @@
+import type { MetricOutcome, StepOutcome } from "../model/decision.ts";
+import type { Evaluation } from "../model/records.ts";
+import type { ControllerSettings } from "../model/settings.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import { timeText } from "./time-text.ts";
+import type { Direction, WindowsView } from "./windows-view.ts";
+
+type Measured = Extract<MetricOutcome, { readonly kind: "measured" }>;
+
+export interface Circumstances {
+  readonly evaluation: Evaluation;
+  readonly spec?: AutoscalerSpec;
+  readonly settings: ControllerSettings;
+  readonly windows: WindowsView;
+}
+
+/** What would have to change for another outcome: metrics first, then each limit that bit, in the order of the pipeline. One sentence each. */
+export const otherwise = (seen: Circumstances): readonly string[] => {
+  const sentences = [...failures(seen.evaluation), ...leadingMetric(seen), ...seen.evaluation.steps.flatMap((step) => limitSentence(step, seen))];
+  return sentences.length > 0 ? sentences : ["Nothing was measured and no limit bit: another count or another spec would have to be found"];
+};
+
+/** A metric that cannot be read never shrinks a workload (hpa.md 2.5). */
+const failures = ({ metrics }: Evaluation): readonly string[] => {
+  const failed = metrics.filter((metric) => metric.kind === "failed");
+  if (failed.length === 0) return [];
+  const names = failed.map(({ name }) => name).join(", ");
+  return failed.length === metrics.length
+    ? [`Nothing is decided until a metric can be read: ${names}`]
+    : [`The count cannot fall while a metric cannot be read: ${names}`];
+};
+
+const leadingMetric = ({ evaluation, spec, settings }: Circumstances): readonly string[] => {
+  const { from } = evaluation;
+  const leading = evaluation.metrics
+    .filter((metric): metric is Measured => metric.kind === "measured")
+    .reduce<Measured | undefined>((most, metric) => (most && most.proposal >= metric.proposal ? most : metric), undefined);
+  if (!leading || from === undefined) return [];
+  const up = 1 + (spec?.behavior?.scaleUp.tolerance ?? settings.tolerance);
+  const down = 1 - (spec?.behavior?.scaleDown.tolerance ?? settings.tolerance);
+  const { name, value, target, proposal } = leading;
+  const leads = evaluation.metrics.length > 1 ? `${name} decides, because it asks for most; it` : name;
+  const measured = `${leads} is at ${value} against ${target}`;
+  if (proposal === from) return [`${measured}: above ${times(up)} its target it would ask for more than ${from}, below ${times(down)} for fewer`];
+  return proposal > from
+    ? [`${measured} and asks for ${proposal}: at or below ${times(up)} its target it would ask for no more than ${from}`]
+    : [`${measured} and asks for ${proposal}: at or above ${times(down)} its target it would ask for no fewer than ${from}`];
+};
+
+/** Tolerances are doubles: 1.1 times, never 1.1000000000000001 times. */
+const times = (ratio: number): string => `${Number(ratio.toFixed(4))} times`;
+
+const limitSentence = ({ step, before, after, limit }: StepOutcome, { windows }: Circumstances): readonly string[] => {
+  if (!limit) return [];
+  const until = limit.untilMs === undefined ? "" : ` until ${timeText(limit.untilMs)}`;
+  switch (limit.reason) {
+    case "TooManyReplicas":
+      return [`maxReplicas is ${limit.value}: with ${before} or more, ${before} would be allowed`];
+    case "TooFewReplicas":
+      return [`minReplicas is ${limit.value}: with ${before} or fewer, ${before} would be allowed`];
+    case "ScaleUpLimit":
+      return [`Scaling up is limited to ${after} in this sync, ${before} was wanted${nextRoom("scaleUp", windows)}`];
+    case "ScaleDownLimit":
+      return [`Scaling down is limited to ${after} in this sync, ${before} was wanted${nextRoom("scaleDown", windows)}`];
+    case "ScaleUpStabilized":
+    case "ScaleDownStabilized":
+      return [`Stabilization holds ${after}${until || heldUntil(limit.reason, windows)}: then ${before}, if the recommendations stay as they are`];
+    default:
+      return [`${step}: ${limit.message}${until}; without it the count would be ${before} instead of ${after}`];
+  }
+};
+
+const nextRoom = (direction: Direction, { rates }: WindowsView): string => {
+  const leaving = rates
+    .filter((rate) => rate.direction === direction)
+    .flatMap(({ events }) => events.map(({ leaves }) => leaves))
+    .sort()[0];
+  return leaving === undefined ? ": the next sync goes on from there" : `: the next scale event leaves its period at ${leaving}`;
+};
+
+const heldUntil = (reason: "ScaleUpStabilized" | "ScaleDownStabilized", { stabilization }: WindowsView): string => {
+  const direction: Direction = reason === "ScaleUpStabilized" ? "scaleUp" : "scaleDown";
+  const held = stabilization.find((window) => window.direction === direction)?.held;
+  return held ? ` until ${held.until}` : "";
+};

@@ -1,0 +1,100 @@
+import type { PartitionRef } from "../model/ids.ts";
+import type { AutoscalerRecord, Evaluation, JournalPage, StoredWindows } from "../model/records.ts";
+import type { Windows } from "../model/windows.ts";
+import { type Head, readHead } from "../store/head.ts";
+import { journalOfPage } from "../store/journal.ts";
+import { type DecodedPage, decodePage } from "../store/page-codec.ts";
+import { pageOf } from "../store/page-plan.ts";
+import { readPage } from "../store/pages.ts";
+import type { Desk } from "./desk.ts";
+
+/** What the partition of an autoscaler last stored about it. */
+export interface PartitionData {
+  readonly head?: Head;
+  windows(record: AutoscalerRecord): Promise<Windows | undefined>;
+  /** The newest evaluation at or before an instant. */
+  evaluation(record: AutoscalerRecord, atMs: number): Promise<Evaluated | undefined>;
+}
+
+export interface Evaluated {
+  readonly atMs: number;
+  readonly evaluation: Evaluation;
+}
+
+/** Reads the head at once, each windows page and newest journal page once, when first asked for; so that a list of autoscalers costs one read per page. */
+export const partitionData = async (desk: Desk, ref: PartitionRef): Promise<PartitionData> => {
+  const head = await readHead(desk.tables, ref);
+  if (!head) return { windows: async () => undefined, evaluation: async () => undefined };
+  const pages = new Map<number, Promise<DecodedPage>>();
+  const page = (index: number): Promise<DecodedPage> => {
+    const known = pages.get(index) ?? readDecoded(desk, ref, head, index);
+    pages.set(index, known);
+    return known;
+  };
+  return {
+    head,
+    windows: async ({ uid }) => {
+      if (head.pages.length === 0) return undefined;
+      const decoded = await page(pageOf(uid, head.pages.length));
+      const stored = decoded.kind === "read" ? decoded.entries.get(uid) : undefined;
+      return stored && upToDate(stored, head.evaluatedMs);
+    },
+    evaluation: newestEvaluations(desk, ref, head),
+  };
+};
+
+/** Journal pages that are looked through for an autoscaler that is younger than the newest of them, or that moved between pages. */
+const JOURNAL_PAGES_MAX = 5;
+
+const newestEvaluations = (desk: Desk, ref: PartitionRef, head: Head): PartitionData["evaluation"] => {
+  const opened = new Map<string, LazyList<JournalPage>>();
+  const before = (page: number, untilMs: number): LazyList<JournalPage> => {
+    const key = `${page}@${untilMs}`;
+    const known =
+      opened.get(key) ?? lazily(journalOfPage(desk.tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize: 1 }), JOURNAL_PAGES_MAX);
+    opened.set(key, known);
+    return known;
+  };
+  return async ({ uid }, atMs) => {
+    // Pages are numbered anew when a partition grows or shrinks: what was written before then lies under another number.
+    const own = pageOf(uid, Math.max(1, head.pages.length));
+    for (const page of new Set([own, ...head.pages.keys()])) {
+      for await (const journal of before(page, atMs)) {
+        const evaluation = journal.evaluations.find((found) => found.uid === uid);
+        if (evaluation) return { atMs: journal.atMs, evaluation };
+      }
+    }
+    return undefined;
+  };
+};
+
+type LazyList<Item> = AsyncIterable<Item>;
+
+/** The first items of a stream, read when they are first asked for and kept for whoever asks again. */
+const lazily = <Item>(stream: AsyncIterator<Item>, most: number): LazyList<Item> => {
+  const taken: Promise<IteratorResult<Item>>[] = [];
+  return {
+    async *[Symbol.asyncIterator]() {
+      for (let at = 0; at < most; at++) {
+        const next = taken[at] ?? stream.next();
+        taken[at] = next;
+        const { value, done } = await next;
+        if (done) return;
+        yield value;
+      }
+    },
+  };
+};
+
+const readDecoded = async (desk: Desk, partition: PartitionRef, head: Head, index: number): Promise<DecodedPage> => {
+  const item = await readPage(desk.tables, { partition, generation: head.pageGeneration, index });
+  return item ? decodePage(item.body) : { kind: "unreadable", message: "the head names it, but it is not there" };
+};
+
+/** An open run also holds at every sync completed since its page was written (DESIGN.md §3). */
+const upToDate = ({ open, windows }: StoredWindows, evaluatedMs: number): Windows => {
+  const runs = windows.memory.recommendations;
+  const last = runs?.at(-1);
+  if (!open || !runs || !last || last.lastMs >= evaluatedMs) return windows;
+  return { ...windows, memory: { ...windows.memory, recommendations: [...runs.slice(0, -1), { ...last, lastMs: evaluatedMs }] } };
+};

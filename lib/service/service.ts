@@ -1,0 +1,75 @@
+import type { Connection } from "../model/records.ts";
+import type { ControllerSettings } from "../model/settings.ts";
+import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetView } from "./views.ts";
+
+/** What people can ask of Tidemark, wherever it runs. Names that do not exist, and edits that are refused, are thrown as TidemarkError. */
+export interface Service {
+  autoscalers(filter: Filter): AsyncIterable<AutoscalerView>;
+  get(asked: Asked): Promise<AutoscalerView>;
+  describe(asked: Asked): Promise<Description>;
+  /** The newest evaluation at or before `atMs` (default: now). */
+  explain(asked: Asked, atMs?: number): Promise<Explanation>;
+  /** Oldest first, read page by page while they are taken. */
+  events(query: EventQuery): AsyncIterable<EventView>;
+
+  apply(sources: readonly Source[], options: ApplyOptions): Promise<readonly Applied[]>;
+  delete(asked: Asked): Promise<Edited>;
+  pause(asked: Asked, untilMs?: number): Promise<Edited>;
+  resume(asked: Asked): Promise<Edited>;
+
+  clusters(): AsyncIterable<ClusterView>;
+  cluster(name: string): Promise<ClusterView>;
+  addCluster(cluster: NewCluster): Promise<ClusterView>;
+  pauseCluster(name: string, untilMs?: number): Promise<ClusterView>;
+  resumeCluster(name: string): Promise<ClusterView>;
+  removeCluster(name: string): Promise<void>;
+
+  fleet(): Promise<FleetView>;
+  freeze(reason: string): Promise<FleetView>;
+  thaw(): Promise<FleetView>;
+}
+
+export interface Filter {
+  readonly cluster?: string;
+  readonly namespace?: string;
+}
+
+/** An autoscaler by its name, which may be unique without the rest: "web", "shop/web" or "eu-1/shop/web". */
+export interface Asked extends Filter {
+  readonly name: string;
+}
+
+export interface EventQuery extends Filter {
+  readonly name?: string;
+  readonly sinceMs?: number;
+}
+
+/** One file of manifests as text: YAML or JSON, several documents, Lists. */
+export interface Source {
+  readonly file: string;
+  readonly text: string;
+}
+
+export interface ApplyOptions {
+  readonly cluster?: string;
+  /** For manifests that name none. */
+  readonly namespace?: string;
+  /** Everything is checked, nothing is stored. */
+  readonly dryRun: boolean;
+}
+
+export interface Edited {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** False when it was so already. */
+  readonly changed: boolean;
+}
+
+export interface NewCluster {
+  readonly name: string;
+  readonly connection: Connection;
+  readonly syncPeriodMs?: number;
+  readonly partitions?: readonly { readonly name: string; readonly namespaces?: readonly string[] }[];
+  readonly settings?: Partial<ControllerSettings>;
+}

@@ -1,0 +1,104 @@
+import type { ControllerSettings } from "../model/settings.ts";
+import type { AutoscalerSpec, ScalingPolicy, ScalingRules } from "../model/spec.ts";
+import type { Memory, RecommendationRun, ScaleChange } from "../model/windows.ts";
+import { timeText } from "./time-text.ts";
+
+export interface WindowsView {
+  /** Runs of equal recommendations, oldest first. */
+  readonly recommendations: readonly { readonly replicas: number; readonly first: string; readonly last: string }[];
+  readonly stabilization: readonly StabilizationView[];
+  readonly rates: readonly RateView[];
+}
+
+export interface StabilizationView {
+  readonly direction: Direction;
+  readonly windowSeconds: number;
+  /** The recommendation inside the window that holds the count back, and when it leaves; absent while nothing is held. */
+  readonly held?: { readonly replicas: number; readonly until: string };
+}
+
+export interface RateView {
+  readonly direction: Direction;
+  readonly type: ScalingPolicy["type"];
+  readonly value: number;
+  readonly periodSeconds: number;
+  /** Pods added and removed inside the period, by the scale events below. */
+  readonly added: number;
+  readonly removed: number;
+  readonly events: readonly { readonly change: number; readonly at: string; readonly leaves: string; readonly eventId?: string }[];
+}
+
+export type Direction = "scaleUp" | "scaleDown";
+
+/** What the windows of an autoscaler hold at an instant, and when each part of it ends (hpa.md 2.6, 3.8, 3.9). Times are RFC 3339. */
+export const windowsView = (spec: AutoscalerSpec, memory: Memory, settings: ControllerSettings, nowMs: number): WindowsView => {
+  const runs = memory.recommendations ?? [];
+  return {
+    recommendations: runs.map((run) => ({ replicas: run.replicas, first: timeText(run.firstMs), last: timeText(run.lastMs) })),
+    stabilization: windowsOf(spec, settings).map(({ direction, windowSeconds }) => stabilization(direction, windowSeconds, runs, nowMs)),
+    rates: (["scaleUp", "scaleDown"] as const).flatMap((direction) =>
+      policiesOf(spec.behavior?.[direction]).map((policy) => rate(direction, policy, memory, nowMs)),
+    ),
+  };
+};
+
+/** Without behavior only the way down is stabilized, over the cluster's own window (hpa.md 2.6.1). */
+const windowsOf = (
+  spec: AutoscalerSpec,
+  settings: ControllerSettings,
+): readonly { readonly direction: Direction; readonly windowSeconds: number }[] => {
+  const fallbackSeconds = settings.downscaleStabilizationMs / 1000;
+  const { behavior } = spec;
+  if (!behavior) return [{ direction: "scaleDown", windowSeconds: fallbackSeconds }];
+  return [
+    { direction: "scaleUp", windowSeconds: behavior.scaleUp.stabilizationWindowSeconds ?? 0 },
+    { direction: "scaleDown", windowSeconds: behavior.scaleDown.stabilizationWindowSeconds ?? fallbackSeconds },
+  ];
+};
+
+const policiesOf = (rules: ScalingRules | undefined): readonly ScalingPolicy[] => (rules && rules.selectPolicy !== "Disabled" ? rules.policies : []);
+
+const stabilization = (direction: Direction, windowSeconds: number, runs: readonly RecommendationRun[], nowMs: number): StabilizationView => {
+  const latest = latestOf(runs);
+  const inside = runs.filter((run) => run.lastMs > nowMs - windowSeconds * 1000);
+  const holds = (run: RecommendationRun): boolean =>
+    latest !== undefined && (direction === "scaleUp" ? run.replicas < latest.replicas : run.replicas > latest.replicas);
+  const bound = inside
+    .filter(holds)
+    .reduce<RecommendationRun | undefined>((worst, run) => (worst && !stronger(direction, run, worst) ? worst : run), undefined);
+  const view = { direction, windowSeconds };
+  return bound ? { ...view, held: { replicas: bound.replicas, until: timeText(bound.lastMs + windowSeconds * 1000) } } : view;
+};
+
+const stronger = (direction: Direction, run: RecommendationRun, than: RecommendationRun): boolean =>
+  run.replicas === than.replicas ? run.lastMs > than.lastMs : direction === "scaleUp" ? run.replicas < than.replicas : run.replicas > than.replicas;
+
+const latestOf = (runs: readonly RecommendationRun[]): RecommendationRun | undefined =>
+  runs.reduce<RecommendationRun | undefined>((latest, run) => (latest && latest.lastMs >= run.lastMs ? latest : run), undefined);
+
+/** Changes of both directions count against the limit of either: what was taken away may be added again (hpa.md 3.8.4). */
+const rate = (direction: Direction, policy: ScalingPolicy, memory: Memory, nowMs: number): RateView => {
+  const periodMs = policy.periodSeconds * 1000;
+  const inside = (changes: readonly ScaleChange[]): readonly ScaleChange[] => changes.filter((change) => change.atMs > nowMs - periodMs);
+  const ups = inside(memory.scaleUps);
+  const downs = inside(memory.scaleDowns);
+  const view = (change: ScaleChange, sign: 1 | -1) => ({
+    change: sign * change.change,
+    at: timeText(change.atMs),
+    leaves: timeText(change.atMs + periodMs),
+    ...(change.eventId === undefined ? {} : { eventId: change.eventId }),
+  });
+  return {
+    direction,
+    type: policy.type,
+    value: policy.value,
+    periodSeconds: policy.periodSeconds,
+    added: sum(ups),
+    removed: sum(downs),
+    events: [...ups.map((change) => view(change, 1)), ...downs.map((change) => view(change, -1))].toSorted((a, b) => a.at.localeCompare(b.at)),
+  };
+};
+
+const sum = (changes: readonly ScaleChange[]): number => changes.reduce((total, change) => total + change.change, 0);
+
+export const NO_WINDOWS: WindowsView = { recommendations: [], stabilization: [], rates: [] };

@@ -1,0 +1,109 @@
+import { stripVTControlCharacters } from "node:util";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ageText, untilText } from "../../lib/cli/output/age.ts";
+import { csvLine } from "../../lib/cli/output/csv.ts";
+import { documentText } from "../../lib/cli/output/document.ts";
+import { painter } from "../../lib/cli/output/paint.ts";
+import { sheet } from "../../lib/cli/output/sheet.ts";
+import { aligned, Table } from "../../lib/cli/output/table.ts";
+
+const S = 1000;
+const M = 60 * S;
+const H = 60 * M;
+const D = 24 * H;
+
+describe("ageText()", () => {
+  it.each([
+    [-5 * S, "0s"],
+    [0, "0s"],
+    [999, "0s"],
+    [119 * S, "119s"],
+    [2 * M, "2m"],
+    [2 * M + S, "2m1s"],
+    [10 * M - S, "9m59s"],
+    [10 * M, "10m"],
+    [3 * H - S, "179m"],
+    [3 * H, "3h"],
+    [3 * H + 5 * M, "3h5m"],
+    [8 * H - S, "7h59m"],
+    [8 * H, "8h"],
+    [2 * D - S, "47h"],
+    [2 * D, "2d"],
+    [2 * D + 5 * H, "2d5h"],
+    [8 * D - S, "7d23h"],
+    [8 * D, "8d"],
+    [400 * D, "400d"],
+  ])("says %i ms as %s", (ageMs, text) => {
+    expect(ageText(ageMs)).toBe(text);
+  });
+
+  it("untilText() counts down and then says now", () => {
+    expect([untilText(90 * S, 0), untilText(S, S), untilText(0, S)]).toEqual(["in 90s", "now", "now"]);
+  });
+});
+
+describe("Table", () => {
+  it("aligns columns left, three blanks apart, and never pads the last", () => {
+    expect(
+      new Table(["NAME", "AGE"]).lines([
+        ["web", "3s"],
+        ["a-longer-name", "12m"],
+      ]),
+    ).toEqual(["NAME            AGE", "web             3s", "a-longer-name   12m"]);
+  });
+
+  it("prints its header once and keeps the widths of batches before", () => {
+    const table = new Table(["A", "B"]);
+    expect(table.lines([["wide one", "1"]])).toEqual(["A          B", "wide one   1"]);
+    expect(table.lines([["x", "2"]])).toEqual(["x          2"]);
+  });
+
+  it("measures what is seen, not the codes of colours", () => {
+    const green = painter(true)("good", "ok");
+    expect(green).not.toBe("ok");
+    expect(
+      aligned([
+        [green, "1"],
+        ["okay", "2"],
+      ]).map(stripVTControlCharacters),
+    ).toEqual(["ok     1", "okay   2"]);
+  });
+
+  it("never lets a cell run into the next", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.stringMatching(/^[a-z]{1,12}$/), fc.stringMatching(/^[a-z]{1,12}$/)), { minLength: 1 }), (rows) => {
+        expect(aligned(rows).map((line) => line.split(/ {3,}/))).toEqual(rows);
+      }),
+    );
+  });
+});
+
+describe("csvLine()", () => {
+  it("quotes only cells with a comma, a quote or a line end, and doubles quotes", () => {
+    expect(csvLine(["a", 3, undefined, "x,y", 'say "hi"', "two\nlines"])).toBe('a,3,,"x,y","say ""hi""","two\nlines"');
+  });
+});
+
+describe("documentText()", () => {
+  it("leaves undefined members out in both formats, and writes no anchors for repeated objects", () => {
+    const shared = { kind: "Deployment" };
+    const value = { a: shared, b: shared, gone: undefined };
+    expect(documentText(value, "json")).toBe('{\n  "a": {\n    "kind": "Deployment"\n  },\n  "b": {\n    "kind": "Deployment"\n  }\n}\n');
+    expect(documentText(value, "yaml")).toBe("a:\n  kind: Deployment\nb:\n  kind: Deployment\n");
+  });
+});
+
+describe("sheet()", () => {
+  it("aligns labels and indents what is under a heading", () => {
+    expect(sheet([["Name", "web"], ["Min replicas", "2"], { heading: "Events", lines: ["<none>"] }])).toBe(
+      "Name:          web\nMin replicas:  2\nEvents:\n  <none>\n",
+    );
+  });
+});
+
+describe("painter()", () => {
+  it("gives texts back as they are where colours are off", () => {
+    expect(painter(false)("bad", "refused")).toBe("refused");
+  });
+});

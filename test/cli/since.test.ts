@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { futureMs, lengthMs, pastMs } from "../../lib/cli/since.ts";
+
+const NOW = Date.parse("2026-03-01T12:00:00Z");
+
+describe("pastMs()", () => {
+  it.each([
+    ["90s", NOW - 90_000],
+    ["2h", NOW - 7_200_000],
+    ["1h30m", NOW - 5_400_000],
+    ["7d", NOW - 604_800_000],
+    ["0.5h", NOW - 1_800_000],
+    ["2026-03-01T10:00:00Z", NOW - 7_200_000],
+    ["2026-03-01T11:00:00+01:00", NOW - 7_200_000],
+  ])("reads %s", (text, ms) => {
+    expect(pastMs("--since", text, NOW)).toBe(ms);
+  });
+
+  it.each(["", "2", "soon", "2 parsecs", "-2h", "2026-03-01", "2026-13-01T00:00:00Z", "h"])("refuses %j by name", (text) => {
+    expect(() => pastMs("--since", text, NOW)).toThrow(
+      expect.objectContaining({
+        name: "TidemarkError",
+        code: "cli.usage",
+        message: `Cannot read --since "${text}": wanted a duration such as "90s", "2h" or "7d", or a time such as "2026-03-01T12:00:00Z"`,
+      }),
+    );
+  });
+});
+
+describe("futureMs()", () => {
+  it("reads a duration and a time ahead", () => {
+    expect(futureMs("--until", "2h", NOW)).toBe(NOW + 7_200_000);
+    expect(futureMs("--until", "2026-03-01T12:00:01Z", NOW)).toBe(NOW + 1_000);
+  });
+
+  it("refuses a time that has come", () => {
+    expect(() => futureMs("--until", "2026-03-01T12:00:00Z", NOW)).toThrow(
+      'Cannot use --until "2026-03-01T12:00:00Z": it is 2026-03-01T12:00:00.000Z already',
+    );
+    expect(() => futureMs("--until", "0s", NOW)).toThrow('Cannot use --until "0s"');
+  });
+});
+
+describe("lengthMs()", () => {
+  it("takes one second and more, unless told that less will do", () => {
+    expect(lengthMs("--period", "1s")).toBe(1000);
+    expect(lengthMs("--initial-readiness-delay", "0", 0)).toBe(0);
+    expect(() => lengthMs("--period", "999ms")).toThrow('Cannot read --period "999ms": wanted a duration of at least 1s, such as "15s" or "5m"');
+    expect(() => lengthMs("--x", "often", 0)).toThrow('Cannot read --x "often": wanted a duration, such as "15s" or "5m"');
+  });
+});

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { AutoscalerRef } from "../../lib/model/ids.ts";
+import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
+import { gathered } from "../../lib/service/gathered.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { getAutoscaler, putAutoscaler } from "../../lib/store/autoscalers.ts";
+import { changesOf, insertChange } from "../../lib/store/changes.ts";
+import { NOON, newWorld, type World } from "./world/desk.ts";
+import { documents, hpa } from "./world/manifests.ts";
+import { specVersion } from "./world/synced.ts";
+
+let world: World;
+let service: Service;
+let count = 0;
+/** A cluster for each test, so that none sees what another stored. */
+let cluster = "";
+
+const ref = (name: string, inside = "default"): AutoscalerRef => ({
+  cluster: clusterName(cluster),
+  namespace: namespace(inside),
+  name: autoscalerName(name),
+});
+const stored = (name: string, inside?: string) => getAutoscaler(world.tables, ref(name, inside));
+const changes = (name: string, inside?: string) => gathered(changesOf(world.tables, ref(name, inside)));
+const apply = (text: string, options: { readonly namespace?: string; readonly dryRun?: boolean } = {}) =>
+  service.apply([{ file: "a.yaml", text }], { cluster, dryRun: false, ...options });
+
+beforeAll(async () => {
+  world = await newWorld();
+  service = openService(world.desk);
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  world.set(NOON);
+  cluster = `c${++count}`;
+  await service.addCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" } });
+});
+
+describe("apply()", () => {
+  it("creates an autoscaler with its change item, and tells the partition", async () => {
+    expect(await apply(hpa("web", { namespace: "shop" }))).toEqual([
+      { cluster, namespace: "shop", name: "web", kind: "HorizontalPodAutoscaler", outcome: "created", generation: 1, warnings: [] },
+    ]);
+    const record = await stored("web", "shop");
+    expect(record).toMatchObject({ generation: 1, createdMs: NOON, updatedMs: NOON, updatedBy: "ada" });
+    expect(JSON.parse(record?.manifest ?? "")).toMatchObject({ kind: "HorizontalPodAutoscaler", spec: { maxReplicas: 10 } });
+    expect(await changes("web", "shop")).toEqual([
+      { ...ref("web", "shop"), id: `${record?.uid}:1`, atMs: NOON, by: "ada", verb: "apply", after: record?.manifest },
+    ]);
+    expect(await specVersion(world.tables, clusterName(cluster))).toBe(1);
+  });
+
+  it("updates under the next generation and keeps uid and time of creation", async () => {
+    await apply(hpa("web"));
+    const before = await stored("web");
+    world.set(NOON + 60_000);
+    expect((await apply(hpa("web", { max: 20 })))[0]).toMatchObject({ outcome: "configured", generation: 2 });
+    const after = await stored("web");
+    expect(after).toMatchObject({ uid: before?.uid, generation: 2, createdMs: NOON, updatedMs: NOON + 60_000 });
+    expect((await changes("web"))[1]).toMatchObject({ id: `${before?.uid}:2`, before: before?.manifest, after: after?.manifest });
+    expect(await specVersion(world.tables, clusterName(cluster))).toBe(2);
+  });
+
+  it("stores nothing for a manifest of the same meaning", async () => {
+    await apply(hpa("web"));
+    expect((await apply(`# a remark\n${hpa("web")}`))[0]).toMatchObject({ outcome: "unchanged", generation: 1 });
+    expect(await changes("web")).toHaveLength(1);
+  });
+
+  it("keeps a pause through an update", async () => {
+    await apply(hpa("web"));
+    await service.pause({ name: "web", cluster });
+    await apply(hpa("web", { max: 30 }));
+    expect(await stored("web")).toMatchObject({ generation: 3, paused: { by: "ada", atMs: NOON } });
+  });
+
+  it("checks everything and stores nothing in a dry run", async () => {
+    expect((await apply(hpa("web"), { dryRun: true }))[0]).toMatchObject({ outcome: "created", generation: 0 });
+    expect(await stored("web")).toBeUndefined();
+    expect(await changes("web")).toEqual([]);
+  });
+
+  it("puts manifests without a namespace where the person says, and leaves the others", async () => {
+    await apply(documents(hpa("web"), hpa("api", { namespace: "infra" })), { namespace: "shop" });
+    expect(await stored("web", "shop")).toBeDefined();
+    expect(await stored("api", "infra")).toBeDefined();
+  });
+
+  it("opens Lists", async () => {
+    const items = [
+      JSON.stringify({
+        apiVersion: "autoscaling/v1",
+        kind: "HorizontalPodAutoscaler",
+        metadata: { name: "one" },
+        spec: { scaleTargetRef: { kind: "Deployment", name: "one", apiVersion: "apps/v1" }, maxReplicas: 3 },
+      }),
+    ];
+    const applied = await apply(`{"apiVersion": "v1", "kind": "List", "items": [${items.join(",")}]}`);
+    expect(applied.map(({ name, outcome }) => [name, outcome])).toEqual([["one", "created"]]);
+  });
+
+  it("changes nothing when one of several documents is wrong, and names every problem with its line and field", async () => {
+    const text = documents(hpa("good"), hpa("bad", { max: 1 }), "kind: Pod\napiVersion: v1\nmetadata: {name: x}\n");
+    await expect(apply(text)).rejects.toMatchObject({
+      code: "manifest.invalid",
+      message: expect.stringMatching(
+        /^Cannot accept "a\.yaml, document 2", line 30: spec\.maxReplicas .+\nCannot accept "a\.yaml, document 3", line \d+: kind .+$/,
+      ),
+    });
+    expect(await stored("good")).toBeUndefined();
+    expect(await changes("good")).toEqual([]);
+  });
+
+  it("refuses a name that is given twice, in one file or in two", async () => {
+    await expect(
+      service.apply(
+        [
+          { file: "a.yaml", text: hpa("web") },
+          { file: "b.yaml", text: hpa("web", { max: 12 }) },
+        ],
+        { cluster, dryRun: false },
+      ),
+    ).rejects.toMatchObject({ code: "manifest.invalid", message: 'Cannot accept "b.yaml": "default/web" is in "a.yaml" already' });
+    expect(await stored("web")).toBeUndefined();
+  });
+
+  it("names file, line and column of broken YAML, of every file", async () => {
+    await expect(
+      service.apply(
+        [
+          { file: "a.yaml", text: "a: [1\nb: 2\n" },
+          { file: "b.yaml", text: "\tx" },
+        ],
+        { cluster, dryRun: false },
+      ),
+    ).rejects.toMatchObject({
+      code: "manifest.unreadable",
+      message: expect.stringMatching(/^Cannot read "a\.yaml", line 2, .+\nCannot read "b\.yaml", line 1, /),
+    });
+  });
+
+  it("asks for the cluster when there are several, and suggests the nearest name", async () => {
+    await service.addCluster({ name: `${cluster}-b`, connection: { kind: "kubeconfig", path: "/kube/config" } });
+    await expect(service.apply([{ file: "a.yaml", text: hpa("web") }], { dryRun: false })).rejects.toMatchObject({
+      code: "service.invalid",
+      message: expect.stringMatching(/^Cannot apply: there are \d+ clusters, "c1" first; say which$/),
+    });
+    await expect(service.apply([{ file: "a.yaml", text: hpa("web") }], { cluster: `${cluster}-c`, dryRun: false })).rejects.toMatchObject({
+      code: "service.unknown",
+      message: `Cannot find cluster "${cluster}-c": the nearest name is "${cluster}-b"`,
+    });
+  });
+});
+
+describe("an edit", () => {
+  it("takes the next generation past the change of somebody who died before storing", async () => {
+    await apply(hpa("web"));
+    const record = await stored("web");
+    await insertChange(world.desk.insert, { ...ref("web"), id: `${record?.uid}:2`, atMs: NOON, by: "bob", verb: "apply", after: "{}" });
+    expect((await apply(hpa("web", { max: 20 })))[0]).toMatchObject({ outcome: "configured", generation: 3 });
+    expect(await stored("web")).toMatchObject({ generation: 3 });
+  });
+
+  it("is made again on what another editor stored in between", async () => {
+    await apply(hpa("web"));
+    const first = await stored("web");
+    if (!first) throw new Error("not stored");
+    let raced = false;
+    const racing = openService({
+      ...world.desk,
+      insert: async (items) => {
+        // Between the change item and the record, another editor pauses the autoscaler.
+        if (!raced) await putAutoscaler(world.tables, { ...first, generation: 2, paused: { by: "bob", atMs: NOON } }, 1);
+        raced = true;
+        return world.desk.insert(items);
+      },
+    });
+    const [applied] = await racing.apply([{ file: "a.yaml", text: hpa("web", { max: 20 }) }], { cluster, dryRun: false });
+    expect(applied).toMatchObject({ outcome: "configured", generation: 3 });
+    expect(await stored("web")).toMatchObject({ generation: 3, paused: { by: "bob" } });
+  });
+
+  it("stores nothing when history cannot be written", async () => {
+    const broken = openService({ ...world.desk, insert: () => Promise.reject(new Error("history is read-only")) });
+    await expect(broken.apply([{ file: "a.yaml", text: hpa("web") }], { cluster, dryRun: false })).rejects.toThrow("history is read-only");
+    expect(await stored("web")).toBeUndefined();
+  });
+});
+
+describe("pause(), resume() and delete()", () => {
+  const asked = () => ({ name: "web", cluster });
+
+  it("pause and resume by edits with their changes, and say when it was so already", async () => {
+    await apply(hpa("web"));
+    expect(await service.pause(asked(), NOON + 3_600_000)).toMatchObject({ changed: true });
+    expect(await service.pause(asked(), NOON + 3_600_000)).toMatchObject({ changed: false });
+    expect((await service.get(asked())).paused).toEqual({ by: "ada", at: "2026-03-01T12:00:00.000Z", until: "2026-03-01T13:00:00.000Z" });
+    expect(await service.resume(asked())).toMatchObject({ changed: true });
+    expect(await service.resume(asked())).toMatchObject({ changed: false });
+    expect((await stored("web"))?.paused).toBeUndefined();
+    expect((await changes("web")).map(({ verb }) => verb)).toEqual(["apply", "pause", "resume"]);
+  });
+
+  it("treat a pause whose end has come as over", async () => {
+    await apply(hpa("web"));
+    await service.pause(asked(), NOON + 1_000);
+    world.set(NOON + 999);
+    expect((await service.get(asked())).state).toBe("paused");
+    world.set(NOON + 1_000);
+    expect((await service.get(asked())).state).toBe("waiting");
+    expect(await service.resume(asked())).toMatchObject({ changed: false });
+  });
+
+  it("delete the record, keep its history, and give a new one of that name another uid", async () => {
+    await apply(hpa("web"));
+    const before = await stored("web");
+    expect(await service.delete(asked())).toEqual({ cluster, namespace: "default", name: "web", changed: true });
+    expect(await stored("web")).toBeUndefined();
+    expect((await changes("web")).map(({ verb, before: text }) => [verb, text !== undefined])).toEqual([
+      ["apply", false],
+      ["delete", true],
+    ]);
+    await apply(hpa("web"));
+    expect((await stored("web"))?.uid).not.toBe(before?.uid);
+  });
+});

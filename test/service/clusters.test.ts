@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { clusterName } from "../../lib/model/ids.ts";
+import { gathered } from "../../lib/service/gathered.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { NewCluster, Service } from "../../lib/service/service.ts";
+import { getCluster, getFleet } from "../../lib/store/clusters.ts";
+import { NOON, newWorld, type World } from "./world/desk.ts";
+import { hpa } from "./world/manifests.ts";
+import { storeSync } from "./world/synced.ts";
+
+let world: World;
+let service: Service;
+const CONNECTION = { kind: "kubeconfig", path: "/kube/config" } as const;
+
+beforeAll(async () => {
+  world = await newWorld();
+  service = openService(world.desk);
+});
+afterAll(() => world.close());
+
+describe("addCluster()", () => {
+  it("fills in period, partition and controller settings", async () => {
+    expect(await service.addCluster({ name: "eu-1", connection: CONNECTION })).toEqual({
+      name: "eu-1",
+      connection: CONNECTION,
+      syncPeriodSeconds: 15,
+      partitions: [{ name: "default", namespaces: "all others" }],
+      settings: { tolerance: 0.1, downscaleStabilizationSeconds: 300, cpuInitializationPeriodSeconds: 300, initialReadinessDelaySeconds: 30 },
+      version: 1,
+    });
+  });
+
+  it("refuses a name that is taken", async () => {
+    await expect(service.addCluster({ name: "eu-1", connection: CONNECTION })).rejects.toMatchObject({
+      code: "service.exists",
+      message: 'Cannot add cluster "eu-1": there is one of that name',
+    });
+  });
+
+  const faulty = (more: Partial<NewCluster>): NewCluster => ({ name: "x", connection: CONNECTION, ...more });
+  it.each<[NewCluster, string]>([
+    [faulty({ name: "EU" }), 'Cannot add cluster "EU": its name must be small letters, digits and -, at most 63'],
+    [faulty({ syncPeriodMs: 4_999 }), 'Cannot add cluster "x": its sync period is 4.999 s, must be 5 s to 15 min'],
+    [faulty({ syncPeriodMs: 900_001 }), 'Cannot add cluster "x": its sync period is 900.001 s, must be 5 s to 15 min'],
+    [
+      faulty({
+        partitions: [
+          { name: "a", namespaces: ["one", "two"] },
+          { name: "b", namespaces: ["two"] },
+        ],
+      }),
+      'Cannot add cluster "x": the namespace "two" is in two partitions',
+    ],
+    [
+      faulty({ partitions: [{ name: "a" }, { name: "a" }] }),
+      'Cannot add cluster "x": the partition "a" is named twice; only one partition may hold all other namespaces',
+    ],
+  ])("refuses %j", async (wanted, message) => {
+    await expect(service.addCluster(wanted)).rejects.toMatchObject({ name: "TidemarkError", code: "service.invalid", message });
+    expect(await getCluster(world.tables, clusterName("x"))).toBeUndefined();
+  });
+
+  it.each([5_000, 900_000])("takes the shortest and the longest period: %i ms", async (syncPeriodMs) => {
+    const name = `period-${syncPeriodMs}`;
+    expect((await service.addCluster({ name, connection: CONNECTION, syncPeriodMs })).syncPeriodSeconds).toBe(syncPeriodMs / 1000);
+    await service.removeCluster(name);
+  });
+});
+
+describe("a cluster", () => {
+  it("shows when each partition was synced", async () => {
+    await service.addCluster({ name: "aged", connection: CONNECTION });
+    await storeSync(world.desk, clusterName("aged"), NOON - 42_000, []);
+    expect((await service.cluster("aged")).partitions).toEqual([
+      { name: "default", namespaces: "all others", syncedAt: "2026-03-01T11:59:18.000Z", ageSeconds: 42 },
+    ]);
+    await service.removeCluster("aged");
+  });
+
+  it("is paused and resumed by edits of its version", async () => {
+    expect((await service.pauseCluster("eu-1", NOON + 60_000)).paused).toEqual({
+      by: "ada",
+      at: "2026-03-01T12:00:00.000Z",
+      until: "2026-03-01T12:01:00.000Z",
+    });
+    expect((await service.cluster("eu-1")).version).toBe(2);
+    const resumed = await service.resumeCluster("eu-1");
+    expect(resumed).toMatchObject({ version: 3 });
+    expect(resumed).not.toHaveProperty("paused");
+  });
+
+  it("pauses every autoscaler in it", async () => {
+    await service.apply([{ file: "a.yaml", text: hpa("web") }], { cluster: "eu-1", dryRun: false });
+    await service.pauseCluster("eu-1");
+    expect((await service.get({ name: "web" })).state).toBe("paused");
+    await service.resumeCluster("eu-1");
+  });
+
+  it("is not removed while it has autoscalers", async () => {
+    await expect(service.removeCluster("eu-1")).rejects.toMatchObject({
+      code: "service.in-use",
+      message: 'Cannot remove cluster "eu-1": it has autoscalers, "default/web" first',
+    });
+    await service.delete({ name: "web" });
+    await service.removeCluster("eu-1");
+    expect(await gathered(service.clusters())).toEqual([]);
+    await expect(service.cluster("eu-1")).rejects.toMatchObject({
+      code: "service.unknown",
+      message: 'Cannot find cluster "eu-1": there is none of that name',
+    });
+  });
+
+  it("loses no edit when two persons edit it at once", async () => {
+    await service.addCluster({ name: "raced", connection: CONNECTION });
+    await Promise.all([service.pauseCluster("raced"), service.pauseCluster("raced"), service.pauseCluster("raced")]);
+    expect((await service.cluster("raced")).version).toBe(4);
+    await service.removeCluster("raced");
+  });
+});
+
+describe("the fleet", () => {
+  it("is frozen with who, when and why, and thawed", async () => {
+    expect(await service.fleet()).toEqual({});
+    const frozen = { by: "ada", at: "2026-03-01T12:00:00.000Z", reason: "incident 12" };
+    expect(await service.freeze("incident 12")).toEqual({ frozen });
+    expect(await service.fleet()).toEqual({ frozen });
+    expect((await getFleet(world.tables)).frozen).toEqual({ by: "ada", atMs: NOON, reason: "incident 12" });
+    expect(await service.thaw()).toEqual({});
+    expect((await getFleet(world.tables)).version).toBe(2);
+  });
+
+  it("shows every autoscaler as frozen, whatever else it is", async () => {
+    await service.addCluster({ name: "eu-9", connection: CONNECTION });
+    await service.apply([{ file: "a.yaml", text: hpa("web") }], { cluster: "eu-9", dryRun: false });
+    await service.pause({ name: "web" });
+    await service.freeze("x");
+    expect((await service.get({ name: "web" })).state).toBe("frozen");
+    await service.thaw();
+    expect((await service.get({ name: "web" })).state).toBe("paused");
+  });
+});

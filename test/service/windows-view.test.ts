@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import type { HpaSpec } from "../../lib/model/spec.ts";
+import type { Memory } from "../../lib/model/windows.ts";
+import { windowsView } from "../../lib/service/windows-view.ts";
+
+const NOW = Date.parse("2026-03-01T12:00:00Z");
+const ago = (seconds: number): number => NOW - seconds * 1000;
+const at = (seconds: number): string => new Date(NOW + seconds * 1000).toISOString();
+
+const SPEC: HpaSpec = {
+  dialect: "hpa",
+  target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  minReplicas: 1,
+  maxReplicas: 20,
+  metrics: [],
+};
+const EMPTY: Memory = { recommendations: null, scaleUps: [], scaleDowns: [] };
+const run = (replicas: number, firstAgo: number, lastAgo: number) => ({ replicas, firstMs: ago(firstAgo), lastMs: ago(lastAgo) });
+const behavior = (up: number, down?: number): NonNullable<HpaSpec["behavior"]> => ({
+  scaleUp: { stabilizationWindowSeconds: up, selectPolicy: "Max", policies: [{ type: "Pods", value: 4, periodSeconds: 60 }] },
+  scaleDown: {
+    ...(down !== undefined && { stabilizationWindowSeconds: down }),
+    selectPolicy: "Disabled",
+    policies: [{ type: "Percent", value: 10, periodSeconds: 60 }],
+  },
+});
+
+describe("windowsView() stabilization", () => {
+  it("without behavior knows the way down alone, over the cluster's own window", () => {
+    expect(windowsView(SPEC, EMPTY, DEFAULT_SETTINGS, NOW).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
+  });
+
+  it("names the highest recommendation inside the window as the one that holds, and when it leaves", () => {
+    const memory = { ...EMPTY, recommendations: [run(9, 500, 290), run(7, 275, 100), run(4, 85, 0)] };
+    expect(windowsView(SPEC, memory, DEFAULT_SETTINGS, NOW).stabilization).toEqual([
+      { direction: "scaleDown", windowSeconds: 300, held: { replicas: 9, until: at(10) } },
+    ]);
+  });
+
+  it.each([
+    ["just inside", 299, 9],
+    ["at the edge, where it counts no more", 300, 7],
+    ["outside", 301, 7],
+  ])("holds a recommendation %s", (_where, lastAgo, replicas) => {
+    const memory = { ...EMPTY, recommendations: [run(9, 500, lastAgo), run(7, 275, 100), run(4, 85, 0)] };
+    expect(windowsView(SPEC, memory, DEFAULT_SETTINGS, NOW).stabilization[0]?.held?.replicas).toBe(replicas);
+  });
+
+  it("holds nothing while the newest recommendation is the extreme one", () => {
+    const memory = { ...EMPTY, recommendations: [run(4, 85, 30), run(9, 15, 0)] };
+    expect(windowsView(SPEC, memory, DEFAULT_SETTINGS, NOW).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
+  });
+
+  it("looks for the lowest on the way up, and takes the cluster's window where behavior names none", () => {
+    const memory = { ...EMPTY, recommendations: [run(3, 50, 20), run(8, 15, 0)] };
+    expect(windowsView({ ...SPEC, behavior: behavior(60) }, memory, DEFAULT_SETTINGS, NOW).stabilization).toEqual([
+      { direction: "scaleUp", windowSeconds: 60, held: { replicas: 3, until: at(40) } },
+      { direction: "scaleDown", windowSeconds: 300 },
+    ]);
+  });
+});
+
+describe("windowsView() rates", () => {
+  it("sums changes of both directions inside the period, and says when each leaves", () => {
+    const memory = {
+      ...EMPTY,
+      scaleUps: [
+        { change: 4, atMs: ago(60), eventId: "old" },
+        { change: 3, atMs: ago(59), eventId: "a:7" },
+      ],
+      scaleDowns: [{ change: 1, atMs: ago(10) }],
+    };
+    expect(windowsView({ ...SPEC, behavior: behavior(0) }, memory, DEFAULT_SETTINGS, NOW).rates).toEqual([
+      {
+        direction: "scaleUp",
+        type: "Pods",
+        value: 4,
+        periodSeconds: 60,
+        added: 3,
+        removed: 1,
+        events: [
+          { change: 3, at: at(-59), leaves: at(1), eventId: "a:7" },
+          { change: -1, at: at(-10), leaves: at(50) },
+        ],
+      },
+    ]);
+  });
+
+  it("lists no rates for a direction that is disabled, nor without behavior", () => {
+    expect(windowsView(SPEC, EMPTY, DEFAULT_SETTINGS, NOW).rates).toEqual([]);
+    expect(windowsView({ ...SPEC, behavior: behavior(0) }, EMPTY, DEFAULT_SETTINGS, NOW).rates.map(({ direction }) => direction)).toEqual([
+      "scaleUp",
+    ]);
+  });
+});

@@ -1,0 +1,54 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { ensureTables, startTables, tablesClient } from "../../../lib/local/tables.ts";
+import type { Desk } from "../../../lib/service/desk.ts";
+import { insertByPut } from "../../../lib/store/history-put.ts";
+import { type Tables, tableDefinitions } from "../../../lib/store/tables.ts";
+
+/** The folder's clock of every test: the first of March, noon. */
+export const NOON = Date.parse("2026-03-01T12:00:00Z");
+
+export const NAMES = { stateTable: "tidemark-state", historyTable: "tidemark-history" };
+
+export interface World {
+  readonly desk: Desk;
+  readonly tables: Tables;
+  /** Moves the clock that every answer is measured by. */
+  readonly set: (nowMs: number) => void;
+  readonly close: () => Promise<void>;
+}
+
+export const tablesOn = (endpoint: string): Tables => ({
+  client: tablesClient(endpoint),
+  ...NAMES,
+  clock: () => performance.now(),
+  wait: async (ms) => wait(ms),
+  random: Math.random,
+  token: randomUUID,
+});
+
+/** A desk over a DynamoDB engine of its own, on disk in a folder that is gone afterwards. Uids count up: uid-1, uid-2. */
+export const newWorld = async (by = "ada"): Promise<World> => {
+  const dir = mkdtempSync(join(tmpdir(), "tidemark-service-"));
+  const engine = await startTables(join(dir, "tables"));
+  const client = tablesClient(engine.endpoint);
+  await ensureTables(client, tableDefinitions(NAMES));
+  client.destroy();
+  const tables = tablesOn(engine.endpoint);
+  let nowMs = NOON;
+  let uids = 0;
+  return {
+    tables,
+    desk: { tables, insert: insertByPut(tables), clock: () => nowMs, by, newUid: () => `uid-${++uids}` },
+    set: (ms) => {
+      nowMs = ms;
+    },
+    close: async () => {
+      await engine.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+};
