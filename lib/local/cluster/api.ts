@@ -8,12 +8,14 @@ import { replicasToPatch, replicasToPut } from "./scale-write.ts";
 import { selectObjects } from "./selectors.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
 import { badRequest, methodNotAllowed, notFound, unsupportedMediaType } from "./status.ts";
+import { table, wantsTable } from "./table.ts";
 
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly contentType: string;
+  readonly accept: string;
   readonly body: string;
 }
 
@@ -70,13 +72,15 @@ const list = (world: World, pages: Pages, { resource, namespace }: Located, requ
   const head = { kind: `${resource.kind}List`, apiVersion: groupVersion(resource) };
   if (!resource.stored) return { ...head, metadata: {}, items };
   const of = `${request.path}?${query.get("labelSelector") ?? ""}&${query.get("fieldSelector") ?? ""}`;
-  return { ...head, ...pages.page({ of, version: world.version, items }, query) };
+  const page = pages.page({ of, version: world.version, items }, query);
+  return wantsTable(request.accept) ? table(resource, page.items, page.metadata, world.nowMs) : { ...head, ...page };
 };
 
 const read = (world: World, { resource, namespace, name }: Located & { readonly name: string }, request: ApiRequest): unknown => {
   readOnly(request);
   const found = resource.list(within(world, namespace)).find(({ metadata }) => metadata.name === name);
   if (!found) throw notFound({ group: resource.group, resource: resource.missingAs ?? resource.resource }, name);
+  if (resource.stored && wantsTable(request.accept)) return table(resource, [found], {}, world.nowMs);
   return { kind: resource.kind, apiVersion: groupVersion(resource), ...found };
 };
 

@@ -55,7 +55,8 @@ const fieldTerm = (term: string, fields: readonly string[]): ((object: KubeObjec
   return (object) => (fieldAt(object, path) === wanted) === (sign !== "!=");
 };
 
-const fieldAt = (object: KubeObject, path: string): unknown =>
+/** The value at a dotted path; undefined where the path ends early. */
+export const fieldAt = (object: KubeObject, path: string): unknown =>
   path.split(".").reduce<unknown>((inside, name) => (isRecord(inside) ? inside[name] : undefined), object);
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;

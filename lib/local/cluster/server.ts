@@ -91,7 +91,14 @@ const perform = async ({ api, credentials }: ServerParts, request: IncomingMessa
   const body = await bodyOf(request);
   // Nobody waits for a delay once everything else has ended.
   if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
-  const answer = await api({ method: request.method ?? "GET", path: pathname, query: searchParams, contentType: mediaType(request), body });
+  const answer = await api({
+    method: request.method ?? "GET",
+    path: pathname,
+    query: searchParams,
+    contentType: mediaType(request),
+    accept: request.headers.accept ?? "",
+    body,
+  });
   return answer === undefined ? { code: 404, body: "404 page not found\n" } : { code: 200, body: answer };
 };
 

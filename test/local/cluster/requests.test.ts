@@ -223,6 +223,39 @@ describe("lists", () => {
   });
 });
 
+describe("tables, as kubectl asks for them", () => {
+  const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+  const rows = async (path: string) => {
+    const { json } = await cluster.fetch(path, { headers: { accept } });
+    const { columnDefinitions, rows: found } = json as { columnDefinitions: { name: string }[]; rows: { cells: unknown[] }[] };
+    return [columnDefinitions.map(({ name }) => name), ...found.map(({ cells }) => cells)];
+  };
+
+  it("show counts and the age by the cluster's own clock", async () => {
+    expect(await rows("/apis/apps/v1/namespaces/bank/deployments")).toEqual([
+      ["Name", "Ready", "Up-to-date", "Available", "Age"],
+      ["web", "2/2", 2, 2, "10m"],
+    ]);
+    expect(await rows("/api/v1/namespaces/bank")).toEqual([
+      ["Name", "Status", "Age"],
+      ["bank", "Active", "10m"],
+    ]);
+  });
+
+  it("show how far pods are", async () => {
+    const statuses = async () =>
+      (await rows("/api/v1/namespaces/shop/pods?labelSelector=app%3Dapi")).slice(1).map(([, ready, status]) => `${ready} ${status}`);
+    const scale = "/apis/apps/v1/namespaces/shop/deployments/api/scale";
+    await cluster.fetch(scale, { method: "PUT", body: { spec: { replicas: 3 } } });
+    expect((await statuses()).toSorted()).toEqual(["0/1 Pending", "1/1 Running", "1/1 Running"]);
+    cluster.time.nowMs += 1000;
+    expect(await statuses()).toContain("0/1 ContainerCreating");
+    cluster.time.nowMs += 60_000;
+    await cluster.fetch(scale, { method: "PUT", body: { spec: { replicas: 2 } } });
+    expect((await statuses()).toSorted()).toEqual(["0/1 Terminating", "1/1 Running", "1/1 Running"]);
+  });
+});
+
 describe("single objects", () => {
   it("carry kind and apiVersion", async () => {
     const answer = await cluster.fetch("/apis/apps/v1/namespaces/bank/deployments/web");

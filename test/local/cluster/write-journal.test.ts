@@ -57,6 +57,7 @@ describe("a PUT of a scale", () => {
       path: "/apis/apps/v1/namespaces/shop/deployments/web/scale",
       query: new URLSearchParams(),
       contentType: "application/json",
+      accept: "application/json",
       body,
     });
   };
