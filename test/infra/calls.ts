@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { build } from "esbuild";
+import type { FunctionName } from "../../build.ts";
+import { ROOT } from "../architecture/source.ts";
+
+/** The IAM action that a command of the AWS SDK needs; undefined: none. A command that is not here is refused, so that nobody forgets to think of it. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  GetItemCommand: "dynamodb:GetItem",
+  BatchGetItemCommand: "dynamodb:BatchGetItem",
+  QueryCommand: "dynamodb:Query",
+  PutItemCommand: "dynamodb:PutItem",
+  UpdateItemCommand: "dynamodb:UpdateItem",
+  DeleteItemCommand: "dynamodb:DeleteItem",
+  // The only statements are INSERTs (lib/store); PartiQL has no action of its own.
+  ExecuteStatementCommand: "dynamodb:PartiQLInsert",
+  BatchExecuteStatementCommand: "dynamodb:PartiQLInsert",
+  SendMessageCommand: "sqs:SendMessage",
+  SendMessageBatchCommand: "sqs:SendMessage",
+  GetSecretValueCommand: "secretsmanager:GetSecretValue",
+  AssumeRoleCommand: "sts:AssumeRole",
+};
+
+/**
+ * The IAM actions that a function's own code can call: the SDK commands left in its bundle after tree shaking, with every package outside. What only other functions
+ * use does not count, though it may live in the same room.
+ */
+export const actionsCalledBy = async (name: FunctionName): Promise<readonly string[]> => {
+  const { outputFiles } = await build({
+    entryPoints: [join(ROOT, "functions", `${name}.ts`)],
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    treeShaking: true,
+    write: false,
+    logLevel: "warning",
+  });
+  const code = (outputFiles[0]?.text ?? "").replaceAll(/^import [^;]*;$/gm, "");
+  const commands = [...new Set([...code.matchAll(/\bnew ([A-Z]\w*?Command)\d*\(/g)].map(([, command]) => command ?? ""))];
+  return [...new Set(commands.map((command) => actionOf(command, name)))].sort();
+};
+
+const actionOf = (command: string, name: FunctionName): string => {
+  const action = ACTIONS[command];
+  if (action === undefined) throw new Error(`Cannot say which right "${command}" of function "${name}" needs: add it to ACTIONS`);
+  return action;
+};

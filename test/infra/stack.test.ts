@@ -1,0 +1,227 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FUNCTIONS, type FunctionName } from "../../build.ts";
+import { ENVIRONMENT } from "../../functions/environment.ts";
+import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/tables.ts";
+import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
+import { actionsCalledBy } from "./calls.ts";
+import { type Json, type Packaged, packageStack, type Resource } from "./packaged.ts";
+
+let stack: Awaited<ReturnType<typeof packageStack>>;
+let packaged: Packaged;
+
+beforeAll(async () => {
+  stack = await packageStack();
+  packaged = stack.packaged;
+});
+afterAll(() => stack.done());
+
+const resource = (name: string): Resource => {
+  const found = packaged.resources[name];
+  if (found === undefined) throw new Error(`Cannot find "${name}" in the template: there are ${Object.keys(packaged.resources).join(", ")}`);
+  return found;
+};
+const ofType = (type: string): readonly string[] => Object.keys(packaged.resources).filter((name) => packaged.resources[name]?.Type === type);
+const lambdaOf = (name: FunctionName): Resource => resource(`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`);
+const arnOf = (name: string): Json => ({ "Fn::GetAtt": [name, "Arn"] });
+
+interface Statement {
+  readonly Sid: string;
+  readonly Effect: string;
+  readonly Action: readonly string[];
+  readonly Resource: Json;
+}
+const statementsOf = (role: string): Readonly<Record<string, Statement>> => {
+  const { Policies } = resource(role).Properties as unknown as {
+    readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[];
+  };
+  return Object.fromEntries(Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement).map((statement) => [statement.Sid, statement]));
+};
+const actionsOf = (role: string): readonly string[] => [...new Set(Object.values(statementsOf(role)).flatMap(({ Action }) => Action))].sort();
+/** What the platform does in the role's name: the event source mapping takes messages, the runtime writes logs. */
+const LOGS = ["logs:CreateLogStream", "logs:PutLogEvents"];
+const QUEUE_CONSUMER = ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
+
+describe("the functions", () => {
+  it("are exactly the bundled ones, on Node 24 and arm64", () => {
+    expect(ofType("AWS::Lambda::Function").length).toBe(FUNCTIONS.length);
+    for (const name of FUNCTIONS) {
+      expect(lambdaOf(name).Properties).toMatchObject({ FunctionName: `tidemark-prod-${name}`, Runtime: "nodejs24.x", Architectures: ["arm64"] });
+    }
+  });
+
+  it("have handlers that exist in their bundles and load without AWS", () => {
+    const require = createRequire(join(stack.folder, "require.cjs"));
+    for (const name of FUNCTIONS) {
+      const [file = "", member = ""] = String(lambdaOf(name).Properties["Handler"]).split(/\.(?=\w+$)/);
+      expect(existsSync(join(stack.folder, `${file}.js`))).toBe(true);
+      expect(require(join(stack.folder, `${file}.js`))[member]).toBeTypeOf("function");
+    }
+  });
+
+  it("are given exactly the variables that their code reads, each naming the thing it says", () => {
+    const values: Readonly<Record<string, Json>> = {
+      TIDEMARK_STATE_TABLE: { Ref: "StateTable" },
+      TIDEMARK_HISTORY_TABLE: { Ref: "HistoryTable" },
+      TIDEMARK_SYNC_QUEUE_URL: { Ref: "SyncQueue" },
+    };
+    for (const name of FUNCTIONS) {
+      const { NODE_OPTIONS, ...variables } = (lambdaOf(name).Properties["Environment"] as { readonly Variables: Readonly<Record<string, Json>> })
+        .Variables;
+      expect(variables).toEqual(Object.fromEntries(ENVIRONMENT[name].map((variable) => [variable, values[variable]])));
+      // Read by Node itself, so that a stack trace in the log names our files.
+      expect(NODE_OPTIONS).toBe("--enable-source-maps");
+    }
+  });
+
+  it("keep their logs for 30 days, each in a group of its own", () => {
+    expect(ofType("AWS::Logs::LogGroup").map((name) => resource(name).Properties)).toEqual(
+      FUNCTIONS.map((name) => ({ LogGroupName: `/aws/lambda/tidemark-prod-${name}`, RetentionInDays: 30 })),
+    );
+  });
+
+  it("load the Kubernetes client from a file of its own, and only in the sync", () => {
+    expect(packaged.bundles.filter(({ file }) => file !== "index.js").map(({ function: name, file }) => `${name}/${file}`)).toEqual([
+      "sync/kubernetes-client-node-dist-config.js",
+    ]);
+  });
+});
+
+describe("the tables", () => {
+  const tables = ["StateTable", "HistoryTable"];
+
+  it("are two, on demand, protected, encrypted, restorable, and outlive the stack", () => {
+    expect(ofType("AWS::DynamoDB::Table")).toEqual(tables);
+    for (const name of tables) {
+      expect(resource(name)).toMatchObject({
+        DeletionPolicy: "Retain",
+        UpdateReplacePolicy: "Retain",
+        Properties: {
+          BillingMode: "PAY_PER_REQUEST",
+          DeletionProtectionEnabled: true,
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+          SSESpecification: { SSEEnabled: true },
+        },
+      });
+    }
+  });
+
+  it("have the keys that the code writes, and no index", () => {
+    const definitions = tableDefinitions({ stateTable: "StateTable", historyTable: "HistoryTable" });
+    expect(definitions.map(({ TableName }) => TableName)).toEqual(tables);
+    for (const { TableName = "", ...definition } of definitions) expect(resource(TableName).Properties).toMatchObject(definition);
+    for (const name of tables) expect(resource(name).Properties).not.toHaveProperty("GlobalSecondaryIndexes");
+  });
+
+  it("forget by TTL in history alone", () => {
+    expect(resource("HistoryTable").Properties["TimeToLiveSpecification"]).toEqual({ AttributeName: TTL_ATTRIBUTE, Enabled: true });
+    expect(resource("StateTable").Properties["TimeToLiveSpecification"]).toBeUndefined();
+  });
+});
+
+describe("the queue", () => {
+  it("feeds a function that lives exactly as long as the protocol counts on", () => {
+    expect(Number(lambdaOf("sync").Properties["Timeout"]) * 1000).toBe(DEFAULT_TIMING.lifeMs);
+  });
+
+  it("hides a message for six timeouts of the sync and gives up on it after five tries", () => {
+    const { VisibilityTimeout, RedrivePolicy } = resource("SyncQueue").Properties;
+    expect(Number(VisibilityTimeout)).toBeGreaterThanOrEqual(6 * Number(lambdaOf("sync").Properties["Timeout"]));
+    expect(RedrivePolicy).toEqual({ deadLetterTargetArn: arnOf("SyncDeadLetters"), maxReceiveCount: 5 });
+  });
+
+  it("is standard, so that one message can be delayed, and encrypted as the others are", () => {
+    expect(ofType("AWS::SQS::Queue")).toEqual(["SyncQueue", "SyncDeadLetters", "TickDeadLetters"]);
+    for (const name of ofType("AWS::SQS::Queue")) {
+      expect(resource(name).Properties["SqsManagedSseEnabled"]).toBe(true);
+      expect(resource(name).Properties["FifoQueue"]).toBeUndefined();
+    }
+  });
+
+  it("refuses anyone without TLS", () => {
+    const { Queues, PolicyDocument } = resource("QueuePolicy").Properties as unknown as {
+      readonly Queues: readonly Json[];
+      readonly PolicyDocument: { readonly Statement: readonly Json[] };
+    };
+    expect(Queues).toEqual(ofType("AWS::SQS::Queue").map((name) => ({ Ref: name })));
+    expect(PolicyDocument.Statement).toMatchObject([
+      { Effect: "Deny", Principal: "*", Action: "sqs:*", Condition: { Bool: { "aws:SecureTransport": "false" } } },
+    ]);
+  });
+
+  it("feeds the sync one message at a time, with a bound on how many run, and hears of each failure by its id", () => {
+    expect(ofType("AWS::Lambda::EventSourceMapping").map((name) => resource(name).Properties)).toEqual([
+      {
+        EventSourceArn: arnOf("SyncQueue"),
+        FunctionName: arnOf("SyncLambdaFunction"),
+        BatchSize: 1,
+        Enabled: true,
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+        ScalingConfig: { MaximumConcurrency: 50 },
+      },
+    ]);
+  });
+});
+
+describe("the schedule", () => {
+  const target = (): { readonly [key: string]: Json } => resource("Tick").Properties["Target"] as { readonly [key: string]: Json };
+
+  it("fires every minute without a window and keeps what could not be delivered", () => {
+    expect(ofType("AWS::Scheduler::Schedule")).toEqual(["Tick"]);
+    expect(resource("Tick").Properties).toMatchObject({
+      ScheduleExpression: "rate(1 minute)",
+      FlexibleTimeWindow: { Mode: "OFF" },
+      State: "ENABLED",
+    });
+    expect(target()).toMatchObject({
+      Arn: arnOf("ScheduleLambdaFunction"),
+      RoleArn: arnOf("TickRole"),
+      RetryPolicy: { MaximumEventAgeInSeconds: 120, MaximumRetryAttempts: 5 },
+      DeadLetterConfig: { Arn: arnOf("TickDeadLetters") },
+    });
+  });
+
+  it("may start the planning and nothing else", () => {
+    expect(statementsOf("TickRole")).toMatchObject({
+      StartPlanning: { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: arnOf("ScheduleLambdaFunction") },
+      KeepUndelivered: { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: arnOf("TickDeadLetters") },
+    });
+    expect(actionsOf("TickRole")).toEqual(["lambda:InvokeFunction", "sqs:SendMessage"]);
+    expect(JSON.stringify(resource("TickRole").Properties["AssumeRolePolicyDocument"])).toContain("scheduler.amazonaws.com");
+  });
+});
+
+describe("the roles", () => {
+  it("are one per function and one for the schedule, none shared", () => {
+    expect(ofType("AWS::IAM::Role")).toEqual(["ScheduleRole", "SyncRole", "TickRole"]);
+    expect(FUNCTIONS.map((name) => lambdaOf(name).Properties["Role"])).toEqual([arnOf("ScheduleRole"), arnOf("SyncRole")]);
+  });
+
+  it.each([
+    ["schedule", "ScheduleRole", LOGS],
+    ["sync", "SyncRole", [...LOGS, ...QUEUE_CONSUMER]],
+  ] as const)("of %s allows exactly what its code calls and the platform does for it", async (name, role, byPlatform) => {
+    const called = await actionsCalledBy(name);
+    expect(called.length).toBeGreaterThan(0);
+    expect(actionsOf(role)).toEqual([...called, ...byPlatform].sort());
+    for (const { Effect } of Object.values(statementsOf(role))) expect(Effect).toBe("Allow");
+  });
+
+  it("let the sync insert into history and look at what is there, never change or delete it", () => {
+    const onHistory = Object.values(statementsOf("SyncRole")).filter(({ Resource: on }) => JSON.stringify(on).includes("HistoryTable"));
+    expect(onHistory).toMatchObject([{ Action: ["dynamodb:PartiQLInsert", "dynamodb:GetItem"], Resource: arnOf("HistoryTable") }]);
+    expect(JSON.stringify(statementsOf("ScheduleRole"))).not.toContain("HistoryTable");
+  });
+
+  it("name what they may touch: no action and no resource is a star, no account is named", () => {
+    for (const role of ofType("AWS::IAM::Role")) {
+      for (const { Action, Resource: on } of Object.values(statementsOf(role))) {
+        expect(Action.filter((action) => action.includes("*"))).toEqual([]);
+        expect(on).not.toBe("*");
+      }
+    }
+    expect(packaged.text).not.toMatch(/\b\d{12}\b(?!\d)/);
+  });
+});
