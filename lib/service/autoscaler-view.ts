@@ -3,6 +3,7 @@ import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord } from
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { Found } from "./find.ts";
+import { unmeasured } from "./metric-targets.ts";
 import type { Evaluated } from "./partition-data.ts";
 import { timeText } from "./time-text.ts";
 import type { AutoscalerState, AutoscalerView, DecisionView, EventView, PauseView, StepView } from "./views.ts";
@@ -32,7 +33,7 @@ export const autoscalerView = (known: Known): AutoscalerView => {
     state: stateOf(known),
     ...(pause && { paused: pause }),
     ...(status && { currentReplicas: status.currentReplicas, desiredReplicas: status.desiredReplicas }),
-    metrics: evaluated?.evaluation.metrics ?? [],
+    metrics: metricsOf(known),
     conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: timeText(transitionMs) })),
     ...(evaluated && { decision: decisionView(evaluated) }),
     ...(status?.lastScaleMs !== undefined && { lastScaleAt: timeText(status.lastScaleMs) }),
@@ -50,6 +51,12 @@ const specView = (spec: Known["spec"]): Pick<AutoscalerView, "dialect" | "target
   spec.kind === "spec"
     ? { dialect: spec.spec.dialect, target: spec.spec.target, minReplicas: spec.spec.minReplicas, maxReplicas: spec.spec.maxReplicas }
     : { dialect: "unknown", problem: spec.message };
+
+/** A sync that went straight to a bound measures nothing. */
+const metricsOf = ({ spec, evaluated }: Known): AutoscalerView["metrics"] => {
+  const measured = evaluated?.evaluation.metrics ?? [];
+  return measured.length === 0 && spec.kind === "spec" ? unmeasured(spec.spec) : measured;
+};
 
 /** The first that holds, strongest first: what stops it from acting comes before what it found. */
 const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: Known): AutoscalerState => {

@@ -1,6 +1,7 @@
 import { isTidemarkError } from "../model/errors.ts";
-import { autoscalerName, namespace } from "../model/ids.ts";
-import type { ClusterRecord, ScaleEventRecord } from "../model/records.ts";
+import { autoscalerName, type ClusterName, namespace } from "../model/ids.ts";
+import type { ScaleEventRecord } from "../model/records.ts";
+import { listAutoscalers } from "../store/autoscalers.ts";
 import { eventsOfAutoscaler, type Stretch } from "../store/events.ts";
 import { eventsOfFleet } from "../store/fleet-events.ts";
 import { eventView } from "./autoscaler-view.ts";
@@ -41,14 +42,17 @@ async function* ofOne(desk: Desk, asked: Asked, stretch: Stretch): AsyncGenerato
   }
 }
 
-/** Events under a name that no autoscaler has now: by its key where the namespace is known, else by looking through all. */
+/** Events under a name that no autoscaler has now, by their key: in the namespace that was given, else in each that has autoscalers. */
 async function* ofDeleted(desk: Desk, asked: Asked, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
-  const clusters: readonly ClusterRecord[] = await clustersNamed(desk, asked.cluster);
-  if (asked.namespace === undefined) {
-    for await (const event of ofAll(desk, asked, stretch)) if (event.name === asked.name) yield event;
-    return;
-  }
-  for (const { name: cluster } of clusters) {
-    yield* eventsOfAutoscaler(desk.tables, { cluster, namespace: namespace(asked.namespace), name: autoscalerName(asked.name) }, stretch);
+  for (const { name: cluster } of await clustersNamed(desk, asked.cluster)) {
+    for (const inside of asked.namespace === undefined ? await namespacesIn(desk, cluster) : [asked.namespace]) {
+      yield* eventsOfAutoscaler(desk.tables, { cluster, namespace: namespace(inside), name: autoscalerName(asked.name) }, stretch);
+    }
   }
 }
+
+const namespacesIn = async (desk: Desk, cluster: ClusterName): Promise<ReadonlySet<string>> => {
+  const names = new Set<string>();
+  for await (const item of listAutoscalers(desk.tables, cluster)) names.add(item.kind === "read" ? item.record.namespace : item.namespace);
+  return names;
+};

@@ -2,6 +2,7 @@ import type { MetricOutcome, StepOutcome } from "../model/decision.ts";
 import type { Evaluation } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
+import { timesTarget } from "./metric-targets.ts";
 import { timeText } from "./time-text.ts";
 import type { Direction, WindowsView } from "./windows-view.ts";
 
@@ -41,14 +42,12 @@ const leadingMetric = ({ evaluation, spec, settings }: Circumstances): readonly 
   const { name, value, target, proposal } = leading;
   const leads = evaluation.metrics.length > 1 ? `${name} decides, because it asks for most; it` : name;
   const measured = `${leads} is at ${value} against ${target}`;
-  if (proposal === from) return [`${measured}: above ${times(up)} its target it would ask for more than ${from}, below ${times(down)} for fewer`];
+  if (proposal === from)
+    return [`${measured}: above ${timesTarget(target, up)} it would ask for more than ${from}, below ${timesTarget(target, down)} for fewer`];
   return proposal > from
-    ? [`${measured} and asks for ${proposal}: at or below ${times(up)} its target it would ask for no more than ${from}`]
-    : [`${measured} and asks for ${proposal}: at or above ${times(down)} its target it would ask for no fewer than ${from}`];
+    ? [`${measured} and asks for ${proposal}: at or below ${timesTarget(target, up)} it would ask for no more than ${from}`]
+    : [`${measured} and asks for ${proposal}: at or above ${timesTarget(target, down)} it would ask for no fewer than ${from}`];
 };
-
-/** Tolerances are doubles: 1.1 times, never 1.1000000000000001 times. */
-const times = (ratio: number): string => `${Number(ratio.toFixed(4))} times`;
 
 const limitSentence = ({ step, before, after, limit }: StepOutcome, { windows }: Circumstances): readonly string[] => {
   if (!limit) return [];

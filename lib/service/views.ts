@@ -52,7 +52,8 @@ export interface PauseView {
   readonly until?: string;
 }
 
-export type MetricView = MetricOutcome;
+/** As the newest sync found it; `unmeasured` while none has evaluated it. */
+export type MetricView = MetricOutcome | { readonly kind: "unmeasured"; readonly name: string; readonly type: string; readonly target: string };
 
 export interface ConditionView {
   readonly type: string;

@@ -1,116 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
-import type { AutoscalerRecord } from "../../lib/model/records.ts";
-import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { gathered } from "../../lib/service/gathered.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { getAutoscaler, putAutoscaler } from "../../lib/store/autoscalers.ts";
+import { putAutoscaler } from "../../lib/store/autoscalers.ts";
 import { NOON, newWorld, type World } from "./world/desk.ts";
-import { BEHAVIOR, hpa } from "./world/manifests.ts";
-import { type Outcome, storeEvents, storeSync } from "./world/synced.ts";
+import { hpa } from "./world/manifests.ts";
+import { CPU, fillShop, recordOf } from "./world/shop.ts";
+import { storeEvents } from "./world/synced.ts";
 
-const CPU = "cpu resource utilization (percentage of request)";
-const EU = clusterName("eu-1");
 const ago = (seconds: number): number => NOON - seconds * 1000;
 const at = (seconds: number): string => new Date(NOON + seconds * 1000).toISOString();
 
 let world: World;
 let service: Service;
 
-const recordOf = async (name: string, inside = "shop", cluster = EU): Promise<AutoscalerRecord> => {
-  const record = await getAutoscaler(world.tables, { cluster, namespace: namespace(inside), name: autoscalerName(name) });
-  if (!record) throw new Error(`${name} is not stored`);
-  return record;
-};
-
-const WINDOWS: Windows = {
-  memory: {
-    recommendations: [
-      { replicas: 9, firstMs: ago(400), lastMs: ago(200) },
-      { replicas: 6, firstMs: ago(185), lastMs: ago(30) },
-    ],
-    scaleUps: [{ change: 3, atMs: ago(45), eventId: "uid-1:2" }],
-    scaleDowns: [],
-  },
-  status: {
-    conditions: [
-      { type: "AbleToScale", status: "True", reason: "ScaleDownStabilized", message: "recent recommendations were higher", transitionMs: ago(900) },
-    ],
-    currentReplicas: 9,
-    desiredReplicas: 9,
-    lastScaleMs: ago(45),
-    currentMetrics: null,
-  },
-};
-
-const held = (record: AutoscalerRecord): Outcome => ({
-  record,
-  windows: WINDOWS,
-  evaluation: {
-    kind: "hold",
-    failed: false,
-    from: 9,
-    because: {
-      reason: "ScaleDownStabilized",
-      message: "recent recommendations were higher than current one, applying the highest recent recommendation",
-    },
-    metrics: [{ name: CPU, type: "Resource", kind: "measured", value: "40%", target: "60%", ratio: 0.667, proposal: 6 }],
-    steps: [
-      { step: "propose", before: 9, after: 6 },
-      {
-        step: "stabilize",
-        before: 6,
-        after: 9,
-        limit: { reason: "ScaleDownStabilized", value: 9, message: "9 was recommended within 300 s", untilMs: ago(-100) },
-      },
-    ],
-    events: [],
-  },
-});
-
-const failing = (record: AutoscalerRecord): Outcome => ({
-  record,
-  windows: NEW_WINDOWS,
-  evaluation: {
-    kind: "hold",
-    failed: true,
-    from: 3,
-    because: { reason: "FailedGetResourceMetric", message: "no metrics returned from resource metrics API" },
-    metrics: [
-      { name: CPU, type: "Resource", kind: "failed", reason: "FailedGetResourceMetric", message: "no metrics returned from resource metrics API" },
-    ],
-    steps: [],
-    events: [],
-  },
-});
-
 beforeAll(async () => {
   world = await newWorld();
   service = openService(world.desk);
-  world.set(ago(3600));
-  for (const name of ["eu-1", "us-1"]) await service.addCluster({ name, connection: { kind: "kubeconfig", path: "/kube/config" } });
-  for (const [cluster, name, inside] of [
-    ["eu-1", "web", "shop"],
-    ["eu-1", "api", "shop"],
-    ["eu-1", "late", "shop"],
-    ["eu-1", "web", "infra"],
-    ["us-1", "jobs", "batch"],
-  ] as const) {
-    await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: inside, more: BEHAVIOR }) }], { cluster, dryRun: false });
-  }
-  const [web, api] = [await recordOf("web"), await recordOf("api")];
-  await storeSync(world.desk, EU, ago(60), [
-    { ...held(web), evaluation: { ...held(web).evaluation, because: { reason: "Earlier", message: "an earlier sync" } } },
-  ]);
-  await storeSync(world.desk, EU, ago(15), [held(web), failing(api)]);
-  await storeEvents(world.desk.insert, web, NOON, [
-    [7200, 2, 4],
-    [3000, 4, 6, "refused"],
-    [45, 6, 9],
-  ]);
-  await storeEvents(world.desk.insert, await recordOf("jobs", "batch", clusterName("us-1")), NOON, [[60, 1, 2, "unknown"]]);
-  world.set(NOON);
+  await fillShop(world);
 });
 afterAll(() => world.close());
 
@@ -161,12 +68,16 @@ describe("get()", () => {
 
   it("leaves out what no sync has told yet", async () => {
     const view = await service.get({ name: "jobs" });
-    expect(view).toMatchObject({ state: "waiting", metrics: [], conditions: [] });
+    expect(view).toMatchObject({
+      state: "waiting",
+      metrics: [{ kind: "unmeasured", type: "Resource", name: "cpu resource", target: "60%" }],
+      conditions: [],
+    });
     for (const member of ["currentReplicas", "decision", "syncedAt", "ageSeconds", "lastScaleAt", "paused"]) expect(view).not.toHaveProperty(member);
   });
 
   it("says of a manifest that is no longer understood why, and that nothing is decided", async () => {
-    const record = await recordOf("late");
+    const record = await recordOf(world.desk, "late");
     await putAutoscaler(world.tables, { ...record, generation: 2, manifest: '{"kind":"Pod","apiVersion":"v1"}' }, 1);
     const view = await service.get({ name: "late" });
     expect(view).toMatchObject({
@@ -242,7 +153,7 @@ describe("explain()", () => {
       },
     ]);
     expect(explanation.otherwise).toEqual([
-      `${CPU} is at 40% against 60% and asks for 6: at or above 0.9 times its target it would ask for no fewer than 9`,
+      `${CPU} is at 40% against 60% and asks for 6: at or above 54% it would ask for no fewer than 9`,
       `Stabilization holds 9 until ${at(100)}: then 6, if the recommendations stay as they are`,
     ]);
   });
@@ -292,7 +203,7 @@ describe("events()", () => {
 
   it("are complete: id, times, counts, reason, outcome and what the server said", async () => {
     expect((await gathered(service.events({ name: "shop/web" })))[1]).toEqual({
-      id: `${(await recordOf("web")).uid}:2`,
+      id: `${(await recordOf(world.desk, "web")).uid}:2`,
       at: at(-3000),
       settledAt: new Date(ago(3000) + 40).toISOString(),
       cluster: "eu-1",
@@ -306,7 +217,7 @@ describe("events()", () => {
       outcome: "refused",
       detail: "the server said: forbidden",
       partition: "default",
-      uid: (await recordOf("web")).uid,
+      uid: (await recordOf(world.desk, "web")).uid,
       specGeneration: 1,
       metrics: [],
       steps: [],
@@ -315,7 +226,7 @@ describe("events()", () => {
 
   it("outlive their autoscaler", async () => {
     await service.apply([{ file: "a.yaml", text: hpa("gone", { namespace: "shop" }) }], { cluster: "eu-1", dryRun: false });
-    await storeEvents(world.desk.insert, await recordOf("gone"), NOON, [[10, 2, 3]]);
+    await storeEvents(world.desk.insert, await recordOf(world.desk, "gone"), NOON, [[10, 2, 3]]);
     await service.delete({ name: "gone" });
     expect(await listed({ name: "gone" })).toEqual(["gone 2>3"]);
     expect(await listed({ name: "shop/gone" })).toEqual(["gone 2>3"]);

@@ -36,7 +36,16 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
 export const stateText = (state: AutoscalerState, paint: Paint): string => paint(STATE_STYLES[state], state);
 
 /** Current over target of each metric: "62%/60%". */
-export const metricText = (metric: MetricView): string => (metric.kind === "measured" ? `${metric.value}/${metric.target}` : UNKNOWN);
+export const metricText = (metric: MetricView): string => {
+  switch (metric.kind) {
+    case "measured":
+      return `${metric.value}/${metric.target}`;
+    case "unmeasured":
+      return `${UNKNOWN}/${metric.target}`;
+    case "failed":
+      return UNKNOWN;
+  }
+};
 
 export const referenceText = ({ target }: AutoscalerView): string => (target ? `${target.kind}/${target.name}` : UNKNOWN);
 

@@ -31,13 +31,18 @@ const outcomeText = ({ decision }: Explanation): string => {
 const metrics = (all: readonly MetricView[], paint: Paint): readonly string[] =>
   all.length === 0
     ? ["<none evaluated>"]
-    : new Table(["Metric", "Value", "Target", "Ratio", "Proposes"]).lines(
-        all.map((metric) =>
-          metric.kind === "measured"
-            ? [metric.name, metric.value, metric.target, metric.ratio === undefined ? "-" : metric.ratio.toFixed(3), String(metric.proposal)]
-            : [metric.name, paint("bad", "failed"), "-", "-", `nothing: ${metric.reason}: ${metric.message}`],
-        ),
-      );
+    : new Table(["Metric", "Value", "Target", "Ratio", "Proposes"]).lines(all.map((metric) => metricRow(metric, paint)));
+
+const metricRow = (metric: MetricView, paint: Paint): readonly string[] => {
+  switch (metric.kind) {
+    case "measured":
+      return [metric.name, metric.value, metric.target, metric.ratio === undefined ? "-" : metric.ratio.toFixed(3), String(metric.proposal)];
+    case "failed":
+      return [metric.name, paint("bad", "failed"), "-", "-", `nothing: ${metric.reason}: ${metric.message}`];
+    case "unmeasured":
+      return [metric.name, "not measured", metric.target, "-", "nothing"];
+  }
+};
 
 const stepRow = ({ step, before, after, limit }: StepView, atMs: number): readonly string[] => {
   const count = before === after ? `${before}` : `${before} -> ${after}`;

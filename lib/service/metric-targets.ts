@@ -1,0 +1,42 @@
+import { binaryText, decimalText } from "../model/quantity.ts";
+import type { AutoscalerSpec, HpaMetric, MetricTarget } from "../model/spec.ts";
+import type { MetricView } from "./views.ts";
+
+/** The metrics of a spec before any sync measured them: each with its target. */
+export const unmeasured = ({ metrics }: AutoscalerSpec): readonly MetricView[] =>
+  metrics.map((metric) => ({ kind: "unmeasured", type: metric.type, name: nameOf(metric), target: targetText(metric) }));
+
+const nameOf = (metric: HpaMetric): string => {
+  switch (metric.type) {
+    case "Resource":
+      return `${metric.name} resource`;
+    case "ContainerResource":
+      return `${metric.name} resource of container ${metric.container}`;
+    case "Pods":
+      return `pods metric ${metric.metric.name}`;
+    case "Object":
+      return `${metric.describedObject.kind} metric ${metric.metric.name}`;
+    case "External":
+      return `external metric ${metric.metric.name}`;
+  }
+};
+
+/** An average comes before a percentage and before a whole value, as the rules read targets (hpa.md 2.5). */
+const targetText = (metric: HpaMetric): string => {
+  const { averageValueMilli, averageUtilization, valueMilli }: MetricTarget = metric.target;
+  const amount = "name" in metric && metric.name === "memory" ? binaryText : decimalText;
+  if (averageValueMilli !== undefined) return amount(averageValueMilli);
+  if (averageUtilization !== undefined) return `${averageUtilization}%`;
+  return valueMilli === undefined ? "none" : amount(valueMilli);
+};
+
+const AMOUNT = /^(\d+(?:\.\d+)?)(%|[A-Za-z]*)$/;
+
+/** A target as people read it, times a factor, in the target's own unit: "60%" by 1.1 is "66%", "1Gi" is "1.1Gi". What is no amount keeps the factor in words. */
+export const timesTarget = (target: string, factor: number): string => {
+  const [, amount, unit] = AMOUNT.exec(target) ?? [];
+  return amount === undefined ? `${rounded(factor)} times its target` : `${rounded(Number(amount) * factor)}${unit}`;
+};
+
+/** Tolerances are doubles: 66, never 66.00000000000001. */
+const rounded = (value: number): number => Number(value.toFixed(2));

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { MetricOutcome, StepOutcome } from "../../lib/model/decision.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
+import type { Evaluation } from "../../lib/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { timesTarget } from "../../lib/service/metric-targets.ts";
+import { otherwise } from "../../lib/service/otherwise.ts";
+import { NO_WINDOWS, type WindowsView } from "../../lib/service/windows-view.ts";
+
+const measured = (proposal: number, more: { readonly name?: string; readonly value?: string; readonly target?: string } = {}): MetricOutcome => ({
+  kind: "measured",
+  type: "Resource",
+  name: "cpu",
+  value: "90%",
+  target: "60%",
+  proposal,
+  ...more,
+});
+const failed: MetricOutcome = { kind: "failed", type: "Pods", name: "pods metric queue", reason: "FailedGetPodsMetric", message: "gone" };
+const limited = (reason: string, before: number, after: number, value = after): StepOutcome => ({
+  step: "limit",
+  before,
+  after,
+  limit: { reason, value, message: `${reason} bit` },
+});
+
+const sentences = (metrics: readonly MetricOutcome[], steps: readonly StepOutcome[] = [], windows: WindowsView = NO_WINDOWS): readonly string[] => {
+  const evaluation: Evaluation = {
+    uid: autoscalerUid("u"),
+    namespace: namespace("shop"),
+    name: autoscalerName("web"),
+    kind: "hold",
+    failed: false,
+    from: 9,
+    because: { reason: "r", message: "m" },
+    metrics,
+    steps,
+    events: [],
+  };
+  return otherwise({ evaluation, settings: DEFAULT_SETTINGS, windows });
+};
+
+describe("otherwise() on metrics", () => {
+  it.each([
+    ["inside the tolerance", measured(9, { value: "62%" }), "cpu is at 62% against 60%: above 66% it would ask for more than 9, below 54% for fewer"],
+    ["above it", measured(14), "cpu is at 90% against 60% and asks for 14: at or below 66% it would ask for no more than 9"],
+    ["below it", measured(4, { value: "20%" }), "cpu is at 20% against 60% and asks for 4: at or above 54% it would ask for no fewer than 9"],
+  ])("names the values that would change the outcome, %s", (_where, metric, sentence) => {
+    expect(sentences([metric])).toEqual([sentence]);
+  });
+
+  it("of several metrics speaks of the one that asks for most", () => {
+    expect(sentences([measured(4), measured(12, { name: "memory", value: "2Gi", target: "1Gi" })])).toEqual([
+      "memory decides, because it asks for most; it is at 2Gi against 1Gi and asks for 12: at or below 1.1Gi it would ask for no more than 9",
+    ]);
+  });
+
+  it("says that a failed metric forbids to shrink, and that all failed ones forbid everything", () => {
+    expect(sentences([failed, measured(12)])[0]).toBe("The count cannot fall while a metric cannot be read: pods metric queue");
+    expect(sentences([failed])).toEqual(["Nothing is decided until a metric can be read: pods metric queue"]);
+  });
+});
+
+describe("otherwise() on limits", () => {
+  it.each([
+    [limited("TooManyReplicas", 14, 10), "maxReplicas is 10: with 14 or more, 14 would be allowed"],
+    [limited("TooFewReplicas", 1, 2), "minReplicas is 2: with 1 or fewer, 1 would be allowed"],
+    [limited("ScaleUpLimit", 20, 13), "Scaling up is limited to 13 in this sync, 20 was wanted: the next sync goes on from there"],
+    [limited("Cooldown", 4, 9), "limit: Cooldown bit; without it the count would be 4 instead of 9"],
+  ])("names each with its value", (step, sentence) => {
+    expect(sentences([], [step])).toEqual([sentence]);
+  });
+
+  it("says when the next scale event leaves its period", () => {
+    const events = [
+      { change: 2, at: "2026-03-01T11:59:30.000Z", leaves: "2026-03-01T12:00:30.000Z" },
+      { change: 2, at: "2026-03-01T11:59:10.000Z", leaves: "2026-03-01T12:00:10.000Z" },
+    ];
+    const rate = { direction: "scaleUp", type: "Pods", value: 4, periodSeconds: 60, added: 4, removed: 0, events } as const;
+    expect(sentences([], [limited("ScaleUpLimit", 20, 13)], { ...NO_WINDOWS, rates: [rate] })).toEqual([
+      "Scaling up is limited to 13 in this sync, 20 was wanted: the next scale event leaves its period at 2026-03-01T12:00:10.000Z",
+    ]);
+  });
+
+  it("is never empty", () => {
+    expect(sentences([])).toEqual(["Nothing was measured and no limit bit: another count or another spec would have to be found"]);
+  });
+});
+
+describe("timesTarget()", () => {
+  it.each([
+    ["60%", 1.1, "66%"],
+    ["75%", 0.9, "67.5%"],
+    ["500m", 1.1, "550m"],
+    ["100", 0.9, "90"],
+    ["some words", 1.1000000000000001, "1.1 times its target"],
+  ])("%s by %d is %s", (target, factor, text) => {
+    expect(timesTarget(target, factor)).toBe(text);
+  });
+});
