@@ -28,6 +28,8 @@ export class Simulation {
   constructor(models: readonly WorkloadModel[], startMs: number, clock: () => number) {
     this.#clock = clock;
     this.#nowMs = startMs;
+    const twin = [...Map.groupBy(models, keyOf).values()].find(({ length }) => length > 1)?.[0];
+    if (twin) throw new RangeError(`Cannot simulate "${keyOf(twin)}": it is defined twice`);
     const ordered = models.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     this.#running = ordered.map((model) => started(model, this.#nextVersion()));
   }

@@ -68,7 +68,7 @@ describe("faults", () => {
     expect(await replicas()).toBe(4);
     end();
     cluster.faults.add({ path: SCALE, method: "PUT", kind: "hang", when: "after" });
-    await expect(put(5, 200)).rejects.toMatchObject({ name: "AbortError" });
+    await expect(put(5, 1000)).rejects.toMatchObject({ name: "AbortError" });
     expect(await replicas()).toBe(5);
   });
 
@@ -87,8 +87,8 @@ describe("faults", () => {
   });
 
   it("let a write land late, after its client has gone", async () => {
-    cluster.faults.add({ path: SCALE, method: "PUT", kind: "slow", delayMs: 300, times: 1 });
-    await expect(put(7, 100)).rejects.toMatchObject({ name: "AbortError" });
+    cluster.faults.add({ path: SCALE, method: "PUT", kind: "slow", delayMs: 1500, times: 1 });
+    await expect(put(7, 800)).rejects.toMatchObject({ name: "AbortError" });
     expect(await replicas()).toBe(6);
     await expect.poll(replicas, { timeout: 3000 }).toBe(7);
   });

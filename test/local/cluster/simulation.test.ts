@@ -85,6 +85,10 @@ describe("Simulation", () => {
     expect(simulation.now()).toBe(START_MS + 60_000);
   });
 
+  it("refuses two workloads of one name", () => {
+    expect(() => begin([workload(), workload()])).toThrow(new RangeError('Cannot simulate "shop/web": it is defined twice'));
+  });
+
   it("refuses to scale what it does not have", () => {
     expect(() => begin().simulation.write("shop", "none", 1)).toThrow(new RangeError('There is no workload "shop/none" to scale'));
   });
