@@ -8,7 +8,7 @@ export interface Windows {
 }
 
 export interface Memory {
-  /** Oldest first. `null`: none was ever recorded, which hpa.md 2.4 step 3 tells from an empty list. */
+  /** In the order of the controller's slots: a place that had left every window is used again (hpa.md 3.8). `null`: none was ever recorded, which hpa.md 2.4 step 3 tells from an empty list. */
   readonly recommendations: readonly RecommendationRun[] | null;
   readonly scaleUps: readonly ScaleChange[];
   readonly scaleDowns: readonly ScaleChange[];
@@ -17,13 +17,17 @@ export interface Memory {
 }
 
 /**
- * Equal recommendations of consecutive syncs, as one run: `replicas` was recommended at `firstMs`, at `lastMs`, and at every sync between them.
+ * Equal recommendations of consecutive syncs, as one run: `replicas` was recommended at `firstMs`, at `lastMs`, and every `stepMs` between them.
  * A run decides exactly as the full list of its recommendations does, because a window that holds any of them holds the last.
  */
 export interface RecommendationRun {
   readonly replicas: number;
   readonly firstMs: number;
   readonly lastMs: number;
+  /** Spacing of the recommendations; absent where it is not known, or there is one alone. */
+  readonly stepMs?: number;
+  /** On the newest run, the longest stabilization window that it was recorded under: slots that had left it may have been used again (lib/policy/recommendations.ts). */
+  readonly windowMs?: number;
 }
 
 /** A change of the count that counts against the per-period limits. */

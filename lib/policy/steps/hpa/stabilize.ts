@@ -3,7 +3,7 @@ import type { ControllerSettings } from "../../../model/settings.ts";
 import type { Behavior } from "../../../model/spec.ts";
 import type { RecommendationRun } from "../../../model/windows.ts";
 import type { ConditionReport } from "../../conditions.ts";
-import { highest, lowest, recorded } from "../../recommendations.ts";
+import { highest, lowest, recalled, recorded } from "../../recommendations.ts";
 import { READY_FOR_NEW_SCALE, SCALE_DOWN_STABILIZED, SCALE_UP_STABILIZED } from "./sentences.ts";
 import { type HpaStep, type HpaSync, stepped, withCondition } from "./sync.ts";
 
@@ -46,24 +46,27 @@ export const windowsOf = ({ scaleUp, scaleDown }: Behavior, settings: Controller
 });
 
 /** hpa.md 3.8.1: never below the highest of the window; a record exactly as old as the window still counts. */
-export const stabilizeDownward = (runs: readonly RecommendationRun[], count: number, windowMs: number, nowMs: number): Stabilized => {
+export const stabilizeDownward = (stored: readonly RecommendationRun[], count: number, windowMs: number, nowMs: number): Stabilized => {
+  const runs = recalled(stored, windowMs);
   const sinceMs = nowMs - windowMs;
   const after = highest(runs, count, (atMs) => atMs >= sinceMs);
   return {
     count: after,
     report: after === count ? READY_FOR_NEW_SCALE : SCALE_DOWN_STABILIZED,
-    recommendations: recorded(runs, count, nowMs, sinceMs),
+    recommendations: recorded(runs, count, nowMs, windowMs),
   };
 };
 
 /** hpa.md 3.8.3: the current count, moved no further than both windows agree on; a record exactly as old as its window has left it. */
 export const stabilizeBothWays = (
-  runs: readonly RecommendationRun[],
+  stored: readonly RecommendationRun[],
   current: number,
   count: number,
   { upMs, downMs }: StabilizationWindows,
   nowMs: number,
 ): Stabilized => {
+  const windowMs = Math.max(upMs, downMs);
+  const runs = recalled(stored, windowMs);
   const low = lowest(runs, count, (atMs) => atMs > nowMs - upMs);
   const high = highest(runs, count, (atMs) => atMs > nowMs - downMs);
   const after = Math.min(Math.max(current, low), high);
@@ -71,7 +74,7 @@ export const stabilizeBothWays = (
   return {
     count: after,
     report: after === count ? READY_FOR_NEW_SCALE : changed,
-    recommendations: recorded(runs, count, nowMs, nowMs - Math.max(upMs, downMs)),
+    recommendations: recorded(runs, count, nowMs, windowMs),
   };
 };
 
