@@ -30,6 +30,17 @@ export interface RecommendationRun {
   readonly windowMs?: number;
 }
 
+/** Place of the run that was recommended last; -1 without any. Places are used again, so that it need not be the last of the list. */
+export const newestRunAt = (runs: readonly RecommendationRun[]): number =>
+  runs.reduce((newest, { lastMs }, at) => (lastMs >= (runs[newest]?.lastMs ?? Number.NEGATIVE_INFINITY) ? at : newest), -1);
+
+/** The list with its newest run going on to `untilMs`: what a page tells that was not written again while the recommendation stayed as it was. */
+export const extendedTo = (runs: readonly RecommendationRun[], untilMs: number): readonly RecommendationRun[] => {
+  const at = newestRunAt(runs);
+  const newest = runs[at];
+  return newest && newest.lastMs < untilMs ? runs.with(at, { ...newest, lastMs: untilMs }) : runs;
+};
+
 /** A change of the count that counts against the per-period limits. */
 export interface ScaleChange {
   /** Pods added or removed, not negative. */

@@ -1,4 +1,4 @@
-import type { RecommendationRun } from "../model/windows.ts";
+import { newestRunAt, type RecommendationRun } from "../model/windows.ts";
 
 /**
  * The controller keeps one slot per recommendation and uses one expired slot again at each sync, the last of the list that it finds (hpa.md 3.8). Which slots survive
@@ -19,13 +19,13 @@ export const lowest = (runs: Runs, start: number, isInside: (atMs: number) => bo
 
 /** The list as it stands before a recommendation under windows of at most `windowMs`: a newest run that was made under others ends here. */
 export const recalled = (runs: Runs, windowMs: number): Runs => {
-  const newest = runs[newestAt(runs)];
+  const newest = runs[newestRunAt(runs)];
   return newest?.windowMs === undefined || newest.windowMs === windowMs ? runs : settled(runs);
 };
 
 /** The list with one more recommendation; slots older than `windowMs` may be used again. */
 export const recorded = (runs: Runs, replicas: number, nowMs: number, windowMs: number): Runs => {
-  const at = newestAt(runs);
+  const at = newestRunAt(runs);
   const newest = runs[at];
   if (newest?.replicas === replicas && newest.windowMs === windowMs && isNext(newest, nowMs)) return runs.with(at, { ...newest, lastMs: nowMs });
   const gapMs = newest === undefined ? 0 : nowMs - newest.lastMs;
@@ -33,19 +33,16 @@ export const recorded = (runs: Runs, replicas: number, nowMs: number, windowMs: 
   return placed(settled(runs), gapMs > 0 ? { ...open, stepMs: gapMs } : open, nowMs - windowMs);
 };
 
-/** Place of the run recommended last; -1 without any. */
-const newestAt = (runs: Runs): number => runs.reduce((newest, { lastMs }, at) => (lastMs >= (runs[newest]?.lastMs ?? -Infinity) ? at : newest), -1);
-
 const isNext = ({ lastMs, stepMs }: RecommendationRun, nowMs: number): boolean =>
   stepMs !== undefined && Math.abs(nowMs - lastMs - stepMs) <= SPACING_TOLERANCE_MS;
 
 /** Ends the open run: each of its repetitions takes the slot that it took when it was made. */
 const settled = (runs: Runs): Runs => {
-  const at = newestAt(runs);
+  const at = newestRunAt(runs);
   const open = runs[at];
   if (open?.windowMs === undefined) return runs;
   const { replicas, firstMs, lastMs, stepMs, windowMs } = open;
-  let list = runs.with(at, { replicas, firstMs, lastMs: firstMs });
+  let list: Runs = runs.with(at, { replicas, firstMs, lastMs: firstMs });
   const repetitions = slotsOf({ firstMs, lastMs, ...(stepMs !== undefined && { stepMs }) }) - 1;
   // Once every slot was used again, more repetitions only turn the ring.
   const most = list.reduce((sum, run) => sum + slotsOf(run), 0) + Math.ceil(windowMs / (stepMs ?? windowMs + 1)) + 1;

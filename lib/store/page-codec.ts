@@ -9,7 +9,7 @@ import { compress, decompress } from "./compressed.ts";
  */
 export const PAGE_VERSION = 2;
 
-type Run = readonly [replicas: number, firstMs: number, lengthMs: number];
+type Run = readonly [replicas: number, firstMs: number, lengthMs: number, stepMs?: number | null, windowMs?: number];
 type Change = readonly [change: number, atMs: number, outdated: 0 | 1, eventId: string];
 type Told = readonly [type: string, status: Condition["status"], reason: string, message: string, transitionMs: number];
 type Entry = readonly [
@@ -28,7 +28,12 @@ type Entry = readonly [
 const MESSAGE_CHARS_MAX = 500;
 
 const packChange = (change: ScaleChange): Change => [change.change, change.atMs, change.outdated ? 1 : 0, change.eventId ?? ""];
-const packRun = ({ replicas, firstMs, lastMs }: RecommendationRun): Run => [replicas, firstMs, lastMs - firstMs];
+/** What only some runs have comes last, so that most end early. */
+const packRun = ({ replicas, firstMs, lastMs, stepMs, windowMs }: RecommendationRun): Run => {
+  const lengthMs = lastMs - firstMs;
+  if (windowMs !== undefined) return [replicas, firstMs, lengthMs, stepMs ?? null, windowMs];
+  return stepMs === undefined ? [replicas, firstMs, lengthMs] : [replicas, firstMs, lengthMs, stepMs];
+};
 const packCondition = (told: Condition): Told => [told.type, told.status, told.reason, told.message.slice(0, MESSAGE_CHARS_MAX), told.transitionMs];
 
 const pack = ({ uid, open, windows: { memory, status } }: StoredWindows): Entry => [
@@ -51,12 +56,20 @@ const unpackChange = ([change, atMs, outdated, eventId]: Change): ScaleChange =>
   ...(eventId !== "" && { eventId }),
 });
 
+const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run): RecommendationRun => ({
+  replicas,
+  firstMs,
+  lastMs: firstMs + lengthMs,
+  ...(stepMs !== null && { stepMs }),
+  ...(windowMs !== undefined && { windowMs }),
+});
+
 const unpack = ([uid, open, runs, ups, downs, selector, conditions, [current, desired], lastScaleMs, metrics]: Entry): StoredWindows => ({
   uid: autoscalerUid(uid),
   open: open === 1,
   windows: {
     memory: {
-      recommendations: runs?.map(([replicas, firstMs, lengthMs]) => ({ replicas, firstMs, lastMs: firstMs + lengthMs })) ?? null,
+      recommendations: runs?.map(unpackRun) ?? null,
       scaleUps: ups.map(unpackChange),
       scaleDowns: downs.map(unpackChange),
       ...(selector !== null && { selector }),
