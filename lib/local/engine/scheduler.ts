@@ -7,6 +7,8 @@ import { type Handler, invocationContext } from "./invocation.ts";
 /** Input of the target as the template writes it (infra/schedule.yml): the scheduler puts the time in. */
 export interface Tick {
   readonly scheduledTime: string;
+  /** Set while nothing is planned yet: the first minutes are then planned at once. */
+  readonly start?: boolean;
 }
 
 export interface SchedulerOptions {
@@ -32,10 +34,13 @@ const FIRST_RETRY_MS = 10_000;
 const stateSchema = z.object({
   /** The next minute that was not yet delivered. */
   minuteMs: z.number(),
+  /** True until the first delivery, and after a gap. */
+  start: z.boolean(),
   /** Deliveries that failed and will be repeated. */
-  retries: z.array(z.object({ scheduledMs: z.number(), attempt: z.int(), atMs: z.number() })),
+  retries: z.array(z.object({ scheduledMs: z.number(), start: z.boolean(), attempt: z.int(), atMs: z.number() })),
 });
 type State = z.infer<typeof stateSchema>;
+type Delivery = Omit<State["retries"][number], "atMs">;
 
 /**
  * Fires once a minute with the payload of EventBridge Scheduler. At least once: a minute counts as delivered only after the handler returned, so a run that was killed
@@ -47,13 +52,14 @@ export const scheduler = (options: SchedulerOptions): Source => {
     state = next;
     writeWhole(options.path, JSON.stringify(state));
   };
-  const attempt = async (scheduledMs: number, attempt: number): Promise<void> => {
-    const failure = await invoke(options, scheduledMs);
+  const attempt = async (tick: Delivery): Promise<void> => {
+    const { scheduledMs, attempt } = tick;
+    const failure = await invoke(options, tick);
     if (failure === undefined) return;
-    options.onFailure(tickOf(scheduledMs).scheduledTime, failure);
+    options.onFailure(tickOf(tick).scheduledTime, failure);
     const atMs = options.clock() + FIRST_RETRY_MS * 2 ** (attempt - 1);
     if (attempt > MAX_RETRIES || atMs > scheduledMs + MAX_AGE_MS) return;
-    save({ ...state, retries: [...state.retries, { scheduledMs, attempt: attempt + 1, atMs }] });
+    save({ ...state, retries: [...state.retries, { ...tick, attempt: attempt + 1, atMs }] });
   };
   let firing = false;
   return {
@@ -62,11 +68,12 @@ export const scheduler = (options: SchedulerOptions): Source => {
       firing = true;
       const retry = state.retries.find(({ atMs }) => atMs <= options.clock());
       if (retry) {
-        await attempt(retry.scheduledMs, retry.attempt);
+        await attempt(retry);
         save({ ...state, retries: state.retries.filter((other) => other !== retry) });
       } else {
-        await attempt(state.minuteMs, 1);
-        save({ ...state, minuteMs: state.minuteMs + MINUTE_MS });
+        const { minuteMs, start } = state;
+        await attempt({ scheduledMs: minuteMs, start, attempt: 1 });
+        save({ ...state, minuteMs: minuteMs + MINUTE_MS, start: false });
       }
       firing = false;
     },
@@ -76,16 +83,20 @@ export const scheduler = (options: SchedulerOptions): Source => {
 const restored = ({ path, clock, skipsMissed }: SchedulerOptions): State => {
   const text = readIfThere(path);
   const thisMinuteMs = Math.floor(clock() / MINUTE_MS) * MINUTE_MS;
-  if (text === undefined) return { minuteMs: thisMinuteMs, retries: [] };
+  const anew = { minuteMs: thisMinuteMs, start: true, retries: [] };
+  if (text === undefined) return anew;
   const saved = stateSchema.parse(JSON.parse(text));
-  return skipsMissed && saved.minuteMs < thisMinuteMs ? { minuteMs: thisMinuteMs, retries: [] } : saved;
+  return skipsMissed && saved.minuteMs < thisMinuteMs ? anew : saved;
 };
 
-const tickOf = (scheduledMs: number): Tick => ({ scheduledTime: new Date(scheduledMs).toISOString().replace(/\.\d+Z$/, "Z") });
+const tickOf = ({ scheduledMs, start }: Delivery): Tick => ({
+  scheduledTime: new Date(scheduledMs).toISOString().replace(/\.\d+Z$/, "Z"),
+  ...(start && { start }),
+});
 
-const invoke = async ({ handler, functionName, timeoutMs, region }: SchedulerOptions, scheduledMs: number): Promise<unknown> => {
+const invoke = async ({ handler, functionName, timeoutMs, region }: SchedulerOptions, tick: Delivery): Promise<unknown> => {
   try {
-    await handler(tickOf(scheduledMs), invocationContext(functionName, timeoutMs, region, LOCAL_ACCOUNT));
+    await handler(tickOf(tick), invocationContext(functionName, timeoutMs, region, LOCAL_ACCOUNT));
     return undefined;
   } catch (error) {
     return error ?? new Error("The handler threw nothing");

@@ -1,0 +1,24 @@
+/** Things to close, in the reverse order of their opening. */
+export interface Closing {
+  readonly add: (close: () => unknown) => void;
+  /** Closes everything, even when some of it fails; the first failure is thrown at the end. */
+  readonly closeAll: () => Promise<void>;
+}
+
+export const closing = (): Closing => {
+  const steps: (() => unknown)[] = [];
+  return {
+    add: (close) => steps.push(close),
+    closeAll: async () => {
+      const failures: unknown[] = [];
+      for (const close of steps.splice(0).reverse()) {
+        try {
+          await close();
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+};

@@ -1,0 +1,28 @@
+import { isDeepStrictEqual } from "node:util";
+import { TidemarkError } from "../model/errors.ts";
+import { clusterName, WHOLE_CLUSTER } from "../model/ids.ts";
+import type { ClusterRecord } from "../model/records.ts";
+import { DEFAULT_SETTINGS } from "../model/settings.ts";
+import { getCluster, putCluster } from "../store/clusters.ts";
+import type { Tables } from "../store/tables.ts";
+
+const SYNC_PERIOD_MS = 15_000;
+
+/** Makes sure that the run's cluster is in the table, reached as it is now; whatever else people set on it stays. */
+export const ensureCluster = async (tables: Tables, name: string, connection: ClusterRecord["connection"]): Promise<ClusterRecord> => {
+  const known = await getCluster(tables, clusterName(name));
+  if (known && isDeepStrictEqual(known.connection, connection)) return known;
+  const record: ClusterRecord = known
+    ? { ...known, connection, version: known.version + 1 }
+    : {
+        name: clusterName(name),
+        connection,
+        syncPeriodMs: SYNC_PERIOD_MS,
+        partitions: [{ name: WHOLE_CLUSTER }],
+        settings: DEFAULT_SETTINGS,
+        version: 1,
+      };
+  const written = await putCluster(tables, record, known?.version);
+  if (written.kind === "stored") return record;
+  throw new TidemarkError("local.cluster-edited", `Cannot store cluster "${name}": somebody else is editing it, start again`, { name });
+};

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { admitOrThrow } from "../manifest/admit.ts";
+import { readManifests } from "../manifest/documents.ts";
+import { TidemarkError } from "../model/errors.ts";
+import type { Deployment } from "./about.ts";
+
+/** A file of manifests and its text. */
+export interface ManifestFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+const example = (name: string): string => fileURLToPath(new URL(`../../examples/${name}.yaml`, import.meta.url));
+
+/** The manifests to apply: those given, or those that go with what is played. */
+export const manifestFiles = (given: readonly string[], ownTrace: boolean): readonly ManifestFile[] => {
+  const files = given.length > 0 ? given : ownTrace ? [example("web")] : ["daily", "steps", "crowd"].map(example);
+  return files.map((file) => ({ file, text: textOf(file) }));
+};
+
+const textOf = (file: string): string => {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new TidemarkError(
+      "local.unreadable",
+      `Cannot read "${file}": ${cause instanceof Error ? cause.message : String(cause)}`,
+      { file },
+      { cause },
+    );
+  }
+};
+
+/** The workloads that the manifests scale, each once. Throws as applying them would. */
+export const deploymentsOf = (files: readonly ManifestFile[]): readonly Deployment[] => {
+  const found = new Map<string, Deployment>();
+  for (const { file, text } of files) {
+    for (const given of readManifests(text, file)) {
+      const { metadata, spec } = admitOrThrow(given);
+      const percent = spec.metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target.averageUtilization;
+      const deployment = { namespace: metadata.namespace, name: spec.target.name };
+      found.set(`${deployment.namespace}/${deployment.name}`, { ...deployment, ...(percent !== undefined && { targetCpuPercent: percent }) });
+    }
+  }
+  return [...found.values()];
+};

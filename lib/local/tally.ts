@@ -1,0 +1,46 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+
+/** What a run counts about its own work. */
+export interface Tally {
+  readonly syncs: number;
+  readonly failed: number;
+  readonly writes: number;
+  /** Wall time of each sync, ascending. */
+  readonly wallMs: readonly number[];
+}
+
+export interface Counter {
+  /** Counts the writes that this client sends. */
+  readonly watch: (client: DynamoDBClient) => void;
+  readonly sync: (wallMs: number, failed: boolean) => void;
+  readonly tally: () => Tally;
+}
+
+const WRITES: ReadonlySet<string> = new Set(["PutItemCommand", "UpdateItemCommand", "DeleteItemCommand", "ExecuteStatementCommand"]);
+
+export const runCounter = (): Counter => {
+  let writes = 0;
+  let failures = 0;
+  const wallMs: number[] = [];
+  return {
+    watch: (client) =>
+      client.middlewareStack.add(
+        (next, { commandName }) => {
+          return (args) => {
+            if (WRITES.has(commandName ?? "")) writes++;
+            return next(args);
+          };
+        },
+        { step: "initialize", name: "countWrites" },
+      ),
+    sync: (took, failed) => {
+      wallMs.push(took);
+      if (failed) failures++;
+    },
+    tally: () => ({ syncs: wallMs.length, failed: failures, writes, wallMs: wallMs.toSorted((a, b) => a - b) }),
+  };
+};
+
+/** The value below which the given share of an ascending list lies, by nearest rank. */
+export const quantile = (ascending: readonly number[], share: number): number | undefined =>
+  ascending[Math.max(0, Math.ceil(ascending.length * share) - 1)];

@@ -1,0 +1,13 @@
+/** Where a run shows itself. */
+export interface Terminal {
+  readonly stream: NodeJS.WriteStream;
+  readonly write: (text: string) => void;
+  /** True for a terminal that can be drawn on: then the view is live. */
+  readonly live: boolean;
+}
+
+/** Drawn on only where a person looks at it: not into a pipe, not where colours are unwanted. */
+export const terminalOf = (stream: NodeJS.WriteStream, environment: Readonly<Record<string, string | undefined>>): Terminal => {
+  const { NO_COLOR: noColour, TERM: term } = environment;
+  return { stream, write: (text) => void stream.write(text), live: stream.isTTY === true && !noColour && term !== "dumb" };
+};

@@ -1,0 +1,29 @@
+import type { EventView } from "../../service/views.ts";
+import type { Pace } from "../engine/clock.ts";
+
+/** Everything that the live view shows at one moment. Counts, metrics and decisions come from the tables; only the load is the simulator's own. */
+export interface Frame {
+  readonly nowMs: number;
+  /** Where the run stops; absent when it goes on until it is told. */
+  readonly endMs?: number;
+  readonly pace: Pace;
+  readonly rows: readonly Row[];
+  /** Oldest first. */
+  readonly events: readonly EventView[];
+  /** What went wrong last, if anything did. */
+  readonly trouble?: string;
+}
+
+export interface Row {
+  readonly name: string;
+  readonly target: string;
+  readonly state: string;
+  readonly current?: number;
+  readonly desired?: number;
+  /** "cpu 72% of 60%", one per metric. */
+  readonly metrics: readonly string[];
+  readonly decision: string;
+  /** Newest last. Empty on a real cluster, whose load nobody recorded. */
+  readonly load: readonly number[];
+  readonly replicas: readonly number[];
+}

@@ -1,0 +1,65 @@
+import { createLogUpdate } from "log-update";
+import type { AutoscalerView, EventView } from "../../service/views.ts";
+import type { RunClock } from "../engine/clock.ts";
+import type { Row } from "./frame.ts";
+import type { SampleHistory } from "./history.ts";
+import { picture } from "./picture.ts";
+import type { StackReader } from "./reader.ts";
+import type { View } from "./view.ts";
+import { decisionText, metricText } from "./words.ts";
+
+export interface LiveOptions {
+  readonly stream: NodeJS.WriteStream;
+  readonly reader: StackReader;
+  readonly history: SampleHistory;
+  readonly clock: RunClock;
+  readonly startMs: number;
+  readonly endMs?: number;
+}
+
+/** Events kept for the screen; the tables keep all. */
+const KEPT_EVENTS = 200;
+
+/** The view of a terminal: one picture, drawn over itself. */
+export const liveView = ({ stream, reader, history, clock, startMs, endMs }: LiveOptions): View => {
+  const draw = createLogUpdate(stream);
+  let events: readonly EventView[] = [];
+  let trouble: string | undefined;
+  const refresh = async () => {
+    events = [...events, ...(await reader.newEvents())].slice(-KEPT_EVENTS);
+    const rows = (await reader.autoscalers()).map((autoscaler) => rowOf(autoscaler, history));
+    const frame = {
+      nowMs: clock.now(),
+      pace: clock.pace(),
+      rows,
+      events,
+      ...(endMs !== undefined && { endMs }),
+      ...(trouble !== undefined && { trouble }),
+    };
+    draw(picture(frame, { columns: stream.columns, rows: stream.rows, startMs }));
+  };
+  return {
+    say: (line) => {
+      trouble = line;
+    },
+    refresh,
+    end: async () => {
+      await refresh();
+      draw.done();
+    },
+  };
+};
+
+const rowOf = (autoscaler: AutoscalerView, history: SampleHistory): Row => {
+  const { namespace, name, target, state, currentReplicas, desiredReplicas, metrics } = autoscaler;
+  return {
+    name: `${namespace}/${name}`,
+    target: target ? `${target.kind}/${target.name}` : "?",
+    state,
+    ...(currentReplicas !== undefined && { current: currentReplicas }),
+    ...(desiredReplicas !== undefined && { desired: desiredReplicas }),
+    metrics: metrics.map(metricText),
+    decision: decisionText(autoscaler),
+    ...history.of(namespace, target?.name ?? name),
+  };
+};

@@ -1,0 +1,57 @@
+import type { EventView } from "../../service/views.ts";
+import type { Statistics } from "../cluster/reading.ts";
+import type { Pace } from "../engine/clock.ts";
+import { quantile, type Tally } from "../tally.ts";
+import { durationText, speedText } from "./words.ts";
+
+export interface SummaryInput {
+  /** Virtual time that this run played. */
+  readonly playedMs: number;
+  readonly wallMs: number;
+  readonly events: readonly EventView[];
+  readonly tally: Tally;
+  readonly pace: Pace;
+  /** Of the simulated cluster since its first run; absent on a real one. */
+  readonly statistics?: readonly Statistics[];
+}
+
+const HOUR_MS = 3_600_000;
+
+/** What a run leaves to be said, as lines of name and value. */
+export const summaryLines = (input: SummaryInput): readonly string[] => {
+  const rows = [played(input), ...eventRows(input.events), ...syncRows(input.tally), ...(input.statistics ?? []).map(workloadRow)];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+};
+
+type Line = readonly [name: string, value: string];
+
+const played = ({ playedMs, wallMs, pace }: SummaryInput): Line => [
+  "played",
+  `${durationText(playedMs)} in ${durationText(wallMs)}, ${speedText(wallMs > 0 ? playedMs / wallMs : 0)} of at most ${speedText(pace.asked)}`,
+];
+
+const eventRows = (events: readonly EventView[]): readonly Line[] => {
+  const count = (outcome: EventView["outcome"]) => events.filter((event) => event.outcome === outcome).length;
+  const [refused, unknown] = [count("refused"), count("unknown")];
+  const others = [...(refused > 0 ? [`${refused} refused`] : []), ...(unknown > 0 ? [`${unknown} unknown`] : [])];
+  return [["scale events", [String(events.length), ...others].join(", ")]];
+};
+
+const syncRows = ({ syncs, failed, writes, wallMs }: Tally): readonly Line[] => [
+  ["syncs", `${syncs}${failed > 0 ? `, ${failed} failed` : ""}`],
+  ["writes per sync", syncs > 0 ? (writes / syncs).toFixed(1) : "-"],
+  ["wall time per sync", `p50 ${msText(quantile(wallMs, 0.5))}, p99 ${msText(quantile(wallMs, 0.99))}`],
+];
+
+const workloadRow = ({ namespace, name, unit, elapsedMs, replicaMs, demand, unserved, aboveTargetMs }: Statistics): Line => [
+  `${namespace}/${name}`,
+  [
+    `${(replicaMs / HOUR_MS).toFixed(1)} replica-hours`,
+    `${percent(aboveTargetMs, elapsedMs)} of the time above target`,
+    `${percent(unserved, demand)} of the demand not served (${Math.round(unserved)} ${unit})`,
+  ].join(", "),
+];
+
+const percent = (part: number, whole: number): string => (whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : "0 %");
+const msText = (value: number | undefined): string => (value === undefined ? "-" : `${value.toFixed(1)} ms`);

@@ -1,0 +1,15 @@
+import type { Run } from "../open-run.ts";
+import type { Terminal } from "../terminal.ts";
+import { liveView } from "./live.ts";
+import { plainView } from "./plain.ts";
+import type { View } from "./view.ts";
+
+/** The view that fits the terminal. */
+export const viewOf = (
+  terminal: Terminal,
+  { reader, history, clock }: Pick<Run, "reader" | "history" | "clock">,
+  times: { readonly startMs: number; readonly endMs?: number },
+): View =>
+  terminal.live
+    ? liveView({ stream: terminal.stream, reader, history, clock, ...times })
+    : plainView({ write: terminal.write, reader, clock, ...times });

@@ -1,0 +1,9 @@
+/** What shows a run to people. */
+export interface View {
+  /** Something worth a line at once: that the run went on where another stopped, or what went wrong. */
+  readonly say: (line: string) => void;
+  /** Reads and shows the newest state; called again and again while the run goes on. */
+  readonly refresh: () => Promise<void>;
+  /** Shows the last state and leaves the terminal as it was. */
+  readonly end: () => Promise<void>;
+}

@@ -1,0 +1,37 @@
+import type { AutoscalerView, EventView, MetricView } from "../../service/views.ts";
+
+/** "08:03:15", and the day before it from the second day on. */
+export const clockText = (ms: number, startMs: number): string => {
+  const text = new Date(ms).toISOString();
+  const sameDay = text.slice(0, 10) === new Date(startMs).toISOString().slice(0, 10);
+  return sameDay ? text.slice(11, 19) : `${text.slice(0, 10)} ${text.slice(11, 19)}`;
+};
+
+export const metricText = (metric: MetricView): string => {
+  const [short = metric.name] = metric.name.split(" ");
+  if (metric.kind === "measured") return `${short} ${metric.value} of ${metric.target}`;
+  return metric.kind === "failed" ? `${short} missing: ${metric.reason}` : `${short} not measured yet, target ${metric.target}`;
+};
+
+/** The last decision in words: what was done, and why. */
+export const decisionText = ({ decision, problem, state }: AutoscalerView): string => {
+  if (problem !== undefined) return problem;
+  if (!decision) return state === "paused" || state === "frozen" ? state : "waiting for its first sync";
+  const done = decision.kind === "scale" ? `${decision.from} → ${decision.to}` : "holds";
+  return `${done}: ${decision.reason}, ${decision.message}`;
+};
+
+/** "shop/daily 2 → 4 applied: ScaleUpLimit, …" */
+export const eventText = ({ namespace, name, from, to, outcome, reason, message, detail }: EventView): string =>
+  `${namespace}/${name} ${from} → ${to} ${outcome}: ${reason}, ${message}${detail === undefined ? "" : ` (${detail})`}`;
+
+export const speedText = (reached: number): string => `${reached >= 10 ? Math.round(reached) : reached.toFixed(1)}x`;
+
+/** "2 h 05 min", "40 min", "15 s". */
+export const durationText = (ms: number): string => {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+};
