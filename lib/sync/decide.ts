@@ -20,7 +20,7 @@ import { pageOf } from "../store/page-plan.ts";
 import type { Loaded } from "./load.ts";
 import type { LoadedSpec } from "./load-specs.ts";
 import type { ReadySpec, Seen } from "./observe.ts";
-import { isPastDeadline, workloadKey } from "./open-intents.ts";
+import { settledLate, workloadKey } from "./open-intents.ts";
 import { pausedBy } from "./pause.ts";
 import type { Rules } from "./ports.ts";
 import { windowsNow } from "./stored-windows.ts";
@@ -38,7 +38,7 @@ export interface Verdict {
 
 /** A verdict per autoscaler, in the order of the specs. No clock, nothing that waits. */
 export const decideAll = (rules: Rules, loaded: Loaded, seen: Seen): readonly Verdict[] => {
-  const held = holdsOf(loaded);
+  const held = holdsOf(loaded, seen);
   return loaded.specs.all.map((autoscaler) => {
     const unseen = unseenReason(loaded, autoscaler);
     if (unseen || autoscaler.kind !== "ready") return { autoscaler, because: unseen ?? recordUnreadable("") };
@@ -87,7 +87,7 @@ const unseenReason = (loaded: Loaded, autoscaler: LoadedSpec): Because | undefin
 const rivalsOf = ({ rivals }: Observed): Because | undefined => (rivals.length > 0 ? rivalControllers(rivals) : undefined);
 
 /** Why an evaluated autoscaler must not act: an intent of its workload is open or was settled just now, or another one scales the same workload. */
-const holdsOf = ({ head, specs, nowMs }: Loaded): ((autoscaler: ReadySpec) => Because | undefined) => {
+const holdsOf = ({ head, specs, nowMs }: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Because | undefined) => {
   const byWorkload = new Map<string, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
   const byUid = new Map<string, Intent>(head.intents.map((intent) => [intent.uid, intent]));
   const unreadable = new Map(head.unreadable.map(({ id, message }) => [id.slice(0, id.lastIndexOf(":")), message]));
@@ -98,7 +98,7 @@ const holdsOf = ({ head, specs, nowMs }: Loaded): ((autoscaler: ReadySpec) => Be
   return ({ record, spec }) => {
     const key = workloadKey(record.namespace, spec.target);
     const intent = byWorkload.get(key) ?? byUid.get(record.uid);
-    if (intent) return isPastDeadline(intent, nowMs) ? intentSettled(intent) : intentOpen(intent);
+    if (intent) return settledLate(intent, nowMs, seen.late) ? intentSettled(intent) : intentOpen(intent);
     const words = unreadable.get(record.uid);
     if (words !== undefined) return intentUnreadable(words);
     const others = (sharing.get(key) ?? []).filter((other) => other.record.uid !== record.uid).map((other) => other.record.name);

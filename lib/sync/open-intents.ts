@@ -30,3 +30,9 @@ export const settleFromObservation = (intent: Intent, reading: ScaleReading): Wr
   if (reading.specReplicas === intent.to) return { kind: "applied" };
   return { kind: "unknown", message: `the workload changed, and has ${reading.specReplicas} replicas` };
 };
+
+/** How an intent of an earlier sync ended; `undefined`: its deadline is not over, or its workload cannot be seen. `late` is by workload. */
+export const settledLate = (intent: Intent, nowMs: number, late: ReadonlyMap<string, ScaleReading>): WriteOutcome | undefined => {
+  const reading = late.get(workloadKey(intent.namespace, intent.target));
+  return reading && isPastDeadline(intent, nowMs) ? settleFromObservation(intent, reading) : undefined;
+};

@@ -4,7 +4,7 @@ import { insertEvents } from "../store/events.ts";
 import type { Acted } from "./act.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
-import { isPastDeadline, settleFromObservation, workloadKey } from "./open-intents.ts";
+import { settledLate } from "./open-intents.ts";
 import type { SyncPorts } from "./ports.ts";
 import { scaleEvent } from "./scale-event.ts";
 
@@ -29,7 +29,11 @@ export const settle = async (
   message: SyncMessage,
   now: { readonly loaded: Loaded; readonly late: ReadonlyMap<string, ScaleReading>; readonly acted: readonly Acted[] },
 ): Promise<Settled> => {
-  const late = now.loaded.head.intents.flatMap((intent) => settledLate(intent, now, message) ?? []);
+  const { nowMs, head } = now.loaded;
+  const late = head.intents.flatMap((intent) => {
+    const outcome = settledLate(intent, nowMs, now.late);
+    return outcome ? [{ intent, event: scaleEvent(message, intent, outcome, nowMs) }] : [];
+  });
   const own = now.acted.flatMap((acted) => {
     const { intent, outcome, atMs } = acted;
     return outcome.kind === "open" ? [] : [{ acted, intent, event: scaleEvent(message, intent, outcome, atMs) }];
@@ -41,17 +45,6 @@ export const settle = async (
   );
   const counting = new Map(events.map((event) => [event.id, event]));
   const asStored = <Scale extends SettledScale>(scale: Scale): Scale => ({ ...scale, event: counting.get(scale.intent.id) ?? scale.event });
-  const intents = [...now.loaded.head.intents, ...now.acted.map(({ intent }) => intent)];
+  const intents = [...head.intents, ...now.acted.map(({ intent }) => intent)];
   return { own: own.map(asStored), late: late.map(asStored), open: intents.filter(({ id }) => !counting.has(id)) };
-};
-
-const settledLate = (
-  intent: Intent,
-  now: { readonly loaded: Loaded; readonly late: ReadonlyMap<string, ScaleReading> },
-  message: SyncMessage,
-): SettledScale | undefined => {
-  const { nowMs } = now.loaded;
-  const reading = now.late.get(workloadKey(intent.namespace, intent.target));
-  const outcome = reading && isPastDeadline(intent, nowMs) ? settleFromObservation(intent, reading) : undefined;
-  return outcome && { intent, event: scaleEvent(message, intent, outcome, nowMs) };
 };

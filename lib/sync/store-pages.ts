@@ -4,7 +4,7 @@ import type { StoredWindows } from "../model/records.ts";
 import { allDone } from "../store/all-done.ts";
 import { encodePage } from "../store/page-codec.ts";
 import { PAGE_BYTES_MAX, pageOf, wantedPages } from "../store/page-plan.ts";
-import { writePage } from "../store/pages.ts";
+import { deletePage, writePage } from "../store/pages.ts";
 import type { Loaded } from "./load.ts";
 import type { LoadedPage } from "./load-pages.ts";
 import type { SyncPorts } from "./ports.ts";
@@ -114,4 +114,11 @@ const divided = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>, coun
   const plan = newGeneration(loaded, after, Math.max(1, count) * 2);
   const fits = plan.pages.every(({ body }) => body.length <= PAGE_BYTES_MAX) || plan.pages.length > after.size * 2;
   return fits ? plan : divided(loaded, after, plan.pages.length);
+};
+
+/** Removes the pages of the generation before, once a release has named the new one. Died before it, they stay, and nobody reads them. */
+export const removeOldPages = async (ports: SyncPorts, partition: PartitionRef, { head, pages }: Loaded, stored: StoredPages): Promise<void> => {
+  if (stored.generation === head.pageGeneration) return;
+  const limit = limited(PARALLEL);
+  await allDone(pages.map(({ index }) => limit(deletePage, ports.tables, { partition, generation: head.pageGeneration, index })));
 };

@@ -15,7 +15,7 @@ import { phaseTimer } from "./phase-timer.ts";
 import type { SyncPorts } from "./ports.ts";
 import { releasePartition } from "./release.ts";
 import { settle } from "./settle.ts";
-import { storePages } from "./store-pages.ts";
+import { removeOldPages, storePages } from "./store-pages.ts";
 import { completedReport } from "./tell.ts";
 import { windowsAfter } from "./windows-after.ts";
 import { writeJournal } from "./write-journal.ts";
@@ -82,6 +82,7 @@ const syncHeld = async (
   const stored = await timer.phase("pages", storePages(ports, held.now.partition, loaded, after));
   const journalPages = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts: intentions.verdicts, stored, after }));
   await timer.phase("release", releasePartition(ports, held.now, { message, loaded, settled, stored }));
+  await removeOldPages(ports, held.now.partition, loaded, stored);
   const endMs = ports.tables.clock();
   return completedReport(message, {
     loaded,

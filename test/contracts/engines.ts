@@ -1,7 +1,15 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import dynalite from "dynalite";
 import { closeServer, LOOPBACK_CREDENTIALS, LOOPBACK_REGION, listenOnLoopback } from "../../lib/local/loopback.ts";
 import { ensureTables } from "../../lib/local/tables.ts";
+import { insertByStatement } from "../../lib/store/history-insert.ts";
 import type { InsertHistory } from "../../lib/store/history-port.ts";
 import { insertByPut } from "../../lib/store/history-put.ts";
 import { type Tables, tableDefinitions } from "../../lib/store/tables.ts";
@@ -9,25 +17,56 @@ import { type Tables, tableDefinitions } from "../../lib/store/tables.ts";
 /** A table engine with both tables made, and the way it appends to history. */
 export interface Engine {
   readonly client: DynamoDBClient;
+  /** Another client of the same tables, for a test that makes its calls fail. */
+  readonly newClient: () => DynamoDBClient;
   readonly tables: Pick<Tables, "stateTable" | "historyTable">;
   readonly insert: (tables: Tables) => InsertHistory;
   readonly close: () => Promise<void>;
 }
 
-const TABLES = { stateTable: "state", historyTable: "history" };
+/** An engine of the suite, or why it is left out here. */
+export interface EngineChoice {
+  readonly name: string;
+  readonly start: () => Promise<Engine>;
+  readonly missing: string | undefined;
+}
 
-export const clientAt = (endpoint: string): DynamoDBClient =>
+const TABLES = { stateTable: "state", historyTable: "history" };
+const START_MAX_MS = 30_000;
+const POLL_MS = 20;
+
+const clientAt = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({ endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS, maxAttempts: 1 });
 
-/** Makes both tables behind an endpoint. */
-export const engineAt = async (endpoint: string, insert: Engine["insert"], stop: () => Promise<void>): Promise<Engine> => {
-  const client = clientAt(endpoint);
+const engineAt = async (endpoint: string, insert: Engine["insert"], stop: () => Promise<void>): Promise<Engine> => {
+  const clients = [clientAt(endpoint)];
+  const [client] = clients;
+  if (!client) throw new TypeError("there is a client");
+  await untilAnswering(client);
   await ensureTables(client, tableDefinitions(TABLES));
+  const newClient = (): DynamoDBClient => {
+    const another = clientAt(endpoint);
+    clients.push(another);
+    return another;
+  };
   const close = async (): Promise<void> => {
-    client.destroy();
+    for (const one of clients) one.destroy();
     await stop();
   };
-  return { client, tables: TABLES, insert, close };
+  return { client, newClient, tables: TABLES, insert, close };
+};
+
+const untilAnswering = async (client: DynamoDBClient): Promise<void> => {
+  const untilMs = Date.now() + START_MAX_MS;
+  for (;;) {
+    try {
+      await client.send(new ListTablesCommand({}));
+      return;
+    } catch (error) {
+      if (Date.now() > untilMs) throw error;
+      await wait(POLL_MS);
+    }
+  }
 };
 
 /** The embedded engine, in memory and in this process. */
@@ -35,3 +74,57 @@ export const startDynalite = async (): Promise<Engine> => {
   const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   return engineAt(await listenOnLoopback(server), insertByPut, () => closeServer(server));
 };
+
+const freePort = async (): Promise<number> => {
+  const server = createServer();
+  const port = Number(new URL(await listenOnLoopback(server)).port);
+  await closeServer(server);
+  return port;
+};
+
+const startProcess = async (command: string, args: (port: number) => readonly string[], cwd?: string): Promise<Engine> => {
+  const port = await freePort();
+  const child = spawn(command, args(port), { stdio: "ignore", ...(cwd !== undefined && { cwd }) });
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  };
+  return engineAt(`http://127.0.0.1:${port}`, insertByStatement, stop);
+};
+
+const dynoxideBinary = (): string | undefined => {
+  try {
+    return join(createRequire(import.meta.url).resolve("@dynoxide/linux-x64/package.json"), "..", "dynoxide");
+  } catch {
+    return undefined;
+  }
+};
+
+/** Folder with the jars of DynamoDB Local and its native library, as `mvn dependency:copy-dependencies` leaves them. */
+const LOCAL_VARIABLE = "DYNAMODB_LOCAL_LIB";
+const localFolder = process.env[LOCAL_VARIABLE];
+
+const startLocal = (): Promise<Engine> => {
+  const folder = localFolder ?? "";
+  const jvm = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", `-Djava.library.path=${folder}`, "-cp", `${folder}/*`];
+  const main = "com.amazonaws.services.dynamodbv2.local.main.ServerRunner";
+  return startProcess("java", (port) => [...jvm, main, "-port", String(port), "-inMemory", "-sharedDb", "-disableTelemetry"], folder);
+};
+
+const binary = dynoxideBinary();
+
+/** Every engine that the suite knows, most embedded first. */
+export const ENGINES: readonly EngineChoice[] = [
+  { name: "dynalite", start: startDynalite, missing: undefined },
+  {
+    name: "dynoxide",
+    start: () => startProcess(binary ?? "", (port) => ["serve", "--port", String(port)]),
+    missing: binary ? undefined : "needs @dynoxide/linux-x64, which is for Linux on x64",
+  },
+  {
+    name: "DynamoDB Local",
+    start: startLocal,
+    missing: localFolder && existsSync(localFolder) ? undefined : `needs Java and ${LOCAL_VARIABLE}, the folder of its jars`,
+  },
+];

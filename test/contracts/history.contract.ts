@@ -1,0 +1,146 @@
+import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
+import { beforeEach, describe, expect, it } from "vitest";
+import { clusterName } from "../../lib/model/ids.ts";
+import type { ScaleEventRecord } from "../../lib/model/records.ts";
+import { changesOf, insertChange } from "../../lib/store/changes.ts";
+import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, eventsOfCluster, insertEvents } from "../../lib/store/events.ts";
+import { eventsOfFleet } from "../../lib/store/fleet-events.ts";
+import type { HistoryItem } from "../../lib/store/history-port.ts";
+import { insertJournal, journalOfPage, newestJournalPage } from "../../lib/store/journal.ts";
+import type { Tables } from "../../lib/store/tables.ts";
+import { event, PARTITION, REF } from "../store/records.ts";
+import { collected, testTables } from "../sync/world.ts";
+import type { Engine } from "./engines.ts";
+import { once, type TableFault, withFaults } from "./faults.ts";
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+let clusters = 0;
+
+/** What history must do on every engine, whichever way it appends: keep what was first, and give it back in order. */
+export const historyContract = (engine: () => Engine): void => {
+  describe("history", () => {
+    let tables: Tables;
+    let cluster: ScaleEventRecord["cluster"];
+    const insert = (items: readonly HistoryItem[], by = tables) => engine().insert(by)(items);
+    const item = (sk: string, body: HistoryItem["body"] = sk): HistoryItem => ({ pk: `test#${cluster}`, sk, body, ttlSeconds: 4_000_000_000 });
+    const at = (ms: number, parts: Partial<ScaleEventRecord> = {}): ScaleEventRecord =>
+      event({ cluster, atMs: ms, settledMs: ms, id: `uid-web:${ms - NOON}`, ...parts });
+    const failing = (fault: TableFault): Tables => {
+      const client = withFaults(engine().newClient(), once({ command: "BatchExecuteStatementCommand", fault }));
+      return { ...tables, client: withFaults(client, once({ command: "PutItemCommand", fault })) };
+    };
+
+    beforeEach(() => {
+      cluster = clusterName(`history-${++clusters}`);
+      tables = testTables(engine().client, engine().tables, () => 0);
+    });
+
+    it("keeps the item that was first, and gives it to whoever comes later", async () => {
+      expect(await insert([item("a", "first")])).toEqual([{ kind: "inserted" }]);
+      expect(await insert([item("a", "second"), item("b")])).toEqual([{ kind: "duplicate", stored: item("a", "first") }, { kind: "inserted" }]);
+      expect(await insert([item("a", "third")])).toMatchObject([{ stored: { body: "first" } }]);
+    });
+
+    it("takes many items at once and answers for each, in order", async () => {
+      await insert([item("007"), item("042")]);
+      const outcomes = await insert(Array.from({ length: 60 }, (_, index) => item(String(index).padStart(3, "0"), `new ${index}`)));
+      expect(outcomes.flatMap(({ kind }, index) => (kind === "duplicate" ? [index] : []))).toEqual([7, 42]);
+    });
+
+    it("keeps bytes as they are", async () => {
+      const bytes = new Uint8Array(100_000).map((_, index) => index % 251);
+      await insert([item("bytes", bytes)]);
+      const [outcome] = await insert([item("bytes", "other")]);
+      expect(outcome?.kind === "duplicate" && Buffer.compare(Buffer.from(outcome.stored.body), Buffer.from(bytes))).toBe(0);
+    });
+
+    it.each(["lost answer", "lost request", "throttled", "server error"] as const)("counts an item once after a call with %s", async (fault) => {
+      const [outcome] = await insert([item("a", "mine")], failing(fault));
+      const counts = outcome?.kind === "duplicate" ? outcome.stored.body : "mine";
+      expect(counts).toBe("mine");
+      expect(await insert([item("a", "other")])).toMatchObject([{ kind: "duplicate", stored: { body: "mine" } }]);
+    });
+
+    it("gives up with an error that can be named when it cannot be written", async () => {
+      const client = withFaults(engine().newClient(), (command) => (command === "GetItemCommand" ? undefined : "throttled"));
+      await expect(insert([item("a")], { ...tables, client })).rejects.toMatchObject({ name: "TidemarkError", code: "store.unclear" });
+    });
+
+    it("holds each event twice, and lets the first outcome stand", async () => {
+      const first = at(NOON);
+      expect(await insertEvents(engine().insert(tables), [first])).toEqual([first]);
+      expect(await insertEvents(engine().insert(tables), [at(NOON, { outcome: "unknown", settledMs: NOON + 60_000 })])).toEqual([first]);
+      const stretch = { sinceMs: NOON, untilMs: NOON };
+      expect(await collected(eventsOfAutoscaler(tables, first, stretch))).toEqual([first]);
+      expect(await collected(eventsOfCluster(tables, cluster, stretch))).toEqual([first]);
+    });
+
+    it("completes an event of which only the first half was stored", async () => {
+      const half = at(NOON);
+      const insertOnce = engine().insert(tables);
+      let calls = 0;
+      const dying = (items: readonly HistoryItem[]) => (++calls === 1 ? insertOnce(items) : Promise.reject(new Error("died")));
+      await expect(insertEvents(dying, [half])).rejects.toThrow("died");
+      expect(await collected(eventsOfCluster(tables, cluster, { sinceMs: 0, untilMs: NOON }))).toEqual([]);
+      await insertEvents(insertOnce, [at(NOON, { outcome: "unknown" })]);
+      expect(await collected(eventsOfCluster(tables, cluster, { sinceMs: 0, untilMs: NOON }))).toEqual([half]);
+    });
+
+    it("gives events in order of time, page by page, across days, from and until inclusive", async () => {
+      const times = [-DAY_MS, -1, 0, 1, 2, DAY_MS].map((shift) => NOON + shift);
+      await insertEvents(
+        engine().insert(tables),
+        times.toReversed().map((ms) => at(ms)),
+      );
+      const found = async (stretch: Parameters<typeof eventsOfCluster>[2]) =>
+        (await collected(eventsOfCluster(tables, cluster, stretch))).map(({ atMs }) => atMs - NOON);
+      expect(await found({ sinceMs: NOON - DAY_MS, untilMs: NOON + DAY_MS, pageSize: 1 })).toEqual([-DAY_MS, -1, 0, 1, 2, DAY_MS]);
+      expect(await found({ sinceMs: NOON, untilMs: NOON + 1 })).toEqual([0, 1]);
+      expect(await found({ sinceMs: NOON - DAY_MS, untilMs: NOON + 1, newestFirst: true })).toEqual([1, 0, -1, -DAY_MS]);
+      const own = await collected(eventsOfAutoscaler(tables, { ...REF, cluster }, { sinceMs: NOON, untilMs: NOON + DAY_MS, pageSize: 2 }));
+      expect(own.map(({ atMs }) => atMs - NOON)).toEqual([0, 1, 2, DAY_MS]);
+    });
+
+    it("gives the events of several clusters as one stretch in order of time", async () => {
+      const others = [clusterName(`${cluster}-b`), clusterName(`${cluster}-c`)];
+      const events = Array.from({ length: 90 }, (_, index) => at(NOON + index, { cluster: [cluster, ...others][(index * 7) % 3] ?? cluster }));
+      await insertEvents(engine().insert(tables), events);
+      const merged = await collected(eventsOfFleet(tables, [...others, cluster], { sinceMs: NOON, untilMs: NOON + DAY_MS }));
+      expect(merged).toEqual(events);
+      const backwards = await collected(eventsOfFleet(tables, [...others, cluster], { sinceMs: NOON, untilMs: NOON + DAY_MS, newestFirst: true }));
+      expect(backwards).toEqual(events.toReversed());
+    });
+
+    it("leaves out what has expired, whether it was deleted yet or not", async () => {
+      await insertEvents(engine().insert(tables), [at(NOON)]);
+      const kept = { sinceMs: NOON, untilMs: NOON + EVENT_DAYS_KEPT * DAY_MS - 1_000 };
+      expect(await collected(eventsOfAutoscaler(tables, { ...REF, cluster }, kept))).toHaveLength(1);
+      expect(await collected(eventsOfAutoscaler(tables, { ...REF, cluster }, { ...kept, untilMs: kept.untilMs + 1_000 }))).toEqual([]);
+    });
+
+    it("keeps the first of two changes that claim the same generation", async () => {
+      const change = { ...REF, cluster, id: "uid-web:2", atMs: NOON, by: "ann", verb: "apply", after: "{}" } as const;
+      expect(await insertChange(engine().insert(tables), change)).toEqual(change);
+      expect(await insertChange(engine().insert(tables), { ...change, by: "bob" })).toEqual(change);
+      expect(await collected(changesOf(tables, change))).toEqual([change]);
+    });
+
+    it("finds the newest journal page, and a stretch of them", async () => {
+      const partition = { ...PARTITION, cluster };
+      const page = (atMs: number, index: number) => ({ atMs, epoch: 1, page: index, evaluations: [] });
+      await insertJournal(engine().insert(tables), partition, [page(NOON, 0), page(NOON + 1, 0), page(NOON + 2, 1)]);
+      expect(await newestJournalPage(tables, partition, 0, NOON + 10)).toEqual(page(NOON + 1, 0));
+      expect(await newestJournalPage(tables, partition, 2, NOON + 10)).toBeUndefined();
+      expect(await collected(journalOfPage(tables, partition, { page: 0, sinceMs: NOON, untilMs: NOON }))).toEqual([page(NOON, 0)]);
+    });
+
+    it("inserts by a statement that refuses an existing key without any condition", async ({ skip }) => {
+      skip(engine().insert.name === "insertByPut", "this engine appends by conditional puts");
+      await insert([item("a", "first")]);
+      const Statement = `INSERT INTO "${tables.historyTable}" VALUE {'pk': ?, 'sk': ?, 'body': ?}`;
+      const Parameters = [{ S: `test#${cluster}` }, { S: "a" }, { S: "second" }];
+      const { Responses } = await engine().client.send(new BatchExecuteStatementCommand({ Statements: [{ Statement, Parameters }] }));
+      expect(Responses?.[0]?.Error?.Code).toMatch(/^DuplicateItem/);
+    });
+  });
+};

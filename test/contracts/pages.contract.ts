@@ -1,0 +1,68 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { deletePage, type PagePlace, readPage, writePage } from "../../lib/store/pages.ts";
+import type { Tables } from "../../lib/store/tables.ts";
+import { testTables } from "../sync/world.ts";
+import type { Engine } from "./engines.ts";
+import { once, withFaults } from "./faults.ts";
+
+const body = (text: string): Uint8Array => Buffer.from(text);
+let places = 0;
+
+/** What windows pages must do on every engine: be written by the latest holder alone. */
+export const pagesContract = (engine: () => Engine): void => {
+  describe("a windows page", () => {
+    let place: PagePlace;
+    let tables: Tables;
+    const textNow = async (): Promise<string> => Buffer.from((await readPage(tables, place))?.body ?? []).toString();
+
+    beforeEach(() => {
+      place = { partition: { cluster: clusterName(`page-${++places}`), partition: WHOLE_CLUSTER }, generation: 1, index: 0 };
+      tables = testTables(engine().client, engine().tables, () => 0);
+    });
+
+    it("is absent before it is written, and then says who wrote it", async () => {
+      expect(await readPage(tables, place)).toBeUndefined();
+      await writePage(tables, { place, epoch: 3, body: body("three") });
+      expect(await readPage(tables, place)).toMatchObject({ epoch: 3 });
+      expect(await textNow()).toBe("three");
+    });
+
+    it("refuses a late write of an earlier holder", async () => {
+      await writePage(tables, { place, epoch: 3, body: body("three") });
+      await writePage(tables, { place, epoch: 5, readEpoch: 3, body: body("five") });
+      const late = writePage(tables, { place, epoch: 4, readEpoch: 3, body: body("four") });
+      await expect(late).rejects.toMatchObject({ name: "TidemarkError", code: "store.lease-lost", details: { mine: 4, found: 5 } });
+      expect(await textNow()).toBe("five");
+    });
+
+    it("that nobody named is written over by a later epoch, never by an earlier or the same", async () => {
+      await writePage(tables, { place, epoch: 3, body: body("leavings") });
+      await writePage(tables, { place, epoch: 5, body: body("five") });
+      await expect(writePage(tables, { place, epoch: 4, body: body("late") })).rejects.toMatchObject({ code: "store.lease-lost" });
+      expect(await textNow()).toBe("five");
+    });
+
+    it("knows a write whose answer was lost", async () => {
+      const failing = { ...tables, client: withFaults(engine().newClient(), once({ command: "PutItemCommand", fault: "lost answer" })) };
+      await writePage(failing, { place, epoch: 3, body: body("three") });
+      expect(await textNow()).toBe("three");
+    });
+
+    it("that was deleted is not brought back by a late write", async () => {
+      await writePage(tables, { place, epoch: 3, body: body("three") });
+      await deletePage(tables, place);
+      await expect(writePage(tables, { place, epoch: 4, readEpoch: 3, body: body("four") })).rejects.toMatchObject({ code: "store.lease-lost" });
+      expect(await readPage(tables, place)).toBeUndefined();
+    });
+
+    it("is written once per epoch: a second time is a programmer's mistake", async () => {
+      await expect(writePage(tables, { place, epoch: 3, readEpoch: 3, body: body("again") })).rejects.toThrow(RangeError);
+    });
+
+    it("takes a body of the largest size that is ever written", async () => {
+      await writePage(tables, { place, epoch: 3, body: new Uint8Array(390_000) });
+      expect((await readPage(tables, place))?.body).toHaveLength(390_000);
+    });
+  });
+};

@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import { raiseSpecVersionParams } from "../../lib/store/autoscalers.ts";
+import { claimParams } from "../../lib/store/claim.ts";
+import { readHeadParams } from "../../lib/store/head.ts";
+import { intendParams } from "../../lib/store/intend.ts";
+import { encodeIntent } from "../../lib/store/intent-codec.ts";
+import { giveBackParams, releaseParams } from "../../lib/store/release.ts";
+import { intent, PARTITION } from "./records.ts";
+
+const KEY = { pk: { S: "partition#eu-1#default" }, sk: { S: "head" } };
+const HELD = { partition: PARTITION, epoch: 5, writeNumber: 12 };
+
+describe("the requests that write a head", () => {
+  it("claimParams() raises the epoch unless the lease is held or the due time is done", () => {
+    expect(claimParams("state", { partition: PARTITION, dueMs: 900, clockMs: 1_000, leaseUntilMs: 35_000, token: "t1" })).toEqual({
+      TableName: "state",
+      Key: KEY,
+      UpdateExpression:
+        "SET epoch = if_not_exists(epoch, :zero) + :one, leaseUntilMs = :lease, writeNumber = if_not_exists(writeNumber, :zero) + :one, " +
+        "#token = :token, releasedEpoch = if_not_exists(releasedEpoch, :zero), intents = if_not_exists(intents, :none)",
+      ConditionExpression:
+        "(attribute_not_exists(epoch) OR releasedEpoch = epoch OR leaseUntilMs < :clock) AND (attribute_not_exists(dueDoneMs) OR dueDoneMs < :due)",
+      ExpressionAttributeNames: { "#token": "token" },
+      ExpressionAttributeValues: {
+        ":zero": { N: "0" },
+        ":one": { N: "1" },
+        ":lease": { N: "35000" },
+        ":token": { S: "t1" },
+        ":none": { M: {} },
+        ":clock": { N: "1000" },
+        ":due": { N: "900" },
+      },
+      ReturnValues: "ALL_NEW",
+    });
+  });
+
+  it("intendParams() names the intents it adds, under the holder's epoch and last write", () => {
+    const [one, other] = [intent(), intent({ id: "uid-api:5" })];
+    expect(intendParams("state", HELD, { intents: [one, other], nowMs: 1_000, token: "t2" })).toEqual({
+      TableName: "state",
+      Key: KEY,
+      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, intents.#i0 = :i0, intents.#i1 = :i1",
+      ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
+      ExpressionAttributeNames: { "#token": "token", "#i0": "uid-web:5", "#i1": "uid-api:5" },
+      ExpressionAttributeValues: {
+        ":epoch": { N: "5" },
+        ":seen": { N: "12" },
+        ":one": { N: "1" },
+        ":token": { S: "t2" },
+        ":now": { N: "1000" },
+        ":i0": { B: encodeIntent(one) },
+        ":i1": { B: encodeIntent(other) },
+      },
+    });
+  });
+
+  it("releaseParams() closes the sync in one update", () => {
+    const open = intent({ id: "uid-api:5" });
+    const release = {
+      dueMs: 900,
+      nowMs: 1_000,
+      evaluatedMs: 1_000,
+      pageGeneration: 1,
+      pages: [5, 3],
+      open: [open],
+      unreadable: [{ id: "x:1", body: Buffer.of(9), message: "" }],
+    };
+    expect(releaseParams("state", HELD, release, "t3")).toEqual({
+      TableName: "state",
+      Key: KEY,
+      UpdateExpression:
+        "SET writeNumber = writeNumber + :one, #token = :token, releasedEpoch = :epoch, leaseUntilMs = :zero, dueDoneMs = :due, nowMs = :now, " +
+        "evaluatedMs = :evaluated, pageGeneration = :generation, pages = :pages, intents = :open",
+      ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
+      ExpressionAttributeNames: { "#token": "token" },
+      ExpressionAttributeValues: {
+        ":epoch": { N: "5" },
+        ":seen": { N: "12" },
+        ":one": { N: "1" },
+        ":token": { S: "t3" },
+        ":zero": { N: "0" },
+        ":due": { N: "900" },
+        ":now": { N: "1000" },
+        ":evaluated": { N: "1000" },
+        ":generation": { N: "1" },
+        ":pages": { L: [{ N: "5" }, { N: "3" }] },
+        ":open": { M: { "uid-api:5": { B: encodeIntent(open) }, "x:1": { B: Buffer.of(9) } } },
+      },
+    });
+  });
+
+  it("giveBackParams() ends the lease and leaves everything else as it is", () => {
+    expect(giveBackParams("state", HELD, "t4")).toEqual({
+      TableName: "state",
+      Key: KEY,
+      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, leaseUntilMs = :zero",
+      ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
+      ExpressionAttributeNames: { "#token": "token" },
+      ExpressionAttributeValues: { ":epoch": { N: "5" }, ":seen": { N: "12" }, ":one": { N: "1" }, ":token": { S: "t4" }, ":zero": { N: "0" } },
+    });
+  });
+
+  it("raiseSpecVersionParams() touches nothing that a holder's conditions look at", () => {
+    expect(raiseSpecVersionParams("state", PARTITION)).toEqual({
+      TableName: "state",
+      Key: KEY,
+      UpdateExpression: "SET specVersion = if_not_exists(specVersion, :zero) + :one",
+      ExpressionAttributeValues: { ":zero": { N: "0" }, ":one": { N: "1" } },
+    });
+  });
+
+  it("readHeadParams() reads strongly", () => {
+    expect(readHeadParams("state", PARTITION)).toEqual({ TableName: "state", Key: KEY, ConsistentRead: true });
+  });
+
+  it("stay inside the service's limits with as many intents as one update may add", () => {
+    const intents = Array.from({ length: 100 }, (_, at) => intent({ id: `0b0cf6ee-57de-4a07-8d6e-7d3f5ff3c3c${at}:1234567` }));
+    const { UpdateExpression = "", ExpressionAttributeNames = {} } = intendParams("state", HELD, { intents, nowMs: 1, token: "t" });
+    expect(UpdateExpression.length).toBeLessThan(4_096);
+    expect(UpdateExpression.match(/=|\+/g)?.length).toBeLessThan(300);
+    expect(Object.keys(ExpressionAttributeNames)).toHaveLength(101);
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { readPageParams, writePageParams } from "../../lib/store/pages.ts";
+import { PARTITION } from "./records.ts";
+
+const PLACE = { partition: PARTITION, generation: 2, index: 13 };
+const KEY = { pk: { S: "partition#eu-1#default" }, sk: { S: "page#000002#000013" } };
+const body = Buffer.of(2, 1);
+
+describe("the requests of a windows page", () => {
+  it("writePageParams() writes over the page that was read, and over no other", () => {
+    expect(writePageParams("state", { place: PLACE, epoch: 6, readEpoch: 3, body })).toEqual({
+      TableName: "state",
+      Item: { ...KEY, epoch: { N: "6" }, body: { B: body } },
+      ConditionExpression: "epoch = :read",
+      ExpressionAttributeValues: { ":read": { N: "3" } },
+    });
+  });
+
+  it("writePageParams() writes a page that no head names over the leavings of an earlier epoch alone", () => {
+    expect(writePageParams("state", { place: PLACE, epoch: 6, body })).toEqual({
+      TableName: "state",
+      Item: { ...KEY, epoch: { N: "6" }, body: { B: body } },
+      ConditionExpression: "attribute_not_exists(pk) OR epoch < :epoch",
+      ExpressionAttributeValues: { ":epoch": { N: "6" } },
+    });
+  });
+
+  it("readPageParams() reads strongly", () => {
+    expect(readPageParams("state", PLACE)).toEqual({ TableName: "state", Key: KEY, ConsistentRead: true });
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { clusterName, namespace } from "../../lib/model/ids.ts";
+import { listAutoscalersParams } from "../../lib/store/autoscalers.ts";
+import { listClustersParams } from "../../lib/store/clusters.ts";
+import { putRecordParams } from "../../lib/store/record-write.ts";
+
+const key = { pk: "fleet", sk: "cluster#eu-1" };
+
+describe("the requests of records that people edit", () => {
+  it("putRecordParams() stores a new record only where there is none", () => {
+    expect(
+      putRecordParams("state", { key, record: { name: "eu-1", version: 1, paused: undefined }, expected: { counter: "version" }, token: "t" }),
+    ).toEqual({
+      TableName: "state",
+      Item: { name: { S: "eu-1" }, version: { N: "1" }, pk: { S: "fleet" }, sk: { S: "cluster#eu-1" }, token: { S: "t" } },
+      ConditionExpression: "attribute_not_exists(pk)",
+    });
+  });
+
+  it("putRecordParams() stores an edit only over the record that was read", () => {
+    expect(putRecordParams("state", { key, record: { version: 5 }, expected: { counter: "version", value: 4 }, token: "t" })).toEqual({
+      TableName: "state",
+      Item: { version: { N: "5" }, pk: { S: "fleet" }, sk: { S: "cluster#eu-1" }, token: { S: "t" } },
+      ConditionExpression: "#counter = :expected",
+      ExpressionAttributeNames: { "#counter": "version" },
+      ExpressionAttributeValues: { ":expected": { N: "4" } },
+    });
+  });
+
+  it("listAutoscalersParams() reads a cluster, or one namespace of it, strongly", () => {
+    expect(listAutoscalersParams("state", clusterName("eu-1"))).toEqual({
+      TableName: "state",
+      ConsistentRead: true,
+      KeyConditionExpression: "pk = :pk",
+      ExpressionAttributeValues: { ":pk": { S: "autoscalers#eu-1" } },
+    });
+    expect(listAutoscalersParams("state", clusterName("eu-1"), namespace("shop"))).toEqual({
+      TableName: "state",
+      ConsistentRead: true,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+      ExpressionAttributeValues: { ":pk": { S: "autoscalers#eu-1" }, ":prefix": { S: "shop#" } },
+    });
+  });
+
+  it("listClustersParams() reads the clusters and not the fleet's own record", () => {
+    expect(listClustersParams("state")).toEqual({
+      TableName: "state",
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+      ExpressionAttributeValues: { ":pk": { S: "fleet" }, ":prefix": { S: "cluster#" } },
+      ConsistentRead: true,
+    });
+  });
+});

@@ -1,0 +1,44 @@
+import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import type { Intent, ScaleEventRecord } from "../../lib/model/records.ts";
+
+export const PARTITION = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER };
+export const REF = { cluster: clusterName("eu-1"), namespace: namespace("shop"), name: autoscalerName("web") };
+
+export const intent = (parts: Partial<Intent> = {}): Intent => ({
+  id: "uid-web:5",
+  uid: autoscalerUid("uid-web"),
+  namespace: REF.namespace,
+  name: REF.name,
+  target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  from: 2,
+  to: 5,
+  targetUid: "b2f0",
+  resourceVersion: "41",
+  targetGeneration: 7,
+  decidedMs: 1_000_000,
+  deadlineMs: 1_039_000,
+  specGeneration: 3,
+  because: { reason: "MetricAboveTarget", message: "cpu resource utilization above target" },
+  metrics: [],
+  steps: [],
+  ...parts,
+});
+
+export const event = (parts: Partial<ScaleEventRecord> = {}): ScaleEventRecord => ({
+  ...REF,
+  id: "uid-web:5",
+  uid: autoscalerUid("uid-web"),
+  partition: WHOLE_CLUSTER,
+  target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  atMs: Date.UTC(2026, 10, 21, 12),
+  settledMs: Date.UTC(2026, 10, 21, 12),
+  from: 2,
+  to: 5,
+  reason: "MetricAboveTarget",
+  message: "cpu resource utilization above target",
+  metrics: [],
+  steps: [],
+  specGeneration: 3,
+  outcome: "applied",
+  ...parts,
+});
