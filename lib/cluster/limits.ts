@@ -59,5 +59,8 @@ export const KUBECONFIG_TTL_MS = 10_000;
 /** EKS accepts a token for 15 minutes after its date; the last one is left for clock differences. */
 export const EKS_TOKEN_TTL_MS = 14 * 60_000;
 
+/** Calls to AWS for credentials: bounded, because the clusters' own deadlines run meanwhile. */
+export const AWS_CALLS = { maxAttempts: 2, requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000 } } as const;
+
 /** Clients kept for warm invocations, least recently used first to go. */
 export const MAX_CLIENTS = 64;

@@ -1,7 +1,7 @@
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Connection } from "../../model/records.ts";
-import { EKS_TOKEN_TTL_MS } from "../limits.ts";
+import { AWS_CALLS, EKS_TOKEN_TTL_MS } from "../limits.ts";
 import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";
 import { type AwsCredentials, eksToken } from "./eks-token.ts";
@@ -17,7 +17,7 @@ const ASSUMED_MARGIN_MS = 15 * 60_000;
 /** Access to an EKS cluster by IAM. The credentials are those of the environment, or of `roleArn` in another account. No call is made until a token is needed. */
 export const eksAccess = (connection: EksConnection, options: { readonly cluster: string; readonly clock: () => number }): Access => {
   const { cluster, clock } = options;
-  const sts = new STSClient({ region: connection.region, maxAttempts: 2 });
+  const sts = new STSClient({ region: connection.region, ...AWS_CALLS });
   const own = (): Promise<AwsCredentials> => sts.config.credentials();
   const assumed = cached((): Promise<Assumed> => assume(sts, connection.roleArn ?? "", cluster), {
     ttlMs: (role) => role.expiresMs - clock() - ASSUMED_MARGIN_MS,

@@ -2,7 +2,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-sec
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Connection } from "../../model/records.ts";
-import { SECRET_TTL_MS } from "../limits.ts";
+import { AWS_CALLS, SECRET_TTL_MS } from "../limits.ts";
 import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";
 import { kubeconfigAccess } from "./kubeconfig.ts";
@@ -29,7 +29,7 @@ export const secretAccess = async (
   connection: SecretConnection,
   options: { readonly cluster: string; readonly clock: () => number },
 ): Promise<Access> => {
-  const client = new SecretsManagerClient({ maxAttempts: 2, ...regionOf(connection.secretId) });
+  const client = new SecretsManagerClient({ ...AWS_CALLS, ...regionOf(connection.secretId) });
   const current = cached(async () => accessFrom(await readSecret(client, connection, options.cluster), connection, options), {
     ttlMs: SECRET_TTL_MS,
     clock: options.clock,

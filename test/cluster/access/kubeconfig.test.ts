@@ -1,4 +1,6 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -119,6 +121,20 @@ describe("a kubeconfig", () => {
     const path = kubeconfig({ token: "t0ken" }, { "certificate-authority-data": undefined, "insecure-skip-tls-verify": true });
     await expect(client(path)).rejects.toMatchObject(refusal("insecure-skip-tls-verify is not followed here"));
     expect(await readWith(path, ON_THIS_MACHINE)).toMatchObject({ kind: "read" });
+  });
+
+  it("for plain http on loopback is followed on one's own machine only", async () => {
+    const plain = createServer((request, response) => {
+      response.end(JSON.stringify({ metadata: { uid: request.headers.authorization, resourceVersion: "1" } }));
+    });
+    await new Promise<void>((ready) => plain.listen(0, "127.0.0.1", ready));
+    const address = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`;
+    const path = kubeconfig({ token: "t0ken" }, { server: address, "certificate-authority-data": undefined, "insecure-skip-tls-verify": true });
+    expect(await readWith(path, ON_THIS_MACHINE)).toMatchObject({ kind: "read", uid: "Bearer t0ken" });
+    await expect(client(path, { ...ON_THIS_MACHINE, insecure: false })).rejects.toMatchObject(
+      refusal("insecure-skip-tls-verify is not followed here"),
+    );
+    plain.close();
   });
 
   it("whose server is not the one of its CA is not trusted", async () => {
