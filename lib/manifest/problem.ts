@@ -74,7 +74,7 @@ const LONGEST_SHOWN = 40;
 
 const shown = (value: unknown): string => {
   if (Array.isArray(value)) return "a list";
-  if (typeof value === "object") return "an object";
+  if (typeof value === "object" && value !== null) return "an object";
   if (typeof value !== "string") return String(value);
   return `"${value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value}"`;
 };

@@ -1,4 +1,4 @@
-import { parseQuantity, type Quantity } from "../model/quantity.ts";
+import { canonicalOf, parseQuantity, type Quantity } from "../model/quantity.ts";
 import { nearestName } from "./nearest.ts";
 import { type Problem, type Warning, wrongType } from "./problem.ts";
 
@@ -17,7 +17,7 @@ export interface Reading {
 
 /** More warnings than this tell nobody anything. */
 const MAX_WARNINGS = 50;
-/** Quantities of a manifest; what is stored can be a little longer than what was written, and must be readable again. */
+/** Of a quantity's text, as written and as stored: what is stored can be a little longer, and must be readable again. */
 const MAX_QUANTITY_CHARACTERS = 256;
 const INT32 = 2 ** 31;
 
@@ -44,7 +44,8 @@ export const quantity: Shape<Quantity> = (value, path, reading) => {
   if (value === null || value === undefined) return undefined;
   const written = typeof value === "number" ? exactText(value) : typeof value === "string" ? value.trim() : "";
   const read = written.length > MAX_QUANTITY_CHARACTERS ? undefined : parseQuantity(written);
-  return read ?? wrong(path, 'a quantity such as 80, "250m" or "1500Mi"', value, reading);
+  const kept = read && canonicalOf(read).length <= MAX_QUANTITY_CHARACTERS ? read : undefined;
+  return kept ?? wrong(path, 'a quantity such as 80, "250m" or "1500Mi"', value, reading);
 };
 
 /** A larger number has lost its last digits before it is seen here: it must be quoted. */
