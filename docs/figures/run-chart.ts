@@ -29,6 +29,7 @@ export const runChart = (workloads: readonly ChartedWorkload[], minutes: number)
   const placed = rows.map((row, at) => `<g transform="translate(0,${at * HEIGHT_EACH})">${row}</g>`).join("\n");
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height + 34}" viewBox="0 0 ${WIDTH} ${height + 34}" font-family="system-ui, sans-serif" font-size="12">`,
+    "<title>Load, replicas and scale events of one run, per workload</title>",
     `<rect width="100%" height="100%" fill="white"/>`,
     placed,
     legend(height + 20),

@@ -1,0 +1,117 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { EXIT, main } from "../../lib/cli/main.ts";
+import { type RunOptions, startCommand } from "../../lib/local/options.ts";
+import { TidemarkError } from "../../lib/model/errors.ts";
+import { filesBelow, ROOT } from "./source.ts";
+
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+const pages = ["README.md", ...filesBelow("docs", ".md")].map((path) => ({ path, text: read(path) }));
+const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(read("package.json"));
+
+const blocksOf = (language: string): readonly { readonly page: string; readonly code: string }[] =>
+  pages.flatMap(({ path, text }) =>
+    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(([, code = ""]) => ({ page: path, code })),
+  );
+
+const headings = (text: string): readonly string[] => [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
+const anchors = (text: string): readonly string[] =>
+  headings(text).map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+
+describe("the pages", () => {
+  it("were seen, with their code", () => {
+    expect(pages.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(["README.md", "docs/architecture.md", "docs/operations.md", "docs/security.md"]),
+    );
+    expect(blocksOf("sh").length).toBeGreaterThan(4);
+    expect(blocksOf("yaml").length).toBeGreaterThan(0);
+  });
+
+  it("link to what exists, sections included", () => {
+    const broken = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:)([^)#]*)(#[^)]*)?\)/g)].flatMap(([link, file = "", anchor]) => {
+        const target = file === "" ? path : posix.join(posix.dirname(path), file);
+        const found = existsSync(join(ROOT, target)) && (anchor === undefined || anchors(read(target)).includes(anchor.slice(1)));
+        return found ? [] : [`${path}: ${link}`];
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it("name files and folders that exist", () => {
+    const named = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/`((?:lib|functions|infra|test|docs)\/[\w./-]+)`/g)].map(([, file = ""]) => ({ path, file })),
+    );
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter(({ file }) => !existsSync(join(ROOT, file))).map(({ path, file }) => `${path}: ${file}`)).toEqual([]);
+  });
+
+  it("show YAML that is a file of the repository, word for word", () => {
+    const files = ["examples", "infra"].flatMap((folder) => [...filesBelow(folder, ".yaml"), ...filesBelow(folder, ".yml")]);
+    const texts = new Set(files.map(read));
+    expect(texts.size).toBeGreaterThan(4);
+    expect(blocksOf("yaml").filter(({ code }) => !texts.has(code))).toEqual([]);
+  });
+});
+
+describe("the commands that the pages give", () => {
+  const commands = blocksOf("sh").flatMap(({ page, code }) =>
+    code
+      .trim()
+      .split(/\n| && /)
+      .map((command) => ({ page, command })),
+  );
+  const ofTool = (prefix: string): readonly string[] =>
+    commands.filter(({ command }) => command.startsWith(`${prefix} `)).map(({ command }) => command.slice(prefix.length + 1));
+
+  it("are of tools that are there, and of scripts that package.json has", () => {
+    // What only an account or a cluster can answer is not run here.
+    const elsewhere = ["aws", "kubectl"];
+    const known = (command: string): boolean => {
+      const [tool = "", verb = "", name = ""] = command.split(/\s+/);
+      if (elsewhere.includes(tool)) return true;
+      if (tool === "npx") return ["tidemark", "osls"].includes(verb);
+      return tool === "npm" && (verb === "ci" || (verb === "run" ? scripts[name] !== undefined : scripts[verb] !== undefined));
+    };
+    expect(commands.filter(({ command }) => !known(command)).map(({ page, command }) => `${page}: ${command}`)).toEqual([]);
+  });
+
+  it.each(ofTool("npx tidemark"))("tidemark understands: %s", async (command) => {
+    const opened: string[] = [];
+    const open = (dataDir: string): never => {
+      opened.push(dataDir);
+      throw new TidemarkError("docs.understood", "Cannot open the folder: this is only about the words", {});
+    };
+    const sink = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });
+    const io = {
+      stdin: Readable.from([]),
+      stdout: sink(),
+      stderr: sink(),
+      colours: false,
+      by: "reader",
+      open: async (dataDir: string) => open(dataDir),
+    };
+    expect(await main(command.split(/\s+/), io)).toBe(EXIT.failed);
+    expect(opened).toEqual([".tidemark"]);
+  });
+
+  it.each(ofTool("npm start --"))("npm start understands: %s", async (words) => {
+    const asked: RunOptions[] = [];
+    await startCommand(async (options) => void asked.push(options))
+      .exitOverride()
+      .parseAsync(words.split(/\s+/), { from: "user" });
+    expect(asked.length).toBe(1);
+  });
+
+  it("were seen", () => {
+    expect(ofTool("npx tidemark").length).toBeGreaterThan(3);
+    expect(ofTool("npm start --").length).toBeGreaterThan(0);
+  });
+});
