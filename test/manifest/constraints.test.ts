@@ -151,6 +151,19 @@ describe("constraints (proposals.md §3)", () => {
     expect(admitted(document).spec.behavior).toEqual({ scaleUp: DEFAULT_UP, scaleDown: { selectPolicy: "Min", policies: [pods(1)] } });
   });
 
+  it("take an object of the original design out of its rules, and say so", () => {
+    const document = manifest("extensions/v1beta1", { scaleRef: target, maxReplicas: 10, constraints: {} });
+    const { spec, stored, warnings } = admitted(document);
+    expect([spec.rules, stored["apiVersion"]]).toEqual([undefined, "autoscaling/v2"]);
+    expect(warnings).toEqual([
+      {
+        field: "spec.constraints",
+        message: "with constraints this is decided by the rules of autoscaling/v2, not by the original ones with their pauses of 3 and 5 minutes",
+        fix: "remove constraints to keep the original rules",
+      },
+    ]);
+  });
+
   it("are stored complete, in the nested words of today's fields", () =>
     expect(admitted(constrained({ scaleDown: { rate: { pods: 1 } }, delaySeconds: 60 })).stored).toMatchObject({
       spec: {

@@ -1,7 +1,7 @@
 import { canonicalOf } from "../../model/quantity.ts";
-import { type AdmitForm, present, type StoredForm } from "../form.ts";
+import { type AdmitForm, type FormOutcome, present, type StoredForm } from "../form.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
-import { forbidden, type Problem } from "../problem.ts";
+import { forbidden, type Problem, type Warning } from "../problem.ts";
 import { behaviorOfConstraints, type ConstraintsReading, readConstraints } from "./constraints.ts";
 import { defaultedBehavior, defaultedSpec } from "./defaults.ts";
 import { withoutRoundTrip } from "./read-v1.ts";
@@ -19,34 +19,44 @@ export const admitHpa =
     const metadata = metadataOf({ ...read.metadata, annotations: withoutRoundTrip(read.metadata?.annotations ?? {}) });
     const spec = defaultedSpec(read.spec);
     const block = readConstraints(read.constraints, reading, { least: spec.minReplicas ?? 1, most: spec.maxReplicas ?? 0 });
-    reading.warnings.push(...(block?.warnings ?? []));
+    reading.warnings.push(...constraintWarnings(block, read));
     const behavior = defaultedBehavior(spec.behavior);
-    const checked = read.behaviorDefaultedLate ? spec : { ...spec, behavior };
     const problems = [
       ...metadataProblems(metadata, old?.metadata),
-      ...specProblems(checked, old?.spec.target),
+      ...specProblems(read.behaviorDefaultedLate ? spec : { ...spec, behavior }, old?.spec.target),
       ...(read.formProblems ?? []),
       ...constraintProblems(block, read),
     ];
-    const complete = { ...spec, behavior };
-    const stored = storedForm(read, complete, block);
-    return {
-      metadata,
-      problems: problems.map((problem) => withSource(problem, read)),
-      spec: {
-        ...hpaSpec(complete, block ? behaviorOfConstraints(block.constraints) : behaviorOf(behavior)),
-        ...(read.rules && { rules: read.rules }),
-      },
-      stored: { ...stored, spec: printed(stored.spec, canonicalOf) },
-      meaning: { ...stored, spec: printed(stored.spec, amountText) },
-    };
+    return { metadata, problems: problems.map((problem) => withSource(problem, read)), ...results({ ...spec, behavior }, block, read) };
   };
 
+/** What is kept of a complete spec. */
+const results = (spec: DraftSpec, block: ConstraintsReading | undefined, read: HpaReading): Pick<FormOutcome, "spec" | "stored" | "meaning"> => {
+  // The original rules know a pause after each scale and no rates: a manifest that names rates is decided by the rules that keep them.
+  const rules = block ? undefined : read.rules;
+  const behavior = block ? behaviorOfConstraints(block.constraints) : behaviorOf(spec.behavior);
+  const stored = storedForm(rules, spec, block);
+  return {
+    spec: { ...hpaSpec(spec, behavior), ...(rules && { rules }) },
+    stored: { ...stored, spec: printed(stored.spec, canonicalOf) },
+    meaning: { ...stored, spec: printed(stored.spec, amountText) },
+  };
+};
+
+const constraintWarnings = (block: ConstraintsReading | undefined, { rules }: HpaReading): readonly Warning[] =>
+  block ? [...block.warnings, ...(rules ? [LEAVES_ORIGINAL_RULES] : [])] : [];
+
+const LEAVES_ORIGINAL_RULES: Warning = {
+  field: "spec.constraints",
+  message: "with constraints this is decided by the rules of autoscaling/v2, not by the original ones with their pauses of 3 and 5 minutes",
+  fix: "remove constraints to keep the original rules",
+};
+
 /** The original rules would be lost in the shape of v2; every other form reads back as v2. */
-const storedForm = (read: HpaReading, spec: DraftSpec, block: ConstraintsReading | undefined): StoredForm => {
+const storedForm = (rules: HpaReading["rules"], spec: DraftSpec, block: ConstraintsReading | undefined): StoredForm => {
   const kind = "HorizontalPodAutoscaler";
   const constraints = block?.constraints;
-  if (read.rules === "original") return { apiVersion: "extensions/v1beta1", kind, spec: present({ ...storedOriginalSpec(spec), constraints }) };
+  if (rules === "original") return { apiVersion: "extensions/v1beta1", kind, spec: storedOriginalSpec(spec) };
   return { apiVersion: "autoscaling/v2", kind, spec: present({ ...storedSpec(spec), constraints }) };
 };
 
