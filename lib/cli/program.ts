@@ -4,6 +4,7 @@ import * as cluster from "./commands/cluster.ts";
 import { describe, type ExplainOptions, explain, type SheetOptions } from "./commands/describe.ts";
 import { type ApplyCommandOptions, apply, pause, remove, resume } from "./commands/edit.ts";
 import { type EventsOptions, events } from "./commands/events.ts";
+import * as fleet from "./commands/fleet.ts";
 import { type GetOptions, get } from "./commands/get.ts";
 import type { Printer, Session } from "./io.ts";
 
@@ -38,7 +39,7 @@ export const program = (run: Run, io: Parameters<typeof apply>[3]): Command => {
   reading(root, run);
   editing(root, run, io);
   clusters(root.command("cluster").description("the clusters that Tidemark scales in"), run);
-  fleet(root.command("fleet").description("the kill switch over every cluster"), run);
+  fleets(root.command("fleet").description("the kill switch over every cluster"), run);
   return root;
 };
 
@@ -149,14 +150,18 @@ const clusters = (parent: Command, run: Run): void => {
     .action((name: string, options: Where) => run(options.data, (session, printer) => cluster.remove(session, printer, name)));
 };
 
-const fleet = (parent: Command, run: Run): void => {
+const fleets = (parent: Command, run: Run): void => {
   on(parent.command("freeze"))
     .description("hold every workload of every cluster where it is")
     .requiredOption("--reason <text>", "why, for everyone who looks")
     .action((options: Where & { readonly reason: string }) =>
-      run(options.data, (session, printer) => cluster.freeze(session, printer, options.reason)),
+      run(options.data, (session, printer) => fleet.freeze(session, printer, options.reason)),
     );
   on(parent.command("thaw"))
     .description("end the freeze")
-    .action((options: Where) => run(options.data, (session, printer) => cluster.thaw(session, printer)));
+    .action((options: Where) => run(options.data, (session, printer) => fleet.thaw(session, printer)));
+  on(parent.command("describe"))
+    .description("whether the fleet is frozen, by whom and why")
+    .addOption(output(["text", "json", "yaml"]))
+    .action((options: Where & SheetOptions) => run(options.data, (session, printer) => fleet.describe(session, printer, options)));
 };

@@ -1,7 +1,11 @@
 #!/usr/bin/env node
+import { enableCompileCache } from "node:module";
 import { userInfo } from "node:os";
-import { main } from "./main.ts";
-import { openDataFolder } from "./session.ts";
+import { join } from "node:path";
+
+// The command starts often and reads a lot of code: from the second time on, compiled code is at hand for everything imported after this line.
+enableCompileCache(join(import.meta.dirname, "../../node_modules/.cache/tidemark"));
+const { main } = await import("./main.ts");
 
 /** Who the person at this terminal is, as the system says; a container may know its user by number only. */
 const person = (): string => {
@@ -20,5 +24,6 @@ process.exitCode = await main(process.argv.slice(2), {
   stderr: process.stderr,
   colours: process.stdout.isTTY === true && !noColor && term !== "dumb",
   by: person(),
-  open: openDataFolder,
+  // Loaded when a folder is opened: help and misuse need neither tables nor SDK.
+  open: async (dataDir, by) => (await import("./session.ts")).openDataFolder(dataDir, by),
 });

@@ -42,7 +42,7 @@ const invalid = (message: string): TidemarkError => new TidemarkError("service.i
 const clusterFor = async (desk: Desk, name: string | undefined): Promise<ClusterRecord> => {
   const [first, ...more] = await clustersNamed(desk, name);
   if (!first) throw invalid("Cannot apply: there is no cluster yet; add one first");
-  if (more.length > 0) throw invalid(`Cannot apply: there are ${more.length + 1} clusters, "${first.name}" first; say which`);
+  if (more.length > 0) throw invalid(`Cannot apply: there are ${more.length + 1} clusters, "${first.name}" first; say which with --cluster`);
   return first;
 };
 

@@ -6,7 +6,7 @@ import type { Found } from "./find.ts";
 import { unmeasured } from "./metric-targets.ts";
 import type { Evaluated } from "./partition-data.ts";
 import { timeText } from "./time-text.ts";
-import type { AutoscalerState, AutoscalerView, DecisionView, EventView, PauseView, StepView } from "./views.ts";
+import type { AutoscalerState, AutoscalerView, DecisionView, EventView, FrozenView, PauseView, StepView } from "./views.ts";
 
 /** Everything that is known of one autoscaler, before it is put into words. */
 export interface Known extends Found {
@@ -21,7 +21,6 @@ export interface Known extends Found {
 
 export const autoscalerView = (known: Known): AutoscalerView => {
   const { record, spec, windows, evaluated, syncedMs, nowMs } = known;
-  const pause = pauseView(record.paused, nowMs);
   const status = windows?.status;
   return {
     cluster: record.cluster,
@@ -31,7 +30,7 @@ export const autoscalerView = (known: Known): AutoscalerView => {
     generation: record.generation,
     ...specView(spec),
     state: stateOf(known),
-    ...(pause && { paused: pause }),
+    ...holdsView(known),
     ...(status && { currentReplicas: status.currentReplicas, desiredReplicas: status.desiredReplicas }),
     metrics: metricsOf(known),
     conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: timeText(transitionMs) })),
@@ -45,6 +44,15 @@ export const autoscalerView = (known: Known): AutoscalerView => {
   };
 };
 
+/** What keeps it from acting, whatever it finds: its own pause, its cluster's, the kill switch. */
+const holdsView = ({ cluster, record, fleet, nowMs }: Known): Pick<AutoscalerView, "paused" | "clusterPaused" | "frozen"> => {
+  const paused = pauseView(record.paused, nowMs);
+  const clusterPaused = pauseView(cluster.paused, nowMs);
+  return { ...(paused && { paused }), ...(clusterPaused && { clusterPaused }), ...(fleet.frozen && { frozen: frozenView(fleet.frozen) }) };
+};
+
+export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen"]>): FrozenView => ({ by, at: timeText(atMs), reason });
+
 export const secondsBetween = (thenMs: number, nowMs: number): number => Math.max(0, Math.floor((nowMs - thenMs) / 1000));
 
 const specView = (spec: Known["spec"]): Pick<AutoscalerView, "dialect" | "target" | "minReplicas" | "maxReplicas" | "problem"> =>
@@ -52,10 +60,13 @@ const specView = (spec: Known["spec"]): Pick<AutoscalerView, "dialect" | "target
     ? { dialect: spec.spec.dialect, target: spec.spec.target, minReplicas: spec.spec.minReplicas, maxReplicas: spec.spec.maxReplicas }
     : { dialect: "unknown", problem: spec.message };
 
-/** A sync that went straight to a bound measures nothing. */
+/** A sync that went straight to a bound measures nothing. A metric that failed has its target from the spec, which lists them in the same order. */
 const metricsOf = ({ spec, evaluated }: Known): AutoscalerView["metrics"] => {
-  const measured = evaluated?.evaluation.metrics ?? [];
-  return measured.length === 0 && spec.kind === "spec" ? unmeasured(spec.spec) : measured;
+  const found = evaluated?.evaluation.metrics ?? [];
+  if (spec.kind === "problem") return found;
+  const wanted = unmeasured(spec.spec);
+  if (found.length !== wanted.length) return found.length === 0 ? wanted : found;
+  return found.map((metric, at) => (metric.kind === "failed" ? { ...metric, target: wanted[at]?.target ?? "none" } : metric));
 };
 
 /** The first that holds, strongest first: what stops it from acting comes before what it found. */

@@ -1,14 +1,14 @@
 import { TidemarkError } from "../model/errors.ts";
 import type { FleetRecord } from "../model/records.ts";
 import { getFleet, putFleet } from "../store/clusters.ts";
+import { frozenView } from "./autoscaler-view.ts";
 import type { Desk } from "./desk.ts";
-import { timeText } from "./time-text.ts";
 import type { FleetView } from "./views.ts";
 
 /** Edits that others may make in between before ours gives up. */
 const ATTEMPTS_MAX = 5;
 
-const view = ({ frozen }: FleetRecord): FleetView => (frozen ? { frozen: { by: frozen.by, at: timeText(frozen.atMs), reason: frozen.reason } } : {});
+const view = ({ frozen }: FleetRecord): FleetView => (frozen ? { frozen: frozenView(frozen) } : {});
 
 export const fleet = async (desk: Desk): Promise<FleetView> => view(await getFleet(desk.tables));
 

@@ -21,6 +21,10 @@ export interface AutoscalerView {
   readonly maxReplicas?: number;
   readonly state: AutoscalerState;
   readonly paused?: PauseView;
+  /** Its whole cluster is paused. */
+  readonly clusterPaused?: PauseView;
+  /** The fleet's kill switch is on. */
+  readonly frozen?: FrozenView;
   readonly currentReplicas?: number;
   readonly desiredReplicas?: number;
   readonly metrics: readonly MetricView[];
@@ -53,7 +57,10 @@ export interface PauseView {
 }
 
 /** As the newest sync found it; `unmeasured` while none has evaluated it. */
-export type MetricView = MetricOutcome | { readonly kind: "unmeasured"; readonly name: string; readonly type: string; readonly target: string };
+export type MetricView =
+  | Exclude<MetricOutcome, { readonly kind: "failed" }>
+  | (Extract<MetricOutcome, { readonly kind: "failed" }> & { readonly target?: string })
+  | { readonly kind: "unmeasured"; readonly name: string; readonly type: string; readonly target: string };
 
 export interface ConditionView {
   readonly type: string;
@@ -156,5 +163,11 @@ export interface ClusterView {
 }
 
 export interface FleetView {
-  readonly frozen?: { readonly by: string; readonly at: string; readonly reason: string };
+  readonly frozen?: FrozenView;
+}
+
+export interface FrozenView {
+  readonly by: string;
+  readonly at: string;
+  readonly reason: string;
 }

@@ -144,7 +144,7 @@ describe("apply()", () => {
     await service.addCluster({ name: `${cluster}-b`, connection: { kind: "kubeconfig", path: "/kube/config" } });
     await expect(service.apply([{ file: "a.yaml", text: hpa("web") }], { dryRun: false })).rejects.toMatchObject({
       code: "service.invalid",
-      message: expect.stringMatching(/^Cannot apply: there are \d+ clusters, "c1" first; say which$/),
+      message: expect.stringMatching(/^Cannot apply: there are \d+ clusters, "c1" first; say which with --cluster$/),
     });
     await expect(service.apply([{ file: "a.yaml", text: hpa("web") }], { cluster: `${cluster}-c`, dryRun: false })).rejects.toMatchObject({
       code: "service.unknown",

@@ -3,6 +3,7 @@ import type { NewCluster } from "../../service/service.ts";
 import type { ClusterView } from "../../service/views.ts";
 import type { Printer, Session } from "../io.ts";
 import { ageText } from "../output/age.ts";
+import { pausedText } from "../output/describe-sheet.ts";
 import { documentText } from "../output/document.ts";
 import { sheet } from "../output/sheet.ts";
 import { Table } from "../output/table.ts";
@@ -46,7 +47,7 @@ const clusterSheet = (cluster: ClusterView): string => {
     ["Connection", kind],
     ...Object.entries(connection).map(([key, value]) => [`  ${key}`, String(value)] as const),
     ["Sync period", ageText(cluster.syncPeriodSeconds * 1000)],
-    ["Paused", paused ? `since ${paused.at} by ${paused.by}${paused.until === undefined ? "" : `, until ${paused.until}`}` : "no"],
+    ["Paused", paused ? pausedText(paused) : "no"],
     {
       heading: "Partitions",
       lines: new Table(["Name", "Namespaces", "Synced"]).lines(
@@ -88,14 +89,4 @@ export const resume = async ({ service }: Session, printer: Printer, name: strin
 export const remove = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {
   await service.removeCluster(name);
   await printer.print(`Cluster "${name}" removed\n`);
-};
-
-export const freeze = async ({ service }: Session, printer: Printer, reason: string): Promise<void> => {
-  const { frozen } = await service.freeze(reason);
-  await printer.print(`Fleet frozen since ${frozen?.at} by ${frozen?.by}: ${frozen?.reason}\n`);
-};
-
-export const thaw = async ({ service }: Session, printer: Printer): Promise<void> => {
-  await service.thaw();
-  await printer.print("Fleet thawed\n");
 };

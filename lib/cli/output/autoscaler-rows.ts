@@ -43,7 +43,7 @@ export const metricText = (metric: MetricView): string => {
     case "unmeasured":
       return `${UNKNOWN}/${metric.target}`;
     case "failed":
-      return UNKNOWN;
+      return metric.target === undefined ? UNKNOWN : `${UNKNOWN}/${metric.target}`;
   }
 };
 

@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import type { Description } from "../../service/views.ts";
+import type { Description, FrozenView, PauseView } from "../../service/views.ts";
 import { ageText } from "./age.ts";
 import { countText, metricText, referenceText, stateText } from "./autoscaler-rows.ts";
 import { eventRow } from "./event-rows.ts";
@@ -13,6 +13,10 @@ const NONE = "<none>";
 /** One autoscaler at length, laid out as `kubectl describe hpa` does and then what only Tidemark knows: its windows, its last decision, the age of the data. */
 export const describeSheet = (view: Description, nowMs: number, paint: Paint): string =>
   sheet([...identity(view, nowMs, paint), ...state(view, nowMs), ...conditions(view, nowMs, paint), ...history(view, nowMs, paint)]);
+
+export const pausedText = ({ at, by, until }: PauseView): string => `since ${at} by ${by}${until === undefined ? "" : `, until ${until}`}`;
+
+export const frozenText = ({ at, by, reason }: FrozenView): string => `since ${at} by ${by}: ${reason}`;
 
 const ago = (time: string, nowMs: number): string => `${time} (${ageText(nowMs - Date.parse(time))} ago)`;
 
@@ -28,10 +32,9 @@ const identity = (view: Description, nowMs: number, paint: Paint): readonly Line
   ["Reference", referenceText(view)],
   ["State", stateText(view.state, paint)],
   ...(view.problem === undefined ? [] : [["Problem", view.problem] as const]),
-  [
-    "Paused",
-    view.paused ? `since ${view.paused.at} by ${view.paused.by}${view.paused.until === undefined ? "" : `, until ${view.paused.until}`}` : "no",
-  ],
+  ["Paused", view.paused ? pausedText(view.paused) : "no"],
+  ...(view.clusterPaused ? [["Cluster paused", pausedText(view.clusterPaused)] as const] : []),
+  ...(view.frozen ? [["Fleet frozen", frozenText(view.frozen)] as const] : []),
 ];
 
 const replicas = (view: Description): string =>

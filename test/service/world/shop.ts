@@ -65,7 +65,7 @@ const held = (record: AutoscalerRecord): Outcome => ({
 
 const failing = (record: AutoscalerRecord): Outcome => ({
   record,
-  windows: NEW_WINDOWS,
+  windows: { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, currentReplicas: 3, desiredReplicas: 3 } },
   evaluation: {
     kind: "hold",
     failed: true,

@@ -1,0 +1,195 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { BEHAVIOR, documents, hpa } from "../service/world/manifests.ts";
+import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { inside } from "./inside.ts";
+
+let folder: Folder;
+const run = (...args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data], { by: "grace" });
+const names = async (): Promise<string> => {
+  const { out } = await run("get", "-n", "lab", "-o", "json");
+  return JSON.parse(out)
+    .items.map(({ name, generation }: { readonly name: string; readonly generation: number }) => `${name}@${generation}`)
+    .join(" ");
+};
+const said = (code: number, out: string, err = ""): Said => ({ code, out, err });
+
+beforeAll(async () => {
+  folder = await shopFolder();
+});
+afterAll(() => folder.remove());
+afterEach(async () => {
+  for (const name of (await names()).split(" ").filter(Boolean)) await run("delete", `eu-1/lab/${name.split("@")[0]}`);
+});
+
+describe("tidemark apply", () => {
+  it("creates, updates and leaves unchanged, a line for each", async () => {
+    const file = folder.write("one.yaml", hpa("web", { namespace: "lab" }));
+    const line = (outcome: string): string => `HorizontalPodAutoscaler "web" in namespace "lab" of cluster "eu-1" ${outcome}\n`;
+    expect(await run("apply", "-f", file, "--cluster", "eu-1")).toEqual(said(0, line("created")));
+    expect(await run("apply", "-f", file, "--cluster", "eu-1")).toEqual(said(0, line("unchanged")));
+    const other = folder.write("two.yaml", hpa("web", { namespace: "lab", max: 12 }));
+    expect(await run("apply", "-f", other, "--cluster", "eu-1")).toEqual(said(0, line("configured")));
+    expect(await names()).toBe("web@2");
+    expect((await run("describe", "lab/web")).out).toContain("by grace");
+  });
+
+  it("takes several files, documents, Lists and standard input", async () => {
+    const two = folder.write("two.yaml", documents(hpa("a"), hpa("b", { more: BEHAVIOR })));
+    const item = {
+      apiVersion: "autoscaling/v1",
+      kind: "HorizontalPodAutoscaler",
+      metadata: { name: "d" },
+      spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" }, maxReplicas: 3 },
+    };
+    const list = folder.write("list.json", JSON.stringify({ apiVersion: "v1", kind: "List", items: [item] }));
+    const args = ["apply", "-f", two, "-f", "-", "--filename", list, "-n", "lab", "--cluster", "eu-1", "--data", folder.data];
+    const { code, out } = await inside(args, { stdin: hpa("c") });
+    expect([code, out.match(/"(\w)" in namespace "lab" of cluster "eu-1" created/g)]).toHaveLength(2);
+    expect(await names()).toBe("a@1 b@1 c@1 d@1");
+  });
+
+  it("stores nothing in a dry run", async () => {
+    const file = folder.write("one.yaml", hpa("web", { namespace: "lab" }));
+    expect(await run("apply", "-f", file, "--cluster", "eu-1", "--dry-run")).toEqual(
+      said(0, 'HorizontalPodAutoscaler "web" in namespace "lab" of cluster "eu-1" created (dry run)\n'),
+    );
+    expect(await names()).toBe("");
+  });
+
+  it("warns about fields that are not known, and goes on", async () => {
+    const file = folder.write("odd.yaml", hpa("web", { namespace: "lab" }).replace("minReplicas: 2", "minReplicas: 2\n  replicas: 3"));
+    const { code, out, err } = await run("apply", "-f", file, "--cluster", "eu-1");
+    expect([code, out]).toEqual([0, 'HorizontalPodAutoscaler "web" in namespace "lab" of cluster "eu-1" created\n']);
+    expect(err).toBe(`warning: "${file}", line 12: unknown field "spec.replicas" is ignored; remove it\n`);
+  });
+
+  it("changes nothing when one document of many is wrong: a line for each problem, with the path of its field", async () => {
+    const file = folder.write(
+      "bad.yaml",
+      documents(hpa("good", { namespace: "lab" }), hpa("bad", { namespace: "lab", max: 1 }).replace("60", '"sixty"')),
+    );
+    const { code, out, err } = await run("apply", "-f", file, "--cluster", "eu-1");
+    expect([code, out]).toEqual([1, ""]);
+    const lines = err.trimEnd().split("\n");
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(
+      /^error: Cannot accept ".*bad\.yaml, document 2", line 39: spec\.metrics\[0\]\.resource\.target\.averageUtilization must be a whole number.*, not "sixty"; /,
+    );
+    expect(lines[1]).toMatch(/^error: Cannot accept ".*bad\.yaml, document 2", line 32: spec\.maxReplicas /);
+    expect(await names()).toBe("");
+  });
+
+  it.each([
+    ["broken YAML", "a: [1\nb: 2\n", /^error: Cannot read ".*x\.yaml", line 2, column \d+: /],
+    ["broken JSON", '{"a": 1,, }', /^error: Cannot read ".*x\.yaml", line 1, column \d+: /],
+    ["an empty file", "# nothing\n", /^error: Cannot read ".*x\.yaml": it holds no manifest$/],
+    ["another kind", "kind: Deployment\napiVersion: apps/v1\nmetadata: {name: web}\n", /^error: Cannot accept ".*x\.yaml", line 1: kind /],
+  ])("refuses %s in one line", async (_what, text, message) => {
+    const { code, out, err } = await run("apply", "-f", folder.write("x.yaml", text), "--cluster", "eu-1");
+    expect([code, out]).toEqual([1, ""]);
+    expect(err.trimEnd().split("\n")).toHaveLength(1);
+    expect(err.trimEnd()).toMatch(message);
+  });
+
+  it("names a file that is not there, a folder, and standard input given twice", async () => {
+    expect(await run("apply", "-f", "/no/such.yaml")).toEqual(said(1, "", 'error: Cannot read "/no/such.yaml": there is no such file\n'));
+    expect(await run("apply", "-f", folder.data)).toEqual(said(1, "", `error: Cannot read "${folder.data}": it is a folder\n`));
+    expect(await run("apply", "-f", "-", "-f", "-")).toEqual(said(2, "", "error: Cannot apply: standard input (-f -) can be read once only\n"));
+  });
+
+  it("asks which cluster when there are several", async () => {
+    const file = folder.write("one.yaml", hpa("web", { namespace: "lab" }));
+    expect(await run("apply", "-f", file)).toEqual(
+      said(1, "", 'error: Cannot apply: there are 2 clusters, "eu-1" first; say which with --cluster\n'),
+    );
+    expect(await run("apply", "-f", file, "--cluster", "eu-2")).toEqual(
+      said(1, "", 'error: Cannot find cluster "eu-2": the nearest name is "eu-1"\n'),
+    );
+  });
+});
+
+describe("tidemark delete, pause and resume", () => {
+  const web = '"web" in namespace "lab" of cluster "eu-1"';
+  const apply = async (): Promise<Said> => run("apply", "-f", folder.write("one.yaml", hpa("web", { namespace: "lab" })), "--cluster", "eu-1");
+
+  it("say what they did", async () => {
+    await apply();
+    expect(await run("pause", "lab/web", "--until", "2h")).toEqual(said(0, `${web} paused until 2026-03-01T14:00:00.000Z\n`));
+    expect(await run("pause", "lab/web", "--until", "2026-03-01T14:00:00Z")).toEqual(
+      said(0, `${web} was paused until 2026-03-01T14:00:00.000Z already\n`),
+    );
+    expect((await run("describe", "lab/web")).out).toContain(
+      "Paused:               since 2026-03-01T12:00:00.000Z by grace, until 2026-03-01T14:00:00.000Z\n",
+    );
+    expect(await run("resume", "lab/web")).toEqual(said(0, `${web} resumed\n`));
+    expect(await run("resume", "lab/web")).toEqual(said(0, `${web} was not paused\n`));
+    expect(await run("pause", "web", "-n", "lab")).toEqual(said(0, `${web} paused\n`));
+    expect(await run("delete", "lab/web")).toEqual(said(0, `${web} deleted\n`));
+    expect(await names()).toBe("");
+  });
+
+  it("suggest the nearest name and change nothing", async () => {
+    await apply();
+    for (const verb of ["delete", "pause", "resume", "describe", "get", "explain", "events"]) {
+      expect(await run(verb, "wbe", "-n", "lab")).toEqual(
+        said(1, "", 'error: Cannot find autoscaler "wbe" in namespace "lab": the nearest name is "web"\n'),
+      );
+    }
+    expect(await names()).toBe("web@1");
+  });
+
+  it("refuse an end that has passed or cannot be read", async () => {
+    await apply();
+    expect((await run("pause", "lab/web", "--until", "2026-03-01T11:00:00Z")).err).toBe(
+      'error: Cannot use --until "2026-03-01T11:00:00Z": it is 2026-03-01T12:00:00.000Z already\n',
+    );
+    expect((await run("pause", "lab/web", "--until", "soon")).code).toBe(2);
+    expect(await names()).toBe("web@1");
+  });
+});
+
+describe("tidemark cluster and fleet", () => {
+  it("add, pause, resume and remove a cluster", async () => {
+    const options = ["--eks", "prod", "--endpoint", "https://eks.example", "--ca-data", "QQ==", "--region", "eu-west-1", "--period", "30s"];
+    const parts = ["--partition", "shop=shop,cart", "--partition", "rest", "--tolerance", "0.05", "--downscale-stabilization", "10m"];
+    expect(await run("cluster", "add", "eks-1", ...options, ...parts)).toEqual(said(0, 'Cluster "eks-1" added\n'));
+    expect(JSON.parse((await run("cluster", "describe", "eks-1", "-o", "json")).out)).toEqual({
+      name: "eks-1",
+      connection: { kind: "eks", clusterId: "prod", endpoint: "https://eks.example", caData: "QQ==", region: "eu-west-1" },
+      syncPeriodSeconds: 30,
+      partitions: [
+        { name: "shop", namespaces: ["shop", "cart"] },
+        { name: "rest", namespaces: "all others" },
+      ],
+      settings: { tolerance: 0.05, downscaleStabilizationSeconds: 600, cpuInitializationPeriodSeconds: 300, initialReadinessDelaySeconds: 30 },
+      version: 1,
+    });
+    expect(await run("cluster", "pause", "eks-1", "--until", "1h")).toEqual(said(0, 'Cluster "eks-1" paused until 2026-03-01T13:00:00.000Z\n'));
+    expect((await run("cluster", "list")).out).toMatch(/^eks-1 +eks +30s +2 +2026-03-01T13:00:00\.000Z +never$/m);
+    expect(await run("cluster", "resume", "eks-1")).toEqual(said(0, 'Cluster "eks-1" resumed\n'));
+    expect(await run("cluster", "remove", "eks-1")).toEqual(said(0, 'Cluster "eks-1" removed\n'));
+    expect(await run("cluster", "remove", "eu-1")).toEqual(
+      said(1, "", 'error: Cannot remove cluster "eu-1": it has autoscalers, "infra/web" first\n'),
+    );
+  });
+
+  it.each([
+    [[], 'Cannot add cluster "x": give one of --kubeconfig, --secret and --eks'],
+    [["--kubeconfig", "/a", "--secret", "b"], 'Cannot add cluster "x": give one of --kubeconfig, --secret and --eks'],
+    [["--eks", "prod"], 'Cannot add cluster "x": --eks needs --endpoint'],
+    [["--secret", "s", "--partition", "a="], 'Cannot read --partition "a=": wanted NAME=NAMESPACE,NAMESPACE or NAME for all others'],
+    [["--secret", "s", "--period", "often"], 'Cannot read --period "often": wanted a duration of at least 1s, such as "15s" or "5m"'],
+    [["--secret", "s", "--tolerance", "wide"], 'Cannot read --tolerance "wide": wanted a number of at least 0, such as 0.1'],
+  ])("refuse the options %j", async (options, message) => {
+    expect(await run("cluster", "add", "x", ...options)).toEqual(said(2, "", `error: ${message}\n`));
+  });
+
+  it("freeze and thaw the fleet, and show it wherever an autoscaler is shown", async () => {
+    expect(await run("fleet", "freeze", "--reason", "incident 12")).toEqual(said(0, "Fleet frozen: every workload keeps its count\n"));
+    expect(await run("fleet", "describe")).toEqual(said(0, "Fleet frozen since 2026-03-01T12:00:00.000Z by grace: incident 12\n"));
+    expect((await run("get", "api")).out).toMatch(/ frozen /);
+    expect((await run("describe", "api")).out).toContain("Fleet frozen:         since 2026-03-01T12:00:00.000Z by grace: incident 12\n");
+    expect(await run("fleet", "thaw")).toEqual(said(0, "Fleet thawed\n"));
+    expect(await run("fleet", "describe")).toEqual(said(0, "Fleet not frozen\n"));
+  });
+});

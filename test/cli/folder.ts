@@ -1,0 +1,78 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { folderLayout } from "../../lib/local/folder-layout.ts";
+import { saveClock } from "../../lib/local/saved-clock.ts";
+import { ensureTables, startTables, tablesClient } from "../../lib/local/tables.ts";
+import { insertByPut } from "../../lib/store/history-put.ts";
+import { tableDefinitions } from "../../lib/store/tables.ts";
+import { NAMES, NOON, tablesOn } from "../service/world/desk.ts";
+import { fillShop } from "../service/world/shop.ts";
+
+const TIDEMARK = join(import.meta.dirname, "../../lib/cli/tidemark.ts");
+
+export interface Said {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Folder {
+  /** Data folder of a run that has ended; its clock stands at noon of the first of March. */
+  readonly data: string;
+  /** Writes a file beside it and gives its path. */
+  readonly write: (name: string, content: string) => string;
+  /** Runs the command in a process of its own; `--data` is added unless `bare`. */
+  readonly tidemark: (
+    args: readonly string[],
+    more?: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>>; readonly bare?: true },
+  ) => Promise<Said>;
+  readonly remove: () => void;
+}
+
+/** A data folder on disk with the two clusters of `fillShop`, as a run that has ended left it. */
+export const shopFolder = async (): Promise<Folder> => {
+  const dir = mkdtempSync(join(tmpdir(), "tidemark-cli-"));
+  const data = join(dir, "data");
+  const layout = folderLayout(data);
+  mkdirSync(data);
+  saveClock(layout, { kind: "virtual", nowMs: NOON, wallMs: Date.now(), speed: 60, untilMs: NOON + 15_000 });
+  const engine = await startTables(layout.tables);
+  const client = tablesClient(engine.endpoint);
+  await ensureTables(client, tableDefinitions(NAMES));
+  client.destroy();
+  const tables = tablesOn(engine.endpoint);
+  let nowMs = NOON;
+  let uids = 0;
+  const desk = { tables, insert: insertByPut(tables), clock: () => nowMs, by: "ada", newUid: () => `uid-${++uids}` };
+  await fillShop({
+    desk,
+    set: (ms) => {
+      nowMs = ms;
+    },
+  });
+  await engine.close();
+  return {
+    data,
+    write: (name, content) => {
+      const path = join(dir, name);
+      writeFileSync(path, content);
+      return path;
+    },
+    tidemark: (args, more = {}) => run(more.bare ? args : [...args, "--data", data], more),
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
+};
+
+const run = async (
+  args: readonly string[],
+  { stdin = "", env = {} }: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> },
+): Promise<Said> => {
+  const child = spawn(process.execPath, [TIDEMARK, ...args], { env: { ...process.env, ...env } });
+  child.stdin.end(stdin);
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { code, out, err };
+};

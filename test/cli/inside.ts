@@ -1,0 +1,21 @@
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import type { Io } from "../../lib/cli/io.ts";
+import { main } from "../../lib/cli/main.ts";
+import { openDataFolder } from "../../lib/cli/session.ts";
+import type { Said } from "./folder.ts";
+
+/** Runs one command line in this process, on the real data folder: the same code without the start of a process. */
+export const inside = async (
+  args: readonly string[],
+  more: { readonly stdin?: string; readonly by?: string; readonly open?: Io["open"] } = {},
+): Promise<Said> => {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const [out, err] = [text(stdout), text(stderr)];
+  const io = { stdin: Readable.from([more.stdin ?? ""]), stdout, stderr, colours: false, by: more.by ?? "ada", open: more.open ?? openDataFolder };
+  const code = await main(args, io);
+  stdout.end();
+  stderr.end();
+  return { code, out: await out, err: await err };
+};

@@ -1,0 +1,250 @@
+import { parse as parseCsv } from "csv-parse/sync";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse as parseYaml } from "yaml";
+import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { inside } from "./inside.ts";
+
+let folder: Folder;
+const run = (...args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data]);
+const printed = async (...args: readonly string[]): Promise<string> => {
+  const { code, out, err } = await run(...args);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  return out;
+};
+
+beforeAll(async () => {
+  folder = await shopFolder();
+});
+afterAll(() => folder.remove());
+
+describe("tidemark get", () => {
+  it("prints a table, ages by the folder's clock", async () => {
+    expect(await printed("get")).toBe(
+      [
+        "CLUSTER   NAMESPACE   NAME   REFERENCE         TARGETS         MIN   MAX   CURRENT     DESIRED     STATE     REASON                    SYNCED    AGE",
+        "eu-1      infra       web    Deployment/web    <unknown>/60%   2     10    <unknown>   <unknown>   waiting   <none>                    15s ago   60m",
+        "eu-1      shop        api    Deployment/api    <unknown>/60%   2     10    3           3           failing   FailedGetResourceMetric   15s ago   60m",
+        "eu-1      shop        late   Deployment/late   <unknown>/60%   2     10    <unknown>   <unknown>   waiting   <none>                    15s ago   60m",
+        "eu-1      shop        web    Deployment/web    40%/60%         2     10    9           9           limited   ScaleDownStabilized       15s ago   60m",
+        "us-1      batch       jobs   Deployment/jobs   <unknown>/60%   2     10    <unknown>   <unknown>   waiting   <none>                    never     60m",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("prints one autoscaler, and a namespace without any", async () => {
+    expect((await printed("get", "shop/web")).split("\n")).toHaveLength(3);
+    expect(await printed("get", "-n", "nowhere")).toBe('No autoscalers in namespace "nowhere"\n');
+  });
+
+  it("prints the same as JSON and as YAML, a list under items", async () => {
+    const json: { readonly items: readonly { readonly name: string }[] } = JSON.parse(await printed("get", "-o", "json"));
+    expect(json.items.map(({ name }) => name)).toEqual(["web", "api", "late", "web", "jobs"]);
+    expect(parseYaml(await printed("get", "-o", "yaml"))).toEqual(json);
+    expect(JSON.parse(await printed("get", "api", "-o", "json"))).toEqual(json.items[1]);
+  });
+});
+
+describe("tidemark describe", () => {
+  it("prints everything about one autoscaler", async () => {
+    expect(await printed("describe", "shop/web")).toBe(`Name:                 web
+Namespace:            shop
+Cluster:              eu-1
+UID:                  uid-1
+Generation:           1
+Created:              2026-03-01T11:00:00.000Z (60m ago)
+Updated:              2026-03-01T11:00:00.000Z (60m ago) by ada
+Dialect:              hpa
+Reference:            Deployment/web
+State:                limited
+Paused:               no
+Metrics (current / target):
+  cpu resource utilization (percentage of request):   40% / 60%
+Min replicas:         2
+Max replicas:         10
+Behavior:
+  scaleUp:
+    stabilizationWindowSeconds: 0
+    selectPolicy: Max
+    policies:
+      - type: Pods
+        value: 4
+        periodSeconds: 60
+  scaleDown:
+    stabilizationWindowSeconds: 300
+    selectPolicy: Max
+    policies:
+      - type: Percent
+        value: 100
+        periodSeconds: 15
+Deployment replicas:  9 current / 9 desired
+Last scale:           2026-03-01T11:59:15.000Z (45s ago)
+Last decision:        hold at 9: ScaleDownStabilized: recent recommendations were higher than current one, applying the highest recent recommendation (15s ago)
+Data as of:           2026-03-01T11:59:45.000Z (15s ago)
+Windows:
+  Recommendations: 9 (6m40s to 3m20s ago), 6 (3m5s to 15s ago)
+  Scale up stabilization 0s: holds nothing
+  Scale down stabilization 5m: held at 9 until 2026-03-01T12:01:40.000Z (in 100s)
+  Scale up rate 4 pods in 60s: 3 added, 0 removed
+    +3 45s ago, leaves in 15s
+  Scale down rate 100 percent in 15s: 0 added, 0 removed
+Conditions:
+  Type          Status   Since   Reason                Message
+  AbleToScale   True     15m     ScaleDownStabilized   recent recommendations were higher
+Events:
+  Age    From   To   Reason    Outcome   Message
+  120m   2      4    ScaleUp   applied   cpu resource utilization (percentage of request) above target
+  50m    4      6    ScaleUp   refused   cpu resource utilization (percentage of request) above target; the server said: forbidden
+  45s    6      9    ScaleUp   applied   cpu resource utilization (percentage of request) above target
+`);
+  });
+
+  it("says what is not known yet", async () => {
+    const sheet = await printed("describe", "jobs");
+    for (const line of [
+      "Metrics (current / target):\n  cpu resource:   <unknown> / 60%",
+      "Deployment replicas:  not known yet",
+      "Last scale:           never",
+      "Last decision:        none yet",
+      "Data as of:           no sync has completed yet",
+      "  Recommendations: none",
+      "Conditions:\n  <none>",
+    ]) {
+      expect(sheet).toContain(line);
+    }
+  });
+
+  it("prints the same as JSON and as YAML", async () => {
+    const view: { readonly windows: object; readonly events: readonly object[] } = JSON.parse(await printed("describe", "shop/web", "-o", "json"));
+    expect(view).toMatchObject({
+      name: "web",
+      state: "limited",
+      behavior: { scaleUp: { selectPolicy: "Max" } },
+      windows: { stabilization: [{}, { held: { replicas: 9 } }] },
+    });
+    expect(view.events).toHaveLength(3);
+    expect(parseYaml(await printed("describe", "shop/web", "-o", "yaml"))).toEqual(view);
+  });
+});
+
+describe("tidemark explain", () => {
+  it("prints metrics, steps, windows and what would lead elsewhere", async () => {
+    expect(await printed("explain", "shop/web")).toBe(`Name:       web
+Namespace:  shop
+Cluster:    eu-1
+Evaluated:  2026-03-01T11:59:45.000Z (15s ago)
+Outcome:    hold at 9
+Reason:     ScaleDownStabilized: recent recommendations were higher than current one, applying the highest recent recommendation
+Metrics:
+  Metric                                             Value   Target   Ratio   Proposes
+  cpu resource utilization (percentage of request)   40%     60%      0.667   6
+Steps:
+  propose     9 -> 6
+  stabilize   6 -> 9   ScaleDownStabilized 9: 9 was recommended within 300 s, until 2026-03-01T12:01:40.000Z (in 115s)
+Windows:
+  Recommendations: 9 (6m25s to 3m5s ago), 6 (2m50s to 0s ago)
+  Scale up stabilization 0s: holds nothing
+  Scale down stabilization 5m: held at 9 until 2026-03-01T12:01:40.000Z (in 115s)
+  Scale up rate 4 pods in 60s: 3 added, 0 removed
+    +3 30s ago, leaves in 30s
+  Scale down rate 100 percent in 15s: 0 added, 0 removed
+For another outcome:
+  cpu resource utilization (percentage of request) is at 40% against 60% and asks for 6: at or above 54% it would ask for no fewer than 9
+  Stabilization holds 9 until 2026-03-01T12:01:40.000Z: then 6, if the recommendations stay as they are
+`);
+  });
+
+  it.each(["20s", "2026-03-01T11:59:40Z"])("goes back to --at %s, and shows the windows as they were", async (time) => {
+    const sheet = await printed("explain", "shop/web", "--at", time);
+    expect(sheet).toContain("Evaluated:  2026-03-01T11:59:00.000Z (60s ago)\nOutcome:    hold at 9\nReason:     Earlier: an earlier sync\n");
+    expect(sheet).toContain("0 added, 0 removed\n  Scale down rate");
+  });
+
+  it("prints JSON", async () => {
+    expect(JSON.parse(await printed("explain", "api", "-o", "json"))).toMatchObject({
+      name: "api",
+      decision: { kind: "hold", failed: true, reason: "FailedGetResourceMetric" },
+      otherwise: ["Nothing is decided until a metric can be read: cpu resource utilization (percentage of request)"],
+    });
+  });
+});
+
+describe("tidemark events", () => {
+  it("prints a table, oldest first", async () => {
+    expect(await printed("events", "--all", "--since", "1h")).toBe(
+      [
+        "AGE   CLUSTER   NAMESPACE   NAME   REFERENCE         FROM   TO   REASON    OUTCOME   MESSAGE",
+        "50m   eu-1      shop        web    Deployment/web    4      6    ScaleUp   refused   cpu resource utilization (percentage of request) above target; the server said: forbidden",
+        "60s   us-1      batch       jobs   Deployment/jobs   1      2    ScaleUp   unknown   cpu resource utilization (percentage of request) above target",
+        "45s   eu-1      shop        web    Deployment/web    6      9    ScaleUp   applied   cpu resource utilization (percentage of request) above target",
+        "",
+      ].join("\n"),
+    );
+    expect(await printed("events", "api")).toBe("No scale events\n");
+  });
+
+  it("prints one JSON object a line, with id, at, cluster, namespace, name, from, to, reason and outcome", async () => {
+    const lines = (await printed("events", "shop/web", "-o", "jsonl")).trimEnd().split("\n");
+    expect(lines).toHaveLength(3);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      id: "uid-1:1",
+      at: "2026-03-01T10:00:00.000Z",
+      cluster: "eu-1",
+      namespace: "shop",
+      name: "web",
+      from: 2,
+      to: 4,
+      reason: "ScaleUp",
+      outcome: "applied",
+    });
+  });
+
+  it("prints the same events in every format", async () => {
+    const all = async (format: string): Promise<string> => printed("events", "--all", "-o", format, "--since", "1h");
+    const lines: readonly { readonly id: string; readonly to: number }[] = (await all("jsonl"))
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ id }) => id)).toEqual(["uid-1:2", "uid-5:1", "uid-1:3"]);
+    expect(JSON.parse(await all("json"))).toEqual(lines);
+    expect(parseYaml(await all("yaml"))).toEqual(lines);
+    const rows: readonly Record<string, string>[] = parseCsv(await all("csv"), { columns: true });
+    expect(rows.map(({ id, to, detail }) => [id, to, detail])).toEqual([
+      ["uid-1:2", "6", "the server said: forbidden"],
+      ["uid-5:1", "2", ""],
+      ["uid-1:3", "9", ""],
+    ]);
+  });
+
+  it.each([
+    ["jsonl", ""],
+    ["json", "[]\n"],
+    ["yaml", "[]\n"],
+    ["csv", "id,at,settledAt,cluster,namespace,name,targetKind,targetName,from,to,reason,outcome,specGeneration,message,detail\n"],
+  ])("prints no events as %s that can still be parsed", async (format, text) => {
+    expect(await printed("events", "api", "-o", format)).toBe(text);
+  });
+});
+
+describe("tidemark cluster", () => {
+  it("lists and describes", async () => {
+    expect(await printed("cluster", "list")).toBe(
+      "NAME   CONNECTION   PERIOD   PARTITIONS   PAUSED   SYNCED\neu-1   kubeconfig   15s      1            no       15s ago\nus-1   kubeconfig   15s      1            no       never\n",
+    );
+    expect(await printed("cluster", "describe", "eu-1")).toBe(`Name:         eu-1
+Version:      1
+Connection:   kubeconfig
+  path:       /kube/config
+Sync period:  15s
+Paused:       no
+Partitions:
+  Name      Namespaces   Synced
+  default   all others   15s ago
+Controller settings:
+  tolerance: 0.1
+  downscale stabilization: 300s
+  CPU initialization period: 300s
+  initial readiness delay: 30s
+`);
+  });
+});
