@@ -4,7 +4,9 @@ import type { Observation } from "../model/observation.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
-import { HPA_STEPS, runSteps } from "./dialects/hpa.ts";
+import { HPA_STEPS } from "./dialects/hpa.ts";
+import { ORIGINAL_STEPS } from "./dialects/original.ts";
+import { runSteps } from "./steps/hpa/run.ts";
 
 /** Everything that a decision depends on; equal inputs give equal decisions. */
 export interface DecideInput {
@@ -21,6 +23,6 @@ export interface DecideInput {
 export const decide = (input: DecideInput): Decision => {
   switch (input.spec.dialect) {
     case "hpa":
-      return runSteps(HPA_STEPS, input);
+      return runSteps(input.spec.rules === "original" ? ORIGINAL_STEPS : HPA_STEPS, { ...input, spec: input.spec });
   }
 };

@@ -1,14 +1,12 @@
-import type { Decision } from "../../model/decision.ts";
 import { branch } from "../steps/hpa/branch.ts";
 import { combine } from "../steps/hpa/combine.ts";
-import { conclude } from "../steps/hpa/conclude.ts";
 import { limit } from "../steps/hpa/limit.ts";
 import { measure } from "../steps/hpa/measure.ts";
 import { readScale, seed } from "../steps/hpa/read-scale.ts";
 import { resumeFromZero } from "../steps/hpa/resume.ts";
 import { selectPods } from "../steps/hpa/select-pods.ts";
 import { stabilize } from "../steps/hpa/stabilize.ts";
-import { type HpaInput, type HpaStep, type HpaSync, started } from "../steps/hpa/sync.ts";
+import type { HpaStep } from "../steps/hpa/sync.ts";
 
 /** One sync of kube-controller-manager v1.37, from top to bottom; numbers are sections of hpa.md. */
 export const HPA_STEPS: readonly HpaStep[] = [
@@ -22,13 +20,3 @@ export const HPA_STEPS: readonly HpaStep[] = [
   limit, //          3.8.2, 3.8.4  rate per period, min and max
   resumeFromZero, // 2.4 step 5    back from zero with at least min
 ];
-
-/** Runs the steps until one of them ends the sync, and says what follows. */
-export const runSteps = (steps: readonly HpaStep[], input: HpaInput): Decision => {
-  let sync: HpaSync = started(input);
-  for (const step of steps) {
-    sync = step(sync);
-    if (sync.ending) break;
-  }
-  return conclude(sync);
-};

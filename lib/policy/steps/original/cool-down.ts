@@ -1,0 +1,26 @@
+import type { ConditionReport } from "../../conditions.ts";
+import { READY_FOR_NEW_SCALE } from "../hpa/sentences.ts";
+import { type HpaStep, stepped, withCondition } from "../hpa/sync.ts";
+
+/** Time after a scale in either direction in which nothing is added, or taken away (proposals.md §1). */
+export const UPSCALE_FORBIDDEN_MS = 3 * 60_000;
+export const DOWNSCALE_FORBIDDEN_MS = 5 * 60_000;
+
+/** proposals.md §1: the windows begin at the last scale, whichever way it went, and live in the store like any other. */
+export const coolDown: HpaStep = (sync) => {
+  const { windows, nowMs } = sync.input;
+  const { current, count } = sync;
+  const { lastScaleMs } = windows.status;
+  const up = count > current;
+  const forbiddenMs = up ? UPSCALE_FORBIDDEN_MS : DOWNSCALE_FORBIDDEN_MS;
+  if (count === current || lastScaleMs === undefined || nowMs - lastScaleMs > forbiddenMs)
+    return { ...sync, conditions: withCondition(sync, READY_FOR_NEW_SCALE), steps: stepped(sync, "cool down", count) };
+  const report: ConditionReport = {
+    type: "AbleToScale",
+    status: "False",
+    reason: up ? "BackoffUpscale" : "BackoffDownscale",
+    message: `the time since the previous scale is still within the ${up ? "upscale" : "downscale"} forbidden window`,
+  };
+  const limit = { reason: report.reason, value: current, message: report.message, untilMs: lastScaleMs + forbiddenMs };
+  return { ...sync, conditions: withCondition(sync, report), count: current, steps: stepped(sync, "cool down", current, limit) };
+};

@@ -1,0 +1,82 @@
+import { admitOrThrow } from "../../lib/manifest/admit.ts";
+import type { Decision } from "../../lib/model/decision.ts";
+import { autoscalerName, namespace } from "../../lib/model/ids.ts";
+import { labelIndex } from "../../lib/model/label-index.ts";
+import type { MetricAnswers, Observation, Pod } from "../../lib/model/observation.ts";
+import { type ExternalQuery, queryKey } from "../../lib/model/query.ts";
+import { type ControllerSettings, DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
+import { afterWrite } from "../../lib/policy/after-write.ts";
+import { decide } from "../../lib/policy/decide.ts";
+import { throughStore } from "../conformance/hpa/through-store.ts";
+
+export const MINUTE_MS = 60_000;
+
+/** What the workload of a loop sees at one sync. */
+export interface Seen {
+  readonly answers: MetricAnswers;
+  readonly pods?: readonly Pod[];
+}
+
+export interface LoopOptions {
+  readonly replicas: number;
+  readonly periodMs?: number;
+  readonly settings?: Partial<ControllerSettings>;
+  /** The process is killed after every sync: all that the next one knows comes from the store. */
+  readonly killed: boolean;
+  readonly see: (sync: number, replicas: number, nowMs: number) => Seen;
+}
+
+/** One autoscaler under a manifest, sync after sync; every write succeeds. Gives the count after each sync. */
+export const loop = (manifest: unknown, syncs: number, options: LoopOptions): readonly number[] =>
+  decisions(manifest, syncs, options).map(({ kind, ...decision }) => (kind === "scale" ? (decision as { to: number }).to : (decision.from ?? 0)));
+
+export const decisions = (manifest: unknown, syncs: number, options: LoopOptions): readonly Decision[] => {
+  const { spec } = admitOrThrow({ document: manifest, where: "the manifest" });
+  const settings = { ...DEFAULT_SETTINGS, ...options.settings };
+  const { periodMs = MINUTE_MS, killed, see } = options;
+  let windows: Windows = NEW_WINDOWS;
+  let { replicas } = options;
+  return Array.from({ length: syncs }, (_, sync) => {
+    const nowMs = 1_777_000_000_000 + sync * periodMs;
+    const known = killed ? throughStore(windows) : windows;
+    const { answers, pods = [] } = see(sync, replicas, nowMs);
+    const observation: Observation = {
+      scale: { kind: "read", specReplicas: replicas, statusReplicas: replicas, selector: "app=web", uid: "", resourceVersion: "" },
+      pods: labelIndex(pods),
+      answers,
+      others: [],
+    };
+    const decision = decide({ namespace: namespace("shop"), name: autoscalerName("web"), spec, settings, observation, windows: known, nowMs });
+    windows = decision.windows;
+    if (decision.kind === "scale") {
+      ({ windows } = afterWrite({ spec, decision, outcome: { kind: "applied" }, atMs: nowMs, eventId: `e${sync}` }));
+      replicas = decision.to;
+    }
+    return decision;
+  });
+};
+
+const LOAD: ExternalQuery = { for: "external", metric: "load", metricSelector: "" };
+
+/** Answers under which the metric `load` with a target of 1 per replica proposes exactly this count, when nothing is tolerated. */
+export const loadFor = (replicas: number): Seen => ({
+  answers: {
+    custom: new Map(),
+    external: new Map([[queryKey(LOAD), { kind: "answered", items: [{ milli: BigInt(replicas) * 1000n, timestampMs: 0 }] }]]),
+  },
+});
+
+/** An autoscaler on `load`, one per replica. */
+export const loadManifest = (spec: object): unknown => ({
+  apiVersion: "autoscaling/v2",
+  kind: "HorizontalPodAutoscaler",
+  metadata: { name: "web", namespace: "shop" },
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    minReplicas: 1,
+    maxReplicas: 1000,
+    metrics: [{ type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1" } } }],
+    ...spec,
+  },
+});

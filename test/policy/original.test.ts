@@ -1,0 +1,166 @@
+import { describe, expect, it } from "vitest";
+import { labelIndex } from "../../lib/model/label-index.ts";
+import type { Pod } from "../../lib/model/observation.ts";
+import { decisions, loop, type Seen } from "./loop.ts";
+
+const SECOND = 1000;
+
+const manifest = (spec: object = {}): unknown => ({
+  apiVersion: "extensions/v1beta1",
+  kind: "HorizontalPodAutoscaler",
+  metadata: { name: "web", namespace: "shop" },
+  spec: { scaleRef: { apiVersion: "v1", kind: "ReplicationController", name: "web" }, minReplicas: 1, maxReplicas: 50, ...spec },
+});
+
+const pod = (name: string, requestMilli: bigint, more: Partial<Pod> = {}): Pod => ({
+  name,
+  labels: { app: "web" },
+  owners: [],
+  deleting: false,
+  phase: "Running",
+  startMs: 0,
+  ready: { status: "True", transitionMs: 0 },
+  containers: [{ name: "app", requests: { cpu: requestMilli }, limits: {}, restartable: false }],
+  initContainers: [],
+  overhead: {},
+  ...more,
+});
+
+interface Load {
+  readonly usedMilli: bigint;
+  readonly requestMilli?: bigint;
+  readonly pod?: Partial<Pod>;
+  readonly silent?: boolean;
+}
+
+const seen = (loads: readonly Load[]): Seen => ({
+  pods: loads.map(({ requestMilli = 100n, pod: more }, at) => pod(`web-${at}`, requestMilli, more)),
+  answers: {
+    custom: new Map(),
+    external: new Map(),
+    resource: {
+      kind: "answered",
+      items: labelIndex(
+        loads.flatMap(({ usedMilli, silent }, at) =>
+          silent
+            ? []
+            : [
+                {
+                  name: `web-${at}`,
+                  labels: { app: "web" },
+                  timestampMs: 0,
+                  windowMs: 30_000,
+                  containers: [{ name: "app", usage: { cpu: usedMilli } }],
+                },
+              ],
+        ),
+      ),
+    },
+  },
+});
+
+/** Every replica uses the same share of its request. */
+const even = (percent: number) => (_: number, replicas: number) => seen(Array.from({ length: replicas }, () => ({ usedMilli: BigInt(percent) })));
+
+const one = (replicas: number, loads: readonly Load[], spec: object = { cpuUtilization: { targetPercentage: 80 } }) => {
+  const [decision] = decisions(manifest(spec), 1, { replicas, killed: false, see: () => seen(loads) });
+  if (!decision) throw new RangeError("no decision");
+  return decision;
+};
+
+const loadsOf = (...used: readonly number[]): readonly Load[] => used.map((milli) => ({ usedMilli: BigInt(milli) }));
+
+describe("the rules of the first design (proposals.md §1)", () => {
+  it.each([
+    ["three pods at 160 % of a target of 80 want 6, not 7", loadsOf(160, 160, 160), 6],
+    ["the sum of 240 + 90 + 30 % wants ⌈360 ÷ 80⌉ = 5", loadsOf(240, 90, 30), 5],
+    ["a hair above the sum of five wants 6", loadsOf(160, 160, 81), 6],
+    ["three nearly idle pods want one", loadsOf(10, 10, 10), 1],
+  ])("%s", (_, loads, to) => {
+    expect(one(3, loads)).toMatchObject({ kind: "scale", to });
+  });
+
+  it("add up each pod's own ratio, whatever the sizes of their requests", () => {
+    // 100 % of a large pod and 300 % of a small one: 400 ÷ 80, where Σ use ÷ Σ requests would say 2.4.
+    const loads = [
+      { usedMilli: 900n, requestMilli: 900n },
+      { usedMilli: 300n, requestMilli: 100n },
+    ];
+    expect(one(2, loads)).toMatchObject({ kind: "scale", to: 5 });
+  });
+
+  it.each([
+    ["below", 71, "scale"],
+    ["at", 72, "hold"],
+    ["at", 88, "hold"],
+    ["above", 89, "scale"],
+  ])("act only when the mean is outside 0.9 to 1.1 of the target: %s the edge, %d %%", (_, percent, kind) => {
+    expect(one(10, loadsOf(...Array.from({ length: 10 }, () => percent))).kind).toBe(kind);
+  });
+
+  it("take 80 % when the manifest names no target", () => {
+    expect(one(1, loadsOf(161), {})).toMatchObject({ kind: "scale", to: 3 });
+  });
+
+  it("stay within min and max, and go straight to the bound from outside", () => {
+    expect(one(3, loadsOf(900, 900, 900), { maxReplicas: 7 })).toMatchObject({ kind: "scale", to: 7, because: { reason: "TooManyReplicas" } });
+    expect(one(3, loadsOf(1, 1, 1), { minReplicas: 2 })).toMatchObject({ kind: "scale", to: 2, because: { reason: "TooFewReplicas" } });
+    expect(one(9, loadsOf(80), { maxReplicas: 7 })).toMatchObject({ kind: "scale", to: 7 });
+  });
+
+  it.each([
+    ["a running pod without a sample", [...loadsOf(10, 10), { usedMilli: 0n, silent: true }]],
+    ["a pod that requests nothing", [...loadsOf(10, 10), { usedMilli: 10n, requestMilli: 0n }]],
+  ])("never shrink on %s: the count stays and the reason is told", (_, loads) => {
+    expect(one(3, loads)).toMatchObject({ kind: "hold", failed: true, because: { reason: "FailedGetResourceMetric" } });
+  });
+
+  it("leave out pods that are pending, failed, done or being deleted", () => {
+    const out = [{ phase: "Pending" }, { phase: "Failed" }, { phase: "Succeeded" }, { deleting: true }].map((more) => ({
+      usedMilli: 0n,
+      silent: true,
+      pod: more,
+    }));
+    expect(one(3, [...loadsOf(160, 160, 160), ...out])).toMatchObject({ kind: "scale", to: 6 });
+  });
+
+  it("show the mean percentage and the mean use in the status", () => {
+    expect(one(2, loadsOf(60, 101)).windows.status.currentMetrics).toEqual([
+      { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 80, averageValue: "80m" } } },
+    ]);
+  });
+});
+
+describe.each([
+  ["in one process", false],
+  ["killed between any two syncs", true],
+])("the forbidden windows of the first design, %s", (_, killed) => {
+  const growing = (percents: (sync: number) => number) => (sync: number, replicas: number) => even(percents(sync))(sync, replicas);
+
+  it("add nothing within three minutes of a scale up, and again right after", () => {
+    const counts = loop(manifest(), 9, { replicas: 1, periodMs: 30 * SECOND, killed, see: growing(() => 160) });
+    // Scaled at 0 s; at 180 s it is still within the last three minutes, at 210 s it is not.
+    expect(counts).toEqual([2, 2, 2, 2, 2, 2, 2, 4, 4]);
+  });
+
+  it("take nothing away within five minutes of a scale up", () => {
+    const counts = loop(manifest(), 13, { replicas: 2, periodMs: 30 * SECOND, killed, see: growing((sync) => (sync === 0 ? 160 : 20)) });
+    expect(counts).toEqual([4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 1, 1]);
+  });
+
+  it("count a scale in either direction: nothing is added for three minutes after a scale down", () => {
+    const counts = loop(manifest(), 8, { replicas: 8, periodMs: 30 * SECOND, killed, see: growing((sync) => (sync === 0 ? 40 : 160)) });
+    expect(counts).toEqual([4, 4, 4, 4, 4, 4, 4, 8]);
+  });
+
+  it("say what holds the count, and until when", () => {
+    const [, second] = decisions(manifest(), 2, { replicas: 1, periodMs: 30 * SECOND, killed, see: growing(() => 160) });
+    expect(second).toMatchObject({ kind: "hold", failed: false, because: { reason: "BackoffUpscale" } });
+    expect(second?.steps.at(-1)).toEqual({
+      step: "cool down",
+      before: 4,
+      after: 2,
+      limit: expect.objectContaining({ reason: "BackoffUpscale", value: 2, untilMs: 1_777_000_000_000 + 180 * SECOND }),
+    });
+  });
+});
