@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { openFolder } from "../local/data-folder.ts";
+import { TABLE_NAMES } from "../local/names.ts";
 import { tablesClient } from "../local/tables.ts";
 import { openService } from "../service/open.ts";
 import { insertByPut } from "../store/history-put.ts";
@@ -15,8 +16,7 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
   const client = tablesClient(folder.endpoint);
   const tables = {
     client,
-    stateTable: "tidemark-state",
-    historyTable: "tidemark-history",
+    ...TABLE_NAMES,
     clock: () => performance.now(),
     wait: async (ms: number) => wait(ms),
     random: Math.random,

@@ -1,7 +1,7 @@
 import type { StepOutcome } from "../model/decision.ts";
 import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
-import type { Windows } from "../model/windows.ts";
+import type { Status, Windows } from "../model/windows.ts";
 import type { Found } from "./find.ts";
 import { unmeasured } from "./metric-targets.ts";
 import type { Evaluated } from "./partition-data.ts";
@@ -31,7 +31,7 @@ export const autoscalerView = (known: Known): AutoscalerView => {
     ...specView(spec),
     state: stateOf(known),
     ...holdsView(known),
-    ...(status && { currentReplicas: status.currentReplicas, desiredReplicas: status.desiredReplicas }),
+    ...(status && { currentReplicas: currentReplicas(known, status), desiredReplicas: status.desiredReplicas }),
     metrics: metricsOf(known),
     conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: timeText(transitionMs) })),
     ...(evaluated && { decision: decisionView(evaluated) }),
@@ -59,6 +59,14 @@ const specView = (spec: Known["spec"]): Pick<AutoscalerView, "dialect" | "target
   spec.kind === "spec"
     ? { dialect: spec.spec.dialect, target: spec.spec.target, minReplicas: spec.spec.minReplicas, maxReplicas: spec.spec.maxReplicas }
     : { dialect: "unknown", problem: spec.message };
+
+/** The page keeps the count of its last write alone; the journal saw it later. A scale that no later sync had to correct has been reached. */
+const currentReplicas = ({ evaluated, syncedMs = 0 }: Known, status: Status): number => {
+  if (!evaluated) return status.currentReplicas;
+  const { atMs, evaluation } = evaluated;
+  const reached = evaluation.kind === "scale" && syncedMs > atMs;
+  return reached ? status.desiredReplicas : (evaluation.from ?? status.currentReplicas);
+};
 
 /** A sync that went straight to a bound measures nothing. A metric that failed has its target from the spec, which lists them in the same order. */
 const metricsOf = ({ spec, evaluated }: Known): AutoscalerView["metrics"] => {

@@ -1,11 +1,12 @@
 import type { PartitionRef } from "../model/ids.ts";
-import type { AutoscalerRecord, Evaluation, JournalPage, StoredWindows } from "../model/records.ts";
+import type { AutoscalerRecord, Evaluation, JournalPage } from "../model/records.ts";
 import type { Windows } from "../model/windows.ts";
 import { type Head, readHead } from "../store/head.ts";
 import { journalOfPage } from "../store/journal.ts";
 import { type DecodedPage, decodePage } from "../store/page-codec.ts";
 import { pageOf } from "../store/page-plan.ts";
 import { readPage } from "../store/pages.ts";
+import { windowsNow } from "../sync/stored-windows.ts";
 import type { Desk } from "./desk.ts";
 
 /** What the partition of an autoscaler last stored about it. */
@@ -37,7 +38,7 @@ export const partitionData = async (desk: Desk, ref: PartitionRef): Promise<Part
       if (head.pages.length === 0) return undefined;
       const decoded = await page(pageOf(uid, head.pages.length));
       const stored = decoded.kind === "read" ? decoded.entries.get(uid) : undefined;
-      return stored && upToDate(stored, head.evaluatedMs);
+      return stored && windowsNow(stored, head.evaluatedMs);
     },
     evaluation: newestEvaluations(desk, ref, head),
   };
@@ -89,12 +90,4 @@ const lazily = <Item>(stream: AsyncIterator<Item>, most: number): LazyList<Item>
 const readDecoded = async (desk: Desk, partition: PartitionRef, head: Head, index: number): Promise<DecodedPage> => {
   const item = await readPage(desk.tables, { partition, generation: head.pageGeneration, index });
   return item ? decodePage(item.body) : { kind: "unreadable", message: "the head names it, but it is not there" };
-};
-
-/** An open run also holds at every sync completed since its page was written (DESIGN.md §3). */
-const upToDate = ({ open, windows }: StoredWindows, evaluatedMs: number): Windows => {
-  const runs = windows.memory.recommendations;
-  const last = runs?.at(-1);
-  if (!open || !runs || !last || last.lastMs >= evaluatedMs) return windows;
-  return { ...windows, memory: { ...windows.memory, recommendations: [...runs.slice(0, -1), { ...last, lastMs: evaluatedMs }] } };
 };

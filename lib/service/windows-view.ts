@@ -32,7 +32,8 @@ export type Direction = "scaleUp" | "scaleDown";
 
 /** What the windows of an autoscaler hold at an instant, and when each part of it ends (hpa.md 2.6, 3.8, 3.9). Times are RFC 3339. */
 export const windowsView = (spec: AutoscalerSpec, memory: Memory, settings: ControllerSettings, nowMs: number): WindowsView => {
-  const runs = memory.recommendations ?? [];
+  // Places of the list are used again, so that it is not in order of time (hpa.md 3.8).
+  const runs = (memory.recommendations ?? []).toSorted((a, b) => a.lastMs - b.lastMs || a.firstMs - b.firstMs);
   return {
     recommendations: runs.map((run) => ({ replicas: run.replicas, first: timeText(run.firstMs), last: timeText(run.lastMs) })),
     stabilization: windowsOf(spec, settings).map(({ direction, windowSeconds }) => stabilization(direction, windowSeconds, runs, nowMs)),

@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { folderLayout } from "../../lib/local/folder-layout.ts";
+import { TABLE_NAMES } from "../../lib/local/names.ts";
 import { saveClock } from "../../lib/local/saved-clock.ts";
 import { ensureTables, startTables, tablesClient } from "../../lib/local/tables.ts";
 import { insertByPut } from "../../lib/store/history-put.ts";
 import { tableDefinitions } from "../../lib/store/tables.ts";
-import { NAMES, NOON, tablesOn } from "../service/world/desk.ts";
+import { NOON, tablesOn } from "../service/world/desk.ts";
 import { fillShop } from "../service/world/shop.ts";
 
 const TIDEMARK = join(import.meta.dirname, "../../lib/cli/tidemark.ts");
@@ -41,7 +42,7 @@ export const shopFolder = async (): Promise<Folder> => {
   saveClock(layout, { kind: "virtual", nowMs: NOON, wallMs: Date.now(), speed: 60, untilMs: NOON + 15_000 });
   const engine = await startTables(layout.tables);
   const client = tablesClient(engine.endpoint);
-  await ensureTables(client, tableDefinitions(NAMES));
+  await ensureTables(client, tableDefinitions(TABLE_NAMES));
   client.destroy();
   const tables = tablesOn(engine.endpoint);
   let nowMs = NOON;

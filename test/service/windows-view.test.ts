@@ -52,6 +52,13 @@ describe("windowsView() stabilization", () => {
     expect(windowsView(SPEC, memory, DEFAULT_SETTINGS, NOW).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
   });
 
+  it("lists recommendations in order of time, whatever places they have in the list", () => {
+    const memory = { ...EMPTY, recommendations: [run(4, 15, 0), run(9, 400, 310), run(7, 300, 30)] };
+    const view = windowsView(SPEC, memory, DEFAULT_SETTINGS, NOW);
+    expect(view.recommendations.map(({ replicas }) => replicas)).toEqual([9, 7, 4]);
+    expect(view.stabilization[0]?.held).toEqual({ replicas: 7, until: at(270) });
+  });
+
   it("looks for the lowest on the way up, and takes the cluster's window where behavior names none", () => {
     const memory = { ...EMPTY, recommendations: [run(3, 50, 20), run(8, 15, 0)] };
     expect(windowsView({ ...SPEC, behavior: behavior(60) }, memory, DEFAULT_SETTINGS, NOW).stabilization).toEqual([

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { TABLE_NAMES } from "../../../lib/local/names.ts";
 import { ensureTables, startTables, tablesClient } from "../../../lib/local/tables.ts";
 import type { Desk } from "../../../lib/service/desk.ts";
 import { insertByPut } from "../../../lib/store/history-put.ts";
@@ -10,8 +11,6 @@ import { type Tables, tableDefinitions } from "../../../lib/store/tables.ts";
 
 /** The folder's clock of every test: the first of March, noon. */
 export const NOON = Date.parse("2026-03-01T12:00:00Z");
-
-export const NAMES = { stateTable: "tidemark-state", historyTable: "tidemark-history" };
 
 export interface World {
   readonly desk: Desk;
@@ -23,7 +22,7 @@ export interface World {
 
 export const tablesOn = (endpoint: string): Tables => ({
   client: tablesClient(endpoint),
-  ...NAMES,
+  ...TABLE_NAMES,
   clock: () => performance.now(),
   wait: async (ms) => wait(ms),
   random: Math.random,
@@ -35,7 +34,7 @@ export const newWorld = async (by = "ada"): Promise<World> => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-service-"));
   const engine = await startTables(join(dir, "tables"));
   const client = tablesClient(engine.endpoint);
-  await ensureTables(client, tableDefinitions(NAMES));
+  await ensureTables(client, tableDefinitions(TABLE_NAMES));
   client.destroy();
   const tables = tablesOn(engine.endpoint);
   let nowMs = NOON;
