@@ -38,5 +38,8 @@ const outcomeOf = (measurement: Measurement, type: string): MetricOutcome => {
     return { name, type, kind: "failed", reason, message };
   }
   const { name, value, target, ratio, proposal } = measurement;
-  return { name, type, kind: "measured", value, target, ratio, proposal };
+  // Nothing divided by nothing says nothing; it is left out rather than shown.
+  return Number.isFinite(ratio)
+    ? { name, type, kind: "measured", value, target, ratio, proposal }
+    : { name, type, kind: "measured", value, target, proposal };
 };
