@@ -36,7 +36,7 @@ const resumed = ({ layout, setup: { about }, nowMs, recovered, unfinished, clust
       : `Resumed on cluster "${cluster}" in real time`;
   const found = [
     ...(recovered > 0 ? [plural(recovered, "unfinished sync is delivered again", "unfinished syncs are delivered again")] : []),
-    ...(unfinished.intents > 0 ? [plural(unfinished.intents, "attempt to scale is settled first", "attempts to scale are settled first")] : []),
+    ...(unfinished.reached > 0 ? [plural(unfinished.reached, "scale that was under way is settled", "scales that were under way are settled")] : []),
   ];
   return `${where}, in "${layout.dir}"${found.length > 0 ? `; ${found.join(", ")}` : ""}`;
 };

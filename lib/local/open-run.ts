@@ -16,7 +16,7 @@ import { openLogFile } from "./log-file.ts";
 import { TABLE_NAMES } from "./names.ts";
 import type { RunOptions } from "./options.ts";
 import { type Queues, startQueues } from "./queues.ts";
-import { endDeadLeases } from "./recover.ts";
+import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
 import { readSavedClock, saveClock } from "./saved-clock.ts";
 import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
@@ -67,7 +67,8 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const applied = await (first === undefined ? applyFiles(desk, world.name, setup.manifests) : applyFirst(desk, world.name, setup.manifests, first));
   if (!setup.resumed) writeAbout(layout, setup.about);
   // On a real cluster a write of the run that died may still be under way: there its lease and its intents run out by themselves.
-  const unfinished = setup.about.kind === "simulated" ? await endDeadLeases(store, cluster, clock.now()) : { leases: 0, intents: 0 };
+  const dead = { tables: store, cluster, connect: stack.connect, nowMs: clock.now() };
+  const unfinished = setup.about.kind === "simulated" ? await endDeadLeases(dead) : NOTHING_UNFINISHED;
   return {
     setup,
     clock,

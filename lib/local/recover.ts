@@ -1,39 +1,82 @@
+import type { ClusterClient } from "../cluster/port.ts";
 import type { PartitionRef } from "../model/ids.ts";
-import type { ClusterRecord } from "../model/records.ts";
-import { readHead } from "../store/head.ts";
+import type { ClusterRecord, Intent } from "../model/records.ts";
+import { type Head, readHead } from "../store/head.ts";
+import type { Held } from "../store/head-write.ts";
 import { storeIntents } from "../store/intend.ts";
 import { giveBack } from "../store/release.ts";
 import type { Tables } from "../store/tables.ts";
+import { withdrawIntents } from "../store/withdraw.ts";
+import { settleFromObservation } from "../sync/open-intents.ts";
 
-/** What the last run left unfinished in a cluster's partitions. */
-export interface Unfinished {
-  readonly leases: number;
-  /** Attempts to scale whose outcome the next sync finds out. */
-  readonly intents: number;
+export interface Dead {
+  readonly tables: Tables;
+  readonly cluster: ClusterRecord;
+  readonly connect: (cluster: ClusterRecord) => Promise<ClusterClient>;
+  readonly nowMs: number;
 }
 
+/** What the last run left unfinished. */
+export interface Unfinished {
+  readonly leases: number;
+  /** Attempts to scale that reached the cluster: the next sync stores their events. */
+  readonly reached: number;
+  /** Attempts that never left the process: they are decided anew. */
+  readonly withdrawn: number;
+}
+
+export const NOTHING_UNFINISHED: Unfinished = { leases: 0, reached: 0, withdrawn: 0 };
+
+const READ_TIMEOUT_MS = 10_000;
+
 /**
- * Ends the leases of syncs that died with the last run, so that their messages need not wait for them. On AWS a lease runs out, because nobody can know that a holder is
- * dead; here the folder's lock proves it. The simulated cluster died with it, so no PUT can still be on its way either: the deadlines of open intents are over, and the
- * sync that follows settles them as any later holder would. Nothing else is touched: what was stored stays, what was not is done again.
+ * Ends what died with the last run of a simulated cluster, so that the syncs it interrupted can be done again at the same virtual time. On AWS a lease runs out and an
+ * intent waits for its deadline, because nobody can know whether a holder is dead or its PUT still on the way. Here the folder's lock proves the one, and the cluster, which
+ * died in the same process, the other: what it has not accepted it never will.
  */
-export const endDeadLeases = async (tables: Tables, { name, partitions }: ClusterRecord, nowMs: number): Promise<Unfinished> => {
-  let leases = 0;
-  let intents = 0;
-  for (const { name: partition } of partitions) {
-    const open = await endDeadLease(tables, { cluster: name, partition }, nowMs);
-    if (open === undefined) continue;
-    leases++;
-    intents += open;
+export const endDeadLeases = async (dead: Dead): Promise<Unfinished> => {
+  let all = NOTHING_UNFINISHED;
+  for (const { name: partition } of dead.cluster.partitions) {
+    const one = await endDeadLease(dead, { cluster: dead.cluster.name, partition });
+    all = { leases: all.leases + one.leases, reached: all.reached + one.reached, withdrawn: all.withdrawn + one.withdrawn };
   }
-  return { leases, intents };
+  return all;
 };
 
-const endDeadLease = async (tables: Tables, partition: PartitionRef, nowMs: number): Promise<number | undefined> => {
-  const head = await readHead(tables, partition);
-  if (!head || head.leaseUntilMs === 0) return undefined;
-  const { epoch, writeNumber, intents } = head;
-  const over = intents.map((intent) => ({ ...intent, deadlineMs: Math.min(intent.deadlineMs, nowMs - 1) }));
-  await giveBack(tables, await storeIntents(tables, { partition, epoch, writeNumber }, over, head.nowMs));
-  return intents.length;
+const endDeadLease = async (dead: Dead, partition: PartitionRef): Promise<Unfinished> => {
+  const head = await readHead(dead.tables, partition);
+  if (!head || head.leaseUntilMs === 0) return NOTHING_UNFINISHED;
+  const never = await neverExecuted(dead, head.intents);
+  const reached = head.intents.filter((intent) => !never.includes(intent));
+  const withdrawn = await withdrawIntents(
+    dead.tables,
+    heldBy(head, partition),
+    never.map(({ id }) => id),
+  );
+  await giveBack(
+    dead.tables,
+    await storeIntents(
+      dead.tables,
+      withdrawn,
+      reached.map((intent) => dueAt(intent, dead.nowMs)),
+      head.nowMs,
+    ),
+  );
+  return { leases: 1, reached: reached.length, withdrawn: never.length };
+};
+
+const heldBy = ({ epoch, writeNumber }: Head, partition: PartitionRef): Held => ({ partition, epoch, writeNumber });
+
+/** The deadline of what was executed is over as well: the sync that follows settles it, as any later holder would. */
+const dueAt = (intent: Intent, nowMs: number): Intent => ({ ...intent, deadlineMs: Math.min(intent.deadlineMs, nowMs - 1) });
+
+const neverExecuted = async ({ connect, cluster }: Dead, intents: readonly Intent[]): Promise<readonly Intent[]> => {
+  if (intents.length === 0) return [];
+  const client = await connect(cluster);
+  const never: Intent[] = [];
+  for (const intent of intents) {
+    const reading = await client.readScale(intent.namespace, intent.target, READ_TIMEOUT_MS);
+    if (settleFromObservation(intent, reading)?.kind === "refused") never.push(intent);
+  }
+  return never;
 };

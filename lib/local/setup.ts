@@ -14,7 +14,7 @@ export interface Setup {
 }
 
 /** Virtual time of every simulated run begins here, so that the same run has the same times whenever it is made: a Monday, 08:00 UTC. */
-const START_MS = Date.UTC(2026, 0, 5, 8);
+export const VIRTUAL_START_MS = Date.UTC(2026, 0, 5, 8);
 const DEFAULT_SEED = 1;
 
 /** Throws `local.folder-differs`, `local.unreadable` and, for manifests that cannot be applied, `manifest.*`. Writes nothing. */
@@ -32,7 +32,7 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
     return { about: { kind, startMs: Date.now() }, resumed: false, manifests };
   }
   const manifests = manifestFiles(options.manifest, trace !== undefined);
-  const fresh = { kind, seed: options.seed ?? DEFAULT_SEED, startMs: START_MS, deployments: sorted(deploymentsOf(manifests)) } as const;
+  const fresh = { kind, seed: options.seed ?? DEFAULT_SEED, startMs: VIRTUAL_START_MS, deployments: sorted(deploymentsOf(manifests)) } as const;
   return { about: trace === undefined ? fresh : { ...fresh, trace }, resumed: false, manifests };
 };
 

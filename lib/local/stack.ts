@@ -29,6 +29,8 @@ export interface StackOptions {
 export interface Stack {
   readonly schedule: ReturnType<typeof scheduleHandler>;
   readonly sync: ReturnType<typeof syncHandler>;
+  /** The clients that the sync uses, kept warm. */
+  readonly connect: ReturnType<typeof clusterClients>["clientFor"];
   readonly close: () => Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export const startStack = ({ clock, syncClient, scheduleClient, queues, teller }
   return {
     schedule: scheduleHandler({ tables: localTables(scheduleClient, clock), queue, teller }),
     sync: syncHandler({ ports, teller }),
+    connect: clients.clientFor,
     close: async () => {
       await clients.closeAll();
       sqs.destroy();

@@ -37,7 +37,7 @@ const CATCH_UP_MS = 2_000;
 export const virtualClock = ({ startMs, speed, save, wall = Date.now }: VirtualClockOptions): RunClock => {
   let anchor: SavedClock & { readonly kind: "virtual" } = { kind: "virtual", nowMs: startMs, wallMs: wall(), speed, untilMs: startMs };
   /** Wall time at which the clock would show its time if nothing had ever taken too long. */
-  let idealMs = wall();
+  let idealMs: number | undefined;
   const meter = paceMeter(speed);
   const now = () => Math.min(anchor.untilMs, Math.round(anchor.nowMs + Math.max(0, wall() - anchor.wallMs) * speed));
   const setAnchor = (nowMs: number, untilMs: number) => {
@@ -51,8 +51,9 @@ export const virtualClock = ({ startMs, speed, save, wall = Date.now }: VirtualC
       const fromMs = anchor.untilMs;
       if (nextMs <= fromMs) return;
       setAnchor(fromMs, nextMs);
-      idealMs = Math.max(idealMs, wall() - CATCH_UP_MS) + (nextMs - fromMs) / speed;
-      for (let leftMs = idealMs - wall(); leftMs > 0 && !signal.aborted; leftMs = idealMs - wall()) {
+      const dueMs = Math.max(idealMs ?? wall(), wall() - CATCH_UP_MS) + (nextMs - fromMs) / speed;
+      idealMs = dueMs;
+      for (let leftMs = dueMs - wall(); leftMs > 0 && !signal.aborted; leftMs = dueMs - wall()) {
         await pause(Math.min(leftMs, SLICE_MS), signal);
         if (leftMs > SLICE_MS) setAnchor(now(), nextMs);
       }

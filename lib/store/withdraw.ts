@@ -1,0 +1,33 @@
+import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { type Held, HOLDER_CONDITION, holderValues, mustHold, writeHead } from "./head-write.ts";
+import { INTENTS_PER_UPDATE_MAX } from "./intent-codec.ts";
+import { itemKey } from "./item-key.ts";
+import { headKey } from "./keys.ts";
+import type { Tables } from "./tables.ts";
+
+/*
+ *  claim(5) ── intend ── (process and cluster died together) ── withdraw     epoch 5 still holds: nobody has counted on the intent
+ */
+export const withdrawParams = (stateTable: string, held: Held, ids: readonly string[], token: string): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(headKey(held.partition)),
+  UpdateExpression: `SET writeNumber = writeNumber + :one, #token = :token REMOVE ${ids.map((_, at) => `intents.#i${at}`).join(", ")}`,
+  ConditionExpression: HOLDER_CONDITION,
+  ExpressionAttributeNames: { "#token": "token", ...Object.fromEntries(ids.map((id, at) => [`#i${at}`, id])) },
+  ExpressionAttributeValues: holderValues(held, token),
+});
+
+/**
+ * Takes back intents of a dead holder whose PUT was proven never to have been executed, and never to be: only where the platform can prove both, which no cloud can.
+ * Returns the write number after it. Throws `store.lease-lost`.
+ */
+export const withdrawIntents = async (tables: Tables, held: Held, ids: readonly string[]): Promise<Held> => {
+  let now = held;
+  for (let from = 0; from < ids.length; from += INTENTS_PER_UPDATE_MAX) {
+    const token = tables.token();
+    const params = withdrawParams(tables.stateTable, now, ids.slice(from, from + INTENTS_PER_UPDATE_MAX), token);
+    mustHold(now, "withdraw intents of", await writeHead(tables, held.partition, { action: "withdraw intents of", token, params }));
+    now = { ...now, writeNumber: now.writeNumber + 1 };
+  }
+  return now;
+};
