@@ -1,27 +1,17 @@
 import type { StoredWindows } from "../model/records.ts";
-import type { RecommendationRun, Windows } from "../model/windows.ts";
-
-/** Place of the recommendation made last; -1 without any. Dialects may use old places again, so that it need not be the last of the list. */
-const newestAt = (runs: readonly RecommendationRun[]): number =>
-  runs.reduce((newest, { lastMs }, at) => (lastMs >= (runs[newest]?.lastMs ?? Number.NEGATIVE_INFINITY) ? at : newest), -1);
+import { extendedTo, newestRunAt, type RecommendationRun, type Windows } from "../model/windows.ts";
 
 /** The recommendation made last, with the run that it belongs to. */
 export const newestRun = ({ memory }: Windows): RecommendationRun | undefined => {
   const runs = memory.recommendations ?? [];
-  return runs[newestAt(runs)];
-};
-
-const withEnd = (runs: readonly RecommendationRun[], lastMs: number): readonly RecommendationRun[] => {
-  const at = newestAt(runs);
-  const run = runs[at];
-  return run ? runs.with(at, { ...run, lastMs }) : runs;
+  return runs[newestRunAt(runs)];
 };
 
 /** Windows as they stand at a sync: an open run reaches to the last sync that was completed. */
 export const windowsNow = ({ windows, open }: StoredWindows, evaluatedMs: number): Windows => {
-  const newest = newestRun(windows);
-  if (!open || !newest || newest.lastMs >= evaluatedMs) return windows;
-  return { ...windows, memory: { ...windows.memory, recommendations: withEnd(windows.memory.recommendations ?? [], evaluatedMs) } };
+  const { recommendations } = windows.memory;
+  if (!open || !recommendations) return windows;
+  return { ...windows, memory: { ...windows.memory, recommendations: extendedTo(recommendations, evaluatedMs) } };
 };
 
 /** True when the newest run holds at this very sync, so that it goes on until a sync does not extend it. */
@@ -34,8 +24,14 @@ export const isOpenAt = (windows: Windows, nowMs: number): boolean => newestRun(
 export const needsNoWrite = (stored: StoredWindows, after: StoredWindows): boolean =>
   stored.open === after.open && JSON.stringify(comparable(stored)) === JSON.stringify(comparable(after));
 
+const withoutEnd = (runs: readonly RecommendationRun[]): unknown => {
+  const at = newestRunAt(runs);
+  const newest = runs[at];
+  return [at, newest && runs.with(at, { ...newest, lastMs: 0 })];
+};
+
 const comparable = ({ windows: { memory, status }, open }: StoredWindows): unknown => [
-  open ? withEnd(memory.recommendations ?? [], 0) : memory.recommendations,
+  open && memory.recommendations ? withoutEnd(memory.recommendations) : memory.recommendations,
   memory.scaleUps,
   memory.scaleDowns,
   memory.selector,

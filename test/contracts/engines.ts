@@ -13,12 +13,12 @@ import { insertByStatement } from "../../lib/store/history-insert.ts";
 import type { InsertHistory } from "../../lib/store/history-port.ts";
 import { insertByPut } from "../../lib/store/history-put.ts";
 import { type Tables, tableDefinitions } from "../../lib/store/tables.ts";
+import type { TableClient } from "./faults.ts";
+import { memoryEngine } from "./memory-engine.ts";
 
 /** A table engine with both tables made, and the way it appends to history. */
 export interface Engine {
-  readonly client: DynamoDBClient;
-  /** Another client of the same tables, for a test that makes its calls fail. */
-  readonly newClient: () => DynamoDBClient;
+  readonly client: TableClient;
   readonly tables: Pick<Tables, "stateTable" | "historyTable">;
   readonly insert: (tables: Tables) => InsertHistory;
   readonly close: () => Promise<void>;
@@ -39,21 +39,14 @@ const clientAt = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({ endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS, maxAttempts: 1 });
 
 const engineAt = async (endpoint: string, insert: Engine["insert"], stop: () => Promise<void>): Promise<Engine> => {
-  const clients = [clientAt(endpoint)];
-  const [client] = clients;
-  if (!client) throw new TypeError("there is a client");
+  const client = clientAt(endpoint);
   await untilAnswering(client);
   await ensureTables(client, tableDefinitions(TABLES));
-  const newClient = (): DynamoDBClient => {
-    const another = clientAt(endpoint);
-    clients.push(another);
-    return another;
-  };
   const close = async (): Promise<void> => {
-    for (const one of clients) one.destroy();
+    client.destroy();
     await stop();
   };
-  return { client, newClient, tables: TABLES, insert, close };
+  return { client, tables: TABLES, insert, close };
 };
 
 const untilAnswering = async (client: DynamoDBClient): Promise<void> => {
@@ -74,6 +67,14 @@ export const startDynalite = async (): Promise<Engine> => {
   const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   return engineAt(await listenOnLoopback(server), insertByPut, () => closeServer(server));
 };
+
+/** The tables in memory, without a server: for tests that play many syncs. */
+export const startMemory = async (insert: Engine["insert"] = insertByPut): Promise<Engine> => ({
+  client: memoryEngine().client,
+  tables: TABLES,
+  insert,
+  close: () => Promise.resolve(),
+});
 
 const freePort = async (): Promise<number> => {
   const server = createServer();
@@ -116,6 +117,8 @@ const binary = dynoxideBinary();
 
 /** Every engine that the suite knows, most embedded first. */
 export const ENGINES: readonly EngineChoice[] = [
+  { name: "memory, appending by puts", start: () => startMemory(), missing: undefined },
+  { name: "memory, appending by statements", start: () => startMemory(insertByStatement), missing: undefined },
   { name: "dynalite", start: startDynalite, missing: undefined },
   {
     name: "dynoxide",

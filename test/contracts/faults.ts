@@ -3,6 +3,8 @@ import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 /** What becomes of one call to the tables. */
 export type TableFault = "lost request" | "lost answer" | "throttled" | "server error";
 
+export type TableClient = Pick<DynamoDBClient, "send">;
+
 const ERRORS: Readonly<Record<TableFault, { readonly name: string; readonly httpStatusCode: number }>> = {
   "lost request": { name: "TimeoutError", httpStatusCode: 0 },
   "lost answer": { name: "TimeoutError", httpStatusCode: 0 },
@@ -15,19 +17,20 @@ const errorOf = (fault: TableFault): Error => {
   return Object.assign(new Error(`planted: ${fault}`), { name, $metadata: { httpStatusCode } });
 };
 
-/** Makes calls of a client fail: `next` is asked before each, by the name of its command. A lost answer is lost after the call took effect. */
-export const withFaults = (client: DynamoDBClient, next: (command: string) => TableFault | undefined): DynamoDBClient => {
-  client.middlewareStack.add(
-    (send, context) => async (args) => {
-      const fault = next(context.commandName ?? "");
-      if (fault === undefined) return send(args);
-      if (fault === "lost answer") await send(args);
-      throw errorOf(fault);
-    },
-    { step: "initialize" },
-  );
-  return client;
+/** A client with something around each of its calls, by the name of the command. */
+export const around = (client: TableClient, call: (command: string, send: () => Promise<unknown>) => Promise<unknown>): TableClient => {
+  const send = client.send.bind(client) as (command: object) => Promise<unknown>;
+  return { send: ((command: object) => call(command.constructor.name, () => send(command))) as DynamoDBClient["send"] };
 };
+
+/** Makes calls of a client fail: `next` is asked before each. A lost answer is lost after the call took effect. */
+export const withFaults = (client: TableClient, next: (command: string) => TableFault | undefined): TableClient =>
+  around(client, async (command, send) => {
+    const fault = next(command);
+    if (fault === undefined) return send();
+    if (fault === "lost answer") await send();
+    throw errorOf(fault);
+  });
 
 export interface Planted {
   readonly command: string;
@@ -35,9 +38,7 @@ export interface Planted {
 }
 
 /** Faults for the given commands, once each and in order; everything else goes through. */
-export const once = (
-  ...planted: readonly { readonly command: string; readonly fault: TableFault }[]
-): ((command: string) => TableFault | undefined) => {
+export const once = (...planted: readonly Planted[]): ((command: string) => TableFault | undefined) => {
   const left = [...planted];
   return (command) => (left[0]?.command === command ? left.shift()?.fault : undefined);
 };

@@ -36,7 +36,7 @@ export const headContract = (engine: () => Engine): void => {
       unreadable: [],
       ...parts,
     });
-    const failing = (...planted: readonly Planted[]): Tables => ({ ...tables, client: withFaults(engine().newClient(), once(...planted)) });
+    const failing = (...planted: readonly Planted[]): Tables => ({ ...tables, client: withFaults(engine().client, once(...planted)) });
 
     beforeEach(() => {
       partition = { cluster: clusterName(`head-${++partitions}`), partition: WHOLE_CLUSTER };

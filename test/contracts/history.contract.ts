@@ -26,7 +26,7 @@ export const historyContract = (engine: () => Engine): void => {
     const at = (ms: number, parts: Partial<ScaleEventRecord> = {}): ScaleEventRecord =>
       event({ cluster, atMs: ms, settledMs: ms, id: `uid-web:${ms - NOON}`, ...parts });
     const failing = (fault: TableFault): Tables => {
-      const client = withFaults(engine().newClient(), once({ command: "BatchExecuteStatementCommand", fault }));
+      const client = withFaults(engine().client, once({ command: "BatchExecuteStatementCommand", fault }));
       return { ...tables, client: withFaults(client, once({ command: "PutItemCommand", fault })) };
     };
 
@@ -62,7 +62,7 @@ export const historyContract = (engine: () => Engine): void => {
     });
 
     it("gives up with an error that can be named when it cannot be written", async () => {
-      const client = withFaults(engine().newClient(), (command) => (command === "GetItemCommand" ? undefined : "throttled"));
+      const client = withFaults(engine().client, (command) => (command === "GetItemCommand" ? undefined : "throttled"));
       await expect(insert([item("a")], { ...tables, client })).rejects.toMatchObject({ name: "TidemarkError", code: "store.unclear" });
     });
 

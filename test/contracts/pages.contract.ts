@@ -44,7 +44,7 @@ export const pagesContract = (engine: () => Engine): void => {
     });
 
     it("knows a write whose answer was lost", async () => {
-      const failing = { ...tables, client: withFaults(engine().newClient(), once({ command: "PutItemCommand", fault: "lost answer" })) };
+      const failing = { ...tables, client: withFaults(engine().client, once({ command: "PutItemCommand", fault: "lost answer" })) };
       await writePage(failing, { place, epoch: 3, body: body("three") });
       expect(await textNow()).toBe("three");
     });

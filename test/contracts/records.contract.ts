@@ -45,7 +45,7 @@ export const recordsContract = (engine: () => Engine): void => {
     });
 
     it("know an edit whose answer was lost", async () => {
-      const failing = { ...tables, client: withFaults(engine().newClient(), once({ command: "PutItemCommand", fault: "lost answer" })) };
+      const failing = { ...tables, client: withFaults(engine().client, once({ command: "PutItemCommand", fault: "lost answer" })) };
       expect(await putAutoscaler(failing, record("web"), undefined)).toEqual({ kind: "stored" });
     });
 

@@ -16,7 +16,8 @@ export type PutFault = "lost answer" | "lost request" | "late" | "server error";
 /** A cluster behind the same port as the real one. PUTs that are late wait in `pending` until the test lands them. */
 export interface MemoryCluster {
   readonly workloads: Map<string, Workload>;
-  readonly puts: { readonly key: string; readonly replicas: number; readonly effect: boolean }[];
+  readonly puts: { readonly key: string; readonly replicas: number; readonly effect: boolean; readonly atMs: number }[];
+  clock: () => number;
   readonly pending: (() => void)[];
   /** What becomes of the next PUTs, first come first served. */
   readonly faults: PutFault[];
@@ -56,7 +57,7 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
       return { kind: "conflict", failure: failure(409, "Conflict", "the object has been modified") };
     }
     const effect = found.replicas !== replicas;
-    world.puts.push({ key: name, replicas, effect });
+    world.puts.push({ key: name, replicas, effect, atMs: world.clock() });
     if (effect) {
       found.replicas = replicas;
       found.resourceVersion++;
@@ -68,6 +69,7 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
   const world: MemoryCluster = {
     workloads,
     puts: [],
+    clock: () => 0,
     pending: [],
     faults: [],
     beforePut: () => {},

@@ -1,4 +1,3 @@
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { autoscalerName, autoscalerUid, clusterName, namespace, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord, ScaleEventRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
@@ -13,8 +12,9 @@ import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
+import type { TableClient } from "../contracts/faults.ts";
 import { demandRules } from "./demand-rules.ts";
-import { type MemoryCluster, memoryCluster } from "./memory-cluster.ts";
+import { type MemoryCluster, memoryCluster, type Workload } from "./memory-cluster.ts";
 
 export const PERIOD_MS = 15_000;
 export const START_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
@@ -51,7 +51,7 @@ export const autoscalerRecord = (cluster: ClusterRecord["name"], name: string, g
   updatedBy: "test",
 });
 
-export const testTables = (client: DynamoDBClient, names: Pick<Tables, "stateTable" | "historyTable">, clock: () => number): Tables => ({
+export const testTables = (client: TableClient, names: Pick<Tables, "stateTable" | "historyTable">, clock: () => number): Tables => ({
   client,
   ...names,
   clock,
@@ -68,7 +68,7 @@ export const collected = async <Item>(items: AsyncIterable<Item>): Promise<reado
 
 /** Stores a cluster with one autoscaler per workload. */
 export const newWorld = async (
-  client: DynamoDBClient,
+  client: TableClient,
   names: Pick<Tables, "stateTable" | "historyTable">,
   workloads: Readonly<Record<string, number>>,
   options: { readonly generations?: boolean; readonly rateWindowMs?: number } = {},
@@ -112,5 +112,13 @@ export const newWorld = async (
     events: () => collected(eventsOfCluster(tables, name, { sinceMs: 0, untilMs: world.nowMs + 86_400_000 })),
     autoscaler: (workload, generation) => autoscalerRecord(name, workload, generation),
   };
+  cluster.clock = () => world.nowMs;
   return world;
+};
+
+/** A workload that must be there. */
+export const workloadOf = (world: World, name: string): Workload => {
+  const found = world.cluster.workloads.get(name);
+  if (!found) throw new Error(`there is no workload "${name}"`);
+  return found;
 };

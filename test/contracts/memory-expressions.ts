@@ -1,0 +1,200 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+
+/** An item as requests carry it. */
+export type Item = Record<string, AttributeValue>;
+
+/** Where the names and values of an expression come from. */
+export interface Terms {
+  readonly names: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, AttributeValue>>;
+}
+
+type Value = AttributeValue | undefined;
+type Reader = (item: Item, terms: Terms) => Value;
+export type Condition = (item: Item, terms: Terms) => boolean;
+
+const TOKEN = /\s*([A-Za-z_:#][\w:#]*|<=|>=|<>|[=<>(),.+])/y;
+
+const tokensOf = (text: string): readonly string[] => {
+  const tokens: string[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < text.trimEnd().length) {
+    const found = TOKEN.exec(text)?.[1];
+    if (found === undefined) throw new SyntaxError(`cannot read the expression "${text}"`);
+    tokens.push(found);
+  }
+  return tokens;
+};
+
+/** Plain text or number of a value, for comparisons: the engine compares keys and counters, nothing else. */
+const plain = (value: Value): string | number | undefined => (value?.N === undefined ? value?.S : Number(value.N));
+
+const COMPARE: Readonly<Record<string, (one: string | number, other: string | number) => boolean>> = {
+  "=": (one, other) => one === other,
+  "<": (one, other) => one < other,
+  "<=": (one, other) => one <= other,
+  ">": (one, other) => one > other,
+  ">=": (one, other) => one >= other,
+};
+
+/** A reader of the expressions that this project writes: recursive descent over their tokens, the part of the language that is used and no more. */
+class Parser {
+  private at = 0;
+  private readonly tokens: readonly string[];
+
+  constructor(text: string) {
+    this.tokens = tokensOf(text);
+  }
+
+  get done(): boolean {
+    return this.at >= this.tokens.length;
+  }
+
+  peek(): string {
+    return this.tokens[this.at] ?? "";
+  }
+
+  take(expected?: string): string {
+    const token = this.peek();
+    if (expected !== undefined && token !== expected) throw new SyntaxError(`"${expected}" was expected, not "${token}"`);
+    this.at++;
+    return token;
+  }
+
+  maybe(token: string): boolean {
+    if (this.peek() !== token) return false;
+    this.at++;
+    return true;
+  }
+
+  /** Names of a path, `#` names resolved when it is read. */
+  path(): readonly string[] {
+    const names = [this.take()];
+    while (this.maybe(".")) names.push(this.take());
+    return names;
+  }
+
+  operand(): Reader {
+    if (this.peek().startsWith(":")) {
+      const name = this.take();
+      return (_item, { values }) => values[name];
+    }
+    if (this.maybe("if_not_exists")) {
+      this.take("(");
+      const path = this.path();
+      this.take(",");
+      const otherwise = this.operand();
+      this.take(")");
+      return (item, terms) => read(item, path, terms) ?? otherwise(item, terms);
+    }
+    const path = this.path();
+    return (item, terms) => read(item, path, terms);
+  }
+
+  sum(): Reader {
+    const first = this.operand();
+    if (!this.maybe("+")) return first;
+    const second = this.operand();
+    return (item, terms) => ({ N: String(Number(plain(first(item, terms))) + Number(plain(second(item, terms)))) });
+  }
+
+  or(): Condition {
+    let condition = this.and();
+    while (this.maybe("OR")) {
+      const [left, right] = [condition, this.and()];
+      condition = (item, terms) => left(item, terms) || right(item, terms);
+    }
+    return condition;
+  }
+
+  and(): Condition {
+    let condition = this.clause();
+    while (this.maybe("AND")) {
+      const [left, right] = [condition, this.clause()];
+      condition = (item, terms) => left(item, terms) && right(item, terms);
+    }
+    return condition;
+  }
+
+  clause(): Condition {
+    if (this.maybe("(")) {
+      const inner = this.or();
+      this.take(")");
+      return inner;
+    }
+    if (this.maybe("attribute_not_exists")) {
+      this.take("(");
+      const path = this.path();
+      this.take(")");
+      return (item, terms) => read(item, path, terms) === undefined;
+    }
+    if (this.maybe("begins_with")) {
+      this.take("(");
+      const [path, , prefix] = [this.path(), this.take(","), this.operand()];
+      this.take(")");
+      return (item, terms) => String(plain(read(item, path, terms)) ?? "").startsWith(String(plain(prefix(item, terms))));
+    }
+    const left = this.operand();
+    if (this.maybe("BETWEEN")) {
+      const [low, , high] = [this.operand(), this.take("AND"), this.operand()];
+      return (item, terms) => compare(">=", left(item, terms), low(item, terms)) && compare("<=", left(item, terms), high(item, terms));
+    }
+    const [operator, right] = [this.take(), this.operand()];
+    return (item, terms) => compare(operator, left(item, terms), right(item, terms));
+  }
+}
+
+/** A comparison with something absent, or of a number with text, is false: never an error, as in the service. */
+const compare = (operator: string, left: Value, right: Value): boolean => {
+  const [one, other] = [plain(left), plain(right)];
+  const holds = COMPARE[operator];
+  if (!holds) throw new SyntaxError(`the operator "${operator}" is not known`);
+  return one !== undefined && other !== undefined && typeof one === typeof other && holds(one, other);
+};
+
+const nameOf = (name: string, { names }: Terms): string => (name.startsWith("#") ? (names[name] ?? "") : name);
+
+const read = (item: Item, path: readonly string[], terms: Terms): Value => {
+  let value: Value = { M: item };
+  for (const name of path) value = value?.M?.[nameOf(name, terms)];
+  return value;
+};
+
+const cached = <Result>(parse: (text: string) => Result): ((text: string) => Result) => {
+  const known = new Map<string, Result>();
+  return (text) => {
+    const result = known.get(text) ?? parse(text);
+    if (known.size < CACHE_MAX) known.set(text, result);
+    return result;
+  };
+};
+const CACHE_MAX = 1_000;
+
+export const conditionOf = cached((text: string): Condition => {
+  const parser = new Parser(text);
+  const condition = parser.or();
+  if (!parser.done) throw new SyntaxError(`"${parser.peek()}" is left over`);
+  return condition;
+});
+
+/** The item after a SET expression. Every value is worked out on the item as it was; a path into a map that is not there is refused, as by the service. */
+export const updateOf = cached((text: string): ((item: Item, terms: Terms) => Item) => {
+  const parser = new Parser(text);
+  parser.take("SET");
+  const assignments: { readonly path: readonly string[]; readonly value: Reader }[] = [];
+  do {
+    const path = parser.path();
+    parser.take("=");
+    assignments.push({ path, value: parser.sum() });
+  } while (parser.maybe(","));
+  return (item, terms) => {
+    const after = structuredClone(item);
+    for (const { path, value } of assignments) {
+      const holder = path.length === 1 ? after : read(after, path.slice(0, -1), terms)?.M;
+      const found = value(item, terms);
+      if (!holder || !found) throw Object.assign(new Error(`the path "${path.join(".")}" is not valid for update`), { name: "ValidationException" });
+      holder[nameOf(path.at(-1) ?? "", terms)] = structuredClone(found);
+    }
+    return after;
+  };
+});
