@@ -178,6 +178,11 @@ describe("admit()", () => {
     ]);
   });
 
+  it("takes minus zero for zero", () =>
+    expect(
+      Object.is(admitted(v2({ behavior: { scaleUp: { stabilizationWindowSeconds: -0 } } })).spec.behavior?.scaleUp.stabilizationWindowSeconds, 0),
+    ).toBe(true));
+
   it("keeps the number of warnings small", () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field${index}`, 1]));
     expect(admitted(v2(many)).warnings).toHaveLength(50);
