@@ -7,7 +7,7 @@ import type { Rules } from "../../lib/sync/ports.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 
 /**
- * The smallest rules that use everything the protocol keeps: the workload's demand is recommended, the greatest recommendation of the last minute is wanted, and at most
+ * The smallest rules that use everything the protocol keeps: the workload's demand is recommended, the greatest recommendation of the last 90 seconds is wanted, and at most
  * one scale is made per `rateWindowMs`. The manifest is the name of the workload.
  */
 export const demandRules = (world: MemoryCluster, rateWindowMs = 0): Rules => ({
@@ -20,7 +20,7 @@ export const demandRules = (world: MemoryCluster, rateWindowMs = 0): Rules => ({
   withScale: (windows, _spec, change) => withChange(windows, change),
 });
 
-export const STABLE_MS = 60_000;
+export const STABLE_MS = 90_000;
 
 const specOf = (name: string): AutoscalerSpec => {
   const spec: HpaSpec = {

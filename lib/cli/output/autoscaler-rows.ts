@@ -27,7 +27,6 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
   active: "good",
   failing: "bad",
   frozen: "warn",
-  held: "warn",
   invalid: "bad",
   limited: "warn",
   paused: "warn",

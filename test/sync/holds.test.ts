@@ -1,0 +1,215 @@
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ClusterRecord, Evaluation } from "../../lib/model/records.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/store/autoscalers.ts";
+import { getFleet, putCluster, putFleet } from "../../lib/store/clusters.ts";
+import { compress } from "../../lib/store/compressed.ts";
+import { storeIntents } from "../../lib/store/intend.ts";
+import { itemKey } from "../../lib/store/item-key.ts";
+import { newestJournalPage } from "../../lib/store/journal.ts";
+import { headKey, pageKey } from "../../lib/store/keys.ts";
+import { type Engine, startMemory } from "../contracts/engines.ts";
+import { intent } from "../store/records.ts";
+import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startMemory();
+});
+afterAll(() => engine.close());
+
+const world2 = async (): Promise<World> => {
+  const world = await newWorld(engine.client, engine.tables, { web: 2, api: 2 });
+  workloadOf(world, "web").demand = 5;
+  workloadOf(world, "api").demand = 5;
+  return world;
+};
+
+const next = async (world: World) => {
+  world.nowMs += PERIOD_MS;
+  return world.sync();
+};
+
+const replicas = (world: World): readonly number[] => ["web", "api"].map((name) => workloadOf(world, name).replicas);
+
+/** What the newest journal page says of an autoscaler. */
+const told = async (world: World, name: string): Promise<Evaluation | undefined> =>
+  (await newestJournalPage(world.tables, world.partition, 0, world.nowMs))?.evaluations.find((one) => one.name === name);
+
+describe("everything holds, and says why,", () => {
+  it("while the fleet is frozen: the cluster is not even asked", async () => {
+    const world = await world2();
+    const { version } = await getFleet(world.tables);
+    await putFleet(world.tables, { frozen: { by: "ann", atMs: 1, reason: "game day" } }, version);
+    expect(await world.sync()).toMatchObject({
+      kind: "completed",
+      evaluated: 0,
+      unseen: { reason: "FleetFrozen", message: "the fleet was frozen by ann: game day" },
+    });
+    expect([replicas(world), world.cluster.calls]).toEqual([[2, 2], 0]);
+    await putFleet(world.tables, {}, version + 1);
+    await next(world);
+    expect(replicas(world)).toEqual([5, 5]);
+  });
+
+  it("while the cluster is paused, until the pause ends", async () => {
+    const world = await world2();
+    const paused: ClusterRecord = { ...world.record, version: 2, paused: { by: "bob", atMs: 1, untilMs: world.nowMs + 1 } };
+    await putCluster(world.tables, paused, 1);
+    expect(await world.sync()).toMatchObject({
+      unseen: { reason: "ClusterPaused", message: "the cluster was paused by bob until 2026-11-21T12:00:00.001Z" },
+    });
+    expect(replicas(world)).toEqual([2, 2]);
+    await next(world);
+    expect(replicas(world)).toEqual([5, 5]);
+  });
+
+  it("but what is open is settled all the same", async () => {
+    const world = await world2();
+    world.cluster.faults.push("lost answer");
+    await world.sync();
+    await putCluster(world.tables, { ...world.record, version: 2, paused: { by: "bob", atMs: 1 } }, 1);
+    await next(world);
+    await next(world);
+    expect(await next(world)).toMatchObject({ evaluated: 0, openIntents: 0, events: [{ outcome: "applied" }] });
+  });
+
+  it("while the cluster cannot be reached, without failing the sync", async () => {
+    const world = await world2();
+    const report = await world.sync(world.worker({ connect: () => Promise.reject(new Error("no such secret")) }));
+    expect(report).toMatchObject({ kind: "completed", evaluated: 2, failed: 2, events: [] });
+    expect(await told(world, "web")).toMatchObject({ failed: true, because: { reason: "FailedGetScale", message: "no such secret" } });
+  });
+});
+
+describe("one autoscaler holds, and the others do not,", () => {
+  it("while it is paused", async () => {
+    const world = await world2();
+    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), paused: { by: "ann", atMs: 1 } }, 1);
+    await world.sync();
+    expect(replicas(world)).toEqual([2, 5]);
+    expect(await told(world, "web")).toMatchObject({ because: { reason: "AutoscalerPaused", message: "the autoscaler was paused by ann" } });
+  });
+
+  it("while its manifest cannot be converted", async () => {
+    const world = await world2();
+    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), manifest: "broken" }, 1);
+    const report = await world.sync();
+    expect(report).toMatchObject({
+      unreadable: [{ name: "web", reason: "InvalidSpec", message: "the stored manifest cannot be converted: it is broken" }],
+    });
+    expect(replicas(world)).toEqual([2, 5]);
+  });
+
+  it("while its item cannot be read", async () => {
+    const world = await world2();
+    const Item = { ...itemKey({ pk: `autoscalers#${world.record.name}`, sk: "shop#web" }), uid: { S: "uid-web" } };
+    await engine.client.send(new PutItemCommand({ TableName: "state", Item }));
+    expect(await world.sync()).toMatchObject({ autoscalers: 2, unreadable: [{ namespace: "shop", name: "web", reason: "UnreadableAutoscaler" }] });
+    expect(replicas(world)).toEqual([2, 5]);
+  });
+
+  it("while its workload has a rival", async () => {
+    const world = await world2();
+    world.cluster.rivals.set("web", [{ kind: "HorizontalPodAutoscaler", name: "web" }]);
+    await world.sync();
+    expect(replicas(world)).toEqual([2, 5]);
+    expect(await told(world, "web")).toMatchObject({
+      because: { reason: "RivalController", message: 'the workload is also scaled by HorizontalPodAutoscaler "web"' },
+    });
+  });
+
+  it("while an open intent of it cannot be read, which is kept as it is", async () => {
+    const world = await world2();
+    const head = await (async () => {
+      await world.sync(world.worker({ rules: { ...world.worker().rules, decide: (input) => ({ ...hold, windows: input.windows }) } }));
+      return world.head();
+    })();
+    const intents = { M: { "uid-web:1": { B: compress(99, {}) } } };
+    const fields = { epoch: { N: String(head.epoch) }, releasedEpoch: { N: String(head.epoch) }, writeNumber: { N: "9" }, intents };
+    await engine.client.send(new PutItemCommand({ TableName: "state", Item: { ...itemKey(headKey(world.partition)), ...fields } }));
+    expect(await next(world)).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
+    expect(replicas(world)).toEqual([2, 5]);
+    expect((await world.head()).unreadable).toMatchObject([{ id: "uid-web:1" }]);
+  });
+
+  it("and the other autoscaler of the same workload too: neither fights", async () => {
+    const world = await world2();
+    await putAutoscaler(world.tables, { ...world.autoscaler("web-too"), manifest: "web" }, undefined);
+    await world.sync();
+    expect(replicas(world)).toEqual([2, 5]);
+    expect(await told(world, "web")).toMatchObject({
+      because: { reason: "TargetShared", message: 'the workload is also the target of autoscaler "web-too"' },
+    });
+  });
+
+  it("while an intent of a deleted autoscaler is open for the same workload", async () => {
+    const world = await world2();
+    const claimed = await import("../../lib/store/claim.ts").then(({ claim }) =>
+      claim(world.tables, { partition: world.partition, dueMs: 1, clockMs: 1, leaseUntilMs: 2 }),
+    );
+    if (claimed.kind !== "claimed") throw new Error("it was not claimed");
+    const target = { apiVersion: "apps/v1beta2", kind: "Deployment", name: "web" };
+    const open = intent({ id: "uid-old:1", target, deadlineMs: world.nowMs + 1, targetUid: "uid-of-web", resourceVersion: "1", targetGeneration: 1 });
+    await storeIntents(world.tables, { partition: world.partition, epoch: 1, writeNumber: 1 }, [open], 1);
+    await world.sync();
+    expect(replicas(world)).toEqual([2, 5]);
+    expect(await told(world, "web")).toMatchObject({ because: { reason: "ScaleUnsettled" } });
+    expect(await next(world)).toMatchObject({ events: [{ id: "uid-old:1", outcome: "refused" }] });
+  });
+});
+
+const hold = { kind: "hold", failed: false, because: { reason: "Test", message: "" }, metrics: [], steps: [], events: [] } as const;
+
+describe("windows that cannot be read", () => {
+  it("hold the autoscalers of their page, and are kept as they are", async () => {
+    const world = await world2();
+    await world.sync();
+    const { pageGeneration, pages } = await world.head();
+    const body = { B: compress(77, ["from a later version"]) };
+    const Item = { ...itemKey(pageKey(world.partition, pageGeneration, 0)), epoch: { N: String(pages[0]) }, body };
+    await engine.client.send(new PutItemCommand({ TableName: "state", Item }));
+    for (const name of ["web", "api"]) workloadOf(world, name).demand = 9;
+    expect(await next(world)).toMatchObject({ evaluated: 0, unreadable: [{ reason: "UnreadableWindows" }, { reason: "UnreadableWindows" }] });
+    expect(replicas(world)).toEqual([5, 5]);
+    expect((await world.head()).pages).toEqual(pages);
+  });
+
+  it("hold them too when the page is gone", async () => {
+    const world = await world2();
+    await world.sync();
+    const { deletePage } = await import("../../lib/store/pages.ts");
+    await deletePage(world.tables, { partition: world.partition, generation: (await world.head()).pageGeneration, index: 0 });
+    for (const name of ["web", "api"]) workloadOf(world, name).demand = 9;
+    expect(await next(world)).toMatchObject({ evaluated: 0, unreadable: [{ message: expect.stringContaining("the item is not there") }, {}] });
+    expect(replicas(world)).toEqual([5, 5]);
+  });
+});
+
+describe("specs", () => {
+  it("are read again when their version rose", async () => {
+    const world = await world2();
+    const warm = world.worker();
+    await world.sync(warm);
+    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), paused: { by: "ann", atMs: 1 } }, 1);
+    await raiseSpecVersion(world.tables, world.partition);
+    for (const name of ["web", "api"]) workloadOf(world, name).demand = 9;
+    world.nowMs += PERIOD_MS;
+    await world.sync(warm);
+    expect(replicas(world)).toEqual([5, 9]);
+  });
+
+  it("heal within a minute when whoever edited died before raising the version", async () => {
+    const world = await world2();
+    const warm = world.worker();
+    await world.sync(warm);
+    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), paused: { by: "ann", atMs: 1 } }, 1);
+    const evaluated: number[] = [];
+    for (let periods = 0; periods < 5; periods++) {
+      world.nowMs += PERIOD_MS;
+      const report = await world.sync(warm);
+      evaluated.push(report.kind === "completed" ? report.evaluated : 0);
+    }
+    expect(evaluated).toEqual([2, 2, 2, 1, 1]);
+  });
+});
