@@ -59,8 +59,7 @@ export const cluster = async (desk: Desk, name: string): Promise<ClusterView> =>
 
 /** Throws `service.invalid` with every fault, `service.exists`. */
 export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<ClusterView> => {
-  const faults = faultsOf(wanted);
-  if (faults.length > 0) throw new TidemarkError("service.invalid", `Cannot add cluster "${wanted.name}": ${faults.join("; ")}`, { faults });
+  refuseFaults("add", wanted.name, faultsOf(wanted));
   const record: ClusterRecord = {
     name: clusterName(wanted.name),
     connection: wanted.connection,
@@ -76,6 +75,23 @@ export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<Cluste
   if (stored.kind === "conflict")
     throw new TidemarkError("service.exists", `Cannot add cluster "${wanted.name}": there is one of that name`, { name: wanted.name });
   return view(desk, record);
+};
+
+/** What is not given stays as it is. Throws `service.invalid`, `service.unknown`. */
+export const replaceCluster = (desk: Desk, wanted: NewCluster): Promise<ClusterView> => {
+  // Namespaces would change their partition, and with it the place of their windows.
+  const moved = wanted.partitions ? ["its partitions cannot be replaced"] : [];
+  refuseFaults("replace", wanted.name, [...faultsOf(wanted), ...moved]);
+  return edit(desk, wanted.name, (record) => ({
+    ...record,
+    connection: wanted.connection,
+    syncPeriodMs: wanted.syncPeriodMs ?? record.syncPeriodMs,
+    settings: { ...record.settings, ...wanted.settings },
+  }));
+};
+
+const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly string[]): void => {
+  if (faults.length > 0) throw new TidemarkError("service.invalid", `Cannot ${verb} cluster "${name}": ${faults.join("; ")}`, { faults });
 };
 
 const faultsOf = ({ name, syncPeriodMs: periodMs = PERIOD_MS, partitions = [] }: NewCluster): readonly string[] => {

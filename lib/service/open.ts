@@ -1,7 +1,7 @@
 import { apply } from "./apply.ts";
 import { autoscalerView } from "./autoscaler-view.ts";
 import { autoscalers, known } from "./autoscalers.ts";
-import { addCluster, cluster, clusters, pauseCluster, removeCluster, resumeCluster } from "./clusters.ts";
+import { addCluster, cluster, clusters, pauseCluster, removeCluster, replaceCluster, resumeCluster } from "./clusters.ts";
 import { describe } from "./describe.ts";
 import type { Desk } from "./desk.ts";
 import { pause, remove, resume } from "./edits.ts";
@@ -27,6 +27,7 @@ export const openService = (desk: Desk): Service => ({
   clusters: () => clusters(desk),
   cluster: (name) => cluster(desk, name),
   addCluster: (wanted) => addCluster(desk, wanted),
+  replaceCluster: (wanted) => replaceCluster(desk, wanted),
   pauseCluster: (name, untilMs) => pauseCluster(desk, name, untilMs),
   resumeCluster: (name) => resumeCluster(desk, name),
   removeCluster: (name) => removeCluster(desk, name),

@@ -20,6 +20,8 @@ export interface Service {
   clusters(): AsyncIterable<ClusterView>;
   cluster(name: string): Promise<ClusterView>;
   addCluster(cluster: NewCluster): Promise<ClusterView>;
+  /** Another connection, period or settings for a cluster that is there; its partitions stay. */
+  replaceCluster(cluster: NewCluster): Promise<ClusterView>;
   pauseCluster(name: string, untilMs?: number): Promise<ClusterView>;
   resumeCluster(name: string): Promise<ClusterView>;
   removeCluster(name: string): Promise<void>;

@@ -164,8 +164,23 @@ describe("tidemark cluster and fleet", () => {
       settings: { tolerance: 0.05, downscaleStabilizationSeconds: 600, cpuInitializationPeriodSeconds: 300, initialReadinessDelaySeconds: 30 },
       version: 1,
     });
+    expect(await run("cluster", "add", "eks-1", ...options)).toEqual(said(1, "", 'error: Cannot add cluster "eks-1": there is one of that name\n'));
+    expect(await run("cluster", "add", "eks-1", "--replace", "--secret", "prod/eks-1")).toEqual(said(0, 'Cluster "eks-1" replaced\n'));
+    expect(JSON.parse((await run("cluster", "describe", "eks-1", "-o", "json")).out)).toMatchObject({
+      connection: { kind: "secret", secretId: "prod/eks-1" },
+      syncPeriodSeconds: 30,
+      partitions: [{ name: "shop" }, { name: "rest" }],
+      settings: { tolerance: 0.05 },
+      version: 2,
+    });
+    expect((await run("cluster", "add", "eks-1", "--replace", "--secret", "s", "--partition", "one")).err).toBe(
+      'error: Cannot replace cluster "eks-1": its partitions cannot be replaced\n',
+    );
+    expect((await run("cluster", "add", "eks-2", "--replace", "--secret", "s")).err).toBe(
+      'error: Cannot find cluster "eks-2": the nearest name is "eks-1"\n',
+    );
     expect(await run("cluster", "pause", "eks-1", "--until", "1h")).toEqual(said(0, 'Cluster "eks-1" paused until 2026-03-01T13:00:00.000Z\n'));
-    expect((await run("cluster", "list")).out).toMatch(/^eks-1 +eks +30s +2 +2026-03-01T13:00:00\.000Z +never$/m);
+    expect((await run("cluster", "list")).out).toMatch(/^eks-1 +secret +30s +2 +2026-03-01T13:00:00\.000Z +never$/m);
     expect(await run("cluster", "resume", "eks-1")).toEqual(said(0, 'Cluster "eks-1" resumed\n'));
     expect(await run("cluster", "remove", "eks-1")).toEqual(said(0, 'Cluster "eks-1" removed\n'));
     expect(await run("cluster", "remove", "eu-1")).toEqual(

@@ -70,9 +70,9 @@ const clusterSheet = (cluster: ClusterView): string => {
   ]);
 };
 
-export const add = async ({ service }: Session, printer: Printer, cluster: NewCluster): Promise<void> => {
-  const added = await service.addCluster(cluster);
-  await printer.print(`Cluster "${added.name}" added\n`);
+export const add = async ({ service }: Session, printer: Printer, cluster: NewCluster, replace: boolean): Promise<void> => {
+  const { name } = await (replace ? service.replaceCluster(cluster) : service.addCluster(cluster));
+  await printer.print(`Cluster "${name}" ${replace ? "replaced" : "added"}\n`);
 };
 
 export const pause = async ({ service, nowMs }: Session, printer: Printer, name: string, until: string | undefined): Promise<void> => {

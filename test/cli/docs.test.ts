@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { program } from "../../lib/cli/program.ts";
+import { type Folder, shopFolder } from "./folder.ts";
+import { inside } from "./inside.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const page = readFileSync(join(ROOT, "docs/cli.md"), "utf8");
+/** Commands of one block, and the block of text that follows it. */
+const examples = [...page.matchAll(/^```sh\n(.*?)^```\n\n```text\n(.*?)^```/gms)].map(([, commands = "", output = ""]) => ({
+  commands: commands.trim().split("\n"),
+  output,
+}));
+
+let folder: Folder;
+beforeAll(async () => {
+  folder = await shopFolder();
+});
+afterAll(() => folder.remove());
+
+describe("docs/cli.md", () => {
+  it("shows the output of every block of commands", () => {
+    expect(examples.length).toBeGreaterThan(10);
+    expect([...page.matchAll(/^```sh$/gm)]).toHaveLength(examples.length);
+  });
+
+  // In the order of the page: later examples see what earlier ones have done.
+  it.each(examples)("prints what it says: $commands", async ({ commands, output }) => {
+    let printed = "";
+    for (const command of commands) {
+      const [npx, tidemark, ...args] = command.split(" ");
+      expect([npx, tidemark]).toEqual(["npx", "tidemark"]);
+      const { code, out, err } = await inside([...args.map(inRoot), "--data", folder.data]);
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      printed += out;
+    }
+    expect(printed).toBe(output);
+  });
+
+  it("names every command and every option there is", () => {
+    const leaves = (command: Command, path: string): readonly { readonly path: string; readonly command: Command }[] =>
+      command.commands.length === 0 ? [{ path, command }] : command.commands.flatMap((sub) => leaves(sub, `${path} ${sub.name()}`.trim()));
+    const all = leaves(
+      program(async () => {}, inert()),
+      "",
+    );
+    expect(all.length).toBeGreaterThan(10);
+    expect(all.filter(({ path }) => !page.includes(`\`${path}`) && !page.includes(`${path} `)).map(({ path }) => path)).toEqual([]);
+    const options = new Set(all.flatMap(({ command }) => command.options.map(({ long }) => long ?? "")));
+    expect([...options].filter((option) => option !== "--filename" && !page.includes(option))).toEqual([]);
+  });
+});
+
+const inRoot = (arg: string): string => (arg.startsWith("examples/") ? join(ROOT, arg) : arg);
+
+const inert = (): Parameters<typeof program>[1] => ({
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  colours: false,
+  by: "ada",
+  open: () => Promise.reject(new Error("nothing is opened to list commands")),
+});
