@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import type { ScaleReading } from "../../lib/model/observation.ts";
+import { externalQuery, groupOf, objectQuery, podSelectorText, podsQuery, queryKey, questions } from "../../lib/model/query.ts";
+import type { HpaMetric, HpaSpec } from "../../lib/model/spec.ts";
+
+const scale = (selector: string): ScaleReading => ({ kind: "read", specReplicas: 1, statusReplicas: 1, selector, uid: "", resourceVersion: "" });
+const FAILED: ScaleReading = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "not found" } };
+
+const spec = (...metrics: readonly HpaMetric[]): HpaSpec => ({
+  dialect: "hpa",
+  target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  minReplicas: 1,
+  maxReplicas: 9,
+  metrics,
+});
+
+const average = { type: "AverageValue", averageValueMilli: 1n } as const;
+const value = { type: "Value", valueMilli: 1n } as const;
+const queue = { name: "depth", selector: { matchLabels: { queue: "b", app: "a" } } };
+const service = { apiVersion: "v1", kind: "Service", name: "front" };
+const unreadable = { name: "depth", selector: { matchExpressions: [{ key: "a", operator: "Sort" }] } };
+
+describe("questions()", () => {
+  it.each<[string, HpaMetric, boolean, boolean]>([
+    ["Resource", { type: "Resource", name: "cpu", target: average }, true, true],
+    ["ContainerResource", { type: "ContainerResource", name: "cpu", container: "app", target: average }, true, true],
+    ["Pods", { type: "Pods", metric: queue, target: average }, false, true],
+    ["Object by value", { type: "Object", metric: queue, describedObject: service, target: value }, false, true],
+    ["Object by average", { type: "Object", metric: queue, describedObject: service, target: average }, false, false],
+    ["External by value", { type: "External", metric: queue, target: value }, false, true],
+    ["External by average", { type: "External", metric: queue, target: average }, false, false],
+  ])("of a %s metric", (_, metric, podMetrics, pods) => {
+    expect(questions(spec(metric), "shop", scale("app=web"))).toMatchObject({ podMetrics, pods });
+  });
+
+  it("names each custom and external query once per metric, selectors in canonical text", () => {
+    const metrics: readonly HpaMetric[] = [
+      { type: "External", metric: queue, target: average },
+      { type: "Object", metric: { name: "rps" }, describedObject: service, target: average },
+      { type: "Pods", metric: { name: "connections" }, target: average },
+      { type: "Resource", name: "cpu", target: average },
+    ];
+    expect(questions(spec(...metrics), "shop", scale("tier=x,app=web"))).toEqual({
+      podMetrics: true,
+      pods: true,
+      external: [{ for: "external", metric: "depth", metricSelector: "app=a,queue=b" }],
+      custom: [
+        { for: "object", metric: "rps", metricSelector: "", group: "", kind: "Service", name: "front" },
+        { for: "pods", metric: "connections", metricSelector: "", podSelector: "app=web,tier=x" },
+      ],
+    });
+  });
+
+  it("asks nothing for a metric whose selector cannot be read", () => {
+    const metrics: readonly HpaMetric[] = [
+      { type: "External", metric: unreadable, target: average },
+      { type: "Object", metric: unreadable, describedObject: service, target: average },
+      { type: "Pods", metric: unreadable, target: average },
+    ];
+    expect(questions(spec(...metrics), "shop", scale("app=web"))).toMatchObject({ custom: [], external: [] });
+  });
+
+  it.each([
+    ["the scale could not be read", FAILED],
+    ["the scale has no selector", scale("")],
+    ["the selector cannot be read", scale("app in")],
+  ])("asks nothing about pods when %s", (_, reading) => {
+    expect(questions(spec({ type: "Pods", metric: queue, target: average }), "shop", reading).custom).toEqual([]);
+    expect(podSelectorText(reading)).toBeUndefined();
+  });
+});
+
+describe("objectQuery()", () => {
+  it("asks a Namespace of the core group by the autoscaler's own, whatever its name", () => {
+    expect(objectQuery(queue, { apiVersion: "v1", kind: "Namespace", name: "ignored" }, "shop")).toMatchObject({ name: "shop", group: "" });
+    expect(objectQuery(queue, { kind: "Namespace", name: "ignored" }, "shop")).toMatchObject({ name: "shop", group: "" });
+    expect(objectQuery(queue, { apiVersion: "x.io/v1", kind: "Namespace", name: "kept" }, "shop")).toMatchObject({ name: "kept", group: "x.io" });
+    expect(objectQuery(queue, service, "shop")).toMatchObject({ name: "front" });
+  });
+});
+
+describe("queryKey()", () => {
+  it("differs wherever the question differs", () => {
+    const keys = [
+      podsQuery(queue, "app=web"),
+      podsQuery(queue, "app=api"),
+      podsQuery({ name: "depth" }, "app=web"),
+      podsQuery({ name: "other" }, "app=web"),
+      objectQuery(queue, service, "shop"),
+      objectQuery(queue, { ...service, name: "back" }, "shop"),
+      objectQuery(queue, { ...service, kind: "Ingress" }, "shop"),
+      objectQuery(queue, { ...service, apiVersion: "x.io/v1" }, "shop"),
+      externalQuery(queue),
+      externalQuery({ name: "depth" }),
+      externalQuery({ name: "depth,app" }),
+    ].map((query) => (query ? queryKey(query) : ""));
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(keys).not.toContain("");
+  });
+
+  it("is the same for selectors of the same meaning", () => {
+    const one = externalQuery({ name: "depth", selector: { matchLabels: { a: "1", b: "2" } } });
+    const other = externalQuery({ name: "depth", selector: { matchLabels: { b: "2", a: "1" } } });
+    expect(one && queryKey(one)).toBe(other && queryKey(other));
+  });
+});
+
+describe("groupOf()", () => {
+  it.each([
+    ["v1", ""],
+    ["", ""],
+    ["apps/v1", "apps"],
+    ["networking.k8s.io/v1beta1", "networking.k8s.io"],
+  ])("of %j is %j", (apiVersion, group) => {
+    expect(groupOf(apiVersion)).toBe(group);
+  });
+});
