@@ -4,6 +4,7 @@ import { readOriginal } from "./hpa/read-original.ts";
 import { readV1 } from "./hpa/read-v1.ts";
 import { readV2 } from "./hpa/read-v2.ts";
 import { readV2Beta1 } from "./hpa/read-v2beta1.ts";
+import { admitWatermark } from "./watermark/admit-watermark.ts";
 
 const HPA = "HorizontalPodAutoscaler";
 
@@ -15,6 +16,7 @@ export const FORMS: readonly Form[] = [
   { apiVersion: "autoscaling/v2beta1", kind: HPA, admit: admitHpa(readV2Beta1) },
   { apiVersion: "autoscaling/v2alpha1", kind: HPA, admit: admitHpa(readV2Beta1) },
   { apiVersion: "extensions/v1beta1", kind: HPA, admit: admitHpa(readOriginal) },
+  { apiVersion: "datadoghq.com/v1alpha1", kind: "WatermarkPodAutoscaler", admit: admitWatermark },
 ];
 
 /** Those that a Kubernetes API of version 1.37 serves; it answers the others with status 400 (hpa.md 0.2). */

@@ -1,7 +1,8 @@
 import type { ScaleReading } from "./observation.ts";
 import { canonicalSelector, selectorOf } from "./selector.ts";
 import { parseSelector } from "./selector-text.ts";
-import type { AutoscalerSpec, DescribedObject, HpaMetric, MetricIdentifier } from "./spec.ts";
+import type { AutoscalerSpec, DescribedObject, HpaMetric, HpaSpec, MetricIdentifier } from "./spec.ts";
+import type { WatermarkSpec } from "./spec-watermark.ts";
 
 /** One question to custom.metrics.k8s.io about the pods that a selector matches. Selectors are canonical text; empty filters nothing. */
 export interface PodsQuery {
@@ -57,6 +58,23 @@ export const queryKey = (query: MetricQuery): string => {
  * question about its pods can be asked. `namespace` is the autoscaler's own.
  */
 export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleReading): Questions => {
+  switch (spec.dialect) {
+    case "hpa":
+      return hpaQuestions(spec, namespace, scale);
+    case "watermark":
+      return watermarkQuestions(spec);
+  }
+};
+
+/** Every source counts ready pods (watermark.md 2.4); usage comes from metrics.k8s.io. */
+const watermarkQuestions = ({ metrics, recommender }: WatermarkSpec): Questions => ({
+  pods: metrics.length > 0 || recommender !== undefined,
+  podMetrics: metrics.some(({ source }) => source === "Resource"),
+  custom: [],
+  external: metrics.filter(({ source }) => source === "External").flatMap((metric) => asList(externalQuery(metric))),
+});
+
+const hpaQuestions = (spec: HpaSpec, namespace: string, scale: ScaleReading): Questions => {
   const custom: CustomQuery[] = [];
   const external: ExternalQuery[] = [];
   const podSelector = podSelectorText(scale);

@@ -1,9 +1,10 @@
 import type { LabelSelector } from "./selector.ts";
+import type { WatermarkSpec } from "./spec-watermark.ts";
 
 /**
  * What an autoscaler is asked to do, after its manifest was validated, defaulted and converted (lib/manifest). The dialect names the rules that decide it.
  */
-export type AutoscalerSpec = HpaSpec;
+export type AutoscalerSpec = HpaSpec | WatermarkSpec;
 
 /** The workload whose scale subresource is written. */
 export interface TargetRef {

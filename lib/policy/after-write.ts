@@ -1,9 +1,9 @@
-import type { ControllerEvent, Scale, WriteOutcome } from "../model/decision.ts";
+import type { ControllerEvent, GaugeWrite, Scale, WriteOutcome } from "../model/decision.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
-import { setCondition } from "./conditions.ts";
-import { type Change, withScaleEvent } from "./scale-events.ts";
-import { failedUpdateScale, scaledToZero, succeededRescale } from "./steps/hpa/sentences.ts";
+import type { Change } from "./scale-events.ts";
+import { afterHpaWrite, withHpaScale } from "./steps/hpa/after-write.ts";
+import { afterWatermarkWrite, withWatermarkScale } from "./steps/watermark/after-write.ts";
 
 export interface WriteReport {
   readonly spec: AutoscalerSpec;
@@ -14,33 +14,29 @@ export interface WriteReport {
   readonly eventId?: string;
 }
 
-/** What to store and to tell after the PUT: the decision's own events come first. */
+/** What to store and to tell after the PUT: the decision's own events and series come first. */
 export interface Written {
   readonly windows: Windows;
   readonly events: readonly ControllerEvent[];
+  readonly gauges?: readonly GaugeWrite[];
 }
 
-/** hpa.md 2.4 step 6. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
-export const afterWrite = ({ spec, decision, outcome, atMs, eventId }: WriteReport): Written => {
-  const { windows, events, from, to, trigger } = decision;
-  if (outcome.kind === "refused") {
-    const conditions = setCondition(windows.status.conditions, failedUpdateScale(outcome.message), atMs);
-    const event = { type: "Warning", reason: "FailedRescale", message: `New size: ${to}; reason: ${trigger}; error: ${outcome.message}` } as const;
-    return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event] };
+/** The dialect's own consequences of an answered write. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
+export const afterWrite = ({ spec, ...report }: WriteReport): Written => {
+  switch (spec.dialect) {
+    case "hpa":
+      return afterHpaWrite(spec, report);
+    case "watermark":
+      return afterWatermarkWrite(report);
   }
-  const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
-  const change: Change = eventId === undefined ? { from, to, atMs } : { from, to, atMs, eventId };
-  return { windows: withScale(windows, spec, change), events: [...events, event] };
 };
 
-/** The windows with a scale that was, or may have been, made; also for one that a later sync settles. */
+/** The windows with a scale that was, or may have been, made; for one that a later sync settles. Twice changes nothing. */
 export const withScale = (windows: Windows, spec: AutoscalerSpec, change: Change): Windows => {
-  const { from, to, atMs } = change;
-  const wakeable = spec.metrics.some(({ type }) => type === "Object" || type === "External");
-  const zero = from > 0 && to === 0 && spec.minReplicas === 0 && wakeable;
-  const able = setCondition(windows.status.conditions, succeededRescale(to), atMs);
-  return {
-    memory: withScaleEvent(windows.memory, spec.behavior, change),
-    status: { ...windows.status, conditions: setCondition(able, scaledToZero(zero), atMs), desiredReplicas: to, lastScaleMs: atMs },
-  };
+  switch (spec.dialect) {
+    case "hpa":
+      return withHpaScale(windows, spec, change);
+    case "watermark":
+      return withWatermarkScale(windows, change);
+  }
 };

@@ -6,6 +6,7 @@ import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import { HPA_STEPS } from "./dialects/hpa.ts";
 import { ORIGINAL_STEPS } from "./dialects/original.ts";
+import { decideWatermark } from "./dialects/watermark.ts";
 import { runSteps } from "./steps/hpa/run.ts";
 
 /** Everything that a decision depends on; equal inputs give equal decisions. */
@@ -21,8 +22,11 @@ export interface DecideInput {
 
 /** What to do with one workload now, and why. Pure; a metric that is missing or absurd is a reason to hold inside the decision, never an exception. */
 export const decide = (input: DecideInput): Decision => {
-  switch (input.spec.dialect) {
+  const { spec } = input;
+  switch (spec.dialect) {
     case "hpa":
-      return runSteps(input.spec.rules === "original" ? ORIGINAL_STEPS : HPA_STEPS, { ...input, spec: input.spec });
+      return runSteps(spec.rules === "original" ? ORIGINAL_STEPS : HPA_STEPS, { ...input, spec });
+    case "watermark":
+      return decideWatermark({ ...input, spec });
   }
 };

@@ -1,6 +1,6 @@
 import type { AutoscalerRef } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
-import { type Memory, NEW_WINDOWS } from "../model/windows.ts";
+import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
 import { eventsOfAutoscaler } from "../store/events.ts";
 import { autoscalerView, eventView, type Known } from "./autoscaler-view.ts";
 import { known } from "./autoscalers.ts";
@@ -20,7 +20,7 @@ export const describe = async (desk: Desk, asked: Asked): Promise<Description> =
   const newest = await newestEvents(desk, found.record, all.nowMs);
   return {
     ...autoscalerView(all),
-    ...(all.spec.kind === "spec" && all.spec.spec.behavior && { behavior: all.spec.spec.behavior }),
+    ...(all.spec.kind === "spec" && all.spec.spec.dialect === "hpa" && all.spec.spec.behavior && { behavior: all.spec.spec.behavior }),
     windows: windowsOf(all, all.nowMs),
     events: newest.map(eventView).toReversed(),
   };
@@ -28,14 +28,20 @@ export const describe = async (desk: Desk, asked: Asked): Promise<Description> =
 
 /** What the windows held at an instant; nothing is known of those of a manifest that is not understood. */
 export const windowsOf = ({ spec, windows, cluster }: Known, atMs: number): WindowsView =>
-  spec.kind === "spec" ? windowsView(spec.spec, upTo((windows ?? NEW_WINDOWS).memory, atMs), cluster.settings, atMs) : NO_WINDOWS;
+  spec.kind === "spec" ? windowsView(spec.spec, upTo(windows ?? NEW_WINDOWS, atMs), cluster.settings, atMs) : NO_WINDOWS;
 
-/** Memory without what came after an instant. What has left every window since is gone for good, and missing here. */
-const upTo = ({ recommendations, scaleUps, scaleDowns }: Memory, atMs: number): Memory => ({
-  recommendations: recommendations?.filter((run) => run.firstMs <= atMs).map((run) => ({ ...run, lastMs: Math.min(run.lastMs, atMs) })) ?? null,
-  scaleUps: scaleUps.filter((change) => change.atMs <= atMs),
-  scaleDowns: scaleDowns.filter((change) => change.atMs <= atMs),
-});
+/** Windows without what came after an instant. What has left every window since is gone for good, and missing here. */
+const upTo = ({ memory: { recommendations, scaleUps, scaleDowns }, status }: Windows, atMs: number): Windows => {
+  const { lastScaleMs, ...rest } = status;
+  return {
+    memory: {
+      recommendations: recommendations?.filter((run) => run.firstMs <= atMs).map((run) => ({ ...run, lastMs: Math.min(run.lastMs, atMs) })) ?? null,
+      scaleUps: scaleUps.filter((change) => change.atMs <= atMs),
+      scaleDowns: scaleDowns.filter((change) => change.atMs <= atMs),
+    },
+    status: { ...rest, ...(lastScaleMs !== undefined && lastScaleMs <= atMs && { lastScaleMs }) },
+  };
+};
 
 const newestEvents = async (desk: Desk, ref: AutoscalerRef, untilMs: number): Promise<readonly ScaleEventRecord[]> => {
   const newest: ScaleEventRecord[] = [];

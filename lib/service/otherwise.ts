@@ -2,6 +2,7 @@ import type { MetricOutcome, StepOutcome } from "../model/decision.ts";
 import type { Evaluation } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
+import type { WatermarkSpec } from "../model/spec-watermark.ts";
 import { timesTarget } from "./metric-targets.ts";
 import { timeText } from "./time-text.ts";
 import type { Direction, WindowsView } from "./windows-view.ts";
@@ -37,6 +38,7 @@ const leadingMetric = ({ evaluation, spec, settings }: Circumstances): readonly 
     .filter((metric): metric is Measured => metric.kind === "measured")
     .reduce<Measured | undefined>((most, metric) => (most && most.proposal >= metric.proposal ? most : metric), undefined);
   if (!leading || from === undefined) return [];
+  if (spec?.dialect === "watermark") return [betweenTheMarks(leading, spec, from)];
   const up = 1 + (spec?.behavior?.scaleUp.tolerance ?? settings.tolerance);
   const down = 1 - (spec?.behavior?.scaleDown.tolerance ?? settings.tolerance);
   const { name, value, target, proposal } = leading;
@@ -47,6 +49,11 @@ const leadingMetric = ({ evaluation, spec, settings }: Circumstances): readonly 
   return proposal > from
     ? [`${measured} and asks for ${proposal}: at or below ${timesTarget(target, up)} it would ask for no more than ${from}`]
     : [`${measured} and asks for ${proposal}: at or above ${timesTarget(target, down)} it would ask for no fewer than ${from}`];
+};
+
+const betweenTheMarks = ({ name, value, target, proposal }: Measured, { toleranceMilli }: WatermarkSpec, from: number): string => {
+  const wants = proposal === from ? "asks for no change" : `asks for ${proposal}`;
+  return `${name} is at ${value} and ${wants}: between its marks ${target}, widened by ${Number(toleranceMilli) / 10} %, the count would stay at ${from}`;
 };
 
 const limitSentence = ({ step, before, after, limit }: StepOutcome, { windows }: Circumstances): readonly string[] => {

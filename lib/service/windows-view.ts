@@ -1,6 +1,7 @@
 import type { ControllerSettings } from "../model/settings.ts";
-import type { AutoscalerSpec, ScalingPolicy, ScalingRules } from "../model/spec.ts";
-import type { Memory, RecommendationRun, ScaleChange } from "../model/windows.ts";
+import type { AutoscalerSpec, HpaSpec, ScalingPolicy, ScalingRules } from "../model/spec.ts";
+import type { WatermarkSpec } from "../model/spec-watermark.ts";
+import type { Memory, RecommendationRun, ScaleChange, Status, Windows } from "../model/windows.ts";
 import { timeText } from "./time-text.ts";
 
 export interface WindowsView {
@@ -8,6 +9,15 @@ export interface WindowsView {
   readonly recommendations: readonly { readonly replicas: number; readonly first: string; readonly last: string }[];
   readonly stabilization: readonly StabilizationView[];
   readonly rates: readonly RateView[];
+  /** Windows that any scale closes, for dialects that have them. */
+  readonly forbidden?: readonly ForbiddenView[];
+}
+
+export interface ForbiddenView {
+  readonly direction: Direction;
+  readonly windowSeconds: number;
+  /** When it opens again; absent while it is open. */
+  readonly until?: string;
 }
 
 export interface StabilizationView {
@@ -31,7 +41,28 @@ export interface RateView {
 export type Direction = "scaleUp" | "scaleDown";
 
 /** What the windows of an autoscaler hold at an instant, and when each part of it ends (hpa.md 2.6, 3.8, 3.9). Times are RFC 3339. */
-export const windowsView = (spec: AutoscalerSpec, memory: Memory, settings: ControllerSettings, nowMs: number): WindowsView => {
+export const windowsView = (spec: AutoscalerSpec, { memory, status }: Windows, settings: ControllerSettings, nowMs: number): WindowsView => {
+  switch (spec.dialect) {
+    case "hpa":
+      return hpaView(spec, memory, settings, nowMs);
+    case "watermark":
+      return { ...NO_WINDOWS, forbidden: forbidden(spec, status, nowMs) };
+  }
+};
+
+/** One scale of either direction closes both (watermark.md 2.9). */
+const forbidden = (spec: WatermarkSpec, { lastScaleMs }: Status, nowMs: number): readonly ForbiddenView[] =>
+  (
+    [
+      ["scaleUp", spec.upscaleForbiddenWindowSeconds],
+      ["scaleDown", spec.downscaleForbiddenWindowSeconds],
+    ] as const
+  ).map(([direction, windowSeconds]) => {
+    const endMs = lastScaleMs === undefined ? undefined : lastScaleMs + windowSeconds * 1000;
+    return { direction, windowSeconds, ...(endMs !== undefined && endMs > nowMs && { until: timeText(endMs) }) };
+  });
+
+const hpaView = (spec: HpaSpec, memory: Memory, settings: ControllerSettings, nowMs: number): WindowsView => {
   // Places of the list are used again, so that it is not in order of time (hpa.md 3.8).
   const runs = (memory.recommendations ?? []).toSorted((a, b) => a.lastMs - b.lastMs || a.firstMs - b.firstMs);
   return {
@@ -44,10 +75,7 @@ export const windowsView = (spec: AutoscalerSpec, memory: Memory, settings: Cont
 };
 
 /** Without behavior only the way down is stabilized, over the cluster's own window (hpa.md 2.6.1). */
-const windowsOf = (
-  spec: AutoscalerSpec,
-  settings: ControllerSettings,
-): readonly { readonly direction: Direction; readonly windowSeconds: number }[] => {
+const windowsOf = (spec: HpaSpec, settings: ControllerSettings): readonly { readonly direction: Direction; readonly windowSeconds: number }[] => {
   const fallbackSeconds = settings.downscaleStabilizationMs / 1000;
   const { behavior } = spec;
   if (!behavior) return [{ direction: "scaleDown", windowSeconds: fallbackSeconds }];

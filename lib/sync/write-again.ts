@@ -17,5 +17,7 @@ export const mayWriteAgain = (dialect: AutoscalerSpec["dialect"], intent: Intent
   switch (dialect) {
     case "hpa":
       return { kind: "yes", version: reading };
+    case "watermark":
+      return { kind: "no", message: "the count is decided anew by the next sync" };
   }
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { HpaSpec } from "../../lib/model/spec.ts";
-import type { Memory } from "../../lib/model/windows.ts";
+import { type Memory, NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { windowsView } from "../../lib/service/windows-view.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
@@ -26,14 +26,16 @@ const behavior = (up: number, down?: number): NonNullable<HpaSpec["behavior"]> =
   },
 });
 
+const withMemory = (memory: Memory): Windows => ({ ...NEW_WINDOWS, memory });
+
 describe("windowsView() stabilization", () => {
   it("without behavior knows the way down alone, over the cluster's own window", () => {
-    expect(windowsView(SPEC, EMPTY, DEFAULT_SETTINGS, NOW).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
+    expect(windowsView(SPEC, withMemory(EMPTY), DEFAULT_SETTINGS, NOW).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
   });
 
   it("names the highest recommendation inside the window as the one that holds, and when it leaves", () => {
     const memory = { ...EMPTY, recommendations: [run(9, 500, 290), run(7, 275, 100), run(4, 85, 0)] };
-    expect(windowsView(SPEC, memory, DEFAULT_SETTINGS, NOW).stabilization).toEqual([
+    expect(windowsView(SPEC, withMemory(memory), DEFAULT_SETTINGS, NOW).stabilization).toEqual([
       { direction: "scaleDown", windowSeconds: 300, held: { replicas: 9, until: at(10) } },
     ]);
   });
@@ -44,12 +46,12 @@ describe("windowsView() stabilization", () => {
     ["outside", 301, 7],
   ])("holds a recommendation %s", (_where, lastAgo, replicas) => {
     const memory = { ...EMPTY, recommendations: [run(9, 500, lastAgo), run(7, 275, 100), run(4, 85, 0)] };
-    expect(windowsView(SPEC, memory, DEFAULT_SETTINGS, NOW).stabilization[0]?.held?.replicas).toBe(replicas);
+    expect(windowsView(SPEC, withMemory(memory), DEFAULT_SETTINGS, NOW).stabilization[0]?.held?.replicas).toBe(replicas);
   });
 
   it("holds nothing while the newest recommendation is the extreme one", () => {
     const memory = { ...EMPTY, recommendations: [run(4, 85, 30), run(9, 15, 0)] };
-    expect(windowsView(SPEC, memory, DEFAULT_SETTINGS, NOW).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
+    expect(windowsView(SPEC, withMemory(memory), DEFAULT_SETTINGS, NOW).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
   });
 
   it("lists recommendations in order of time, whatever places they have in the list", () => {
@@ -61,7 +63,7 @@ describe("windowsView() stabilization", () => {
 
   it("looks for the lowest on the way up, and takes the cluster's window where behavior names none", () => {
     const memory = { ...EMPTY, recommendations: [run(3, 50, 20), run(8, 15, 0)] };
-    expect(windowsView({ ...SPEC, behavior: behavior(60) }, memory, DEFAULT_SETTINGS, NOW).stabilization).toEqual([
+    expect(windowsView({ ...SPEC, behavior: behavior(60) }, withMemory(memory), DEFAULT_SETTINGS, NOW).stabilization).toEqual([
       { direction: "scaleUp", windowSeconds: 60, held: { replicas: 3, until: at(40) } },
       { direction: "scaleDown", windowSeconds: 300 },
     ]);
@@ -78,7 +80,7 @@ describe("windowsView() rates", () => {
       ],
       scaleDowns: [{ change: 1, atMs: ago(10) }],
     };
-    expect(windowsView({ ...SPEC, behavior: behavior(0) }, memory, DEFAULT_SETTINGS, NOW).rates).toEqual([
+    expect(windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(memory), DEFAULT_SETTINGS, NOW).rates).toEqual([
       {
         direction: "scaleUp",
         type: "Pods",
@@ -95,9 +97,9 @@ describe("windowsView() rates", () => {
   });
 
   it("lists no rates for a direction that is disabled, nor without behavior", () => {
-    expect(windowsView(SPEC, EMPTY, DEFAULT_SETTINGS, NOW).rates).toEqual([]);
-    expect(windowsView({ ...SPEC, behavior: behavior(0) }, EMPTY, DEFAULT_SETTINGS, NOW).rates.map(({ direction }) => direction)).toEqual([
-      "scaleUp",
-    ]);
+    expect(windowsView(SPEC, withMemory(EMPTY), DEFAULT_SETTINGS, NOW).rates).toEqual([]);
+    expect(windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(EMPTY), DEFAULT_SETTINGS, NOW).rates.map(({ direction }) => direction)).toEqual(
+      ["scaleUp"],
+    );
   });
 });

@@ -18,7 +18,7 @@ export const defaulted = (spec: WatermarkManifestSpec): WatermarkManifestSpec =>
   ...spec,
   minReplicas: spec.minReplicas ?? 1,
   algorithm: spec.algorithm || "absolute",
-  tolerance: milli(spec.tolerance) === 0n ? DEFAULT_TOLERANCE : spec.tolerance,
+  tolerance: spec.tolerance === undefined || milli(spec.tolerance) === 0n ? DEFAULT_TOLERANCE : spec.tolerance,
   scaleUpLimitFactor: spec.scaleUpLimitFactor ?? DEFAULT_UP_FACTOR,
   scaleDownLimitFactor: spec.scaleDownLimitFactor ?? DEFAULT_DOWN_FACTOR,
   upscaleForbiddenWindowSeconds: spec.upscaleForbiddenWindowSeconds || DEFAULT_UP_WINDOW_SECONDS,

@@ -1,73 +1,175 @@
-import * as z from "zod";
-import { parseQuantity } from "../../model/quantity.ts";
+import { canonicalOf, type Quantity } from "../../model/quantity.ts";
+import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, type Selector } from "../hpa/v2-shape.ts";
+import { anything, int32, listOf, objectOf, quantity, type ReadAs, type Reading, type Shape, text, textMap } from "../shape.ts";
 
-/** The schema of `datadoghq.com/v1alpha1 WatermarkPodAutoscaler`, before defaulting (watermark.md 1.1). */
+/** The schema of `datadoghq.com/v1alpha1 WatermarkPodAutoscaler`, as a manifest has it, before defaulting (watermark.md 1.1). */
+export interface WatermarkManifestSpec {
+  readonly scaleTargetRef: { readonly kind: string; readonly name: string; readonly apiVersion: string };
+  readonly metrics: readonly WatermarkManifestMetric[];
+  readonly recommender?: WatermarkManifestRecommender;
+  readonly minReplicas?: number;
+  readonly maxReplicas: number;
+  readonly algorithm: string;
+  readonly tolerance?: string;
+  readonly scaleUpLimitFactor?: string;
+  readonly scaleDownLimitFactor?: string;
+  readonly upscaleForbiddenWindowSeconds: number;
+  readonly downscaleForbiddenWindowSeconds: number;
+  readonly upscaleDelayAboveWatermarkSeconds: number;
+  readonly downscaleDelayBelowWatermarkSeconds: number;
+  readonly replicaScalingAbsoluteModulo?: number;
+  readonly convergeTowardsWatermark: string;
+  readonly dryRun: boolean;
+  readonly tolerateZero: boolean;
+  readonly minAvailableReplicaPercentage: number;
+  readonly readinessDelaySeconds: number;
+}
 
-const MAX_I32 = 2_147_483_647;
-const count = (least: number) => z.number().int().min(least).max(MAX_I32);
+/** Quantities are canonical text. */
+export interface WatermarkManifestMetric {
+  readonly type: string;
+  readonly external?: MetricBlock;
+  readonly resource?: MetricBlock;
+}
 
-/** Integers and texts, as the API server takes them; a bare fraction is taken as well, because people write `tolerance: 0.01`. */
-const quantity = z
-  .union([z.string(), z.number()])
-  .transform(String)
-  .refine((text) => parseQuantity(text) !== undefined, { error: 'must be a quantity such as "0.1", 100m or 5k' });
+export interface MetricBlock {
+  readonly name: string;
+  readonly metricSelector?: Selector;
+  readonly highWatermark?: string;
+  readonly lowWatermark?: string;
+}
 
-const selector = z.object({
-  matchLabels: z.record(z.string(), z.string()).optional(),
-  matchExpressions: z.array(z.object({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() })).optional(),
+export interface WatermarkManifestRecommender {
+  readonly url: string;
+  readonly targetType: string;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly highWatermark?: string;
+  readonly lowWatermark?: string;
+  readonly tls: Readonly<Record<string, string>>;
+}
+
+const flag: Shape<boolean> = (value, path, reading) => {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === "boolean") return value;
+  reading.problems.push({ field: path, type: "FieldValueTypeInvalid", detail: "must be true or false", fix: "write true or false" });
+  return undefined;
+};
+
+const MARKS = { highWatermark: quantity, lowWatermark: quantity } as const;
+const TLS = objectOf({
+  caFile: text,
+  certFile: text,
+  keyFile: text,
+  serverName: text,
+  insecureSkipVerify: flag,
+  minVersion: text,
+  maxVersion: text,
 });
 
-const marks = { highWatermark: quantity.optional(), lowWatermark: quantity.optional() };
+export const WATERMARK_SPEC_FIELDS = {
+  scaleTargetRef: CROSS_VERSION_REFERENCE,
+  metrics: listOf(
+    objectOf({
+      type: text,
+      external: objectOf({ metricName: text, metricSelector: LABEL_SELECTOR, ...MARKS }),
+      resource: objectOf({ name: text, metricSelector: LABEL_SELECTOR, ...MARKS }),
+    }),
+    {},
+  ),
+  recommender: objectOf({ url: text, targetType: text, settings: textMap, ...MARKS, tlsConfig: TLS }),
+  minReplicas: int32,
+  maxReplicas: int32,
+  algorithm: text,
+  tolerance: quantity,
+  scaleUpLimitFactor: quantity,
+  scaleDownLimitFactor: quantity,
+  upscaleForbiddenWindowSeconds: int32,
+  downscaleForbiddenWindowSeconds: int32,
+  upscaleDelayAboveWatermarkSeconds: int32,
+  downscaleDelayBelowWatermarkSeconds: int32,
+  replicaScalingAbsoluteModulo: int32,
+  convergeTowardsWatermark: text,
+  dryRun: flag,
+  tolerateZero: flag,
+  minAvailableReplicaPercentage: int32,
+  readinessDelaySeconds: int32,
+  // Written by old versions and dropped by newer ones.
+  readinessDelay: anything,
+} as const;
 
-const tls = z.object({
-  caFile: z.string().optional(),
-  certFile: z.string().optional(),
-  keyFile: z.string().optional(),
-  serverName: z.string().optional(),
-  insecureSkipVerify: z.boolean().optional(),
-  minVersion: z.string().optional(),
-  maxVersion: z.string().optional(),
+const SPEC = objectOf(WATERMARK_SPEC_FIELDS);
+type Read = NonNullable<ReadAs<typeof SPEC>>;
+
+/** Reads a spec; what cannot be read is a problem in `reading`. Absent numbers are 0 and absent texts empty, as in the original. */
+export const readWatermarkSpec = (value: unknown, path: string, reading: Reading): WatermarkManifestSpec =>
+  watermarkSpecFrom(SPEC(value, path, reading) ?? {});
+
+/** What an absent field means: Go's zero. Those that stay absent are told apart from 0 by the defaulting (watermark.md 1.2). */
+const ZEROS = {
+  maxReplicas: 0,
+  algorithm: "",
+  upscaleForbiddenWindowSeconds: 0,
+  downscaleForbiddenWindowSeconds: 0,
+  upscaleDelayAboveWatermarkSeconds: 0,
+  downscaleDelayBelowWatermarkSeconds: 0,
+  convergeTowardsWatermark: "",
+  dryRun: false,
+  tolerateZero: false,
+  minAvailableReplicaPercentage: 0,
+  readinessDelaySeconds: 0,
+} as const;
+
+type Given<Fields> = { readonly [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
+
+/** The members that a manifest gives. */
+const given = <Fields extends object>(fields: Fields): Partial<Given<Fields>> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Given<Fields>>;
+
+export const watermarkSpecFrom = (read: Read): WatermarkManifestSpec => {
+  const { scaleTargetRef, metrics, recommender, tolerance, scaleUpLimitFactor, scaleDownLimitFactor, readinessDelay: _dropped, ...plain } = read;
+  return {
+    ...ZEROS,
+    ...given(plain),
+    scaleTargetRef: { kind: "", name: "", apiVersion: "", ...given(scaleTargetRef ?? {}) },
+    metrics: (metrics ?? []).map(metricFrom),
+    ...(recommender && { recommender: recommenderFrom(recommender) }),
+    ...amounts({ tolerance, scaleUpLimitFactor, scaleDownLimitFactor }),
+  };
+};
+
+type ReadMetric = NonNullable<Read["metrics"]>[number];
+type ReadMarks = { readonly highWatermark?: Quantity | undefined; readonly lowWatermark?: Quantity | undefined };
+
+const metricFrom = ({ type, external, resource }: ReadMetric): WatermarkManifestMetric => ({
+  type: type ?? "",
+  ...(external && { external: blockFrom(external.metricName, external.metricSelector, external) }),
+  ...(resource && { resource: blockFrom(resource.name, resource.metricSelector, resource) }),
 });
 
-export const watermarkSpecShape = z.object({
-  scaleTargetRef: z
-    .object({ kind: z.string().default(""), name: z.string().default(""), apiVersion: z.string().default("") })
-    .default({ kind: "", name: "", apiVersion: "" }),
-  metrics: z
-    .array(
-      z.object({
-        type: z.string(),
-        external: z.object({ metricName: z.string(), metricSelector: selector.optional(), ...marks }).optional(),
-        resource: z.object({ name: z.string(), metricSelector: selector.optional(), ...marks }).optional(),
-      }),
-    )
-    .default([]),
-  recommender: z
-    .object({
-      url: z.string(),
-      targetType: z.string().default(""),
-      settings: z.record(z.string(), z.string()).default({}),
-      ...marks,
-      tlsConfig: tls.optional(),
-    })
-    .optional(),
-  minReplicas: count(0).optional(),
-  maxReplicas: count(0).default(0),
-  algorithm: z.string().default(""),
-  tolerance: quantity.optional(),
-  scaleUpLimitFactor: quantity.optional(),
-  scaleDownLimitFactor: quantity.optional(),
-  upscaleForbiddenWindowSeconds: count(0).default(0),
-  downscaleForbiddenWindowSeconds: count(0).default(0),
-  upscaleDelayAboveWatermarkSeconds: count(0).default(0),
-  downscaleDelayBelowWatermarkSeconds: count(0).default(0),
-  replicaScalingAbsoluteModulo: count(0).optional(),
-  convergeTowardsWatermark: z.string().default(""),
-  dryRun: z.boolean().default(false),
-  tolerateZero: z.boolean().default(false),
-  minAvailableReplicaPercentage: z.number().int().max(100).default(0),
-  readinessDelaySeconds: count(0).default(0),
+const blockFrom = (name: string | undefined, metricSelector: Selector | undefined, { highWatermark, lowWatermark }: ReadMarks): MetricBlock => ({
+  name: name ?? "",
+  ...(metricSelector && { metricSelector }),
+  ...amounts({ highWatermark, lowWatermark }),
 });
 
-export type WatermarkManifestSpec = z.output<typeof watermarkSpecShape>;
-export type WatermarkManifestMetric = WatermarkManifestSpec["metrics"][number];
+const recommenderFrom = ({
+  url,
+  targetType,
+  settings,
+  highWatermark,
+  lowWatermark,
+  tlsConfig,
+}: NonNullable<Read["recommender"]>): WatermarkManifestRecommender => ({
+  url: url ?? "",
+  targetType: targetType ?? "",
+  settings: settings ?? {},
+  ...amounts({ highWatermark, lowWatermark }),
+  // `insecureSkipVerify` is read and not followed: the original never applied it, and the answer decides about production.
+  tls: Object.fromEntries(Object.entries(tlsConfig ?? {}).flatMap(([key, value]) => (typeof value === "string" ? [[key, value]] : []))),
+});
+
+/** Quantities as canonical text; those that are absent stay so. */
+const amounts = <Name extends string>(given: Readonly<Record<Name, Quantity | undefined>>): { readonly [Key in Name]?: string } => {
+  const texts = Object.entries<Quantity | undefined>(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, canonicalOf(value)]]));
+  return Object.fromEntries(texts) as { readonly [Key in Name]?: string };
+};

@@ -1,7 +1,9 @@
 import { milliOf, parseQuantity, wholeOf } from "../../model/quantity.ts";
+import type { LabelSelector } from "../../model/selector.ts";
 import type { LifecycleControl, LimitFactor, Recommender, WatermarkMetric, WatermarkSpec } from "../../model/spec-watermark.ts";
+import type { Selector } from "../hpa/v2-shape.ts";
 import { defaulted, milli } from "./defaults.ts";
-import type { WatermarkManifestMetric, WatermarkManifestSpec } from "./shape.ts";
+import type { WatermarkManifestMetric, WatermarkManifestRecommender, WatermarkManifestSpec } from "./shape.ts";
 import { breaches } from "./validity.ts";
 
 type Annotations = Readonly<Record<string, string>>;
@@ -56,43 +58,27 @@ export const factorOf = (text: string | undefined): LimitFactor => {
 export const metricOf = (metric: WatermarkManifestMetric): readonly WatermarkMetric[] => {
   const block = metric.type === "External" ? metric.external : metric.resource;
   if (!block) return [];
-  const name = "metricName" in block ? block.metricName : block.name;
   const high = block.highWatermark ?? block.lowWatermark;
   const low = block.lowWatermark ?? block.highWatermark;
-  const selector = {
-    ...(block.metricSelector?.matchLabels ? { matchLabels: block.metricSelector.matchLabels } : {}),
-    ...(block.metricSelector?.matchExpressions
-      ? {
-          matchExpressions: block.metricSelector.matchExpressions.map(({ key, operator, values }) => ({
-            key,
-            operator,
-            ...(values ? { values } : {}),
-          })),
-        }
-      : {}),
-  };
-  return [{ source: metric.type === "External" ? "External" : "Resource", name, selector, highMilli: milli(high), lowMilli: milli(low) }];
+  const selector = block.metricSelector ? labelSelectorOf(block.metricSelector) : {};
+  return [{ source: metric.type === "External" ? "External" : "Resource", name: block.name, selector, highMilli: milli(high), lowMilli: milli(low) }];
 };
 
-/** `insecureSkipVerify` is read and not followed: the original never applied it, and the answer decides about production. */
-const recommenderOf = ({
+const labelSelectorOf = ({ matchLabels, matchExpressions }: Selector): LabelSelector => ({
+  ...(matchLabels && { matchLabels }),
+  ...(matchExpressions && {
+    matchExpressions: matchExpressions.map(({ key, operator, values }) => ({ key: key ?? "", operator: operator ?? "", ...(values && { values }) })),
+  }),
+});
+
+const recommenderOf = ({ url, targetType, settings, highWatermark, lowWatermark, tls }: WatermarkManifestRecommender): Recommender => ({
   url,
   targetType,
   settings,
-  highWatermark,
-  lowWatermark,
-  tlsConfig,
-}: NonNullable<WatermarkManifestSpec["recommender"]>): Recommender => {
-  const { insecureSkipVerify: _ignored, ...tls } = tlsConfig ?? {};
-  return {
-    url,
-    targetType,
-    settings,
-    ...(highWatermark === undefined ? {} : { highMilli: milli(highWatermark) }),
-    ...(lowWatermark === undefined ? {} : { lowMilli: milli(lowWatermark) }),
-    tls: Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined)),
-  };
-};
+  ...(highWatermark === undefined ? {} : { highMilli: milli(highWatermark) }),
+  ...(lowWatermark === undefined ? {} : { lowMilli: milli(lowWatermark) }),
+  tls,
+});
 
 const TRUE_WORDS = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 const FALSE_WORDS = new Set(["0", "f", "F", "FALSE", "false", "False", ""]);

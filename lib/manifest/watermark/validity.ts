@@ -83,7 +83,7 @@ const nameOf = (metric: WatermarkManifestMetric): string => {
   const pairs = Object.keys(labels)
     .sort()
     .map((key) => `${key}:${labels[key]}`);
-  return `${metric.external?.metricName ?? metric.resource?.name ?? ""}{map[${pairs.join(" ")}]}`;
+  return `${(metric.external ?? metric.resource)?.name ?? ""}{map[${pairs.join(" ")}]}`;
 };
 
 const metricBreach = (metric: WatermarkManifestMetric, path: string): Breach | undefined => {

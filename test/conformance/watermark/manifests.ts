@@ -1,17 +1,16 @@
 import { defaulted, isDefaulted } from "../../../lib/manifest/watermark/defaults.ts";
 import { logAttributes } from "../../../lib/manifest/watermark/log-attributes.ts";
-import { watermarkSpecShape } from "../../../lib/manifest/watermark/shape.ts";
 import { metricOf } from "../../../lib/manifest/watermark/spec.ts";
 import { breaches } from "../../../lib/manifest/watermark/validity.ts";
 import { canonicalOf, milliOf, parseQuantity, wholeOf } from "../../../lib/model/quantity.ts";
 import { differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
-import { only, type Raw, rawOf, textOf } from "./raw.ts";
+import { only, type Raw, rawOf, specFrom, textOf } from "./raw.ts";
 
 export const validityKind: CaseRunner = (vector) => {
   const input = rawOf(vector["input"]);
   const expect = rawOf(vector["expect"]);
-  const given = watermarkSpecShape.parse(input["spec"]);
+  const given = specFrom(input["spec"]);
   const [breach] = breaches(input["defaulted"] === true ? defaulted(given) : given);
   return differences(expect, only(expect, { error: breach?.message ?? null, isDefaulted: isDefaulted(given) }));
 };
@@ -19,7 +18,7 @@ export const validityKind: CaseRunner = (vector) => {
 /** Marks as thousandths: the fill happens on the way to the spec that is decided. */
 export const fillWatermarksKind: CaseRunner = (vector) => {
   const marksOf = (value: unknown) => {
-    const [metric] = watermarkSpecShape.parse({ metrics: [rawOf(value)["metric"]] }).metrics.flatMap(metricOf);
+    const [metric] = specFrom({ metrics: [rawOf(value)["metric"]] }).metrics.flatMap(metricOf);
     return { high: metric?.highMilli, low: metric?.lowMilli };
   };
   return differences(marksOf(vector["expect"]), marksOf(vector["input"]));

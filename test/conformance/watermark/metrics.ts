@@ -1,6 +1,5 @@
 import { readExternalValues, readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
 import { readRecommenderAnswer, readRecommenderReply } from "../../../lib/cluster/read/recommender.ts";
-import { watermarkSpecShape } from "../../../lib/manifest/watermark/shape.ts";
 import { metricOf } from "../../../lib/manifest/watermark/spec.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { Answer, MetricAnswers, RecommenderReply } from "../../../lib/model/observation.ts";
@@ -12,7 +11,7 @@ import { sourcesOf } from "../../../lib/policy/steps/watermark/combine.ts";
 import { recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
-import { bareSpec, numberOf, only, podsOf, type Raw, rawOf, scaleOf, textOf, timeOf } from "./raw.ts";
+import { bareSpec, numberOf, only, podsOf, type Raw, rawOf, scaleOf, specFrom, textOf, timeOf } from "./raw.ts";
 
 const EMPTY: MetricAnswers = { custom: new Map(), external: new Map() };
 
@@ -22,8 +21,7 @@ export const replicaCalculationKind: CaseRunner = (vector) => {
   const expect = rawOf(vector["expect"]);
   const scale = scaleOf(input["scale"]);
   const { name, namespace } = rawOf(input["scale"]);
-  const [metric] =
-    input["metric"] === undefined ? [] : watermarkSpecShape.parse({ metrics: [named(rawOf(input["metric"]))] }).metrics.flatMap(metricOf);
+  const [metric] = input["metric"] === undefined ? [] : specFrom({ metrics: [named(rawOf(input["metric"]))] }).metrics.flatMap(metricOf);
   const bare = bareSpec({ ...rawOf(input["spec"]), metrics: [] }, textOf(name));
   const annotations = rawOf(input["annotations"]);
   const spec: WatermarkSpec = {

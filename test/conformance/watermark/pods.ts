@@ -1,11 +1,10 @@
 import { readPod } from "../../../lib/cluster/read/pods.ts";
-import { watermarkSpecShape } from "../../../lib/manifest/watermark/shape.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import { parseSelector } from "../../../lib/model/selector-text.ts";
 import { countReady, groupPods, noneReady, ownerMatches } from "../../../lib/policy/metrics/watermark/pods.ts";
 import { differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
-import { numberOf, only, podsOf, type Raw, rawOf, textOf, timeOf } from "./raw.ts";
+import { numberOf, only, podsOf, type Raw, rawOf, specFrom, textOf, timeOf } from "./raw.ts";
 
 const rulesOf = (input: Raw) => ({
   target: { name: textOf(input["targetName"]) },
@@ -58,7 +57,7 @@ export const podHelpersKind: CaseRunner = (vector) => {
       });
     case "skip-owner-check": {
       const annotations = (input["annotations"] ?? {}) as Readonly<Record<string, string>>;
-      const spec = watermarkSpecOf(watermarkSpecShape.parse({}), annotations, { skipNotScalingEvents: false, clusterName: "" });
+      const spec = watermarkSpecOf(specFrom({}), annotations, { skipNotScalingEvents: false, clusterName: "" });
       return differences(expect, { skip: spec.skipOwnerCheck });
     }
     default:

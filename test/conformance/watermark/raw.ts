@@ -1,6 +1,7 @@
 import { readPods } from "../../../lib/cluster/read/pods.ts";
+import { newReading } from "../../../lib/manifest/shape.ts";
 import { milli } from "../../../lib/manifest/watermark/defaults.ts";
-import { watermarkSpecShape } from "../../../lib/manifest/watermark/shape.ts";
+import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { factorOf, metricOf, watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import { type LabelIndex, labelIndex } from "../../../lib/model/label-index.ts";
 import type { Pod, ScaleRead } from "../../../lib/model/observation.ts";
@@ -9,6 +10,9 @@ import type { Condition } from "../../../lib/model/windows.ts";
 
 /** Inputs of single functions (`wpa-vectors/1`) as the raw JSON that a sync reads. */
 export type Raw = Readonly<Record<string, unknown>>;
+
+/** Some vectors of the original leave out what a schema would ask for; a spec is read all the same. */
+export const specFrom = (value: unknown) => readWatermarkSpec(value ?? {}, "spec", newReading());
 
 export const rawOf = (value: unknown): Raw => (typeof value === "object" && value !== null ? (value as Raw) : {});
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -39,7 +43,7 @@ export const scaleOf = (value: unknown): ScaleRead => {
 
 /** A spec whose missing members are Go's zeros: no defaults are filled in. */
 export const bareSpec = (value: unknown, targetName = "foo"): WatermarkSpec => {
-  const given = watermarkSpecShape.parse(value ?? {});
+  const given = specFrom(value ?? {});
   const { invalid: _checked, ...spec } = watermarkSpecOf(given, {}, { skipNotScalingEvents: false, clusterName: "" });
   return {
     ...spec,

@@ -1,4 +1,3 @@
-import { watermarkSpecShape } from "../../../lib/manifest/watermark/shape.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import type { GaugeWrite } from "../../../lib/model/decision.ts";
 import type { ScaleRead } from "../../../lib/model/observation.ts";
@@ -11,6 +10,7 @@ import { afterWatermarkWrite } from "../../../lib/policy/steps/watermark/after-w
 import { recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
+import { specFrom } from "./raw.ts";
 import { type Expected, type ExpectedCondition, type Manifest, observationOf, type RawScale, type Step } from "./world.ts";
 
 interface Sequence {
@@ -54,7 +54,7 @@ const runStep = (
   windows: Windows,
 ): Outcome => {
   const options = { skipNotScalingEvents: config.skipNotScalingEvents ?? false, clusterName: config.clusterName ?? "" };
-  const spec = watermarkSpecOf(watermarkSpecShape.parse(manifest.spec), manifest.metadata.annotations ?? {}, options);
+  const spec = watermarkSpecOf(specFrom(manifest.spec), manifest.metadata.annotations ?? {}, options);
   const nowMs = Date.parse(step.now);
   const observation = observationOf(state, step, spec.target);
   const { namespace, name } = manifest.metadata;
@@ -67,11 +67,15 @@ const runStep = (
     };
   }
   const refusal = state.scale.updateError;
-  const after = afterWatermarkWrite(decision, refusal ? { kind: "refused", message: refusal.message } : { kind: "applied" }, nowMs);
+  const after = afterWatermarkWrite({
+    decision,
+    outcome: refusal ? { kind: "refused", message: refusal.message } : { kind: "applied" },
+    atMs: nowMs,
+  });
   const counts = refusal ? { written: null, refused: decision.to } : { written: decision.to };
   return {
     windows: after.windows,
-    shown: shownOf(decision, after.windows, counts, [...decision.events, ...after.events], [...(decision.gauges ?? []), ...after.gauges], request),
+    shown: shownOf(decision, after.windows, counts, after.events, after.gauges ?? [], request),
   };
 };
 

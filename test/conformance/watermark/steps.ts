@@ -1,5 +1,4 @@
 import { isDefaulted } from "../../../lib/manifest/watermark/defaults.ts";
-import { watermarkSpecShape } from "../../../lib/manifest/watermark/shape.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import type { Decision, GaugeWrite } from "../../../lib/model/decision.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
@@ -16,7 +15,7 @@ import { newestFirst, recorder } from "../../../lib/policy/steps/watermark/recor
 import { limitSentence } from "../../../lib/policy/steps/watermark/sentences.ts";
 import { differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
-import { bareSpec, conditionsOf, numberOf, only, type Raw, rawOf, scaleOf, textOf, timeOf } from "./raw.ts";
+import { bareSpec, conditionsOf, numberOf, only, type Raw, rawOf, scaleOf, specFrom, textOf, timeOf } from "./raw.ts";
 
 const OPTIONS = { skipNotScalingEvents: false, clusterName: "" };
 
@@ -126,8 +125,8 @@ interface Stepped {
 
 const applied = (decision: Decision, nowMs: number): Stepped => {
   if (decision.kind === "hold") return { decision, windows: decision.windows, events: decision.events, gauges: decision.gauges ?? [] };
-  const after = afterWatermarkWrite(decision, { kind: "applied" }, nowMs);
-  return { decision, windows: after.windows, events: [...decision.events, ...after.events], gauges: [...(decision.gauges ?? []), ...after.gauges] };
+  const after = afterWatermarkWrite({ decision, outcome: { kind: "applied" }, atMs: nowMs });
+  return { decision, windows: after.windows, events: after.events, gauges: after.gauges ?? [] };
 };
 
 export const reconcileStepKind: CaseRunner = (vector) => {
@@ -135,8 +134,7 @@ export const reconcileStepKind: CaseRunner = (vector) => {
   const expect = rawOf(vector["expect"]);
   const status = rawOf(input["status"]);
   const nowMs = timeOf(input["now"]);
-  const spec =
-    input["applyDefaults"] === true ? withoutVerdict(watermarkSpecOf(watermarkSpecShape.parse(input["spec"]), {}, OPTIONS)) : bareSpec(input["spec"]);
+  const spec = input["applyDefaults"] === true ? withoutVerdict(watermarkSpecOf(specFrom(input["spec"]), {}, OPTIONS)) : bareSpec(input["spec"]);
   const scale = { ...scaleOf(input["scale"]) };
   const lastScaleMs = status["lastScaleTime"] === undefined ? {} : { lastScaleMs: timeOf(status["lastScaleTime"]) };
   const windows: Windows = { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, conditions: conditionsOf(status["conditions"]), ...lastScaleMs } };
@@ -188,7 +186,7 @@ export const reconcileOuterKind: CaseRunner = (vector) => {
   const expect = rawOf(vector["expect"]);
   if (input["object"] === null) return differences(expect, { result: {}, error: false });
   const object = rawOf(input["object"]);
-  const given = watermarkSpecShape.parse(object["spec"]);
+  const given = specFrom(object["spec"]);
   // The original writes its defaults back and looks again at once; here they are filled in whenever a spec is read.
   if (object["applyDefaultsBeforeReconcile"] !== true && !isDefaulted(given))
     return differences(only(expect, { result: expect["result"] }), { result: { requeue: true } });

@@ -1,37 +1,41 @@
-import type { ControllerEvent, GaugeWrite, Scale, WriteOutcome } from "../../../model/decision.ts";
 import type { Windows } from "../../../model/windows.ts";
+import type { WriteReport, Written } from "../../after-write.ts";
+import type { Change } from "../../scale-events.ts";
 import { newestFirst, wholeSeconds } from "./recorder.ts";
 import { failedScale, scaled } from "./sentences.ts";
 
 /**
  * What is stored and reported once the PUT has an outcome (watermark.md 2.10). Only a refusal leaves the windows as they were; whatever may have taken effect starts
- * both forbidden windows. `atMs` is a clock reading after the answer.
+ * both forbidden windows.
  */
-export const afterWatermarkWrite = (
-  decision: Scale,
-  outcome: WriteOutcome,
-  atMs: number,
-): { readonly windows: Windows; readonly events: readonly ControllerEvent[]; readonly gauges: readonly GaugeWrite[] } => {
-  const { windows, from, to, trigger } = decision;
-  const { status } = windows;
-  const report = outcome.kind === "refused" ? failedScale(outcome.message) : scaled(to);
-  const conditions = newestFirst(status.conditions, report, wholeSeconds(atMs));
+export const afterWatermarkWrite = ({ decision, outcome, atMs }: Omit<WriteReport, "spec">): Written => {
+  const { windows, events, gauges = [], from, to, trigger } = decision;
   if (outcome.kind === "refused") {
+    const conditions = newestFirst(windows.status.conditions, failedScale(outcome.message), wholeSeconds(atMs));
     return {
-      windows: { ...windows, status: { ...status, conditions } },
-      events: [{ type: "Warning", reason: "FailedScale", message: outcome.message }],
-      gauges: [{ name: "conditions", labels: { condition: "able_to_scale" }, value: 0 }],
+      windows: { ...windows, status: { ...windows.status, conditions } },
+      events: [...events, { type: "Warning", reason: "FailedScale", message: outcome.message }],
+      gauges: [...gauges, { name: "conditions", labels: { condition: "able_to_scale" }, value: 0 }],
     };
   }
+  const moved = from < to ? { name: "upscale_replicas_total", value: to - from } : { name: "downscale_replicas_total", value: from - to };
   return {
-    windows: { ...windows, status: { ...status, conditions, desiredReplicas: to, lastScaleMs: wholeSeconds(atMs) } },
-    events: [{ type: "Normal", reason: "Scaling", message: `New size: ${to}; reason: ${trigger}` }],
+    windows: scaledAt(windows, to, wholeSeconds(atMs)),
+    events: [...events, { type: "Normal", reason: "Scaling", message: `New size: ${to}; reason: ${trigger}` }],
     gauges: [
+      ...gauges,
       { name: "conditions", labels: { condition: "able_to_scale" }, value: 1 },
       { name: "replicas_scaling_effective", labels: {}, value: to },
-      from < to
-        ? { name: "upscale_replicas_total", labels: {}, value: to - from }
-        : { name: "downscale_replicas_total", labels: {}, value: from - to },
+      { ...moved, labels: {} },
     ],
   };
 };
+
+/** A scale that a later sync settled: the one time of the last scale, which serves both directions, then never moves back (watermark.md 2.9). */
+export const withWatermarkScale = (windows: Windows, { to, atMs }: Change): Windows =>
+  scaledAt(windows, to, Math.max(windows.status.lastScaleMs ?? Number.NEGATIVE_INFINITY, wholeSeconds(atMs)));
+
+const scaledAt = (windows: Windows, to: number, lastScaleMs: number): Windows => ({
+  ...windows,
+  status: { ...windows.status, conditions: newestFirst(windows.status.conditions, scaled(to), lastScaleMs), desiredReplicas: to, lastScaleMs },
+});

@@ -1,0 +1,157 @@
+import { type AdmitForm, type Json, present } from "../form.ts";
+import { HEAD } from "../hpa/read-v2.ts";
+import { metadataOf, metadataProblems } from "../metadata.ts";
+import { invalid, type Problem, required } from "../problem.ts";
+import { objectOf, type Reading } from "../shape.ts";
+import { defaulted } from "./defaults.ts";
+import { logAttributes } from "./log-attributes.ts";
+import { WATERMARK_SPEC_FIELDS, type WatermarkManifestMetric, type WatermarkManifestSpec, watermarkSpecFrom } from "./shape.ts";
+import { watermarkSpecOf } from "./spec.ts";
+import { breaches } from "./validity.ts";
+
+const DOCUMENT = objectOf({ ...HEAD, spec: objectOf(WATERMARK_SPEC_FIELDS) });
+const KIND = { apiVersion: "datadoghq.com/v1alpha1", kind: "WatermarkPodAutoscaler" } as const;
+
+/** Admits a WatermarkPodAutoscaler: the schema's bounds, the defaults, then the controller's own rules, all problems at once (watermark.md 1). */
+export const admitWatermark: AdmitForm = (document, reading, old) => {
+  const read = DOCUMENT(document, "", reading);
+  const given = watermarkSpecFrom(read?.spec ?? {});
+  const metadata = metadataOf(read?.metadata);
+  const spec = defaulted(given);
+  reading.warnings.push(...warningsOf(spec, metadata.annotations));
+  const problems = [...metadataProblems(metadata, old?.metadata), ...schemaProblems(given), ...breaches(spec).map(problemOf)];
+  return {
+    metadata,
+    problems: uniqueByField(problems),
+    spec: watermarkSpecOf(given, metadata.annotations, { skipNotScalingEvents: false, clusterName: "" }),
+    stored: { ...KIND, spec: storedSpec(spec) },
+    meaning: { spec, annotations: metadata.annotations },
+  };
+};
+
+/** One sentence per field: what the schema says of it comes before the controller's rule. */
+const uniqueByField = (problems: readonly Problem[]): readonly Problem[] =>
+  [...Map.groupBy(problems, ({ field }) => field).values()].flatMap(([first]) => first ?? []);
+
+type Bounded = keyof WatermarkManifestSpec;
+
+/** Least values that the schema asks for; absent fields are not looked at. */
+const LEAST: Readonly<Partial<Record<Bounded, number>>> = {
+  minReplicas: 1,
+  upscaleDelayAboveWatermarkSeconds: 0,
+  downscaleDelayBelowWatermarkSeconds: 0,
+  upscaleForbiddenWindowSeconds: 0,
+  downscaleForbiddenWindowSeconds: 0,
+  replicaScalingAbsoluteModulo: 1,
+  readinessDelaySeconds: 0,
+};
+const MOST_PERCENT = 100;
+
+const schemaProblems = (spec: WatermarkManifestSpec): readonly Problem[] => {
+  const problems: Problem[] = Object.entries(LEAST).flatMap(([name, least]) => {
+    const value = spec[name as Bounded];
+    return typeof value === "number" && value < least
+      ? [invalid(`spec.${name}`, `must be greater than or equal to ${least}`, `write ${least} or more`)]
+      : [];
+  });
+  if (spec.minAvailableReplicaPercentage > MOST_PERCENT)
+    problems.push(invalid("spec.minAvailableReplicaPercentage", `must be less than or equal to ${MOST_PERCENT}`, "write a percentage up to 100"));
+  if (spec.maxReplicas < 1)
+    problems.push(required("spec.maxReplicas", "must be greater than or equal to 1", "write the most replicas that it may have"));
+  return [...problems, ...spec.metrics.flatMap(metricProblems), ...recommenderProblems(spec)];
+};
+
+const metricProblems = (metric: WatermarkManifestMetric, index: number): readonly Problem[] => {
+  const member = metric.type === "Resource" ? "resource" : "external";
+  const field = `spec.metrics[${index}].${member}.${member === "external" ? "metricName" : "name"}`;
+  return metric[member] && metric[member].name === "" ? [required(field, "", "name the metric")] : [];
+};
+
+const recommenderProblems = ({ recommender }: WatermarkManifestSpec): readonly Problem[] => {
+  if (!recommender) return [];
+  if (recommender.url === "") return [required("spec.recommender.url", "", "write the address to ask, http:// or https://")];
+  return URL.canParse(recommender.url) && /^https?:$/.test(new URL(recommender.url).protocol)
+    ? []
+    : [invalid("spec.recommender.url", "must be an http or https address", "write it with its scheme, such as https://recommender.example/v1")];
+};
+
+const problemOf = ({ field, message }: { readonly field: string; readonly message: string }): Problem =>
+  invalid(field, message, FIXES[lastName(field)] ?? "see the reference of this field");
+
+const lastName = (field: string): string => field.slice(field.lastIndexOf(".") + 1);
+
+const FIXES: Readonly<Record<string, string>> = {
+  scaleTargetRef: "name kind and name of the workload to scale",
+  maxReplicas: "write maxReplicas not below minReplicas",
+  tolerance: 'write a share such as "0.1" or 100m',
+  scaleUpLimitFactor: "write a percentage that is not negative",
+  scaleDownLimitFactor: "write a percentage from 0 to below 100",
+  recommender: "keep either recommender or metrics",
+  type: "write External or Resource",
+  external: "write the block external with metricName, metricSelector and at least one watermark",
+  resource: "write the block resource with name, metricSelector and at least one watermark",
+  metricSelector: "write metricSelector, {} to select everything",
+  lowWatermark: "write lowWatermark not above highWatermark",
+};
+
+const warningsOf = (spec: WatermarkManifestSpec, annotations: Readonly<Record<string, string>>): Reading["warnings"] => {
+  const warnings: Reading["warnings"] = [];
+  if (spec.metrics.length === 0 && !spec.recommender)
+    warnings.push({
+      field: "spec.metrics",
+      message: "neither metrics nor recommender: nothing will ever be decided but the bounds",
+      fix: "write at least one metric",
+    });
+  if (spec.recommender && (spec.recommender.highWatermark === undefined || spec.recommender.lowWatermark === undefined))
+    warnings.push({
+      field: "spec.recommender",
+      message: "a recommender without both watermarks is never asked",
+      fix: "write highWatermark and lowWatermark",
+    });
+  if (spec.scaleTargetRef.apiVersion === "")
+    warnings.push({
+      field: "spec.scaleTargetRef.apiVersion",
+      message: "without apiVersion the core group is meant, which has no Deployment",
+      fix: "write apiVersion: apps/v1",
+    });
+  if (spec.algorithm !== "average" && spec.algorithm !== "absolute")
+    warnings.push({ field: "spec.algorithm", message: `"${spec.algorithm}" is taken as absolute`, fix: "write absolute or average" });
+  if (!["", "highwatermark", "lowwatermark"].includes(spec.convergeTowardsWatermark))
+    warnings.push({
+      field: "spec.convergeTowardsWatermark",
+      message: `"${spec.convergeTowardsWatermark}" means off`,
+      fix: "write highwatermark or lowwatermark",
+    });
+  const attributes = logAttributes(annotations);
+  if (attributes.kind === "unreadable")
+    warnings.push({ field: 'metadata.annotations["wpa.datadoghq.com/logs-attributes"]', message: attributes.message, fix: "write a JSON object" });
+  return warnings;
+};
+
+/** The defaulted spec as the controller would write it back. */
+const storedSpec = ({ metrics, recommender, ...rest }: WatermarkManifestSpec): Json =>
+  withoutEmpty({
+    ...rest,
+    scaleTargetRef: withoutEmpty({ ...rest.scaleTargetRef }),
+    metrics: metrics.length === 0 ? undefined : metrics.map(storedMetric),
+    recommender:
+      recommender &&
+      withoutEmpty({
+        ...recommender,
+        tls: undefined,
+        tlsConfig: Object.keys(recommender.tls).length > 0 ? recommender.tls : undefined,
+        settings: Object.keys(recommender.settings).length > 0 ? recommender.settings : undefined,
+      }),
+  });
+
+const storedMetric = ({ type, external, resource }: WatermarkManifestMetric): Json => {
+  const block = ({ name: _name, ...marks }: NonNullable<WatermarkManifestMetric["external"]>): Json => ({ ...marks });
+  return present({
+    type,
+    external: external && { metricName: external.name, ...block(external) },
+    resource: resource && { name: resource.name, ...block(resource) },
+  });
+};
+
+const withoutEmpty = (members: Json): Json =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== "" && value !== 0 && value !== false));

@@ -1,0 +1,31 @@
+import type { HpaSpec } from "../../../model/spec.ts";
+import type { Windows } from "../../../model/windows.ts";
+import type { WriteReport, Written } from "../../after-write.ts";
+import { setCondition } from "../../conditions.ts";
+import { type Change, withScaleEvent } from "../../scale-events.ts";
+import { failedUpdateScale, scaledToZero, succeededRescale } from "./sentences.ts";
+
+/** hpa.md 2.4 step 6. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
+export const afterHpaWrite = (spec: HpaSpec, { decision, outcome, atMs, eventId }: Omit<WriteReport, "spec">): Written => {
+  const { windows, events, from, to, trigger } = decision;
+  if (outcome.kind === "refused") {
+    const conditions = setCondition(windows.status.conditions, failedUpdateScale(outcome.message), atMs);
+    const event = { type: "Warning", reason: "FailedRescale", message: `New size: ${to}; reason: ${trigger}; error: ${outcome.message}` } as const;
+    return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event] };
+  }
+  const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
+  const change: Change = eventId === undefined ? { from, to, atMs } : { from, to, atMs, eventId };
+  return { windows: withHpaScale(windows, spec, change), events: [...events, event] };
+};
+
+/** The windows with a scale that was, or may have been, made; also for one that a later sync settles. */
+export const withHpaScale = (windows: Windows, spec: HpaSpec, change: Change): Windows => {
+  const { from, to, atMs } = change;
+  const wakeable = spec.metrics.some(({ type }) => type === "Object" || type === "External");
+  const zero = from > 0 && to === 0 && spec.minReplicas === 0 && wakeable;
+  const able = setCondition(windows.status.conditions, succeededRescale(to), atMs);
+  return {
+    memory: withScaleEvent(windows.memory, spec.behavior, change),
+    status: { ...windows.status, conditions: setCondition(able, scaledToZero(zero), atMs), desiredReplicas: to, lastScaleMs: atMs },
+  };
+};
