@@ -7,6 +7,7 @@ import { MAX_PARALLEL_CALLS } from "./limits.ts";
 import { newMemory } from "./observe/memory.ts";
 import { observe } from "./observe/observe.ts";
 import type { ClusterClient } from "./port.ts";
+import { askRecommender } from "./recommender.ts";
 import { type Line, putScaleWithin, readScaleWithin } from "./scale.ts";
 import { apiTransport, type Transport } from "./transport/transport.ts";
 
@@ -39,6 +40,7 @@ export const clientFor = (cluster: string, access: Access, options: ConnectOptio
     observe: (watched, limits) => observe(line, memory, watched, limits),
     putScale: (write, timeoutMs) => putScaleWithin(line, write, timeoutMs),
     readScale: (namespace, target, timeoutMs) => readScaleWithin(line, namespace, target, timeoutMs),
+    recommend: askRecommender,
     close: transport.close,
   };
 };

@@ -64,3 +64,9 @@ export const AWS_CALLS = { maxAttempts: 2, requestHandler: { connectionTimeout: 
 
 /** Clients kept for warm invocations, least recently used first to go. */
 export const MAX_CLIENTS = 64;
+
+/** Longest wait for an external recommender, as in the original (watermark.md 2.16); the observation's own budget may be shorter. */
+export const RECOMMENDER_TIMEOUT_MS = 10_000;
+
+/** A reply is a few hundred bytes. */
+export const MAX_RECOMMENDER_BYTES = 64 * 1024;

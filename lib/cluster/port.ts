@@ -1,6 +1,7 @@
 import type { AutoscalerName, AutoscalerUid, Namespace } from "../model/ids.ts";
-import type { ApiFailure, Observation, ScaleReading } from "../model/observation.ts";
+import type { Answer, ApiFailure, Observation, RecommenderReply, ScaleReading } from "../model/observation.ts";
 import type { AutoscalerSpec, TargetRef } from "../model/spec.ts";
+import type { Recommender } from "../model/spec-watermark.ts";
 
 /**
  * What a sync asks of one cluster. The sync knows this port alone; which authentication, which pool and which API paths stand behind it is decided in this room.
@@ -14,6 +15,8 @@ export interface ClusterClient {
   /** One attempt, never repeated by the transport. */
   putScale(write: ScaleWrite, timeoutMs: number): Promise<ScaleAnswer>;
   readScale(namespace: Namespace, target: TargetRef, timeoutMs: number): Promise<ScaleReading>;
+  /** Asks an external recommender once (watermark.md 2.16); whatever goes wrong is a failure value. */
+  recommend(recommender: Recommender, request: unknown, timeoutMs: number): Promise<Answer<RecommenderReply>>;
   close(): void;
 }
 

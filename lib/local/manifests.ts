@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { admitOrThrow } from "../manifest/admit.ts";
 import { readManifests } from "../manifest/documents.ts";
 import { TidemarkError } from "../model/errors.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Deployment } from "./about.ts";
 
 /** A file of manifests and its text. */
@@ -38,10 +39,14 @@ export const deploymentsOf = (files: readonly ManifestFile[]): readonly Deployme
   for (const { file, text } of files) {
     for (const given of readManifests(text, file)) {
       const { metadata, spec } = admitOrThrow(given);
-      const percent = spec.metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target.averageUtilization;
+      const percent = cpuPercentOf(spec);
       const deployment = { namespace: metadata.namespace, name: spec.target.name };
       found.set(`${deployment.namespace}/${deployment.name}`, { ...deployment, ...(percent !== undefined && { targetCpuPercent: percent }) });
     }
   }
   return [...found.values()];
 };
+
+/** What the view compares the CPU of a workload with; only an HPA has a percentage for it. */
+const cpuPercentOf = (spec: AutoscalerSpec): number | undefined =>
+  spec.dialect === "hpa" ? spec.metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target.averageUtilization : undefined;

@@ -3,8 +3,19 @@ import type { AutoscalerSpec, HpaMetric, MetricTarget } from "../model/spec.ts";
 import type { MetricView } from "./views.ts";
 
 /** The metrics of a spec before any sync measured them: each with its target. */
-export const unmeasured = ({ metrics }: AutoscalerSpec): readonly MetricView[] =>
-  metrics.map((metric) => ({ kind: "unmeasured", type: metric.type, name: nameOf(metric), target: targetText(metric) }));
+export const unmeasured = (spec: AutoscalerSpec): readonly MetricView[] => {
+  switch (spec.dialect) {
+    case "hpa":
+      return spec.metrics.map((metric) => ({ kind: "unmeasured", type: metric.type, name: nameOf(metric), target: targetText(metric) }));
+    case "watermark":
+      return spec.metrics.map(({ source, name, lowMilli, highMilli }) => ({
+        kind: "unmeasured",
+        type: source,
+        name,
+        target: `${decimalText(lowMilli)}..${decimalText(highMilli)}`,
+      }));
+  }
+};
 
 const nameOf = (metric: HpaMetric): string => {
   switch (metric.type) {

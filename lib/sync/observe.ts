@@ -10,6 +10,7 @@ import type { SyncMessage } from "./message.ts";
 import { isPastDeadline, workloadKey } from "./open-intents.ts";
 import { pausedBy } from "./pause.ts";
 import type { SyncPorts } from "./ports.ts";
+import { withRecommendations } from "./recommend.ts";
 
 export type ReadySpec = Extract<LoadedSpec, { kind: "ready" }>;
 
@@ -35,7 +36,10 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
   if (client.kind === "failed") return { client: undefined, observed: unobserved(watched, client.message), late: new Map() };
   const budgetMs = OBSERVE_SHARE * Math.min(message.periodMs, ports.timing.softDeadlineMs);
   const limits = { budgetMs, namespaces: namespacesOf(loaded.cluster, message.partition) };
-  const observed = watched.length === 0 ? NOTHING : await client.client.observe(watched, limits);
+  const startMs = ports.tables.clock();
+  const seen = watched.length === 0 ? NOTHING : await client.client.observe(watched, limits);
+  const timeoutMs = Math.max(1, budgetMs - (ports.tables.clock() - startMs));
+  const observed = await withRecommendations(client.client, watched, seen, { nowMs: loaded.nowMs, timeoutMs });
   return {
     client: client.client,
     observed,

@@ -7,7 +7,7 @@ import { namespace } from "../../lib/model/ids.ts";
 import type { HpaMetric } from "../../lib/model/spec.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
 import { type Asked, askedText, requestInfo } from "./stand-in/request-info.ts";
-import { CPU, clientTo, deployment, QUEUE, WHOLE, watch } from "./stand-in/watched.ts";
+import { CPU, clientTo, deployment, QUEUE, WHOLE, watch, watermarkWithMonitor } from "./stand-in/watched.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const yaml = readFileSync(join(ROOT, "infra/cluster-rbac.yaml"), "utf8");
@@ -79,7 +79,7 @@ beforeAll(async () => {
   const watched = TARGETS.map(({ apiVersion, kind }) =>
     watch("shop", `web-${kind.toLowerCase()}`, { target: { apiVersion, kind, name: "web" }, metrics: METRICS }),
   );
-  await client.observe(watched, WHOLE);
+  await client.observe([...watched, watermarkWithMonitor("shop", "gated")], WHOLE);
   await client.observe(
     ["a", "b", "c", "d", "e"].map((ns) => watch(ns, "web")),
     WHOLE,

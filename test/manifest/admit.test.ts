@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { admit, admitOrThrow, specOf } from "../../lib/manifest/admit.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
-import { admitted, faults, faultsOf, refused, v2 } from "./manifests.ts";
+import { admitted, faults, faultsOf, hpaSpec, refused, v2 } from "./manifests.ts";
 
 const thrownBy = (act: () => unknown): TidemarkError => {
   try {
@@ -377,7 +377,7 @@ describe("specOf()", () => {
 
   it("gives tolerances as the doubles of hpa.md 3.1", () => {
     const behavior = { scaleUp: { tolerance: "0.061" }, scaleDown: { tolerance: "0.0001" } };
-    const { behavior: read } = specOf(JSON.stringify(v2({ behavior })));
+    const { behavior: read } = hpaSpec(specOf(JSON.stringify(v2({ behavior }))));
     expect([read?.scaleUp.tolerance, read?.scaleDown.tolerance]).toEqual([61 * 0.001, 100 * 0.000001]);
   });
 });

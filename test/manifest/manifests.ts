@@ -1,4 +1,5 @@
 import { type AdmitOptions, type Admitted, admit, type Refused } from "../../lib/manifest/admit.ts";
+import type { AutoscalerSpec, HpaSpec } from "../../lib/model/spec.ts";
 
 /** A valid autoscaling/v2 manifest; `spec` replaces or adds members. */
 export const v2 = (spec: Readonly<Record<string, unknown>> = {}, metadata: Readonly<Record<string, unknown>> = {}) => ({
@@ -15,10 +16,16 @@ export const manifest = (apiVersion: string, spec: Readonly<Record<string, unkno
   spec,
 });
 
-export const admitted = (document: unknown, options: AdmitOptions = {}): Admitted => {
+/** What a form of HorizontalPodAutoscaler is admitted as. */
+export const admitted = (document: unknown, options: AdmitOptions = {}): Admitted & { readonly spec: HpaSpec } => {
   const admission = admit(document, options);
   if (!admission.ok) throw new Error(`it was refused: ${JSON.stringify(admission.problems)}`);
-  return admission;
+  return { ...admission, spec: hpaSpec(admission.spec) };
+};
+
+export const hpaSpec = (spec: AutoscalerSpec): HpaSpec => {
+  if (spec.dialect !== "hpa") throw new Error(`it is of the dialect "${spec.dialect}"`);
+  return spec;
 };
 
 export const refused = (document: unknown, options: AdmitOptions = {}): Refused => {

@@ -5,7 +5,8 @@ import { readManifests } from "../../lib/manifest/documents.ts";
 import { FORMS } from "../../lib/manifest/forms.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { milliOfText } from "../../lib/model/quantity.ts";
-import { v2 } from "./manifests.ts";
+import type { HpaSpec } from "../../lib/model/spec.ts";
+import { hpaSpec, v2 } from "./manifests.ts";
 
 const RUNS = { numRuns: 10_000 };
 
@@ -209,14 +210,14 @@ const good = fc
   .map((spec) => v2(spec));
 
 /** Most of what is generated must get in, or the property says nothing. */
-const countingAdmitted = (check: (document: unknown, admission: Admitted) => void): number => {
+const countingAdmitted = (check: (document: unknown, admission: Admitted & { readonly spec: HpaSpec }) => void): number => {
   let count = 0;
   fc.assert(
     fc.property(good, (document) => {
       const admission = admit(document);
       if (!admission.ok) return;
       count++;
-      check(document, admission);
+      check(document, { ...admission, spec: hpaSpec(admission.spec) });
     }),
     RUNS,
   );

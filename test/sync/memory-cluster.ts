@@ -102,6 +102,7 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
         world.calls++;
         return reading(target.name);
       },
+      recommend: async () => ({ kind: "failed", failure: failure(0, "RecommenderUnreachable", "there is none") }),
       close: () => {},
     },
   };

@@ -7,6 +7,7 @@ import type { Line } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
 import type { Memory } from "./memory.ts";
 import { askCustom, askExternal, type CustomAnswer, type ExternalAnswer } from "./metrics.ts";
+import { observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
 import { type ByNamespace, observePodMetrics, observePods } from "./pods.ts";
 import { observeRivals, rivalKey } from "./rivals.ts";
@@ -19,7 +20,11 @@ import { type Observing, observeScales, targetKey } from "./workloads.ts";
 export const observe = async (line: Line, memory: Memory, watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster> => {
   const budget = callBudget({ budgetMs: limits.budgetMs, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed: line.elapsed });
   const observing: Observing = { line, budget, limits, memory };
-  const [scales, rivals] = await Promise.all([observeScales(observing, watched), observeRivals(observing, watched)]);
+  const [scales, rivals, monitorOf] = await Promise.all([
+    observeScales(observing, watched),
+    observeRivals(observing, watched),
+    observeMonitors(observing, watched),
+  ]);
   const needs = needsOf(watched, scales);
   const [pods, podMetrics, custom, external] = await Promise.all([
     observePods(observing, namespacesThat(needs, "pods")),
@@ -35,10 +40,15 @@ export const observe = async (line: Line, memory: Memory, watched: readonly Watc
   ]);
   const views = new Map(needs.map((need) => [need.namespace, viewOf(need, { pods, podMetrics, custom, external })]));
   const observations = new Map<AutoscalerUid, Observed>();
-  for (const { uid, namespace, spec } of watched) {
+  for (const one of watched) {
+    const { uid, namespace, spec } = one;
+    const monitor = monitorOf(one);
     const scale = scales.get(targetKey({ namespace, target: spec.target })) ?? NOT_OBSERVED;
     const view = views.get(namespace) ?? EMPTY_VIEW;
-    observations.set(uid, { observation: { scale, ...view }, rivals: rivals.get(rivalKey(namespace, spec.target)) ?? [] });
+    observations.set(uid, {
+      observation: { scale, ...view, ...(monitor && { monitor }) },
+      rivals: rivals.get(rivalKey(namespace, spec.target)) ?? [],
+    });
   }
   return { observations, ...budget.spent() };
 };

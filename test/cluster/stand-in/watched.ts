@@ -1,5 +1,8 @@
 import { type ConnectOptions, clientFor } from "../../../lib/cluster/connect.ts";
 import type { ClusterClient, ObserveLimits, Watched } from "../../../lib/cluster/port.ts";
+import { newReading } from "../../../lib/manifest/shape.ts";
+import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
+import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../../lib/model/ids.ts";
 import type { HpaMetric, TargetRef } from "../../../lib/model/spec.ts";
 import { accessTo } from "./connected.ts";
@@ -16,6 +19,18 @@ export const watch = (ns: string, name: string, more: { metrics?: readonly HpaMe
   name: autoscalerName(name),
   spec: { dialect: "hpa", target: more.target ?? deployment(name), minReplicas: 1, maxReplicas: 10, metrics: more.metrics ?? [CPU] },
   ...(more.selector !== undefined && { selector: more.selector }),
+});
+
+/** A WatermarkPodAutoscaler that its monitor may stop. */
+export const watermarkWithMonitor = (ns: string, name: string): Watched => ({
+  uid: autoscalerUid(`${ns}/${name}`),
+  namespace: namespace(ns),
+  name: autoscalerName(name),
+  spec: watermarkSpecOf(
+    readWatermarkSpec({ scaleTargetRef: deployment("web"), maxReplicas: 10 }, "spec", newReading()),
+    { "wpa.datadoghq.com/lifecycle-control.enabled": "true" },
+    { skipNotScalingEvents: false, clusterName: "" },
+  ),
 });
 
 export const WHOLE: ObserveLimits = { budgetMs: 5_000, namespaces: "all" };

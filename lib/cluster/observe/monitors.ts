@@ -1,0 +1,49 @@
+import type { Namespace } from "../../model/ids.ts";
+import type { MonitorReading } from "../../model/observation.ts";
+import { list } from "../list.ts";
+import { inNamespace } from "../paths.ts";
+import type { Watched } from "../port.ts";
+import { asObject, asText } from "../read/json.ts";
+import { scopesFor } from "./scopes.ts";
+import type { Observing } from "./workloads.ts";
+
+const GROUP = "datadoghq.com/v1alpha1";
+
+/** By `monitorKey`: the monitors of the autoscalers that let one stop them (watermark.md 2.2). Absent: the object does not exist. */
+export type Monitors = (watched: Watched) => MonitorReading | undefined;
+
+const asksForMonitor = ({ spec }: Watched): boolean => spec.dialect === "watermark" && spec.lifecycleControl.kind === "on";
+
+/** One LIST per scope, and only where some autoscaler asks for its monitor. What cannot be read stops its autoscaler, as a monitor that is not OK does. */
+export const observeMonitors = async (observing: Observing, watched: readonly Watched[]): Promise<Monitors> => {
+  const asking = watched.filter(asksForMonitor);
+  const found = new Map<string, MonitorReading>();
+  const failed = new Map<string, MonitorReading>();
+  await Promise.all(
+    scopesFor(new Set(asking.map(({ namespace }) => namespace)), observing.limits).map(async ({ namespace }) => {
+      const answer = await list<never>(
+        observing.line.transport,
+        {
+          path: `/apis/${GROUP}${inNamespace(namespace)}/datadogmonitors`,
+          resource: "datadogmonitors.datadoghq.com",
+          read: (raw) => {
+            const { name, namespace: of } = asObject(raw["metadata"]);
+            found.set(key(asText(of) as Namespace, asText(name)), readingOf(asText(asObject(raw["status"])["monitorState"])));
+            return undefined;
+          },
+        },
+        observing.budget,
+      );
+      // A cluster without monitors (404) has none of this name; anything else is not known.
+      if (answer.kind === "failed" && answer.failure.code !== 404) failed.set(namespace ?? "", { kind: "failed", failure: answer.failure });
+    }),
+  );
+  return (one) => {
+    if (!asksForMonitor(one)) return undefined;
+    return failed.get(one.namespace) ?? failed.get("") ?? found.get(key(one.namespace, one.name)) ?? { kind: "missing" };
+  };
+};
+
+const readingOf = (state: string): MonitorReading => ({ kind: "found", ...(state !== "" && { state }) });
+
+const key = (namespace: Namespace, name: string): string => `${namespace}/${name}`;

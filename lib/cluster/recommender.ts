@@ -1,0 +1,68 @@
+import { readFile } from "node:fs/promises";
+import { request as requestPlain } from "node:http";
+import { type RequestOptions, request as requestTls } from "node:https";
+import type { SecureVersion } from "node:tls";
+import type { Answer, RecommenderReply } from "../model/observation.ts";
+import type { Recommender, RecommenderTls } from "../model/spec-watermark.ts";
+import { MAX_RECOMMENDER_BYTES, RECOMMENDER_TIMEOUT_MS } from "./limits.ts";
+import { readRecommenderAnswer } from "./read/recommender.ts";
+
+/**
+ * Posts one request to an external recommender, once, and reads its reply (watermark.md 2.16). Redirects are not followed: the address in the manifest is the one that was
+ * reviewed. A CA file that cannot be read fails the question, where the original falls back to the system's roots.
+ */
+export const askRecommender = async (recommender: Recommender, body: unknown, timeoutMs: number): Promise<Answer<RecommenderReply>> => {
+  try {
+    const url = new URL(recommender.url);
+    const options = {
+      ...(url.protocol === "https:" ? await tlsOptions(recommender.tls) : {}),
+      signal: AbortSignal.timeout(Math.min(timeoutMs, RECOMMENDER_TIMEOUT_MS)),
+    };
+    const { status, text } = await post(url, JSON.stringify(body), options);
+    return readRecommenderAnswer(status, text);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return {
+      kind: "failed",
+      failure: { code: 0, reason: "RecommenderUnreachable", message: `Cannot ask the recommender at ${recommender.url}: ${message}` },
+    };
+  }
+};
+
+const VERSIONS: Readonly<Record<string, SecureVersion>> = { TLS10: "TLSv1", TLS11: "TLSv1.1", TLS12: "TLSv1.2", TLS13: "TLSv1.3" };
+
+const tlsOptions = async ({ caFile, certFile, keyFile, serverName, minVersion, maxVersion }: RecommenderTls): Promise<RequestOptions> => {
+  const [ca, cert, key] = await Promise.all([caFile, certFile, keyFile].map(async (path) => (path ? readFile(path) : undefined)));
+  return {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(serverName && { servername: serverName }),
+    ...versionOption("minVersion", minVersion),
+    ...versionOption("maxVersion", maxVersion),
+  };
+};
+
+const versionOption = (option: "minVersion" | "maxVersion", text: string | undefined): RequestOptions => {
+  const version = text === undefined ? undefined : VERSIONS[text];
+  return version === undefined ? {} : { [option]: version };
+};
+
+const post = (url: URL, body: string, options: RequestOptions): Promise<{ readonly status: number; readonly text: string }> =>
+  new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", "user-agent": "tidemark", "content-length": Buffer.byteLength(body) };
+    const send = url.protocol === "https:" ? requestTls : requestPlain;
+    const request = send(url, { ...options, method: "POST", headers }, (response) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > MAX_RECOMMENDER_BYTES) request.destroy(new Error(`the answer is larger than ${MAX_RECOMMENDER_BYTES} bytes`));
+        else chunks.push(chunk);
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") }));
+      response.on("error", reject);
+    });
+    request.on("error", reject);
+    request.end(body);
+  });
