@@ -56,7 +56,7 @@ describe("windowsView() stabilization", () => {
 
   it("lists recommendations in order of time, whatever places they have in the list", () => {
     const memory = { ...EMPTY, recommendations: [run(4, 15, 0), run(9, 400, 310), run(7, 300, 30)] };
-    const view = windowsView(SPEC, memory, DEFAULT_SETTINGS, NOW);
+    const view = windowsView(SPEC, withMemory(memory), DEFAULT_SETTINGS, NOW);
     expect(view.recommendations.map(({ replicas }) => replicas)).toEqual([9, 7, 4]);
     expect(view.stabilization[0]?.held).toEqual({ replicas: 7, until: at(270) });
   });
