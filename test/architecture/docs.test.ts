@@ -57,7 +57,9 @@ describe("the pages", () => {
     const files = ["examples", "infra"].flatMap((folder) => [...filesBelow(folder, ".yaml"), ...filesBelow(folder, ".yml")]);
     const texts = new Set(files.map(read));
     expect(texts.size).toBeGreaterThan(4);
-    expect(blocksOf("yaml").filter(({ code }) => !texts.has(code))).toEqual([]);
+    // The examples of this page are its own, and test/manifest/reference.test.ts admits each of them.
+    const elsewhere = blocksOf("yaml").filter(({ page }) => page !== "docs/manifests.md");
+    expect(elsewhere.filter(({ code }) => !texts.has(code))).toEqual([]);
   });
 });
 
