@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 
-/** Where everything of one embedded run lies. Nothing outside this folder is ever written. */
+/** Where everything that an embedded run keeps lies: whoever deletes the folder has deleted the run. */
 export interface FolderLayout {
   readonly dir: string;
   /** What the folder is for, written once by its first run: kind, seed, workloads. */

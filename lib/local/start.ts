@@ -1,28 +1,7 @@
-import { isTidemarkError } from "../model/errors.ts";
-import { startCommand } from "./options.ts";
-import { run } from "./run.ts";
-import { terminalOf } from "./terminal.ts";
+import { enableCompileCache } from "node:module";
 
-const INTERRUPTED = 130;
+// Half of the time until the first line is compiling the same modules again; Node keeps what it made of them beside its other temporary files.
+enableCompileCache();
 
-const stop = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    // The second time somebody means it: the folder bears it as it bears a kill.
-    if (stop.signal.aborted) process.exit(INTERRUPTED);
-    stop.abort();
-  });
-}
-
-const main = async (): Promise<void> => {
-  try {
-    await startCommand((options) => run(options, terminalOf(process.stdout, process.env), stop)).parseAsync();
-  } catch (error) {
-    // A programmer's mistake is no message for people: it goes up as it is, with its stack.
-    if (!isTidemarkError(error)) throw error;
-    for (const line of error.message.split("\n")) process.stderr.write(`error: ${line}\n`);
-    process.exitCode = 1;
-  }
-};
-
+const { main } = await import("./main.ts");
 await main();

@@ -1,0 +1,26 @@
+import { isTidemarkError } from "../model/errors.ts";
+import { startCommand } from "./options.ts";
+import { run } from "./run.ts";
+import { terminalOf } from "./terminal.ts";
+
+const INTERRUPTED = 130;
+
+/** The process of `npm start`: signals end the run in good order, errors are one line each and exit code 1. */
+export const main = async (): Promise<void> => {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      // The second time somebody means it: the folder bears it as it bears a kill.
+      if (stop.signal.aborted) process.exit(INTERRUPTED);
+      stop.abort();
+    });
+  }
+  try {
+    await startCommand((options) => run(options, terminalOf(process.stdout, process.env), stop)).parseAsync();
+  } catch (error) {
+    // A programmer's mistake is no message for people: it goes up as it is, with its stack.
+    if (!isTidemarkError(error)) throw error;
+    for (const line of error.message.split("\n")) process.stderr.write(`error: ${line}\n`);
+    process.exitCode = 1;
+  }
+};

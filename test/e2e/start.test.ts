@@ -1,0 +1,138 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { exportedEvents, replicasNow, type Started, startRun, tidemark } from "./start-process.ts";
+
+const SEED = ["--seed", "7"];
+const FAST = [...SEED, "--speed", "100000"];
+let dir: string;
+const folder = (name: string) => join(dir, name);
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "tidemark-e2e-"));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Waits until a command answers as wanted; the run is another process and takes its time. */
+const until = async <Value>(read: () => Promise<Value | undefined>): Promise<Value> => {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const value = await read();
+    if (value !== undefined) return value;
+    await wait(100);
+  }
+  throw new Error("What was waited for did not happen");
+};
+
+const hasDecided = (data: string) =>
+  until(async () => {
+    const { code, out } = await tidemark(["get", "--data", data]);
+    return code === 0 && out.includes("/60%") ? out : undefined;
+  });
+
+describe("npm start", { timeout: 120_000 }, () => {
+  it("plays 20 minutes into a pipe: plain lines, a summary, exit code 0, and events for the command", async () => {
+    const { code, out, err } = await startRun(["--data", folder("piped"), "--for", "20m", ...FAST], { FORCE_COLOR: "0" }).ended;
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("Began at 2026-01-05T08:00:00.000Z virtual time, seed 7");
+    expect(out).toMatch(/^08:\d\d:\d\d {2}shop\/daily 2 → 3 applied: \w+, /m);
+    expect(out).not.toContain("\u001b");
+    for (const line of [/^played +20 min in /m, /^scale events +\d/m, /^syncs +80$/m, /^writes per sync +\d/m, /^wall time per sync +p50 .* p99 /m]) {
+      expect(out).toMatch(line);
+    }
+    expect(out).toMatch(/^shop\/crowd +\d+\.\d replica-hours, .* above target, .* not served/m);
+    const events = await exportedEvents(folder("piped"));
+    expect(events.length).toBeGreaterThan(5);
+    expect(Object.keys(events[0] ?? {})).toEqual(
+      expect.arrayContaining(["id", "at", "cluster", "namespace", "name", "from", "to", "reason", "outcome"]),
+    );
+  });
+
+  it("gives the same events, to the byte of their export, at another speed", async () => {
+    const { code } = await startRun(["--data", folder("slower"), "--for", "20m", ...SEED, "--speed", "300"]).ended;
+    expect(code).toBe(0);
+    const [one, other] = await Promise.all(["piped", "slower"].map((name) => tidemark(["events", "--all", "-o", "jsonl", "--data", folder(name)])));
+    expect(other?.out).toBe(one?.out);
+  });
+
+  it("serves commands while it runs, refuses a second run, ends on Ctrl-C with its summary, and goes on where it was", async () => {
+    const data = folder("long");
+    const run: Started = startRun(["--data", data, ...SEED]);
+    await hasDecided(data);
+    const second = await startRun(["--data", data, ...SEED]).ended;
+    expect(second.code).toBe(1);
+    expect(second.err).toMatch(new RegExp(`^error: Cannot use ".*long": a run with pid ${run.child.pid} has it since .*\n$`));
+    run.child.kill("SIGINT");
+    const { code, out } = await run.ended;
+    expect(code).toBe(0);
+    expect(out).toMatch(/^scale events +\d+$/m);
+    expect(readdirSync(join(data, "locks"))).toEqual([]);
+
+    const before = await tidemark(["get", "--data", data]);
+    await wait(300);
+    expect((await tidemark(["get", "--data", data])).out).toBe(before.out);
+    const other = await startRun(["--data", data, "--seed", "8"]).ended;
+    expect([other.code, other.err]).toEqual([1, `error: Cannot continue in "${data}": its seed is 7, not 8; take another folder with --data\n`]);
+    const resumed = await startRun(["--data", data, "--for", "1m", "--speed", "100000"]).ended;
+    expect(resumed.code).toBe(0);
+    expect(resumed.out).toMatch(/^Resumed at 2026-01-05T08:\d\d:\d\d\.\d+Z virtual time, /m);
+    expect(resumed.out).not.toContain("created");
+  });
+
+  it("plays a trace of one's own under manifests of one's own", async () => {
+    const rows = Array.from({ length: 30 }, (_, minute) => `${1_700_000_000 + 60 * minute},${minute < 3 ? 10 : 100}`);
+    writeFileSync(folder("jump.csv"), `# source: made up; unit: orders per minute\ntimestamp,value\n${rows.join("\n")}\n`);
+    writeFileSync(folder("orders.yaml"), manifest("orders"));
+    const args = ["--data", folder("own"), "--trace", folder("jump.csv"), "--manifest", folder("orders.yaml"), "--for", "8m", ...FAST];
+    const { code, out } = await startRun(args).ended;
+    expect(code).toBe(0);
+    expect(out).toContain("orders per minute");
+    const events = await exportedEvents(folder("own"));
+    expect(events.length).toBeGreaterThan(0);
+    expect(new Set(events.map(({ name }) => name))).toEqual(new Set(["orders"]));
+    expect((await replicasNow(folder("own")))["orders"]).toBe(events.at(-1)?.to);
+  });
+
+  it.each([
+    [
+      "a duration that is none",
+      ["--for", "soon"],
+      /^error: option '--for <duration>' argument 'soon' is invalid\. Wanted a duration like 90s, 40m or 2h\.$/m,
+    ],
+    ["an unknown option", ["--sped", "60"], /^error: unknown option '--sped'$/m],
+    ["a trace that is not there", ["--trace", "/none.csv"], /^error: Cannot read trace ".*none\.csv": /m],
+    ["a manifest that is not there", ["--manifest", "none.yaml"], /^error: Cannot read "none\.yaml": ENOENT/m],
+  ])("refuses %s in one line, and leaves no run behind", async (_, args, words) => {
+    const { code, err } = await startRun(["--data", folder("refused"), ...args]).ended;
+    expect(code).toBe(1);
+    expect(err).toMatch(words);
+    expect((await tidemark(["get", "--data", folder("refused")])).code).toBe(1);
+  });
+
+  it("refuses a manifest with a wrong field, with file, line and path of the field", async () => {
+    writeFileSync(folder("wrong.yaml"), manifest("orders").replace("minReplicas: 2", "minReplicas: two"));
+    const { code, err } = await startRun(["--data", folder("refused"), "--manifest", folder("wrong.yaml"), "--for", "1m"]).ended;
+    expect(code).toBe(1);
+    expect(err).toMatch(/^error: Cannot accept ".*wrong\.yaml.*spec\.minReplicas/m);
+  });
+
+  it("logs one structured line and one set of embedded metrics per sync, as CloudWatch would receive them", () => {
+    const lines = readFileSync(join(folder("piped"), "log.jsonl"), "utf8")
+      .trimEnd()
+      .split("\n");
+    const parsed = lines.map((line): Record<string, unknown> => JSON.parse(line));
+    expect(parsed.filter(({ outcome }) => outcome === "completed" || outcome === "done")).toHaveLength(80);
+    expect(parsed.filter((line) => "_aws" in line)).toHaveLength(80);
+  });
+});
+
+const manifest = (name: string): string => `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: ${name}, namespace: shop }
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: ${name} }
+  minReplicas: 2
+  maxReplicas: 30
+  metrics: [{ type: Resource, resource: { name: cpu, target: { type: Utilization, averageUtilization: 60 } } }]
+`;
