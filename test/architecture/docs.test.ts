@@ -5,6 +5,9 @@ import { describe, expect, it } from "vitest";
 import { EXIT, main } from "../../lib/cli/main.ts";
 import { type RunOptions, startCommand } from "../../lib/local/options.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
+import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { syncMetrics } from "../../lib/report/sync-metrics.ts";
+import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { filesBelow, ROOT } from "./source.ts";
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -70,6 +73,8 @@ describe("the commands that the pages give", () => {
       .split(/\n| && /)
       .map((command) => ({ page, command })),
   );
+  /** As a shell takes them apart: what stands in double quotes is one word. */
+  const wordsOf = (command: string): readonly string[] => [...command.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
   const ofTool = (prefix: string): readonly string[] =>
     commands.filter(({ command }) => command.startsWith(`${prefix} `)).map(({ command }) => command.slice(prefix.length + 1));
 
@@ -100,7 +105,7 @@ describe("the commands that the pages give", () => {
       by: "reader",
       open: async (dataDir: string) => open(dataDir),
     };
-    expect(await main(command.split(/\s+/), io)).toBe(EXIT.failed);
+    expect(await main(wordsOf(command), io)).toBe(EXIT.failed);
     expect(opened).toEqual([".tidemark"]);
   });
 
@@ -108,12 +113,24 @@ describe("the commands that the pages give", () => {
     const asked: RunOptions[] = [];
     await startCommand(async (options) => void asked.push(options))
       .exitOverride()
-      .parseAsync(words.split(/\s+/), { from: "user" });
+      .parseAsync(wordsOf(words), { from: "user" });
     expect(asked.length).toBe(1);
   });
 
   it("were seen", () => {
     expect(ofTool("npx tidemark").length).toBeGreaterThan(3);
     expect(ofTool("npm start --").length).toBeGreaterThan(0);
+  });
+});
+
+describe("the metrics", () => {
+  it("are all in the operations page, and no others", () => {
+    const base = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER, dueMs: 0, startMs: 0, endMs: 0 };
+    const nothing = { autoscalers: 0, evaluated: 0, failed: 0, openIntents: 0, calls: 0, bytes: 0, pagesWritten: 0, journalPages: 0 };
+    const completed: CompletedSync = { ...base, ...nothing, kind: "completed", epoch: 1, events: [], unreadable: [], changed: [], phasesMs: {} };
+    const sent = [...syncMetrics(completed), ...syncMetrics({ ...base, kind: "dropped", why: "stale" })].map(({ name }) => name);
+    const table = /\| metric \| says \|\n(.*?)\n\n/s.exec(read("docs/operations.md"))?.[1] ?? "";
+    const told = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = ""]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+    expect(told.toSorted()).toEqual([...new Set(sent)].sort());
   });
 });
