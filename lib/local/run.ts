@@ -44,8 +44,8 @@ const play = async (layout: FolderLayout, opened: Run, options: RunOptions, term
   const startMs = clock.now();
   const endMs = options.for === undefined ? undefined : startMs + options.for;
   const startedAt = performance.now();
+  terminal.write(`${opened.greeting.join("\n")}\n`);
   const view = viewOf(terminal, opened, { startMs: setup.about.startMs, ...(endMs !== undefined && { endMs }) });
-  for (const line of opened.greeting) view.say(line);
   const real = setup.about.kind === "kubeconfig";
   const { sources, close } = runSources(layout, opened, view, real ? DEFAULT_TIMING.lifeMs : undefined);
   try {

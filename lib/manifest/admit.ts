@@ -47,7 +47,8 @@ export const admit = (document: unknown, options: AdmitOptions = {}): Admission 
   const reading = newReading();
   const outcome = form.admit(document, reading, old);
   const { warnings } = reading;
-  const broken = outcome.problems.filter(({ field }) => !besideUnreadable(field, reading.problems));
+  const ofTheUnread = speaksOfTheUnread(reading.problems);
+  const broken = outcome.problems.filter(({ field }) => !ofTheUnread(field));
   const problems = [...reading.problems, ...broken].map((problem) => withMisspelling(problem, warnings));
   if (problems.length > 0) return { ok: false, because: reading.problems.length > 0 ? "undecodable" : "invalid", problems, warnings };
   const changed = old === undefined || !isDeepStrictEqual(outcome.meaning, old.meaning);
@@ -126,10 +127,15 @@ const outcomeOfOld = (document: unknown, forms: readonly Form[]): FormOutcome | 
 };
 
 /** A rule that looks at what could not be read, or at its neighbour in the same object, would speak of a value that nobody wrote. */
-const besideUnreadable = (field: string, unread: readonly Problem[]): boolean =>
-  unread.some((problem) => field === problem.field || field.startsWith(`${problem.field}.`) || parentOf(field) === parentOf(problem.field));
+const speaksOfTheUnread = (unread: readonly Problem[]): ((field: string) => boolean) => {
+  const fields = new Set(unread.map(({ field }) => field));
+  const parents = new Set(unread.map(({ field }) => parentOf(field)));
+  const within = (field: string): boolean => fields.has(field) || (field !== "" && within(parentOf(field)));
+  return (field) => parents.has(parentOf(field)) || within(field);
+};
 
-const parentOf = (field: string): string => field.replace(/(\.[^.[\]]*|\[\d+\])$/, "");
+const parentOf = (field: string): string => field.replace(LAST_STEP, "");
+const LAST_STEP = /(^|\.)[^.[\]]*$|\[[^\]]*\]$/;
 
 /** A field that is missing because its name was mistyped is missed for that reason. */
 const withMisspelling = (problem: Problem, warnings: readonly Warning[]): Problem => {

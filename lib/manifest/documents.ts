@@ -74,12 +74,14 @@ const duplicateKeys = (document: Document.Parsed): readonly Fault[] => {
   const faults: Fault[] = [];
   visit(document, {
     Map: (_, { items }) => {
-      const seen = new Set<unknown>();
+      const seen = new Set<string>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
         const [start, end] = key.range ?? [0, 0];
-        if (seen.has(key.value)) faults.push({ message: `the key "${String(key.value)}" is written twice`, pos: [start, end] });
-        seen.add(key.value);
+        // As JSON has it, where the number 1 and the text "1" are one name.
+        const name = String(key.value);
+        if (seen.has(name)) faults.push({ message: `the key "${name}" is written twice`, pos: [start, end] });
+        seen.add(name);
       }
     },
   });

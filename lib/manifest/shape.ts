@@ -36,7 +36,8 @@ export const text: Shape<string> = (value, path, reading) => {
 export const int32: Shape<number> = (value, path, reading) => {
   if (value === null || value === undefined) return undefined;
   const fits = typeof value === "number" && Number.isInteger(value) && value >= -INT32 && value < INT32;
-  return fits ? value : wrong(path, "a whole number below 2147483648", value, reading);
+  // Minus zero is zero, here and in every comparison that follows.
+  return fits ? value + 0 : wrong(path, "a whole number below 2147483648", value, reading);
 };
 
 /** A number counts as its own text, up to where JSON numbers are exact; blanks around a quoted text are cut off. */

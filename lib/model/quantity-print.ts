@@ -39,7 +39,7 @@ const decimalCanonical = ({ mantissa, exponent, family }: Quantity): string => {
 
 const decimalSuffix = (power: number, family: Quantity["family"]): string => {
   const suffix = family === "exponent" ? undefined : SUFFIX_OF_POWER.get(power);
-  // No letter stands for more than E: an exponent loses nothing.
+  // No letter stands for more than E. Kubernetes 1.37 loses the power here ("1000E" is stored as "1"), 1.38 writes an exponent; an amount is never changed on purpose.
   return suffix ?? (power === 0 ? "" : `e${power}`);
 };
 

@@ -7,6 +7,7 @@ import { store } from "./edit.ts";
 import { clustersNamed } from "./find.ts";
 import { check, type Given, inNamespace, readGiven } from "./manifests.ts";
 import type { ApplyOptions, Source } from "./service.ts";
+import { type Aimed, sharedTargets } from "./shared-targets.ts";
 import type { Applied } from "./views.ts";
 
 /** Edits that others may make in between before ours gives up. */
@@ -19,6 +20,7 @@ interface Planned {
   readonly given: Given;
   readonly old?: AutoscalerRecord;
   readonly applied: Applied;
+  readonly aimed: Aimed;
 }
 
 /**
@@ -29,7 +31,7 @@ export const apply = async (desk: Desk, sources: readonly Source[], options: App
   const given = readGiven(sources).map((one) => inNamespace(one, options.namespace));
   if (given.length > DOCUMENTS_MAX) throw invalid(`Cannot apply ${given.length} documents: ${DOCUMENTS_MAX} at once are the most`);
   const cluster = await clusterFor(desk, options.cluster);
-  const planned = await planAll(desk, cluster, given);
+  const planned = await withSharedTargets(desk, cluster, await planAll(desk, cluster, given));
   if (options.dryRun) return planned.map(({ applied }) => applied);
   const applied: Applied[] = [];
   for (const plan of planned) applied.push(await storePlanned(desk, cluster, plan));
@@ -61,6 +63,18 @@ const planAll = async (desk: Desk, cluster: ClusterRecord, all: readonly Given[]
   return planned;
 };
 
+const withSharedTargets = async (desk: Desk, cluster: ClusterRecord, planned: readonly Planned[]): Promise<readonly Planned[]> => {
+  const warnings = await sharedTargets(
+    desk,
+    cluster.name,
+    planned.map(({ aimed }) => aimed),
+  );
+  return planned.map((plan) => {
+    const warning = warnings.get(plan.aimed);
+    return warning === undefined ? plan : { ...plan, applied: { ...plan.applied, warnings: [...plan.applied.warnings, warning] } };
+  });
+};
+
 const namedBefore = (places: Map<string, string>, { given, applied }: Planned): string | undefined => {
   const path = `${applied.namespace}/${applied.name}`;
   const before = places.get(path);
@@ -76,10 +90,10 @@ const planOne = async (desk: Desk, cluster: ClusterRecord, given: Given): Promis
   const old = await getAutoscaler(desk.tables, ref);
   const checked = old ? check(given, old) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
-  const { changed, stored } = checked.admitted;
+  const { changed, stored, spec } = checked.admitted;
   const outcome = !old ? "created" : changed ? "configured" : "unchanged";
   const applied = { ...ref, kind: String(stored["kind"]), outcome, generation: old?.generation ?? 0, warnings: checked.warnings } as const;
-  return { given, ...(old && { old }), applied };
+  return { given, ...(old && { old }), applied, aimed: { namespace: metadata.namespace, name: metadata.name, target: spec.target } };
 };
 
 /** Stores one planned document; when somebody else was faster, it is planned anew on what they stored. */

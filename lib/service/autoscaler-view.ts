@@ -20,8 +20,8 @@ export interface Known extends Found {
 }
 
 export const autoscalerView = (known: Known): AutoscalerView => {
-  const { record, spec, windows, evaluated, syncedMs, nowMs } = known;
-  const status = windows?.status;
+  const { record, spec, evaluated, syncedMs, nowMs } = known;
+  const status = statusOf(known);
   return {
     cluster: record.cluster,
     namespace: record.namespace,
@@ -60,7 +60,10 @@ const specView = (spec: Known["spec"]): Pick<AutoscalerView, "dialect" | "target
     ? { dialect: spec.spec.dialect, target: spec.spec.target, minReplicas: spec.spec.minReplicas, maxReplicas: spec.spec.maxReplicas }
     : { dialect: "unknown", problem: spec.message };
 
-/** The page keeps the count of its last write alone; the journal saw it later. A scale that no later sync had to correct has been reached. */
+/** The journal is written at least as often as the page, and with the count that was observed, which the page leaves out. */
+const statusOf = ({ evaluated, windows }: Known): Status | undefined => evaluated?.evaluation.status ?? windows?.status;
+
+/** Status tells the count before a scale; once a later sync has ended, what was desired has been reached. */
 const currentReplicas = ({ evaluated, syncedMs = 0 }: Known, status: Status): number => {
   if (!evaluated) return status.currentReplicas;
   const { atMs, evaluation } = evaluated;
@@ -83,8 +86,21 @@ const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: Known): Aut
   if (pauseView(cluster.paused, nowMs) || pauseView(record.paused, nowMs)) return "paused";
   if (spec.kind === "problem") return "invalid";
   if (!evaluated) return "waiting";
-  if (evaluated.evaluation.failed) return "failing";
+  const { evaluation } = evaluated;
+  // The newest evaluation is of the time before it was resumed.
+  if (PAUSES.has(evaluation.because.reason)) return "waiting";
+  if (evaluation.failed) return "failing";
+  if (isHeld(evaluation)) return "held";
   return evaluated.evaluation.steps.some(({ limit }) => limit) ? "limited" : "active";
+};
+
+/** Reasons of lib/report/holds.ts that say that somebody switched it off. */
+const PAUSES: ReadonlySet<string> = new Set(["FleetFrozen", "ClusterPaused", "AutoscalerPaused"]);
+
+/** True when the rules wanted another count, and something beside them kept it: a rival, an unsettled scale. */
+export const isHeld = ({ kind, from, steps }: Evaluation): boolean => {
+  const wanted = steps.at(-1)?.after;
+  return kind === "hold" && wanted !== undefined && wanted !== from;
 };
 
 /** A pause that is still on; one whose end has come is over without an edit. */

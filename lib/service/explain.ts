@@ -8,6 +8,7 @@ import { otherwise } from "./otherwise.ts";
 import type { Asked } from "./service.ts";
 import { timeText } from "./time-text.ts";
 import type { Explanation } from "./views.ts";
+import { NO_WINDOWS } from "./windows-view.ts";
 
 /** Why an autoscaler was at its count at an instant, from the newest journal page at or before it. Throws `service.not-evaluated` where the journal has none. */
 export const explain = async (desk: Desk, asked: Asked, atMs?: number): Promise<Explanation> => {
@@ -16,6 +17,7 @@ export const explain = async (desk: Desk, asked: Asked, atMs?: number): Promise<
   if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, cluster.name, atMs);
   const windows = windowsOf(all, evaluated.atMs);
   const { evaluation } = evaluated;
+  const windowsPartial = atMs !== undefined && (all.syncedMs ?? 0) > evaluated.atMs;
   return {
     cluster: record.cluster,
     namespace: record.namespace,
@@ -25,7 +27,14 @@ export const explain = async (desk: Desk, asked: Asked, atMs?: number): Promise<
     metrics: evaluation.metrics,
     steps: stepViews(evaluation.steps),
     windows,
-    otherwise: otherwise({ evaluation, settings: cluster.settings, windows, ...(spec.kind === "spec" && { spec: spec.spec }) }),
+    windowsPartial,
+    // Windows that are not complete any more say nothing about what would have come next.
+    otherwise: otherwise({
+      evaluation,
+      settings: cluster.settings,
+      windows: windowsPartial ? NO_WINDOWS : windows,
+      ...(spec.kind === "spec" && { spec: spec.spec }),
+    }),
   };
 };
 

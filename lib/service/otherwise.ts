@@ -3,6 +3,7 @@ import type { Evaluation } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { WatermarkSpec } from "../model/spec-watermark.ts";
+import { isHeld } from "./autoscaler-view.ts";
 import { timesTarget } from "./metric-targets.ts";
 import { timeText } from "./time-text.ts";
 import type { Direction, WindowsView } from "./windows-view.ts";
@@ -18,9 +19,18 @@ export interface Circumstances {
 
 /** What would have to change for another outcome: metrics first, then each limit that bit, in the order of the pipeline. One sentence each. */
 export const otherwise = (seen: Circumstances): readonly string[] => {
-  const sentences = [...failures(seen.evaluation), ...leadingMetric(seen), ...seen.evaluation.steps.flatMap((step) => limitSentence(step, seen))];
+  const sentences = [
+    ...holds(seen.evaluation),
+    ...failures(seen.evaluation),
+    ...leadingMetric(seen),
+    ...seen.evaluation.steps.flatMap((step) => limitSentence(step, seen)),
+  ];
   return sentences.length > 0 ? sentences : ["Nothing was measured and no limit bit: another count or another spec would have to be found"];
 };
+
+/** What kept the count although the rules wanted another one comes first: nothing else matters until it is gone. */
+const holds = (evaluation: Evaluation): readonly string[] =>
+  isHeld(evaluation) ? [`Held, because ${evaluation.because.message}: without that the count would be ${evaluation.steps.at(-1)?.after}`] : [];
 
 /** A metric that cannot be read never shrinks a workload (hpa.md 2.5). */
 const failures = ({ metrics }: Evaluation): readonly string[] => {
@@ -81,7 +91,7 @@ const nextRoom = (direction: Direction, { rates }: WindowsView): string => {
     .filter((rate) => rate.direction === direction)
     .flatMap(({ events }) => events.map(({ leaves }) => leaves))
     .sort()[0];
-  return leaving === undefined ? ": the next sync goes on from there" : `: the next scale event leaves its period at ${leaving}`;
+  return leaving === undefined ? "" : `: the next scale event leaves its period at ${leaving}`;
 };
 
 const heldUntil = (reason: "ScaleUpStabilized" | "ScaleDownStabilized", { stabilization }: WindowsView): string => {

@@ -46,9 +46,9 @@ export interface AutoscalerView {
 
 /**
  * One word for a table: `waiting` before its first sync, `frozen` by the fleet's kill switch, `paused` itself or with its cluster, `failing` when it could not be
- * evaluated, `limited` when a bound or rate cut what the metrics asked for, `invalid` when its stored manifest is no longer understood.
+ * evaluated, `held` when something beside its rules kept the count (a rival controller, a scale whose outcome is not known), `limited` when a bound or rate cut what the metrics asked for, `invalid` when its stored manifest is no longer understood.
  */
-export type AutoscalerState = "active" | "failing" | "frozen" | "invalid" | "limited" | "paused" | "waiting";
+export type AutoscalerState = "active" | "failing" | "frozen" | "held" | "invalid" | "limited" | "paused" | "waiting";
 
 export interface PauseView {
   readonly by: string;
@@ -126,6 +126,8 @@ export interface Explanation {
   readonly metrics: readonly MetricView[];
   readonly steps: readonly StepView[];
   readonly windows: WindowsView;
+  /** True for an evaluation that others followed: what has left every window since is missing in "windows". */
+  readonly windowsPartial: boolean;
   /** Sentences: what would have to change for another outcome. */
   readonly otherwise: readonly string[];
 }

@@ -56,13 +56,13 @@ describe("the pages", () => {
     expect(named.filter(({ file }) => !existsSync(join(ROOT, file))).map(({ path, file }) => `${path}: ${file}`)).toEqual([]);
   });
 
-  it("show YAML that is a file of the repository, word for word", () => {
+  it("show YAML that is a file of the repository, word for word, or that a test of the page takes from it", () => {
     const files = ["examples", "infra"].flatMap((folder) => [...filesBelow(folder, ".yaml"), ...filesBelow(folder, ".yml")]);
     const texts = new Set(files.map(read));
     expect(texts.size).toBeGreaterThan(4);
-    // The examples of this page are its own, and test/manifest/reference.test.ts admits each of them.
-    const elsewhere = blocksOf("yaml").filter(({ page }) => page !== "docs/manifests.md");
-    expect(elsewhere.filter(({ code }) => !texts.has(code))).toEqual([]);
+    const tests = filesBelow("test", ".test.ts").filter((path) => !path.startsWith("test/architecture/"));
+    const readByTest = (page: string): boolean => tests.some((path) => read(path).includes(page));
+    expect(blocksOf("yaml").filter(({ page, code }) => !texts.has(code) && !readByTest(page))).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { autoscalerUid, namespace } from "../../lib/model/ids.ts";
 import type { ApiFailure } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
-import { status } from "./stand-in/server.ts";
+import { json, status } from "./stand-in/server.ts";
 import { CPU, clientTo, deployment, QUEUE, WHOLE, watch } from "./stand-in/watched.ts";
 
 let server: Kubernetes;
@@ -149,6 +149,18 @@ describe("observe()", () => {
     expect(rest.map(({ url }) => url.pathname.split("/").at(-1)).toSorted()).toEqual(["app-250", "app-250", "app-7"]);
   });
 
+  it("stops a list that has shown all it was asked for", async () => {
+    const apps = Array.from({ length: 900 }, (_, index) => ["shop", `app-${index}`] as const);
+    fill(apps, 0);
+    // Older servers do not say how much remains.
+    const items = server.collections.get("/apis/apps/v1/deployments")?.slice(0, 500);
+    server.overrides.push({ match: ({ url }) => url.pathname.endsWith("/deployments"), answer: json(200, { metadata: { continue: "500" }, items }) });
+    const watched = apps.slice(0, 400).map(([ns, app]) => watch(ns, app, { metrics: [] }));
+    const observed = await client.observe(watched, WHOLE);
+    expect(watched.filter((one) => seen(observed, one).observation.scale.kind === "failed")).toEqual([]);
+    expect(server.paths().filter((path) => path.endsWith("/deployments"))).toHaveLength(1);
+  });
+
   it("says that a target is not there, in the server's words", async () => {
     fill([["shop", "web"]]);
     const gone = watch("shop", "gone");
@@ -161,7 +173,10 @@ describe("observe()", () => {
     forbid("/apis/apps/v1/namespaces/shop/deployments");
     forbid("/apis/apps/v1/namespaces/shop/deployments/web");
     const web = watch("shop", "web");
-    expect(seen(await client.observe([web], WHOLE), web).observation.scale).toMatchObject({ kind: "read", specReplicas: 2, selector: "app=web" });
+    for (let sync = 0; sync < 2; sync++) {
+      expect(seen(await client.observe([web], WHOLE), web).observation.scale).toMatchObject({ kind: "read", specReplicas: 2, selector: "app=web" });
+    }
+    expect(server.paths().filter((path) => path.endsWith("/deployments"))).toHaveLength(1);
   });
 
   it("finds custom resources by discovery and reads their scale", async () => {
@@ -195,6 +210,19 @@ describe("observe()", () => {
     server.documents.set("/api/v1", { resources: [{ name: "pods", kind: "Pod" }] });
     const pot = watch("shop", "pot", { target });
     expect(seen(await client.observe([pot], WHOLE), pot).observation.scale).toMatchObject({ kind: "failed", failure: { message } });
+  });
+
+  it("does not take an API that cannot be asked for one without the kind, and asks again next time", async () => {
+    server.documents.set("/apis/example.com", { preferredVersion: { version: "v1" }, versions: [{ version: "v1" }] });
+    forbid("/apis/example.com/v1", { code: 503, reason: "ServiceUnavailable", message: "the aggregated API is down" });
+    const web = watch("shop", "web", { metrics: [], target: { apiVersion: "example.com/v1", kind: "Rollout", name: "web" } });
+    expect(seen(await client.observe([web], WHOLE), web).observation.scale).toMatchObject({
+      failure: { code: 503, message: "the aggregated API is down" },
+    });
+    server.overrides.length = 0;
+    server.documents.set("/apis/example.com/v1", { resources: [{ name: "rollouts", kind: "Rollout" }] });
+    server.collections.set("/apis/example.com/v1/rollouts", [workload("shop", "web")]);
+    expect(seen(await client.observe([web], WHOLE), web).observation.scale).toMatchObject({ kind: "read" });
   });
 
   it("asks nothing more when no scale could be read", async () => {
@@ -334,6 +362,26 @@ describe("observe()", () => {
     expect(observation.scale).toMatchObject({ kind: "failed", failure: { code: 0, reason: "Timeout" } });
   });
 
+  it("does not send calls that could no longer be answered in time", async () => {
+    server.documents.set("/apis/example.com", { preferredVersion: { version: "v1" }, versions: [{ version: "v1" }] });
+    server.documents.set("/apis/example.com/v1", { resources: [{ name: "rollouts", kind: "Rollout" }] });
+    server.overrides.push({
+      match: ({ url }) => url.pathname.endsWith("/scale"),
+      answer: (...call) => setTimeout(() => json(200, {})(...call), 100),
+    });
+    const target = { apiVersion: "example.com/v1", kind: "Rollout" };
+    const watched = Array.from({ length: 100 }, (_, index) =>
+      watch("shop", `app-${index}`, { metrics: [], target: { ...target, name: `app-${index}` } }),
+    );
+    const observed = await client.observe(watched, { ...WHOLE, budgetMs: 250 });
+    const reasons = watched.flatMap((one) => {
+      const { scale } = seen(observed, one).observation;
+      return scale.kind === "failed" ? [scale.failure.reason] : [];
+    });
+    expect(reasons).toContain("BudgetExhausted");
+    expect(server.paths().filter((path) => path.endsWith("/scale")).length).toBeLessThanOrEqual(32);
+  });
+
   it("counts calls and bytes", async () => {
     fill([["shop", "web"]]);
     const { calls, bytes } = await client.observe([watch("shop", "web")], WHOLE);
@@ -393,6 +441,7 @@ describe("observe() looks for rivals", () => {
     forbid("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers");
     expect(await rivalsOf()).toEqual([]);
     expect(await rivalsOf()).toEqual([]);
+    expect(server.paths().filter((path) => path.endsWith("horizontalpodautoscalers"))).toHaveLength(1);
     expect(notices).toEqual(['Cannot look for a HorizontalPodAutoscaler on the same targets in cluster "eu-1": not for you']);
   });
 

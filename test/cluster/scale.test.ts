@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ClusterClient, ScaleWrite } from "../../lib/cluster/port.ts";
+import { putScaleWithin } from "../../lib/cluster/scale.ts";
 import { namespace } from "../../lib/model/ids.ts";
 import { type Kubernetes, kubernetes, workload } from "./stand-in/kubernetes.ts";
 import { type Answer, json, status } from "./stand-in/server.ts";
@@ -95,6 +96,25 @@ describe("putScale()", () => {
     const message = 'no matches for kind "Teapot" in group "nowhere.example"';
     expect(await client.putScale({ ...write, target }, 1_000)).toMatchObject({ kind: "refused", failure: { message } });
     expect(puts()).toHaveLength(0);
+  });
+
+  it("is refused when finding the path took all the time, without a write", async () => {
+    let now = 0;
+    const found = { kind: "found", value: { base: "/apis/example.com/v1", plural: "rollouts", resource: "rollouts.example.com" } } as const;
+    const kindPath = async () => {
+      now = 1_000;
+      return found;
+    };
+    const never = (): never => {
+      throw new TypeError("nothing may be sent");
+    };
+    const transport = { get: never, put: never, close: never };
+    const discovery = { kindPath, groupVersions: never };
+    const answer = await putScaleWithin({ cluster: "eu-1", transport, discovery, elapsed: () => now }, write, 1_000);
+    expect(answer).toEqual({
+      kind: "refused",
+      failure: { code: 0, reason: "NotSent", message: 'Cannot scale Deployment "web": the time was spent before the write' },
+    });
   });
 
   it("escapes names, so that no name reaches another object", async () => {

@@ -152,6 +152,26 @@ describe("get()", () => {
     expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0, reason: "AnswerTooLarge" } });
   });
 
+  it("hangs up on an answer that does not end", async () => {
+    let hungUp: () => void = () => undefined;
+    const closed = new Promise<void>((resolve) => {
+      hungUp = resolve;
+    });
+    server.answer = (_seen, response, socket) => {
+      socket.on("close", hungUp);
+      const chunk = Buffer.alloc(1024 * 1024, " ");
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.writeHead(200).on("drain", more);
+      more();
+    };
+    expect(await get(budgetOf(20_000))).toMatchObject({ kind: "failed", failure: { code: 0, reason: "AnswerTooLarge" } });
+    await closed;
+    server.answer = json(200, { items: [] });
+    expect(await get()).toEqual({ kind: "read", body: { items: [] } });
+  });
+
   it("refuses a server whose certificate another CA has signed", async () => {
     const other = await standIn();
     transport = transportTo({ url: server.url, ca: other.ca });
@@ -236,6 +256,35 @@ describe("get()", () => {
     expect(server.connections()).toBe(2);
   });
 
+  it("repeats on a new connection, not on another that lay idle as long", async () => {
+    server.answer = (_seen, response) => {
+      setTimeout(() => response.end("{}"), 20);
+    };
+    await Promise.all([get(), get(), get()]);
+    const old = server.connections();
+    expect(old).toBe(3);
+    const sockets = new Set<unknown>();
+    server.answer = (seen, response, socket) => {
+      sockets.add(socket);
+      if (server.connections() === old) socket.destroy();
+      else json(200, {})(seen, response, socket);
+    };
+    expect(await get()).toMatchObject({ kind: "read" });
+    expect(sockets.size).toBe(2);
+  });
+
+  it("opens a new connection after a minute of silence", async () => {
+    let now = 1_000_000;
+    transport = transportTo(server, { clock: () => now });
+    await get();
+    now += 60_000;
+    await get();
+    expect(server.connections()).toBe(1);
+    now += 60_001;
+    await get();
+    expect(server.connections()).toBe(2);
+  });
+
   it("does not repeat on a connection that was new", async () => {
     server.answer = (_seen, _response, socket) => socket.destroy();
     expect(await get()).toMatchObject({ kind: "failed", failure: { reason: "ConnectionReset" } });
@@ -295,6 +344,33 @@ describe("put()", () => {
     now += 6_000;
     await transport.put(scale, 1_000);
     expect(server.connections()).toBe(2);
+  });
+
+  it("does not trust the age of a connection when the clock was set back", async () => {
+    let now = 1_000_000;
+    transport = transportTo(server, { clock: () => now });
+    await get();
+    now -= 3_600_000;
+    await transport.put(scale, 1_000);
+    expect(server.connections()).toBe(2);
+  });
+
+  it("asks for fresh credentials next time when its own were refused", async () => {
+    let forgotten = 0;
+    transport = transportTo(server, { forget: () => void forgotten++ });
+    server.answer = status(401, "Unauthorized", "Unauthorized");
+    await transport.put(scale, 1_000);
+    expect(forgotten).toBe(1);
+  });
+
+  it("counts the time that credentials take", async () => {
+    const credentials = async () => {
+      await sleep(150);
+      return { headers: {} };
+    };
+    transport = transportTo(server, { credentials });
+    await transport.put(scale, 400);
+    expect(Number.parseInt(server.seen[0]?.url.searchParams.get("timeout") ?? "", 10)).toBeLessThan(260);
   });
 
   it("notices that the server closed the idle connection and takes a new one", async () => {

@@ -144,6 +144,13 @@ describe("admit()", () => {
     ]);
   });
 
+  it("takes no longer than reading them to tell the faults of a list from what could not be read of it", () => {
+    const metrics = Array.from({ length: 30_000 }, (_, index) => (index % 2 === 0 ? 5 : {}));
+    const { problems } = refused(v2({ metrics }));
+    expect(problems.filter(({ type }) => type === "FieldValueTypeInvalid")).toHaveLength(15_000);
+    expect(problems).toHaveLength(45_000);
+  });
+
   it("warns of unknown fields with their path and the nearest known name", () => {
     const { warnings } = admitted(
       v2({ minReplica: 2, behaviour: {}, surprise: {}, metrics: resource({ type: "Utilization", averageutilization: 3, averageUtilization: 4 }) }),
@@ -170,6 +177,11 @@ describe("admit()", () => {
       },
     ]);
   });
+
+  it("takes minus zero for zero", () =>
+    expect(
+      Object.is(admitted(v2({ behavior: { scaleUp: { stabilizationWindowSeconds: -0 } } })).spec.behavior?.scaleUp.stabilizationWindowSeconds, 0),
+    ).toBe(true));
 
   it("keeps the number of warnings small", () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field${index}`, 1]));

@@ -69,6 +69,7 @@ describe("readManifests()", () => {
   it.each([
     ["a duplicate key", "a: 1\nb:\n  c: 1\n  c: 2\n", 'Cannot read "hpa.yaml", line 4, column 3: the key "c" is written twice'],
     ["a duplicate key in JSON", '{"a": 1,\n "a": 2}', 'Cannot read "hpa.yaml", line 2, column 2: the key "a" is written twice'],
+    ["two keys that are one name in JSON", '1: a\n"1": b\n', 'Cannot read "hpa.yaml", line 2, column 1: the key "1" is written twice'],
     ["broken YAML", "a: b: c\n", 'Cannot read "hpa.yaml", line 1, column 4: nested mappings are not allowed in compact mappings'],
     ["a tab", "a:\n\tb: 1\n", 'Cannot read "hpa.yaml", line 2, column 1: tabs are not allowed as indentation'],
     ["a tag nobody knows", "a: !secret b\n", 'Cannot read "hpa.yaml", line 1, column 4: unresolved tag: !secret'],

@@ -225,3 +225,23 @@ describe("pause(), resume() and delete()", () => {
     expect((await stored("web"))?.uid).not.toBe(before?.uid);
   });
 });
+
+describe("apply() of two autoscalers for one workload", () => {
+  const aimedAt = (name: string, target: string): string => hpa(name).replace(`name: ${name}\n  minReplicas`, `name: ${target}\n  minReplicas`);
+
+  it("warns of each other, whether stored or applied together", async () => {
+    expect((await apply(hpa("web")))[0]?.warnings).toEqual([]);
+    const applied = await apply(documents(aimedAt("second", "web"), aimedAt("third", "web"), hpa("api")));
+    expect(applied.map(({ warnings }) => warnings)).toEqual([
+      ['Deployment "web" is also the target of "default/web", "default/third": "default/second" and they hold until one is left'],
+      ['Deployment "web" is also the target of "default/web", "default/second": "default/third" and they hold until one is left'],
+      [],
+    ]);
+  });
+
+  it("forgets the target that an autoscaler had before", async () => {
+    await apply(hpa("web"));
+    const [moved, next] = await apply(documents(aimedAt("web", "other"), aimedAt("second", "web")));
+    expect([moved?.warnings, next?.warnings]).toEqual([[], []]);
+  });
+});

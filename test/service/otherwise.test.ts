@@ -29,7 +29,7 @@ const sentences = (metrics: readonly MetricOutcome[], steps: readonly StepOutcom
     uid: autoscalerUid("u"),
     namespace: namespace("shop"),
     name: autoscalerName("web"),
-    kind: "hold",
+    kind: (steps.at(-1)?.after ?? 9) === 9 ? "hold" : "scale",
     failed: false,
     from: 9,
     because: { reason: "r", message: "m" },
@@ -65,7 +65,7 @@ describe("otherwise() on limits", () => {
   it.each([
     [limited("TooManyReplicas", 14, 10), "maxReplicas is 10: with 14 or more, 14 would be allowed"],
     [limited("TooFewReplicas", 1, 2), "minReplicas is 2: with 1 or fewer, 1 would be allowed"],
-    [limited("ScaleUpLimit", 20, 13), "Scaling up is limited to 13 in this sync, 20 was wanted: the next sync goes on from there"],
+    [limited("ScaleUpLimit", 20, 13), "Scaling up is limited to 13 in this sync, 20 was wanted"],
     [limited("Cooldown", 4, 9), "limit: Cooldown bit; without it the count would be 4 instead of 9"],
   ])("names each with its value", (step, sentence) => {
     expect(sentences([], [step])).toEqual([sentence]);

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Evaluation } from "../../lib/model/records.ts";
+import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { gathered } from "../../lib/service/gathered.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
+import type { AutoscalerView } from "../../lib/service/views.ts";
 import { putAutoscaler } from "../../lib/store/autoscalers.ts";
 import { NOON, newWorld, type World } from "./world/desk.ts";
 import { hpa } from "./world/manifests.ts";
 import { CPU, fillShop, recordOf } from "./world/shop.ts";
-import { storeEvents } from "./world/synced.ts";
+import { storeEvents, storeSync } from "./world/synced.ts";
 
 const ago = (seconds: number): number => NOON - seconds * 1000;
 const at = (seconds: number): string => new Date(NOON + seconds * 1000).toISOString();
@@ -231,5 +234,52 @@ describe("events()", () => {
     expect(await listed({ name: "gone" })).toEqual(["gone 2>3"]);
     expect(await listed({ name: "shop/gone" })).toEqual(["gone 2>3"]);
     await expect(listed({ name: "gon" })).rejects.toMatchObject({ code: "service.unknown" });
+  });
+});
+
+describe("the state of an autoscaler", () => {
+  const evaluated = async (more: Partial<Evaluation>, syncedAgo = 5): Promise<AutoscalerView> => {
+    const record = await recordOf(world.desk, "late");
+    const evaluation = {
+      kind: "hold",
+      failed: false,
+      from: 4,
+      because: { reason: "r", message: "m" },
+      metrics: [],
+      steps: [],
+      events: [],
+      ...more,
+    } as const;
+    syncs += 10;
+    world.set(NOON + syncs * 1000);
+    await storeSync(world.desk, record.cluster, NOON + (syncs - syncedAgo) * 1000, [{ record, windows: NEW_WINDOWS, evaluation }]);
+    return service.get({ name: "late" });
+  };
+  let syncs = 0;
+  const status = { conditions: [], currentReplicas: 4, desiredReplicas: 7, currentMetrics: null };
+
+  it.each<[Partial<Evaluation>, string]>([
+    [{ steps: [{ step: "propose", before: 4, after: 4 }] }, "active"],
+    [{ steps: [{ step: "limit", before: 9, after: 4, limit: { reason: "TooManyReplicas", value: 4, message: "x" } }] }, "limited"],
+    [{ steps: [{ step: "propose", before: 4, after: 6 }], because: { reason: "RivalController", message: "x" } }, "held"],
+    [{ failed: true, because: { reason: "UnreadableWindows", message: "x" } }, "failing"],
+    [{ failed: true, because: { reason: "AutoscalerPaused", message: "x" } }, "waiting"],
+  ])("after %j is %s", async (evaluation, state) => {
+    expect((await evaluated(evaluation)).state).toBe(state);
+  });
+
+  it("shows the count of the newest evaluation, whatever the page kept", async () => {
+    expect(await evaluated({ status: { ...status, desiredReplicas: 4 } })).toMatchObject({ currentReplicas: 4, desiredReplicas: 4 });
+    expect(await evaluated({ kind: "scale", to: 7, status })).toMatchObject({ currentReplicas: 4, desiredReplicas: 7 });
+  });
+
+  it("says of a held one what holds it, first", async () => {
+    await evaluated({
+      steps: [{ step: "propose", before: 4, after: 6 }],
+      because: { reason: "RivalController", message: 'the workload is also scaled by HPA "late"' },
+    });
+    expect((await service.explain({ name: "late" })).otherwise).toEqual([
+      'Held, because the workload is also scaled by HPA "late": without that the count would be 6',
+    ]);
   });
 });

@@ -27,6 +27,7 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
   active: "good",
   failing: "bad",
   frozen: "warn",
+  held: "warn",
   invalid: "bad",
   limited: "warn",
   paused: "warn",

@@ -18,7 +18,7 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
     ["Reason", `${decision.reason}: ${decision.message}`],
     { heading: "Metrics", lines: metrics(explanation.metrics, paint) },
     { heading: "Steps", lines: explanation.steps.length === 0 ? ["<none>"] : aligned(explanation.steps.map((step) => stepRow(step, atMs))) },
-    { heading: "Windows", lines: windowLines(explanation.windows, atMs) },
+    { heading: explanation.windowsPartial ? "Windows (as far as they are still stored)" : "Windows", lines: windowLines(explanation.windows, atMs) },
     { heading: "For another outcome", lines: explanation.otherwise },
   ] satisfies readonly Line[]);
 };

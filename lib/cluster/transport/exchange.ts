@@ -53,11 +53,7 @@ export const exchange = ({ secure, options, body, timeoutMs, maxBytes }: Outgoin
       clearTimeout(timer);
       resolve(outcome);
     };
-    const fail = (error: Error): void => {
-      // A request that failed keeps no connection: the rest of its answer could be taken for that of the next one.
-      request.destroy();
-      end({ kind: "broken", error, ...progress });
-    };
+    const fail = (error: Error): void => end({ kind: "broken", error, ...progress });
     request.on("socket", (socket) => follow(socket, secure, progress));
     request.on("error", fail);
     request.on("response", (response) => {

@@ -1,7 +1,6 @@
 import { styleText } from "node:util";
-import Table from "cli-table3";
 import type { Frame, Row } from "./frame.ts";
-import { sparkline } from "./sparkline.ts";
+import { rowsTable } from "./rows-table.ts";
 import { clockText, durationText, eventText, speedText } from "./words.ts";
 
 export interface Canvas {
@@ -10,25 +9,19 @@ export interface Canvas {
   readonly startMs: number;
 }
 
-/** Cells of a sparkline; the column of reasons takes what is left of the line. */
-const SPARK_WIDTH = 24;
-const COLUMNS = [16, 18, 11, 20, SPARK_WIDTH + 2] as const;
-const MIN_DECISION_WIDTH = 24;
-const BORDERS = 7;
-/** Lines around the events: title, blank lines, heading, and one for the cursor. */
-const OTHER_LINES = 7;
+/** Lines beside table and events: title, heading of the events, hints, and one for the cursor. */
+const OTHER_LINES = 6;
 const MIN_EVENTS = 3;
 
 /** The whole live view as text for a terminal of the given size. */
 export const picture = (frame: Frame, canvas: Canvas): string => {
-  const table = rowsTable(frame.rows, canvas.columns);
-  const room = Math.max(MIN_EVENTS, canvas.rows - table.split("\n").length - OTHER_LINES);
-  const events = frame.events.slice(-room).map((event) => eventLine(event, canvas));
+  const table = fitted(frame.rows, canvas);
+  const room = Math.max(MIN_EVENTS, canvas.rows - OTHER_LINES - table.length);
   return [
     title(frame, canvas),
-    table,
+    ...table,
     styleText("bold", frame.events.length === 0 ? "No scale events yet" : `Scale events (${frame.events.length})`),
-    ...events,
+    ...frame.events.slice(-room).map((event) => eventLine(event, canvas)),
     ...(frame.trouble === undefined ? [] : [styleText("red", cut(frame.trouble, canvas.columns))]),
     styleText("dim", cut("Ctrl-C ends the run with a summary. In another terminal: npx tidemark get | describe NAME | events --all", canvas.columns)),
   ].join("\n");
@@ -42,27 +35,16 @@ const title = ({ nowMs, endMs, pace }: Frame, { startMs }: Canvas): string => {
   return `${styleText("bold", "Tidemark")}  ${clockText(nowMs, startMs)}  (${durationText(nowMs - startMs)} played${left})  ${speed}`;
 };
 
-const rowsTable = (rows: readonly Row[], columns: number): string => {
-  const fixed = COLUMNS.reduce((sum, width) => sum + width, 0);
-  const table = new Table({
-    head: ["autoscaler", "target", "replicas", "metric", "load / replicas", "last decision"],
-    colWidths: [...COLUMNS, Math.max(MIN_DECISION_WIDTH, columns - fixed - BORDERS)],
-    wordWrap: true,
-    style: { head: ["bold"], border: ["dim"], compact: false },
-  });
-  for (const row of rows) table.push([row.name, row.target, replicas(row), row.metrics.join("\n"), sparks(row), decision(row)]);
-  return table.toString();
+/** As many rows as leave room for some events; a picture higher than the terminal would not stay in place. */
+const fitted = (rows: readonly Row[], { columns, rows: height }: Canvas): readonly string[] => {
+  for (let count = Math.min(rows.length, height); count > 0; count--) {
+    const lines = rowsTable(rows.slice(0, count), columns);
+    const hidden = rows.length - count;
+    if (hidden > 0) lines.push(styleText("dim", `and ${hidden} more: npx tidemark get`));
+    if (lines.length + OTHER_LINES + MIN_EVENTS <= height) return lines;
+  }
+  return [];
 };
-
-const replicas = ({ current, desired }: Row): string => {
-  if (current === undefined) return "-";
-  return desired === undefined || desired === current ? `${current}` : styleText("cyan", `${current} → ${desired}`);
-};
-
-const sparks = ({ load, replicas: counts }: Row): string =>
-  [styleText("blue", sparkline(load, SPARK_WIDTH)), styleText("green", sparkline(counts, SPARK_WIDTH))].join("\n");
-
-const decision = ({ state, decision: text }: Row): string => (state === "failing" ? styleText("yellow", text) : text);
 
 const eventLine = (event: Frame["events"][number], { columns, startMs }: Canvas): string => {
   const text = cut(`${clockText(Date.parse(event.at), startMs)}  ${eventText(event)}`, columns);

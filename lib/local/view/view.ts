@@ -1,6 +1,6 @@
 /** What shows a run to people. */
 export interface View {
-  /** Something worth a line at once: that the run went on where another stopped, or what went wrong. */
+  /** Something went wrong that people should know of at once. */
   readonly say: (line: string) => void;
   /** Reads and shows the newest state; called again and again while the run goes on. */
   readonly refresh: () => Promise<void>;

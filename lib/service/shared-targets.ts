@@ -1,0 +1,44 @@
+import type { ClusterName } from "../model/ids.ts";
+import { namespace } from "../model/ids.ts";
+import type { TargetRef } from "../model/spec.ts";
+import { type AutoscalerItem, listAutoscalers } from "../store/autoscalers.ts";
+import { workloadKey } from "../sync/open-intents.ts";
+import type { Desk } from "./desk.ts";
+import { storedSpec } from "./manifests.ts";
+
+export interface Aimed {
+  readonly namespace: string;
+  readonly name: string;
+  readonly target: TargetRef;
+}
+
+const keyOf = ({ namespace: inside, target }: Aimed): string => workloadKey(namespace(inside), target);
+
+/** Warnings for autoscalers whose workload another one scales too, stored or applied with them: both would hold (lib/report/holds.ts). One list per namespace. */
+export const sharedTargets = async (desk: Desk, cluster: ClusterName, applied: readonly Aimed[]): Promise<ReadonlyMap<Aimed, string>> => {
+  const all = Map.groupBy([...(await storedBeside(desk, cluster, applied)), ...applied], keyOf);
+  const warned = applied.map((aimed) => [aimed, (all.get(keyOf(aimed)) ?? []).filter(({ name }) => name !== aimed.name)] as const);
+  return new Map(warned.filter(([, others]) => others.length > 0).map(([aimed, others]) => [aimed, warningOf(aimed, others)]));
+};
+
+/** What the namespaces of the applied hold besides them. */
+const storedBeside = async (desk: Desk, cluster: ClusterName, applied: readonly Aimed[]): Promise<readonly Aimed[]> => {
+  const replaced = new Set(applied.map(pathOf));
+  const stored: Aimed[] = [];
+  for (const inside of new Set(applied.map((aimed) => aimed.namespace))) {
+    for await (const item of listAutoscalers(desk.tables, cluster, namespace(inside))) stored.push(...aimedBy(item));
+  }
+  return stored.filter((aimed) => !replaced.has(pathOf(aimed)));
+};
+
+const pathOf = (aimed: Aimed): string => `${aimed.namespace}/${aimed.name}`;
+
+/** A manifest that is not understood aims at nothing. */
+const aimedBy = (item: AutoscalerItem): readonly Aimed[] => {
+  if (item.kind === "unreadable") return [];
+  const stored = storedSpec(item.record);
+  return stored.kind === "spec" ? [{ namespace: item.record.namespace, name: item.record.name, target: stored.spec.target }] : [];
+};
+
+const warningOf = ({ namespace: inside, name, target }: Aimed, others: readonly Aimed[]): string =>
+  `${target.kind} "${target.name}" is also the target of ${others.map((other) => `"${inside}/${other.name}"`).join(", ")}: "${inside}/${name}" and they hold until one is left`;

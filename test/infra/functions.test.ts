@@ -1,0 +1,192 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
+import { openQueueJournal } from "../../lib/local/queue/journal.ts";
+import { openQueue, type Queue } from "../../lib/local/queue/queue.ts";
+import { startSqsServer } from "../../lib/local/queue/sqs-server.ts";
+import { ensureTables, tablesClient } from "../../lib/local/tables.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { insertByStatement } from "../../lib/store/history-insert.ts";
+import { tableDefinitions } from "../../lib/store/tables.ts";
+import { type Call, openAccount, type Statement } from "./lambda/account.ts";
+import { HAS_DYNOXIDE, startDynoxide } from "./lambda/dynoxide.ts";
+import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
+import { type Packaged, packageStack } from "./packaged.ts";
+
+/**
+ * The packaged functions, each in a process of its own behind Lambda's Runtime API, with the rights that the template gives its role and no other. Tables (with PartiQL), queue
+ * and cluster are real servers on loopback.
+ */
+const NAMES = { StateTable: "tidemark-prod-state", HistoryTable: "tidemark-prod-history", SyncQueue: "tidemark-prod-sync" };
+const TABLES = { stateTable: NAMES.StateTable, historyTable: NAMES.HistoryTable };
+const SECRET = "tidemark-prod/eu-1";
+const MINUTE_MS = 60_000;
+const closing: (() => Promise<void>)[] = [];
+
+let schedule: Environment;
+let sync: Environment;
+let service: Service;
+let queue: Queue;
+let calls: readonly Call[];
+let tickInput: string;
+/** The queue's clock can be moved ahead, to receive at once what was delayed. */
+let queueAheadMs = 0;
+
+const POD = { requests: { cpuMillicores: 500, memoryBytes: 2 ** 28 }, limits: { cpuMillicores: 600, memoryBytes: 2 ** 29 } };
+/** A load of 100 units that costs 12 millicores each: four pods at 60 % of their request, two at more than their limit. */
+const WEB = {
+  ...POD,
+  namespace: "shop",
+  name: "web",
+  trace: { points: [{ atMs: 0, value: 100 }], unit: "calls", stepMs: MINUTE_MS },
+  initialReplicas: 2,
+  cpuMillicoresPerUnit: 12,
+};
+
+/** Properties of a resource of the template; the shape is the template's, which the tests of the stack assert. */
+const propertiesOf = <Shape>(resources: Packaged["resources"], name: string): Shape => {
+  const found = resources[name];
+  if (found === undefined) throw new Error(`Cannot find "${name}" in the template`);
+  return found.Properties as unknown as Shape;
+};
+const statementsOf = (resources: Packaged["resources"], role: string): readonly Statement[] =>
+  propertiesOf<{ readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[] }>(
+    resources,
+    role,
+  ).Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+
+/** A cluster whose pods have been running for ten minutes when the test looks. */
+const startCluster = async (dataDir: string) => {
+  let aheadMs = -10 * MINUTE_MS;
+  const cluster = await startSimulatedCluster({ dataDir, clock: () => Date.now() + aheadMs, seed: 1, workloads: [WEB] });
+  aheadMs = 0;
+  closing.push(() => cluster.close());
+  return cluster;
+};
+
+const serviceOver = async (dynamodb: string): Promise<Service> => {
+  const client = tablesClient(dynamodb);
+  closing.push(async () => client.destroy());
+  await ensureTables(client, tableDefinitions(TABLES));
+  const tables = { client, ...TABLES, clock: Date.now, wait: async () => undefined, random: Math.random, token: randomUUID };
+  return openService({ tables, insert: insertByStatement(tables), clock: Date.now, by: "test", newUid: randomUUID });
+};
+
+const MANIFEST = JSON.stringify({
+  apiVersion: "autoscaling/v2",
+  kind: "HorizontalPodAutoscaler",
+  metadata: { name: "web", namespace: "shop" },
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    minReplicas: 1,
+    maxReplicas: 10,
+    metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } }],
+  },
+});
+
+const startAll = async (): Promise<void> => {
+  const stack = await packageStack();
+  closing.push(stack.done);
+  const dynoxide = await startDynoxide();
+  closing.push(dynoxide.stop);
+  const journal = openQueueJournal(join(stack.folder, "queue.jsonl"));
+  queue = openQueue(journal, () => Date.now() + queueAheadMs, {
+    name: NAMES.SyncQueue,
+    visibilityTimeoutMs: MINUTE_MS,
+    retentionMs: 60 * MINUTE_MS,
+  });
+  const sqs = await startSqsServer([queue]);
+  closing.push(sqs.close, async () => journal.close());
+  const cluster = await startCluster(join(stack.folder, "cluster"));
+  const { resources } = stack.packaged;
+  tickInput = propertiesOf<{ readonly Target: { readonly Input: string } }>(resources, "Tick").Target.Input;
+  const account = await openAccount({
+    dynamodb: dynoxide.endpoint,
+    sqs: sqs.endpoint,
+    secrets: { [SECRET]: await readFile(cluster.kubeconfigPath, "utf8") },
+    roles: { schedule: statementsOf(resources, "ScheduleRole"), sync: statementsOf(resources, "SyncRole") },
+    names: NAMES,
+  });
+  closing.push(account.close);
+  calls = account.calls;
+  service = await serviceOver(dynoxide.endpoint);
+  await service.addCluster({ name: "eu-1", connection: { kind: "secret", secretId: SECRET } });
+  await service.apply([{ file: "web.json", text: MANIFEST }], { dryRun: false });
+  const start = async (name: "schedule" | "sync", environment: Readonly<Record<string, string>>): Promise<Environment> => {
+    const started = await startEnvironment({
+      taskRoot: stack.folder,
+      handler: `dist/${name}/index.handler`,
+      timeoutMs: 30_000,
+      environment: { ...environment, AWS_ENDPOINT_URL: account.endpoint, AWS_ACCESS_KEY_ID: name, TIDEMARK_STATE_TABLE: TABLES.stateTable },
+    });
+    closing.push(started.stop);
+    return started;
+  };
+  schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue) });
+  sync = await start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
+};
+
+const deliver = (bodies: readonly string[]): ReturnType<Environment["invoke"]> =>
+  sync.invoke({
+    Records: bodies.map((body, at) => ({
+      messageId: `m${at}`,
+      receiptHandle: `r${at}`,
+      body,
+      attributes: {},
+      messageAttributes: {},
+      eventSource: "aws:sqs",
+    })),
+  });
+const events = async (): Promise<readonly { readonly from: number; readonly to: number; readonly outcome: string }[]> => {
+  const found = [];
+  for await (const { from, to, outcome } of service.events({})) found.push({ from, to, outcome });
+  return found;
+};
+
+describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table engine @dynoxide/linux-x64", () => {
+  beforeAll(startAll);
+  afterAll(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+  let bodies: readonly string[] = [];
+
+  it("plan a minute from what the schedule sends: four syncs of the only partition", async () => {
+    // Late by a minute, so that the minute planned is the next one and the messages are not far ahead.
+    const scheduled = new Date(Date.now() - MINUTE_MS).toISOString().replace(/\.\d+Z/, "Z");
+    const event: unknown = JSON.parse(tickInput.replace("<aws.scheduler.scheduled-time>", scheduled));
+    expect(await schedule.invoke(event)).toEqual({ kind: "response", body: null });
+    expect(queue.counts().delayed).toBeGreaterThan(0);
+    queueAheadMs = 10 * MINUTE_MS;
+    bodies = queue.receive(10).map(({ body }) => body);
+    expect(bodies.length).toBe(4);
+    expect(bodies.map((body) => JSON.parse(body))).toEqual(
+      expect.arrayContaining([expect.objectContaining({ cluster: "eu-1", partition: "default" })]),
+    );
+  });
+
+  it("scale a workload of a cluster known by a kubeconfig in a secret", async () => {
+    expect(await deliver(bodies.slice(0, 1))).toEqual({ kind: "response", body: { batchItemFailures: [] } });
+    expect(await events(), sync.log()).toEqual([{ from: 2, to: 4, outcome: "applied" }]);
+  });
+
+  it("do nothing with a copy of a message", async () => {
+    expect(await deliver(bodies.slice(0, 1))).toEqual({ kind: "response", body: { batchItemFailures: [] } });
+    expect((await events()).length).toBe(1);
+  });
+
+  it("give back what they cannot read, alone", async () => {
+    expect(await deliver(["no message", ...bodies.slice(0, 1)])).toEqual({
+      kind: "response",
+      body: { batchItemFailures: [{ itemIdentifier: "m0" }] },
+    });
+  });
+
+  it("were refused nothing by their roles, and asked for the cluster's secret once", () => {
+    expect(calls.filter(({ allowed }) => !allowed)).toEqual([]);
+    expect(calls.filter(({ action }) => action === "secretsmanager:GetSecretValue").length).toBe(1);
+    expect(calls.filter(({ action }) => action === "dynamodb:PartiQLInsert").length).toBeGreaterThan(0);
+  });
+});

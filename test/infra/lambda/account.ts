@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { closeServer, listenOnLoopback } from "../../../lib/local/loopback.ts";
+import type { Json } from "../packaged.ts";
+
+export interface Statement {
+  readonly Sid: string;
+  readonly Effect: string;
+  readonly Action: readonly string[];
+  readonly Resource: Json;
+}
+
+/** What stands behind the account's one endpoint: table engine and queue by address, secrets by name, and the statements of each role by access key. */
+export interface Account {
+  readonly dynamodb: string;
+  readonly sqs: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly roles: Readonly<Record<string, readonly Statement[]>>;
+  /** Name that a logical id of the template got: "StateTable" is "tidemark-prod-state". */
+  readonly names: Readonly<Record<string, string>>;
+}
+
+export interface Call {
+  readonly role: string;
+  readonly action: string;
+  readonly resource: string;
+  readonly allowed: boolean;
+}
+
+/** A request with what IAM would look at. */
+interface Asked {
+  readonly service: string;
+  readonly actions: readonly string[];
+  readonly resource: string;
+}
+
+/**
+ * An AWS endpoint on loopback that lets each call through only as the template's role for its access key allows, and keeps what was asked. It knows the three services that
+ * functions call; any other request is refused.
+ */
+export const openAccount = async (
+  account: Account,
+): Promise<{ readonly endpoint: string; readonly calls: readonly Call[]; readonly close: () => Promise<void> }> => {
+  const calls: Call[] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await text(request);
+    const asked = askedBy(String(request.headers["x-amz-target"]), body);
+    const role = /Credential=([^/]+)\//.exec(String(request.headers.authorization))?.[1] ?? "nobody";
+    const allowed = asked.actions.every((action) =>
+      (account.roles[role] ?? []).some((statement) => allows(statement, action, asked.resource, account.names)),
+    );
+    calls.push(...asked.actions.map((action) => ({ role, action, resource: asked.resource, allowed })));
+    if (!allowed)
+      return reply(response, 400, { __type: "AccessDeniedException", message: `${role} may not ${asked.actions.join(", ")} on ${asked.resource}` });
+    if (asked.service === "secretsmanager") return reply(response, 200, { Name: asked.resource, SecretString: account.secrets[asked.resource] });
+    const headers = Object.fromEntries(
+      ["content-type", "x-amz-target", "authorization", "x-amz-date"].map((name) => [name, String(request.headers[name])]),
+    );
+    const forwarded = await fetch(asked.service === "dynamodb" ? account.dynamodb : account.sqs, { method: "POST", headers, body });
+    reply(response, forwarded.status, await forwarded.json());
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => reply(response, 500, { __type: "InternalFailure", message: String(error) }));
+  });
+  return { endpoint: await listenOnLoopback(server), calls, close: () => closeServer(server) };
+};
+
+const reply = (response: ServerResponse, status: number, body: unknown): void => {
+  response.writeHead(status, { "content-type": "application/x-amz-json-1.0" });
+  response.end(JSON.stringify(body));
+};
+
+/** PartiQL has its rights by the kind of its statements. */
+const INSERT = /^INSERT INTO "([^"]+)"/;
+
+const askedBy = (target: string, body: string): Asked => {
+  const [prefix = "", operation = ""] = target.split(".");
+  const parsed: { TableName?: string; QueueUrl?: string; SecretId?: string; Statements?: readonly { Statement: string }[] } = JSON.parse(body);
+  if (prefix === "secretsmanager") return { service: prefix, actions: [`secretsmanager:${operation}`], resource: parsed.SecretId ?? "" };
+  if (prefix === "AmazonSQS")
+    return { service: "sqs", actions: [`sqs:${operation.replace("Batch", "")}`], resource: parsed.QueueUrl?.split("/").at(-1) ?? "" };
+  if (parsed.Statements === undefined) return { service: "dynamodb", actions: [`dynamodb:${operation}`], resource: parsed.TableName ?? "" };
+  const tables = parsed.Statements.map(({ Statement }) => INSERT.exec(Statement)?.[1] ?? "no insert");
+  return { service: "dynamodb", actions: ["dynamodb:PartiQLInsert"], resource: [...new Set(tables)].join(" and ") };
+};
+
+const allows = ({ Effect, Action, Resource }: Statement, action: string, resource: string, names: Account["names"]): boolean =>
+  Effect === "Allow" && Action.includes(action) && covers(Resource, resource, names);
+
+/** True when a resource of the template covers a name: an ARN by GetAtt, or a pattern by Sub whose last part may end in a star. */
+const covers = (pattern: Json, resource: string, names: Account["names"]): boolean => {
+  const { "Fn::GetAtt": attribute, "Fn::Sub": substituted } = pattern as {
+    readonly "Fn::GetAtt"?: readonly [string, string];
+    readonly "Fn::Sub"?: string;
+  };
+  if (attribute !== undefined) return names[attribute[0]] === resource;
+  const last = substituted?.split(":").at(-1) ?? "";
+  return last.endsWith("*") ? resource.startsWith(last.slice(0, -1)) : last === resource;
+};

@@ -1,0 +1,55 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+/**
+ * What Lambda's runtime does around a handler, as its Runtime API documents it: load, then for ever take the next event, call, answer. Run as a process of its own:
+ * `node bootstrap.ts`, with the environment that Lambda sets.
+ */
+const API = `http://${process.env["AWS_LAMBDA_RUNTIME_API"]}/2018-06-01/runtime`;
+
+interface Context {
+  readonly awsRequestId: string;
+  readonly functionName: string;
+  readonly memoryLimitInMB: string;
+  readonly getRemainingTimeInMillis: () => number;
+}
+type Handler = (event: unknown, context: Context) => Promise<unknown>;
+
+const post = async (path: string, body: unknown): Promise<void> => {
+  const answer = await fetch(`${API}/${path}`, { method: "POST", body: JSON.stringify(body) ?? "null" });
+  await answer.arrayBuffer();
+};
+const shapeOf = (error: unknown): { readonly errorType: string; readonly errorMessage: string } =>
+  error instanceof Error ? { errorType: error.name, errorMessage: error.message } : { errorType: "Error", errorMessage: String(error) };
+
+const load = (): Handler => {
+  const [, file = "", member = ""] = /^(.*)\.(\w+)$/.exec(process.env["_HANDLER"] ?? "") ?? [];
+  const root = process.env["LAMBDA_TASK_ROOT"] ?? ".";
+  return createRequire(join(root, "bootstrap.cjs"))(`./${file}`)[member];
+};
+
+const serveOne = async (handler: Handler): Promise<void> => {
+  const next = await fetch(`${API}/invocation/next`);
+  const id = next.headers.get("lambda-runtime-aws-request-id") ?? "";
+  const deadlineMs = Number(next.headers.get("lambda-runtime-deadline-ms"));
+  const context: Context = {
+    awsRequestId: id,
+    functionName: process.env["AWS_LAMBDA_FUNCTION_NAME"] ?? "",
+    memoryLimitInMB: process.env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"] ?? "",
+    getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
+  };
+  try {
+    await post(`invocation/${id}/response`, await handler(await next.json(), context));
+  } catch (error) {
+    await post(`invocation/${id}/error`, shapeOf(error));
+  }
+};
+
+let handler: Handler;
+try {
+  handler = load();
+} catch (error) {
+  await post("init/error", shapeOf(error));
+  throw error;
+}
+for (;;) await serveOne(handler);

@@ -1,0 +1,181 @@
+import { stripVTControlCharacters } from "node:util";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { quantile } from "../../../lib/local/tally.ts";
+import { terminalOf } from "../../../lib/local/terminal.ts";
+import type { Frame } from "../../../lib/local/view/frame.ts";
+import { picture } from "../../../lib/local/view/picture.ts";
+import { sparkline } from "../../../lib/local/view/sparkline.ts";
+import { summaryLines } from "../../../lib/local/view/summary.ts";
+import { clockText, durationText } from "../../../lib/local/view/words.ts";
+import type { EventView } from "../../../lib/service/views.ts";
+
+const START_MS = Date.UTC(2026, 0, 5, 8);
+
+const event = (more: Partial<EventView> = {}): EventView => ({
+  id: "u:1",
+  at: "2026-01-05T08:03:15.000Z",
+  settledAt: "2026-01-05T08:03:15.000Z",
+  cluster: "local",
+  namespace: "shop",
+  name: "daily",
+  partition: "default",
+  uid: "u",
+  target: { apiVersion: "apps/v1", kind: "Deployment", name: "daily" },
+  from: 2,
+  to: 4,
+  reason: "ScaleUpLimit",
+  message: "the desired replica count is increasing faster than the maximum scale rate",
+  outcome: "applied",
+  specGeneration: 1,
+  metrics: [],
+  steps: [],
+  ...more,
+});
+
+const frame = (more: Partial<Frame> = {}): Frame => ({
+  nowMs: START_MS + 200_000,
+  pace: { asked: 60, reached: 60, behind: false },
+  rows: [
+    {
+      name: "shop/daily",
+      target: "Deployment/daily",
+      state: "limited",
+      current: 2,
+      desired: 4,
+      metrics: ["cpu 91% of 60%"],
+      decision: "2 → 4: ScaleUpLimit, the desired replica count is increasing faster than the maximum scale rate",
+      load: [1, 5, 9],
+      replicas: [2, 2, 2],
+    },
+  ],
+  events: [event()],
+  ...more,
+});
+const drawn = (given: Frame, canvas = { columns: 150, rows: 40 }) => stripVTControlCharacters(picture(given, { ...canvas, startMs: START_MS }));
+
+describe("sparkline()", () => {
+  it.each([
+    ["nothing", [], 10, ""],
+    ["no width", [1], 0, ""],
+    ["all zero", [0, 0], 10, "▁▁"],
+    ["from zero to the highest", [0, 50, 100], 10, "▁▅█"],
+    ["more samples than cells: the highest of each counts", [0, 9, 0, 0, 0, 1], 3, "█▁▁"],
+  ])("%s", (_, values, width, expected) => expect(sparkline(values, width)).toBe(expected));
+
+  it("never is wider than asked, nor loses the peak", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { minLength: 1, maxLength: 500 }), fc.integer({ min: 1, max: 60 }), (values, width) => {
+        const line = sparkline(values, width);
+        expect(line.length).toBeLessThanOrEqual(width);
+        expect(line.includes("█")).toBe(Math.max(...values) > 0);
+      }),
+    );
+  });
+});
+
+describe("picture()", () => {
+  it("shows each autoscaler with counts, metric, sparklines and its last decision in words, and the events below", () => {
+    const text = drawn(frame());
+    for (const part of ["08:03:20", "3 min played", "shop/daily", "2 → 4", "cpu 91% of 60%", "▁▅█", "ScaleUpLimit, the desired"]) {
+      expect(text).toContain(part);
+    }
+    expect(text).toContain("08:03:15  shop/daily 2 → 4 applied: ScaleUpLimit");
+  });
+
+  it("says that the run falls behind, what went wrong, and how long it still goes", () => {
+    const text = drawn(frame({ pace: { asked: 600, reached: 41.3, behind: true }, trouble: "A sync failed", endMs: START_MS + 7_400_000 }));
+    expect(text).toContain("falling behind: 41x of 600x");
+    expect(text).toContain("A sync failed");
+    expect(text).toContain("2 h 00 min to go");
+  });
+
+  it.each([
+    [80, 24, 3],
+    [120, 30, 3],
+    [200, 60, 15],
+  ])("fits a terminal of %d by %d: the newest events, the rows that have room, and no line too long", (columns, rows, shown) => {
+    const events = Array.from({ length: 100 }, (_, at) => event({ id: `u:${at}`, to: at }));
+    const many = frame().rows.flatMap((row) => Array.from({ length: 30 }, () => row));
+    const lines = drawn(frame({ events, rows: many }), { columns, rows }).split("\n");
+    expect(lines.length).toBeLessThan(rows);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+    expect(lines.join("\n")).toContain("2 → 99");
+    expect(lines.filter((line) => line.includes("shop/daily ") && line.startsWith("│"))).toHaveLength(shown);
+    expect(lines.join("\n")).toContain(`and ${30 - shown} more`);
+  });
+});
+
+describe("summaryLines()", () => {
+  const tally = { syncs: 4, failed: 1, writes: 10, wallMs: [1, 2, 3, 100] };
+  const statistics = {
+    namespace: "shop",
+    name: "daily",
+    unit: "calls",
+    elapsedMs: 7_200_000,
+    replicaMs: 18_000_000,
+    readyMs: 1,
+    demand: 1000,
+    served: 950,
+    unserved: 50,
+    aboveTargetMs: 1_800_000,
+  };
+
+  it("names events, replica-hours, time above target, demand not served, syncs, writes and wall times", () => {
+    const events = [event(), event({ outcome: "refused" })];
+    const pace = { asked: 60, reached: 60, behind: false };
+    expect(summaryLines({ playedMs: 7_200_000, wallMs: 120_000, events, tally, pace, statistics: [statistics] })).toEqual([
+      "played              2 h 00 min in 2 min, 60x of at most 60x",
+      "scale events        2, 1 refused",
+      "syncs               4, 1 failed",
+      "writes per sync     2.5",
+      "wall time per sync  p50 2.0 ms, p99 100.0 ms",
+      "shop/daily          5.0 replica-hours, 25.0 % of the time above target, 5.0 % of the demand not served (50 calls)",
+    ]);
+  });
+
+  it("has something to say of a run in which nothing happened", () => {
+    const none = {
+      playedMs: 0,
+      wallMs: 0,
+      events: [],
+      tally: { syncs: 0, failed: 0, writes: 0, wallMs: [] },
+      pace: { asked: 1, reached: 1, behind: false },
+    };
+    expect(summaryLines(none)).toContain("wall time per sync  p50 -, p99 -");
+  });
+});
+
+describe("terminalOf()", () => {
+  const stream = (isTTY: boolean) => ({ isTTY, write: () => true }) as unknown as NodeJS.WriteStream;
+  it.each([
+    ["a terminal", true, {}, true],
+    ["a pipe", false, {}, false],
+    ["NO_COLOR", true, { NO_COLOR: "1" }, false],
+    ["an empty NO_COLOR, which counts for nothing", true, { NO_COLOR: "" }, true],
+    ["a dumb terminal", true, { TERM: "dumb" }, false],
+  ])("%s", (_, tty, environment, live) => expect(terminalOf(stream(tty), environment).live).toBe(live));
+});
+
+describe("words", () => {
+  it.each([
+    [0, "0 s"],
+    [59_400, "59 s"],
+    [60_000, "1 min"],
+    [3_599_000, "59 min"],
+    [3_600_000, "1 h 00 min"],
+    [7_500_000, "2 h 05 min"],
+  ])("durationText(%d) is %s", (ms, text) => expect(durationText(ms)).toBe(text));
+
+  it("clockText() names the day from the second day on", () => {
+    expect(clockText(START_MS + 15_000, START_MS)).toBe("08:00:15");
+    expect(clockText(START_MS + 86_400_000, START_MS)).toBe("2026-01-06 08:00:00");
+  });
+
+  it.each([
+    [[], 0.5, undefined],
+    [[7], 0.99, 7],
+    [[1, 2, 3, 4], 0.5, 2],
+    [[1, 2, 3, 4], 1, 4],
+  ])("quantile(%j, %d) is %s", (values, share, expected) => expect(quantile(values, share)).toBe(expected));
+});
