@@ -47,7 +47,6 @@ interface Suffix {
 /** Reads a quantity text, or says `undefined` where the API would refuse it. Blanks are not cut off here. */
 export const parseQuantity = (text: string): Quantity | undefined => {
   if (text === "" || text.length > MAX_QUANTITY_CHARACTERS) return undefined;
-  if (text === "0") return { form: "integer", mantissa: 0n, exponent: 0, family: "decimal", written: text };
   const match = SHAPE.exec(text);
   if (!match) return undefined;
   const [, sign = "", digits = "", fraction = "", suffixText = ""] = match;
@@ -62,7 +61,7 @@ const readSuffix = (text: string): Suffix | undefined => {
   if (Object.hasOwn(DECIMAL_SUFFIXES, text)) return { family: "decimal", power: DECIMAL_SUFFIXES[text] ?? 0 };
   if (Object.hasOwn(BINARY_SUFFIXES, text)) return { family: "binary", power: BINARY_SUFFIXES[text] ?? 0 };
   if (!EXPONENT.test(text)) return undefined;
-  const power = BigInt(text.slice(text[1] === "+" ? 2 : 1));
+  const power = BigInt(text.slice(1));
   // The API reads 64 bits and then keeps the lower 32.
   if (BigInt.asIntN(64, power) !== power) return undefined;
   return { family: "exponent", power: Number(BigInt.asIntN(32, power)) };
@@ -87,8 +86,8 @@ const binaryInteger = (text: string, { negative, whole, fraction }: Parts, power
   const room = 15 - whole.length - Math.trunc((power * 3) / 10) - 1;
   if (fraction !== "" || room < 0) return undefined;
   const value = BigInt(whole);
+  // With that room the product always fits 64 bits.
   const magnitude = value << BigInt(power);
-  if (magnitude > MAX_I64) return undefined;
   const quantity = { form: "integer", mantissa: negative ? -magnitude : magnitude, exponent: 0, family: "binary" } as const;
   return (value & 7n) === 0n ? quantity : { ...quantity, written: text };
 };

@@ -37,10 +37,13 @@ describe("quantities of the recorded controller", () => {
 });
 
 describe("parseQuantity()", () => {
-  it.each(["", " 1", "1 ", "1e", "e-10", "-e-10", ".e-10", "1e9223372036854775808", "1\n", "1.2.3", "9".repeat(1_001)])("refuses %j", (text) => {
-    expect(parseQuantity(text)).toBeUndefined();
-    expect(milliOfText(text)).toBeUndefined();
-  });
+  it.each(["", " 1", "1 ", "1e", "e-10", "-e-10", ".e-10", "1e9223372036854775808", "1\n", "1.2.3", "1xe5", "1e5x", "9".repeat(1_001)])(
+    "refuses %j",
+    (text) => {
+      expect(parseQuantity(text)).toBeUndefined();
+      expect(milliOfText(text)).toBeUndefined();
+    },
+  );
 
   it.each([
     ["18 digits and nine places are an integer", "999999999.999999999", "integer"],
@@ -124,7 +127,29 @@ describe("milliOf() and wholeOf()", () => {
     ["8Ei", -1_000n],
     ["-1500u", -2n],
     ["1n", 1n],
+    ["9007199.2547409919990Ki", 9_223_372_036_855n],
+    ["9223372036.854775807", 9_223_372_036_855n],
   ])("the milli value of %s is %d", (text, milli) => expect(milliOf(parsed(text))).toBe(milli));
+});
+
+describe("floatOf()", () => {
+  it.each([
+    ["1e22", 1e22],
+    ["3e39", 3 * (1e32 * 1e7)],
+    ["1e308", 1e288 * 1e20],
+    ["1e309", Infinity],
+    ["-12345678901234567890e400", -Infinity],
+    ["0.05", 50 * 0.001],
+    ["0e999", 0],
+  ])("of %s is %d, by one multiplication with a power of ten", (text, float) => expect(floatOf(parsed(text))).toBe(float));
+});
+
+describe("signOf()", () => {
+  it.each([
+    ["-1n", -1],
+    ["0", 0],
+    ["1n", 1],
+  ])("of %s is %d", (text, sign) => expect(signOf(parsed(text))).toBe(sign));
 });
 
 describe("milliOfText()", () => {
@@ -180,6 +205,24 @@ describe("canonicalOf()", () => {
       RUNS,
     );
   });
+
+  it.each([
+    ["1000P", "1E"],
+    ["1000E", "1e21"],
+    ["1000000000000000000000", "1e21"],
+    ["1024Gi", "1Ti"],
+    ["1024Ti", "1Pi"],
+    ["1024Pi", "1Ei"],
+    ["1.0Ki", "1Ki"],
+    ["-1.0Ki", "-1Ki"],
+    ["0.5Ki", "512"],
+    ["-0.5Ki", "-512"],
+    ["+3Ki", "+3Ki"],
+    ["03Ki", "03Ki"],
+    ["+8Ki", "8Ki"],
+    ["08Ki", "8Ki"],
+    ["99Ti", "99Ti"],
+  ])("of %s is %s", (text, canonical) => expect(canonicalOf(parsed(text))).toBe(canonical));
 
   it("always is its own canonical text", () => {
     fc.assert(
