@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { demonstrationWorkloads } from "../../lib/local/cluster/demonstration.ts";
+import { type SimulatedCluster, startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
+import { exportedEvents, startRun, tidemark } from "./start-process.ts";
+
+const CROWD = fileURLToPath(new URL("../../examples/crowd.yaml", import.meta.url));
+let dir: string;
+let cluster: SimulatedCluster;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "tidemark-real-"));
+  cluster = await startSimulatedCluster({ dataDir: join(dir, "cluster"), clock: Date.now, seed: 1, workloads: await demonstrationWorkloads() });
+});
+afterAll(async () => {
+  await cluster.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const replicas = () => Object.fromEntries(cluster.readings().map(({ name, replicas: count }) => [name, count]));
+
+describe("npm start -- --kubeconfig", { timeout: 120_000 }, () => {
+  it("scales somebody else's cluster in real time, for the manifests applied and nothing else", async () => {
+    const before = replicas();
+    const data = join(dir, "data");
+    const run = startRun(["--kubeconfig", cluster.kubeconfigPath, "--manifest", CROWD, "--data", data]);
+    for (let attempt = 0; attempt < 400 && replicas()["crowd"] === before["crowd"]; attempt++) await wait(100);
+    run.child.kill("SIGTERM");
+    const { code, out, err } = await run.ended;
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(/^Began on cluster "[a-z0-9-]+" in real time/m);
+    const events = await exportedEvents(data);
+    expect(events).toMatchObject([{ name: "crowd", from: 8, outcome: "applied" }]);
+    expect(Math.abs(Date.parse(events[0]?.at ?? "") - Date.now())).toBeLessThan(120_000);
+    expect(replicas()).toEqual({ ...before, crowd: events[0]?.to });
+  });
+
+  it("does not take a folder of a simulated cluster for a real one, nor the other way round", async () => {
+    const { code, err } = await startRun(["--data", join(dir, "data"), "--for", "1m"]).ended;
+    expect([code, err]).toEqual([
+      1,
+      `error: Cannot continue in "${join(dir, "data")}": it belongs to a real cluster, not to a simulated cluster; take another folder with --data\n`,
+    ]);
+  });
+
+  it("begins with no autoscaler at all when none was named", async () => {
+    const data = join(dir, "empty");
+    const { code, out } = await startRun(["--kubeconfig", cluster.kubeconfigPath, "--data", data, "--for", "1s"]).ended;
+    expect(code).toBe(0);
+    expect(out).toContain("it scales nothing until you apply a manifest");
+    expect((await tidemark(["get", "--data", data])).out).toContain("No autoscalers");
+  });
+
+  it("says what is wrong with a kubeconfig", async () => {
+    const { code, out, err } = await startRun([
+      "--kubeconfig",
+      cluster.kubeconfigPath,
+      "--context",
+      "none",
+      "--data",
+      join(dir, "wrong"),
+      "--for",
+      "1s",
+    ]).ended;
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/^error: Cannot use kubeconfig ".*": context "none" is not in it, there are ".+"$/m);
+  });
+});
