@@ -1,0 +1,21 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { ENVIRONMENT, environmentOf } from "../../functions/environment.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe("environmentOf()", () => {
+  it("gives the values of a function's variables", () => {
+    for (const name of ENVIRONMENT.sync) vi.stubEnv(name, `value of ${name}`);
+    expect(environmentOf(ENVIRONMENT.sync)).toEqual({
+      TIDEMARK_STATE_TABLE: "value of TIDEMARK_STATE_TABLE",
+      TIDEMARK_HISTORY_TABLE: "value of TIDEMARK_HISTORY_TABLE",
+    });
+  });
+
+  it("names every variable that is missing or empty", () => {
+    for (const name of ENVIRONMENT.schedule) vi.stubEnv(name, "");
+    expect(() => environmentOf(ENVIRONMENT.schedule)).toThrow(
+      new RangeError("Cannot start: TIDEMARK_STATE_TABLE, TIDEMARK_SYNC_QUEUE_URL must be set in the environment"),
+    );
+  });
+});

@@ -1,0 +1,47 @@
+import type { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
+import type { Context } from "aws-lambda";
+import { describe, expect, it } from "vitest";
+import { scheduleHandler } from "../../functions/schedule.ts";
+import type { LogLine } from "../../lib/report/log-lines.ts";
+import { messageOf } from "../../lib/sync/message.ts";
+import { startMemory } from "../contracts/engines.ts";
+import { newWorld } from "../sync/world.ts";
+
+const CONTEXT = { functionName: "tidemark-schedule", awsRequestId: "1", getRemainingTimeInMillis: () => 30_000 } as Context;
+
+const handled = async () => {
+  const engine = await startMemory();
+  const world = await newWorld(engine.client, engine.tables, {});
+  const bodies: string[] = [];
+  const send = async ({ input }: SendMessageBatchCommand) => {
+    bodies.push(...(input.Entries ?? []).map(({ MessageBody = "" }) => MessageBody));
+    return {};
+  };
+  const lines: LogLine[] = [];
+  const queue = { client: { send: send as never }, queueUrl: "https://queue", wait: async () => {}, random: () => 0 };
+  return { bodies, lines, handler: scheduleHandler({ tables: world.tables, queue, teller: { line: (line) => void lines.push(line) } }) };
+};
+
+describe("the handler of schedule", () => {
+  it("plans the minute that begins two minutes after the scheduled time of its event", async () => {
+    const { bodies, lines, handler } = await handled();
+    await handler({ scheduledTime: "2026-11-21T12:00:07Z" }, CONTEXT);
+    const due = bodies.map((body) => messageOf(body).dueMs);
+    expect(due).toHaveLength(4);
+    expect(Math.min(...due)).toBeGreaterThanOrEqual(Date.UTC(2026, 10, 21, 12, 2));
+    expect(Math.max(...due)).toBeLessThan(Date.UTC(2026, 10, 21, 12, 3));
+    expect(lines).toMatchObject([{ level: "info", message: "Planned 4 syncs of 1 clusters", fields: { from: "2026-11-21T12:02:00.000Z", sent: 4 } }]);
+  });
+
+  it("plans at once at a start", async () => {
+    const { bodies, handler } = await handled();
+    await handler({ scheduledTime: "2026-11-21T12:00:00Z", start: true }, CONTEXT);
+    expect(bodies).toHaveLength(12);
+  });
+
+  it("refuses an event without its scheduled time, so that the scheduler calls again", async () => {
+    const { bodies, handler } = await handled();
+    await expect(handler({} as never, CONTEXT)).rejects.toThrow("scheduledTime");
+    expect(bodies).toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { logLines } from "../../lib/report/log-lines.ts";
+import { planLine } from "../../lib/report/plan-line.ts";
+import { event } from "../store/records.ts";
+import { completed, dropped, NOON } from "./reports.ts";
+
+const words = (report: Parameters<typeof logLines>[0]): readonly string[] => logLines(report).map(({ level, message }) => `${level}: ${message}`);
+
+describe("logLines()", () => {
+  it("says a quiet sync in one line, whatever the number of autoscalers", () => {
+    expect(logLines(completed())).toEqual([
+      {
+        level: "info",
+        message: 'Synced "eu-1/default": 3 of 3 autoscalers evaluated, 0 scales settled, 0 failed',
+        fields: {
+          cluster: "eu-1",
+          partition: "default",
+          due: "2026-11-21T12:00:00.000Z",
+          lagMs: 300,
+          tookMs: 1_000,
+          outcome: "completed",
+          epoch: 7,
+          autoscalers: 3,
+          evaluated: 3,
+          failed: 0,
+          scales: 0,
+          openIntents: 0,
+          calls: 4,
+          bytes: 1_000,
+          pagesWritten: 0,
+          journalPages: 1,
+          phasesMs: { load: 5 },
+        },
+      },
+    ]);
+  });
+
+  it("adds a line per scale, and per autoscaler whose conditions changed", () => {
+    const events = [
+      event(),
+      event({ outcome: "refused", detail: "the object has been modified" }),
+      event({ outcome: "unknown", detail: "the workload is gone" }),
+    ];
+    const changed = [{ namespace: "shop", name: "web", reason: "ScaleUpLimit", message: "the desired count is above the limit" }];
+    expect(words(completed({ events, changed })).slice(1)).toEqual([
+      'info: Scaled "shop/web" in cluster "eu-1" from 2 to 5: cpu resource utilization above target',
+      'warn: Could not scale "shop/web" in cluster "eu-1" from 2 to 5: the object has been modified',
+      'warn: Cannot tell whether it scaled "shop/web" in cluster "eu-1" from 2 to 5: the workload is gone',
+      'info: Conditions of "shop/web" changed: the desired count is above the limit',
+    ]);
+  });
+
+  it("warns of failed evaluations, and calls what cannot be read an error, naming the first five", () => {
+    expect(words(completed({ failed: 1 }))[0]).toMatch(/^warn: /);
+    const unreadable = Array.from({ length: 7 }, (_, at) => ({ namespace: "shop", name: `web-${at}`, reason: "InvalidSpec", message: "" }));
+    const [line] = logLines(completed({ unreadable }));
+    expect(line).toMatchObject({ level: "error", fields: { unreadable: 7, unreadableFirst: unreadable.slice(0, 5) } });
+  });
+
+  it("says why everything was held unseen", () => {
+    const unseen = { reason: "FleetFrozen", message: "the fleet was frozen by ann: game day" };
+    expect(words(completed({ evaluated: 0, unseen }))).toEqual([
+      'info: Synced "eu-1/default": held all 3 autoscalers, the fleet was frozen by ann: game day',
+    ]);
+  });
+
+  it.each([
+    ["stale", "warn", "the message is older than three periods"],
+    ["done", "info", "this due time or a later one is done"],
+    ["held", "warn", "another sync holds the lease"],
+    ["removed", "info", "there is no such partition"],
+    ["lost", "warn", "another sync claimed the partition meanwhile"],
+  ] as const)("says why a message was dropped: %s", (why, level, reason) => {
+    expect(words(dropped(why))).toEqual([`${level}: Dropped a sync of "eu-1/default": ${reason}`]);
+  });
+});
+
+describe("planLine()", () => {
+  const report = { fromMs: NOON, untilMs: NOON + 60_000, clusters: 2, sent: 8, skipped: 0, unreadable: [] };
+  it.each([
+    [report, "info"],
+    [{ ...report, skipped: 1 }, "warn"],
+    [{ ...report, unreadable: [{ name: "eu-2", message: "x" }] }, "error"],
+  ])("tells what was planned, and how bad it is", (given, level) => {
+    expect(planLine(given)).toMatchObject({ level, message: "Planned 8 syncs of 2 clusters", fields: { from: "2026-11-21T12:00:00.000Z", sent: 8 } });
+  });
+});

@@ -1,0 +1,26 @@
+import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import type { CompletedSync, DroppedSync, DropReason } from "../../lib/report/sync-report.ts";
+
+export const NOON = Date.UTC(2026, 10, 21, 12);
+const told = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER, dueMs: NOON, startMs: NOON + 300, endMs: NOON + 1_300 };
+
+export const completed = (parts: Partial<CompletedSync> = {}): CompletedSync => ({
+  ...told,
+  kind: "completed",
+  epoch: 7,
+  autoscalers: 3,
+  evaluated: 3,
+  failed: 0,
+  events: [],
+  openIntents: 0,
+  unreadable: [],
+  changed: [],
+  calls: 4,
+  bytes: 1_000,
+  pagesWritten: 0,
+  journalPages: 1,
+  phasesMs: { load: 5 },
+  ...parts,
+});
+
+export const dropped = (why: DropReason): DroppedSync => ({ ...told, kind: "dropped", why });

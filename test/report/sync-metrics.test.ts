@@ -1,0 +1,64 @@
+import { Metrics } from "@aws-lambda-powertools/metrics";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { syncMetrics } from "../../lib/report/sync-metrics.ts";
+import { powertoolsTeller } from "../../lib/report/teller.ts";
+import { event } from "../store/records.ts";
+import { completed, dropped } from "./reports.ts";
+
+const values = (report: Parameters<typeof syncMetrics>[0]): Readonly<Record<string, number>> =>
+  Object.fromEntries(syncMetrics(report).map(({ name, value }) => [name, value]));
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("syncMetrics()", () => {
+  it("counts a completed sync, zeros included, so that an alarm never waits for data", () => {
+    expect(values(completed({ events: [event(), event({ outcome: "unknown" })], openIntents: 2 }))).toEqual({
+      SyncLag: 300,
+      SyncDuration: 1_000,
+      CompletedSyncs: 1,
+      Autoscalers: 3,
+      EvaluationsFailed: 0,
+      Unreadable: 0,
+      ScalesApplied: 1,
+      ScalesRefused: 0,
+      ScalesUnknown: 1,
+      OpenIntents: 2,
+      ClusterCalls: 4,
+      ClusterBytes: 1_000,
+      PagesWritten: 0,
+    });
+  });
+
+  it.each([
+    ["stale", { StaleMessages: 1, LeaseConflicts: 0 }],
+    ["held", { StaleMessages: 0, LeaseConflicts: 1 }],
+    ["lost", { StaleMessages: 0, LeaseConflicts: 1 }],
+    ["done", { StaleMessages: 0, LeaseConflicts: 0 }],
+  ] as const)("counts a dropped message: %s", (why, expected) => {
+    expect(values(dropped(why))).toEqual({ SyncLag: 300, DroppedMessages: 1, ...expected });
+  });
+});
+
+describe("powertoolsTeller()", () => {
+  it("prints one blob of metrics per sync, by cluster alone", () => {
+    const printed: string[] = [];
+    vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
+    const metrics = new Metrics({ namespace: "Tidemark", serviceName: "tidemark" });
+    const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+    const teller = powertoolsTeller(logger as never, metrics);
+    teller.told(completed());
+    teller.told({ ...completed(), cluster: "us-1" as never });
+    expect(printed).toHaveLength(2);
+    const [first, second] = printed.map((text) => JSON.parse(text));
+    expect(first).toMatchObject({ cluster: "eu-1", SyncLag: 300, CompletedSyncs: 1 });
+    expect(second).toMatchObject({ cluster: "us-1" });
+    expect(first._aws.CloudWatchMetrics[0]).toMatchObject({ Namespace: "Tidemark", Dimensions: [["service", "cluster"]] });
+    expect(logger.info).toHaveBeenCalledTimes(2);
+  });
+
+  it("tells a failed message with its error and its body", () => {
+    const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+    powertoolsTeller(logger as never).failed(new Error("no"), { body: "{}" });
+    expect(logger.error).toHaveBeenCalledWith("A sync failed, and its message will be delivered again", { error: new Error("no"), message: "{}" });
+  });
+});

@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { autoscalerUid } from "../../lib/model/ids.ts";
+import type { StoredWindows } from "../../lib/model/records.ts";
+import type { Windows } from "../../lib/model/windows.ts";
+import { compress } from "../../lib/store/compressed.ts";
+import { decodePage, encodePage, PAGE_VERSION } from "../../lib/store/page-codec.ts";
+import { PAGE_BYTES_MAX, PAGE_ENTRIES, pageOf, wantedPages } from "../../lib/store/page-plan.ts";
+
+const ms = fc.integer({ min: 1_600_000_000_000, max: 1_900_000_000_000 });
+const count = fc.integer({ min: 0, max: 2_147_483_647 });
+const run = fc
+  .record({
+    replicas: count,
+    firstMs: ms,
+    length: fc.nat(10_000_000),
+    stepMs: fc.option(fc.integer({ min: 1, max: 900_000 })),
+    windowMs: fc.option(fc.nat(3_600_000)),
+  })
+  .map(({ replicas, firstMs, length, stepMs, windowMs }) => ({
+    replicas,
+    firstMs,
+    lastMs: firstMs + length,
+    ...(stepMs !== null && { stepMs }),
+    ...(windowMs !== null && { windowMs }),
+  }));
+const change = fc
+  .record({ change: count, atMs: ms, outdated: fc.boolean(), eventId: fc.string({ maxLength: 50 }) })
+  .map(({ change: by, atMs, outdated, eventId }) => ({
+    change: by,
+    atMs,
+    ...(outdated && { outdated: true }),
+    ...(eventId !== "" && { eventId }),
+  }));
+const text = fc.string({ maxLength: 60, unit: "grapheme" });
+const condition = fc.record({
+  type: text,
+  status: fc.constantFrom("True" as const, "False" as const, "Unknown" as const),
+  reason: text,
+  message: text,
+  transitionMs: ms,
+});
+const windows: fc.Arbitrary<Windows> = fc
+  .record({
+    recommendations: fc.option(fc.array(run, { maxLength: 8 })),
+    scaleUps: fc.array(change, { maxLength: 5 }),
+    scaleDowns: fc.array(change, { maxLength: 5 }),
+    selector: fc.option(text),
+    conditions: fc.array(condition, { maxLength: 4 }),
+    currentReplicas: count,
+    desiredReplicas: count,
+    lastScaleMs: fc.option(ms),
+    currentMetrics: fc.option(
+      fc.array(
+        fc.record({
+          type: text,
+          resource: fc.dictionary(
+            fc.string({ minLength: 1 }).filter((key) => key !== "__proto__"),
+            text,
+          ),
+        }),
+        { maxLength: 3 },
+      ),
+    ),
+  })
+  .map(({ recommendations, scaleUps, scaleDowns, selector, lastScaleMs, ...status }) => ({
+    memory: { recommendations, scaleUps, scaleDowns, ...(selector !== null && { selector }) },
+    status: { ...status, ...(lastScaleMs !== null && { lastScaleMs }) },
+  }));
+const entry: fc.Arbitrary<StoredWindows> = fc.record({ uid: fc.uuid().map(autoscalerUid), windows, open: fc.boolean() });
+
+const ONE: StoredWindows = {
+  uid: autoscalerUid("uid-web"),
+  open: true,
+  windows: {
+    memory: {
+      recommendations: [{ replicas: 3, firstMs: 1_000, lastMs: 4_000 }],
+      scaleUps: [{ change: 2, atMs: 900, eventId: "uid-web:5" }],
+      scaleDowns: [],
+    },
+    status: {
+      conditions: [
+        { type: "AbleToScale", status: "True", reason: "ReadyForNewScale", message: "recommended size matches current size", transitionMs: 7 },
+      ],
+      currentReplicas: 3,
+      desiredReplicas: 3,
+      lastScaleMs: 900,
+      currentMetrics: null,
+    },
+  },
+};
+
+describe("a windows page", () => {
+  it("always gives back what was stored", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(entry, { selector: ({ uid }) => uid, maxLength: 6 }), (entries) => {
+        expect(decodePage(encodePage(entries))).toEqual({ kind: "read", entries: new Map(entries.map((one) => [one.uid, one])) });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("of the version before is read", () => {
+    expect(PAGE_VERSION).toBe(2);
+    expect(decodePage(compress(1, [ONE]))).toEqual({ kind: "read", entries: new Map([["uid-web", ONE]]) });
+  });
+
+  it.each([
+    ["a later version", compress(3, []), "RangeError: version 3 is not known"],
+    ["something else", compress(2, "text"), "RangeError: its body is not a list"],
+    ["nothing", new Uint8Array(), /Error/],
+    ["damage", Buffer.of(2, 0xff, 0xff, 0xff), /Error/],
+  ])("that holds %s is unreadable, never an exception", (_what, body, words) => {
+    expect(decodePage(body)).toEqual({ kind: "unreadable", message: expect.stringMatching(words) });
+  });
+
+  it("never differs between two encodings of the same windows", () => {
+    fc.assert(
+      fc.property(entry, (one) => {
+        expect(Buffer.compare(encodePage([one]), encodePage([structuredClone(one)]))).toBe(0);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe("wantedPages()", () => {
+  const HUNDRED_KB = 100_000;
+  it.each([
+    [0, 0, 0, 0],
+    [1, 0, 0, 1],
+    [PAGE_ENTRIES, 0, 0, 1],
+    [PAGE_ENTRIES + 1, 0, 0, 2],
+    [125, 1, 0, 1],
+    [126, 1, 0, 2],
+    [250, 2, 0, 2],
+    [251, 2, 0, 3],
+    [25, 1, 0, 1],
+    [0, 1, 0, 1],
+    [50, 2, 0, 2],
+    [49, 2, 0, 1],
+    [49, 2, PAGE_BYTES_MAX / 2, 2],
+    [49, 2, HUNDRED_KB - 1, 1],
+    [5_000, 0, 0, 50],
+  ])("of %d autoscalers on %d pages with %d bytes is %d", (autoscalers, now, bytes, wanted) => {
+    expect(wantedPages(autoscalers, now, bytes)).toBe(wanted);
+  });
+
+  it("always keeps a number that it wanted a moment ago", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 20_000 }), fc.nat(300), fc.nat(1_000_000), (autoscalers, now, bytes) => {
+        const wanted = wantedPages(autoscalers, now, bytes);
+        expect(wantedPages(autoscalers, wanted, bytes)).toBe(wanted);
+      }),
+    );
+  });
+
+  it("spreads autoscalers evenly enough for a page's size to be bounded", () => {
+    const pages = Array.from({ length: 5_000 }, (_, at) => pageOf(autoscalerUid(`0b0cf6ee-57de-4a07-${at}`), 50));
+    expect(Math.max(...[...Map.groupBy(pages, (page) => page).values()].map(({ length }) => length))).toBeLessThan(150);
+  });
+});

@@ -1,0 +1,181 @@
+import { SendMessageBatchCommand, type SendMessageBatchCommandOutput } from "@aws-sdk/client-sqs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { clusterName, partitionName } from "../../lib/model/ids.ts";
+import type { ClusterRecord } from "../../lib/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { putCluster } from "../../lib/store/clusters.ts";
+import { messageOf } from "../../lib/sync/message.ts";
+import { delaySeconds, dueTimes, MINUTE_MS, planCluster, plannedTime } from "../../lib/sync/plan.ts";
+import { schedule } from "../../lib/sync/schedule.ts";
+import { type DelayedMessage, sendBatch, sendParams } from "../../lib/sync/send-messages.ts";
+import { startMemory } from "../contracts/engines.ts";
+import { testTables } from "./world.ts";
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const [EU, MAIN] = [clusterName("eu-1"), partitionName("default")];
+const message = (dueMs: number, periodMs = 15_000) => ({ cluster: EU, partition: MAIN, dueMs, periodMs });
+
+describe("plannedTime()", () => {
+  it.each([0, 1, 30_000, 59_999])("is the minute that begins two minutes after the scheduled one, %d ms into it", (late) => {
+    expect(plannedTime(NOON + late, false)).toEqual({ fromMs: NOON + 2 * MINUTE_MS, untilMs: NOON + 3 * MINUTE_MS });
+  });
+
+  it("begins at once at a start, when nothing is planned yet", () => {
+    expect(plannedTime(NOON + 30_000, true)).toEqual({ fromMs: NOON, untilMs: NOON + 3 * MINUTE_MS });
+  });
+});
+
+describe("dueTimes()", () => {
+  const periods = fc.constantFrom(5_000, 7_000, 15_000, 60_000, 90_000, 900_000);
+
+  it("always plans each instant of a partition in exactly one minute, and a period apart", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 12 }), periods, fc.integer({ min: 0, max: 100_000 }), (name, periodMs, minute) => {
+        const fromMs = NOON + minute * MINUTE_MS;
+        const minutes = Array.from({ length: 30 }, (_, at) => ({ fromMs: fromMs + at * MINUTE_MS, untilMs: fromMs + (at + 1) * MINUTE_MS }));
+        const due = minutes.flatMap((planned) => dueTimes(clusterName(name), MAIN, periodMs, planned));
+        expect(due).toEqual(dueTimes(clusterName(name), MAIN, periodMs, { fromMs, untilMs: fromMs + 30 * MINUTE_MS }));
+        for (const [at, dueMs] of due.slice(1).entries()) expect(dueMs - (due[at] ?? 0)).toBe(periodMs);
+        expect(due.every((dueMs) => dueMs % 1_000 === 0)).toBe(true);
+        expect(due.length).toBeGreaterThanOrEqual(Math.floor((30 * MINUTE_MS) / periodMs));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("spreads 2,000 partitions over the seconds of the period", () => {
+    const planned = { fromMs: NOON, untilMs: NOON + 15_000 };
+    const seconds = Array.from(
+      { length: 2_000 },
+      (_, at) => dueTimes(clusterName(`c-${at % 500}`), partitionName(`p-${at % 4}-${at}`), 15_000, planned)[0] ?? 0,
+    );
+    const counts = [...Map.groupBy(seconds, (dueMs) => dueMs % 15_000).values()].map(({ length }) => length);
+    expect(counts).toHaveLength(15);
+    expect(Math.max(...counts)).toBeLessThan(1.5 * (2_000 / 15));
+  });
+});
+
+describe("delaySeconds()", () => {
+  it.each([
+    [NOON + 60_000, 60],
+    [NOON + 59_001, 60],
+    [NOON + 1, 1],
+    [NOON, 0],
+    [NOON - 45_000, 0],
+    [NOON - 45_001, undefined],
+    [NOON + 2_000_000, 900],
+  ])("of a message due at %d is %s", (dueMs, seconds) => {
+    expect(delaySeconds(message(dueMs), NOON)).toBe(seconds);
+  });
+});
+
+describe("planCluster()", () => {
+  it("plans every partition of a cluster, under its own period", () => {
+    const cluster = { name: EU, syncPeriodMs: 30_000, partitions: [{ name: MAIN }, { name: partitionName("shops"), namespaces: [] }] };
+    const planned = planCluster(cluster, { fromMs: NOON, untilMs: NOON + MINUTE_MS });
+    expect(planned).toHaveLength(4);
+    expect(planned.every(({ cluster: name, periodMs }) => name === EU && periodMs === 30_000)).toBe(true);
+    expect(new Set(planned.map(({ partition }) => partition))).toEqual(new Set(["default", "shops"]));
+  });
+});
+
+/** A queue that keeps what it takes, and refuses what the test says. */
+const fakeQueue = (refuses: (body: string, attempt: number) => boolean = () => false) => {
+  const taken: { readonly body: string; readonly delaySeconds: number }[] = [];
+  const attempts = new Map<string, number>();
+  const waits: number[] = [];
+  const send = async (command: unknown): Promise<Partial<SendMessageBatchCommandOutput>> => {
+    if (!(command instanceof SendMessageBatchCommand)) throw new TypeError("only batches are sent");
+    const entries = command.input.Entries ?? [];
+    expect(entries.length).toBeLessThanOrEqual(10);
+    const Failed = entries.flatMap(({ Id, MessageBody = "", DelaySeconds = 0 }) => {
+      const attempt = (attempts.get(MessageBody) ?? 0) + 1;
+      attempts.set(MessageBody, attempt);
+      if (refuses(MessageBody, attempt)) return [{ Id, Code: "ServiceUnavailable", SenderFault: false }];
+      taken.push({ body: MessageBody, delaySeconds: DelaySeconds });
+      return [];
+    });
+    return { Failed };
+  };
+  const queue = { client: { send: send as never }, queueUrl: "https://queue", wait: async (ms: number) => void waits.push(ms), random: () => 1 };
+  return { queue, taken, attempts, waits };
+};
+
+const delayed = (count: number): readonly DelayedMessage[] =>
+  Array.from({ length: count }, (_, at) => ({ message: message(NOON + at), delaySeconds: at }));
+
+describe("sendBatch()", () => {
+  it("groups by cluster and delays each message by itself", () => {
+    expect(sendParams("https://queue", delayed(2))).toEqual({
+      QueueUrl: "https://queue",
+      Entries: [0, 1].map((at) => ({
+        Id: String(at),
+        MessageBody: JSON.stringify(message(NOON + at)),
+        DelaySeconds: at,
+        MessageGroupId: "eu-1",
+      })),
+    });
+  });
+
+  it("sends again what was not taken, alone, after growing waits", async () => {
+    const { queue, taken, attempts, waits } = fakeQueue((body, attempt) => body.includes(String(NOON + 1)) && attempt < 3);
+    await sendBatch(queue, delayed(3));
+    expect(taken).toHaveLength(3);
+    expect([...attempts.values()]).toEqual([1, 3, 1]);
+    expect(waits).toEqual([100, 200]);
+  });
+
+  it("gives up with the words of the queue", async () => {
+    const { queue } = fakeQueue((body) => body.includes(String(NOON)));
+    await expect(sendBatch(queue, delayed(2))).rejects.toMatchObject({
+      name: "TidemarkError",
+      code: "plan.unsent",
+      message: "Cannot send 1 planned syncs: ServiceUnavailable: no reason was given",
+    });
+  });
+});
+
+describe("schedule()", () => {
+  const cluster = (name: string, partitions: number): ClusterRecord => ({
+    name: clusterName(name),
+    connection: { kind: "secret", secretId: "x" },
+    syncPeriodMs: 15_000,
+    partitions: Array.from({ length: partitions }, (_, at) => ({ name: partitionName(`p${at}`), namespaces: [] })),
+    settings: DEFAULT_SETTINGS,
+    version: 1,
+  });
+
+  it("plans a minute of 500 clusters with 4 partitions in one run, each message once and aimed at its instant", async () => {
+    const engine = await startMemory();
+    const tables = testTables(engine.client, engine.tables, () => NOON + 20_000);
+    for (let at = 0; at < 500; at++) await putCluster(tables, cluster(`c-${at}`, 4), undefined);
+    const { queue, taken } = fakeQueue((body, attempt) => body.includes('"p3"') && attempt === 1);
+    const report = await schedule({ tables, queue }, { scheduledMs: NOON, start: false });
+    expect(report).toEqual({ fromMs: NOON + 2 * MINUTE_MS, untilMs: NOON + 3 * MINUTE_MS, clusters: 500, sent: 8_000, skipped: 0, unreadable: [] });
+    expect(new Set(taken.map(({ body }) => body)).size).toBe(8_000);
+    for (const { body, delaySeconds: delay } of taken) expect(messageOf(body).dueMs).toBe(NOON + 20_000 + delay * 1_000);
+  });
+
+  it("plans the clusters that can be read, and names those that cannot", async () => {
+    const engine = await startMemory();
+    const tables = testTables(engine.client, engine.tables, () => NOON);
+    await putCluster(tables, cluster("good", 1), undefined);
+    await putCluster(tables, { ...cluster("bad", 1), syncPeriodMs: 1 }, undefined);
+    const { queue } = fakeQueue();
+    expect(await schedule({ tables, queue }, { scheduledMs: NOON, start: true })).toMatchObject({
+      clusters: 1,
+      sent: 12,
+      unreadable: [{ name: "bad" }],
+    });
+  });
+
+  it("leaves out what is too old when it was called late", async () => {
+    const engine = await startMemory();
+    const tables = testTables(engine.client, engine.tables, () => NOON + 3 * MINUTE_MS + 30_000);
+    await putCluster(tables, cluster("late", 1), undefined);
+    const { queue, taken } = fakeQueue();
+    expect(await schedule({ tables, queue }, { scheduledMs: NOON, start: false })).toMatchObject({ sent: 1, skipped: 3 });
+    expect(taken.every(({ delaySeconds: delay }) => delay === 0)).toBe(true);
+  });
+});
