@@ -152,6 +152,14 @@ describe("get()", () => {
     expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0, reason: "AnswerTooLarge" } });
   });
 
+  it("leaves no timer behind: a frozen function would wake up to it", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
+    await get();
+    const before = timers();
+    await Promise.all(Array.from({ length: 20 }, () => get(budgetOf(60_000))));
+    expect(timers()).toBeLessThan(before + 10);
+  });
+
   it("hangs up on an answer that does not end", async () => {
     let hungUp: () => void = () => undefined;
     const closed = new Promise<void>((resolve) => {
