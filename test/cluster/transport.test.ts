@@ -156,8 +156,9 @@ describe("get()", () => {
     const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
     await get();
     const before = timers();
-    await Promise.all(Array.from({ length: 20 }, () => get(budgetOf(60_000))));
-    expect(timers()).toBeLessThan(before + 10);
+    await Promise.all(Array.from({ length: 200 }, () => get(budgetOf(60_000))));
+    // Connections, also the server's, have timers of their own; 200 calls would have 200.
+    expect(timers()).toBeLessThan(before + 100);
   });
 
   it("hangs up on an answer that does not end", async () => {
