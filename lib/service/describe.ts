@@ -18,17 +18,18 @@ export const describe = async (desk: Desk, asked: Asked): Promise<Description> =
   const found = await findAutoscaler(desk, asked);
   const all = await known(desk, found);
   const newest = await newestEvents(desk, found.record, all.nowMs);
+  const view = autoscalerView(all);
   return {
-    ...autoscalerView(all),
+    ...view,
     ...(all.spec.kind === "spec" && all.spec.spec.dialect === "hpa" && all.spec.spec.behavior && { behavior: all.spec.spec.behavior }),
-    windows: windowsOf(all, all.nowMs),
+    windows: windowsOf(all, all.nowMs, view.currentReplicas),
     events: newest.map(eventView).toReversed(),
   };
 };
 
-/** What the windows held at an instant; nothing is known of those of a manifest that is not understood. */
-export const windowsOf = ({ spec, windows, cluster }: Known, atMs: number): WindowsView =>
-  spec.kind === "spec" ? windowsView(spec.spec, upTo(windows ?? NEW_WINDOWS, atMs), cluster.settings, atMs) : NO_WINDOWS;
+/** What the windows held at an instant, at which the workload had `count` replicas; nothing is known of those of a manifest that is not understood. */
+export const windowsOf = ({ spec, windows, cluster }: Known, atMs: number, count: number | undefined): WindowsView =>
+  spec.kind === "spec" ? windowsView(spec.spec, upTo(windows ?? NEW_WINDOWS, atMs), { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) }) : NO_WINDOWS;
 
 /** Windows without what came after an instant. What has left every window since is gone for good, and missing here. */
 const upTo = ({ memory: { recommendations, scaleUps, scaleDowns }, status }: Windows, atMs: number): Windows => {

@@ -15,7 +15,7 @@ export const explain = async (desk: Desk, asked: Asked, atMs?: number): Promise<
   const all = await known(desk, await findAutoscaler(desk, asked), atMs);
   const { evaluated, record, cluster, spec, nowMs } = all;
   if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, cluster.name, atMs);
-  const windows = windowsOf(all, evaluated.atMs);
+  const windows = windowsOf(all, evaluated.atMs, evaluated.evaluation.from);
   const { evaluation } = evaluated;
   const windowsPartial = atMs !== undefined && (all.syncedMs ?? 0) > evaluated.atMs;
   return {

@@ -40,13 +40,21 @@ export interface RateView {
 
 export type Direction = "scaleUp" | "scaleDown";
 
+/** The instant that is looked at. */
+export interface Moment {
+  readonly settings: ControllerSettings;
+  readonly nowMs: number;
+  /** Replicas of the workload, when they are known. */
+  readonly count?: number;
+}
+
 /** What the windows of an autoscaler hold at an instant, and when each part of it ends (hpa.md 2.6, 3.8, 3.9). Times are RFC 3339. */
-export const windowsView = (spec: AutoscalerSpec, { memory, status }: Windows, settings: ControllerSettings, nowMs: number): WindowsView => {
+export const windowsView = (spec: AutoscalerSpec, { memory, status }: Windows, moment: Moment): WindowsView => {
   switch (spec.dialect) {
     case "hpa":
-      return hpaView(spec, memory, settings, nowMs);
+      return hpaView(spec, memory, moment);
     case "watermark":
-      return { ...NO_WINDOWS, forbidden: forbidden(spec, status, nowMs) };
+      return { ...NO_WINDOWS, forbidden: forbidden(spec, status, moment.nowMs) };
   }
 };
 
@@ -62,20 +70,29 @@ const forbidden = (spec: WatermarkSpec, { lastScaleMs }: Status, nowMs: number):
     return { direction, windowSeconds, ...(endMs !== undefined && endMs > nowMs && { until: timeText(endMs) }) };
   });
 
-const hpaView = (spec: HpaSpec, memory: Memory, settings: ControllerSettings, nowMs: number): WindowsView => {
+const hpaView = (spec: HpaSpec, memory: Memory, { settings, nowMs, count }: Moment): WindowsView => {
   // Places of the list are used again, so that it is not in order of time (hpa.md 3.8).
   const runs = (memory.recommendations ?? []).toSorted((a, b) => a.lastMs - b.lastMs || a.firstMs - b.firstMs);
   return {
-    recommendations: runs.map((run) => ({ replicas: run.replicas, first: timeText(run.firstMs), last: timeText(run.lastMs) })),
-    stabilization: windowsOf(spec, settings).map(({ direction, windowSeconds }) => stabilization(direction, windowSeconds, runs, nowMs)),
+    recommendations: inRows(runs).map((run) => ({ replicas: run.replicas, first: timeText(run.firstMs), last: timeText(run.lastMs) })),
+    stabilization: windowsOf(spec, settings).map((window) => stabilization(window, runs, nowMs, spec.behavior ? count : undefined)),
     rates: (["scaleUp", "scaleDown"] as const).flatMap((direction) =>
       policiesOf(spec.behavior?.[direction]).map((policy) => rate(direction, policy, memory, nowMs)),
     ),
   };
 };
 
+/** Runs with nothing else between them are one row for people, however many places of the list they take. */
+const inRows = (runs: readonly RecommendationRun[]): readonly RecommendationRun[] =>
+  runs.reduce<RecommendationRun[]>((rows, run) => {
+    const last = rows.at(-1);
+    if (last?.replicas !== run.replicas) rows.push(run);
+    else rows[rows.length - 1] = { ...last, firstMs: Math.min(last.firstMs, run.firstMs), lastMs: Math.max(last.lastMs, run.lastMs) };
+    return rows;
+  }, []);
+
 /** Without behavior only the way down is stabilized, over the cluster's own window (hpa.md 2.6.1). */
-const windowsOf = (spec: HpaSpec, settings: ControllerSettings): readonly { readonly direction: Direction; readonly windowSeconds: number }[] => {
+const windowsOf = (spec: HpaSpec, settings: ControllerSettings): readonly Window[] => {
   const fallbackSeconds = settings.downscaleStabilizationMs / 1000;
   const { behavior } = spec;
   if (!behavior) return [{ direction: "scaleDown", windowSeconds: fallbackSeconds }];
@@ -87,20 +104,23 @@ const windowsOf = (spec: HpaSpec, settings: ControllerSettings): readonly { read
 
 const policiesOf = (rules: ScalingRules | undefined): readonly ScalingPolicy[] => (rules && rules.selectPolicy !== "Disabled" ? rules.policies : []);
 
-const stabilization = (direction: Direction, windowSeconds: number, runs: readonly RecommendationRun[], nowMs: number): StabilizationView => {
+type Window = Pick<StabilizationView, "direction" | "windowSeconds">;
+
+/** With behavior it is the current count that a window holds, so that nothing is held which already is where it was recommended (hpa.md 3.8.3). */
+const stabilization = (view: Window, runs: readonly RecommendationRun[], nowMs: number, count: number | undefined): StabilizationView => {
+  const { direction, windowSeconds } = view;
   const latest = latestOf(runs);
-  const inside = runs.filter((run) => run.lastMs > nowMs - windowSeconds * 1000);
-  const holds = (run: RecommendationRun): boolean =>
-    latest !== undefined && (direction === "scaleUp" ? run.replicas < latest.replicas : run.replicas > latest.replicas);
-  const bound = inside
-    .filter(holds)
-    .reduce<RecommendationRun | undefined>((worst, run) => (worst && !stronger(direction, run, worst) ? worst : run), undefined);
-  const view = { direction, windowSeconds };
+  if (!latest || (count !== undefined && !beyond(direction, count, latest.replicas))) return view;
+  const holding = runs.filter(({ lastMs, replicas }) => lastMs > nowMs - windowSeconds * 1000 && beyond(direction, replicas, latest.replicas));
+  const bound = holding.reduce<RecommendationRun | undefined>((worst, run) => (worst && !stronger(direction, run, worst) ? worst : run), undefined);
   return bound ? { ...view, held: { replicas: bound.replicas, until: timeText(bound.lastMs + windowSeconds * 1000) } } : view;
 };
 
+/** On the way up a window holds with fewer replicas, on the way down with more. */
+const beyond = (direction: Direction, replicas: number, than: number): boolean => (direction === "scaleUp" ? replicas < than : replicas > than);
+
 const stronger = (direction: Direction, run: RecommendationRun, than: RecommendationRun): boolean =>
-  run.replicas === than.replicas ? run.lastMs > than.lastMs : direction === "scaleUp" ? run.replicas < than.replicas : run.replicas > than.replicas;
+  run.replicas === than.replicas ? run.lastMs > than.lastMs : beyond(direction, run.replicas, than.replicas);
 
 const latestOf = (runs: readonly RecommendationRun[]): RecommendationRun | undefined =>
   runs.reduce<RecommendationRun | undefined>((latest, run) => (latest && latest.lastMs >= run.lastMs ? latest : run), undefined);

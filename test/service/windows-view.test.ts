@@ -30,12 +30,12 @@ const withMemory = (memory: Memory): Windows => ({ ...NEW_WINDOWS, memory });
 
 describe("windowsView() stabilization", () => {
   it("without behavior knows the way down alone, over the cluster's own window", () => {
-    expect(windowsView(SPEC, withMemory(EMPTY), DEFAULT_SETTINGS, NOW).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
+    expect(windowsView(SPEC, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
   });
 
   it("names the highest recommendation inside the window as the one that holds, and when it leaves", () => {
     const memory = { ...EMPTY, recommendations: [run(9, 500, 290), run(7, 275, 100), run(4, 85, 0)] };
-    expect(windowsView(SPEC, withMemory(memory), DEFAULT_SETTINGS, NOW).stabilization).toEqual([
+    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([
       { direction: "scaleDown", windowSeconds: 300, held: { replicas: 9, until: at(10) } },
     ]);
   });
@@ -46,24 +46,24 @@ describe("windowsView() stabilization", () => {
     ["outside", 301, 7],
   ])("holds a recommendation %s", (_where, lastAgo, replicas) => {
     const memory = { ...EMPTY, recommendations: [run(9, 500, lastAgo), run(7, 275, 100), run(4, 85, 0)] };
-    expect(windowsView(SPEC, withMemory(memory), DEFAULT_SETTINGS, NOW).stabilization[0]?.held?.replicas).toBe(replicas);
+    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization[0]?.held?.replicas).toBe(replicas);
   });
 
   it("holds nothing while the newest recommendation is the extreme one", () => {
     const memory = { ...EMPTY, recommendations: [run(4, 85, 30), run(9, 15, 0)] };
-    expect(windowsView(SPEC, withMemory(memory), DEFAULT_SETTINGS, NOW).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
+    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
   });
 
   it("lists recommendations in order of time, whatever places they have in the list", () => {
     const memory = { ...EMPTY, recommendations: [run(4, 15, 0), run(9, 400, 310), run(7, 300, 30)] };
-    const view = windowsView(SPEC, withMemory(memory), DEFAULT_SETTINGS, NOW);
+    const view = windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW });
     expect(view.recommendations.map(({ replicas }) => replicas)).toEqual([9, 7, 4]);
     expect(view.stabilization[0]?.held).toEqual({ replicas: 7, until: at(270) });
   });
 
   it("looks for the lowest on the way up, and takes the cluster's window where behavior names none", () => {
     const memory = { ...EMPTY, recommendations: [run(3, 50, 20), run(8, 15, 0)] };
-    expect(windowsView({ ...SPEC, behavior: behavior(60) }, withMemory(memory), DEFAULT_SETTINGS, NOW).stabilization).toEqual([
+    expect(windowsView({ ...SPEC, behavior: behavior(60) }, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([
       { direction: "scaleUp", windowSeconds: 60, held: { replicas: 3, until: at(40) } },
       { direction: "scaleDown", windowSeconds: 300 },
     ]);
@@ -80,7 +80,7 @@ describe("windowsView() rates", () => {
       ],
       scaleDowns: [{ change: 1, atMs: ago(10) }],
     };
-    expect(windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(memory), DEFAULT_SETTINGS, NOW).rates).toEqual([
+    expect(windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates).toEqual([
       {
         direction: "scaleUp",
         type: "Pods",
@@ -97,8 +97,8 @@ describe("windowsView() rates", () => {
   });
 
   it("lists no rates for a direction that is disabled, nor without behavior", () => {
-    expect(windowsView(SPEC, withMemory(EMPTY), DEFAULT_SETTINGS, NOW).rates).toEqual([]);
-    expect(windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(EMPTY), DEFAULT_SETTINGS, NOW).rates.map(({ direction }) => direction)).toEqual(
+    expect(windowsView(SPEC, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates).toEqual([]);
+    expect(windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates.map(({ direction }) => direction)).toEqual(
       ["scaleUp"],
     );
   });
