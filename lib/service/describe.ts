@@ -29,7 +29,9 @@ export const describe = async (desk: Desk, asked: Asked): Promise<Description> =
 
 /** What the windows held at an instant, at which the workload had `count` replicas; nothing is known of those of a manifest that is not understood. */
 export const windowsOf = ({ spec, windows, cluster }: Known, atMs: number, count: number | undefined): WindowsView =>
-  spec.kind === "spec" ? windowsView(spec.spec, upTo(windows ?? NEW_WINDOWS, atMs), { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) }) : NO_WINDOWS;
+  spec.kind === "spec"
+    ? windowsView(spec.spec, upTo(windows ?? NEW_WINDOWS, atMs), { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) })
+    : NO_WINDOWS;
 
 /** Windows without what came after an instant. What has left every window since is gone for good, and missing here. */
 const upTo = ({ memory: { recommendations, scaleUps, scaleDowns }, status }: Windows, atMs: number): Windows => {

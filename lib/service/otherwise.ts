@@ -29,8 +29,11 @@ export const otherwise = (seen: Circumstances): readonly string[] => {
 };
 
 /** What kept the count although the rules wanted another one comes first: nothing else matters until it is gone. */
-const holds = (evaluation: Evaluation): readonly string[] =>
-  isHeld(evaluation) ? [`Held, because ${evaluation.because.message}: without that the count would be ${evaluation.steps.at(-1)?.after}`] : [];
+const holds = (evaluation: Evaluation): readonly string[] => {
+  const { because, from, steps } = evaluation;
+  if (isHeld(evaluation)) return [`Held, because ${because.message}: without that the count would be ${steps.at(-1)?.after}`];
+  return from === undefined ? [`Nothing is decided while this holds: ${because.message}`] : [];
+};
 
 /** A metric that cannot be read never shrinks a workload (hpa.md 2.5). */
 const failures = ({ metrics }: Evaluation): readonly string[] => {

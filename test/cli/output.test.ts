@@ -7,6 +7,7 @@ import { documentText } from "../../lib/cli/output/document.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
 import { sheet } from "../../lib/cli/output/sheet.ts";
 import { aligned, Table } from "../../lib/cli/output/table.ts";
+import { windowLines } from "../../lib/cli/output/window-lines.ts";
 
 const S = 1000;
 const M = 60 * S;
@@ -99,6 +100,19 @@ describe("sheet()", () => {
     expect(sheet([["Name", "web"], ["Min replicas", "2"], { heading: "Events", lines: ["<none>"] }])).toBe(
       "Name:          web\nMin replicas:  2\nEvents:\n  <none>\n",
     );
+  });
+});
+
+describe("windowLines()", () => {
+  it("says of forbidden windows whether they are open, and when they will be", () => {
+    const forbidden = [
+      { direction: "scaleUp", windowSeconds: 60 },
+      { direction: "scaleDown", windowSeconds: 300, until: "2026-03-01T12:02:00.000Z" },
+    ] as const;
+    expect(windowLines({ recommendations: [], stabilization: [], rates: [], forbidden }, Date.parse("2026-03-01T12:00:00Z"))).toEqual([
+      "Scale up forbidden window 60s: open",
+      "Scale down forbidden window 5m: closed until 2026-03-01T12:02:00.000Z (in 2m)",
+    ]);
   });
 });
 

@@ -61,6 +61,25 @@ describe("otherwise() on metrics", () => {
   });
 });
 
+describe("otherwise() without an evaluation", () => {
+  it("says what stands in its way", () => {
+    const evaluation: Evaluation = {
+      uid: autoscalerUid("u"),
+      namespace: namespace("shop"),
+      name: autoscalerName("web"),
+      kind: "hold",
+      failed: true,
+      because: { reason: "AutoscalerPaused", message: "the autoscaler was paused by ada" },
+      metrics: [],
+      steps: [],
+      events: [],
+    };
+    expect(otherwise({ evaluation, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })).toEqual([
+      "Nothing is decided while this holds: the autoscaler was paused by ada",
+    ]);
+  });
+});
+
 describe("otherwise() on limits", () => {
   it.each([
     [limited("TooManyReplicas", 14, 10), "maxReplicas is 10: with 14 or more, 14 would be allowed"],

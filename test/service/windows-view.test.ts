@@ -30,7 +30,9 @@ const withMemory = (memory: Memory): Windows => ({ ...NEW_WINDOWS, memory });
 
 describe("windowsView() stabilization", () => {
   it("without behavior knows the way down alone, over the cluster's own window", () => {
-    expect(windowsView(SPEC, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
+    expect(windowsView(SPEC, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([
+      { direction: "scaleDown", windowSeconds: 300 },
+    ]);
   });
 
   it("names the highest recommendation inside the window as the one that holds, and when it leaves", () => {
@@ -51,7 +53,9 @@ describe("windowsView() stabilization", () => {
 
   it("holds nothing while the newest recommendation is the extreme one", () => {
     const memory = { ...EMPTY, recommendations: [run(4, 85, 30), run(9, 15, 0)] };
-    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([{ direction: "scaleDown", windowSeconds: 300 }]);
+    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([
+      { direction: "scaleDown", windowSeconds: 300 },
+    ]);
   });
 
   it("lists recommendations in order of time, whatever places they have in the list", () => {
@@ -59,6 +63,29 @@ describe("windowsView() stabilization", () => {
     const view = windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW });
     expect(view.recommendations.map(({ replicas }) => replicas)).toEqual([9, 7, 4]);
     expect(view.stabilization[0]?.held).toEqual({ replicas: 7, until: at(270) });
+  });
+
+  it("shows equal recommendations with nothing else between them as one", () => {
+    const memory = { ...EMPTY, recommendations: [run(4, 240, 180), run(4, 195, 75), run(5, 60, 15), run(4, 0, 0)] };
+    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).recommendations).toEqual([
+      { replicas: 4, first: at(-240), last: at(-75) },
+      { replicas: 5, first: at(-60), last: at(-15) },
+      { replicas: 4, first: at(0), last: at(0) },
+    ]);
+  });
+
+  it.each([
+    ["above what is recommended, is held", 6, true],
+    ["that is what is recommended, is not", 4, false],
+    ["below it, is not", 3, false],
+  ])("with behavior a count %s", (_where, count, held) => {
+    const memory = { ...EMPTY, recommendations: [run(9, 80, 20), run(4, 15, 0)] };
+    const [, down] = windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(memory), {
+      settings: DEFAULT_SETTINGS,
+      nowMs: NOW,
+      count,
+    }).stabilization;
+    expect(down?.held !== undefined).toBe(held);
   });
 
   it("looks for the lowest on the way up, and takes the cluster's window where behavior names none", () => {
@@ -98,8 +125,10 @@ describe("windowsView() rates", () => {
 
   it("lists no rates for a direction that is disabled, nor without behavior", () => {
     expect(windowsView(SPEC, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates).toEqual([]);
-    expect(windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates.map(({ direction }) => direction)).toEqual(
-      ["scaleUp"],
-    );
+    expect(
+      windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates.map(
+        ({ direction }) => direction,
+      ),
+    ).toEqual(["scaleUp"]);
   });
 });

@@ -25,7 +25,7 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
 
 const outcomeText = ({ decision }: Explanation): string => {
   if (decision.kind === "scale") return `scale from ${decision.from} to ${decision.to}`;
-  return decision.from === undefined ? "hold, the count could not be read" : `hold at ${decision.from}`;
+  return decision.from === undefined ? "hold, without an evaluation" : `hold at ${decision.from}`;
 };
 
 const metrics = (all: readonly MetricView[], paint: Paint): readonly string[] =>

@@ -8,7 +8,7 @@ const NAMES = { scaleUp: "Scale up", scaleDown: "Scale down" } as const;
 
 /** The windows in words: what was recommended, what stabilization holds and until when, which scale events use up which rate. */
 export const windowLines = (windows: WindowsView, nowMs: number): readonly string[] => [
-  ...recommendations(windows, nowMs),
+  ...(windows.forbidden ? forbidden(windows.forbidden, nowMs) : recommendations(windows, nowMs)),
   ...windows.stabilization.map(({ direction, windowSeconds, held }) => {
     const state = held ? `held at ${held.replicas} until ${held.until} (${untilText(Date.parse(held.until), nowMs)})` : "holds nothing";
     return `${NAMES[direction]} stabilization ${ageText(windowSeconds * 1000)}: ${state}`;
@@ -21,6 +21,13 @@ export const windowLines = (windows: WindowsView, nowMs: number): readonly strin
     ),
   ]),
 ];
+
+/** Dialects that close a direction after any scale keep no recommendations. */
+const forbidden = (all: NonNullable<WindowsView["forbidden"]>, nowMs: number): readonly string[] =>
+  all.map(({ direction, windowSeconds, until }) => {
+    const state = until === undefined ? "open" : `closed until ${until} (${untilText(Date.parse(until), nowMs)})`;
+    return `${NAMES[direction]} forbidden window ${ageText(windowSeconds * 1000)}: ${state}`;
+  });
 
 const recommendations = ({ recommendations: runs }: WindowsView, nowMs: number): readonly string[] => {
   if (runs.length === 0) return ["Recommendations: none"];
