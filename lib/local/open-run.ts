@@ -63,8 +63,8 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const store = localTables(deskClient, clock.now);
   const desk: Desk = { tables: store, insert: insertByPut(store), clock: clock.now, by: person(), newUid: randomUUID };
   const cluster = await ensureCluster(store, world.name, world.connection);
-  // Reading a kubeconfig loads a large library: now, and not in the first sync.
-  if (setup.about.kind === "simulated") await stack.connect(cluster);
+  // A kubeconfig that cannot be used is told now; and the large library that reads it is loaded before the first sync.
+  await stack.connect(cluster);
   const first = !setup.resumed && setup.about.kind === "simulated" ? setup.about.seed : undefined;
   const applied = await (first === undefined ? applyFiles(desk, world.name, setup.manifests) : applyFirst(desk, world.name, setup.manifests, first));
   if (!setup.resumed) writeAbout(layout, setup.about);
