@@ -1,0 +1,185 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import Table from "cli-table3";
+import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import type { SyncReport } from "../../lib/report/sync-report.ts";
+import { putAutoscaler } from "../../lib/store/autoscalers.ts";
+import { putCluster } from "../../lib/store/clusters.ts";
+import { readHead } from "../../lib/store/head.ts";
+import { insertByPut } from "../../lib/store/history-put.ts";
+import { readPage } from "../../lib/store/pages.ts";
+import type { Tables } from "../../lib/store/tables.ts";
+import type { Rules, SyncPorts } from "../../lib/sync/ports.ts";
+import { RULES } from "../../lib/sync/rules.ts";
+import { sync } from "../../lib/sync/sync.ts";
+import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
+import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { clientTo } from "../cluster/stand-in/watched.ts";
+import { startDynalite } from "../contracts/engines.ts";
+import { testTables } from "../sync/world.ts";
+
+const AUTOSCALERS = 100;
+const PERIOD_MS = 15_000;
+const SYNCS = 25;
+const START_MS = Date.UTC(2026, 10, 21, 12);
+const WRITES = new Set(["PutItemCommand", "UpdateItemCommand", "DeleteItemCommand"]);
+
+interface Cost {
+  writes: number;
+  writeUnits: number;
+  readUnits: number;
+}
+
+/** Asks for the consumed capacity of every call and adds it up. */
+const metered = (client: Pick<DynamoDBClient, "send">, cost: Cost): Pick<DynamoDBClient, "send"> => {
+  const send = client.send.bind(client) as (command: object) => Promise<{ readonly ConsumedCapacity?: { readonly CapacityUnits?: number } }>;
+  const metering = async (command: { readonly input: { ReturnConsumedCapacity?: string } }) => {
+    command.input.ReturnConsumedCapacity = "TOTAL";
+    const answer = await send(command);
+    const units = answer.ConsumedCapacity?.CapacityUnits ?? 0;
+    const write = WRITES.has(command.constructor.name);
+    cost.writes += write ? 1 : 0;
+    cost[write ? "writeUnits" : "readUnits"] += units;
+    return answer;
+  };
+  return { send: metering as unknown as DynamoDBClient["send"] };
+};
+
+const CLUSTER: ClusterRecord = {
+  name: clusterName("eu-1"),
+  connection: { kind: "secret", secretId: "unused" },
+  syncPeriodMs: PERIOD_MS,
+  partitions: [{ name: WHOLE_CLUSTER }],
+  settings: DEFAULT_SETTINGS,
+  version: 1,
+};
+
+const manifest = (name: string, ns: string) => ({
+  apiVersion: "autoscaling/v2",
+  kind: "HorizontalPodAutoscaler",
+  metadata: { name, namespace: ns },
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+    minReplicas: 1,
+    maxReplicas: 10,
+    metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }],
+  },
+});
+
+const record = (at: number): AutoscalerRecord => {
+  const [name, ns] = [`app-${at}`, `team-${Math.floor(at / 50)}`];
+  return {
+    cluster: CLUSTER.name,
+    namespace: namespace(ns),
+    name: autoscalerName(name),
+    uid: autoscalerUid(`0b0cf6ee-57de-4a07-8d6e-${String(at).padStart(12, "0")}`),
+    generation: 1,
+    manifest: JSON.stringify(manifest(name, ns)),
+    createdMs: START_MS,
+    updatedMs: START_MS,
+    updatedBy: "bench",
+  };
+};
+
+interface Server {
+  readonly url: string;
+  readonly ca: string;
+  readonly process: ChildProcess;
+}
+
+const serve = async (): Promise<Server> => {
+  const process = fork(join(import.meta.dirname, "../cluster/stand-in/serve.ts"), [String(AUTOSCALERS)]);
+  const [ready] = (await once(process, "message")) as [{ url: string; ca: string }];
+  return { ...ready, process };
+};
+
+const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+
+interface Played {
+  readonly report: SyncReport;
+  readonly cost: Cost;
+  readonly decideMs: number;
+  readonly wallMs: number;
+}
+
+const bytesStored = async (tables: Tables): Promise<{ readonly pages: number; readonly perAutoscaler: number }> => {
+  const partition = { cluster: CLUSTER.name, partition: WHOLE_CLUSTER };
+  const head = await readHead(tables, partition);
+  const generation = head?.pageGeneration ?? 0;
+  const pages = await Promise.all((head?.pages ?? []).map((_, index) => readPage(tables, { partition, generation, index })));
+  const bytes = pages.reduce((sum, page) => sum + (page?.body.length ?? 0), 0);
+  return { pages: pages.length, perAutoscaler: bytes / AUTOSCALERS };
+};
+
+/** What one sync of 100 autoscalers in one partition costs: real rules, a real HTTPS cluster in another process, the embedded tables, the journal included. */
+export const run = async (): Promise<void> => {
+  const [engine, server] = [await startDynalite(), await serve()];
+  const client = clientTo(server);
+  let nowMs = START_MS;
+  const tables = testTables(engine.client, engine.tables, () => nowMs);
+  await putCluster(tables, CLUSTER, undefined);
+  for (let at = 0; at < AUTOSCALERS; at++) await putAutoscaler(tables, record(at), undefined);
+  let cost: Cost = { writes: 0, writeUnits: 0, readUnits: 0 };
+  let decideMs = 0;
+  const rules: Rules = {
+    ...RULES,
+    decide: (input) => {
+      const started = performance.now();
+      const decision = RULES.decide(input);
+      decideMs += performance.now() - started;
+      return decision;
+    },
+  };
+  const cache = warmCache();
+  const portsFor = (own: Cost): SyncPorts => {
+    const metering = { ...tables, client: metered(engine.client, own) };
+    return { tables: metering, insert: insertByPut(metering), connect: () => Promise.resolve(client), rules, timing: DEFAULT_TIMING, cache };
+  };
+  const played: Played[] = [];
+  for (let at = 0; at < SYNCS; at++) {
+    cost = { writes: 0, writeUnits: 0, readUnits: 0 };
+    decideMs = 0;
+    const started = performance.now();
+    const report = await sync(portsFor(cost), { cluster: CLUSTER.name, partition: WHOLE_CLUSTER, dueMs: nowMs, periodMs: PERIOD_MS });
+    played.push({ report, cost, decideMs, wallMs: performance.now() - started });
+    nowMs += PERIOD_MS;
+  }
+  print(played, await bytesStored(tables));
+  client.close();
+  server.process.disconnect();
+  await engine.close();
+};
+
+/** Rows by what the sync had to do; each figure is the median of its row. */
+const print = (played: readonly Played[], stored: { readonly pages: number; readonly perAutoscaler: number }): void => {
+  const table = new Table({
+    head: ["sync", "number", "cluster calls", "writes", "WRU", "RRU", "decide ms", "wall ms"],
+    style: { head: [], border: [] },
+    colAligns: ["left", "right", "right", "right", "right", "right", "right", "right"],
+  });
+  const kindOf = ({ report }: Played): string => {
+    if (report.kind === "dropped") return `dropped: ${report.why}`;
+    if (report.events.length > 0) return `${report.events.length} scales`;
+    if (report.pagesWritten > 0) return "page changed";
+    return report.journalPages > 0 ? "first of a minute" : "steady";
+  };
+  for (const [kind, rows] of Map.groupBy(played, kindOf)) {
+    const of = (figure: (row: Played) => number): number => median(rows.map(figure));
+    const calls = of(({ report }) => (report.kind === "completed" ? report.calls : 0));
+    const units = [of(({ cost }) => cost.writes), of(({ cost }) => cost.writeUnits), of(({ cost }) => cost.readUnits)];
+    table.push([
+      kind,
+      String(rows.length),
+      String(calls),
+      ...units.map(String),
+      of((row) => row.decideMs).toFixed(1),
+      of((row) => row.wallMs).toFixed(0),
+    ]);
+  }
+  const bytes = `${stored.perAutoscaler.toFixed(0)} bytes of windows per autoscaler on ${stored.pages} page(s)`;
+  process.stdout.write(`${table.toString()}\n${AUTOSCALERS} autoscalers in one partition, one pod each; ${bytes}; embedded tables\n`);
+};
