@@ -4,19 +4,21 @@ import { readOriginal } from "./hpa/read-original.ts";
 import { readV1 } from "./hpa/read-v1.ts";
 import { readV2 } from "./hpa/read-v2.ts";
 import { readV2Beta1 } from "./hpa/read-v2beta1.ts";
-import { admitWatermark } from "./watermark/admit-watermark.ts";
+import { orMultiThreshold } from "./watermark/admit-multi-threshold.ts";
+import { admitWatermarkAs } from "./watermark/admit-watermark.ts";
 
 const HPA = "HorizontalPodAutoscaler";
+const WPA = "WatermarkPodAutoscaler";
 
 /** Every kind of manifest that is accepted. A new form is a line here and the function that admits it. */
 export const FORMS: readonly Form[] = [
-  { apiVersion: "autoscaling/v2", kind: HPA, admit: admitHpa(readV2) },
-  { apiVersion: "autoscaling/v1", kind: HPA, admit: admitHpa(readV1) },
-  { apiVersion: "autoscaling/v2beta2", kind: HPA, admit: admitHpa(readV2) },
-  { apiVersion: "autoscaling/v2beta1", kind: HPA, admit: admitHpa(readV2Beta1) },
-  { apiVersion: "autoscaling/v2alpha1", kind: HPA, admit: admitHpa(readV2Beta1) },
-  { apiVersion: "extensions/v1beta1", kind: HPA, admit: admitHpa(readOriginal) },
-  { apiVersion: "datadoghq.com/v1alpha1", kind: "WatermarkPodAutoscaler", admit: admitWatermark },
+  { apiVersion: "autoscaling/v2", kind: HPA, admit: orMultiThreshold(admitHpa(readV2)) },
+  { apiVersion: "autoscaling/v1", kind: HPA, admit: orMultiThreshold(admitHpa(readV1)) },
+  { apiVersion: "autoscaling/v2beta2", kind: HPA, admit: orMultiThreshold(admitHpa(readV2)) },
+  { apiVersion: "autoscaling/v2beta1", kind: HPA, admit: orMultiThreshold(admitHpa(readV2Beta1)) },
+  { apiVersion: "autoscaling/v2alpha1", kind: HPA, admit: orMultiThreshold(admitHpa(readV2Beta1)) },
+  { apiVersion: "extensions/v1beta1", kind: HPA, admit: orMultiThreshold(admitHpa(readOriginal)) },
+  { apiVersion: "datadoghq.com/v1alpha1", kind: WPA, admit: admitWatermarkAs({ counts: "ready", apiVersion: "datadoghq.com/v1alpha1", kind: WPA }) },
 ];
 
 /** Those that a Kubernetes API of version 1.37 serves; it answers the others with status 400 (hpa.md 0.2). */

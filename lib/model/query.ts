@@ -67,8 +67,8 @@ export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleR
 };
 
 /** Every source counts ready pods (watermark.md 2.4); usage comes from metrics.k8s.io. */
-const watermarkQuestions = ({ metrics, recommender }: WatermarkSpec): Questions => ({
-  pods: metrics.length > 0 || recommender !== undefined,
+const watermarkQuestions = ({ metrics, recommender, counts }: WatermarkSpec): Questions => ({
+  pods: counts === "ready" && (metrics.length > 0 || recommender !== undefined),
   podMetrics: metrics.some(({ source }) => source === "Resource"),
   custom: [],
   external: metrics.filter(({ source }) => source === "External").flatMap((metric) => asList(externalQuery(metric))),

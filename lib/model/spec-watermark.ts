@@ -4,6 +4,11 @@ import type { TargetRef } from "./spec.ts";
 /** `datadoghq.com/v1alpha1 WatermarkPodAutoscaler`, defaulted (watermark.md 1). Quantities are thousandths, rounded away from zero. */
 export interface WatermarkSpec {
   readonly dialect: "watermark";
+  /**
+   * What a value is divided by and a count grows from: the ready pods, as today's controller has it, or the current count, as the multi-threshold document has it
+   * (proposals.md §5). The document looks at no pod, widens the marks without cutting them to thousandths, and does not write a count that stays.
+   */
+  readonly counts: "ready" | "current";
   readonly target: TargetRef;
   readonly minReplicas: number;
   readonly maxReplicas: number;

@@ -1,3 +1,4 @@
+import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import { type AdmitForm, type Json, present } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
@@ -10,24 +11,32 @@ import { watermarkSpecOf } from "./spec.ts";
 import { breaches } from "./validity.ts";
 
 const DOCUMENT = objectOf({ ...HEAD, spec: objectOf(WATERMARK_SPEC_FIELDS) });
-const KIND = { apiVersion: "datadoghq.com/v1alpha1", kind: "WatermarkPodAutoscaler" } as const;
+
+/** Whose fields they are, and by which counts they are decided. */
+export interface WatermarkForm {
+  readonly counts: WatermarkSpec["counts"];
+  readonly apiVersion: string;
+  readonly kind: string;
+}
 
 /** Admits a WatermarkPodAutoscaler: the schema's bounds, the defaults, then the controller's own rules, all problems at once (watermark.md 1). */
-export const admitWatermark: AdmitForm = (document, reading, old) => {
-  const read = DOCUMENT(document, "", reading);
-  const given = watermarkSpecFrom(read?.spec ?? {});
-  const metadata = metadataOf(read?.metadata);
-  const spec = defaulted(given);
-  reading.warnings.push(...warningsOf(spec, metadata.annotations));
-  const problems = [...metadataProblems(metadata, old?.metadata), ...schemaProblems(given), ...breaches(spec).map(problemOf)];
-  return {
-    metadata,
-    problems: uniqueByField(problems),
-    spec: watermarkSpecOf(given, metadata.annotations, { skipNotScalingEvents: false, clusterName: "" }),
-    stored: { ...KIND, spec: storedSpec(spec) },
-    meaning: { spec, annotations: metadata.annotations },
+export const admitWatermarkAs =
+  ({ counts, ...form }: WatermarkForm): AdmitForm =>
+  (document, reading, old) => {
+    const read = DOCUMENT(document, "", reading);
+    const given = watermarkSpecFrom(read?.spec ?? {});
+    const metadata = metadataOf(read?.metadata);
+    const spec = defaulted(given);
+    reading.warnings.push(...warningsOf(spec, metadata.annotations));
+    const problems = [...metadataProblems(metadata, old?.metadata), ...schemaProblems(given), ...breaches(spec, counts).map(problemOf)];
+    return {
+      metadata,
+      problems: uniqueByField(problems),
+      spec: watermarkSpecOf(given, metadata.annotations, { skipNotScalingEvents: false, clusterName: "", counts }),
+      stored: { ...form, spec: storedSpec(spec) },
+      meaning: { spec, annotations: metadata.annotations },
+    };
   };
-};
 
 /** One sentence per field: what the schema says of it comes before the controller's rule. */
 const uniqueByField = (problems: readonly Problem[]): readonly Problem[] =>

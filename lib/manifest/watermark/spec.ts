@@ -11,14 +11,17 @@ type Annotations = Readonly<Record<string, string>>;
 export interface WatermarkOptions {
   readonly skipNotScalingEvents: boolean;
   readonly clusterName: string;
+  readonly counts?: WatermarkSpec["counts"];
 }
 
 /** The spec that is decided: defaulted, each missing mark copied from the other one, annotations read. A spec that breaks a rule carries the first breach. */
 export const watermarkSpecOf = (given: WatermarkManifestSpec, annotations: Annotations, options: WatermarkOptions): WatermarkSpec => {
   const spec = defaulted(given);
-  const [breach] = breaches(spec);
+  const counts = options.counts ?? "ready";
+  const [breach] = breaches(spec, counts);
   return {
     dialect: "watermark",
+    counts,
     target: spec.scaleTargetRef,
     minReplicas: spec.minReplicas ?? 1,
     maxReplicas: spec.maxReplicas,

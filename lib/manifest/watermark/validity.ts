@@ -1,4 +1,5 @@
 import { canonicalOf, parseQuantity } from "../../model/quantity.ts";
+import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import { milli } from "./defaults.ts";
 import type { WatermarkManifestMetric, WatermarkManifestSpec } from "./shape.ts";
 
@@ -20,7 +21,7 @@ const percent = (thousandths: bigint, per: number): string => {
   return Object.is(rounded, -0) ? "-0" : String(rounded);
 };
 
-type Rule = (spec: WatermarkManifestSpec) => Breach | undefined;
+type Rule = (spec: WatermarkManifestSpec, counts: WatermarkSpec["counts"]) => Breach | undefined;
 
 const target: Rule = ({ scaleTargetRef: { kind, name } }) =>
   kind === "" || name === ""
@@ -57,9 +58,10 @@ const upFactor: Rule = ({ scaleUpLimitFactor }) => {
   return { field: "spec.scaleUpLimitFactor", message };
 };
 
-const downFactor: Rule = ({ scaleDownLimitFactor }) => {
+/** The multi-threshold document allows 100 as well (proposals.md §5). */
+const downFactor: Rule = ({ scaleDownLimitFactor }, counts) => {
   const value = milli(scaleDownLimitFactor);
-  if (value >= 0n && value < 100_000n) return undefined;
+  if (value >= 0n && (value < 100_000n || (value === 100_000n && counts === "current"))) return undefined;
   const message = `scaledownlimitfactor should be set as a quantity between 0 and 100 (exc.), currently set to : ${canonical(scaleDownLimitFactor)}, which could yield a ${percent(value, 1000)}% decrease`;
   return { field: "spec.scaleDownLimitFactor", message };
 };
@@ -108,4 +110,5 @@ const metricBreach = (metric: WatermarkManifestMetric, path: string): Breach | u
 const RULES: readonly Rule[] = [target, bounds, tolerance, factorsGiven, upFactor, downFactor, oneSource, metrics];
 
 /** All rules that the defaulted spec breaks, the first one first. */
-export const breaches = (spec: WatermarkManifestSpec): readonly Breach[] => RULES.flatMap((rule) => rule(spec) ?? []);
+export const breaches = (spec: WatermarkManifestSpec, counts: WatermarkSpec["counts"]): readonly Breach[] =>
+  RULES.flatMap((rule) => rule(spec, counts) ?? []);

@@ -11,7 +11,7 @@ export const validityKind: CaseRunner = (vector) => {
   const input = rawOf(vector["input"]);
   const expect = rawOf(vector["expect"]);
   const given = specFrom(input["spec"]);
-  const [breach] = breaches(input["defaulted"] === true ? defaulted(given) : given);
+  const [breach] = breaches(input["defaulted"] === true ? defaulted(given) : given, "ready");
   return differences(expect, only(expect, { error: breach?.message ?? null, isDefaulted: isDefaulted(given) }));
 };
 

@@ -32,6 +32,7 @@ export const targetPods = ({ scale, observation }: Subject): Counted<readonly Po
 
 /** Pods, readiness and availability come before the metric, for External metrics and recommenders. */
 export const readyPods = (subject: Subject, record: Recorder): Counted<number> => {
+  if (subject.spec.counts === "current") return { kind: "counted", value: subject.scale.specReplicas };
   const pods = targetPods(subject);
   if (pods.kind === "failed") return pods;
   return availableReady(pods.value, subject.scale.statusReplicas, subject.scale.selector, subject.spec, record.nowMs, who(subject));
@@ -47,7 +48,7 @@ const measureExternal = (metric: WatermarkMetric, subject: Subject, record: Reco
   if (!answer) throw new RangeError(`The external metric "${metric.name}" was not asked for before the decision`);
   const fetched = fetchedItems(answer, "external", metric, subject.namespace, record);
   if (fetched.kind === "failed") return fetched;
-  const sum = fetched.value.reduce((total, { milli }) => wrapI64(total + milli), 0n);
+  const sum = totalOf(fetched.value.map(({ milli }) => milli));
   if (sum === 0n && !subject.spec.tolerateZero) {
     return { kind: "counted", value: { replicas: ready, utilisation: 0n, ready, above: false, below: false, details: "", zero: true } };
   }
@@ -61,15 +62,24 @@ const measureResource = (metric: WatermarkMetric, subject: Subject, record: Reco
   const fetched = fetchedItems(podMetrics(subject.observation.answers, selector.selector), "resource", metric, subject.namespace, record);
   if (fetched.kind === "failed") return fetched;
   const samples = samplesOf(fetched.value, metric.name);
+  if (subject.spec.counts === "current") return ofAllSamples(metric, samples, subject, record);
   const pods = targetPods(subject);
   if (pods.kind === "failed") return pods;
   const grouped = resourceReady(pods.value, (pod) => samples.has(pod), metric.name, subject.spec, who(subject));
   if (grouped.kind === "failed") return grouped;
   const counted = [...samples].filter(([pod]) => !grouped.value.ignored.has(pod));
   if (counted.length === 0) return { kind: "failed", message: "did not receive metrics for any ready pods" };
-  const sum = counted.reduce((total, [, milli]) => wrapI64(total + milli), 0n);
+  const sum = totalOf(counted.map(([, milli]) => milli));
   return { kind: "counted", value: valued(metric, sum, grouped.value.ready, subject, record) };
 };
+
+/** The document adds up what the metric's selector finds. */
+const ofAllSamples = (metric: WatermarkMetric, samples: ReadonlyMap<string, bigint>, subject: Subject, record: Recorder): Counted<Proposal> => {
+  if (samples.size === 0) return { kind: "failed", message: `no sample has the resource ${metric.name}` };
+  return { kind: "counted", value: valued(metric, totalOf(samples.values()), subject.scale.specReplicas, subject, record) };
+};
+
+const totalOf = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((total, milli) => wrapI64(total + milli), 0n);
 
 const valued = (metric: WatermarkMetric, sum: bigint, ready: number, subject: Subject, record: Recorder): Proposal => {
   const { spec, scale } = subject;

@@ -22,7 +22,10 @@ export interface Marks {
   readonly lowMilli: bigint;
 }
 
-type ProposeRules = Pick<WatermarkSpec, "average" | "toleranceMilli" | "replicaScalingAbsoluteModulo" | "converge" | "minReplicas" | "maxReplicas">;
+type ProposeRules = Pick<
+  WatermarkSpec,
+  "counts" | "average" | "toleranceMilli" | "replicaScalingAbsoluteModulo" | "converge" | "minReplicas" | "maxReplicas"
+>;
 
 /** Up to the next multiple, for both directions: the total is a multiple, not the change (watermark.md 2.5). */
 export const roundUpToModulo = (count: number, modulo: number): number => {
@@ -30,8 +33,9 @@ export const roundUpToModulo = (count: number, modulo: number): number => {
   return rest > 0 ? (count + modulo - rest) | 0 : count;
 };
 
-/** A mark moved outwards by the tolerance, in whole thousandths; the division truncates towards zero. */
-const widened = (mark: bigint, tolerance: bigint, outwards: 1n | -1n): number => {
+/** A mark moved outwards by the tolerance, in whole thousandths; the division truncates towards zero. The document's marks are doubles (proposals.md §5). */
+const widened = (mark: bigint, { toleranceMilli: tolerance, counts }: ProposeRules, outwards: 1n | -1n): number => {
+  if (counts === "current") return Number(mark) + Number(outwards) * (Number(tolerance) / 1000) * Number(mark);
   const part = wrapI64(mark * tolerance) / 1000n;
   return Number(wrapI64(mark + outwards * part));
 };
@@ -49,8 +53,8 @@ export const proposeFromValue = (
 ): Proposal => {
   const { current, ready } = counts;
   const usage = Number(sumMilli) / (rules.average ? ready : 1);
-  const high = widened(marks.highMilli, rules.toleranceMilli, 1n);
-  const low = widened(marks.lowMilli, rules.toleranceMilli, -1n);
+  const high = widened(marks.highMilli, rules, 1n);
+  const low = widened(marks.lowMilli, rules, -1n);
   const position = { utilisation: toI64(usage), ready, details: "", zero: false };
   if (usage > high) {
     outside(record, "above");

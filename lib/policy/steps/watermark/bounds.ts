@@ -50,6 +50,7 @@ export const choose = (weighed: Weighed): Verdict => {
   if (gate.kind === "closed") return kept(weighed, normalised, gate.reason, heldBy(gate, weighed));
   if (normalised < scale.specReplicas && mustNotShrink(weighed))
     return kept(weighed, normalised, "NoUsableValue", "no metric gives a value to shrink on, holding");
+  if (spec.counts === "current" && normalised === scale.specReplicas) return kept(weighed, normalised, "NoChange", "value within the watermarks");
   const message = reasonOf(weighed);
   return { to: normalised, wanted: normalised, rescale: true, reason: message === "" ? "FirstDecision" : "Proposal", message, overridden: false };
 };
