@@ -40,7 +40,7 @@ export const clientFor = (cluster: string, access: Access, options: ConnectOptio
     observe: (watched, limits) => observe(line, memory, watched, limits),
     putScale: (write, timeoutMs) => putScaleWithin(line, write, timeoutMs),
     readScale: (namespace, target, timeoutMs) => readScaleWithin(line, namespace, target, timeoutMs),
-    recommend: askRecommender,
+    recommend: (recommender, request, timeoutMs) => askRecommender(options.trusted ?? TEXT_ONLY, recommender, request, timeoutMs),
     close: transport.close,
   };
 };

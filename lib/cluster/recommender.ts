@@ -1,20 +1,30 @@
 import { readFile } from "node:fs/promises";
 import { request as requestPlain } from "node:http";
 import { type RequestOptions, request as requestTls } from "node:https";
+import { isIP } from "node:net";
 import type { SecureVersion } from "node:tls";
 import type { Answer, RecommenderReply } from "../model/observation.ts";
 import type { Recommender, RecommenderTls } from "../model/spec-watermark.ts";
+import type { Trusted } from "./access/trusted.ts";
 import { MAX_RECOMMENDER_BYTES, RECOMMENDER_TIMEOUT_MS } from "./limits.ts";
+import { foreignLookup, isOwnAddress, ownAddress } from "./reachable.ts";
 import { readRecommenderAnswer } from "./read/recommender.ts";
 
 /**
  * Posts one request to an external recommender, once, and reads its reply (watermark.md 2.16). Redirects are not followed: the address in the manifest is the one that was
  * reviewed. A CA file that cannot be read fails the question, where the original falls back to the system's roots.
  */
-export const askRecommender = async (recommender: Recommender, body: unknown, timeoutMs: number): Promise<Answer<RecommenderReply>> => {
+export const askRecommender = async (
+  trusted: Trusted,
+  recommender: Recommender,
+  body: unknown,
+  timeoutMs: number,
+): Promise<Answer<RecommenderReply>> => {
   try {
     const url = new URL(recommender.url);
+    if (!trusted.files) refuseOwn(url, recommender.tls);
     const options = {
+      ...(trusted.files ? {} : { lookup: foreignLookup }),
       ...(url.protocol === "https:" ? await tlsOptions(recommender.tls) : {}),
       signal: AbortSignal.timeout(Math.min(timeoutMs, RECOMMENDER_TIMEOUT_MS)),
     };
@@ -27,6 +37,14 @@ export const askRecommender = async (recommender: Recommender, body: unknown, ti
       failure: { code: 0, reason: "RecommenderUnreachable", message: `Cannot ask the recommender at ${recommender.url}: ${message}` },
     };
   }
+};
+
+/** Inside functions a manifest reaches neither their files nor their own addresses. */
+const refuseOwn = ({ hostname }: URL, { caFile, certFile, keyFile }: RecommenderTls): void => {
+  const file = [caFile, certFile, keyFile].find((path) => path !== undefined && path !== "");
+  if (file !== undefined) throw new Error(`its tlsConfig names the file "${file}", and no files are read here`);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0 && isOwnAddress(host)) throw ownAddress(host, host);
 };
 
 const VERSIONS: Readonly<Record<string, SecureVersion>> = { TLS10: "TLSv1", TLS11: "TLSv1.1", TLS12: "TLSv1.2", TLS13: "TLSv1.3" };

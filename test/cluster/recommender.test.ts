@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { ON_THIS_MACHINE, TEXT_ONLY } from "../../lib/cluster/access/trusted.ts";
 import { MAX_RECOMMENDER_BYTES } from "../../lib/cluster/limits.ts";
 import { askRecommender } from "../../lib/cluster/recommender.ts";
 import type { Recommender } from "../../lib/model/spec-watermark.ts";
@@ -59,7 +60,7 @@ const recommender = (url: string, tls: Recommender["tls"] = {}): Recommender => 
 const replying: RequestListener = (_, response) => response.end(JSON.stringify(REPLY));
 const bodyOf = async (request: IncomingMessage): Promise<unknown> => JSON.parse(Buffer.concat(await request.toArray()).toString());
 const messageOf = async (asked: Recommender, timeoutMs = 2_000): Promise<string> => {
-  const answer = await askRecommender(asked, REQUEST, timeoutMs);
+  const answer = await askRecommender(ON_THIS_MACHINE, asked, REQUEST, timeoutMs);
   return answer.kind === "failed" ? answer.failure.message : "it was answered";
 };
 
@@ -72,13 +73,13 @@ describe("askRecommender()", () => {
         replying(request, response);
       });
     });
-    expect(await askRecommender(recommender(url), REQUEST, 2_000)).toEqual({ kind: "answered", items: READ });
+    expect(await askRecommender(ON_THIS_MACHINE, recommender(url), REQUEST, 2_000)).toEqual({ kind: "answered", items: READ });
     expect(seen).toEqual([["POST", "/v1?x=1", "application/json", REQUEST]]);
   });
 
   it("trusts the authority of its caFile, and none without it", async () => {
     const url = await secure(replying);
-    expect(await askRecommender(recommender(url, { caFile }), REQUEST, 2_000)).toEqual({ kind: "answered", items: READ });
+    expect(await askRecommender(ON_THIS_MACHINE, recommender(url, { caFile }), REQUEST, 2_000)).toEqual({ kind: "answered", items: READ });
     expect(await messageOf(recommender(url))).toContain("certificate");
   });
 
@@ -91,7 +92,10 @@ describe("askRecommender()", () => {
     const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
     await writeFile(certFile, cert);
     await writeFile(keyFile, key);
-    expect(await askRecommender(recommender(url, { caFile, certFile, keyFile }), REQUEST, 2_000)).toEqual({ kind: "answered", items: READ });
+    expect(await askRecommender(ON_THIS_MACHINE, recommender(url, { caFile, certFile, keyFile }), REQUEST, 2_000)).toEqual({
+      kind: "answered",
+      items: READ,
+    });
     expect(await messageOf(recommender(url, { caFile }))).not.toBe("it was answered");
   });
 
@@ -124,4 +128,22 @@ describe("askRecommender()", () => {
   });
 
   it("fails where nobody listens", async () => expect(await messageOf(recommender("http://127.0.0.1:1/"))).toContain("ECONNREFUSED"));
+
+  it.each([
+    ["http://127.0.0.1:9001/", "127.0.0.1 is an address of this machine"],
+    ["http://[::1]:9001/", "::1 is an address of this machine"],
+    ["http://[::ffff:127.0.0.1]:9001/", "an address of this machine"],
+    ["http://169.254.169.254/latest/meta-data", "169.254.169.254 is an address of this machine"],
+    ["http://0.0.0.0:9001/", "0.0.0.0 is an address of this machine"],
+    ["http://2130706433:9001/", "127.0.0.1 is an address of this machine"],
+    ["http://localhost:9001/", "localhost is"],
+  ])("never asks the function's own addresses: %s", async (url, message) => {
+    const answer = await askRecommender(TEXT_ONLY, recommender(url), REQUEST, 2_000);
+    expect(answer.kind === "failed" && answer.failure.message).toContain(message);
+  });
+
+  it("never reads the function's own files", async () => {
+    const answer = await askRecommender(TEXT_ONLY, recommender("https://recommender.example/", { keyFile: "/proc/self/environ" }), REQUEST, 2_000);
+    expect(answer.kind === "failed" && answer.failure.message).toContain('names the file "/proc/self/environ"');
+  });
 });
