@@ -16,8 +16,8 @@ import {
   targetShared,
   windowsUnreadable,
 } from "../report/holds.ts";
-import { pageOf } from "../store/page-plan.ts";
 import type { Loaded } from "./load.ts";
+import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec } from "./load-specs.ts";
 import type { ReadySpec, Seen } from "./observe.ts";
 import { settledLate, workloadKey } from "./open-intents.ts";
@@ -64,7 +64,7 @@ const inputOf = (loaded: Loaded, { record, spec }: ReadySpec, observed: Observed
 });
 
 const windowsOf = (loaded: Loaded, uid: ReadySpec["record"]["uid"]): Windows => {
-  const page = loaded.pages.length === 0 ? undefined : loaded.pages[pageOf(uid, loaded.pages.length)];
+  const page = pageOfUid(loaded, uid);
   const entry = page?.kind === "read" ? page.entries.get(uid) : undefined;
   return entry ? windowsNow(entry, loaded.head.evaluatedMs) : NEW_WINDOWS;
 };
@@ -79,7 +79,7 @@ const unseenReason = (loaded: Loaded, autoscaler: LoadedSpec): Because | undefin
   if (autoscaler.kind === "invalid") return specInvalid(autoscaler.message);
   const own = pausedBy(autoscaler.record, nowMs);
   if (own) return autoscalerPaused(own);
-  const page = loaded.pages.length === 0 ? undefined : loaded.pages[pageOf(autoscaler.record.uid, loaded.pages.length)];
+  const page = pageOfUid(loaded, autoscaler.record.uid);
   // Windows that cannot be read are not "no windows": a cool-down may be running. It holds until somebody looks.
   return page?.kind === "unreadable" ? windowsUnreadable(page.message) : undefined;
 };
@@ -87,7 +87,8 @@ const unseenReason = (loaded: Loaded, autoscaler: LoadedSpec): Because | undefin
 const rivalsOf = ({ rivals }: Observed): Because | undefined => (rivals.length > 0 ? rivalControllers(rivals) : undefined);
 
 /** Why an evaluated autoscaler must not act: an intent of its workload is open or was settled just now, or another one scales the same workload. */
-const holdsOf = ({ head, specs, nowMs }: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Because | undefined) => {
+const holdsOf = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Because | undefined) => {
+  const { head, specs } = loaded;
   const byWorkload = new Map<string, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
   const byUid = new Map<string, Intent>(head.intents.map((intent) => [intent.uid, intent]));
   const unreadable = new Map(head.unreadable.map(({ id, message }) => [id.slice(0, id.lastIndexOf(":")), message]));
@@ -98,7 +99,7 @@ const holdsOf = ({ head, specs, nowMs }: Loaded, seen: Seen): ((autoscaler: Read
   return ({ record, spec }) => {
     const key = workloadKey(record.namespace, spec.target);
     const intent = byWorkload.get(key) ?? byUid.get(record.uid);
-    if (intent) return settledLate(intent, nowMs, seen.late) ? intentSettled(intent) : intentOpen(intent);
+    if (intent) return settledLate(intent, loaded, seen.late) ? intentSettled(intent) : intentOpen(intent);
     const words = unreadable.get(record.uid);
     if (words !== undefined) return intentUnreadable(words);
     const others = (sharing.get(key) ?? []).filter((other) => other.record.uid !== record.uid).map((other) => other.record.name);

@@ -1,9 +1,10 @@
 import limited from "p-limit";
-import type { PartitionRef } from "../model/ids.ts";
+import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
 import { allDone } from "../store/all-done.ts";
 import type { Head } from "../store/head.ts";
 import { decodePage } from "../store/page-codec.ts";
+import { pageOf } from "../store/page-plan.ts";
 import { type PageItem, readPage } from "../store/pages.ts";
 import type { Tables } from "../store/tables.ts";
 
@@ -62,3 +63,7 @@ const missingPage = (head: Head, index: number): LoadedPage => ({
   epoch: head.pages[index] ?? 0,
   body: new Uint8Array(),
 });
+
+/** The page of an autoscaler, whether it has an entry there or not; `undefined` while there are no pages. */
+export const pageOfUid = ({ pages }: LoadedPages, uid: AutoscalerUid): LoadedPage | undefined =>
+  pages.length === 0 ? undefined : pages[pageOf(uid, pages.length)];

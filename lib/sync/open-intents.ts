@@ -3,6 +3,7 @@ import type { Namespace } from "../model/ids.ts";
 import type { ScaleReading } from "../model/observation.ts";
 import type { Intent } from "../model/records.ts";
 import type { TargetRef } from "../model/spec.ts";
+import { type LoadedPages, pageOfUid } from "./load-pages.ts";
 
 /** The workload behind a target, whichever version of its API is named: at most one intent may be open for it. */
 export const workloadKey = (namespace: Namespace | string, { apiVersion, kind, name }: TargetRef): string =>
@@ -31,8 +32,16 @@ export const settleFromObservation = (intent: Intent, reading: ScaleReading): Wr
   return { kind: "unknown", message: `the workload changed, and has ${reading.specReplicas} replicas` };
 };
 
-/** How an intent of an earlier sync ended; `undefined`: its deadline is not over, or its workload cannot be seen. `late` is by workload. */
-export const settledLate = (intent: Intent, nowMs: number, late: ReadonlyMap<string, ScaleReading>): WriteOutcome | undefined => {
+/**
+ * How an intent of an earlier sync ended; `undefined`: its deadline is not over, or its workload cannot be seen, or its windows cannot be read: then it stays open, because
+ * its scale could not be counted. `late` is by workload.
+ */
+export const settledLate = (
+  intent: Intent,
+  loaded: LoadedPages & { readonly nowMs: number },
+  late: ReadonlyMap<string, ScaleReading>,
+): WriteOutcome | undefined => {
   const reading = late.get(workloadKey(intent.namespace, intent.target));
-  return reading && isPastDeadline(intent, nowMs) ? settleFromObservation(intent, reading) : undefined;
+  if (!reading || !isPastDeadline(intent, loaded.nowMs) || pageOfUid(loaded, intent.uid)?.kind === "unreadable") return undefined;
+  return settleFromObservation(intent, reading);
 };

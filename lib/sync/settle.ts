@@ -31,7 +31,7 @@ export const settle = async (
 ): Promise<Settled> => {
   const { nowMs, head } = now.loaded;
   const late = head.intents.flatMap((intent) => {
-    const outcome = settledLate(intent, nowMs, now.late);
+    const outcome = settledLate(intent, now.loaded, now.late);
     return outcome ? [{ intent, event: scaleEvent(message, intent, outcome, nowMs) }] : [];
   });
   const own = now.acted.flatMap((acted) => {

@@ -79,7 +79,7 @@ const syncHeld = async (
   const acted = await timer.phase("act", act(ports, seen.client, intentions.intended, softUntilMs));
   const settled = await timer.phase("settle", settle(ports, message, { loaded, late: seen.late, acted }));
   const after = windowsAfter(ports.rules, loaded, intentions.verdicts, settled);
-  const stored = await timer.phase("pages", storePages(ports, held.now.partition, loaded, after));
+  const stored = await timer.phase("pages", storePages(ports, held.now.partition, loaded, after.entries));
   const journalPages = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts: intentions.verdicts, stored, after }));
   await timer.phase("release", releasePartition(ports, held.now, { message, loaded, settled, stored }));
   await removeOldPages(ports, held.now.partition, loaded, stored);

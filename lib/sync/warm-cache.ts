@@ -14,8 +14,8 @@ export interface WarmCache {
   forget(partition: PartitionRef): void;
 }
 
-/** Partitions held by one environment: with 5,000 autoscalers each of 5 KB that is 200 MB, under the memory of the function. */
-const PARTITIONS_MAX = 8;
+/** Autoscalers remembered by one environment: with spec, manifest and windows some 10 KB each, well under the memory of the function. */
+const AUTOSCALERS_MAX = 20_000;
 
 /** A new, empty cache that drops what was used longest ago. */
 export const warmCache = (): WarmCache => {
@@ -26,7 +26,13 @@ export const warmCache = (): WarmCache => {
     set: (partition, remembered) => {
       byKey.delete(keyOf(partition));
       byKey.set(keyOf(partition), remembered);
-      for (const oldest of [...byKey.keys()].slice(0, Math.max(0, byKey.size - PARTITIONS_MAX))) byKey.delete(oldest);
+      let left = [...byKey.values()].reduce((sum, { specs }) => sum + specs.all.length, 0);
+      for (const [key, { specs }] of byKey) {
+        // The newest is always kept: it is what the next message may need.
+        if (left <= AUTOSCALERS_MAX || byKey.size === 1) break;
+        byKey.delete(key);
+        left -= specs.all.length;
+      }
     },
     forget: (partition) => {
       byKey.delete(keyOf(partition));

@@ -1,7 +1,9 @@
+import type { ControllerEvent } from "../model/decision.ts";
 import { autoscalerUid } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
-import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
+import { NEW_WINDOWS } from "../model/windows.ts";
+import type { Written } from "../policy/after-write.ts";
 import type { Verdict } from "./decide.ts";
 import { withChange, withRecommendation } from "./late-windows.ts";
 import type { Loaded } from "./load.ts";
@@ -15,21 +17,30 @@ import { isOpenAt, windowsNow } from "./stored-windows.ts";
 /** False while the kill switch or a pause of the cluster holds everything unseen: windows then stay as they are, and runs do not go on. */
 export const evaluates = ({ fleet, cluster, nowMs }: Loaded): boolean => !fleet.frozen && !pausedBy(cluster, nowMs);
 
-/** By uid: what every autoscaler of the partition remembers after this sync. Nothing is made up for one that was not evaluated and has no windows yet. */
-export const windowsAfter = (rules: Rules, loaded: Loaded, verdicts: readonly Verdict[], settled: Settled): ReadonlyMap<string, StoredWindows> => {
+/** What a sync leaves behind of its autoscalers, by uid. */
+export interface After {
+  readonly entries: ReadonlyMap<string, StoredWindows>;
+  /** Events as the imitated controller would record them, those of the write included. */
+  readonly events: ReadonlyMap<string, readonly ControllerEvent[]>;
+}
+
+/** What every autoscaler of the partition remembers after this sync. Nothing is made up for one that was not evaluated and has no windows yet. */
+export const windowsAfter = (rules: Rules, loaded: Loaded, verdicts: readonly Verdict[], settled: Settled): After => {
   const before = new Map(loaded.pages.flatMap((page) => (page.kind === "read" ? [...page.entries] : [])));
-  const decided = decidedWindows(rules, verdicts, settled);
+  const written = writtenNow(rules, verdicts, settled);
   const specs = new Map(loaded.specs.all.flatMap((spec) => (spec.kind === "ready" ? [[spec.record.uid as string, spec.spec] as const] : [])));
   const late = new Map(settled.late.map((scale) => [scale.intent.uid as string, scale]));
-  const after = new Map<string, StoredWindows>();
-  for (const uid of keptUids(loaded, before)) {
-    const now = decided.get(uid);
-    const rested = now ? { uid: autoscalerUid(uid), windows: now, open: isOpenAt(now, loaded.nowMs) } : restedEntry(loaded, before.get(uid));
+  const entries = new Map<string, StoredWindows>();
+  for (const uid of keptUids(loaded, [...before.keys(), ...late.keys()])) {
+    const windows = written.get(uid)?.windows;
+    const evaluated = windows && { uid: autoscalerUid(uid), windows, open: isOpenAt(windows, loaded.nowMs) };
     const scale = late.get(uid);
-    if (scale) after.set(uid, withLate(rules, specs.get(uid), rested ?? newEntry(uid), scale));
-    else if (rested) after.set(uid, rested);
+    const entry = scale
+      ? withLate(rules, specs.get(uid), evaluated ?? ended(loaded, uid, before.get(uid)), scale)
+      : (evaluated ?? restedEntry(loaded, before.get(uid)));
+    if (entry) entries.set(uid, entry);
   }
-  return after;
+  return { entries, events: new Map([...written].map(([uid, { events }]) => [uid, events])) };
 };
 
 const withLate = (rules: Rules, spec: AutoscalerSpec | undefined, entry: StoredWindows, { intent, event }: SettledScale): StoredWindows => {
@@ -42,33 +53,28 @@ const withLate = (rules: Rules, spec: AutoscalerSpec | undefined, entry: StoredW
 const newEntry = (uid: string): StoredWindows => ({ uid: autoscalerUid(uid), windows: NEW_WINDOWS, open: false });
 
 /** Entry of an autoscaler that was not evaluated: its run ends at the last sync that did, unless nobody was evaluated. */
-const restedEntry = (loaded: Loaded, stored: StoredWindows | undefined): StoredWindows | undefined => {
-  if (!stored || !evaluates(loaded)) return stored;
-  return { ...stored, windows: windowsNow(stored, loaded.head.evaluatedMs), open: false };
-};
+const restedEntry = (loaded: Loaded, stored: StoredWindows | undefined): StoredWindows | undefined =>
+  stored && evaluates(loaded) ? ended(loaded, stored.uid, stored) : stored;
 
-/** Those of the decisions, and after a clear answer those that follow from it. An event that an earlier holder stored decides with its outcome and time. */
-const decidedWindows = (rules: Rules, verdicts: readonly Verdict[], settled: Settled): ReadonlyMap<string, Windows> => {
-  const windows = new Map<string, Windows>();
+const ended = (loaded: Loaded, uid: string, stored: StoredWindows | undefined): StoredWindows =>
+  stored ? { ...stored, windows: windowsNow(stored, loaded.head.evaluatedMs), open: false } : newEntry(uid);
+
+/** Windows and events of the decisions, and after a clear answer those that follow from it. An event that an earlier holder stored decides with its outcome and time. */
+const writtenNow = (rules: Rules, verdicts: readonly Verdict[], settled: Settled): ReadonlyMap<string, Written> => {
+  const written = new Map<string, Written>();
   for (const { autoscaler, evaluated } of verdicts) {
-    if (evaluated && autoscaler.kind === "ready") windows.set(autoscaler.record.uid, evaluated.decision.windows);
+    if (evaluated && autoscaler.kind === "ready") written.set(autoscaler.record.uid, evaluated.decision);
   }
   for (const { acted, event } of settled.own) {
-    const written = rules.afterWrite({
-      spec: acted.input.spec,
-      decision: acted.scale,
-      outcome: outcomeOfEvent(event),
-      atMs: event.settledMs,
-      eventId: event.id,
-    });
-    windows.set(event.uid, written.windows);
+    const answer = { outcome: outcomeOfEvent(event), atMs: event.settledMs, eventId: event.id };
+    written.set(event.uid, rules.afterWrite({ spec: acted.input.spec, decision: acted.scale, ...answer }));
   }
-  return windows;
+  return written;
 };
 
 /** The autoscalers of the partition. While one cannot be read so far as its uid, nobody's windows are dropped: they may be its own. */
-const keptUids = ({ specs }: Loaded, before: ReadonlyMap<string, StoredWindows>): ReadonlySet<string> => {
+const keptUids = ({ specs }: Loaded, others: readonly string[]): ReadonlySet<string> => {
   const uids = specs.all.map(uidOf);
   const known = uids.filter((uid) => uid !== undefined);
-  return new Set(known.length === uids.length ? known : [...known, ...before.keys()]);
+  return new Set(known.length === uids.length ? known : [...known, ...others]);
 };

@@ -1,18 +1,19 @@
 import type { PartitionRef } from "../model/ids.ts";
-import type { Evaluation, JournalPage, StoredWindows } from "../model/records.ts";
+import type { Evaluation, JournalPage } from "../model/records.ts";
 import { insertJournal } from "../store/journal.ts";
 import { pageOf } from "../store/page-plan.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncPorts } from "./ports.ts";
 import type { StoredPages } from "./store-pages.ts";
+import type { After } from "./windows-after.ts";
 
 const MINUTE_MS = 60_000;
 
-const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after: ReadonlyMap<string, StoredWindows>): Evaluation | undefined => {
+const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after: After): Evaluation | undefined => {
   if (autoscaler.kind === "unreadable") return undefined;
   const { uid, namespace, name } = autoscaler.record;
-  const status = after.get(uid)?.windows.status;
+  const status = after.entries.get(uid)?.windows.status;
   const decision = evaluated?.decision;
   return {
     uid,
@@ -25,7 +26,7 @@ const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after:
     because,
     metrics: decision?.metrics ?? [],
     steps: decision?.steps ?? [],
-    events: decision?.events ?? [],
+    events: after.events.get(uid) ?? [],
     ...(status && { status }),
   };
 };
@@ -41,7 +42,7 @@ export const writeJournal = async (
     readonly loaded: Loaded;
     readonly verdicts: readonly Verdict[];
     readonly stored: StoredPages;
-    readonly after: ReadonlyMap<string, StoredWindows>;
+    readonly after: After;
   },
 ): Promise<number> => {
   const { loaded, stored } = now;

@@ -8,6 +8,7 @@ import { storeIntents } from "../../lib/store/intend.ts";
 import { itemKey } from "../../lib/store/item-key.ts";
 import { newestJournalPage } from "../../lib/store/journal.ts";
 import { headKey, pageKey } from "../../lib/store/keys.ts";
+import { deletePage, readPage } from "../../lib/store/pages.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { intent } from "../store/records.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
@@ -175,10 +176,26 @@ describe("windows that cannot be read", () => {
     expect((await world.head()).pages).toEqual(pages);
   });
 
+  it("keep an intent open, because its scale could not be counted", async () => {
+    const world = await world2();
+    world.cluster.faults.push("lost answer");
+    await world.sync();
+    const { pageGeneration, pages } = await world.head();
+    const place = { partition: world.partition, generation: pageGeneration, index: 0 };
+    const whole = await readPage(world.tables, place);
+    const key = itemKey(pageKey(world.partition, pageGeneration, 0));
+    const damaged = { ...key, epoch: { N: String(pages[0]) }, body: { B: compress(77, []) } };
+    await engine.client.send(new PutItemCommand({ TableName: "state", Item: damaged }));
+    for (let periods = 0; periods < 4; periods++) await next(world);
+    expect((await world.head()).intents).toMatchObject([{ id: "uid-api:1" }]);
+    const mended = { ...damaged, body: { B: whole?.body ?? new Uint8Array() } };
+    await engine.client.send(new PutItemCommand({ TableName: "state", Item: mended }));
+    expect(await next(world)).toMatchObject({ openIntents: 0, events: [{ id: "uid-api:1", outcome: "applied" }] });
+  });
+
   it("hold them too when the page is gone", async () => {
     const world = await world2();
     await world.sync();
-    const { deletePage } = await import("../../lib/store/pages.ts");
     await deletePage(world.tables, { partition: world.partition, generation: (await world.head()).pageGeneration, index: 0 });
     for (const name of ["web", "api"]) workloadOf(world, name).demand = 9;
     expect(await next(world)).toMatchObject({ evaluated: 0, unreadable: [{ message: expect.stringContaining("the item is not there") }, {}] });

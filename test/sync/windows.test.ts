@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoredWindows } from "../../lib/model/records.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/autoscalers.ts";
+import { putCluster } from "../../lib/store/clusters.ts";
 import { decodePage } from "../../lib/store/page-codec.ts";
 import { readPage } from "../../lib/store/pages.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
@@ -116,6 +117,44 @@ describe("a recommendation run", () => {
     expect(await next(world)).toMatchObject({ events: [] });
     await next(world);
     expect(workloadOf(world, "web").replicas).toBe(3);
+  });
+});
+
+describe("windows while nobody is evaluated", () => {
+  it("stay as they are, and a run that goes on afterwards has not reached over the pause", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 2 });
+    await world.sync();
+    await next(world);
+    await putCluster(world.tables, { ...world.record, version: 2, paused: { by: "ann", atMs: 1 } }, 1);
+    expect(await next(world)).toMatchObject({ pagesWritten: 0, evaluated: 0 });
+    expect(await world.head()).toMatchObject({ evaluatedMs: START_MS + PERIOD_MS, nowMs: START_MS + 2 * PERIOD_MS });
+    await putCluster(world.tables, { ...world.record, version: 3 }, 2);
+    workloadOf(world, "web").demand = 3;
+    await next(world);
+    expect(await runs(world)).toEqual([
+      [2, 0, PERIOD_MS],
+      [3, 3 * PERIOD_MS, 3 * PERIOD_MS],
+    ]);
+  });
+
+  it("take what is settled, with the run before it ended where it was last extended", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 2 });
+    await world.sync();
+    world.nowMs += PERIOD_MS;
+    workloadOf(world, "web").demand = 5;
+    world.cluster.faults.push("lost answer");
+    await world.sync();
+    workloadOf(world, "web").demand = 6;
+    await next(world);
+    await putCluster(world.tables, { ...world.record, version: 2, paused: { by: "ann", atMs: 1 } }, 1);
+    await next(world);
+    expect(await next(world)).toMatchObject({ evaluated: 0, events: [{ outcome: "applied" }], pagesWritten: 1 });
+    expect(await runs(world)).toEqual([
+      [2, 0, 0],
+      [5, PERIOD_MS, PERIOD_MS],
+      [6, 2 * PERIOD_MS, 2 * PERIOD_MS],
+    ]);
+    expect(await entryOf(world, "uid-web")).toMatchObject({ open: false, windows: { memory: { scaleUps: [{ change: 3, eventId: "uid-web:2" }] } } });
   });
 });
 
