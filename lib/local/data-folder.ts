@@ -1,8 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { TidemarkError } from "../model/errors.ts";
+import { readAbout } from "./about.ts";
 import { DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./folder-layout.ts";
 import { type Holder, holdFolder, livingRun } from "./folder-lock.ts";
-import { flowingNowMs, readSavedClock, restingNowMs, type SavedClock } from "./saved-clock.ts";
+import { flowingNowMs, readSavedClock, restingNowMs } from "./saved-clock.ts";
 import { startTables } from "./tables.ts";
 
 export { DEFAULT_DATA_FOLDER };
@@ -31,26 +32,31 @@ export const openFolder = async (folder: string = DEFAULT_DATA_FOLDER): Promise<
   const layout = folderLayout(folder);
   const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {
-    const saved = readSavedClock(layout);
-    if (!saved) throw noData(folder);
     const run = livingRun(layout);
-    if (!run) return openResting(layout, saved);
-    if (run.tablesEndpoint !== undefined) return openLiving(layout, saved, run, run.tablesEndpoint);
+    const opened = run ? openLiving(layout, run) : await openResting(layout, folder);
+    if (opened) return opened;
     // Between its first breath and its first table a run has no endpoint, nor while it closes.
-    if (performance.now() > giveUpAt) throw notReady(layout, run);
+    if (performance.now() > giveUpAt) throw notReady(layout, run?.pid);
     await wait(LOOK_AGAIN_MS);
   }
 };
 
-const openLiving = (layout: FolderLayout, saved: SavedClock, run: Holder, endpoint: string): OpenFolder => ({
-  dir: layout.dir,
-  endpoint,
-  clock: () => flowingNowMs(readSavedClock(layout) ?? saved, Date.now()),
-  run,
-  close: async () => {},
-});
+const openLiving = (layout: FolderLayout, run: Holder): OpenFolder | undefined => {
+  const saved = readSavedClock(layout);
+  if (!saved || run.tablesEndpoint === undefined) return undefined;
+  return {
+    dir: layout.dir,
+    endpoint: run.tablesEndpoint,
+    clock: () => flowingNowMs(readSavedClock(layout) ?? saved, Date.now()),
+    run,
+    close: async () => {},
+  };
+};
 
-const openResting = async (layout: FolderLayout, saved: SavedClock): Promise<OpenFolder> => {
+const openResting = async (layout: FolderLayout, folder: string): Promise<OpenFolder> => {
+  const saved = readSavedClock(layout);
+  // A folder is one only when its first run had prepared it whole.
+  if (!saved || !readAbout(layout)) throw noData(folder);
   const held = await holdFolder(layout, "command", PATIENCE_MS);
   try {
     const tables = await startTables(layout.tables);
@@ -72,5 +78,5 @@ const openResting = async (layout: FolderLayout, saved: SavedClock): Promise<Ope
 
 const noData = (folder: string): TidemarkError => new TidemarkError("local.no-data", `No data in "${folder}": start a run first`, { folder });
 
-const notReady = (layout: FolderLayout, { pid }: Holder): TidemarkError =>
+const notReady = (layout: FolderLayout, pid: number | undefined): TidemarkError =>
   new TidemarkError("local.not-ready", `Cannot open "${layout.dir}": the run with pid ${pid} has no tables yet`, { dir: layout.dir, pid });

@@ -15,6 +15,11 @@ export const main = async (): Promise<void> => {
       stop.abort();
     });
   }
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // Whoever read the pipe has gone: the run ends in good order, with nobody to tell.
+    if (error.code !== "EPIPE") throw error;
+    stop.abort();
+  });
   try {
     await startCommand((options) => run(options, terminalOf(process.stdout, process.env), stop)).parseAsync();
   } catch (error) {

@@ -5,6 +5,7 @@ import { closing } from "./closing.ts";
 import { drive } from "./engine/drive.ts";
 import { type FolderLayout, folderLayout } from "./folder-layout.ts";
 import { holdFolder } from "./folder-lock.ts";
+import { clearHalfBegun } from "./half-begun.ts";
 import { openRun, type Run } from "./open-run.ts";
 import type { RunOptions } from "./options.ts";
 import { runSources } from "./run-sources.ts";
@@ -30,6 +31,7 @@ export const run = async (options: RunOptions, terminal: Terminal, stop: AbortCo
   try {
     const held = await holdFolder(layout, "run", PATIENCE_MS);
     closer.add(held.release);
+    clearHalfBegun(layout);
     const opened = await openRun(layout, setupOf(layout, options), options, closer);
     held.publish({ tablesEndpoint: opened.tables.endpoint, queueEndpoint: opened.queues.endpoint });
     closer.add(() => held.publish({}));
@@ -55,7 +57,7 @@ const play = async (layout: FolderLayout, opened: Run, options: RunOptions, term
     await close();
   }
   await view.end();
-  const statistics = opened.world.statistics();
+  const statistics = await scaledStatistics(opened);
   const summary = summaryLines({
     playedMs: clock.now() - startMs,
     wallMs: performance.now() - startedAt,
@@ -63,8 +65,15 @@ const play = async (layout: FolderLayout, opened: Run, options: RunOptions, term
     tally: opened.counter.tally(),
     pace: clock.pace(),
     ...(statistics && { statistics }),
+    deadLetters: opened.queues.dead.counts().visible,
   });
   terminal.write(`\n${summary.join("\n")}\n`);
+};
+
+/** Of the workloads that somebody scales; what the others cost is nobody's achievement. */
+const scaledStatistics = async ({ world, reader }: Run) => {
+  const targets = new Set((await reader.autoscalers()).map(({ namespace, target }) => `${namespace}/${target?.name}`));
+  return world.statistics()?.filter(({ namespace, name }) => targets.has(`${namespace}/${name}`));
 };
 
 /** Refreshes the view until what is driven has ended; if either fails, the other stops. */

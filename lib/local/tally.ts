@@ -1,10 +1,14 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { TABLE_NAMES } from "./names.ts";
 
 /** What a run counts about its own work. */
 export interface Tally {
   readonly syncs: number;
   readonly failed: number;
-  readonly writes: number;
+  /** To the state table. */
+  readonly stateWrites: number;
+  /** To history: scale events, each twice, and the journal. */
+  readonly historyWrites: number;
   /** Wall time of each sync, ascending. */
   readonly wallMs: readonly number[];
 }
@@ -19,7 +23,7 @@ export interface Counter {
 const WRITES: ReadonlySet<string> = new Set(["PutItemCommand", "UpdateItemCommand", "DeleteItemCommand", "ExecuteStatementCommand"]);
 
 export const runCounter = (): Counter => {
-  let writes = 0;
+  const writes = { state: 0, history: 0 };
   let failures = 0;
   const wallMs: number[] = [];
   return {
@@ -27,7 +31,7 @@ export const runCounter = (): Counter => {
       client.middlewareStack.add(
         (next, { commandName }) => {
           return (args) => {
-            if (WRITES.has(commandName ?? "")) writes++;
+            if (WRITES.has(commandName ?? "")) writes[tableOf(args.input) === TABLE_NAMES.historyTable ? "history" : "state"]++;
             return next(args);
           };
         },
@@ -37,9 +41,17 @@ export const runCounter = (): Counter => {
       wallMs.push(took);
       if (failed) failures++;
     },
-    tally: () => ({ syncs: wallMs.length, failed: failures, writes, wallMs: wallMs.toSorted((a, b) => a - b) }),
+    tally: () => ({
+      syncs: wallMs.length,
+      failed: failures,
+      stateWrites: writes.state,
+      historyWrites: writes.history,
+      wallMs: wallMs.toSorted((a, b) => a - b),
+    }),
   };
 };
+
+const tableOf = (input: object): unknown => Reflect.get(input, "TableName");
 
 /** The value below which the given share of an ascending list lies, by nearest rank. */
 export const quantile = (ascending: readonly number[], share: number): number | undefined =>

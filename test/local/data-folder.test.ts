@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { writeAbout } from "../../lib/local/about.ts";
 import { openFolder } from "../../lib/local/data-folder.ts";
 import { type FolderLayout, folderLayout } from "../../lib/local/folder-layout.ts";
 import { holdFolder, livingRun } from "../../lib/local/folder-lock.ts";
@@ -93,6 +94,8 @@ describe("openFolder()", () => {
 
   it("serves the tables itself after the run has ended, at the time where it stopped", async () => {
     saveClock(layout, { kind: "virtual", nowMs: 1000, wallMs: 5, speed: 60, untilMs: 9000 });
+    await expect(openFolder(layout.dir)).rejects.toMatchObject({ code: "local.no-data" });
+    writeAbout(layout, { kind: "simulated", seed: 1, startMs: 0, deployments: [] });
     const folder = await openFolder(layout.dir);
     const client = tablesClient(folder.endpoint);
     expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual([]);

@@ -13,13 +13,21 @@ export interface SummaryInput {
   readonly pace: Pace;
   /** Of the simulated cluster since its first run; absent on a real one. */
   readonly statistics?: readonly Statistics[];
+  /** Syncs that were given up after several failures. */
+  readonly deadLetters: number;
 }
 
 const HOUR_MS = 3_600_000;
 
 /** What a run leaves to be said, as lines of name and value. */
 export const summaryLines = (input: SummaryInput): readonly string[] => {
-  const rows = [played(input), ...eventRows(input.events), ...syncRows(input.tally), ...(input.statistics ?? []).map(workloadRow)];
+  const rows = [
+    played(input),
+    ...eventRows(input.events),
+    ...syncRows(input.tally),
+    ...deadRows(input.deadLetters),
+    ...(input.statistics ?? []).map(workloadRow),
+  ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
 };
@@ -38,11 +46,13 @@ const eventRows = (events: readonly EventView[]): readonly Line[] => {
   return [["scale events", [String(events.length), ...others].join(", ")]];
 };
 
-const syncRows = ({ syncs, failed, writes, wallMs }: Tally): readonly Line[] => [
+const syncRows = ({ syncs, failed, stateWrites, historyWrites, wallMs }: Tally): readonly Line[] => [
   ["syncs", `${syncs}${failed > 0 ? `, ${failed} failed` : ""}`],
-  ["writes per sync", syncs > 0 ? (writes / syncs).toFixed(1) : "-"],
+  ["writes per sync", syncs > 0 ? `${(stateWrites / syncs).toFixed(1)}, and ${(historyWrites / syncs).toFixed(1)} to history` : "-"],
   ["wall time per sync", `p50 ${msText(quantile(wallMs, 0.5))}, p99 ${msText(quantile(wallMs, 0.99))}`],
 ];
+
+const deadRows = (deadLetters: number): readonly Line[] => (deadLetters > 0 ? [["dead letters", String(deadLetters)]] : []);
 
 const workloadRow = ({ namespace, name, unit, elapsedMs, replicaMs, demand, unserved, aboveTargetMs }: Statistics): Line => [
   `${namespace}/${name}`,

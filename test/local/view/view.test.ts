@@ -107,7 +107,7 @@ describe("picture()", () => {
 });
 
 describe("summaryLines()", () => {
-  const tally = { syncs: 4, failed: 1, writes: 10, wallMs: [1, 2, 3, 100] };
+  const tally = { syncs: 4, failed: 1, stateWrites: 10, historyWrites: 2, wallMs: [1, 2, 3, 100] };
   const statistics = {
     namespace: "shop",
     name: "daily",
@@ -124,12 +124,14 @@ describe("summaryLines()", () => {
   it("names events, replica-hours, time above target, demand not served, syncs, writes and wall times", () => {
     const events = [event(), event({ outcome: "refused" })];
     const pace = { asked: 60, reached: 60, behind: false };
-    expect(summaryLines({ playedMs: 7_200_000, wallMs: 120_000, events, tally, pace, statistics: [statistics] })).toEqual([
+    expect(summaryLines({ playedMs: 7_200_000, wallMs: 120_000, events, tally, pace, statistics: [statistics], deadLetters: 1 })).toEqual([
       "played              2 h 00 min in 2 min, 60x of at most 60x",
       "scale events        2, 1 refused",
       "syncs               4, 1 failed",
-      "writes per sync     2.5",
+      "writes per sync     2.5, and 0.5 to history",
+
       "wall time per sync  p50 2.0 ms, p99 100.0 ms",
+      "dead letters        1",
       "shop/daily          5.0 replica-hours, 25.0 % of the time above target, 5.0 % of the demand not served (50 calls)",
     ]);
   });
@@ -139,8 +141,9 @@ describe("summaryLines()", () => {
       playedMs: 0,
       wallMs: 0,
       events: [],
-      tally: { syncs: 0, failed: 0, writes: 0, wallMs: [] },
+      tally: { syncs: 0, failed: 0, stateWrites: 0, historyWrites: 0, wallMs: [] },
       pace: { asked: 1, reached: 1, behind: false },
+      deadLetters: 0,
     };
     expect(summaryLines(none)).toContain("wall time per sync  p50 -, p99 -");
   });
