@@ -104,6 +104,24 @@ export interface ChangeRecord extends AutoscalerRef {
   readonly atMs: number;
   readonly by: string;
   readonly verb: "apply" | "delete" | "pause" | "resume";
+  /** Generation that it was made on, 0 for a new autoscaler: numbers of edits that never came about are left out, and this tells the ones that did. */
+  readonly baseGeneration?: number;
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** A person's edit of a cluster or of the fleet, kept before it is made; it came about if the next one says that it met its `after`. */
+export interface ScopeChangeRecord {
+  /** Follows from the rest. */
+  readonly id: string;
+  readonly scope: "cluster" | "fleet";
+  readonly name: string;
+  /** That the record would get. */
+  readonly version: number;
+  readonly atMs: number;
+  readonly by: string;
+  readonly verb: "add" | "replace" | "pause" | "resume" | "remove" | "freeze" | "thaw";
+  /** The records as JSON; absent before the first and after the last. */
   readonly before?: string;
   readonly after?: string;
 }

@@ -1,6 +1,6 @@
 import { TidemarkError } from "../model/errors.ts";
 import { clusterName, type Namespace, namespace, partitionName, WHOLE_CLUSTER } from "../model/ids.ts";
-import type { ClusterRecord } from "../model/records.ts";
+import type { ClusterRecord, ScopeChangeRecord } from "../model/records.ts";
 import { DEFAULT_SETTINGS } from "../model/settings.ts";
 import { listAutoscalers } from "../store/autoscalers.ts";
 import { deleteCluster, getCluster, putCluster } from "../store/clusters.ts";
@@ -8,13 +8,14 @@ import { readHead } from "../store/head.ts";
 import { pauseView, secondsBetween } from "./autoscaler-view.ts";
 import type { Desk } from "./desk.ts";
 import { clustersNamed, findCluster } from "./find.ts";
+import { tellChange } from "./scope-change.ts";
 import type { NewCluster } from "./service.ts";
 import { timeText } from "./time-text.ts";
 import type { ClusterView } from "./views.ts";
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const LABEL_WORDS = "must be small letters, digits and -, at most 63";
-/** DESIGN.md §1: below 5 s the queue's own delays show, above 15 min lies the longest delay of a message. */
+/** Below 5 s the queue's own delays show, above 15 min lies the longest delay of a message. */
 const PERIOD_LEAST_MS = 5_000;
 const PERIOD_MOST_MS = 900_000;
 const PERIOD_MS = 15_000;
@@ -71,18 +72,23 @@ export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<Cluste
     settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
     version: 1,
   };
+  // Looked at before the history is written: a name that is taken is no edit.
+  if (await getCluster(desk.tables, record.name)) throw taken(wanted.name);
+  await tellChange(desk, { scope: "cluster", name: wanted.name, version: 1, verb: "add", after: record });
   const stored = await putCluster(desk.tables, record, undefined);
-  if (stored.kind === "conflict")
-    throw new TidemarkError("service.exists", `Cannot add cluster "${wanted.name}": there is one of that name`, { name: wanted.name });
+  if (stored.kind === "conflict") throw taken(wanted.name);
   return view(desk, record);
 };
+
+const taken = (name: string): TidemarkError =>
+  new TidemarkError("service.exists", `Cannot add cluster "${name}": there is one of that name`, { name });
 
 /** What is not given stays as it is. Throws `service.invalid`, `service.unknown`. */
 export const replaceCluster = (desk: Desk, wanted: NewCluster): Promise<ClusterView> => {
   // Namespaces would change their partition, and with it the place of their windows.
   const moved = wanted.partitions ? ["its partitions cannot be replaced"] : [];
   refuseFaults("replace", wanted.name, [...faultsOf(wanted), ...moved]);
-  return edit(desk, wanted.name, (record) => ({
+  return edit(desk, wanted.name, "replace", (record) => ({
     ...record,
     connection: wanted.connection,
     syncPeriodMs: wanted.syncPeriodMs ?? record.syncPeriodMs,
@@ -110,27 +116,35 @@ const faultsOf = ({ name, syncPeriodMs: periodMs = PERIOD_MS, partitions = [] }:
 const twice = (names: readonly string[]): readonly string[] => [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
 
 /** Reads, changes and writes under the version that was read, again while others are faster. */
-const edit = async (desk: Desk, name: string, change: (record: ClusterRecord) => ClusterRecord): Promise<ClusterView> => {
+const edit = async (
+  desk: Desk,
+  name: string,
+  verb: ScopeChangeRecord["verb"],
+  change: (record: ClusterRecord) => ClusterRecord,
+): Promise<ClusterView> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const before = await findCluster(desk, name);
     const after = { ...change(before), version: before.version + 1 };
+    await tellChange(desk, { scope: "cluster", name, version: after.version, verb, before, after });
     if ((await putCluster(desk.tables, after, before.version)).kind === "stored") return view(desk, after);
   }
   throw new TidemarkError("service.conflict", `Cannot edit cluster "${name}": others are editing it`, { name });
 };
 
 export const pauseCluster = (desk: Desk, name: string, untilMs?: number): Promise<ClusterView> =>
-  edit(desk, name, (record) => ({ ...record, paused: { by: desk.by, atMs: desk.clock(), ...(untilMs !== undefined && { untilMs }) } }));
+  edit(desk, name, "pause", (record) => ({ ...record, paused: { by: desk.by, atMs: desk.clock(), ...(untilMs !== undefined && { untilMs }) } }));
 
-export const resumeCluster = (desk: Desk, name: string): Promise<ClusterView> => edit(desk, name, ({ paused: _over, ...record }) => record);
+export const resumeCluster = (desk: Desk, name: string): Promise<ClusterView> => edit(desk, name, "resume", ({ paused: _over, ...record }) => record);
 
 /** Refused while the cluster has autoscalers: they would be left without a place. Its history stays. */
 export const removeCluster = async (desk: Desk, name: string): Promise<void> => {
-  const { version } = await findCluster(desk, name);
+  const before = await findCluster(desk, name);
+  const { version } = before;
   for await (const item of listAutoscalers(desk.tables, clusterName(name))) {
     const [inNamespace, first] = item.kind === "read" ? [item.record.namespace, item.record.name] : [item.namespace as Namespace, item.name];
     throw new TidemarkError("service.in-use", `Cannot remove cluster "${name}": it has autoscalers, "${inNamespace}/${first}" first`, { name });
   }
+  await tellChange(desk, { scope: "cluster", name, version: version + 1, verb: "remove", before });
   if ((await deleteCluster(desk.tables, clusterName(name), version)).kind === "stored") return;
   if ((await getCluster(desk.tables, clusterName(name))) === undefined) return;
   throw new TidemarkError("service.conflict", `Cannot remove cluster "${name}": somebody edited it meanwhile`, { name });

@@ -26,7 +26,7 @@ export interface Edit {
  *  change uid:5 inserted ── record put (generation 4 → 5) ── spec version raised
  *                        └─ died ✗  generation 5 never exists: the change counts for nothing, the next editor takes 6
  *
- * Nobody's edit is without its change item (DESIGN.md §3); history unwritable → nothing is edited.
+ * Nobody's edit is without its change item (docs/architecture.md, "What is stored"); history unwritable → nothing is edited.
  */
 export const store = async (desk: Desk, edit: Edit): Promise<RecordWrite & { readonly generation: number }> => {
   const generation = await recordChange(desk, edit);
@@ -46,6 +46,7 @@ const recordChange = async (desk: Desk, { verb, ref, uid, before, after }: Edit)
       atMs: desk.clock(),
       by: desk.by,
       verb,
+      baseGeneration: before?.generation ?? 0,
       ...(before && { before: textOf(before) }),
       ...(after && { after: textOf(after) }),
     };

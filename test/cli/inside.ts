@@ -8,12 +8,19 @@ import type { Said } from "./folder.ts";
 /** Runs one command line in this process, on the real data folder: the same code without the start of a process. */
 export const inside = async (
   args: readonly string[],
-  more: { readonly stdin?: string; readonly by?: string; readonly open?: Io["open"] } = {},
+  more: { readonly stdin?: string; readonly by?: string; readonly colours?: true; readonly open?: Io["open"] } = {},
 ): Promise<Said> => {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const [out, err] = [text(stdout), text(stderr)];
-  const io = { stdin: Readable.from([more.stdin ?? ""]), stdout, stderr, colours: false, by: more.by ?? "ada", open: more.open ?? openDataFolder };
+  const io = {
+    stdin: Readable.from([more.stdin ?? ""]),
+    stdout,
+    stderr,
+    colours: more.colours === true,
+    by: more.by ?? "ada",
+    open: more.open ?? openDataFolder,
+  };
   const code = await main(args, io);
   stdout.end();
   stderr.end();

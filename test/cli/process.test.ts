@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -75,6 +76,20 @@ describe("the tidemark command as a process", () => {
       await engine.close();
       held.release();
     }
+  });
+});
+
+describe("npx tidemark", () => {
+  it("needs no build step and no network, and runs on the pinned Node whatever Node npx runs on", async () => {
+    const cache = mkdtempSync(join(tmpdir(), "tidemark-npx-"));
+    // As a shell has it: without the folder that npm puts in front for its scripts.
+    const path = (process.env["PATH"] ?? "").split(":").filter((folder) => !folder.includes("node_modules"));
+    const env = { ...process.env, PATH: path.join(":"), npm_config_cache: cache, npm_config_offline: "true", NODE_OPTIONS: "--trace-uncaught" };
+    const child = spawn("npx", ["tidemark", "get", "--data", folder.data], { cwd: ROOT, env });
+    const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+    rmSync(cache, { recursive: true, force: true });
+    expect({ code, err: err.split("\n").filter((line) => line !== "" && !line.startsWith("npm ")) }).toEqual({ code: 0, err: [] });
+    expect(out).toMatch(/^CLUSTER +NAMESPACE +NAME /);
   });
 });
 

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { parse as parseCsv } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
@@ -42,6 +43,22 @@ describe("tidemark get", () => {
     expect(json.items.map(({ name }) => name)).toEqual(["web", "api", "late", "web", "jobs"]);
     expect(parseYaml(await printed("get", "-o", "yaml"))).toEqual(json);
     expect(JSON.parse(await printed("get", "api", "-o", "json"))).toEqual(json.items[1]);
+  });
+});
+
+describe("colours", () => {
+  it("change nothing but the colours", async () => {
+    const args = ["events", "--all", "--since", "1h", "--data", folder.data];
+    const [plain, coloured] = [await inside(args), await inside(args, { colours: true })];
+    expect(coloured.out).not.toBe(plain.out);
+    expect(stripVTControlCharacters(coloured.out)).toBe(plain.out);
+  });
+
+  it("never reach what programs read", async () => {
+    for (const format of ["json", "yaml", "jsonl", "csv"]) {
+      const { out } = await inside(["events", "--all", "-o", format, "--since", "1h", "--data", folder.data], { colours: true });
+      expect(out).not.toContain("\u001b");
+    }
   });
 });
 

@@ -46,7 +46,7 @@ describe("apply()", () => {
     expect(record).toMatchObject({ generation: 1, createdMs: NOON, updatedMs: NOON, updatedBy: "ada" });
     expect(JSON.parse(record?.manifest ?? "")).toMatchObject({ kind: "HorizontalPodAutoscaler", spec: { maxReplicas: 10 } });
     expect(await changes("web", "shop")).toEqual([
-      { ...ref("web", "shop"), id: `${record?.uid}:1`, atMs: NOON, by: "ada", verb: "apply", after: record?.manifest },
+      { ...ref("web", "shop"), id: `${record?.uid}:1`, atMs: NOON, by: "ada", verb: "apply", baseGeneration: 0, after: record?.manifest },
     ]);
     expect(await specVersion(world.tables, clusterName(cluster))).toBe(1);
   });
@@ -160,6 +160,12 @@ describe("an edit", () => {
     await insertChange(world.desk.insert, { ...ref("web"), id: `${record?.uid}:2`, atMs: NOON, by: "bob", verb: "apply", after: "{}" });
     expect((await apply(hpa("web", { max: 20 })))[0]).toMatchObject({ outcome: "configured", generation: 3 });
     expect(await stored("web")).toMatchObject({ generation: 3 });
+    // The one that counts says what it was made on, so that the other can be told from it.
+    expect((await changes("web")).map(({ id, baseGeneration }) => [id.split(":")[1], baseGeneration])).toEqual([
+      ["1", 0],
+      ["2", undefined],
+      ["3", 1],
+    ]);
   });
 
   it("is made again on what another editor stored in between", async () => {

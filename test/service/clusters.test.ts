@@ -4,6 +4,7 @@ import { gathered } from "../../lib/service/gathered.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewCluster, Service } from "../../lib/service/service.ts";
 import { getCluster, getFleet } from "../../lib/store/clusters.ts";
+import { scopeChangesOf } from "../../lib/store/scope-changes.ts";
 import { NOON, newWorld, type World } from "./world/desk.ts";
 import { hpa } from "./world/manifests.ts";
 import { storeSync } from "./world/synced.ts";
@@ -118,6 +119,52 @@ describe("a cluster", () => {
   });
 });
 
+describe("the history of edits", () => {
+  const told = async (scope: "cluster" | "fleet", name: string) => {
+    const changes = await gathered(scopeChangesOf(world.tables, { scope, name }));
+    return changes.map(({ verb, version, by, before, after }) => [verb, version, by, before !== undefined, after !== undefined]);
+  };
+
+  it("keeps every edit of a cluster, across its removal", async () => {
+    const steps: readonly (() => Promise<unknown>)[] = [
+      () => service.addCluster({ name: "told", connection: CONNECTION }),
+      () => service.pauseCluster("told"),
+      () => service.replaceCluster({ name: "told", connection: { kind: "secret", secretId: "s" } }),
+      () => service.removeCluster("told"),
+      () => service.addCluster({ name: "told", connection: CONNECTION }),
+    ];
+    for (const [at, step] of steps.entries()) {
+      world.set(NOON + at * 1_000);
+      await step();
+    }
+    expect(await told("cluster", "told")).toEqual([
+      ["add", 1, "ada", false, true],
+      ["pause", 2, "ada", true, true],
+      ["replace", 3, "ada", true, true],
+      ["remove", 4, "ada", true, false],
+      ["add", 1, "ada", false, true],
+    ]);
+    await service.removeCluster("told");
+    world.set(NOON);
+  });
+
+  it("keeps every freeze and thaw", async () => {
+    await service.freeze("drill");
+    world.set(NOON + 1_000);
+    await service.thaw();
+    world.set(NOON);
+    expect((await told("fleet", "fleet")).map(([verb]) => verb)).toEqual(["freeze", "thaw"]);
+  });
+
+  it("is written first: nothing is edited when it cannot be", async () => {
+    const broken = openService({ ...world.desk, insert: () => Promise.reject(new Error("history is read-only")) });
+    await expect(broken.freeze("x")).rejects.toThrow("history is read-only");
+    await expect(broken.addCluster({ name: "never", connection: CONNECTION })).rejects.toThrow("history is read-only");
+    expect(await service.fleet()).toEqual({});
+    expect(await getCluster(world.tables, clusterName("never"))).toBeUndefined();
+  });
+});
+
 describe("the fleet", () => {
   it("is frozen with who, when and why, and thawed", async () => {
     expect(await service.fleet()).toEqual({});
@@ -126,7 +173,7 @@ describe("the fleet", () => {
     expect(await service.fleet()).toEqual({ frozen });
     expect((await getFleet(world.tables)).frozen).toEqual({ by: "ada", atMs: NOON, reason: "incident 12" });
     expect(await service.thaw()).toEqual({});
-    expect((await getFleet(world.tables)).version).toBe(2);
+    expect((await getFleet(world.tables)).version).toBe(4);
   });
 
   it("shows every autoscaler as frozen, whatever else it is", async () => {

@@ -1,0 +1,40 @@
+import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import { TidemarkError } from "../model/errors.ts";
+import type { ScopeChangeRecord } from "../model/records.ts";
+import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
+import { historyItemOf } from "./history-item.ts";
+import type { HistoryItem, InsertHistory } from "./history-port.ts";
+import { CHANGE_SK_PREFIX, type Key, timeText } from "./keys.ts";
+import { readAll } from "./read-all.ts";
+import type { Tables } from "./tables.ts";
+
+/** History of one cluster, or of the fleet. Neither name can be that of an autoscaler's or a day's item collection. */
+const scopePk = ({ scope, name }: Pick<ScopeChangeRecord, "scope" | "name">): string => `changes#${scope}#${name}`;
+
+/** The time comes first: a cluster that is removed and added again counts its versions anew. The id keeps apart what two people did in one instant. */
+const scopeChangeKey = (change: ScopeChangeRecord): Key => ({
+  pk: scopePk(change),
+  sk: `${CHANGE_SK_PREFIX}${timeText(change.atMs)}#${change.id}`,
+});
+
+/** Inserts a person's edit of a cluster or the fleet before it is made. */
+export const insertScopeChange = async (insert: InsertHistory, change: ScopeChangeRecord): Promise<void> => {
+  await insert([{ ...scopeChangeKey(change), body: JSON.stringify(change), ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT) }]);
+};
+
+const changeOf = (item: HistoryItem): ScopeChangeRecord => {
+  if (typeof item.body === "string") return JSON.parse(item.body) as ScopeChangeRecord;
+  throw new TidemarkError("store.unreadable", `Cannot read the change "${item.sk}": its body is not text`, { key: item.sk });
+};
+
+export const scopeChangesParams = (historyTable: string, scope: Pick<ScopeChangeRecord, "scope" | "name">): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+  ExpressionAttributeValues: { ":pk": { S: scopePk(scope) }, ":prefix": { S: CHANGE_SK_PREFIX } },
+});
+
+/** Edits of one cluster or of the fleet in order of time, page by page. */
+export async function* scopeChangesOf(tables: Tables, scope: Pick<ScopeChangeRecord, "scope" | "name">): AsyncGenerator<ScopeChangeRecord> {
+  const params = scopeChangesParams(tables.historyTable, scope);
+  for await (const item of readAll(tables, `read the changes of ${scope.scope} "${scope.name}"`, params)) yield changeOf(historyItemOf(item));
+}
