@@ -14,7 +14,7 @@ export type Inserted =
   | { readonly kind: "duplicate"; readonly stored: HistoryItem };
 
 /**
- * Appending to history: the one port of this room with two implementations (docs/storage.md, "Append only"). An answer per item, in order; an item that was inserted by
+ * Appending to history: the one port of this room with two implementations (docs/storage.md, "history"). An answer per item, in order; an item that was inserted by
  * an earlier attempt of the same call is a duplicate of itself, which callers treat alike.
  */
 export type InsertHistory = (items: readonly HistoryItem[]) => Promise<readonly Inserted[]>;

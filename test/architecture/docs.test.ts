@@ -134,3 +134,18 @@ describe("the metrics", () => {
     expect(told.toSorted()).toEqual([...new Set(sent)].sort());
   });
 });
+
+describe("the comments", () => {
+  const code = [...filesBelow("lib"), ...filesBelow("functions"), ...filesBelow("test")];
+
+  it("that send the reader to a page name one that exists, and its section", () => {
+    const sent = code.flatMap((path) =>
+      [...read(path).matchAll(/\b(docs\/[\w-]+\.md)(?:, "([^"]+)")?/g)].map(([, page = "", section]) => ({ path, page, section })),
+    );
+    expect(sent.length).toBeGreaterThan(0);
+    const lost = sent.filter(
+      ({ page, section }) => !existsSync(join(ROOT, page)) || (section !== undefined && !headings(read(page)).includes(section)),
+    );
+    expect(lost.map(({ path, page, section }) => `${path}: ${page}, "${section ?? ""}"`)).toEqual([]);
+  });
+});
