@@ -16,7 +16,7 @@ export interface Setup {
 /** Virtual time of every simulated run begins here, so that the same run has the same times whenever it is made: a Monday, 08:00 UTC. */
 export const VIRTUAL_START_MS = Date.UTC(2026, 0, 5, 8);
 const DEFAULT_SEED = 1;
-/** A deployment of the demonstration that nobody scales until a person applies docs/examples/checkout-hpa.yaml. */
+/** A deployment of the demonstration that nobody scales until a person applies examples/checkout.yaml. */
 const UNSCALED: Deployment = { namespace: "shop", name: "checkout" };
 
 /** Throws `local.folder-differs`, `local.unreadable` and, for manifests that cannot be applied, `manifest.*`. Writes nothing. */

@@ -2,9 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exportedEvents, replicasNow, type Started, startRun, tidemark } from "./start-process.ts";
 
+const CHECKOUT = fileURLToPath(new URL("../../examples/checkout.yaml", import.meta.url));
 const SEED = ["--seed", "7"];
 const FAST = [...SEED, "--speed", "100000"];
 let dir: string;
@@ -63,6 +65,10 @@ describe("npm start", { timeout: 120_000 }, () => {
     const second = await startRun(["--data", data, ...SEED]).ended;
     expect(second.code).toBe(1);
     expect(second.err).toMatch(new RegExp(`^error: Cannot use ".*long": a run with pid ${run.child.pid} has it since .*\n$`));
+    const applied = await tidemark(["apply", "-f", CHECKOUT, "--data", data]);
+    expect([applied.code, applied.out]).toEqual([0, expect.stringContaining("created")]);
+    const first = await until(async () => (await exportedEvents(data)).find(({ name }) => name === "checkout"));
+    expect(first).toMatchObject({ name: "checkout", from: 2, outcome: "applied" });
     run.child.kill("SIGINT");
     const { code, out } = await run.ended;
     expect(code).toBe(0);
