@@ -1,6 +1,6 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../model/ids.ts";
-import type { JournalPage } from "../model/records.ts";
+import type { Evaluation, JournalPage } from "../model/records.ts";
 import { compress, decompress } from "./compressed.ts";
 import { ttlOf } from "./events.ts";
 import { historyItemOf } from "./history-item.ts";
@@ -14,9 +14,35 @@ export const JOURNAL_DAYS_KEPT = 14;
 const SECOND_MS = 1_000;
 const LAST = "~";
 
+/** A journal page larger than this is told with fewer words, well before an item is full (400 KB): it explains, and must never keep a sync from its release. */
+export const JOURNAL_BYTES_MAX = 350_000;
+const MESSAGE_CHARS_MAX = 200;
+
+/** What to leave out, one more each time: at last only what was decided, and why, in short. */
+const LIGHTER: readonly ((evaluation: Evaluation) => Evaluation)[] = [
+  (evaluation) => evaluation,
+  ({ status: _status, ...evaluation }) => ({ ...evaluation, steps: [], events: [] }),
+  ({ status: _status, because: { reason, message }, ...evaluation }) => ({
+    ...evaluation,
+    because: { reason, message: message.slice(0, MESSAGE_CHARS_MAX) },
+    metrics: [],
+    steps: [],
+    events: [],
+  }),
+];
+
+const journalBody = (page: JournalPage): Uint8Array => {
+  let body = new Uint8Array();
+  for (const lighten of LIGHTER) {
+    body = new Uint8Array(compress(VERSION, { ...page, evaluations: page.evaluations.map(lighten) }));
+    if (body.length <= JOURNAL_BYTES_MAX) break;
+  }
+  return body;
+};
+
 export const journalItem = (ref: PartitionRef, page: JournalPage): HistoryItem => ({
   ...journalKey(ref, page),
-  body: compress(VERSION, page),
+  body: journalBody(page),
   ttlSeconds: ttlOf(page.atMs, JOURNAL_DAYS_KEPT),
 });
 
