@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import * as z from "zod";
@@ -74,8 +74,9 @@ const livingHolders = (layout: FolderLayout): readonly (Holder & { readonly path
     return [];
   });
 
+/** Looking leaves no trace: a folder that nobody has used is not made by asking about it. */
 const lockFiles = (layout: FolderLayout): readonly string[] => {
-  mkdirSync(layout.locks, { recursive: true });
+  if (!existsSync(layout.locks)) return [];
   return readdirSync(layout.locks)
     .filter((name) => name.endsWith(".json"))
     .map((name) => join(layout.locks, name));

@@ -95,7 +95,7 @@ describe("npx tidemark", () => {
 
 describe("output whose reader has gone", () => {
   it("stops reading events: nothing more is asked of the tables", async () => {
-    const child = spawn(process.execPath, ["-e", "process.stdin.once('data', () => process.exit(0))"]);
+    const child = spawn(process.execPath, ["-e", "process.stdin.once('data', () => process.exit(0)).once('end', () => process.exit(0))"]);
     const ended = once(child, "close");
     const { main } = await import("../../lib/cli/main.ts");
     const { openDataFolder } = await import("../../lib/cli/session.ts");
@@ -121,6 +121,7 @@ describe("output whose reader has gone", () => {
         return { ...session, service: { ...session.service, events: endless } };
       },
     });
+    child.stdin.end();
     await ended;
     expect(code).toBe(0);
     expect(taken).toBeGreaterThan(0);
