@@ -11,8 +11,7 @@ import { perReplicaReplicas, totalReplicas } from "../../lib/policy/metrics/hpa/
 import { throughStore } from "../conformance/hpa/through-store.ts";
 import { decideInput, NOW_MS, windows } from "./arbitraries.ts";
 import { readyPods } from "./pods.ts";
-
-const RUNS = { numRuns: 10_000 };
+import { RUNS } from "./runs.ts";
 
 const currentOf = ({ observation: { scale } }: DecideInput): number => (scale.kind === "read" ? scale.specReplicas : 0);
 
@@ -59,7 +58,7 @@ describe("any decision of the hpa dialect", () => {
       const after = windowsAfter(input, decide(input));
       return isDeepStrictEqual(throughStore(after), after);
     };
-    fc.assert(fc.property(decideInput, survives), { numRuns: 2_000 });
+    fc.assert(fc.property(decideInput, survives), RUNS);
   });
 });
 

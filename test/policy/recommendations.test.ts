@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { extendedTo, NEW_WINDOWS, type RecommendationRun } from "../../lib/model/windows.ts";
 import { highest, lowest, recalled, recorded } from "../../lib/policy/recommendations.ts";
 import { throughStore } from "../conformance/hpa/through-store.ts";
+import { RUNS } from "./runs.ts";
 import { recordedSlot, type Slot } from "./slot-list.ts";
 
 type Runs = readonly RecommendationRun[];
@@ -49,7 +50,7 @@ const sameExtremes = (runs: Runs, slots: readonly Slot[], replicas: number, sinc
 
 describe("recommendations as runs", () => {
   it("always decide exactly as the controller's full list of slots, through every edit of the windows and the store", () => {
-    fc.assert(fc.property(syncs, fc.boolean(), agree), { numRuns: 10_000 });
+    fc.assert(fc.property(syncs, fc.boolean(), agree), RUNS);
   });
 
   it("move nothing but the end of the newest run while the same is recommended, also when syncs come a little early or late", () => {
