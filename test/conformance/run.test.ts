@@ -1,0 +1,69 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const RUNNER = join(import.meta.dirname, "run.ts");
+let folder = "";
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-vectors-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const quantity = (id: string, text: string, milli: string) => ({ id, text, expect: { milli, value: "1", canonical: text, float: Number(text) } });
+const document = (kind: string, ...cases: readonly object[]) => ({ format: "tidemark-conformance/1", dialect: "hpa", kind, cases });
+const write = (name: string, content: unknown): string => {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+};
+const run = (...paths: readonly string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [RUNNER, ...paths], { encoding: "utf8" });
+  return { status, stdout, stderr, last: stdout.trimEnd().split("\n").at(-1) };
+};
+
+describe("npm run conformance", () => {
+  it("counts each case once and ends well when all agree", () => {
+    const path = write("good.json", document("quantity", quantity("one", "1", "1000"), { id: "none", text: "x", expect: { error: true } }));
+    expect(run(path)).toMatchObject({ status: 0, last: "2 passed, 0 failed" });
+  });
+
+  it("shows the fields that differ, and ends with 1", () => {
+    const path = write("wrong.json", document("quantity", quantity("off", "1", "1001"), quantity("one", "1", "1000")));
+    const { status, stdout, last } = run(path);
+    expect({ status, last }).toEqual({ status: 1, last: "1 passed, 1 failed" });
+    expect(stdout).toContain('  milli\n    expected "1001"\n    actual   "1000"');
+    expect(stdout).toContain("wrong.json off");
+  });
+
+  it("fails every case of a kind or dialect that it does not know", () => {
+    const kind = write("kind.json", document("guesses", { id: "a" }, { id: "b" }));
+    const dialect = write("dialect.json", { ...document("quantity", quantity("one", "1", "1000")), dialect: "nobody" });
+    expect(run(kind, dialect)).toMatchObject({ status: 1, last: "0 passed, 3 failed" });
+  });
+
+  it("takes an exception of one case for its failure, and runs the others", () => {
+    const path = write("broken.json", document("normalize", { id: "odd", op: "guess", expect: {} }));
+    const { status, stdout, last } = run(path);
+    expect({ status, last }).toEqual({ status: 1, last: "0 passed, 1 failed" });
+    expect(stdout).toContain("unknown op guess");
+  });
+
+  it("passes other files over by name, and ends with 1 when nothing ran", () => {
+    const paths = [write("notes.md", "# notes"), write("other.json", { format: "x/1", cases: [] }), write("text.json", "{"), write("list.json", [])];
+    const { status, stdout, last } = run(...paths);
+    expect({ status, last }).toEqual({ status: 1, last: "0 passed, 0 failed" });
+    expect(stdout.match(/passed over .*/g)?.map((line) => line.replace(/^.*?([a-z]+\.(json|md): )/, "$1"))).toEqual([
+      "notes.md: not a JSON file",
+      'other.json: format "x/1"',
+      "text.json: not JSON",
+      "list.json: no cases",
+    ]);
+  });
+
+  it("asks for paths", () => {
+    expect(run()).toMatchObject({ status: 1, stderr: expect.stringContaining("give files or folders of vectors") });
+  });
+});
