@@ -7,8 +7,11 @@ import { newestRunAt, type RecommendationRun } from "../model/windows.ts";
  */
 type Runs = readonly RecommendationRun[];
 
-/** A repetition that is off its time by more than this begins a new run: times inside a run are exact to so much. */
-const SPACING_TOLERANCE_MS = 900;
+/**
+ * A repetition that is off its time by a second or more begins a new run: times inside a run are exact to less than that, and syncs that a queue delivers by the second
+ * go on in one run. It can matter to a window alone that was made longer, after slots inside an older run were used again.
+ */
+const SPACING_TOLERANCE_MS = 999;
 
 /** The largest and smallest count recommended inside a window. A run counts by its last recommendation: a window that holds any of them holds that one. */
 export const highest = (runs: Runs, start: number, isInside: (atMs: number) => boolean): number =>
