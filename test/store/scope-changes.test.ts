@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import type { ScopeChangeRecord } from "../../lib/model/records.ts";
+import { EVENT_DAYS_KEPT, ttlOf } from "../../lib/store/events.ts";
+import type { HistoryItem } from "../../lib/store/history-port.ts";
+import { insertScopeChange, scopeChangesParams } from "../../lib/store/scope-changes.ts";
+
+const CHANGE: ScopeChangeRecord = {
+  id: "0a1b",
+  scope: "cluster",
+  name: "eu-1",
+  version: 3,
+  atMs: 1_795_262_400_000,
+  by: "ada",
+  verb: "pause",
+  before: "{}",
+  after: '{"paused":true}',
+};
+
+describe("the changes of clusters and of the fleet", () => {
+  it("are inserted under their scope in order of time, and kept as long as events", async () => {
+    const inserted: HistoryItem[] = [];
+    await insertScopeChange(async (items) => {
+      inserted.push(...items);
+      return items.map(() => ({ kind: "inserted" }));
+    }, CHANGE);
+    expect(inserted).toEqual([
+      {
+        pk: "changes#cluster#eu-1",
+        sk: "change#001795262400000#0a1b",
+        body: JSON.stringify(CHANGE),
+        ttlSeconds: ttlOf(CHANGE.atMs, EVENT_DAYS_KEPT),
+      },
+    ]);
+  });
+
+  it("are read by one query each", () => {
+    expect(scopeChangesParams("history", { scope: "fleet", name: "fleet" })).toEqual({
+      TableName: "history",
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+      ExpressionAttributeValues: { ":pk": { S: "changes#fleet#fleet" }, ":prefix": { S: "change#" } },
+    });
+  });
+});
