@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { TidemarkError } from "../model/errors.ts";
 import type { FolderLayout } from "./folder-layout.ts";
-import { readIfThere, writeWhole } from "./whole-file.ts";
+import { readJsonIfThere, writeWhole } from "./whole-file.ts";
 
 const deploymentSchema = z.object({ namespace: z.string(), name: z.string(), targetCpuPercent: z.number().optional() });
 
@@ -23,10 +23,7 @@ export type About = z.infer<typeof aboutSchema>;
 export type SimulatedAbout = Extract<About, { readonly kind: "simulated" }>;
 export type Deployment = z.infer<typeof deploymentSchema>;
 
-export const readAbout = (layout: FolderLayout): About | undefined => {
-  const text = readIfThere(layout.about);
-  return text === undefined ? undefined : aboutSchema.parse(JSON.parse(text));
-};
+export const readAbout = (layout: FolderLayout): About | undefined => readJsonIfThere(layout.about, aboutSchema);
 
 export const writeAbout = (layout: FolderLayout, about: About): void => writeWhole(layout.about, JSON.stringify(about, undefined, 2));
 

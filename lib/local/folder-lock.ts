@@ -6,7 +6,7 @@ import * as z from "zod";
 import { TidemarkError } from "../model/errors.ts";
 import type { FolderLayout } from "./folder-layout.ts";
 import { processIdentity } from "./process-identity.ts";
-import { readIfThere, writeWhole } from "./whole-file.ts";
+import { readJsonIfThere, writeWhole } from "./whole-file.ts";
 
 const holderSchema = z.object({
   pid: z.int(),
@@ -67,7 +67,8 @@ const writeOwnFile = (layout: FolderLayout, role: Holder["role"]): HeldFolder & 
 
 const livingHolders = (layout: FolderLayout): readonly (Holder & { readonly path: string })[] =>
   lockFiles(layout).flatMap((path) => {
-    const holder = readHolder(path);
+    // A file that cannot be read may be of a newer version that lives: then nobody else goes on.
+    const holder = readJsonIfThere(path, holderSchema);
     if (holder && processIdentity(holder.pid) === holder.identity) return [{ ...holder, path }];
     // Dead, or its pid belongs to another process by now. Its owner can never come back, so nobody can lose this file by our hand.
     rmSync(path, { force: true });
@@ -80,11 +81,6 @@ const lockFiles = (layout: FolderLayout): readonly string[] => {
   return readdirSync(layout.locks)
     .filter((name) => name.endsWith(".json"))
     .map((name) => join(layout.locks, name));
-};
-
-const readHolder = (path: string): Holder | undefined => {
-  const text = readIfThere(path);
-  return text === undefined ? undefined : holderSchema.safeParse(JSON.parse(text)).data;
 };
 
 const inUse = (layout: FolderLayout, { pid, role, startedAt }: Holder): TidemarkError =>

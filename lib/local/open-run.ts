@@ -22,7 +22,6 @@ import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
 import { ensureTables, startTables, type Tables, tablesClient } from "./tables.ts";
 import { type Counter, runCounter } from "./tally.ts";
-import { type SampleHistory, sampleHistory } from "./view/history.ts";
 import { type StackReader, stackReader } from "./view/reader.ts";
 import { realWorld, simulatedWorld, type World } from "./world.ts";
 
@@ -36,7 +35,6 @@ export interface Run {
   readonly stack: Stack;
   readonly counter: Counter;
   readonly reader: StackReader;
-  readonly history: SampleHistory;
   /** What to tell people first. */
   readonly greeting: readonly string[];
 }
@@ -79,7 +77,6 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     world,
     stack,
     counter,
-    history: sampleHistory(),
     reader: stackReader(openService(desk), clock.now()),
     greeting: greetingLines({
       layout,

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { Source } from "./engine/drive.ts";
 import { type Delivery, eventSource } from "./engine/event-source.ts";
@@ -21,7 +20,7 @@ const CONCURRENCY = 50;
  */
 export const runSources = (
   layout: FolderLayout,
-  { clock, queues, stack, counter, world, history, setup }: Run,
+  { clock, queues, stack, counter, setup }: Run,
   view: View,
   lifeMs: number | undefined,
 ): { readonly sources: readonly Source[]; readonly close: () => Promise<void> } => {
@@ -46,8 +45,7 @@ export const runSources = (
     concurrency: CONCURRENCY,
     onDelivered: ({ wallMs, failure }: Delivery) => {
       counter.sync(wallMs, failure !== undefined);
-      history.take(world.readings());
-      if (failure !== undefined) view.say(`A sync failed and is delivered again: ${reasonOf(failure)}; see ${join(layout.log)}`);
+      if (failure !== undefined) view.say(`A sync failed and is delivered again: ${reasonOf(failure)}; see ${layout.log}`);
     },
   });
   return { sources: [ticks, deliveries], close: async () => dog?.close() };

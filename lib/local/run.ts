@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { TidemarkError } from "../model/errors.ts";
 import { DEFAULT_TIMING } from "../sync/timing.ts";
 import { closing } from "./closing.ts";
 import { drive } from "./engine/drive.ts";
@@ -26,7 +27,7 @@ const REFRESH_MS = 250;
  */
 export const run = async (options: RunOptions, terminal: Terminal, stop: AbortController): Promise<void> => {
   const layout = folderLayout(options.data);
-  mkdirSync(layout.dir, { recursive: true, mode: 0o700 });
+  makeFolder(layout);
   const closer = closing();
   try {
     const held = await holdFolder(layout, "run", PATIENCE_MS);
@@ -38,6 +39,15 @@ export const run = async (options: RunOptions, terminal: Terminal, stop: AbortCo
     await play(layout, opened, options, terminal, stop);
   } finally {
     await closer.closeAll();
+  }
+};
+
+/** Keys lie in the folder: it is its owner's alone. */
+const makeFolder = ({ dir }: FolderLayout): void => {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new TidemarkError("local.unwritable", `Cannot use "${dir}": ${cause instanceof Error ? cause.message : String(cause)}`, { dir }, { cause });
   }
 };
 

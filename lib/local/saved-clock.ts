@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { FolderLayout } from "./folder-layout.ts";
-import { readIfThere, writeWhole } from "./whole-file.ts";
+import { readJsonIfThere, writeWhole } from "./whole-file.ts";
 
 const savedClockSchema = z.discriminatedUnion("kind", [
   z.object({
@@ -23,10 +23,7 @@ export type SavedClock = z.infer<typeof savedClockSchema>;
 
 export const saveClock = (layout: FolderLayout, clock: SavedClock): void => writeWhole(layout.clock, JSON.stringify(clock));
 
-export const readSavedClock = (layout: FolderLayout): SavedClock | undefined => {
-  const text = readIfThere(layout.clock);
-  return text === undefined ? undefined : savedClockSchema.parse(JSON.parse(text));
-};
+export const readSavedClock = (layout: FolderLayout): SavedClock | undefined => readJsonIfThere(layout.clock, savedClockSchema);
 
 /** What the clock of a living run shows now, seen from another process: it flows at its speed, and never past the next thing that will happen. */
 export const flowingNowMs = (clock: SavedClock, wallMs: number): number =>

@@ -1,4 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import type * as z from "zod";
+import { TidemarkError } from "../model/errors.ts";
 
 /**
  * Replaces a small file so that a reader, or the next process after a `kill -9`, finds the old text or the new one and never half of either.
@@ -17,6 +19,17 @@ export const readIfThere = (path: string): string | undefined => {
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
+  }
+};
+
+/** A JSON file of ours, or nothing when there is none. Throws `local.unreadable`: somebody else wrote it, or a newer version. */
+export const readJsonIfThere = <Shape>(path: string, shape: z.ZodType<Shape>): Shape | undefined => {
+  const text = readIfThere(path);
+  if (text === undefined) return undefined;
+  try {
+    return shape.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new TidemarkError("local.unreadable", `Cannot read "${path}": it does not hold what was written there`, { path }, { cause });
   }
 };
 

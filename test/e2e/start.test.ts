@@ -108,6 +108,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     ],
     ["an unknown option", ["--sped", "60"], /^error: unknown option '--sped'$/m],
     ["a trace that is not there", ["--trace", "/none.csv"], /^error: Cannot read trace ".*none\.csv": /m],
+    ["a folder that cannot be", ["--data", "/dev/null/folder"], /^error: Cannot use "\/dev\/null\/folder": ENOTDIR/m],
     ["a manifest that is not there", ["--manifest", "none.yaml"], /^error: Cannot read "none\.yaml": ENOENT/m],
   ])("refuses %s in one line, and leaves no run behind", async (_, args, words) => {
     const { code, err } = await startRun(["--data", folder("refused"), ...args]).ended;

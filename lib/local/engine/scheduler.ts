@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { LOCAL_ACCOUNT } from "../queue/system-attributes.ts";
-import { readIfThere, writeWhole } from "../whole-file.ts";
+import { readJsonIfThere, writeWhole } from "../whole-file.ts";
 import type { Source } from "./drive.ts";
 import { type Handler, invocationContext } from "./invocation.ts";
 
@@ -81,11 +81,10 @@ export const scheduler = (options: SchedulerOptions): Source => {
 };
 
 const restored = ({ path, clock, skipsMissed }: SchedulerOptions): State => {
-  const text = readIfThere(path);
+  const saved = readJsonIfThere(path, stateSchema);
   const thisMinuteMs = Math.floor(clock() / MINUTE_MS) * MINUTE_MS;
   const anew = { minuteMs: thisMinuteMs, start: true, retries: [] };
-  if (text === undefined) return anew;
-  const saved = stateSchema.parse(JSON.parse(text));
+  if (!saved) return anew;
   return skipsMissed && saved.minuteMs < thisMinuteMs ? anew : saved;
 };
 

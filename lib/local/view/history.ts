@@ -1,34 +1,32 @@
-import type { Reading } from "../cluster/reading.ts";
-
-/** The last samples of load and replicas of each workload, for the sparklines. */
+/** The last samples of load and replicas of each autoscaler, for the sparklines. */
 export interface SampleHistory {
-  readonly take: (readings: readonly Reading[]) => void;
-  readonly of: (namespace: string, name: string) => { readonly load: readonly number[]; readonly replicas: readonly number[] };
+  /** Takes one sample per completed sync; `atText` tells one sync from the next. Where nobody knows the load it is left out. */
+  readonly take: (key: string, atText: string, sample: { readonly load: number | undefined; readonly replicas: number }) => void;
+  readonly of: (key: string) => Samples;
+}
+
+export interface Samples {
+  readonly load: readonly number[];
+  readonly replicas: readonly number[];
 }
 
 /** Two hours of 15-second syncs. */
 const MAX_SAMPLES = 480;
+const NO_SAMPLES: Samples = { load: [], replicas: [] };
 
 export const sampleHistory = (): SampleHistory => {
-  const kept = new Map<string, { readonly load: number[]; readonly replicas: number[] }>();
-  const entry = (namespace: string, name: string) => {
-    const key = `${namespace}/${name}`;
-    const known = kept.get(key) ?? { load: [], replicas: [] };
-    kept.set(key, known);
-    return known;
-  };
-  const push = (values: number[], value: number) => {
-    values.push(value);
-    if (values.length > MAX_SAMPLES) values.shift();
-  };
+  const kept = new Map<string, Samples & { readonly atText: string }>();
   return {
-    take: (readings) => {
-      for (const { namespace, name, demand, replicas } of readings) {
-        const { load, replicas: counts } = entry(namespace, name);
-        push(load, demand);
-        push(counts, replicas);
-      }
+    take: (key, atText, { load, replicas }) => {
+      const known = kept.get(key);
+      if (known?.atText === atText) return;
+      const before = known ?? NO_SAMPLES;
+      kept.set(key, {
+        atText,
+        load: load === undefined ? before.load : [...before.load, load].slice(-MAX_SAMPLES),
+        replicas: [...before.replicas, replicas].slice(-MAX_SAMPLES),
+      });
     },
-    of: entry,
+    of: (key) => kept.get(key) ?? NO_SAMPLES,
   };
 };

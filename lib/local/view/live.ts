@@ -1,8 +1,9 @@
 import { createLogUpdate } from "log-update";
 import type { AutoscalerView, EventView } from "../../service/views.ts";
+import type { Reading } from "../cluster/reading.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { Row } from "./frame.ts";
-import type { SampleHistory } from "./history.ts";
+import { type SampleHistory, sampleHistory } from "./history.ts";
 import { picture } from "./picture.ts";
 import type { StackReader } from "./reader.ts";
 import type { View } from "./view.ts";
@@ -11,7 +12,8 @@ import { decisionText, metricText } from "./words.ts";
 export interface LiveOptions {
   readonly stream: NodeJS.WriteStream;
   readonly reader: StackReader;
-  readonly history: SampleHistory;
+  /** What is asked of the simulated workloads now: the one thing here that the stack does not know. */
+  readonly readings: () => readonly Reading[];
   readonly clock: RunClock;
   readonly startMs: number;
   readonly endMs?: number;
@@ -21,13 +23,16 @@ export interface LiveOptions {
 const KEPT_EVENTS = 200;
 
 /** The view of a terminal: one picture, drawn over itself. */
-export const liveView = ({ stream, reader, history, clock, startMs, endMs }: LiveOptions): View => {
+export const liveView = ({ stream, reader, readings, clock, startMs, endMs }: LiveOptions): View => {
   const draw = createLogUpdate(stream);
+  const history = sampleHistory();
   let events: readonly EventView[] = [];
   let trouble: string | undefined;
   const refresh = async () => {
     events = [...events, ...(await reader.newEvents())].slice(-KEPT_EVENTS);
-    const rows = (await reader.autoscalers()).map((autoscaler) => rowOf(autoscaler, history));
+    const autoscalers = await reader.autoscalers();
+    sample(history, autoscalers, readings());
+    const rows = autoscalers.map((autoscaler) => rowOf(autoscaler, history));
     const frame = {
       nowMs: clock.now(),
       pace: clock.pace(),
@@ -50,8 +55,16 @@ export const liveView = ({ stream, reader, history, clock, startMs, endMs }: Liv
   };
 };
 
+const sample = (history: SampleHistory, autoscalers: readonly AutoscalerView[], readings: readonly Reading[]): void => {
+  const demand = new Map(readings.map((reading) => [`${reading.namespace}/${reading.name}`, reading.demand]));
+  for (const { uid, namespace, target, syncedAt, currentReplicas } of autoscalers) {
+    if (syncedAt === undefined || currentReplicas === undefined) continue;
+    history.take(uid, syncedAt, { load: demand.get(`${namespace}/${target?.name}`), replicas: currentReplicas });
+  }
+};
+
 const rowOf = (autoscaler: AutoscalerView, history: SampleHistory): Row => {
-  const { namespace, name, target, state, currentReplicas, desiredReplicas, metrics } = autoscaler;
+  const { uid, namespace, name, target, state, currentReplicas, desiredReplicas, metrics } = autoscaler;
   return {
     name: `${namespace}/${name}`,
     target: target ? `${target.kind}/${target.name}` : "?",
@@ -60,6 +73,6 @@ const rowOf = (autoscaler: AutoscalerView, history: SampleHistory): Row => {
     ...(desiredReplicas !== undefined && { desired: desiredReplicas }),
     metrics: metrics.map(metricText),
     decision: decisionText(autoscaler),
-    ...history.of(namespace, target?.name ?? name),
+    ...history.of(uid),
   };
 };

@@ -7,9 +7,9 @@ import type { View } from "./view.ts";
 /** The view that fits the terminal. */
 export const viewOf = (
   terminal: Terminal,
-  { reader, history, clock }: Pick<Run, "reader" | "history" | "clock">,
+  { reader, world, clock }: Pick<Run, "reader" | "world" | "clock">,
   times: { readonly startMs: number; readonly endMs?: number },
 ): View =>
   terminal.live
-    ? liveView({ stream: terminal.stream, reader, history, clock, ...times })
+    ? liveView({ stream: terminal.stream, reader, readings: world.readings, clock, ...times })
     : plainView({ write: terminal.write, reader, clock, ...times });
