@@ -91,6 +91,38 @@ describe("an intent whose PUT was not clearly answered", () => {
     expect(await landed.events()).toMatchObject([{ outcome: "applied" }]);
   });
 
+  it("is not settled by an observation that began before its deadline was over, however long it took", async () => {
+    const world = await faulty("lost request");
+    world.nowMs += 2 * PERIOD_MS;
+    const { client } = world.cluster;
+    const slow: typeof client = {
+      ...client,
+      observe: async (watched, limits) => {
+        const observed = await client.observe(watched, limits);
+        world.nowMs += 2 * PERIOD_MS;
+        return observed;
+      },
+    };
+    expect(await world.sync(world.worker({ connect: () => Promise.resolve(slow) }))).toMatchObject({ openIntents: 1, events: [] });
+  });
+
+  it.each([
+    [39_000, 1],
+    [39_001, 0],
+  ])("%d ms after it was decided leaves %d open", async (afterMs, openIntents) => {
+    const world = await faulty("lost request");
+    world.nowMs += afterMs;
+    expect(await world.sync()).toMatchObject({ openIntents });
+  });
+
+  it("was sent once: nobody repeats a PUT whose answer is missing", async () => {
+    const world = await faulty("lost answer");
+    expect(world.cluster.puts).toHaveLength(1);
+    await next(world, 3);
+    await next(world);
+    expect(world.cluster.puts).toHaveLength(1);
+  });
+
   it("that lands late, before its deadline, is never called refused", async () => {
     const world = await faulty("late");
     world.nowMs += 4_000;
