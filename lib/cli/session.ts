@@ -7,9 +7,6 @@ import { openService } from "../service/open.ts";
 import { insertByPut } from "../store/history-put.ts";
 import type { Session } from "./io.ts";
 
-/** The longest that a command waits for clear answers of the tables. */
-const PATIENCE_MS = 30_000;
-
 /** Opens the data folder of an embedded run, alive or ended, for one command. Throws `local.no-data`, `local.folder-in-use`. */
 export const openDataFolder = async (dataDir: string, by: string): Promise<Session> => {
   const folder = await openFolder(dataDir);
@@ -21,7 +18,7 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     wait: async (ms: number) => wait(ms),
     random: Math.random,
     token: randomUUID,
-    untilMs: performance.now() + PATIENCE_MS,
+    // No end: an export may take long. Each call is repeated a bounded number of times (lib/store/repeat.ts).
   };
   const service = openService({ tables, insert: insertByPut(tables), clock: folder.clock, by, newUid: randomUUID });
   return {

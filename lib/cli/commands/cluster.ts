@@ -11,11 +11,11 @@ import { futureMs } from "../since.ts";
 
 export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "SYNCED"] as const;
 
-export const list = async ({ service, nowMs }: Session, printer: Printer, output: "table" | "json" | "yaml"): Promise<void> => {
+export const list = async ({ service }: Session, printer: Printer, output: "table" | "json" | "yaml"): Promise<void> => {
   const all = await gathered(service.clusters());
   if (output !== "table") await printer.print(documentText({ items: all }, output));
   else if (all.length === 0) await printer.print("No clusters\n");
-  else await printer.print(`${new Table(CLUSTER_HEADERS).lines(all.map((cluster) => row(cluster, nowMs))).join("\n")}\n`);
+  else await printer.print(`${new Table(CLUSTER_HEADERS).lines(all.map(row)).join("\n")}\n`);
 };
 
 /** The oldest partition speaks for the cluster. */
@@ -24,7 +24,7 @@ const syncedText = ({ partitions }: ClusterView): string => {
   return ages.some((age) => age === undefined) ? "never" : `${ageText(Math.max(0, ...ages.map((age) => age ?? 0)) * 1000)} ago`;
 };
 
-const row = (cluster: ClusterView, _nowMs: number): readonly string[] => [
+const row = (cluster: ClusterView): readonly string[] => [
   cluster.name,
   cluster.connection.kind,
   ageText(cluster.syncPeriodSeconds * 1000),
