@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { labelIndex } from "../../lib/model/label-index.ts";
 import type { Pod } from "../../lib/model/observation.ts";
 import { decisions, loop, type Seen } from "./loop.ts";
+import { readyPod } from "./pods.ts";
 
 const SECOND = 1000;
 
@@ -12,20 +13,6 @@ const manifest = (spec: object = {}): unknown => ({
   spec: { scaleRef: { apiVersion: "v1", kind: "ReplicationController", name: "web" }, minReplicas: 1, maxReplicas: 50, ...spec },
 });
 
-const pod = (name: string, requestMilli: bigint, more: Partial<Pod> = {}): Pod => ({
-  name,
-  labels: { app: "web" },
-  owners: [],
-  deleting: false,
-  phase: "Running",
-  startMs: 0,
-  ready: { status: "True", transitionMs: 0 },
-  containers: [{ name: "app", requests: { cpu: requestMilli }, limits: {}, restartable: false }],
-  initContainers: [],
-  overhead: {},
-  ...more,
-});
-
 interface Load {
   readonly usedMilli: bigint;
   readonly requestMilli?: bigint;
@@ -34,7 +21,7 @@ interface Load {
 }
 
 const seen = (loads: readonly Load[]): Seen => ({
-  pods: loads.map(({ requestMilli = 100n, pod: more }, at) => pod(`web-${at}`, requestMilli, more)),
+  pods: loads.map(({ requestMilli = 100n, pod: more }, at) => readyPod(`web-${at}`, requestMilli, more)),
   answers: {
     custom: new Map(),
     external: new Map(),
@@ -113,6 +100,30 @@ describe("the rules of the first design (proposals.md §1)", () => {
     ["a pod that requests nothing", [...loadsOf(10, 10), { usedMilli: 10n, requestMilli: 0n }]],
   ])("never shrink on %s: the count stays and the reason is told", (_, loads) => {
     expect(one(3, loads)).toMatchObject({ kind: "hold", failed: true, because: { reason: "FailedGetResourceMetric" } });
+  });
+
+  it.each<[string, Seen["answers"]["resource"], string]>([
+    ["nobody asked", undefined, "the metric was not asked for in this sync"],
+    [
+      "refuses",
+      { kind: "failed", failure: { code: 403, reason: "Forbidden", message: "no" } },
+      "unable to fetch metrics from resource metrics API: no",
+    ],
+    ["knows nothing", { kind: "answered", items: labelIndex([]) }, "no metrics returned from resource metrics API"],
+  ])("hold when the metrics API %s", (_, resource, message) => {
+    const answers = { custom: new Map(), external: new Map(), ...(resource && { resource }) };
+    const [decision] = decisions(manifest(), 1, { replicas: 3, killed: false, see: () => ({ ...seen(loadsOf(10, 10, 10)), answers }) });
+    expect(decision).toMatchObject({
+      kind: "hold",
+      failed: true,
+      because: { message: `the HPA was unable to compute the replica count: failed to get cpu utilization: ${message}` },
+    });
+    expect(decision?.windows.status.currentMetrics).toEqual([{ type: "" }]);
+  });
+
+  it("hold while no pod runs", () => {
+    const none = [{ usedMilli: 900n, pod: { phase: "Pending" } }];
+    expect(one(3, none)).toMatchObject({ kind: "hold", failed: true, because: { message: expect.stringContaining("no running pods") } });
   });
 
   it("leave out pods that are pending, failed, done or being deleted", () => {

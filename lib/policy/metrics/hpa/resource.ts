@@ -1,10 +1,9 @@
-import type { PodMetrics } from "../../../model/observation.ts";
 import { binaryText, decimalText } from "../../../model/quantity.ts";
 import type { HpaMetric } from "../../../model/spec.ts";
 import type { Measurement, MetricContext, Unmeasured } from "./measurement.ts";
-import { NOT_ASKED } from "./measurement.ts";
 import { type Failure, failure, type Proposal } from "./outcome.ts";
 import { averageReplicas, type PerPodInput, utilizationReplicas } from "./per-pod.ts";
+import { selectedPodMetrics } from "./pod-metrics.ts";
 import { containerSamples, podSamples } from "./samples.ts";
 
 type ResourceMetric = Extract<HpaMetric, { type: "Resource" | "ContainerResource" }>;
@@ -52,18 +51,10 @@ const failed = (metric: ResourceMetric, name: string, message: string): Unmeasur
 };
 
 const perPodInput = (metric: ResourceMetric, context: MetricContext): PerPodInput | Failure => {
-  const metrics = selectedPodMetrics(context);
+  const metrics = selectedPodMetrics(context.answers, context.podSelector);
   if ("message" in metrics) return failure(`unable to get metrics for resource ${metric.name}: ${metrics.message}`);
   const samples = metric.type === "Resource" ? podSamples(metrics, metric.name) : containerSamples(metrics, metric.name, metric.container);
   return { ...context, samples, resource: metric.name };
-};
-
-/** The API answers a label query: it selects by the labels of the PodMetrics, not of the pods. */
-const selectedPodMetrics = ({ answers: { resource }, podSelector }: MetricContext): readonly PodMetrics[] | Failure => {
-  if (resource === undefined) return failure(NOT_ASKED);
-  if (resource.kind === "failed") return failure(`unable to fetch metrics from resource metrics API: ${resource.failure.message}`);
-  const selected = resource.items.select(podSelector);
-  return selected.length === 0 ? failure("no metrics returned from resource metrics API") : selected;
 };
 
 const wordOf = ({ type }: ResourceMetric): string => (type === "Resource" ? "resource" : "container resource");

@@ -1,7 +1,6 @@
-import type { PodMetrics } from "../../../model/observation.ts";
 import { decimalText } from "../../../model/quantity.ts";
 import type { Measurement } from "../../metrics/hpa/measurement.ts";
-import { type Failure, failure } from "../../metrics/hpa/outcome.ts";
+import { selectedPodMetrics } from "../../metrics/hpa/pod-metrics.ts";
 import { podSamples } from "../../metrics/hpa/samples.ts";
 import { utilizationOf } from "../../metrics/original/utilization.ts";
 import { type HpaStep, type HpaSync, warning } from "../hpa/sync.ts";
@@ -32,9 +31,10 @@ export const measureUtilization: HpaStep = (sync) => {
   };
 };
 
+/** The metrics API gives the average over its own window, which stands for the document's last minute. */
 const measured = (sync: HpaSync): Measurement => {
   const targetPercent = sync.input.spec.metrics[0]?.target.averageUtilization ?? DEFAULT_TARGET_PERCENT;
-  const metrics = selectedPodMetrics(sync);
+  const metrics = selectedPodMetrics(sync.input.observation.answers, sync.selector);
   const outcome = "message" in metrics ? metrics : utilizationOf(sync.pods, podSamples(metrics, "cpu"), targetPercent);
   if (outcome.kind === "failure") {
     const message = `failed to get cpu utilization: ${outcome.message}`;
@@ -53,12 +53,4 @@ const measured = (sync: HpaSync): Measurement => {
     utilization: percent,
     status: { type: "Resource", resource: { name: "cpu", current } },
   };
-};
-
-/** The metrics API gives the average over its own window, which stands for the document's last minute. */
-const selectedPodMetrics = ({ input, selector }: HpaSync): readonly PodMetrics[] | Failure => {
-  const { resource } = input.observation.answers;
-  if (resource === undefined) return failure("the metric was not asked for in this sync");
-  if (resource.kind === "failed") return failure(`unable to fetch metrics from resource metrics API: ${resource.failure.message}`);
-  return resource.items.select(selector);
 };
