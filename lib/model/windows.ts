@@ -47,6 +47,11 @@ export interface ScaleChange {
   readonly change: number;
   /** From a clock reading after the answer of the PUT. */
   readonly atMs: number;
+  /**
+   * From when it counts for the limits of the other direction, to which it gives room: its earliest possible time, 0 for a change that may not have happened. Absent: `atMs`. So
+   * a change whose time is not exact counts longest where it limits, and shortest where it allows.
+   */
+  readonly earliestMs?: number;
   /** Set once it fell out of the longest period of its direction; it still counts until its slot is used again (hpa.md 3.9). */
   readonly outdated?: boolean;
   /** Id of the stored scale event; recording the same id twice changes nothing. */

@@ -11,6 +11,8 @@ export interface WriteReport {
   readonly outcome: WriteOutcome;
   /** From a clock reading after the answer. */
   readonly atMs: number;
+  /** From a clock reading before the write. */
+  readonly earliestMs?: number;
   readonly eventId?: string;
 }
 

@@ -10,7 +10,7 @@ import { compress, decompress } from "./compressed.ts";
 export const PAGE_VERSION = 2;
 
 type Run = readonly [replicas: number, firstMs: number, lengthMs: number, stepMs?: number | null, windowMs?: number];
-type Change = readonly [change: number, atMs: number, outdated: 0 | 1, eventId: string];
+type Change = readonly [change: number, atMs: number, outdated: 0 | 1, eventId: string, earliestMs?: number];
 type Told = readonly [type: string, status: Condition["status"], reason: string, message: string, transitionMs: number];
 type Entry = readonly [
   uid: string,
@@ -27,7 +27,10 @@ type Entry = readonly [
 
 const MESSAGE_CHARS_MAX = 500;
 
-const packChange = (change: ScaleChange): Change => [change.change, change.atMs, change.outdated ? 1 : 0, change.eventId ?? ""];
+const packChange = ({ change, atMs, outdated, eventId = "", earliestMs }: ScaleChange): Change => {
+  const packed = [change, atMs, outdated ? 1 : 0, eventId] as const;
+  return earliestMs === undefined ? packed : [...packed, earliestMs];
+};
 /** What only some runs have comes last, so that most end early. */
 const packRun = ({ replicas, firstMs, lastMs, stepMs, windowMs }: RecommendationRun): Run => {
   const lengthMs = lastMs - firstMs;
@@ -49,11 +52,12 @@ const pack = ({ uid, open, windows: { memory, status } }: StoredWindows): Entry 
   status.currentMetrics,
 ];
 
-const unpackChange = ([change, atMs, outdated, eventId]: Change): ScaleChange => ({
+const unpackChange = ([change, atMs, outdated, eventId, earliestMs]: Change): ScaleChange => ({
   change,
   atMs,
   ...(outdated === 1 && { outdated: true }),
   ...(eventId !== "" && { eventId }),
+  ...(earliestMs !== undefined && { earliestMs }),
 });
 
 const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run): RecommendationRun => ({

@@ -19,8 +19,8 @@ const withRun = (runs: readonly RecommendationRun[], replicas: number, atMs: num
 };
 
 /** Windows with a scale of an autoscaler whose spec cannot be read now, whatever its dialect keeps: what may have happened must count once it can be read again. */
-export const withChange = ({ memory, status }: Windows, { from, to, atMs, eventId = "" }: Change): Windows => {
-  const change: ScaleChange = { change: Math.abs(to - from), atMs, eventId };
+export const withChange = ({ memory, status }: Windows, { from, to, atMs, earliestMs, eventId = "" }: Change): Windows => {
+  const change: ScaleChange = { change: Math.abs(to - from), atMs, eventId, ...(earliestMs !== undefined && { earliestMs }) };
   const recorded = (changes: readonly ScaleChange[]): readonly ScaleChange[] =>
     changes.some((known) => known.eventId === eventId) ? changes : [...changes, change];
   return {

@@ -1,4 +1,5 @@
 import limited from "p-limit";
+import { TidemarkError } from "../model/errors.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
 import { allDone } from "../store/all-done.ts";
@@ -44,8 +45,19 @@ export const loadPages = async (tables: Tables, partition: PartitionRef, head: H
 const readOne = async (tables: Tables, partition: PartitionRef, head: Head, index: number): Promise<LoadedPage> => {
   const generation = head.pageGeneration;
   const item = await readPage(tables, { partition, generation, index });
-  return item ? pageOfItem(item, generation, index) : missingPage(head, index);
+  if (!item) return missingPage(head, index);
+  if (item.epoch > head.epoch) throw overtaken(partition, head.epoch, item.epoch);
+  return pageOfItem(item, generation, index);
 };
+
+/** A page of a later epoch: another holder claimed since, and whatever this one still did would be refused. */
+const overtaken = ({ cluster, partition }: PartitionRef, mine: number, found: number): TidemarkError =>
+  new TidemarkError("store.lease-lost", `Cannot load the windows of "${cluster}/${partition}": epoch is ${found}, not ${mine}`, {
+    cluster,
+    partition,
+    mine,
+    found,
+  });
 
 const pageOfItem = ({ epoch, body }: PageItem, generation: number, index: number): LoadedPage => ({
   ...decodePage(body),

@@ -46,7 +46,8 @@ export const windowsAfter = (rules: Rules, loaded: Loaded, verdicts: readonly Ve
 const withLate = (rules: Rules, spec: AutoscalerSpec | undefined, entry: StoredWindows, { intent, event }: SettledScale): StoredWindows => {
   const recommended = withRecommendation(entry.windows, intent);
   if (event.outcome === "refused") return { ...entry, windows: recommended };
-  const change = { from: event.from, to: event.to, atMs: event.settledMs, eventId: event.id };
+  // When it happened, and with "unknown" whether, nobody can say: it limits its own direction from now on, and gives no room to the other.
+  const change = { from: event.from, to: event.to, atMs: event.settledMs, earliestMs: 0, eventId: event.id };
   return { ...entry, windows: spec ? rules.withScale(recommended, spec, change) : withChange(recommended, change) };
 };
 
@@ -66,7 +67,7 @@ const writtenNow = (rules: Rules, verdicts: readonly Verdict[], settled: Settled
     if (evaluated && autoscaler.kind === "ready") written.set(autoscaler.record.uid, evaluated.decision);
   }
   for (const { acted, event } of settled.own) {
-    const answer = { outcome: outcomeOfEvent(event), atMs: event.settledMs, eventId: event.id };
+    const answer = { outcome: outcomeOfEvent(event), atMs: event.settledMs, earliestMs: event.atMs, eventId: event.id };
     written.set(event.uid, rules.afterWrite({ spec: acted.input.spec, decision: acted.scale, ...answer }));
   }
   return written;

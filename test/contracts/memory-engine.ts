@@ -13,11 +13,20 @@ import { conditionOf, type Item, type Terms, updateOf } from "./memory-expressio
 const PAGE_MAX = 50;
 const ITEM_BYTES_MAX = 409_600;
 
-type Table = Map<string, Item>;
+/** Items by partition key, then by sort key. What is stored is never changed in place, so that requests, items and answers may share their parts. */
+export interface Table {
+  readonly name: string;
+  readonly partitions: Map<string, Map<string, Item>>;
+}
 type Client = Pick<DynamoDBClient, "send">;
 
+/** Called after every write that took effect, with the item before and after it. */
+export type OnWrite = (table: string, before: Item | undefined, after: Item | undefined) => void;
+
 const named = (name: string): Error => Object.assign(new Error(name), { name });
-const keyOf = (item: Item): string => `${item["pk"]?.S}\u0000${item["sk"]?.S}`;
+const pkOf = (item: Item): string => item["pk"]?.S ?? "";
+const skOf = (item: Item): string => item["sk"]?.S ?? "";
+const found = ({ partitions }: Table, key: Item): Item | undefined => partitions.get(pkOf(key))?.get(skOf(key));
 /** Names and values, as the service counts an item; numbers count as their digits. */
 const sizeOf = (item: Item): number => Object.entries(item).reduce((sum, [name, value]) => sum + name.length + valueSize(value), 0);
 const valueSize = ({ S, N, B, M, L }: Item[string]): number => {
@@ -32,52 +41,62 @@ interface Expressed {
 }
 const termsOf = (input: Expressed): Terms => ({ names: input.ExpressionAttributeNames ?? {}, values: input.ExpressionAttributeValues ?? {} });
 
-type TableOf = (name: string | undefined) => Table;
+interface Tables {
+  readonly table: (name: string | undefined) => Table;
+  readonly onWrite: OnWrite;
+}
 
 const guard = (item: Item | undefined, condition: string | undefined, terms: Terms): void => {
   if (condition !== undefined && !conditionOf(condition)(item ?? {}, terms)) throw named("ConditionalCheckFailedException");
 };
 
-const store = (into: Table, item: Item): void => {
+const store = ({ onWrite }: Tables, into: Table, item: Item): void => {
   if (sizeOf(item) > ITEM_BYTES_MAX) throw named("ValidationException");
-  into.set(keyOf(item), item);
+  const partition = into.partitions.get(pkOf(item)) ?? new Map<string, Item>();
+  into.partitions.set(pkOf(item), partition);
+  const before = partition.get(skOf(item));
+  partition.set(skOf(item), item);
+  onWrite(into.name, before, item);
 };
 
-const get = (table: TableOf, { input }: GetItemCommand): object => {
-  const item = table(input.TableName).get(keyOf(input.Key ?? {}));
-  return item ? { Item: structuredClone(item) } : {};
+const get = ({ table }: Tables, { input }: GetItemCommand): object => {
+  const item = found(table(input.TableName), input.Key ?? {});
+  return item ? { Item: item } : {};
 };
 
-const put = (table: TableOf, { input }: PutItemCommand): object => {
-  const into = table(input.TableName);
-  guard(into.get(keyOf(input.Item ?? {})), input.ConditionExpression, termsOf(input));
-  store(into, structuredClone(input.Item ?? {}));
+const put = (tables: Tables, { input }: PutItemCommand): object => {
+  const into = tables.table(input.TableName);
+  guard(found(into, input.Item ?? {}), input.ConditionExpression, termsOf(input));
+  store(tables, into, input.Item ?? {});
   return {};
 };
 
-const update = (table: TableOf, { input }: UpdateItemCommand): object => {
-  const into = table(input.TableName);
-  const before = into.get(keyOf(input.Key ?? {}));
+const update = (tables: Tables, { input }: UpdateItemCommand): object => {
+  const into = tables.table(input.TableName);
+  const before = found(into, input.Key ?? {});
   guard(before, input.ConditionExpression, termsOf(input));
   const after = updateOf(input.UpdateExpression ?? "")(before ?? { ...input.Key }, termsOf(input));
-  store(into, after);
-  return input.ReturnValues === "ALL_NEW" ? { Attributes: structuredClone(after) } : {};
+  store(tables, into, after);
+  return input.ReturnValues === "ALL_NEW" ? { Attributes: after } : {};
 };
 
-const remove = (table: TableOf, { input }: DeleteItemCommand): object => {
+const remove = ({ table, onWrite }: Tables, { input }: DeleteItemCommand): object => {
   const into = table(input.TableName);
-  guard(into.get(keyOf(input.Key ?? {})), input.ConditionExpression, termsOf(input));
-  into.delete(keyOf(input.Key ?? {}));
+  const key = input.Key ?? {};
+  const before = found(into, key);
+  guard(before, input.ConditionExpression, termsOf(input));
+  into.partitions.get(pkOf(key))?.delete(skOf(key));
+  if (before) onWrite(into.name, before, undefined);
   return {};
 };
 
-const answer = (table: TableOf, command: unknown): object => {
-  if (command instanceof GetItemCommand) return get(table, command);
-  if (command instanceof PutItemCommand) return put(table, command);
-  if (command instanceof UpdateItemCommand) return update(table, command);
-  if (command instanceof DeleteItemCommand) return remove(table, command);
-  if (command instanceof QueryCommand) return query(table(command.input.TableName), command);
-  if (command instanceof BatchExecuteStatementCommand) return { Responses: (command.input.Statements ?? []).map((one) => insert(table, one)) };
+const answer = (tables: Tables, command: unknown): object => {
+  if (command instanceof GetItemCommand) return get(tables, command);
+  if (command instanceof PutItemCommand) return put(tables, command);
+  if (command instanceof UpdateItemCommand) return update(tables, command);
+  if (command instanceof DeleteItemCommand) return remove(tables, command);
+  if (command instanceof QueryCommand) return query(tables.table(command.input.TableName), command);
+  if (command instanceof BatchExecuteStatementCommand) return { Responses: (command.input.Statements ?? []).map((one) => insert(tables, one)) };
   throw new TypeError("the engine in memory does not know this command");
 };
 
@@ -86,45 +105,56 @@ const answer = (table: TableOf, command: unknown): object => {
  * suite as the engines that it stands for.
  */
 export const memoryEngine = (): { readonly client: Client } => {
-  const tables = new Map<string, Table>();
-  const table: TableOf = (name = "") => {
-    const found = tables.get(name) ?? new Map<string, Item>();
-    tables.set(name, found);
-    return found;
-  };
+  const { execute } = memoryTables();
   // It answers at once, but never in the same turn: callers interleave as they do over a network.
   const send = async (command: unknown): Promise<object> => {
     await Promise.resolve();
-    return answer(table, command);
+    return execute(command);
   };
   return { client: { send: send as DynamoDBClient["send"] } };
 };
 
-const query = (from: Table, { input }: QueryCommand): object => {
+/** The same, one command after the other: answers at once or throws, for whoever decides by himself when a request takes effect. */
+export const memoryTables = (onWrite: OnWrite = () => {}): { readonly execute: (command: unknown) => object; readonly table: Tables["table"] } => {
+  const byName = new Map<string, Table>();
+  const table: Tables["table"] = (name = "") => {
+    const known = byName.get(name) ?? { name, partitions: new Map<string, Map<string, Item>>() };
+    byName.set(name, known);
+    return known;
+  };
+  return { execute: (command) => answer({ table, onWrite }, command), table };
+};
+
+const query = ({ partitions }: Table, { input }: QueryCommand): object => {
   const terms = termsOf(input);
   const wanted = conditionOf(input.KeyConditionExpression ?? "");
-  const found = [...from.values()].filter((item) => wanted(item, terms)).sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
-  if (input.ScanIndexForward === false) found.reverse();
-  const after = input.ExclusiveStartKey ? found.findIndex((item) => keyOf(item) === keyOf(input.ExclusiveStartKey ?? {})) + 1 : 0;
-  const page = found.slice(after, after + (input.Limit ?? PAGE_MAX));
+  // Every query of this project names its partition key so.
+  const partition = partitions.get(terms.values[":pk"]?.S ?? "") ?? new Map<string, Item>();
+  const matching = [...partition.values()].filter((item) => wanted(item, terms)).sort((one, other) => (skOf(one) < skOf(other) ? -1 : 1));
+  if (input.ScanIndexForward === false) matching.reverse();
+  const from = input.ExclusiveStartKey;
+  // The item that a page ended with may be gone by now.
+  const passed = (item: Item): boolean => from !== undefined && (input.ScanIndexForward === false ? skOf(item) >= skOf(from) : skOf(item) <= skOf(from));
+  const after = matching.filter(passed).length;
+  const page = matching.slice(after, after + (input.Limit ?? PAGE_MAX));
   const last = page.at(-1);
-  const more = last !== undefined && after + page.length < found.length;
+  const more = last !== undefined && after + page.length < matching.length;
   const kept = input.FilterExpression === undefined ? page : page.filter((item) => conditionOf(input.FilterExpression ?? "")(item, terms));
-  return { Items: structuredClone(kept), ...(more && { LastEvaluatedKey: { pk: last["pk"], sk: last["sk"] } }) };
+  return { Items: kept, ...(more && { LastEvaluatedKey: { pk: last["pk"], sk: last["sk"] } }) };
 };
 
 const INSERT = /^INSERT INTO "([^"]+)" VALUE \{(.*)\}$/;
 
 /** One `INSERT INTO "table" VALUE {'name': ?, …}`; a key that is there is a duplicate. */
 const insert = (
-  table: (name: string) => Table,
+  tables: Tables,
   { Statement = "", Parameters = [] }: { Statement?: string | undefined; Parameters?: Item[string][] | undefined },
 ): object => {
   const [, name = "", fields = ""] = INSERT.exec(Statement) ?? [];
-  const into = table(name);
+  const into = tables.table(name);
   const entries = fields.split(", ").map((field, at) => [field.split("'")[1] ?? "", Parameters[at] ?? { NULL: true }] as const);
-  const item: Item = structuredClone(Object.fromEntries(entries));
-  if (into.has(keyOf(item))) return { Error: { Code: "DuplicateItem", Message: "Duplicate primary key exists in table" } };
-  into.set(keyOf(item), item);
+  const item: Item = Object.fromEntries(entries);
+  if (found(into, item)) return { Error: { Code: "DuplicateItem", Message: "Duplicate primary key exists in table" } };
+  store(tables, into, item);
   return {};
 };

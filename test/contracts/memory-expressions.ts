@@ -188,13 +188,22 @@ export const updateOf = cached((text: string): ((item: Item, terms: Terms) => It
     assignments.push({ path, value: parser.sum() });
   } while (parser.maybe(","));
   return (item, terms) => {
-    const after = structuredClone(item);
+    let after = item;
     for (const { path, value } of assignments) {
-      const holder = path.length === 1 ? after : read(after, path.slice(0, -1), terms)?.M;
+      const names = path.map((name) => nameOf(name, terms));
       const found = value(item, terms);
-      if (!holder || !found) throw Object.assign(new Error(`the path "${path.join(".")}" is not valid for update`), { name: "ValidationException" });
-      holder[nameOf(path.at(-1) ?? "", terms)] = structuredClone(found);
+      const next = found && withValue(after, names, found);
+      if (!next) throw Object.assign(new Error(`the path "${path.join(".")}" is not valid for update`), { name: "ValidationException" });
+      after = next;
     }
     return after;
   };
 });
+
+/** A copy of an item with one value set; `undefined` where the path leads through a map that is not there. */
+const withValue = (item: Item, [name = "", ...deeper]: readonly string[], value: AttributeValue): Item | undefined => {
+  if (deeper.length === 0) return { ...item, [name]: value };
+  const inner = item[name]?.M;
+  const next = inner && withValue(inner, deeper, value);
+  return next && { ...item, [name]: { M: next } };
+};

@@ -6,7 +6,7 @@ import { type Change, withScaleEvent } from "../../scale-events.ts";
 import { failedUpdateScale, scaledToZero, succeededRescale } from "./sentences.ts";
 
 /** hpa.md 2.4 step 6. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
-export const afterHpaWrite = (spec: HpaSpec, { decision, outcome, atMs, eventId }: Omit<WriteReport, "spec">): Written => {
+export const afterHpaWrite = (spec: HpaSpec, { decision, outcome, atMs, earliestMs, eventId }: Omit<WriteReport, "spec">): Written => {
   const { windows, events, from, to, trigger } = decision;
   if (outcome.kind === "refused") {
     const conditions = setCondition(windows.status.conditions, failedUpdateScale(outcome.message), atMs);
@@ -14,7 +14,7 @@ export const afterHpaWrite = (spec: HpaSpec, { decision, outcome, atMs, eventId 
     return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event] };
   }
   const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
-  const change: Change = eventId === undefined ? { from, to, atMs } : { from, to, atMs, eventId };
+  const change: Change = { from, to, atMs, ...(earliestMs !== undefined && { earliestMs }), ...(eventId !== undefined && { eventId }) };
   return { windows: withHpaScale(windows, spec, change), events: [...events, event] };
 };
 

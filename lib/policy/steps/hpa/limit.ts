@@ -1,7 +1,7 @@
 import type { Behavior, HpaSpec, ScalingRules } from "../../../model/spec.ts";
 import type { Memory } from "../../../model/windows.ts";
 import { addI32, MAX_I32, MIN_I32, toI32 } from "../../arithmetic.ts";
-import { changedWithin } from "../../scale-events.ts";
+import { changedWithin, surelyChangedWithin } from "../../scale-events.ts";
 import { LIMIT_SENTENCES, type LimitReason, scalingLimited } from "./sentences.ts";
 import { type HpaStep, stepped, withCondition } from "./sync.ts";
 
@@ -14,6 +14,7 @@ export interface Limited {
 /** Factor and floor of the growth in one sync where no behavior is given (hpa.md 2.1). */
 const LEGACY_FACTOR = 2;
 const LEGACY_FLOOR = 4;
+const SECOND_MS = 1_000;
 
 /** hpa.md 2.6: rate and bounds, by behavior where there is one. */
 export const limit: HpaStep = (sync) => {
@@ -59,7 +60,7 @@ export type Events = Pick<Memory, "scaleUps" | "scaleDowns">;
 export const upLimit = (current: number, { selectPolicy, policies }: ScalingRules, events: Events, nowMs: number): number => {
   if (selectPolicy === "Disabled") return current;
   const allowed = policies.map(({ type, value, periodSeconds }) => {
-    const start = startOf(current, periodSeconds, events, nowMs);
+    const start = startForUp(current, periodSeconds * SECOND_MS, events, nowMs);
     return type === "Pods" ? addI32(start, value) : toI32(Math.ceil(start * (1 + value / 100)));
   });
   return selectPolicy === "Min" ? Math.min(MAX_I32, ...allowed) : Math.max(MIN_I32, ...allowed);
@@ -69,14 +70,18 @@ export const upLimit = (current: number, { selectPolicy, policies }: ScalingRule
 export const downLimit = (current: number, { selectPolicy, policies }: ScalingRules, events: Events, nowMs: number): number => {
   if (selectPolicy === "Disabled") return current;
   const allowed = policies.map(({ type, value, periodSeconds }) => {
-    const start = startOf(current, periodSeconds, events, nowMs);
+    const start = startForDown(current, periodSeconds * SECOND_MS, events, nowMs);
     return type === "Pods" ? addI32(start, -value) : toI32(start * (1 - value / 100));
   });
   return selectPolicy === "Min" ? Math.max(MIN_I32, ...allowed) : Math.min(MAX_I32, ...allowed);
 };
 
-/** The count at the beginning of the period, as far as events tell: what both directions changed since is taken back. */
-const startOf = (current: number, periodSeconds: number, { scaleUps, scaleDowns }: Events, nowMs: number): number => {
-  const periodMs = periodSeconds * 1000;
-  return addI32(addI32(current, -changedWithin(scaleUps, periodMs, nowMs)), changedWithin(scaleDowns, periodMs, nowMs));
-};
+/**
+ * The count at the beginning of the period, as far as events tell: what both directions changed since is taken back. Of the direction that is limited everything counts that may have
+ * happened; of the other one, which gives room, only what surely did.
+ */
+const startForUp = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, nowMs: number): number =>
+  addI32(addI32(current, -changedWithin(scaleUps, periodMs, nowMs)), surelyChangedWithin(scaleDowns, periodMs, nowMs));
+
+const startForDown = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, nowMs: number): number =>
+  addI32(addI32(current, -surelyChangedWithin(scaleUps, periodMs, nowMs)), changedWithin(scaleDowns, periodMs, nowMs));
