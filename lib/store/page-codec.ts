@@ -25,7 +25,15 @@ type Entry = readonly [
   metrics: readonly MetricStatus[] | null,
 ];
 
+/**
+ * Bounds of what the cluster or the manifest may make as long as it likes, so that one autoscaler stays far below a page (docs/storage.md, "Bytes"). Runs and scales are
+ * bounded where they are made: by the longest window and the shortest sync period.
+ */
 const MESSAGE_CHARS_MAX = 500;
+/** Some sixty requirements of the longest legal names. A longer one is left out: other autoscalers then see no overlap with it, as before its first sync. */
+export const SELECTOR_CHARS_MAX = 16_000;
+/** Metrics on a page only show what was read last; the journal has them too. Longer ones are left out, as when none were evaluated. */
+export const METRICS_CHARS_MAX = 16_000;
 
 const packChange = ({ change, atMs, outdated, eventId = "", earliestMs }: ScaleChange): Change => {
   const packed = [change, atMs, outdated ? 1 : 0, eventId] as const;
@@ -39,17 +47,21 @@ const packRun = ({ replicas, firstMs, lastMs, stepMs, windowMs }: Recommendation
 };
 const packCondition = (told: Condition): Told => [told.type, told.status, told.reason, told.message.slice(0, MESSAGE_CHARS_MAX), told.transitionMs];
 
+const fitting = (selector: string | undefined): string | null => (selector !== undefined && selector.length <= SELECTOR_CHARS_MAX ? selector : null);
+const shown = (metrics: readonly MetricStatus[] | null): readonly MetricStatus[] | null =>
+  metrics !== null && JSON.stringify(metrics).length <= METRICS_CHARS_MAX ? metrics : null;
+
 const pack = ({ uid, open, windows: { memory, status } }: StoredWindows): Entry => [
   uid,
   open ? 1 : 0,
   memory.recommendations?.map(packRun) ?? null,
   memory.scaleUps.map(packChange),
   memory.scaleDowns.map(packChange),
-  memory.selector ?? null,
+  fitting(memory.selector),
   status.conditions.map(packCondition),
   [status.currentReplicas, status.desiredReplicas],
   status.lastScaleMs ?? null,
-  status.currentMetrics,
+  shown(status.currentMetrics),
 ];
 
 const unpackChange = ([change, atMs, outdated, eventId, earliestMs]: Change): ScaleChange => ({

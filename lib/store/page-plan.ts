@@ -17,6 +17,8 @@ export const pageOf = (uid: AutoscalerUid, pages: number): number => stableHash(
 
 /** A page body above this is divided, long before an item is full (400 KB). */
 export const PAGE_BYTES_MAX = 200_000;
+/** No page is ever written above this, however its autoscalers fall together: it leaves room for the keys of the item. */
+export const PAGE_BYTES_NEVER_ABOVE = 390_000;
 
 /**
  * Number of pages that `autoscalers` want, given how many there are `now` (0: none yet) and the bytes in all of them. Fewer are wanted only if what is stored fits

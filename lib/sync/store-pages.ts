@@ -3,7 +3,7 @@ import type { PartitionRef } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
 import { allDone } from "../store/all-done.ts";
 import { encodePage } from "../store/page-codec.ts";
-import { PAGE_BYTES_MAX, pageOf, wantedPages } from "../store/page-plan.ts";
+import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE, pageOf, wantedPages } from "../store/page-plan.ts";
 import { deletePage, writePage } from "../store/pages.ts";
 import type { Loaded } from "./load.ts";
 import type { LoadedPage } from "./load-pages.ts";
@@ -109,10 +109,11 @@ const newGeneration = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>
   return { generation, pages, changed: new Set(pages.keys()), writes: pages.map(({ index, body }) => ({ index, body })) };
 };
 
-/** Twice as many pages until each is small enough; one autoscaler alone always is. */
+/** Twice as many pages until each is small enough; one autoscaler alone always is. With two for each, only a page that no item could hold is worth more of them. */
 const divided = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>, count: number): Plan => {
   const plan = newGeneration(loaded, after, Math.max(1, count) * 2);
-  const fits = plan.pages.every(({ body }) => body.length <= PAGE_BYTES_MAX) || plan.pages.length > after.size * 2;
+  const most = plan.pages.length > after.size * 2 ? PAGE_BYTES_NEVER_ABOVE : PAGE_BYTES_MAX;
+  const fits = plan.pages.every(({ body }) => body.length <= most);
   return fits ? plan : divided(loaded, after, plan.pages.length);
 };
 

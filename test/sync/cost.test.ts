@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Engine, startDynalite } from "../contracts/engines.ts";
+import { type Consumed, metered, nothingConsumed } from "../contracts/metered.ts";
+import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startDynalite();
+});
+afterAll(() => engine.close());
+
+/** A world of which each sync tells what it consumed. */
+const costed = async (autoscalers: number) => {
+  const world = await newWorld(engine.client, engine.tables, Object.fromEntries(Array.from({ length: autoscalers }, (_, at) => [`app-${at}`, 3])));
+  let consumed = nothingConsumed();
+  const client = metered(engine.client, () => consumed);
+  const warm = world.worker({ tables: { ...world.tables, client } });
+  const next = async (): Promise<Consumed> => {
+    world.nowMs += PERIOD_MS;
+    consumed = nothingConsumed();
+    await world.sync(warm);
+    return consumed;
+  };
+  return { world, next };
+};
+
+const syncs = async (next: () => Promise<Consumed>, count: number): Promise<readonly Consumed[]> => {
+  const all: Consumed[] = [];
+  for (let at = 0; at < count; at++) all.push(await next());
+  return all;
+};
+
+const inState = (world: World, { writes, writeUnits }: Consumed) => ({
+  writes: writes.get(world.tables.stateTable),
+  units: writeUnits.get(world.tables.stateTable),
+});
+
+describe("the cost of a sync in steady state", () => {
+  it.each([1, 100, 500])(
+    "of %d autoscalers is two writes of one unit each, and nothing in history but the journal of a minute",
+    async (autoscalers) => {
+      const { world, next } = await costed(autoscalers);
+      // The first minute makes the pages and fills the journal once.
+      await syncs(next, 5);
+      const measured = await syncs(next, 8);
+      expect(measured.map((consumed) => inState(world, consumed))).toEqual(Array.from({ length: 8 }, () => ({ writes: 2, units: 2 })));
+      const journal = measured.flatMap(({ writes }) => writes.get(world.tables.historyTable) ?? []);
+      const pages = (await world.head()).pages.length;
+      expect(journal).toEqual([pages, pages]);
+      // The kill switch and the cluster; once a minute the manifests as well, because specs are trusted for 60 s alone.
+      expect(Math.min(...measured.map(({ readUnits }) => readUnits))).toBe(2);
+      expect(measured.filter(({ readUnits }) => readUnits > 2)).toHaveLength(2);
+    },
+  );
+
+  it("grows by the pages that changed, and by an update of the head and two inserts for a scale", async () => {
+    const { world, next } = await costed(150);
+    await syncs(next, 8);
+    workloadOf(world, "app-7").demand = 2;
+    const [changed, same] = await syncs(next, 2);
+    expect(changed && inState(world, changed).writes).toBe(3);
+    expect(same && inState(world, same)).toEqual({ writes: 2, units: 2 });
+    workloadOf(world, "app-7").demand = 9;
+    const scaled = await next();
+    expect(inState(world, scaled).writes).toBe(4);
+    // Two items of the event, and the journal of the page that changed.
+    expect(scaled.writes.get(world.tables.historyTable)).toBe(3);
+  });
+});
