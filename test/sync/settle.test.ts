@@ -143,6 +143,25 @@ describe("an intent whose PUT was not clearly answered", () => {
   });
 });
 
+describe("a scale that was answered", () => {
+  it("counts in the windows from a clock reading after its answer, not from when it was decided", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 2 }, { rateWindowMs: PERIOD_MS });
+    const decidedMs = world.nowMs;
+    workloadOf(world, "web").demand = 5;
+    world.cluster.beforePut = () => {
+      world.nowMs += 700;
+    };
+    await world.sync();
+    expect(await world.events()).toMatchObject([{ atMs: decidedMs, settledMs: decidedMs + 700 }]);
+    world.cluster.beforePut = () => {};
+    workloadOf(world, "web").demand = 9;
+    world.nowMs = decidedMs + PERIOD_MS;
+    expect(await world.sync()).toMatchObject({ events: [] });
+    world.nowMs = decidedMs + 2 * PERIOD_MS;
+    expect(await world.sync()).toMatchObject({ events: [{ from: 5, to: 9 }] });
+  });
+});
+
 describe("a conflict", () => {
   const conflicting = async (times: number, change = (_world: World): void => {}): Promise<World> => {
     const world = await newWorld(engine.client, engine.tables, { web: 2 });
