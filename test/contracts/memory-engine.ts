@@ -134,7 +134,8 @@ const query = ({ partitions }: Table, { input }: QueryCommand): object => {
   if (input.ScanIndexForward === false) matching.reverse();
   const from = input.ExclusiveStartKey;
   // The item that a page ended with may be gone by now.
-  const passed = (item: Item): boolean => from !== undefined && (input.ScanIndexForward === false ? skOf(item) >= skOf(from) : skOf(item) <= skOf(from));
+  const passed = (item: Item): boolean =>
+    from !== undefined && (input.ScanIndexForward === false ? skOf(item) >= skOf(from) : skOf(item) <= skOf(from));
   const after = matching.filter(passed).length;
   const page = matching.slice(after, after + (input.Limit ?? PAGE_MAX));
   const last = page.at(-1);
