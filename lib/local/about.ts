@@ -1,9 +1,16 @@
 import * as z from "zod";
 import { TidemarkError } from "../model/errors.ts";
 import type { FolderLayout } from "./folder-layout.ts";
+import { SHIPPED_TRACES } from "./traces/shipped.ts";
 import { readJsonIfThere, writeWhole } from "./whole-file.ts";
 
-const deploymentSchema = z.object({ namespace: z.string(), name: z.string(), targetCpuPercent: z.number().optional() });
+const deploymentSchema = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  targetCpuPercent: z.number().optional(),
+  /** The shipped trace that its manifest asks for. */
+  trace: z.enum(SHIPPED_TRACES).optional(),
+});
 
 const aboutSchema = z.discriminatedUnion("kind", [
   z.object({

@@ -5,6 +5,7 @@ import { readManifests } from "../manifest/documents.ts";
 import { TidemarkError } from "../model/errors.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Deployment } from "./about.ts";
+import { SHIPPED_TRACES, type ShippedTrace } from "./traces/shipped.ts";
 
 /** A file of manifests and its text. */
 export interface ManifestFile {
@@ -40,11 +41,30 @@ export const deploymentsOf = (files: readonly ManifestFile[]): readonly Deployme
     for (const given of readManifests(text, file)) {
       const { metadata, spec } = admitOrThrow(given);
       const percent = cpuPercentOf(spec);
+      const trace = traceOf(metadata.annotations, given.where);
       const deployment = { namespace: metadata.namespace, name: spec.target.name };
-      found.set(`${deployment.namespace}/${deployment.name}`, { ...deployment, ...(percent !== undefined && { targetCpuPercent: percent }) });
+      found.set(`${deployment.namespace}/${deployment.name}`, {
+        ...deployment,
+        ...(percent !== undefined && { targetCpuPercent: percent }),
+        ...(trace !== undefined && { trace }),
+      });
     }
   }
   return [...found.values()];
+};
+
+/** Names the recorded workload that the simulated cluster plays on the target; elsewhere it means nothing. */
+const TRACE_ANNOTATION = "tidemark.dev/simulated-trace";
+
+const traceOf = (annotations: Readonly<Record<string, string>>, where: string): ShippedTrace | undefined => {
+  const name = annotations[TRACE_ANNOTATION];
+  const trace = SHIPPED_TRACES.find((shipped) => shipped === name);
+  if (name === undefined || trace !== undefined) return trace;
+  throw new TidemarkError(
+    "local.unknown-trace",
+    `Cannot play "${name}" for "${where}": the annotation ${TRACE_ANNOTATION} must be one of ${SHIPPED_TRACES.join(", ")}`,
+    { where, name },
+  );
 };
 
 /** What the view compares the CPU of a workload with; only an HPA has a percentage for it. */

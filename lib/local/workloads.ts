@@ -2,6 +2,7 @@ import type { Deployment, SimulatedAbout } from "./about.ts";
 import type { WorkloadDefinition } from "./cluster/definition.ts";
 import { demonstrationWorkloads } from "./cluster/demonstration.ts";
 import { readTrace } from "./traces/read-trace.ts";
+import { readShippedTrace } from "./traces/shipped.ts";
 import type { Trace } from "./traces/trace.ts";
 
 const MEBIBYTE = 2 ** 20;
@@ -20,15 +21,23 @@ const INITIAL_REPLICAS = 2;
 export const workloadsOf = async (about: SimulatedAbout): Promise<readonly WorkloadDefinition[]> => {
   const shipped = await demonstrationWorkloads();
   const given = about.trace === undefined ? undefined : await readTrace(about.trace);
+  const asked = await askedTraces(about);
   return about.deployments.map((deployment, at) => {
     const own = shipped.find(({ namespace, name }) => namespace === deployment.namespace && name === deployment.name);
-    if (own && !given) return withTarget(own, deployment);
+    if (own && !given && deployment.trace === undefined) return withTarget(own, deployment);
     // A deployment that the demonstration does not know plays one of its traces in turn.
     const model = shipped[at % shipped.length];
-    if (given) return withTarget(playing(given, deployment), deployment);
+    const trace = given ?? asked.get(deployment.trace);
+    if (trace) return withTarget(playing(trace, deployment), deployment);
     if (!model) throw new RangeError("The demonstration has no workloads to borrow a trace from");
     return withTarget({ ...model, namespace: deployment.namespace, name: deployment.name }, deployment);
   });
+};
+
+/** The shipped traces that manifests ask for, each read once. */
+const askedTraces = async ({ deployments }: SimulatedAbout): Promise<ReadonlyMap<string | undefined, Trace>> => {
+  const names = new Set(deployments.flatMap(({ trace }) => trace ?? []));
+  return new Map(await Promise.all([...names].map(async (name) => [name, await readShippedTrace(name)] as const)));
 };
 
 const playing = (trace: Trace, { namespace, name }: Deployment): WorkloadDefinition => ({

@@ -26,7 +26,7 @@ export const summaryLines = (input: SummaryInput): readonly string[] => {
     ...eventRows(input.events),
     ...syncRows(input.tally),
     ...deadRows(input.deadLetters),
-    ...(input.statistics ?? []).map(workloadRow),
+    ...(input.statistics ?? []).map((statistics) => workloadRow(statistics, input.events)),
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
@@ -54,14 +54,27 @@ const syncRows = ({ syncs, failed, stateWrites, historyWrites, wallMs }: Tally):
 
 const deadRows = (deadLetters: number): readonly Line[] => (deadLetters > 0 ? [["dead letters", String(deadLetters)]] : []);
 
-const workloadRow = ({ namespace, name, unit, elapsedMs, replicaMs, demand, unserved, aboveTargetMs }: Statistics): Line => [
-  `${namespace}/${name}`,
-  [
-    `${(replicaMs / HOUR_MS).toFixed(1)} replica-hours`,
-    `${percent(aboveTargetMs, elapsedMs)} of the time above target`,
-    `${percent(unserved, demand)} of the demand not served (${Math.round(unserved)} ${unit})`,
-  ].join(", "),
-];
+const workloadRow = (statistics: Statistics, events: readonly EventView[]): Line => {
+  const { namespace, name, unit, elapsedMs, replicaMs, demand, unserved, aboveTargetMs } = statistics;
+  return [
+    `${namespace}/${name}`,
+    [
+      `${(replicaMs / HOUR_MS).toFixed(1)} replica-hours`,
+      `${percent(aboveTargetMs, elapsedMs)} of the time above target`,
+      `${percent(unserved, demand)} of the demand not served (${Math.round(unserved)} ${unit})`,
+      movesText(events.filter((event) => event.namespace === namespace && event.target.name === name)),
+    ].join(", "),
+  ];
+};
+
+/** A reversal is a scale against the direction of the one before it: what a policy that flaps has many of. */
+const movesText = (events: readonly EventView[]): string => {
+  const directions = events.filter(({ from, to, outcome }) => from !== to && outcome !== "refused").map(({ from, to }) => Math.sign(to - from));
+  const reversals = directions.filter((direction, index) => index > 0 && direction !== directions[index - 1]).length;
+  return `${plural(directions.length, "scale")}, ${plural(reversals, "reversal")}`;
+};
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 const percent = (part: number, whole: number): string => (whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : "0 %");
 const msText = (value: number | undefined): string => (value === undefined ? "-" : `${value.toFixed(1)} ms`);

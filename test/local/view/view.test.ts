@@ -132,8 +132,34 @@ describe("summaryLines()", () => {
 
       "wall time per sync  p50 2.0 ms, p99 100.0 ms",
       "dead letters        1",
-      "shop/daily          5.0 replica-hours, 25.0 % of the time above target, 5.0 % of the demand not served (50 calls)",
+      "shop/daily          5.0 replica-hours, 25.0 % of the time above target, 5.0 % of the demand not served (50 calls), 1 scale, 0 reversals",
     ]);
+  });
+
+  it.each([
+    [[], "0 scales, 0 reversals"],
+    [[[2, 4]], "1 scale, 0 reversals"],
+    [
+      [
+        [2, 4],
+        [4, 6],
+      ],
+      "2 scales, 0 reversals",
+    ],
+    [
+      [
+        [2, 4],
+        [4, 3],
+        [3, 3],
+        [3, 5],
+      ],
+      "3 scales, 2 reversals",
+    ],
+  ])("counts a reversal for each scale against the one before: %j", (moves, expected) => {
+    const events = moves.map(([from = 0, to = 0]) => event({ from, to }));
+    const pace = { asked: 60, reached: 60, behind: false };
+    const lines = summaryLines({ playedMs: 1, wallMs: 1, events, tally, pace, statistics: [statistics], deadLetters: 0 });
+    expect(lines.at(-1)).toContain(expected);
   });
 
   it("has something to say of a run in which nothing happened", () => {

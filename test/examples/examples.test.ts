@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { deploymentsOf } from "../../lib/local/manifests.ts";
+import { admit } from "../../lib/manifest/admit.ts";
+import { readManifests } from "../../lib/manifest/documents.ts";
+import { TidemarkError } from "../../lib/model/errors.ts";
+
+const FOLDER = join(import.meta.dirname, "../../examples");
+const files = readdirSync(FOLDER).filter((name) => name.endsWith(".yaml"));
+const textOf = (file: string): string => readFileSync(join(FOLDER, file), "utf8");
+
+describe("examples/", () => {
+  it("are there", () => expect(files.length).toBeGreaterThanOrEqual(10));
+
+  it.each(files)("are admitted without a warning: %s", (file) => {
+    for (const { document } of readManifests(textOf(file), file)) expect(admit(document)).toMatchObject({ ok: true, warnings: [] });
+  });
+
+  it("name the recorded workload that the simulated cluster plays", () =>
+    expect(deploymentsOf([{ file: "noisy.yaml", text: textOf("noisy.yaml") }])).toEqual([
+      { namespace: "documents", name: "noisy-hpa", targetCpuPercent: 50, trace: "nab-ec2-cpu-noisy-5m" },
+      { namespace: "documents", name: "noisy-watermark", trace: "nab-ec2-cpu-noisy-5m" },
+    ]));
+
+  it("refuse a workload that was never recorded, by the names of those that were", () => {
+    const text = textOf("noisy.yaml").replaceAll("nab-ec2-cpu-noisy-5m", "quiet");
+    const refused = () => deploymentsOf([{ file: "noisy.yaml", text }]);
+    expect(refused).toThrow(TidemarkError);
+    expect(refused).toThrow(
+      /Cannot play "quiet" for "noisy.yaml, document 1": the annotation tidemark.dev\/simulated-trace must be one of azurefn-diurnal-1m, /,
+    );
+  });
+});
