@@ -4,14 +4,18 @@ import { run } from "./run.ts";
 import { terminalOf } from "./terminal.ts";
 
 const INTERRUPTED = 130;
+/** Two signals closer together than this are one. */
+const ECHO_MS = 1_000;
 
 /** The process of `npm start`: signals end the run in good order, errors are one line each and exit code 1. */
 export const main = async (): Promise<void> => {
   const stop = new AbortController();
+  let askedAt = Number.POSITIVE_INFINITY;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      // The second time somebody means it: the folder bears it as it bears a kill.
-      if (stop.signal.aborted) process.exit(INTERRUPTED);
+      // Asked again, somebody means it: the folder bears it as it bears a kill. One Ctrl-C comes twice under npm, from the terminal and from npm itself.
+      if (performance.now() - askedAt > ECHO_MS) process.exit(INTERRUPTED);
+      askedAt = Math.min(askedAt, performance.now());
       stop.abort();
     });
   }
