@@ -1,4 +1,4 @@
-import type { Because, ControllerEvent, MetricOutcome, StepOutcome, WriteOutcome } from "./decision.ts";
+import type { Because, ControllerEvent, GaugeWrite, MetricOutcome, StepOutcome, WriteOutcome } from "./decision.ts";
 import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
 import type { ControllerSettings } from "./settings.ts";
 import type { TargetRef } from "./spec.ts";
@@ -141,6 +141,8 @@ export interface Evaluation {
   readonly events: readonly ControllerEvent[];
   /** As it stood after this sync; absent where nothing was evaluated. */
   readonly status?: Status;
+  /** What the dialect wrote to its series, in order; absent where it has none. */
+  readonly gauges?: readonly GaugeWrite[];
 }
 
 /** The evaluations of one windows page in one sync. */

@@ -21,8 +21,9 @@ const MESSAGE_CHARS_MAX = 200;
 /** What to leave out, one more each time: at last only what was decided, and why, in short. */
 const LIGHTER: readonly ((evaluation: Evaluation) => Evaluation)[] = [
   (evaluation) => evaluation,
-  ({ status: _status, ...evaluation }) => ({ ...evaluation, steps: [], events: [] }),
-  ({ status: _status, because: { reason, message }, ...evaluation }) => ({
+  ({ gauges: _gauges, ...evaluation }) => evaluation,
+  ({ gauges: _gauges, status: _status, ...evaluation }) => ({ ...evaluation, steps: [], events: [] }),
+  ({ gauges: _gauges, status: _status, because: { reason, message }, ...evaluation }) => ({
     ...evaluation,
     because: { reason, message: message.slice(0, MESSAGE_CHARS_MAX) },
     metrics: [],

@@ -1,4 +1,4 @@
-import type { ControllerEvent } from "../model/decision.ts";
+import type { ControllerEvent, GaugeWrite } from "../model/decision.ts";
 import { autoscalerUid } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
@@ -22,6 +22,8 @@ export interface After {
   readonly entries: ReadonlyMap<string, StoredWindows>;
   /** Events as the imitated controller would record them, those of the write included. */
   readonly events: ReadonlyMap<string, readonly ControllerEvent[]>;
+  /** Series that the dialect wrote, those of the write included. */
+  readonly gauges: ReadonlyMap<string, readonly GaugeWrite[]>;
 }
 
 /** What every autoscaler of the partition remembers after this sync. Nothing is made up for one that was not evaluated and has no windows yet. */
@@ -40,7 +42,11 @@ export const windowsAfter = (rules: Rules, loaded: Loaded, verdicts: readonly Ve
       : (evaluated ?? restedEntry(loaded, before.get(uid)));
     if (entry) entries.set(uid, entry);
   }
-  return { entries, events: new Map([...written].map(([uid, { events }]) => [uid, events])) };
+  return {
+    entries,
+    events: new Map([...written].map(([uid, { events }]) => [uid, events])),
+    gauges: new Map([...written].flatMap(([uid, { gauges }]) => (gauges ? [[uid, gauges]] : []))),
+  };
 };
 
 const withLate = (rules: Rules, spec: AutoscalerSpec | undefined, entry: StoredWindows, { intent, event }: SettledScale): StoredWindows => {

@@ -14,6 +14,7 @@ const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after:
   if (autoscaler.kind === "unreadable") return undefined;
   const { uid, namespace, name } = autoscaler.record;
   const status = after.entries.get(uid)?.windows.status;
+  const gauges = after.gauges.get(uid);
   const decision = evaluated?.decision;
   return {
     uid,
@@ -28,6 +29,7 @@ const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after:
     steps: decision?.steps ?? [],
     events: after.events.get(uid) ?? [],
     ...(status && { status }),
+    ...(gauges && { gauges }),
   };
 };
 

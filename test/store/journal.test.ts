@@ -23,15 +23,29 @@ const evaluation = (at: number, chars: number): Evaluation => ({
   events: [],
 });
 
-const stored = (chars: number) => {
-  const page = { atMs: 1, epoch: 2, page: 0, evaluations: Array.from({ length: 150 }, (_, at) => evaluation(at, chars)) };
-  const { body } = journalItem(PARTITION, page);
+const stored = (chars: number) => storedOf(Array.from({ length: 150 }, (_, at) => evaluation(at, chars)));
+
+const storedOf = (given: readonly Evaluation[]) => {
+  const { body } = journalItem(PARTITION, { atMs: 1, epoch: 2, page: 0, evaluations: given });
   if (typeof body === "string") throw new TypeError("a journal page is bytes");
   const { evaluations } = decompress(body).value as { evaluations: readonly Evaluation[] };
   return { bytes: body.length, evaluations };
 };
 
 describe("a journal page", () => {
+  it("that grew too large gives up its series first, and nothing else", () => {
+    const gauges = Array.from({ length: 20 }, (_, at) => ({ name: "value", labels: { metric_name: scattered(120, at) }, value: at }));
+    const whole = { ...evaluation(1, 100), gauges };
+    expect(storedOf([whole]).evaluations).toEqual([whole]);
+    const many = Array.from({ length: 150 }, (_, at) => ({
+      ...evaluation(at, 100),
+      gauges: gauges.map((gauge, index) => ({ ...gauge, labels: { metric_name: scattered(200, at * 100 + index) } })),
+    }));
+    const { bytes, evaluations } = storedOf(many);
+    expect(bytes).toBeLessThanOrEqual(JOURNAL_BYTES_MAX);
+    expect(evaluations).toEqual(many.map(({ gauges: _dropped, ...rest }) => rest));
+  });
+
   it("tells everything while it fits", () => {
     expect(stored(100).evaluations[149]).toEqual(evaluation(149, 100));
   });
