@@ -9,5 +9,8 @@ export interface Terminal {
 /** Drawn on only where a person looks at it: not into a pipe, not where colours are unwanted. */
 export const terminalOf = (stream: NodeJS.WriteStream, environment: Readonly<Record<string, string | undefined>>): Terminal => {
   const { NO_COLOR: noColour, TERM: term } = environment;
-  return { stream, write: (text) => void stream.write(text), live: stream.isTTY === true && !noColour && term !== "dumb" };
+  return { stream, write: (text) => void stream.write(text), live: isScreen(stream) && !noColour && term !== "dumb" };
 };
+
+/** A terminal that does not know its size, as some that programs open, cannot be drawn over. */
+const isScreen = ({ isTTY, columns, rows }: NodeJS.WriteStream): boolean => isTTY === true && columns > 0 && rows > 0;

@@ -176,7 +176,8 @@ describe("summaryLines()", () => {
 });
 
 describe("terminalOf()", () => {
-  const stream = (isTTY: boolean) => ({ isTTY, write: () => true }) as unknown as NodeJS.WriteStream;
+  const stream = (isTTY: boolean, columns = 80) => ({ isTTY, columns, rows: 24, write: () => true }) as unknown as NodeJS.WriteStream;
+  it("a terminal that does not know its size", () => expect(terminalOf(stream(true, 0), {}).live).toBe(false));
   it.each([
     ["a terminal", true, {}, true],
     ["a pipe", false, {}, false],
