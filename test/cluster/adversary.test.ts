@@ -80,10 +80,12 @@ describe("whatever a server does", () => {
         const before = performance.now();
         const answer = await transport.put({ path: "/scale", resource: "deployments.apps", body: {} }, BUDGET_MS);
         expect(performance.now() - before).toBeLessThan(BUDGET_MS + SLACK_MS);
-        expect(server.seen).toHaveLength(1);
+        // On a busy machine the budget may end before the request has left: then it was refused, or nobody knows.
+        expect(server.seen.length).toBeLessThanOrEqual(1);
+        if (answer.kind === "failed" && !answer.sent) expect(server.seen).toEqual([]);
         const good = (what.kind === "status" && what.code === 200) || what.kind === "close" || what.kind === "late";
-        if (answer.kind === "written") expect(good).toBe(true);
-        else expect(answer.sent).toBe(true);
+        if (answer.kind === "written") expect([server.seen.length, good]).toEqual([1, true]);
+        else if (server.seen.length === 1) expect(answer.sent).toBe(true);
       }),
       { numRuns: 60 },
     );
