@@ -116,7 +116,7 @@ const clusters = (parent: Command, run: Run): void => {
     .option("--downscale-stabilization <duration>", "controller setting (default: 5m)")
     .option("--cpu-initialization-period <duration>", "controller setting (default: 5m)")
     .option("--initial-readiness-delay <duration>", "controller setting (default: 30s)")
-    .option("--replace", "give a cluster that is there another connection, period or settings; what is not given stays, and so do its partitions")
+    .option("--replace", "give a cluster that is there another connection, period, settings or partitions; what is not given stays")
     .action((name: string, options: AddOptions & Where & { readonly replace?: true }) => {
       const added = newCluster(name, options);
       return run(options.data, (session, printer) => cluster.add(session, printer, added, options.replace === true));

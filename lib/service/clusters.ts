@@ -5,7 +5,9 @@ import { DEFAULT_SETTINGS } from "../model/settings.ts";
 import { listAutoscalers } from "../store/autoscalers.ts";
 import { deleteCluster, getCluster, putCluster } from "../store/clusters.ts";
 import { readHead } from "../store/head.ts";
+import type { RecordWrite } from "../store/record-write.ts";
 import { pauseView, secondsBetween } from "./autoscaler-view.ts";
+import { withWindows } from "./carry-windows.ts";
 import type { Desk } from "./desk.ts";
 import { clustersNamed, findCluster } from "./find.ts";
 import { tellChange } from "./scope-change.ts";
@@ -65,10 +67,7 @@ export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<Cluste
     name: clusterName(wanted.name),
     connection: wanted.connection,
     syncPeriodMs: wanted.syncPeriodMs ?? PERIOD_MS,
-    partitions: (wanted.partitions ?? [{ name: WHOLE_CLUSTER }]).map(({ name, namespaces }) => ({
-      name: partitionName(name),
-      ...(namespaces && { namespaces: namespaces.map(namespace) }),
-    })),
+    partitions: partitionsOf(wanted) ?? [{ name: WHOLE_CLUSTER }],
     settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
     version: 1,
   };
@@ -80,17 +79,19 @@ export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<Cluste
   return view(desk, record);
 };
 
+const partitionsOf = ({ partitions }: NewCluster): ClusterRecord["partitions"] | undefined =>
+  partitions?.map(({ name, namespaces }) => ({ name: partitionName(name), ...(namespaces && { namespaces: namespaces.map(namespace) }) }));
+
 const taken = (name: string): TidemarkError =>
   new TidemarkError("service.exists", `Cannot add cluster "${name}": there is one of that name`, { name });
 
-/** What is not given stays as it is. Throws `service.invalid`, `service.unknown`. */
+/** What is not given stays as it is; other partitions take the windows of their namespaces with them. Throws `service.invalid`, `service.unknown`, `service.busy`, `service.unmovable`. */
 export const replaceCluster = (desk: Desk, wanted: NewCluster): Promise<ClusterView> => {
-  // Namespaces would change their partition, and with it the place of their windows.
-  const moved = wanted.partitions ? ["its partitions cannot be replaced"] : [];
-  refuseFaults("replace", wanted.name, [...faultsOf(wanted), ...moved]);
+  refuseFaults("replace", wanted.name, faultsOf(wanted));
   return edit(desk, wanted.name, "replace", (record) => ({
     ...record,
     connection: wanted.connection,
+    partitions: partitionsOf(wanted) ?? record.partitions,
     syncPeriodMs: wanted.syncPeriodMs ?? record.syncPeriodMs,
     settings: { ...record.settings, ...wanted.settings },
   }));
@@ -100,11 +101,15 @@ const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly st
   if (faults.length > 0) throw new TidemarkError("service.invalid", `Cannot ${verb} cluster "${name}": ${faults.join("; ")}`, { faults });
 };
 
-const faultsOf = ({ name, syncPeriodMs: periodMs = PERIOD_MS, partitions = [] }: NewCluster): readonly string[] => {
+/** A window of recommendations longer than any manifest may ask for would outgrow its page (docs/storage.md, "Bytes"). */
+const STABILIZATION_MOST_MS = 3_600_000;
+
+const faultsOf = ({ name, syncPeriodMs: periodMs = PERIOD_MS, partitions = [], settings = {} }: NewCluster): readonly string[] => {
   const named = partitions.flatMap(({ namespaces }) => namespaces ?? []);
   return [
     ...(LABEL.test(name) ? [] : [`its name ${LABEL_WORDS}`]),
     ...(periodMs >= PERIOD_LEAST_MS && periodMs <= PERIOD_MOST_MS ? [] : [`its sync period is ${periodMs / 1000} s, must be 5 s to 15 min`]),
+    ...((settings.downscaleStabilizationMs ?? 0) <= STABILIZATION_MOST_MS ? [] : ["its downscale stabilization must be at most 1 h"]),
     ...partitions.filter((partition) => !LABEL.test(partition.name)).map((partition) => `the partition name "${partition.name}" ${LABEL_WORDS}`),
     ...named.filter((text) => !LABEL.test(text)).map((text) => `the namespace "${text}" ${LABEL_WORDS}`),
     ...twice(partitions.map((partition) => partition.name)).map((text) => `the partition "${text}" is named twice`),
@@ -125,8 +130,11 @@ const edit = async (
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const before = await findCluster(desk, name);
     const after = { ...change(before), version: before.version + 1 };
-    await tellChange(desk, { scope: "cluster", name, version: after.version, verb, before, after });
-    if ((await putCluster(desk.tables, after, before.version)).kind === "stored") return view(desk, after);
+    const write = async (): Promise<RecordWrite> => {
+      await tellChange(desk, { scope: "cluster", name, version: after.version, verb, before, after });
+      return putCluster(desk.tables, after, before.version);
+    };
+    if ((await withWindows(desk, before, after, write)).kind === "stored") return view(desk, after);
   }
   throw new TidemarkError("service.conflict", `Cannot edit cluster "${name}": others are editing it`, { name });
 };

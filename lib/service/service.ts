@@ -20,7 +20,7 @@ export interface Service {
   clusters(): AsyncIterable<ClusterView>;
   cluster(name: string): Promise<ClusterView>;
   addCluster(cluster: NewCluster): Promise<ClusterView>;
-  /** Another connection, period or settings for a cluster that is there; its partitions stay. */
+  /** Another connection, period, settings or partitions for a cluster that is there; what is not given stays, and windows go where their namespaces go. */
   replaceCluster(cluster: NewCluster): Promise<ClusterView>;
   pauseCluster(name: string, untilMs?: number): Promise<ClusterView>;
   resumeCluster(name: string): Promise<ClusterView>;

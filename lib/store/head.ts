@@ -32,6 +32,8 @@ export interface Head {
   readonly intents: readonly Intent[];
   /** Open intents that this code cannot read: their autoscalers hold until somebody looks. */
   readonly unreadable: readonly UnreadableIntent[];
+  /** Version of the cluster under which namespaces were last moved to or from here: while the cluster still has it, nobody knows yet whether they were (moving.ts). */
+  readonly movingVersion?: number;
 }
 
 export interface UnreadableIntent {
@@ -56,6 +58,7 @@ const stored = z.object({
   pageGeneration: count,
   pages: z.array(count).default([]),
   intents: z.record(z.string(), z.instanceof(Uint8Array)).default({}),
+  movingVersion: z.number().int().exactOptional(),
 });
 
 /** The head as its item says; what nobody wrote yet is zero. */

@@ -4,6 +4,7 @@ import type { Head } from "../store/head.ts";
 import { type LoadedPages, loadPages } from "./load-pages.ts";
 import { type LoadedSpecs, readSpecs } from "./load-specs.ts";
 import type { SyncMessage } from "./message.ts";
+import { decidedCluster } from "./moving.ts";
 import type { SyncPorts } from "./ports.ts";
 import type { Remembered } from "./warm-cache.ts";
 
@@ -22,7 +23,8 @@ export interface Loaded extends LoadedPages {
  * this partition.
  */
 export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): Promise<Loaded | undefined> => {
-  const [fleet, cluster] = await both(getFleet(ports.tables), getCluster(ports.tables, message.cluster));
+  const [fleet, found] = await both(getFleet(ports.tables), getCluster(ports.tables, message.cluster));
+  const cluster = found && (await decidedCluster(ports.tables, found, head));
   if (!cluster?.partitions.some(({ name }) => name === message.partition)) return undefined;
   const remembered = ports.cache.get(message);
   const readMs = ports.tables.clock();

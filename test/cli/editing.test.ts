@@ -173,8 +173,14 @@ describe("tidemark cluster and fleet", () => {
       settings: { tolerance: 0.05 },
       version: 2,
     });
-    expect((await run("cluster", "add", "eks-1", "--replace", "--secret", "s", "--partition", "one")).err).toBe(
-      'error: Cannot replace cluster "eks-1": its partitions cannot be replaced\n',
+    const whole = ["--replace", "--secret", "prod/eks-1", "--partition", "rest"];
+    expect(await run("cluster", "add", "eks-1", ...whole)).toEqual(said(0, 'Cluster "eks-1" replaced\n'));
+    expect(await run("cluster", "add", "eks-1", ...whole, "--partition", "shop=shop")).toEqual(said(0, 'Cluster "eks-1" replaced\n'));
+    expect((await run("cluster", "add", "eks-1", ...whole, "--partition", "more")).err).toBe(
+      'error: Cannot replace cluster "eks-1": only one partition may hold all other namespaces\n',
+    );
+    expect((await run("cluster", "add", "eks-1", ...whole, "--downscale-stabilization", "2h")).err).toBe(
+      'error: Cannot replace cluster "eks-1": its downscale stabilization must be at most 1 h\n',
     );
     expect((await run("cluster", "add", "eks-2", "--replace", "--secret", "s")).err).toBe(
       'error: Cannot find cluster "eks-2": the nearest name is "eks-1"\n',

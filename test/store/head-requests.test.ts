@@ -4,6 +4,7 @@ import { claimParams } from "../../lib/store/claim.ts";
 import { readHeadParams } from "../../lib/store/head.ts";
 import { intendParams } from "../../lib/store/intend.ts";
 import { encodeIntent } from "../../lib/store/intent-codec.ts";
+import { adoptPagesParams, markMovingParams } from "../../lib/store/moving.ts";
 import { giveBackParams, releaseParams } from "../../lib/store/release.ts";
 import { intent, PARTITION } from "./records.ts";
 
@@ -50,6 +51,43 @@ describe("the requests that write a head", () => {
         ":now": { N: "1000" },
         ":i0": { B: encodeIntent(one) },
         ":i1": { B: encodeIntent(other) },
+      },
+    });
+  });
+
+  it("markMovingParams() says under which version of the cluster namespaces move, and raises the epoch above all that take part", () => {
+    expect(markMovingParams("state", HELD, { clusterVersion: 7, epoch: 30 }, "t6")).toEqual({
+      TableName: "state",
+      Key: KEY,
+      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, epoch = :raised, movingVersion = :version",
+      ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
+      ExpressionAttributeNames: { "#token": "token" },
+      ExpressionAttributeValues: {
+        ":epoch": { N: "5" },
+        ":seen": { N: "12" },
+        ":one": { N: "1" },
+        ":token": { S: "t6" },
+        ":raised": { N: "30" },
+        ":version": { N: "7" },
+      },
+    });
+  });
+
+  it("adoptPagesParams() names the pages of a new generation and keeps the lease", () => {
+    expect(adoptPagesParams("state", HELD, { generation: 3, pages: [30, 30], nowMs: 950 }, "t7")).toEqual({
+      TableName: "state",
+      Key: KEY,
+      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, pageGeneration = :generation, pages = :pages",
+      ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
+      ExpressionAttributeNames: { "#token": "token" },
+      ExpressionAttributeValues: {
+        ":epoch": { N: "5" },
+        ":seen": { N: "12" },
+        ":one": { N: "1" },
+        ":token": { S: "t7" },
+        ":now": { N: "950" },
+        ":generation": { N: "3" },
+        ":pages": { L: [{ N: "30" }, { N: "30" }] },
       },
     });
   });

@@ -1,0 +1,162 @@
+import { describe, expect, it } from "vitest";
+import { openService } from "../../lib/service/open.ts";
+import type { NewCluster } from "../../lib/service/service.ts";
+import { around, type TableClient } from "../contracts/faults.ts";
+import { PERIOD_MS, START_MS, workloadOf } from "../sync/world.ts";
+import { CART, type Moving, newMoving, REST, SHOP, SHOPS } from "./world/moving.ts";
+
+const CONNECTION = { kind: "kubeconfig", path: "none" } as const;
+const wantedOf = (moving: Moving, partitions: NewCluster["partitions"]): NewCluster => ({
+  name: moving.world.record.name,
+  connection: CONNECTION,
+  ...(partitions && { partitions }),
+});
+const DIVIDED = [{ name: SHOPS, namespaces: [SHOP, CART] }, { name: REST }];
+const WHOLE = [{ name: REST }];
+const UIDS = ["cart-1", "cart-2", "infra-1", "infra-2", "shop-1", "shop-2"].map((name) => `uid-${name}`);
+
+/** First recommendation of each autoscaler: lost windows would begin anew. */
+const firstSeen = async (moving: Moving) =>
+  Object.fromEntries([...(await moving.windows())].map(([uid, { memory }]) => [uid, memory.recommendations?.[0]?.firstMs]).sort());
+const ALL_FROM_THE_START = Object.fromEntries(UIDS.map((uid) => [uid, START_MS + PERIOD_MS]));
+
+const synced = async (times = 3): Promise<Moving> => {
+  const moving = await newMoving();
+  for (let at = 0; at < times; at++) await moving.syncAll();
+  return moving;
+};
+
+class Died extends Error {}
+
+/** Calls to the tables that end at the nth, before or after it took effect. */
+const dyingAt = (client: TableClient, dieAt: number, after: boolean): TableClient => {
+  let calls = 0;
+  return around(client, async (_command, send) => {
+    const nth = ++calls;
+    if (nth < dieAt) return send();
+    if (nth === dieAt && after) await send();
+    throw new Died();
+  });
+};
+
+const replaced = async (moving: Moving, client: TableClient): Promise<"done" | "died"> => {
+  try {
+    await openService(moving.desk(client)).replaceCluster(wantedOf(moving, DIVIDED));
+    return "done";
+  } catch (error) {
+    if (!(error instanceof Died)) throw error;
+    return "died";
+  }
+};
+
+const diesAndIsDoneAgain = async (dieAt: number, after: boolean): Promise<"done" | "died"> => {
+  const moving = await synced();
+  const { client } = moving.world.tables;
+  const ended = await replaced(moving, dyingAt(client, dieAt, after));
+  expect(await firstSeen(moving), `died at call ${dieAt}`).toEqual(ALL_FROM_THE_START);
+  // The dead mover's leases run out, and syncs go on with whatever partitions there are.
+  for (let at = 0; at < 4; at++) await moving.syncAll();
+  expect(await firstSeen(moving), `died at call ${dieAt}, synced`).toEqual(ALL_FROM_THE_START);
+  await replaced(moving, client);
+  await moving.syncAll();
+  expect(await firstSeen(moving), `died at call ${dieAt}, done again`).toEqual(ALL_FROM_THE_START);
+  expect((await moving.cluster()).partitions).toHaveLength(2);
+  return ended;
+};
+
+describe("replacing the partitions of a cluster", () => {
+  it("carries the windows of the namespaces that pass, there and back", async () => {
+    const moving = await synced();
+    const service = openService(moving.desk());
+    expect((await service.replaceCluster(wantedOf(moving, DIVIDED))).partitions).toMatchObject([{ name: SHOPS }, { name: REST }]);
+    expect(await firstSeen(moving)).toEqual(ALL_FROM_THE_START);
+    expect(await moving.syncAll()).toMatchObject([
+      { kind: "completed", autoscalers: 4 },
+      { kind: "completed", autoscalers: 2 },
+    ]);
+    expect(await firstSeen(moving)).toEqual(ALL_FROM_THE_START);
+    await service.replaceCluster(wantedOf(moving, WHOLE));
+    expect(await moving.syncAll()).toMatchObject([{ kind: "completed", autoscalers: 6 }]);
+    expect(await firstSeen(moving)).toEqual(ALL_FROM_THE_START);
+  });
+
+  it("ends a run where its own partition was last evaluated, and never uses an epoch again", async () => {
+    const moving = await synced();
+    const before = await moving.head(REST);
+    moving.world.nowMs += 4_000;
+    await openService(moving.desk()).replaceCluster(wantedOf(moving, DIVIDED));
+    const [run] = (await moving.windows()).get("uid-shop-1")?.memory.recommendations ?? [];
+    expect(run?.lastMs).toBe(before.evaluatedMs);
+    const [shops, rest] = [await moving.head(SHOPS), await moving.head(REST)];
+    expect(shops.epoch).toBeGreaterThan(before.epoch);
+    expect(rest.epoch).toBeGreaterThan(before.epoch);
+    expect(shops.nowMs).toBe(before.nowMs);
+  });
+
+  it("waits for open intents, and the scale that settles counts where the autoscaler goes", async () => {
+    const moving = await synced();
+    workloadOf(moving.world, "shop-1").demand = 7;
+    moving.world.cluster.faults.push("lost answer");
+    await moving.syncAll();
+    expect((await moving.head(REST)).intents).toHaveLength(1);
+    await openService(moving.desk()).replaceCluster(wantedOf(moving, DIVIDED));
+    expect((await moving.head(REST)).intents).toEqual([]);
+    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 4, eventId: "uid-shop-1:4" }]);
+  });
+
+  it("is refused while an intent stays open, and changes nothing", async () => {
+    const moving = await synced();
+    workloadOf(moving.world, "shop-1").demand = 7;
+    moving.world.cluster.faults.push("lost answer");
+    await moving.syncAll();
+    const desk = moving.desk();
+    const still = { ...desk, tables: { ...desk.tables, wait: async () => undefined } };
+    const [before, { epoch }] = [await moving.cluster(), await moving.head(REST)];
+    await expect(openService(still).replaceCluster(wantedOf(moving, DIVIDED))).rejects.toMatchObject({
+      name: "TidemarkError",
+      code: "service.busy",
+      message: `Cannot move namespaces of cluster "${before.name}": partition "default" has an open intent; try again later`,
+    });
+    expect(await moving.cluster()).toEqual(before);
+    expect((await moving.head(REST)).epoch).toBe(epoch);
+  });
+
+  it("is refused where a namespace with autoscalers would be held by nobody", async () => {
+    const moving = await synced();
+    await expect(openService(moving.desk()).replaceCluster(wantedOf(moving, [{ name: REST, namespaces: [SHOP] }]))).rejects.toMatchObject({
+      code: "service.unmovable",
+      message: 'Cannot move namespace "cart": it has autoscalers, "cart-1" first, and no partition would hold it',
+    });
+    expect((await moving.cluster()).version).toBe(1);
+  });
+
+  it("never loses a window, wherever it dies, and is done by doing it again", async () => {
+    let died = 0;
+    for (const after of [false, true]) {
+      for (let dieAt = 1; (await diesAndIsDoneAgain(dieAt, after)) === "died"; dieAt++) died++;
+    }
+    expect(died).toBeGreaterThan(20);
+  });
+
+  it("is refused its flip when it stalls past its leases, and what was scaled meanwhile comes along", async () => {
+    const moving = await synced();
+    let stalled = 0;
+    const client = around(moving.world.tables.client, async (command, send) => {
+      // The put of the cluster: every other put of the mover is a page or an item of history.
+      if (command === "PutItemCommand" && stalled === 0 && (await moving.head(SHOPS).catch(() => undefined))?.pages.length === 1) {
+        stalled++;
+        moving.world.nowMs += 40_000;
+        workloadOf(moving.world, "shop-1").demand = 9;
+        await moving.syncAll();
+      }
+      return send();
+    });
+    await openService(moving.desk(client)).replaceCluster(wantedOf(moving, DIVIDED));
+    expect(stalled).toBe(1);
+    // Version 2 is the sync's, which decided the race; 3 the flip that came after it.
+    expect((await moving.cluster()).version).toBe(3);
+    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 6 }]);
+    await moving.syncAll();
+    expect(await firstSeen(moving)).toMatchObject(Object.fromEntries(Object.entries(ALL_FROM_THE_START).filter(([uid]) => uid !== "uid-shop-1")));
+  });
+});

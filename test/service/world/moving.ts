@@ -1,0 +1,98 @@
+import { type Namespace, namespace, type PartitionName, partitionName, WHOLE_CLUSTER } from "../../../lib/model/ids.ts";
+import type { ClusterRecord, StoredWindows } from "../../../lib/model/records.ts";
+import type { SyncReport } from "../../../lib/report/sync-report.ts";
+import type { Desk } from "../../../lib/service/desk.ts";
+import { putAutoscaler } from "../../../lib/store/autoscalers.ts";
+import { getCluster } from "../../../lib/store/clusters.ts";
+import { type Head, readHead } from "../../../lib/store/head.ts";
+import { insertByPut } from "../../../lib/store/history-put.ts";
+import { decodePage } from "../../../lib/store/page-codec.ts";
+import { readPage } from "../../../lib/store/pages.ts";
+import { partitionOf } from "../../../lib/store/partitions.ts";
+import type { SyncPorts } from "../../../lib/sync/ports.ts";
+import { sync } from "../../../lib/sync/sync.ts";
+import { startMemory } from "../../contracts/engines.ts";
+import type { TableClient } from "../../contracts/faults.ts";
+import { newWorld, PERIOD_MS, type World } from "../../sync/world.ts";
+
+export const [SHOP, CART, INFRA] = [namespace("shop"), namespace("cart"), namespace("infra")];
+export const [REST, SHOPS] = [WHOLE_CLUSTER, partitionName("shops")];
+
+/** A cluster of which the namespaces can be divided anew: an autoscaler "<namespace>-<n>" for each of two in three namespaces. */
+export interface Moving {
+  readonly world: World;
+  /** A desk whose calls to the tables go through `client`; its waits move the clock by a period and sync everything. */
+  desk(client?: TableClient): Desk;
+  readonly cluster: () => Promise<ClusterRecord>;
+  readonly head: (partition: PartitionName) => Promise<Head>;
+  /** Syncs every partition that the cluster has, one period later. */
+  syncAll(ports?: SyncPorts): Promise<readonly SyncReport[]>;
+  /** By uid, what the page of the partition that decides it says. */
+  windows(): Promise<ReadonlyMap<string, StoredWindows["windows"]>>;
+}
+
+export const newMoving = async (): Promise<Moving> => {
+  const engine = await startMemory();
+  const world = await newWorld(engine.client, engine.tables, {});
+  const { name } = world.record;
+  const cluster = async (): Promise<ClusterRecord> => {
+    const found = await getCluster(world.tables, name);
+    if (!found) throw new Error("the cluster is gone");
+    return found;
+  };
+  for (const inside of [SHOP, CART, INFRA]) for (const at of [1, 2]) await add(world, inside, `${inside}-${at}`);
+  const head = async (partition: PartitionName): Promise<Head> => {
+    const found = await readHead(world.tables, { cluster: name, partition });
+    if (!found) throw new Error(`partition ${partition} has no head`);
+    return found;
+  };
+  const warm = world.worker();
+  const syncAll = async (ports = warm): Promise<readonly SyncReport[]> => {
+    world.nowMs += PERIOD_MS;
+    const reports: SyncReport[] = [];
+    for (const { name: partition } of (await cluster()).partitions) {
+      reports.push(await sync(ports, { cluster: name, partition, dueMs: world.nowMs, periodMs: PERIOD_MS }));
+    }
+    return reports;
+  };
+  return {
+    world,
+    cluster,
+    head,
+    syncAll,
+    desk: (client = world.tables.client) => {
+      const tables = { ...world.tables, client, wait: async () => void (await syncAll()) };
+      return { tables, insert: insertByPut(tables), clock: () => world.nowMs, by: "ada", newUid: () => "new" };
+    },
+    windows: async () => {
+      const all = new Map<string, StoredWindows["windows"]>();
+      const record = await cluster();
+      for (const { name: partition } of record.partitions) {
+        const decided = (await stored(world, partition)).filter(({ uid }) => partitionOf(record, namespaceOf(uid)) === partition);
+        for (const { uid, windows } of decided) all.set(uid, windows);
+      }
+      return all;
+    },
+  };
+};
+
+/** "uid-<namespace>-<n>" */
+const namespaceOf = (uid: string): Namespace => namespace(uid.split("-")[1] ?? "");
+
+const add = async (world: World, inside: Namespace, name: string): Promise<void> => {
+  world.cluster.workloads.set(name, { uid: `uid-of-${name}`, replicas: 3, resourceVersion: 1, generation: 1, demand: 3 });
+  await putAutoscaler(world.tables, { ...world.autoscaler(name), namespace: inside }, undefined);
+};
+
+const stored = async ({ tables, record }: World, partition: PartitionName): Promise<readonly StoredWindows[]> => {
+  const ref = { cluster: record.name, partition };
+  const head = await readHead(tables, ref);
+  const entries: StoredWindows[] = [];
+  for (const index of head?.pages.keys() ?? []) {
+    const item = await readPage(tables, { partition: ref, generation: head?.pageGeneration ?? 0, index });
+    const page = item && decodePage(item.body);
+    if (page?.kind !== "read") throw new Error(`page ${index} of ${partition} cannot be read`);
+    entries.push(...page.entries.values());
+  }
+  return entries;
+};
