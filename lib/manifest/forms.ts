@@ -4,6 +4,7 @@ import { readOriginal } from "./hpa/read-original.ts";
 import { readV1 } from "./hpa/read-v1.ts";
 import { readV2 } from "./hpa/read-v2.ts";
 import { readV2Beta1 } from "./hpa/read-v2beta1.ts";
+import { admitNative } from "./tidemark/admit-native.ts";
 import { orMultiThreshold } from "./watermark/admit-multi-threshold.ts";
 import { admitWatermarkAs } from "./watermark/admit-watermark.ts";
 
@@ -19,6 +20,7 @@ export const FORMS: readonly Form[] = [
   { apiVersion: "autoscaling/v2alpha1", kind: HPA, admit: orMultiThreshold(admitHpa(readV2Beta1)) },
   { apiVersion: "extensions/v1beta1", kind: HPA, admit: orMultiThreshold(admitHpa(readOriginal)) },
   { apiVersion: "datadoghq.com/v1alpha1", kind: WPA, admit: admitWatermarkAs({ counts: "ready", apiVersion: "datadoghq.com/v1alpha1", kind: WPA }) },
+  { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", admit: admitNative },
 ];
 
 /** Those that a Kubernetes API of version 1.37 serves; it answers the others with status 400 (hpa.md 0.2). */

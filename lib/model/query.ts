@@ -1,7 +1,8 @@
 import type { ScaleReading } from "./observation.ts";
 import { canonicalSelector, selectorOf } from "./selector.ts";
 import { parseSelector } from "./selector-text.ts";
-import type { AutoscalerSpec, DescribedObject, HpaMetric, HpaSpec, MetricIdentifier } from "./spec.ts";
+import type { AutoscalerSpec, DescribedObject, HpaMetric, MetricIdentifier } from "./spec.ts";
+import { asHpaMetric } from "./spec-native.ts";
 import type { WatermarkSpec } from "./spec-watermark.ts";
 
 /** One question to custom.metrics.k8s.io about the pods that a selector matches. Selectors are canonical text; empty filters nothing. */
@@ -60,9 +61,16 @@ export const queryKey = (query: MetricQuery): string => {
 export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleReading): Questions => {
   switch (spec.dialect) {
     case "hpa":
-      return hpaQuestions(spec, namespace, scale);
+      return hpaQuestions(spec.metrics, namespace, scale);
     case "watermark":
       return watermarkQuestions(spec);
+    case "tidemark":
+      // Which level a value is compared with changes no question.
+      return hpaQuestions(
+        spec.metrics.map((metric) => asHpaMetric(metric, 0n)),
+        namespace,
+        scale,
+      );
   }
 };
 
@@ -74,16 +82,16 @@ const watermarkQuestions = ({ metrics, recommender, counts }: WatermarkSpec): Qu
   external: metrics.filter(({ source }) => source === "External").flatMap((metric) => asList(externalQuery(metric))),
 });
 
-const hpaQuestions = (spec: HpaSpec, namespace: string, scale: ScaleReading): Questions => {
+const hpaQuestions = (metrics: readonly HpaMetric[], namespace: string, scale: ScaleReading): Questions => {
   const custom: CustomQuery[] = [];
   const external: ExternalQuery[] = [];
   const podSelector = podSelectorText(scale);
-  for (const metric of spec.metrics) {
+  for (const metric of metrics) {
     if (metric.type === "External") external.push(...asList(externalQuery(metric.metric)));
     if (metric.type === "Object") custom.push(...asList(objectQuery(metric.metric, metric.describedObject, namespace)));
     if (metric.type === "Pods" && podSelector !== undefined) custom.push(...asList(podsQuery(metric.metric, podSelector)));
   }
-  return { podMetrics: spec.metrics.some(needsPodMetrics), pods: spec.metrics.some(needsPods), custom, external };
+  return { podMetrics: metrics.some(needsPodMetrics), pods: metrics.some(needsPods), custom, external };
 };
 
 const asList = <Item>(item: Item | undefined): readonly Item[] => (item === undefined ? [] : [item]);

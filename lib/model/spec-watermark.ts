@@ -1,8 +1,8 @@
 import type { LabelSelector } from "./selector.ts";
-import type { TargetRef } from "./spec.ts";
+import type { Governed, TargetRef } from "./spec.ts";
 
 /** `datadoghq.com/v1alpha1 WatermarkPodAutoscaler`, defaulted (watermark.md 1). Quantities are thousandths, rounded away from zero. */
-export interface WatermarkSpec {
+export interface WatermarkSpec extends Governed {
   readonly dialect: "watermark";
   /**
    * What a value is divided by and a count grows from: the ready pods, as today's controller has it, or the current count, as the multi-threshold document has it

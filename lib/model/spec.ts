@@ -1,10 +1,21 @@
 import type { LabelSelector } from "./selector.ts";
+import type { NativeSpec } from "./spec-native.ts";
 import type { WatermarkSpec } from "./spec-watermark.ts";
 
 /**
  * What an autoscaler is asked to do, after its manifest was validated, defaulted and converted (lib/manifest). The dialect names the rules that decide it.
  */
-export type AutoscalerSpec = HpaSpec | WatermarkSpec;
+export type AutoscalerSpec = HpaSpec | WatermarkSpec | NativeSpec;
+
+/** What only a `tidemark.dev/v1` manifest says of an autoscaler, whatever rules decide it. */
+export interface Governed {
+  /** Who answers for it; for people. */
+  readonly owner?: string;
+  /** Everything is decided and told, nothing is written. */
+  readonly dryRun?: boolean;
+  /** Held before this instant, and decided all the same. */
+  readonly pausedUntilMs?: number;
+}
 
 /** The workload whose scale subresource is written. */
 export interface TargetRef {
@@ -14,7 +25,7 @@ export interface TargetRef {
 }
 
 /** `autoscaling/v2` and every form that converts to it (hpa.md 1). */
-export interface HpaSpec {
+export interface HpaSpec extends Governed {
   readonly dialect: "hpa";
   /** "original": the rules of the first design (proposals.md §1), with one Resource metric of CPU utilisation. Absent: those of hpa.md. */
   readonly rules?: "original";

@@ -3,6 +3,7 @@ import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { Change } from "./scale-events.ts";
 import { afterHpaWrite, withHpaScale } from "./steps/hpa/after-write.ts";
+import { afterNativeWrite, withNativeScale } from "./steps/tidemark/after-write.ts";
 import { afterWatermarkWrite, withWatermarkScale } from "./steps/watermark/after-write.ts";
 
 export interface WriteReport {
@@ -30,6 +31,8 @@ export const afterWrite = ({ spec, ...report }: WriteReport): Written => {
       return afterHpaWrite(spec, report);
     case "watermark":
       return afterWatermarkWrite(report);
+    case "tidemark":
+      return afterNativeWrite(spec, report);
   }
 };
 
@@ -40,5 +43,7 @@ export const withScale = (windows: Windows, spec: AutoscalerSpec, change: Change
       return withHpaScale(windows, spec, change);
     case "watermark":
       return withWatermarkScale(windows, change);
+    case "tidemark":
+      return withNativeScale(windows, spec, change);
   }
 };

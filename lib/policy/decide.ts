@@ -6,8 +6,10 @@ import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import { HPA_STEPS } from "./dialects/hpa.ts";
 import { ORIGINAL_STEPS } from "./dialects/original.ts";
+import { decideNative } from "./dialects/tidemark.ts";
 import { decideWatermark } from "./dialects/watermark.ts";
 import { runSteps } from "./steps/hpa/run.ts";
+import { override } from "./steps/tidemark/override.ts";
 
 /** Everything that a decision depends on; equal inputs give equal decisions. */
 export interface DecideInput {
@@ -21,12 +23,16 @@ export interface DecideInput {
 }
 
 /** What to do with one workload now, and why. Pure; a metric that is missing or absurd is a reason to hold inside the decision, never an exception. */
-export const decide = (input: DecideInput): Decision => {
+export const decide = (input: DecideInput): Decision => override(decideByRules(input), input.spec, input.nowMs);
+
+const decideByRules = (input: DecideInput): Decision => {
   const { spec } = input;
   switch (spec.dialect) {
     case "hpa":
       return runSteps(spec.rules === "original" ? ORIGINAL_STEPS : HPA_STEPS, { ...input, spec });
     case "watermark":
       return decideWatermark({ ...input, spec });
+    case "tidemark":
+      return decideNative({ ...input, spec });
   }
 };

@@ -1,5 +1,6 @@
 import { binaryText, decimalText } from "../model/quantity.ts";
 import type { AutoscalerSpec, HpaMetric, MetricTarget } from "../model/spec.ts";
+import type { NativeMetric } from "../model/spec-native.ts";
 import type { MetricView } from "./views.ts";
 
 /** The metrics of a spec before any sync measured them: each with its target. */
@@ -14,7 +15,15 @@ export const unmeasured = (spec: AutoscalerSpec): readonly MetricView[] => {
         name,
         target: `${decimalText(lowMilli)}..${decimalText(highMilli)}`,
       }));
+    case "tidemark":
+      return spec.metrics.map((metric) => ({ kind: "unmeasured", type: metric.source.type, name: metric.name, target: bandText(metric) }));
   }
+};
+
+/** A target, or two watermarks, as a sync shows them. */
+const bandText = ({ band, measure }: NativeMetric): string => {
+  const unit = measure === "Percent" ? "%" : "";
+  return band.kind === "target" ? `${decimalText(band.milli)}${unit}` : `${decimalText(band.lowMilli)}${unit}..${decimalText(band.highMilli)}${unit}`;
 };
 
 const nameOf = (metric: HpaMetric): string => {

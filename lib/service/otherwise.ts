@@ -2,7 +2,7 @@ import type { MetricOutcome, StepOutcome } from "../model/decision.ts";
 import type { Evaluation } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
-import type { WatermarkSpec } from "../model/spec-watermark.ts";
+import type { Band } from "../model/spec-native.ts";
 import { isHeld } from "./autoscaler-view.ts";
 import { timesTarget } from "./metric-targets.ts";
 import { timeText } from "./time-text.ts";
@@ -51,9 +51,11 @@ const leadingMetric = ({ evaluation, spec, settings }: Circumstances): readonly 
     .filter((metric): metric is Measured => metric.kind === "measured")
     .reduce<Measured | undefined>((most, metric) => (most && most.proposal >= metric.proposal ? most : metric), undefined);
   if (!leading || from === undefined) return [];
-  if (spec?.dialect === "watermark") return [betweenTheMarks(leading, spec, from)];
-  const up = 1 + (spec?.behavior?.scaleUp.tolerance ?? settings.tolerance);
-  const down = 1 - (spec?.behavior?.scaleDown.tolerance ?? settings.tolerance);
+  const width = marksWidth(spec, leading.name);
+  if (width !== undefined) return [betweenTheMarks(leading, width, from)];
+  const own = tolerances(spec, leading.name);
+  const up = 1 + (own.up ?? settings.tolerance);
+  const down = 1 - (own.down ?? settings.tolerance);
   const { name, value, target, proposal } = leading;
   const leads = evaluation.metrics.length > 1 ? `${name} decides, because it asks for most; it` : name;
   const measured = `${leads} is at ${value} against ${target}`;
@@ -64,9 +66,26 @@ const leadingMetric = ({ evaluation, spec, settings }: Circumstances): readonly 
     : [`${measured} and asks for ${proposal}: at or above ${timesTarget(target, down)} it would ask for no fewer than ${from}`];
 };
 
-const betweenTheMarks = ({ name, value, target, proposal }: Measured, { toleranceMilli }: WatermarkSpec, from: number): string => {
+type Spec = Circumstances["spec"];
+
+const bandOf = (spec: Spec, metric: string): Band | undefined =>
+  spec?.dialect === "tidemark" ? spec.metrics.find(({ name }) => name === metric)?.band : undefined;
+
+/** How the marks of a metric are to be read; `undefined` where it has a target. */
+const marksWidth = (spec: Spec, metric: string): string | undefined => {
+  if (spec?.dialect === "watermark") return `widened by ${Number(spec.toleranceMilli) / 10} %`;
+  return bandOf(spec, metric)?.kind === "watermarks" ? "both included" : undefined;
+};
+
+const tolerances = (spec: Spec, metric: string): { readonly up?: number | undefined; readonly down?: number | undefined } => {
+  if (spec?.dialect === "hpa") return { up: spec.behavior?.scaleUp.tolerance, down: spec.behavior?.scaleDown.tolerance };
+  const band = bandOf(spec, metric);
+  return band?.kind === "target" ? { up: band.toleranceUp, down: band.toleranceDown } : {};
+};
+
+const betweenTheMarks = ({ name, value, target, proposal }: Measured, width: string, from: number): string => {
   const wants = proposal === from ? "asks for no change" : `asks for ${proposal}`;
-  return `${name} is at ${value} and ${wants}: between its marks ${target}, widened by ${Number(toleranceMilli) / 10} %, the count would stay at ${from}`;
+  return `${name} is at ${value} and ${wants}: between its marks ${target}, ${width}, the count would stay at ${from}`;
 };
 
 const limitSentence = ({ step, before, after, limit }: StepOutcome, { windows }: Circumstances): readonly string[] => {

@@ -1,5 +1,6 @@
 import type { ControllerSettings } from "../model/settings.ts";
-import type { AutoscalerSpec, HpaSpec, ScalingPolicy, ScalingRules } from "../model/spec.ts";
+import type { AutoscalerSpec, HpaSpec, ScalingRules } from "../model/spec.ts";
+import type { NativePolicy, NativeSpec } from "../model/spec-native.ts";
 import type { WatermarkSpec } from "../model/spec-watermark.ts";
 import type { Memory, RecommendationRun, ScaleChange, Status, Windows } from "../model/windows.ts";
 import { timeText } from "./time-text.ts";
@@ -29,7 +30,7 @@ export interface StabilizationView {
 
 export interface RateView {
   readonly direction: Direction;
-  readonly type: ScalingPolicy["type"];
+  readonly type: NativePolicy["type"];
   readonly value: number;
   readonly periodSeconds: number;
   /** Pods added and removed inside the period, by the scale events below. */
@@ -54,27 +55,55 @@ export const windowsView = (spec: AutoscalerSpec, { memory, status }: Windows, m
     case "hpa":
       return hpaView(spec, memory, moment);
     case "watermark":
-      return { ...NO_WINDOWS, forbidden: forbidden(spec, status, moment.nowMs) };
+      return { ...NO_WINDOWS, forbidden: forbidden(watermarkWindows(spec), status, moment.nowMs) };
+    case "tidemark":
+      return nativeView(spec, { memory, status }, moment);
   }
 };
 
+const watermarkWindows = (spec: WatermarkSpec): Forbidden => ({
+  scaleUp: spec.upscaleForbiddenWindowSeconds,
+  scaleDown: spec.downscaleForbiddenWindowSeconds,
+});
+
+/** Seconds a direction is closed for. */
+type Forbidden = Readonly<Record<Direction, number>>;
+
 /** One scale of either direction closes both (watermark.md 2.9). */
-const forbidden = (spec: WatermarkSpec, { lastScaleMs }: Status, nowMs: number): readonly ForbiddenView[] =>
-  (
-    [
-      ["scaleUp", spec.upscaleForbiddenWindowSeconds],
-      ["scaleDown", spec.downscaleForbiddenWindowSeconds],
-    ] as const
-  ).map(([direction, windowSeconds]) => {
+const forbidden = (windows: Forbidden, { lastScaleMs }: Status, nowMs: number): readonly ForbiddenView[] =>
+  (["scaleUp", "scaleDown"] as const).map((direction) => {
+    const windowSeconds = windows[direction];
     const endMs = lastScaleMs === undefined ? undefined : lastScaleMs + windowSeconds * 1000;
     return { direction, windowSeconds, ...(endMs !== undefined && endMs > nowMs && { until: timeText(endMs) }) };
   });
 
-const hpaView = (spec: HpaSpec, memory: Memory, { settings, nowMs, count }: Moment): WindowsView => {
-  // Places of the list are used again, so that it is not in order of time (hpa.md 3.8).
-  const runs = (memory.recommendations ?? []).toSorted((a, b) => a.lastMs - b.lastMs || a.firstMs - b.firstMs);
+const nativeView = (spec: NativeSpec, { memory, status }: Windows, { nowMs, count }: Moment): WindowsView => {
+  const runs = inOrder(memory);
   return {
-    recommendations: inRows(runs).map((run) => ({ replicas: run.replicas, first: timeText(run.firstMs), last: timeText(run.lastMs) })),
+    recommendations: rowsOf(runs),
+    stabilization: DIRECTIONS.map((direction) =>
+      stabilization({ direction, windowSeconds: spec[direction].stabilizationWindowSeconds }, runs, nowMs, count),
+    ),
+    rates: DIRECTIONS.flatMap((direction) =>
+      policiesOf(spec[direction]).map(({ valueMilli, ...policy }) => rate(direction, { ...policy, value: valueMilli / 1000 }, memory, nowMs)),
+    ),
+    forbidden: forbidden({ scaleUp: spec.scaleUp.forbiddenAfterEventSeconds, scaleDown: spec.scaleDown.forbiddenAfterEventSeconds }, status, nowMs),
+  };
+};
+
+const DIRECTIONS = ["scaleUp", "scaleDown"] as const;
+
+/** Places of the list are used again, so that it is not in order of time (hpa.md 3.8). */
+const inOrder = ({ recommendations }: Memory): readonly RecommendationRun[] =>
+  (recommendations ?? []).toSorted((a, b) => a.lastMs - b.lastMs || a.firstMs - b.firstMs);
+
+const rowsOf = (runs: readonly RecommendationRun[]): WindowsView["recommendations"] =>
+  inRows(runs).map((run) => ({ replicas: run.replicas, first: timeText(run.firstMs), last: timeText(run.lastMs) }));
+
+const hpaView = (spec: HpaSpec, memory: Memory, { settings, nowMs, count }: Moment): WindowsView => {
+  const runs = inOrder(memory);
+  return {
+    recommendations: rowsOf(runs),
     stabilization: windowsOf(spec, settings).map((window) => stabilization(window, runs, nowMs, spec.behavior ? count : undefined)),
     rates: (["scaleUp", "scaleDown"] as const).flatMap((direction) =>
       policiesOf(spec.behavior?.[direction]).map((policy) => rate(direction, policy, memory, nowMs)),
@@ -102,7 +131,9 @@ const windowsOf = (spec: HpaSpec, settings: ControllerSettings): readonly Window
   ];
 };
 
-const policiesOf = (rules: ScalingRules | undefined): readonly ScalingPolicy[] => (rules && rules.selectPolicy !== "Disabled" ? rules.policies : []);
+const policiesOf = <Policy>(
+  rules: { readonly selectPolicy: ScalingRules["selectPolicy"]; readonly policies: readonly Policy[] } | undefined,
+): readonly Policy[] => (rules && rules.selectPolicy !== "Disabled" ? rules.policies : []);
 
 type Window = Pick<StabilizationView, "direction" | "windowSeconds">;
 
@@ -125,8 +156,10 @@ const stronger = (direction: Direction, run: RecommendationRun, than: Recommenda
 const latestOf = (runs: readonly RecommendationRun[]): RecommendationRun | undefined =>
   runs.reduce<RecommendationRun | undefined>((latest, run) => (latest && latest.lastMs >= run.lastMs ? latest : run), undefined);
 
+type Policy = Pick<RateView, "type" | "value" | "periodSeconds">;
+
 /** Changes of both directions count against the limit of either: what was taken away may be added again (hpa.md 3.8.4). */
-const rate = (direction: Direction, policy: ScalingPolicy, memory: Memory, nowMs: number): RateView => {
+const rate = (direction: Direction, policy: Policy, memory: Memory, nowMs: number): RateView => {
   const periodMs = policy.periodSeconds * 1000;
   const inside = (changes: readonly ScaleChange[]): readonly ScaleChange[] => changes.filter((change) => change.atMs > nowMs - periodMs);
   const ups = inside(memory.scaleUps);

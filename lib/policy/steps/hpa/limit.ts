@@ -80,8 +80,8 @@ export const downLimit = (current: number, { selectPolicy, policies }: ScalingRu
  * The count at the beginning of the period, as far as events tell: what both directions changed since is taken back. Of the direction that is limited everything counts that may have
  * happened; of the other one, which gives room, only what surely did.
  */
-const startForUp = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, nowMs: number): number =>
+export const startForUp = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, nowMs: number): number =>
   addI32(addI32(current, -changedWithin(scaleUps, periodMs, nowMs)), surelyChangedWithin(scaleDowns, periodMs, nowMs));
 
-const startForDown = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, nowMs: number): number =>
+export const startForDown = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, nowMs: number): number =>
   addI32(addI32(current, -surelyChangedWithin(scaleUps, periodMs, nowMs)), changedWithin(scaleDowns, periodMs, nowMs));

@@ -34,7 +34,7 @@ const refused = (sync: HpaSync, reason: string, message: string, eventReason: st
 });
 
 /** Name of another autoscaler that also matches one of the pods. */
-const rivalOf = (pods: readonly Pod[], others: readonly Neighbour[], own: string): string | undefined => {
+export const rivalOf = (pods: readonly Pod[], others: readonly Neighbour[], own: string): string | undefined => {
   if (pods.length === 0 || others.length === 0) return undefined;
   const index = neighbourIndex(others);
   for (const { labels } of pods) {

@@ -1,0 +1,78 @@
+import { canonicalOf } from "../../model/quantity.ts";
+import { type AdmitForm, type Json, present } from "../form.ts";
+import { HEAD } from "../hpa/read-v2.ts";
+import { amountText, printed } from "../hpa/stored.ts";
+import { metadataOf, metadataProblems } from "../metadata.ts";
+import { forbidden, type Problem } from "../problem.ts";
+import { isObject, objectOf } from "../shape.ts";
+import { boundProblems } from "./bounds.ts";
+import { admitCarried } from "./carried.ts";
+import { SPEC, SPEC_FIELDS, type SpecRead } from "./fields.ts";
+import { METRIC_FIELDS } from "./metric-fields.ts";
+import { measureOf, nameOf } from "./read-metric.ts";
+import { nativeSpecOf } from "./spec.ts";
+import { nativeProblems } from "./validate.ts";
+import { nativeWarnings } from "./warnings.ts";
+
+const DOCUMENT = objectOf({ ...HEAD, spec: SPEC.shape });
+const FORM = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler" } as const;
+
+/** Admits a PodAutoscaler (docs/pod-autoscaler.md): all problems at once, and warnings for what can never have an effect. */
+export const admitNative: AdmitForm = (document, reading, old) => {
+  const read = DOCUMENT(document, "", reading);
+  const spec = read?.spec ?? SPEC.shape({}, "spec", reading);
+  if (!spec) throw new TypeError("an empty spec can always be read");
+  const misplaced = misplacedProblems(spec.rules, document);
+  if (spec.rules === "hpa" || spec.rules === "watermark") {
+    const outcome = admitCarried(spec.rules, document, spec, reading, old);
+    return { ...outcome, problems: [...governedProblems(spec), ...misplaced, ...outcome.problems] };
+  }
+  const metadata = metadataOf(read?.metadata);
+  reading.warnings.push(...nativeWarnings(spec));
+  const problems = [...metadataProblems(metadata, old?.metadata), ...boundProblems(SPEC.about, spec, "spec"), ...misplaced, ...nativeProblems(spec)];
+  const stored = storedOf(spec);
+  return {
+    metadata,
+    problems: firstOfEach(problems),
+    spec: nativeSpecOf(spec),
+    stored: { ...FORM, spec: printed(stored, canonicalOf) },
+    meaning: printed(stored, amountText),
+  };
+};
+
+/** One sentence a field: its own bounds come before what it contradicts. */
+const firstOfEach = (problems: readonly Problem[]): readonly Problem[] =>
+  [...Map.groupBy(problems, ({ field }) => field).values()].flatMap(([first]) => first ?? []);
+
+const GOVERNING = ["rules", "owner", "dryRun", "pausedUntil"] as const;
+
+const governedProblems = (spec: SpecRead): readonly Problem[] =>
+  GOVERNING.flatMap((name) => boundProblems(SPEC_FIELDS[name].about, spec[name], `spec.${name}`));
+
+const SHARED: readonly string[] = [...GOVERNING, "scaleTargetRef", "minReplicas", "maxReplicas"];
+
+/** Fields of other rules than those named would have no effect: which are meant cannot be guessed. */
+const misplacedProblems = (rules: SpecRead["rules"], document: unknown): readonly Problem[] => {
+  const spec = isObject(document) && isObject(document["spec"]) ? document["spec"] : {};
+  const given = Object.keys(spec).filter((name) => name in SPEC_FIELDS && (spec[name] ?? undefined) !== undefined && !SHARED.includes(name));
+  const foreign = rules === "native" ? given.filter((name) => name === "hpa" || name === "watermark") : given.filter((name) => name !== rules);
+  return foreign.map((name) =>
+    forbidden(
+      `spec.${name}`,
+      `may not be set with rules: ${rules}`,
+      name === "hpa" || name === "watermark" ? `write rules: ${name}` : `move it into spec.${rules}, or write rules: native`,
+    ),
+  );
+};
+
+/** Complete, as it reads back, in the order of the reference: names and measures spelled out; what is off is left out. */
+const storedOf = (spec: SpecRead): Json =>
+  inOrder(SPEC_FIELDS, {
+    ...spec,
+    dryRun: spec.dryRun || undefined,
+    metrics: spec.metrics.map((metric) =>
+      inOrder(METRIC_FIELDS, { ...metric, name: nameOf(metric), measure: measureOf(metric), scaleUpOnly: metric.scaleUpOnly || undefined }),
+    ),
+  });
+
+const inOrder = (fields: object, members: Json): Json => present(Object.fromEntries(Object.keys(fields).map((name) => [name, members[name]])));

@@ -1,0 +1,44 @@
+import { milliOf, type Quantity } from "../../model/quantity.ts";
+import { invalid, notSupported, type Problem, required } from "../problem.ts";
+import { isObject } from "../shape.ts";
+import type { About } from "./field.ts";
+
+/** Everything that a read value breaks of what its description says: required, choices, least and most. */
+export const boundProblems = (about: About, value: unknown, path: string): readonly Problem[] => {
+  if (value === undefined || value === "") return about.required ? [required(path, "", `write ${last(path)}: ${about.meaning}`)] : [];
+  return CHECKS[about.type]?.(about, value, path) ?? [];
+};
+
+type Check = (about: About, value: unknown, path: string) => readonly Problem[];
+
+const memberProblems: Check = ({ fields = {} }, value, path) =>
+  Object.entries(fields).flatMap(([name, member]) => boundProblems(member, isObject(value) ? value[name] : undefined, `${path}.${name}`));
+
+const itemProblems: Check = ({ items }, value, path) =>
+  items && Array.isArray(value) ? value.flatMap((entry: unknown, index) => boundProblems(items, entry, `${path}[${index}]`)) : [];
+
+const choiceProblems: Check = ({ choices = [] }, value, path) => (choices.includes(String(value)) ? [] : [notSupported(path, choices)]);
+
+const timeProblems: Check = (_, value, path) =>
+  isTime(String(value)) ? [] : [invalid(path, "must be an RFC 3339 time", "write it like 2030-01-31T08:00:00Z")];
+
+const rangeProblems = ({ least, most }: About, value: number, path: string): readonly Problem[] => {
+  if (least !== undefined && value < least) return [invalid(path, `must be greater than or equal to ${least}`, `write ${least} or more`)];
+  if (most !== undefined && value > most) return [invalid(path, `must be less than or equal to ${most}`, `write ${most} or less`)];
+  return [];
+};
+
+const last = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
+
+const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
+const isTime = (text: string): boolean => RFC3339.test(text) && !Number.isNaN(Date.parse(text));
+
+/** Texts and flags have no bounds. */
+const CHECKS: Readonly<Partial<Record<About["type"], Check>>> = {
+  object: memberProblems,
+  list: itemProblems,
+  choice: choiceProblems,
+  time: timeProblems,
+  integer: (about, value, path) => rangeProblems(about, Number(value), path),
+  quantity: (about, value, path) => rangeProblems(about, Number(milliOf(value as Quantity)) / 1000, path),
+};

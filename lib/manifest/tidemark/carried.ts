@@ -1,0 +1,79 @@
+import type { AdmitForm, FormOutcome, Json } from "../form.ts";
+import { present } from "../form.ts";
+import { admitHpa } from "../hpa/admit-hpa.ts";
+import { readV2 } from "../hpa/read-v2.ts";
+import type { Problem } from "../problem.ts";
+import { isObject, newReading, type Reading } from "../shape.ts";
+import { admitWatermarkAs } from "../watermark/admit-watermark.ts";
+import type { SpecRead } from "./fields.ts";
+import { governedOf } from "./spec.ts";
+
+/** Fields of every set of rules; the others of a foreign form stand in a block of its name. */
+const SHARED = ["scaleTargetRef", "minReplicas", "maxReplicas"] as const;
+
+type Foreign = "hpa" | "watermark";
+
+/**
+ * A manifest whose rules are those of another form: put together as that form has it, and admitted by it. Its paths are given as this manifest has them. `dryRun` is the
+ * watermark dialect's own.
+ */
+export const admitCarried = (rules: Foreign, document: unknown, read: SpecRead, reading: Reading, old: FormOutcome | undefined): FormOutcome => {
+  const own = newReading();
+  const { admit, apiVersion, kind } = formOf(rules, read);
+  const { counts: _counts, ...block } = read[rules] ?? {};
+  const raw = isObject(document) && isObject(document["spec"]) ? document["spec"] : {};
+  const shared = Object.fromEntries(SHARED.filter((name) => name in raw).map((name) => [name, raw[name]]));
+  const spec = { ...block, ...shared, ...(rules === "watermark" && read.dryRun && { dryRun: true }) };
+  const metadata = isObject(document) ? document["metadata"] : undefined;
+  const outcome = admit({ apiVersion, kind, metadata, spec }, own, old);
+  const ownPath = (field: string): string => pathIn(rules, field);
+  // The shared fields and the metadata were read before: their problems of type are told already.
+  reading.problems.push(...own.problems.filter(({ field }) => ownPath(field) !== field).map((problem) => moved(problem, ownPath)));
+  reading.warnings.push(
+    ...own.warnings
+      .filter(({ field }) => !field.startsWith("metadata"))
+      .map(({ meant, ...warning }) => ({ ...warning, field: ownPath(warning.field), ...(meant !== undefined && { meant: ownPath(meant) }) })),
+  );
+  const stored = storedCarried(rules, read, outcome.stored.spec);
+  return {
+    metadata: outcome.metadata,
+    problems: outcome.problems.map((problem) => moved(problem, ownPath)),
+    spec: { ...outcome.spec, ...governedOf(read) },
+    stored: { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", spec: stored },
+    meaning: { rules, inner: outcome.meaning, governed: governedOf(read), counts: read.watermark?.["counts"] ?? "ready" },
+  };
+};
+
+const formOf = (rules: Foreign, read: SpecRead): { readonly admit: AdmitForm; readonly apiVersion: string; readonly kind: string } => {
+  if (rules === "hpa") return { admit: admitHpa(readV2), apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" };
+  const counts = read.watermark?.["counts"] === "current" ? "current" : "ready";
+  const form = { apiVersion: "datadoghq.com/v1alpha1", kind: "WatermarkPodAutoscaler" };
+  return { admit: admitWatermarkAs({ counts, ...form }), ...form };
+};
+
+const pathIn = (rules: Foreign, field: string): string => {
+  const [, name = "", rest = ""] = /^spec\.(\w+)(.*)$/s.exec(field) ?? [];
+  return name === "" || SHARED.some((shared) => shared === name) ? field : `spec.${rules}.${name}${rest}`;
+};
+
+const moved = (problem: Problem, ownPath: (field: string) => string): Problem => ({ ...problem, field: ownPath(problem.field) });
+
+/** The object as it reads back: shared fields first, the block of the foreign form last. */
+export const storedCarried = (
+  rules: Foreign,
+  read: Pick<SpecRead, "owner" | "pausedUntil" | "dryRun"> & { readonly watermark?: SpecRead["watermark"] },
+  foreign: Json,
+): Json => {
+  const { scaleTargetRef, minReplicas, maxReplicas, dryRun, ...block } = foreign;
+  const counts = rules === "watermark" && read.watermark?.["counts"] === "current" ? "current" : undefined;
+  return present({
+    rules,
+    owner: read.owner || undefined,
+    scaleTargetRef,
+    minReplicas,
+    maxReplicas,
+    dryRun: read.dryRun || dryRun || undefined,
+    pausedUntil: read.pausedUntil || undefined,
+    [rules]: present({ counts, ...block }),
+  });
+};

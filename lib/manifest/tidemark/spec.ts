@@ -1,0 +1,38 @@
+import { milliOf } from "../../model/quantity.ts";
+import type { Governed, TargetRef } from "../../model/spec.ts";
+import type { NativeRules, NativeSpec } from "../../model/spec-native.ts";
+import type { RulesRead, SpecRead } from "./fields.ts";
+import { metricOf } from "./read-metric.ts";
+
+/** What is decided by with `rules: native`. */
+export const nativeSpecOf = (read: SpecRead): NativeSpec => ({
+  dialect: "tidemark",
+  target: targetOf(read),
+  minReplicas: read.minReplicas,
+  maxReplicas: read.maxReplicas ?? 1,
+  metrics: read.metrics.map(metricOf),
+  combine: read.combine,
+  scaleUp: rulesOf(read.scaleUp),
+  scaleDown: rulesOf(read.scaleDown),
+  ...(read.flapBudget && { flapBudget: { reversals: read.flapBudget.reversals ?? 1, periodSeconds: read.flapBudget.periodSeconds ?? 1 } }),
+  ...(read.idle && { idle: read.idle }),
+  ...governedOf(read),
+});
+
+/** What the manifest says whatever rules decide. */
+export const governedOf = ({ owner, dryRun, pausedUntil }: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil">): Governed => ({
+  ...(owner && { owner }),
+  ...(dryRun && { dryRun }),
+  ...(pausedUntil && { pausedUntilMs: Date.parse(pausedUntil) }),
+});
+
+const targetOf = ({ scaleTargetRef }: SpecRead): TargetRef => ({
+  apiVersion: scaleTargetRef?.apiVersion ?? "",
+  kind: scaleTargetRef?.kind ?? "",
+  name: scaleTargetRef?.name ?? "",
+});
+
+const rulesOf = ({ policies, ...rules }: RulesRead): NativeRules => ({
+  ...rules,
+  policies: policies.map(({ type = "Pods", value, periodSeconds = 1 }) => ({ type, valueMilli: value ? Number(milliOf(value)) : 0, periodSeconds })),
+});

@@ -1,0 +1,99 @@
+import type { DescribedObject, Governed, HpaMetric, MetricIdentifier, MetricTarget, TargetRef } from "./spec.ts";
+
+/** `tidemark.dev/v1 PodAutoscaler` with `rules: native`, defaulted (docs/pod-autoscaler.md). With `rules: hpa` or `watermark` the spec is that dialect's own. */
+export interface NativeSpec extends Governed {
+  readonly dialect: "tidemark";
+  readonly target: TargetRef;
+  /** At least 1; fewer only through `idle`. */
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  readonly metrics: readonly NativeMetric[];
+  readonly combine: "Max" | "Min" | "Mean";
+  readonly scaleUp: NativeRules;
+  readonly scaleDown: NativeRules;
+  readonly flapBudget?: FlapBudget;
+  readonly idle?: Idle;
+}
+
+export interface NativeMetric {
+  /** Unique among the metrics of a spec; for people and for the condition that says since when it is missing. */
+  readonly name: string;
+  readonly source: NativeSource;
+  /** Percent: of request or limit, resources only. Average: an amount per pod. Total: the whole value. */
+  readonly measure: "Percent" | "Average" | "Total";
+  readonly band: Band;
+  /** It can ask for more pods, never for fewer. */
+  readonly scaleUpOnly: boolean;
+  readonly onMissing: OnMissing;
+  /** The workload is in use while the whole value is above this, thousandths; only looked at with `idle`. */
+  readonly activationMilli?: bigint;
+}
+
+export type NativeSource =
+  | { readonly type: "Resource"; readonly name: string; readonly container?: string; readonly of: "request" | "limit" }
+  | { readonly type: "Pods"; readonly metric: MetricIdentifier }
+  | { readonly type: "Object"; readonly describedObject: DescribedObject; readonly metric: MetricIdentifier }
+  | { readonly type: "External"; readonly metric: MetricIdentifier };
+
+/** Levels are thousandths, of a percent where the metric is measured in percent. An absent tolerance is the cluster's. */
+export type Band =
+  | { readonly kind: "target"; readonly milli: bigint; readonly toleranceUp?: number; readonly toleranceDown?: number }
+  | { readonly kind: "watermarks"; readonly lowMilli: bigint; readonly highMilli: bigint };
+
+/** None of them ever shrinks a workload. */
+export type OnMissing =
+  | { readonly action: "hold" }
+  | { readonly action: "scaleUpOnly" }
+  | { readonly action: "fallback"; readonly replicas: number; readonly afterSeconds: number };
+
+export interface NativeRules {
+  readonly sustainSeconds: number;
+  readonly stabilizationWindowSeconds: number;
+  readonly selectPolicy: "Max" | "Min" | "Disabled";
+  readonly policies: readonly NativePolicy[];
+  /** A wanted change of fewer pods is not made. */
+  readonly stepMinimum: number;
+  readonly replicaModulo: number;
+  /** After a scale of either direction. */
+  readonly forbiddenAfterEventSeconds: number;
+}
+
+/** Factor: times (or divided by) so many thousandths. */
+export interface NativePolicy {
+  readonly type: "Pods" | "Percent" | "Factor";
+  readonly valueMilli: number;
+  readonly periodSeconds: number;
+}
+
+export interface FlapBudget {
+  readonly reversals: number;
+  readonly periodSeconds: number;
+}
+
+export interface Idle {
+  readonly replicas: number;
+  readonly afterSeconds: number;
+}
+
+/** The same question in the words of autoscaling/v2, with a level of this metric's own measure. */
+export const asHpaMetric = ({ source, measure }: Pick<NativeMetric, "source" | "measure">, levelMilli: bigint): HpaMetric => {
+  const target = targetOf(measure, levelMilli);
+  if (source.type !== "Resource") return { ...source, target };
+  const { name, container } = source;
+  return container === undefined ? { type: "Resource", name, target } : { type: "ContainerResource", name, container, target };
+};
+
+const targetOf = (measure: NativeMetric["measure"], levelMilli: bigint): MetricTarget => {
+  switch (measure) {
+    case "Percent":
+      return { type: "Utilization", averageUtilization: Number(levelMilli / 1000n) };
+    case "Average":
+      return { type: "AverageValue", averageValueMilli: levelMilli };
+    case "Total":
+      return { type: "Value", valueMilli: levelMilli };
+  }
+};
+
+/** How far back the scale events of a spec are looked at, seconds: policies and flap budget. */
+export const longestPeriodSeconds = ({ scaleUp, scaleDown, flapBudget }: NativeSpec): number =>
+  Math.max(0, flapBudget?.periodSeconds ?? 0, ...[...scaleUp.policies, ...scaleDown.policies].map(({ periodSeconds }) => periodSeconds));

@@ -1,0 +1,32 @@
+import type { Condition } from "../../../model/windows.ts";
+import { setCondition } from "../../conditions.ts";
+import { measureNative, type Reading } from "../../metrics/tidemark/measure.ts";
+import { isMissingType, missing, missingType } from "./sentences.ts";
+import { contextOf, type NativeStep } from "./sync.ts";
+
+/** Every metric on its own, in order; since when one is missing is remembered under its name, and forgotten with it. */
+export const measure: NativeStep = (sync) => {
+  const { spec, nowMs } = sync.input;
+  const context = contextOf(sync);
+  const readings = spec.metrics.map((metric) => measureNative(metric, context));
+  const absent = readings.filter((reading) => reading.kind === "missing");
+  return {
+    ...sync,
+    readings,
+    conditions: withMissing(sync.conditions, absent, nowMs),
+    events: [...sync.events, ...absent.map(({ reason, message }) => ({ type: "Warning", reason, message }) as const)],
+  };
+};
+
+const withMissing = (
+  conditions: readonly Condition[],
+  absent: readonly Extract<Reading, { kind: "missing" }>[],
+  nowMs: number,
+): readonly Condition[] => {
+  const names = new Set(absent.map(({ metric }) => missingType(metric.name)));
+  const kept = conditions.filter(({ type }) => !isMissingType(type) || names.has(type));
+  return absent.reduce<readonly Condition[]>(
+    (all, { metric, reason, message }) => setCondition(all, missing(metric.name, reason, message), nowMs),
+    kept,
+  );
+};

@@ -1,0 +1,22 @@
+import { BREACH, breach } from "./sentences.ts";
+import { type NativeStep, type NativeSync, rulesOf, stepped, withCondition } from "./sync.ts";
+
+/** A breach must last: the count moves only when the metrics have asked for that direction for so long without a break. The end itself is allowed. */
+export const sustain: NativeStep = (sync) => {
+  const { count, current, input } = sync;
+  const seen = withBreaches(sync);
+  const rules = rulesOf(sync);
+  if (!rules || rules.sustainSeconds === 0) return stepped(seen, "sustain", count);
+  const type = count > current ? BREACH.up : BREACH.down;
+  const sinceMs = seen.conditions.find((condition) => condition.type === type)?.transitionMs ?? input.nowMs;
+  const untilMs = sinceMs + rules.sustainSeconds * 1000;
+  if (input.nowMs >= untilMs) return stepped(seen, "sustain", count);
+  const message = `the breach has not lasted ${rules.sustainSeconds} s`;
+  return stepped(seen, "sustain", current, { reason: "NotSustained", value: rules.sustainSeconds, message, untilMs });
+};
+
+const withBreaches = (sync: NativeSync): NativeSync => {
+  const { count, current } = sync;
+  const up = { ...sync, conditions: withCondition(sync, breach("up", count > current ? "True" : "False")) };
+  return { ...up, conditions: withCondition(up, breach("down", count < current ? "True" : "False")) };
+};

@@ -1,0 +1,256 @@
+import { describe, expect, it } from "vitest";
+import { admit } from "../../../lib/manifest/admit.ts";
+
+const METRIC = { external: { metric: "lag" }, target: 10 };
+
+const document = (spec: Readonly<Record<string, unknown>> = {}, without: readonly string[] = []) => {
+  const full: Readonly<Record<string, unknown>> = {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    minReplicas: 2,
+    maxReplicas: 10,
+    metrics: [METRIC],
+    ...spec,
+  };
+  const kept = Object.fromEntries(Object.entries(full).filter(([name]) => !without.includes(name)));
+  return { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", metadata: { name: "web", namespace: "shop" }, spec: kept };
+};
+
+const problemsOf = (spec: Readonly<Record<string, unknown>>, without: readonly string[] = []) => {
+  const admission = admit(document(spec, without));
+  return admission.ok ? [] : admission.problems.map(({ field, detail }) => `${field}: ${detail}`);
+};
+const warningsOf = (spec: Readonly<Record<string, unknown>>) => admit(document(spec)).warnings.map(({ field, message }) => `${field}: ${message}`);
+const metric = (more: Readonly<Record<string, unknown>>) => ({ metrics: [{ ...METRIC, ...more }] });
+const up = (more: Readonly<Record<string, unknown>>) => ({ scaleUp: more });
+const policies = (...given: readonly object[]) => ({ policies: given });
+const M = "spec.metrics[0]";
+
+describe("a PodAutoscaler", () => {
+  it("with target, max and one metric is complete", () => {
+    const admission = admit(document());
+    expect(admission).toMatchObject({
+      ok: true,
+      warnings: [],
+      spec: { dialect: "tidemark", combine: "Max", scaleDown: { stabilizationWindowSeconds: 300 } },
+    });
+  });
+
+  it("reads back complete: admitted again nothing changes", () => {
+    const full = document({
+      owner: "shop",
+      pausedUntil: "2030-01-01T00:00:00Z",
+      dryRun: true,
+      combine: "Mean",
+      metrics: [
+        { resource: { name: "cpu", of: "limit" }, target: 60, tolerance: { up: "0.1" }, onMissing: { action: "scaleUpOnly" } },
+        {
+          name: "queue",
+          external: { metric: "lag", selector: { matchLabels: { a: "b" } } },
+          watermarks: { low: "1500m", high: "2k" },
+          scaleUpOnly: true,
+          activation: 1,
+        },
+      ],
+      flapBudget: { reversals: 2, periodSeconds: 600 },
+      idle: {},
+    });
+    const first = admit(full);
+    if (!first.ok) throw new Error(JSON.stringify(first.problems));
+    const again = admit(first.stored, { old: full, oldGeneration: 3 });
+    expect(again).toMatchObject({ ok: true, changed: false });
+    expect(again.ok && again.spec).toEqual(first.spec);
+    expect(again.ok && again.stored["spec"]).toEqual(first.stored["spec"]);
+  });
+
+  it("means the same however quantities are written, and another thing with another value", () => {
+    const old = document(metric({ target: 10 }));
+    expect(admit(document(metric({ target: "10000m" })), { old })).toMatchObject({ changed: false });
+    expect(admit(document(metric({ target: 11 })), { old })).toMatchObject({ changed: true });
+  });
+
+  it("tells all that is wrong at once, with what to write instead", () => {
+    const admission = admit(document({ maxReplicas: 1, combine: "Most", metrics: [{ ...METRIC, target: undefined }], scaleUp: { stepMinimum: 0 } }));
+    expect(admission.ok ? [] : admission.problems.map(({ field, fix }) => [field, fix])).toEqual([
+      ["spec.combine", 'write one of "Max", "Mean", "Min"'],
+      ["spec.scaleUp.stepMinimum", "write 1 or more"],
+      ["spec.maxReplicas", "write 2 or more"],
+      ["spec.metrics[0].target", "write target, or watermarks with low and high"],
+    ]);
+  });
+});
+
+describe("bounds of single fields", () => {
+  const bounded: readonly (readonly [
+    name: string,
+    of: (value: unknown) => Readonly<Record<string, unknown>>,
+    least: number,
+    most: number | undefined,
+  ])[] = [
+    ["spec.scaleUp.sustainSeconds", (value) => up({ sustainSeconds: value }), 0, 3600],
+    ["spec.scaleUp.stabilizationWindowSeconds", (value) => up({ stabilizationWindowSeconds: value }), 0, 3600],
+    ["spec.scaleUp.forbiddenAfterEventSeconds", (value) => up({ forbiddenAfterEventSeconds: value }), 0, 86_400],
+    ["spec.scaleUp.stepMinimum", (value) => up({ stepMinimum: value }), 1, undefined],
+    ["spec.scaleUp.replicaModulo", (value) => up({ replicaModulo: value }), 1, 1_000_000],
+    ["spec.scaleUp.policies[0].periodSeconds", (value) => up(policies({ type: "Pods", value: 1, periodSeconds: value })), 1, 1800],
+    ["spec.flapBudget.reversals", (value) => ({ flapBudget: { reversals: value, periodSeconds: 60 } }), 1, 100],
+    ["spec.flapBudget.periodSeconds", (value) => ({ flapBudget: { reversals: 1, periodSeconds: value } }), 1, 3600],
+    ["spec.idle.replicas", (value) => ({ idle: { replicas: value }, ...metric({ activation: 1 }) }), 0, 1],
+    ["spec.idle.afterSeconds", (value) => ({ idle: { afterSeconds: value }, ...metric({ activation: 1 }) }), 0, 86_400],
+    [`${M}.onMissing.replicas`, (value) => metric({ onMissing: { action: "fallback", replicas: value, afterSeconds: 0 } }), 2, 10],
+    [`${M}.onMissing.afterSeconds`, (value) => metric({ onMissing: { action: "fallback", replicas: 2, afterSeconds: value } }), 0, 86_400],
+    [`${M}.tolerance.up`, (value) => metric({ tolerance: { up: value } }), 0, 100],
+    [`${M}.tolerance.down`, (value) => metric({ tolerance: { down: value } }), 0, 100],
+    [`${M}.activation`, (value) => ({ idle: {}, ...metric({ activation: value }) }), 0, undefined],
+    ["spec.minReplicas", (value) => ({ minReplicas: value }), 1, undefined],
+    ["spec.maxReplicas", (value) => ({ maxReplicas: value }), 2, 1_000_000],
+  ];
+  it.each(bounded)("%s: below, at and above", (name, of, least, most) => {
+    const fieldsOf = (value: number): readonly string[] => problemsOf(of(value)).map((problem) => problem.slice(0, problem.indexOf(":")));
+    expect(fieldsOf(least - 1)).toContain(name);
+    expect(fieldsOf(least)).toEqual([]);
+    if (most === undefined) return;
+    expect(fieldsOf(most)).toEqual([]);
+    expect(fieldsOf(most + 1)).toContain(name);
+  });
+});
+
+describe("contradictions are errors", () => {
+  it.each([
+    ["no metric", { metrics: [] }, ["spec.metrics: "]],
+    ["no source", { metrics: [{ target: 1 }] }, [`${M}: `]],
+    ["two sources", metric({ pods: { metric: "x" } }), [`${M}.external: may not be set together with pods`]],
+    ["no level", metric({ target: undefined }), [`${M}.target: `]],
+    ["target and watermarks", metric({ watermarks: { low: 1, high: 2 } }), [`${M}.target: may not be set together with watermarks`]],
+    [
+      "tolerance and watermarks",
+      metric({ target: undefined, tolerance: {}, watermarks: { low: 1, high: 2 } }),
+      [`${M}.tolerance: may not be set together with watermarks`],
+    ],
+    [
+      "crossed watermarks",
+      metric({ target: undefined, watermarks: { low: 3, high: 2 } }),
+      [`${M}.watermarks.low: must be less than or equal to high: the watermarks are crossed`],
+    ],
+    ["a percentage of something outside", metric({ measure: "Percent" }), [`${M}.measure: must be Average or Total for external`]],
+    [
+      "the total of a resource",
+      { metrics: [{ resource: { name: "cpu" }, measure: "Total", target: 1 }] },
+      [`${M}.measure: must be Percent or Average for resource`],
+    ],
+    ["a broken percentage", { metrics: [{ resource: { name: "cpu" }, target: "0.5" }] }, [`${M}.target: must be a whole percentage up to 1000000`]],
+    ["two metrics of one name", { metrics: [METRIC, METRIC] }, ['spec.metrics[1].name: must be unique: "lag" is the name of another metric']],
+    ["fallback without a count", metric({ onMissing: { action: "fallback" } }), [`${M}.onMissing.replicas: `, `${M}.onMissing.afterSeconds: `]],
+    ["a count without fallback", metric({ onMissing: { replicas: 3 } }), [`${M}.onMissing.replicas: may only be set with action: fallback`]],
+    [
+      "a larger step than there is room",
+      up({ stepMinimum: 9 }),
+      ["spec.scaleUp.stepMinimum: must be less than or equal to maxReplicas - minReplicas, which is 8: no change is that large"],
+    ],
+    [
+      "half a pod",
+      up(policies({ type: "Pods", value: "1.5", periodSeconds: 60 })),
+      ["spec.scaleUp.policies[0].value: must be a whole number of pods"],
+    ],
+    [
+      "times one",
+      up(policies({ type: "Factor", value: 1, periodSeconds: 60 })),
+      ["spec.scaleUp.policies[0].value: must be greater than 1: times 1 changes nothing"],
+    ],
+    ["no policies", up(policies()), ["spec.scaleUp.policies: must hold at least one policy"]],
+    ["idle above min", { idle: { replicas: 2 }, ...metric({ activation: 1 }) }, ["spec.idle.replicas: must be less than minReplicas"]],
+    ["idle without activation", { idle: {} }, ["spec.metrics: idle needs a metric with an activation threshold"]],
+    [
+      "activation by pods",
+      { idle: {}, metrics: [{ resource: { name: "cpu" }, target: 60, activation: 1 }] },
+      [`${M}.activation: may not be set for a metric of pods: an idle workload has none`],
+    ],
+    ["a time that is none", { pausedUntil: "tomorrow" }, ["spec.pausedUntil: must be an RFC 3339 time"]],
+    ["min above max", { minReplicas: 11 }, ["spec.maxReplicas: must be greater than or equal to minReplicas"]],
+    ["a foreign block", { hpa: {} }, ["spec.hpa: may not be set with rules: native"]],
+    ["native fields with foreign rules", { rules: "hpa" }, ["spec.metrics: may not be set with rules: hpa"]],
+  ])("%s", (_, spec, problems) => expect(problemsOf(spec)).toEqual(problems));
+
+  it("a step as large as the room, and one pod in a room of none, are allowed", () =>
+    expect([problemsOf(up({ stepMinimum: 8 })), problemsOf({ minReplicas: 10, ...up({ stepMinimum: 1 }) })]).toEqual([[], []]));
+});
+
+describe("what can never have an effect is a warning", () => {
+  const short = "14 s are shorter than a sync period of 15 s: it is over by the next sync";
+  const pods = (value: number) => ({ type: "Pods", value, periodSeconds: 60 });
+  it.each([
+    ["a sustain below the sync period", up({ sustainSeconds: 14 }), [`spec.scaleUp.sustainSeconds: ${short}`]],
+    ["a stabilization below it", up({ stabilizationWindowSeconds: 14 }), [`spec.scaleUp.stabilizationWindowSeconds: ${short}`]],
+    ["a forbidden window below it", up({ forbiddenAfterEventSeconds: 14 }), [`spec.scaleUp.forbiddenAfterEventSeconds: ${short}`]],
+    ["a flap period below it", { flapBudget: { reversals: 1, periodSeconds: 14 } }, [`spec.flapBudget.periodSeconds: ${short}`]],
+    ["windows of the sync period", up({ sustainSeconds: 15, stabilizationWindowSeconds: 15, forbiddenAfterEventSeconds: 15 }), []],
+    ["pods below the room", up(policies(pods(7))), []],
+    [
+      "pods of the whole room",
+      up(policies(pods(8))),
+      ["spec.scaleUp.policies[0]: this policy can never bind: it allows 8 pods, and between the bounds lie 8"],
+    ],
+    ["a factor below the room", up(policies({ type: "Factor", value: "4.9", periodSeconds: 60 })), []],
+    [
+      "a factor of the room",
+      up(policies({ type: "Factor", value: 5, periodSeconds: 60 })),
+      ["spec.scaleUp.policies[0]: this policy can never bind: it leads from one bound past the other"],
+    ],
+    [
+      "percent down to min",
+      { scaleDown: policies({ type: "Percent", value: 80, periodSeconds: 60 }) },
+      ["spec.scaleDown.policies[0]: this policy can never bind: it leads from one bound past the other"],
+    ],
+    ["percent down above min", { scaleDown: policies({ type: "Percent", value: 79, periodSeconds: 60 }) }, []],
+    [
+      "one that a larger one overrules",
+      up(policies(pods(2), pods(3))),
+      ["spec.scaleUp.policies[0]: this policy can never bind: another policy of the same type and period allows more"],
+    ],
+    [
+      "one that a smaller one overrules",
+      up({ selectPolicy: "Min", ...policies(pods(2), pods(3)) }),
+      ["spec.scaleUp.policies[1]: this policy can never bind: another policy of the same type and period allows less"],
+    ],
+    [
+      "policies of a disabled direction",
+      up({ selectPolicy: "Disabled", ...policies(pods(2)) }),
+      ["spec.scaleUp.policies[0]: this policy can never bind: the direction is disabled"],
+    ],
+    ["nothing that shrinks", metric({ scaleUpOnly: true }), ["spec.metrics: every metric is scaleUpOnly: the count never shrinks"]],
+    ["a tolerance of all", metric({ tolerance: { down: 1 } }), [`${M}.tolerance.down: from 1 on the metric never asks for fewer pods`]],
+    ["activation without idle", metric({ activation: 1 }), [`${M}.activation: without spec.idle it has no effect`]],
+    ["a mistyped field", { combin: "Max" }, ['spec.combin: unknown field "spec.combin" is ignored']],
+  ])("%s", (_, spec, warnings) => {
+    expect(problemsOf(spec)).toEqual([]);
+    expect(warningsOf(spec)).toEqual(warnings);
+  });
+});
+
+describe("rules of another form", () => {
+  const without = ["metrics"];
+  const hpa = { metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } }] };
+  const marks = { metrics: [{ type: "External", external: { metricName: "lag", metricSelector: {}, highWatermark: 4, lowWatermark: 2 } }] };
+
+  it("hpa: the spec of an autoscaling/v2 manifest, governed by this one", () => {
+    const plain = admit({ ...document({ ...hpa }), apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" });
+    const carried = admit(document({ rules: "hpa", hpa, owner: "shop", dryRun: true }, without));
+    if (!plain.ok || !carried.ok) throw new Error("refused");
+    expect(carried.spec).toEqual({ ...plain.spec, owner: "shop", dryRun: true });
+  });
+
+  it.each(["ready", "current"] as const)("watermark: the spec of that form, counting %s pods", (counts) => {
+    const admission = admit(document({ rules: "watermark", watermark: { ...marks, counts }, dryRun: true }, without));
+    expect(admission).toMatchObject({ ok: true, spec: { dialect: "watermark", counts, dryRun: true, maxReplicas: 10 } });
+    const again = admission.ok ? admit(admission.stored) : undefined;
+    expect(again?.ok && again.spec).toEqual(admission.ok && admission.spec);
+  });
+
+  it("give the problems of that form with the paths of this manifest", () => {
+    const broken = { metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 0 } } }] };
+    expect(problemsOf({ rules: "hpa", hpa: broken }, without)).toEqual([
+      "spec.hpa.metrics[0].resource.target.averageUtilization: must be greater than 0",
+    ]);
+    expect(problemsOf({ rules: "hpa", hpa: { metrics: 7 } }, without)).toEqual(["spec.hpa.metrics: must be a list, not 7"]);
+    expect(problemsOf({ rules: "hpa", hpa, pausedUntil: "x" }, without)).toEqual(["spec.pausedUntil: must be an RFC 3339 time"]);
+  });
+});
