@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Transport } from "../../lib/cluster/transport/transport.ts";
+import type { Transport, WriteAnswer } from "../../lib/cluster/transport/transport.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { type Answer, json, type StandIn, standIn, status } from "./stand-in/server.ts";
 
@@ -57,6 +57,14 @@ const playing = (deeds: readonly Deed[]): void => {
   server.answer = (...call) => answerOf(deeds[at++ % deeds.length] ?? { kind: "hang" })(...call);
 };
 
+/** On a busy machine the budget may end before the request has left: then it was refused, or nobody knows. */
+const expectHonest = (answer: WriteAnswer, seen: number, what: Deed): void => {
+  const good = (what.kind === "status" && what.code === 200) || what.kind === "close" || what.kind === "late";
+  const outcome = answer.kind === "written" ? "written" : answer.sent ? "unclear" : "not sent";
+  expect(seen === 0 ? ["unclear", "not sent"] : good ? ["written", "unclear"] : ["unclear"]).toContain(outcome);
+  expect(seen).toBeLessThanOrEqual(1);
+};
+
 describe("whatever a server does", () => {
   it("get() always ends in time, with a value", async () => {
     await fc.assert(
@@ -80,12 +88,7 @@ describe("whatever a server does", () => {
         const before = performance.now();
         const answer = await transport.put({ path: "/scale", resource: "deployments.apps", body: {} }, BUDGET_MS);
         expect(performance.now() - before).toBeLessThan(BUDGET_MS + SLACK_MS);
-        // On a busy machine the budget may end before the request has left: then it was refused, or nobody knows.
-        expect(server.seen.length).toBeLessThanOrEqual(1);
-        if (answer.kind === "failed" && !answer.sent) expect(server.seen).toEqual([]);
-        const good = (what.kind === "status" && what.code === 200) || what.kind === "close" || what.kind === "late";
-        if (answer.kind === "written") expect([server.seen.length, good]).toEqual([1, true]);
-        else if (server.seen.length === 1) expect(answer.sent).toBe(true);
+        expectHonest(answer, server.seen.length, what);
       }),
       { numRuns: 60 },
     );
