@@ -28,12 +28,23 @@ export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): 
   if (!cluster?.partitions.some(({ name }) => name === message.partition)) return undefined;
   const remembered = ports.cache.get(message);
   const readMs = ports.tables.clock();
-  const [pages, specs] = await both(
-    loadPages(ports.tables, message, head, remembered?.pages ?? []),
-    specsFromMemory(ports, remembered, { head, cluster, readMs }) ??
-      readSpecs(ports, cluster, message, { specVersion: head.specVersion, readMs, before: remembered?.specs }),
-  );
+  const read = (): Promise<LoadedSpecs> => readSpecs(ports, cluster, message, { specVersion: head.specVersion, readMs, before: remembered?.specs });
+  const known = specsFromMemory(ports, remembered, { head, cluster, readMs });
+  const [pages, first] = await both(loadPages(ports.tables, message, head, remembered?.pages ?? []), known ?? read());
+  const specs = first !== known || hasSameWindows(remembered, pages) ? first : await read();
   return { fleet, cluster, head, specs, ...pages, nowMs: nowOf(ports.tables.clock(), head, pages) };
+};
+
+/**
+ * False when somebody else has given windows to an autoscaler since, or dropped those of one: it follows an edit whose editor died before raising the spec version. Going by the
+ * specs in memory would drop windows that are needed, or decide without the windows that were dropped.
+ */
+const hasSameWindows = (remembered: Remembered | undefined, loaded: LoadedPages): boolean => {
+  const uids = ({ pages }: Pick<LoadedPages, "pages">): readonly string[] =>
+    pages.flatMap((page) => (page.kind === "read" ? [...page.entries.keys()] : []));
+  const before = new Set(remembered ? uids(remembered) : []);
+  const now = uids(loaded);
+  return now.length === before.size && now.every((uid) => before.has(uid));
 };
 
 const both = async <One, Other>(one: Promise<One>, other: Promise<Other> | Other): Promise<readonly [One, Other]> => {

@@ -1,7 +1,7 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClusterRecord, Evaluation } from "../../lib/model/records.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/autoscalers.ts";
+import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/autoscalers.ts";
 import { getFleet, putCluster, putFleet } from "../../lib/store/clusters.ts";
 import { compress } from "../../lib/store/compressed.ts";
 import { storeIntents } from "../../lib/store/intend.ts";
@@ -9,6 +9,7 @@ import { itemKey } from "../../lib/store/item-key.ts";
 import { newestJournalPage } from "../../lib/store/journal.ts";
 import { headKey, pageKey } from "../../lib/store/keys.ts";
 import { deletePage, readPage } from "../../lib/store/pages.ts";
+import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { intent } from "../store/records.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
@@ -228,5 +229,24 @@ describe("specs", () => {
       evaluated.push(report.kind === "completed" ? report.evaluated : 0);
     }
     expect(evaluated).toEqual([2, 2, 2, 1, 1]);
+  });
+
+  it("in memory do not count once another dropped windows that they need, or gave some to an autoscaler that they do not have", async () => {
+    const world = await world2();
+    const [warm, other] = [world.worker(), world.worker()];
+    await world.sync(warm);
+    const uidsSeen = async (ports: SyncPorts): Promise<number> => {
+      world.nowMs += PERIOD_MS;
+      const report = await world.sync(ports);
+      return report.kind === "completed" ? report.evaluated : 0;
+    };
+    // Deleted by somebody who died before raising the version: the other worker starts cold, and drops the windows.
+    await deleteAutoscaler(world.tables, world.autoscaler("web"), 1);
+    expect(await uidsSeen(other)).toBe(1);
+    expect(await uidsSeen(warm)).toBe(1);
+    // Created in the same way: a third worker gives it windows, which the first must not drop.
+    await putAutoscaler(world.tables, world.autoscaler("web"), undefined);
+    expect(await uidsSeen(world.worker())).toBe(2);
+    expect(await uidsSeen(warm)).toBe(2);
   });
 });
