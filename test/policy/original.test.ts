@@ -135,6 +135,20 @@ describe("the rules of the first design (proposals.md §1)", () => {
     expect(one(3, [...loadsOf(160, 160, 160), ...out])).toMatchObject({ kind: "scale", to: 6 });
   });
 
+  it("tell the value, the target, their ratio and the proposal", () => {
+    expect(one(2, loadsOf(60, 101)).metrics).toEqual([
+      {
+        name: "cpu resource utilization (percentage of request)",
+        type: "Resource",
+        kind: "measured",
+        value: "80%",
+        target: "80%",
+        ratio: 1.00625,
+        proposal: 2,
+      },
+    ]);
+  });
+
   it("show the mean percentage and the mean use in the status", () => {
     expect(one(2, loadsOf(60, 101)).windows.status.currentMetrics).toEqual([
       { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 80, averageValue: "80m" } } },

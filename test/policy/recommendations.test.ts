@@ -72,4 +72,144 @@ describe("recommendations as runs", () => {
     runs = recorded(runs, 5, 60_000, 0);
     expect(runs.at(-1)).toEqual({ replicas: 5, firstMs: 60_000, lastMs: 60_000, stepMs: 30_000, windowMs: 0 });
   });
+
+  const SEED: Runs = [{ replicas: 9, firstMs: 0, lastMs: 0 }];
+  /** Recommendations as [seconds, replicas], under windows of this many seconds. */
+  const listAfter = (windowSeconds: number, made: readonly (readonly [number, number])[], from: Runs = SEED): Runs =>
+    made.reduce(
+      (runs, [seconds, replicas]) => recorded(recalled(runs, windowSeconds * SECOND), replicas, seconds * SECOND, windowSeconds * SECOND),
+      from,
+    );
+  const inSeconds = (runs: Runs) =>
+    runs.map(({ replicas, firstMs, lastMs, stepMs }) => [replicas, firstMs / SECOND, lastMs / SECOND, (stepMs ?? 0) / SECOND]);
+
+  it("keep what was repeated in one run, once it ended", () => {
+    const runs = listAfter(300, [
+      [15, 5],
+      [30, 5],
+      [45, 5],
+      [60, 5],
+      [75, 7],
+    ]);
+    expect(runs).toEqual([
+      ...SEED,
+      { replicas: 5, firstMs: 15_000, lastMs: 60_000, stepMs: 15_000 },
+      { replicas: 7, firstMs: 75_000, lastMs: 75_000, stepMs: 15_000, windowMs: 300_000 },
+    ]);
+  });
+
+  it("use the last expired slot again, also in the middle of a run", () => {
+    const before = listAfter(300, [
+      [15, 5],
+      [30, 5],
+      [45, 5],
+      [60, 5],
+      [75, 7],
+    ]);
+    expect(inSeconds(listAfter(30, [[90, 8]], before))).toEqual([
+      [9, 0, 0, 0],
+      [5, 15, 30, 15],
+      [8, 90, 90, 15],
+      [5, 60, 60, 0],
+      [7, 75, 75, 0],
+    ]);
+  });
+
+  it("use the first and the last slot of a run again, and the only one", () => {
+    const before = listAfter(300, [
+      [15, 5],
+      [30, 5],
+      [45, 5],
+      [60, 7],
+    ]);
+    expect(inSeconds(listAfter(59, [[75, 8]], before))).toEqual([
+      [9, 0, 0, 0],
+      [8, 75, 75, 15],
+      [5, 30, 45, 15],
+      [7, 60, 60, 0],
+    ]);
+    expect(inSeconds(listAfter(25, [[75, 8]], before))).toEqual([
+      [9, 0, 0, 0],
+      [5, 15, 30, 15],
+      [8, 75, 75, 15],
+      [7, 60, 60, 0],
+    ]);
+    expect(inSeconds(listAfter(70, [[75, 8]], before))).toEqual([
+      [8, 75, 75, 15],
+      [5, 15, 45, 15],
+      [7, 60, 60, 0],
+    ]);
+  });
+
+  it("keep a slot that is exactly as old as the window", () => {
+    const before = listAfter(300, [
+      [15, 5],
+      [30, 6],
+    ]);
+    expect(inSeconds(listAfter(30, [[45, 8]], before))).toEqual([
+      [8, 45, 45, 15],
+      [5, 15, 15, 0],
+      [6, 30, 30, 0],
+    ]);
+  });
+
+  it("keep repetitions of another spacing apart", () => {
+    const runs = listAfter(300, [
+      [15, 5],
+      [30, 5],
+      [50, 5],
+      [70, 5],
+      [90, 6],
+    ]);
+    expect(inSeconds(runs)).toEqual([
+      [9, 0, 0, 0],
+      [5, 15, 30, 15],
+      [5, 50, 70, 20],
+      [6, 90, 90, 20],
+    ]);
+  });
+
+  it("go on within a second of their time, and not beyond", () => {
+    const before = listAfter(300, [[15, 5]]);
+    expect(listAfter(300, [[30.999, 5]], before)).toHaveLength(2);
+    expect(listAfter(300, [[31, 5]], before)).toHaveLength(3);
+    expect(listAfter(300, [[29.001, 5]], before)).toHaveLength(2);
+    expect(listAfter(300, [[29, 5]], before)).toHaveLength(3);
+  });
+
+  it("end a run when the window is edited, whatever is recommended", () => {
+    expect(
+      inSeconds(
+        listAfter(
+          60,
+          [[45, 5]],
+          listAfter(300, [
+            [15, 5],
+            [30, 5],
+          ]),
+        ),
+      ),
+    ).toEqual([
+      [9, 0, 0, 0],
+      [5, 15, 30, 15],
+      [5, 45, 45, 15],
+    ]);
+  });
+
+  it("do not take two recommendations of one instant for a run", () => {
+    expect(
+      listAfter(300, [
+        [0, 9],
+        [0, 9],
+      ]),
+    ).toEqual([...SEED, ...Array.from({ length: 2 }, () => expect.objectContaining({ replicas: 9, lastMs: 0 }))]);
+  });
+
+  it("work out a long run when it ends, in few steps and few slots", () => {
+    const long = extendedTo(listAfter(60, [[15, 5]]), 15_000 + 1_000_000 * 15_000);
+    const runs = listAfter(60, [[15 + 1_000_001 * 15, 6]], long);
+    expect(runs.length).toBeLessThanOrEqual(60 / 15 + 2);
+    const lastSlots = runs.filter(({ replicas }) => replicas === 5).map(({ lastMs }) => lastMs);
+    expect(Math.max(...lastSlots)).toBe(15_000 + 1_000_000 * 15_000);
+  });
 });
