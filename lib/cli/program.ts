@@ -6,6 +6,7 @@ import { type ApplyCommandOptions, apply, pause, remove, resume } from "./comman
 import { type EventsOptions, events } from "./commands/events.ts";
 import * as fleet from "./commands/fleet.ts";
 import { type GetOptions, get } from "./commands/get.ts";
+import { series } from "./commands/series.ts";
 import type { Printer, Session } from "./io.ts";
 
 /** Runs a command's work in the session of its data folder, which is closed whatever happens. */
@@ -73,6 +74,9 @@ const reading = (root: Command, run: Run): void => {
     .action((name: string | undefined, options: EventsOptions & Where) =>
       run(options.data, (session, printer) => events(session, printer, name, options)),
     );
+  on(root.command("series"))
+    .description("what every autoscaler measures and decides, as OpenMetrics text")
+    .action((options: Where) => run(options.data, series));
 };
 
 const editing = (root: Command, run: Run, io: Parameters<typeof apply>[3]): void => {

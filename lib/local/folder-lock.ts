@@ -17,14 +17,16 @@ const holderSchema = z.object({
   /** Where the tables answer, once they do. */
   tablesEndpoint: z.string().optional(),
   queueEndpoint: z.string().optional(),
+  /** Where scrapers find the series. */
+  seriesUrl: z.string().optional(),
 });
 
 /** A living process that uses the folder: the run, or a command that opened it while no run was there. */
 export type Holder = z.infer<typeof holderSchema>;
 
 export interface HeldFolder {
-  /** Tells other processes where tables and queue answer. */
-  readonly publish: (endpoints: Pick<Holder, "tablesEndpoint" | "queueEndpoint">) => void;
+  /** Tells other processes where tables, queue and series answer. */
+  readonly publish: (endpoints: Pick<Holder, "tablesEndpoint" | "queueEndpoint" | "seriesUrl">) => void;
   readonly release: () => void;
 }
 

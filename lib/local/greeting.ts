@@ -13,11 +13,13 @@ export interface GreetingInput {
   readonly unfinished: Unfinished;
   readonly applied: readonly Applied[];
   readonly cluster: string;
+  readonly seriesUrl: string;
 }
 
 /** The first lines of a run: where it stands, what it found and what it applied. */
 export const greetingLines = (input: GreetingInput): readonly string[] => [
   input.setup.resumed ? resumed(input) : begun(input),
+  `Series for Prometheus at ${input.seriesUrl}`,
   ...input.applied.flatMap(({ namespace, name, outcome, warnings }) => [`${namespace}/${name} ${outcome}`, ...warnings]),
 ];
 

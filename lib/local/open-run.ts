@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
+import { openMetricsText } from "../report/open-metrics.ts";
 import type { Desk } from "../service/desk.ts";
 import { openService } from "../service/open.ts";
 import { insertByPut } from "../store/history-put.ts";
@@ -18,6 +19,7 @@ import type { RunOptions } from "./options.ts";
 import { type Queues, startQueues } from "./queues.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
 import { readSavedClock, saveClock } from "./saved-clock.ts";
+import { type SeriesServer, startSeriesServer } from "./series-server.ts";
 import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
 import { ensureTables, startTables, type Tables, tablesClient } from "./tables.ts";
@@ -35,6 +37,7 @@ export interface Run {
   readonly stack: Stack;
   readonly counter: Counter;
   readonly reader: StackReader;
+  readonly series: SeriesServer;
   /** What to tell people first. */
   readonly greeting: readonly string[];
 }
@@ -60,6 +63,9 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
 
   const store = localTables(deskClient, clock.now);
   const desk: Desk = { tables: store, insert: insertByPut(store), clock: clock.now, by: person(), newUid: randomUUID };
+  const service = openService(desk);
+  const series = await startSeriesServer(async () => openMetricsText(await service.series()), options.metricsPort);
+  closer.add(series.close);
   const cluster = await ensureCluster(store, world.name, world.connection);
   // A kubeconfig that cannot be used is told now; and the large library that reads it is loaded before the first sync.
   await stack.connect(cluster);
@@ -77,7 +83,8 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     world,
     stack,
     counter,
-    reader: stackReader(openService(desk), clock.now()),
+    reader: stackReader(service, clock.now()),
+    series,
     greeting: greetingLines({
       layout,
       setup,
@@ -87,6 +94,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
       unfinished,
       applied,
       cluster: world.name,
+      seriesUrl: series.url,
     }),
   };
 };

@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly speed: number;
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** Of the series on 127.0.0.1; 0: a free one. */
+  readonly metricsPort: number;
 }
 
 const DEFAULT_SPEED = 60;
@@ -29,6 +31,7 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>): Comma
     .option("--seed <n>", "another seed, other start-up times of pods", wholeNumber)
     .option("--kubeconfig <file>", "scale this cluster in real time instead of a simulated one")
     .option("--context <name>", "context of the kubeconfig")
+    .option("--metrics-port <port>", "serve the series on this port of 127.0.0.1; 0 takes a free one", portNumber, 0)
     .showHelpAfterError("(--help shows all options)")
     .allowExcessArguments(false)
     .action(run);
@@ -38,6 +41,14 @@ const collect = (file: string, before: readonly string[]): readonly string[] => 
 const wholeNumber = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("Wanted a whole number.");
   return Number(text);
+};
+
+const MAX_PORT = 65_535;
+
+const portNumber = (text: string): number => {
+  const port = wholeNumber(text);
+  if (port > MAX_PORT) throw new InvalidArgumentError(`Wanted a port, at most ${MAX_PORT}.`);
+  return port;
 };
 
 const positive = (text: string): number => {

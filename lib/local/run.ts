@@ -34,7 +34,7 @@ export const run = async (options: RunOptions, terminal: Terminal, stop: AbortCo
     closer.add(held.release);
     clearHalfBegun(layout);
     const opened = await openRun(layout, setupOf(layout, options), options, closer);
-    held.publish({ tablesEndpoint: opened.tables.endpoint, queueEndpoint: opened.queues.endpoint });
+    held.publish({ tablesEndpoint: opened.tables.endpoint, queueEndpoint: opened.queues.endpoint, seriesUrl: opened.series.url });
     closer.add(() => held.publish({}));
     await play(layout, opened, options, terminal, stop);
   } finally {

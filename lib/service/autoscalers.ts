@@ -11,7 +11,7 @@ import type { Filter } from "./service.ts";
 import type { AutoscalerView } from "./views.ts";
 
 /** Reads what is known of autoscalers of one cluster; each partition's head and pages are read once. */
-const reader = (desk: Desk, cluster: ClusterRecord, fleet: FleetRecord) => {
+export const knownReader = (desk: Desk, cluster: ClusterRecord, fleet: FleetRecord) => {
   const partitions = new Map<string, Promise<PartitionData>>();
   const dataOf = (record: AutoscalerRecord): Promise<PartitionData> | undefined => {
     const partition = partitionOf(cluster, record.namespace);
@@ -41,13 +41,13 @@ const reader = (desk: Desk, cluster: ClusterRecord, fleet: FleetRecord) => {
 
 /** What is known of one autoscaler; its newest evaluation at or before `atMs` (default: now). */
 export const known = async (desk: Desk, { cluster, record }: Found, atMs?: number): Promise<Known> =>
-  reader(desk, cluster, await getFleet(desk.tables))(record, atMs);
+  knownReader(desk, cluster, await getFleet(desk.tables))(record, atMs);
 
 /** In order of cluster, namespace and name; an item that cannot be read ends the list with its name. */
 export async function* autoscalers(desk: Desk, filter: Filter): AsyncGenerator<AutoscalerView> {
   const fleet = await getFleet(desk.tables);
   for (const cluster of await clustersNamed(desk, filter.cluster)) {
-    const read = reader(desk, cluster, fleet);
+    const read = knownReader(desk, cluster, fleet);
     for await (const item of listAutoscalers(desk.tables, cluster.name, optionalNamespace(filter.namespace))) {
       yield autoscalerView(await read(mustRead(cluster.name, item)));
     }

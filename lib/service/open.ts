@@ -9,6 +9,7 @@ import { events } from "./events.ts";
 import { explain } from "./explain.ts";
 import { findAutoscaler } from "./find.ts";
 import { fleet, freeze, thaw } from "./fleet.ts";
+import { seriesReader } from "./series.ts";
 import type { Service } from "./service.ts";
 
 /** The service over a pair of tables. */
@@ -18,6 +19,7 @@ export const openService = (desk: Desk): Service => ({
   describe: (asked) => describe(desk, asked),
   explain: (asked, atMs) => explain(desk, asked, atMs),
   events: (query) => events(desk, query),
+  series: seriesReader(desk),
 
   apply: (sources, options) => apply(desk, sources, options),
   delete: (asked) => remove(desk, asked),

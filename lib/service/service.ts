@@ -1,5 +1,6 @@
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
+import type { MetricFamily } from "../report/open-metrics.ts";
 import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetView } from "./views.ts";
 
 /** What people can ask of Tidemark, wherever it runs. Names that do not exist, and edits that are refused, are thrown as TidemarkError. */
@@ -11,6 +12,8 @@ export interface Service {
   explain(asked: Asked, atMs?: number): Promise<Explanation>;
   /** Oldest first, read page by page while they are taken. */
   events(query: EventQuery): AsyncIterable<EventView>;
+  /** Every series of every autoscaler, as the newest syncs left them. */
+  series(): Promise<readonly MetricFamily[]>;
 
   apply(sources: readonly Source[], options: ApplyOptions): Promise<readonly Applied[]>;
   delete(asked: Asked): Promise<Edited>;

@@ -8,7 +8,8 @@ import type { SyncPorts } from "./ports.ts";
 import type { StoredPages } from "./store-pages.ts";
 import type { After } from "./windows-after.ts";
 
-const MINUTE_MS = 60_000;
+/** Each page is told in the journal at least so often while its partition is synced. */
+export const JOURNAL_EVERY_MS = 60_000;
 
 const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after: After): Evaluation | undefined => {
   if (autoscaler.kind === "unreadable") return undefined;
@@ -34,7 +35,7 @@ const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after:
 };
 
 /** True for the first sync of a minute: each page is then told in the journal, changed or not. */
-const opensMinute = ({ nowMs, head }: Loaded): boolean => Math.floor(nowMs / MINUTE_MS) > Math.floor(head.nowMs / MINUTE_MS);
+const opensMinute = ({ nowMs, head }: Loaded): boolean => Math.floor(nowMs / JOURNAL_EVERY_MS) > Math.floor(head.nowMs / JOURNAL_EVERY_MS);
 
 /** Inserts what this sync found: every page in the first sync of a minute, else those that changed. Returns how many pages. */
 export const writeJournal = async (

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { folderLayout } from "../../lib/local/folder-layout.ts";
+import { livingRun } from "../../lib/local/folder-lock.ts";
 import { exportedEvents, replicasNow, type Started, startRun, tidemark } from "./start-process.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../examples/checkout.yaml", import.meta.url));
@@ -62,6 +64,10 @@ describe("npm start", { timeout: 120_000 }, () => {
     const data = folder("long");
     const run: Started = startRun(["--data", data, ...SEED]);
     await hasDecided(data);
+    const { seriesUrl = "" } = livingRun(folderLayout(data)) ?? {};
+    const scraped = await (await fetch(seriesUrl)).text();
+    expect(scraped).toMatch(/^tidemark_current_replicas\{cluster="[^"]+",namespace="shop",name="daily",.*\} [1-9]/m);
+    expect((await tidemark(["series", "--data", data])).out.replace(/ \d+$/gm, "")).toBe(scraped.replace(/ \d+$/gm, ""));
     const second = await startRun(["--data", data, ...SEED]).ended;
     expect(second.code).toBe(1);
     expect(second.err).toMatch(new RegExp(`^error: Cannot use ".*long": a run with pid ${run.child.pid} has it since .*\n$`));
@@ -72,6 +78,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     run.child.kill("SIGINT");
     const { code, out } = await run.ended;
     expect(code).toBe(0);
+    expect(out).toContain(`\nSeries for Prometheus at ${seriesUrl}\n`);
     expect(out).toMatch(/^scale events +\d+$/m);
     expect(readdirSync(join(data, "locks"))).toEqual([]);
 

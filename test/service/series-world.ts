@@ -1,0 +1,113 @@
+import { type ClusterName, clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { labelIndex } from "../../lib/model/label-index.ts";
+import type { Observation, Pod, ScaleReading } from "../../lib/model/observation.ts";
+import { queryKey, questions } from "../../lib/model/query.ts";
+import { openMetricsText } from "../../lib/report/open-metrics.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { RULES } from "../../lib/sync/rules.ts";
+import { sync } from "../../lib/sync/sync.ts";
+import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
+import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { type ParsedFamily, parseOpenMetrics } from "../report/open-metrics-parser.ts";
+import { type MemoryCluster, memoryCluster } from "../sync/memory-cluster.ts";
+import { NOON, newWorld } from "./world/desk.ts";
+
+export const PERIOD_MS = 15_000;
+const CLUSTER: ClusterName = clusterName("eu-1");
+
+/** Tables on disk, a service over them, and a cluster whose one external metric is set by the test. */
+export interface SeriesWorld {
+  readonly service: Service;
+  readonly cluster: MemoryCluster;
+  /** Sum of the metric in thousandths; undefined: it cannot be read. */
+  milli: bigint | undefined;
+  nowMs: number;
+  /** Moves on by that many periods, syncing in each. */
+  readonly play: (periods: number) => Promise<void>;
+  readonly wait: (ms: number) => void;
+  /** What a scrape of this service, or of another that has read nothing yet, tells. */
+  readonly scrape: (service?: Service) => Promise<readonly ParsedFamily[]>;
+  readonly freshService: () => Service;
+  readonly close: () => Promise<void>;
+}
+
+export const seriesWorld = async (workloads: Readonly<Record<string, number>>, manifests: string): Promise<SeriesWorld> => {
+  const { desk, tables, set, close } = await newWorld();
+  const cluster = memoryCluster(workloads);
+  const client: MemoryCluster["client"] = {
+    ...cluster.client,
+    observe: async (watched, limits) => {
+      const seen = await cluster.client.observe(watched, limits);
+      const observations = watched.map(({ uid, namespace, spec }) => {
+        const observed = seen.observations.get(uid);
+        if (!observed) throw new Error(`"${uid}" was not observed`);
+        const { external } = questions(spec, namespace, observed.observation.scale);
+        return [uid, { ...observed, observation: withMetric(observed.observation, external.map(queryKey), world.milli) }] as const;
+      });
+      return { ...seen, observations: new Map(observations) };
+    },
+  };
+  const service = openService(desk);
+  const syncTables = { ...tables, clock: desk.clock };
+  const ports = { tables: syncTables, insert: desk.insert, connect: async () => client, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
+  await service.addCluster({ name: CLUSTER, connection: { kind: "kubeconfig", path: "none" } });
+  await service.apply([{ file: "all.yaml", text: manifests }], { cluster: CLUSTER, dryRun: false });
+  const move = (ms: number): void => {
+    world.nowMs += ms;
+    set(world.nowMs);
+  };
+  const world: SeriesWorld = {
+    service,
+    cluster,
+    milli: 0n,
+    nowMs: NOON,
+    play: async (periods) => {
+      for (let at = 0; at < periods; at++) {
+        move(PERIOD_MS);
+        const report = await sync(ports, { cluster: CLUSTER, partition: WHOLE_CLUSTER, dueMs: world.nowMs, periodMs: PERIOD_MS });
+        if (report.kind !== "completed") throw new Error(`a sync was dropped: ${report.why}`);
+      }
+    },
+    wait: move,
+    scrape: async (from = service) => parseOpenMetrics(openMetricsText(await from.series())),
+    freshService: () => openService(desk),
+    close,
+  };
+  cluster.clock = desk.clock;
+  return world;
+};
+
+const withMetric = (observation: Observation, keys: readonly string[], milli: bigint | undefined): Observation => {
+  const failure = { code: 503, reason: "ServiceUnavailable", message: "no metrics" };
+  const answer =
+    milli === undefined ? ({ kind: "failed", failure } as const) : ({ kind: "answered", items: [{ milli, timestampMs: NOON }] } as const);
+  const external = new Map(keys.map((key) => [key, answer] as const));
+  return { ...observation, pods: labelIndex(podsOf(observation.scale)), answers: { ...observation.answers, external } };
+};
+
+const podsOf = (scale: ScaleReading): readonly Pod[] => {
+  if (scale.kind === "failed") return [];
+  const app = scale.selector.replace("app=", "");
+  return Array.from({ length: scale.specReplicas }, (_, at) => ({
+    name: `${app}-1-${at}`,
+    labels: { app },
+    owners: [{ kind: "ReplicaSet", name: `${app}-1` }],
+    deleting: false,
+    phase: "Running",
+    startMs: NOON - 3_600_000,
+    ready: { status: "True", transitionMs: NOON - 3_000_000 },
+    containers: [],
+    initContainers: [],
+    overhead: {},
+  }));
+};
+
+/** The one value of a family whose labels include those given; undefined where it is absent. */
+export const valueIn = (families: readonly ParsedFamily[], name: string, labels: Readonly<Record<string, string>> = {}): number | undefined => {
+  const found = (families.find((family) => family.name === name)?.samples ?? []).filter((sample) =>
+    Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+  );
+  if (found.length > 1) throw new Error(`${found.length} samples of "${name}" have these labels`);
+  return found[0]?.value;
+};

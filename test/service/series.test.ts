@@ -1,0 +1,211 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { ParsedFamily } from "../report/open-metrics-parser.ts";
+import { PERIOD_MS, type SeriesWorld, seriesWorld, valueIn } from "./series-world.ts";
+
+const wpa = (name: string, more = ""): string => `apiVersion: datadoghq.com/v1alpha1
+kind: WatermarkPodAutoscaler
+metadata: { name: ${name}, namespace: shop }
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: ${name} }
+  minReplicas: 2
+  maxReplicas: 20
+  scaleUpLimitFactor: 50
+  scaleDownLimitFactor: 50
+  upscaleForbiddenWindowSeconds: 60
+  downscaleForbiddenWindowSeconds: 60
+  metrics: [{ type: External, external: { metricName: lag, metricSelector: {}, highWatermark: "400", lowWatermark: "150" } }]
+${more}`;
+
+const hpa = (name: string): string => `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: ${name}, namespace: shop }
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: ${name} }
+  minReplicas: 1
+  maxReplicas: 20
+  metrics: [{ type: External, external: { metric: { name: lag }, target: { type: AverageValue, averageValue: "200" } } }]
+`;
+
+let world: SeriesWorld;
+afterEach(() => world.close());
+
+const begin = async (workloads: Readonly<Record<string, number>>, ...manifests: readonly string[]): Promise<void> => {
+  world = await seriesWorld(workloads, manifests.join("---\n"));
+};
+
+const wpaValue = (families: readonly ParsedFamily[], name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
+  valueIn(families, `wpa_controller_${name}`, labels);
+
+const UP = { transition: "upscale" };
+const DOWN = { transition: "downscale" };
+
+describe("series()", () => {
+  it("tells the watermark controller's names, with its labels and the cluster", async () => {
+    await begin({ web: 4 }, wpa("web"));
+    world.milli = 2_000_000n;
+    await world.play(2);
+    const families = await world.scrape();
+    expect(families.filter(({ name }) => name.startsWith("wpa_controller_")).map(({ name, type }) => `${name} ${type}`)).toEqual([
+      "wpa_controller_conditions gauge",
+      "wpa_controller_downscale_replicas counter",
+      "wpa_controller_dry_run gauge",
+      "wpa_controller_high_watermak gauge",
+      "wpa_controller_high_watermark gauge",
+      "wpa_controller_low_watermak gauge",
+      "wpa_controller_low_watermark gauge",
+      "wpa_controller_max_replicas gauge",
+      "wpa_controller_min_replicas gauge",
+      "wpa_controller_replicas_scaling_effective gauge",
+      "wpa_controller_replicas_scaling_proposal gauge",
+      "wpa_controller_restricted_scaling gauge",
+      "wpa_controller_scaling_active gauge",
+      "wpa_controller_transition_countdown gauge",
+      "wpa_controller_upscale_replicas counter",
+      "wpa_controller_value gauge",
+    ]);
+    expect(families.find(({ name }) => name === "wpa_controller_value")?.samples).toEqual([
+      {
+        name: "wpa_controller_value",
+        labels: {
+          cluster: "eu-1",
+          wpa_name: "web",
+          wpa_namespace: "shop",
+          resource_namespace: "shop",
+          resource_name: "web",
+          resource_kind: "Deployment",
+          target_name: "web",
+          namespace: "shop",
+          metric_name: "lag",
+        },
+        value: 2_000_000,
+      },
+    ]);
+    for (const name of ["high_watermark", "high_watermak"]) expect(wpaValue(families, name, { metric_name: "lag" })).toBe(400_000);
+    for (const name of ["low_watermark", "low_watermak"]) expect(wpaValue(families, name, { metric_name: "lag" })).toBe(150_000);
+    expect(families.every(({ help }) => help.length > 10)).toBe(true);
+  });
+
+  it("tells what the newest sync found, and counts what was scaled", async () => {
+    await begin({ web: 4 }, wpa("web"));
+    world.milli = 2_000_000n;
+    await world.play(1);
+    const first = await world.scrape();
+    expect(wpaValue(first, "replicas_scaling_proposal", { metric_name: "lag" })).toBe(20);
+    expect(wpaValue(first, "replicas_scaling_effective")).toBe(6);
+    expect(wpaValue(first, "restricted_scaling", { reason: "upscale_capping" })).toBe(1);
+    expect(wpaValue(first, "restricted_scaling", { reason: "within_bounds" })).toBe(0);
+    expect(wpaValue(first, "scaling_active")).toBe(1);
+    expect(wpaValue(first, "conditions", { condition: "able_to_scale" })).toBe(1);
+    expect(wpaValue(first, "conditions", { condition: "scaling_limited" })).toBe(1);
+    expect([wpaValue(first, "min_replicas"), wpaValue(first, "max_replicas"), wpaValue(first, "dry_run")]).toEqual([2, 20, 0]);
+    expect([wpaValue(first, "upscale_replicas"), wpaValue(first, "downscale_replicas")]).toEqual([2, 0]);
+
+    await world.play(4);
+    const second = await world.scrape();
+    expect(wpaValue(second, "replicas_scaling_effective")).toBe(9);
+    expect([wpaValue(second, "upscale_replicas"), wpaValue(second, "downscale_replicas")]).toEqual([5, 0]);
+
+    world.milli = 60_000n;
+    await world.play(4);
+    const third = await world.scrape();
+    expect(wpaValue(third, "value", { metric_name: "lag" })).toBe(60_000);
+    expect([wpaValue(third, "upscale_replicas"), wpaValue(third, "downscale_replicas")]).toEqual([5, 4]);
+    // Minutes without a scale open with a page in the journal, which tells how long each window still lasts.
+    await world.play(3);
+    const fourth = await world.scrape();
+    for (const labels of [UP, DOWN]) expect([15, 30, 45]).toContain(wpaValue(fourth, "transition_countdown", labels));
+    expect(wpaValue(fourth, "replicas_scaling_effective")).toBe(5);
+  });
+
+  it("leaves out what a failing metric took away, and says that the rules do not decide", async () => {
+    await begin({ web: 4 }, wpa("web"));
+    world.milli = 200_000n;
+    await world.play(1);
+    expect(wpaValue(await world.scrape(), "value", { metric_name: "lag" })).toBe(200_000);
+    world.milli = undefined;
+    await world.play(4);
+    const families = await world.scrape();
+    for (const name of ["value", "replicas_scaling_proposal", "restricted_scaling"]) expect(wpaValue(families, name)).toBeUndefined();
+    expect(wpaValue(families, "scaling_active")).toBe(0);
+    expect(wpaValue(families, "high_watermark")).toBe(400_000);
+    expect(valueIn(families, "tidemark_scaling_active", { name: "web" })).toBe(0);
+  });
+
+  it("counts no dry run and no refusal, and one attempt without an answer", async () => {
+    await begin({ web: 4, dry: 4, gone: 4 }, wpa("web"), wpa("dry", "  dryRun: true\n"), wpa("gone"));
+    world.milli = 2_000_000n;
+    world.cluster.beforePut = (name) => {
+      if (name === "gone") world.cluster.workloads.delete("gone");
+    };
+    world.cluster.faults.push("lost answer");
+    await world.play(1);
+    await world.play(1);
+    world.wait(120_000);
+    await world.play(1);
+    const families = await world.scrape();
+    const total = (name: string): number | undefined => wpaValue(families, "upscale_replicas", { wpa_name: name });
+    expect(wpaValue(families, "dry_run", { wpa_name: "dry" })).toBe(1);
+    expect(total("dry")).toBe(0);
+    const events = new Map<string, number>();
+    for await (const { name, from, to, outcome } of world.service.events({})) {
+      events.set(name, (events.get(name) ?? 0) + (outcome === "refused" ? 0 : to - from));
+    }
+    expect(events.get("web")).toBeGreaterThan(0);
+    expect(events.get("gone")).toBe(0);
+    expect([total("web"), total("gone")]).toEqual([events.get("web"), 0]);
+  });
+
+  it("tells the same totals from what it remembers and from the whole history", async () => {
+    await begin({ web: 4 }, wpa("web"));
+    for (let round = 0; round < 12; round++) {
+      world.milli = round % 4 < 2 ? 2_000_000n : 10_000n;
+      await world.play(5);
+      const [remembering, anew] = [await world.scrape(), await world.scrape(world.freshService())];
+      expect(remembering).toEqual(anew);
+    }
+    const families = await world.scrape();
+    expect(wpaValue(families, "upscale_replicas")).toBeGreaterThan(5);
+    expect(wpaValue(families, "downscale_replicas")).toBeGreaterThan(5);
+  });
+
+  it.each([
+    [3 * PERIOD_MS, true],
+    [3 * PERIOD_MS + 1, false],
+  ])("%d ms after the last sync: told is %s", async (ms, told) => {
+    await begin({ web: 4, api: 3 }, wpa("web"), hpa("api"));
+    world.milli = 200_000n;
+    await world.play(2);
+    world.wait(ms);
+    const families = await world.scrape();
+    expect(families.length > 0).toBe(told);
+    expect(wpaValue(families, "value") !== undefined).toBe(told);
+  });
+
+  it("goes on telling between two pages of the journal, and forgets an autoscaler that was deleted", async () => {
+    await begin({ web: 4, api: 3 }, wpa("web"), hpa("api"));
+    world.milli = 200_000n;
+    for (let at = 0; at < 9; at++) {
+      await world.play(1);
+      expect(wpaValue(await world.scrape(), "value")).toBe(200_000);
+    }
+    await world.service.delete({ name: "web" });
+    const families = await world.scrape();
+    expect(families.some(({ name }) => name.startsWith("wpa_controller_"))).toBe(false);
+    expect(valueIn(families, "tidemark_current_replicas", { name: "api" })).toBe(3);
+  });
+
+  it("tells counts and whether rules decide for every dialect", async () => {
+    await begin({ web: 4, api: 3 }, wpa("web"), hpa("api"));
+    world.milli = 1_200_000n;
+    await world.play(1);
+    const families = await world.scrape();
+    const api = { cluster: "eu-1", namespace: "shop", name: "api", resource_kind: "Deployment", resource_name: "api" };
+    const generic = (name: string): number | undefined => valueIn(families, `tidemark_${name}`, api);
+    expect([generic("current_replicas"), generic("desired_replicas"), generic("scaling_active")]).toEqual([3, 6, 1]);
+    await world.play(1);
+    expect(valueIn(await world.scrape(), "tidemark_current_replicas", api)).toBe(6);
+    expect(valueIn(families, "tidemark_desired_replicas", { name: "web" })).toBe(6);
+    await world.service.pause({ name: "api" });
+    expect(valueIn(await world.scrape(), "tidemark_scaling_active", { name: "api" })).toBe(0);
+  });
+});
