@@ -35,7 +35,7 @@ export const completeBeforeMs = (heads: readonly (Head | undefined)[]): number =
 
 /**
  * The totals of every autoscaler of a cluster until `nowMs`, by uid, and what to remember for the next time. `heads` were read before. Events that may not all be stored yet are
- * counted and not remembered. What a head vouches for is remembered one reading later: the index of history may lag behind the head by moments.
+ * counted and not remembered. What a head vouches for is remembered one reading later: history is not read strongly, and may lag behind the head by moments.
  */
 export const scaledTotals = async (
   tables: Tables,
