@@ -8,6 +8,7 @@ import * as fleet from "./commands/fleet.ts";
 import { type GetOptions, get } from "./commands/get.ts";
 import { series } from "./commands/series.ts";
 import type { Printer, Session } from "./io.ts";
+import { manifests } from "./manifest-commands.ts";
 
 /** Runs a command's work in the session of its data folder, which is closed whatever happens. */
 export type Run = (dataDir: string, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
@@ -39,6 +40,7 @@ export const program = (run: Run, io: Parameters<typeof apply>[3]): Command => {
   const root = new Command("tidemark").description("Scales Kubernetes workloads in many clusters, with nothing installed in the clusters");
   reading(root, run);
   editing(root, run, io);
+  manifests(root, io);
   clusters(root.command("cluster").description("the clusters that Tidemark scales in"), run);
   fleets(root.command("fleet").description("the kill switch over every cluster"), run);
   return root;

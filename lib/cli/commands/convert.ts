@@ -1,0 +1,43 @@
+import { admitOrThrow } from "../../manifest/admit.ts";
+import { readManifests } from "../../manifest/documents.ts";
+import type { Json } from "../../manifest/form.ts";
+import { convert as conversionOf } from "../../manifest/tidemark/convert.ts";
+import { TidemarkError } from "../../model/errors.ts";
+import type { Io, Printer } from "../io.ts";
+import { type DocumentFormat, documentText } from "../output/document.ts";
+import { readSources } from "./edit.ts";
+
+export interface ConvertOptions {
+  readonly filename: readonly string[];
+  readonly output: DocumentFormat;
+}
+
+/** Prints every manifest of the files as a PodAutoscaler with the same decisions; all of them, or none. Throws `manifest.not-convertible` with the rule that cannot be said. */
+export const convert = async (printer: Printer, { filename, output }: ConvertOptions, io: Io): Promise<void> => {
+  const sources = await readSources(filename, io.stdin);
+  const documents = sources
+    .flatMap(({ file, text }) => readManifests(text, file))
+    .map((given) => {
+      const { warnings, ...admitted } = admitOrThrow(given);
+      for (const { field, message } of warnings) io.stderr.write(`warning: "${admitted.metadata.name}" of "${given.where}": ${field}: ${message}\n`);
+      return convertedOrThrow(admitted, given.where);
+    });
+  await printer.print(printed(documents, output));
+};
+
+const convertedOrThrow = (admitted: Parameters<typeof conversionOf>[0] & { readonly metadata: { readonly name: string } }, where: string): Json => {
+  const conversion = conversionOf(admitted);
+  if (conversion.kind === "converted") return conversion.document;
+  const { rule, message } = conversion;
+  const { name } = admitted.metadata;
+  throw new TidemarkError("manifest.not-convertible", `Cannot convert "${name}" of "${where}" to a PodAutoscaler: rule ${rule}: ${message}`, {
+    name,
+    where,
+    rule,
+  });
+};
+
+const printed = (documents: readonly Json[], output: DocumentFormat): string => {
+  if (output === "yaml") return documents.map((document) => documentText(document, "yaml")).join("---\n");
+  return documentText(documents.length === 1 ? documents[0] : { apiVersion: "v1", kind: "List", items: documents }, "json");
+};

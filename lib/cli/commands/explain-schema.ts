@@ -1,0 +1,35 @@
+import { boundsText, defaultText, explainField, fieldsOf, typeText } from "../../manifest/tidemark/explain-field.ts";
+import type { About } from "../../manifest/tidemark/field.ts";
+import { podAutoscalerSchema, schemaOf } from "../../manifest/tidemark/schema.ts";
+import { TidemarkError } from "../../model/errors.ts";
+import type { Printer } from "../io.ts";
+import { documentText } from "../output/document.ts";
+
+/** What a field of a PodAutoscaler means and may hold; without a field those of the spec, as JSON the whole schema. Throws `manifest.unknown-field`. */
+export const explainSchema = async (printer: Printer, field: string | undefined, output: "text" | "json" | "yaml"): Promise<void> => {
+  const found = explainField(field ?? "spec");
+  if (found.kind === "unknown") {
+    const { path, name, nearest } = found;
+    const hint = nearest === undefined ? "" : `, did you mean "${nearest}"?`;
+    throw new TidemarkError("manifest.unknown-field", `Cannot explain "${field}": "${path}" has no field "${name}"${hint}`, { path, name });
+  }
+  if (output === "text") await printer.print(sheetOf(found.path, found.about));
+  else await printer.print(documentText(field === undefined ? podAutoscalerSchema() : schemaOf(found.about), output));
+};
+
+const sheetOf = (path: string, about: About): string => {
+  const rows = [
+    ["Type", typeText(about)],
+    ["Default", defaultText(about)],
+    ["Bounds", boundsText(about)],
+  ].filter(([, value]) => value !== "");
+  const members = Object.entries(fieldsOf(about));
+  const width = Math.max(0, ...members.map(([name]) => name.length));
+  return [
+    path,
+    `  ${about.meaning}`,
+    ...rows.map(([name = "", value = ""]) => `  ${`${name}:`.padEnd(9)}${value}`),
+    ...(members.length > 0 ? ["  Fields:", ...members.map(([name, { meaning }]) => `    ${name.padEnd(width)}  ${meaning}`)] : []),
+    "",
+  ].join("\n");
+};

@@ -1,0 +1,22 @@
+import { type Command, Option } from "commander";
+import { type ConvertOptions, convert } from "./commands/convert.ts";
+import { explainSchema } from "./commands/explain-schema.ts";
+import { type Io, printerOn } from "./io.ts";
+
+const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
+
+/** Commands on manifests alone: they open no data folder. */
+export const manifests = (root: Command, io: Io): void => {
+  root
+    .command("convert")
+    .description("print manifests of any accepted form as PodAutoscalers that decide the same")
+    .requiredOption("-f, --filename <file>", "manifests in YAML or JSON, - for standard input; repeatable", collect)
+    .addOption(new Option("-o, --output <format>", "how to print it").choices(["yaml", "json"]).default("yaml"))
+    .action((options: ConvertOptions) => convert(printerOn(io), options, io));
+  root
+    .command("explain-schema")
+    .description("what a field of a PodAutoscaler means, its default and its bounds")
+    .argument("[field]", "its path, such as spec.scaleUp.sustainSeconds; without one, the fields of the spec")
+    .addOption(new Option("-o, --output <format>", "how to print it").choices(["text", "json", "yaml"]).default("text"))
+    .action((field: string | undefined, { output }: { readonly output: "text" | "json" | "yaml" }) => explainSchema(printerOn(io), field, output));
+};

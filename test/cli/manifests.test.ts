@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { admit } from "../../lib/manifest/admit.ts";
+import { inside } from "./inside.ts";
+
+const example = (name: string): string => join(import.meta.dirname, `../../examples/${name}.yaml`);
+/** These commands open no data folder. */
+const open = () => Promise.reject(new Error("a data folder was opened"));
+const run = (args: readonly string[], stdin = "") => inside(args, { stdin, open });
+
+describe("tidemark convert", () => {
+  it("prints every manifest of every file as a PodAutoscaler that is admitted", async () => {
+    const { code, out, err } = await run(["convert", "-f", example("web"), "-f", example("watermark"), "-f", example("multi-threshold")]);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const documents = parseAllDocuments(out).map((document): unknown => document.toJS());
+    expect(documents).toHaveLength(3);
+    expect(documents.map((document) => admit(document))).toMatchObject([
+      { ok: true, spec: { dialect: "hpa" } },
+      { ok: true, spec: { dialect: "watermark", counts: "ready" } },
+      { ok: true, spec: { dialect: "watermark", counts: "current" } },
+    ]);
+  });
+
+  it("prints JSON: one manifest as it is, several as a List", async () => {
+    const one = await run(["convert", "-f", example("web"), "-o", "json"]);
+    expect(JSON.parse(one.out)).toMatchObject({ kind: "PodAutoscaler", metadata: { name: "web" } });
+    const two = await run(["convert", "-f", example("web"), "-f", example("watermark"), "-o", "json"]);
+    expect(JSON.parse(two.out)).toMatchObject({ kind: "List", items: [{ kind: "PodAutoscaler" }, { kind: "PodAutoscaler" }] });
+  });
+
+  it("leaves a PodAutoscaler what it is, from standard input too", async () => {
+    const converted = await run(["convert", "-f", example("web")]);
+    const again = await run(["convert", "-f", "-"], converted.out);
+    expect(again).toEqual(converted);
+  });
+
+  it("refuses what cannot be said, names the rule, and prints nothing", async () => {
+    const { code, out, err } = await run(["convert", "-f", example("web"), "-f", example("original")]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/^error: Cannot convert "original" of ".*original.yaml" to a PodAutoscaler: rule original-pauses: .*\n$/);
+  });
+
+  it("refuses what apply would refuse", async () => {
+    const { code, err } = await run(
+      ["convert", "-f", "-"],
+      "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: { name: web }\nspec: {}\n",
+    );
+    expect(code).toBe(1);
+    expect(err).toMatch(/^error: Cannot accept "web" of "standard input"/);
+  });
+});
+
+describe("tidemark explain-schema", () => {
+  it("prints meaning, type, default and bounds of a field", async () => {
+    const { code, out } = await run(["explain-schema", "spec.scaleUp.sustainSeconds"]);
+    expect(code).toBe(0);
+    expect(out).toBe(
+      [
+        "spec.scaleUp.sustainSeconds",
+        "  How long the metrics must ask for it without a break.",
+        "  Type:    whole number",
+        "  Default: 0",
+        "  Bounds:  0 to 3600",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("prints the fields of an object, and without a field those of the spec", async () => {
+    expect((await run(["explain-schema", "flapBudget"])).out).toContain("    reversals      Turns allowed.\n");
+    expect((await run(["explain-schema"])).out).toMatch(/^spec\n/);
+  });
+
+  it("prints JSON Schema, of a field or the whole", async () => {
+    expect(JSON.parse((await run(["explain-schema", "combine", "-o", "json"])).out)).toMatchObject({
+      type: "string",
+      enum: ["Max", "Min", "Mean"],
+      default: "Max",
+    });
+    expect(JSON.parse((await run(["explain-schema", "-o", "json"])).out)).toMatchObject({ title: "tidemark.dev/v1 PodAutoscaler" });
+  });
+
+  it("says which field was probably meant", async () => {
+    const { code, err } = await run(["explain-schema", "spec.combin"]);
+    expect({ code, err }).toEqual({ code: 1, err: 'error: Cannot explain "spec.combin": "spec" has no field "combin", did you mean "combine"?\n' });
+  });
+});
