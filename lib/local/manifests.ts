@@ -4,6 +4,7 @@ import { admitOrThrow } from "../manifest/admit.ts";
 import { readManifests } from "../manifest/documents.ts";
 import { TidemarkError } from "../model/errors.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
+import type { NativeMetric } from "../model/spec-native.ts";
 import type { Deployment } from "./about.ts";
 import { SHIPPED_TRACES, type ShippedTrace } from "./traces/shipped.ts";
 
@@ -67,6 +68,13 @@ const traceOf = (annotations: Readonly<Record<string, string>>, where: string): 
   );
 };
 
-/** What the view compares the CPU of a workload with; only an HPA has a percentage for it. */
-const cpuPercentOf = (spec: AutoscalerSpec): number | undefined =>
-  spec.dialect === "hpa" ? spec.metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target.averageUtilization : undefined;
+/** What the view compares the CPU of a workload with: the percentage of the request that an HPA, or a PodAutoscaler, aims at. */
+const cpuPercentOf = (spec: AutoscalerSpec): number | undefined => {
+  if (spec.dialect === "hpa") return spec.metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target.averageUtilization;
+  return spec.dialect === "tidemark" ? spec.metrics.map(nativePercent).find((percent) => percent !== undefined) : undefined;
+};
+
+const nativePercent = ({ source, measure, band }: NativeMetric): number | undefined =>
+  source.type === "Resource" && source.name === "cpu" && source.of === "request" && measure === "Percent" && band.kind === "target"
+    ? Number(band.milli) / 1000
+    : undefined;
