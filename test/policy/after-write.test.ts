@@ -71,6 +71,7 @@ describe("withScale()", () => {
   it.each<[string, Partial<HpaSpec>, number, number, string]>([
     ["to zero on an External metric", {}, 4, 0, "True"],
     ["to zero on an Object metric", { metrics: object }, 4, 0, "True"],
+    ["to zero on one of several metrics", { metrics: [...cpu, ...SPEC.metrics] }, 4, 0, "True"],
     ["to zero without a metric that could wake it", { metrics: cpu }, 4, 0, "False"],
     ["to zero with a minimum above it", { minReplicas: 1 }, 4, 0, "False"],
     ["from zero", {}, 0, 1, "False"],

@@ -122,6 +122,15 @@ describe("decide()", () => {
     });
   });
 
+  it("names the latest record of those that hold a count, and none that does not", () => {
+    const at = (replicas: number, agoMs: number) => ({ replicas, firstMs: NOW_MS - agoMs, lastMs: NOW_MS - agoMs });
+    const recommendations = [at(6, 200_000), at(6, 150_000), at(3, 50_000)];
+    expect(decided({ load: 2, windows: remembered({ recommendations }) }).steps[1]).toMatchObject({ limit: { value: 6, untilMs: NOW_MS + 150_000 } });
+    const rising = [at(4, 50_000), at(4, 45_000), at(7, 10_000)];
+    const upward = decided({ load: 8, spec: { behavior }, windows: remembered({ recommendations: rising }) });
+    expect(upward.steps[1]).toMatchObject({ limit: { value: 4, untilMs: NOW_MS + 15_000 } });
+  });
+
   it("names the upward window of a behavior, and until when", () => {
     const recommendations = [
       { replicas: 9, firstMs: NOW_MS - 50_000, lastMs: NOW_MS - 50_000 },
@@ -152,7 +161,10 @@ describe("decide()", () => {
     const decision = decided({ ...given, load: 99 });
     expect(decision).toMatchObject({ kind: "scale", to, trigger, because: { reason }, metrics: [] });
     expect(decision.windows.status.currentMetrics).toBeNull();
-    expect(decision.steps).toHaveLength(1);
+    expect(decision.steps).toEqual([
+      { step: "bounds", before: expect.any(Number), after: to, limit: { reason, value: to, message: expect.any(String) } },
+    ]);
+    expect(decision.because.message).toContain(trigger);
   });
 
   it("holds a workload at zero that somebody else put there", () => {
@@ -167,6 +179,12 @@ describe("decide()", () => {
     const raised = decided({ replicas: 0, load: 0, spec: { minReplicas: 3, behavior }, windows });
     expect(raised).toMatchObject({ kind: "scale", to: 3, trigger: "Current number of replicas below Spec.MinReplicas" });
     expect(raised.steps.at(-1)).toMatchObject({ step: "resume", before: 0, after: 3, limit: { reason: "BelowMinReplicas", value: 3 } });
+  });
+
+  it("wakes on one External metric among others", () => {
+    const cpu: HpaMetric = { type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 50 } };
+    const spec = { minReplicas: 0, metrics: [cpu, LOAD] };
+    expect(decided({ replicas: 0, load: 2, spec, windows: remembered({}, [scaledToZero("True")]) })).toMatchObject({ kind: "scale", to: 2 });
   });
 
   it("leaves a workload at zero that nothing could wake", () => {
@@ -273,17 +291,21 @@ describe("decide()", () => {
 
   it("leaves a ratio out that says nothing", () => {
     const scale: ScaleReading = { kind: "read", specReplicas: 1, statusReplicas: 0, selector: "app=web", uid: "", resourceVersion: "" };
-    expect(decided({ scale, load: 0 }).metrics[0]).not.toHaveProperty("ratio");
+    expect(decided({ scale, load: 0 }).metrics).toEqual([
+      { name: "external metric load(nil)", type: "External", kind: "measured", value: "-9223372036854775808m", target: "1", proposal: 0 },
+    ]);
   });
 });
 
 describe("decide() beside other autoscalers", () => {
-  const pods = readyPods(2, 100n);
+  const pods = [...readyPods(1, 100n), ...readyPods(1, 100n).map((pod) => ({ ...pod, name: "web-9", labels: { app: "web", tier: "x" } }))];
 
   it.each<[string, readonly Neighbour[]]>([
     ["one that asks for the same", [neighbour("rival", "app=web")]],
     ["one that asks for one of many values", [neighbour("rival", "app in (web,api)")]],
     ["one that takes everything labelled", [neighbour("rival", "app")]],
+    ["one that shares a single pod, not the first", [neighbour("rival", "tier=x")]],
+    ["one whose label others ask for as well", [neighbour("rival", "app=web"), neighbour("near", "app=web,tier=none")]],
     ["one among many", [neighbour("web", "app=web"), neighbour("far", "app=api"), neighbour("bad", "app in"), neighbour("rival", "app in (web)")]],
   ])("holds when its pods are selected by %s", (_, others) => {
     expect(decided({ load: 9, pods, others })).toMatchObject({
@@ -299,7 +321,7 @@ describe("decide() beside other autoscalers", () => {
   it.each<[string, readonly Neighbour[]]>([
     ["nobody", []],
     ["itself", [neighbour("web", "app=web")]],
-    ["one of other pods", [neighbour("far", "app=api"), neighbour("away", "app=web,tier=x"), neighbour("not", "!app")]],
+    ["one of other pods", [neighbour("far", "app=api"), neighbour("away", "app=web,tier=y"), neighbour("not", "!app")]],
     ["one whose selector cannot be read", [neighbour("bad", "app in")]],
   ])("goes on beside %s", (_, others) => {
     expect(decided({ load: 6, pods, others })).toMatchObject({ kind: "scale", to: 6 });

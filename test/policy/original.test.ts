@@ -89,6 +89,17 @@ describe("the rules of the first design (proposals.md §1)", () => {
     expect(one(1, loadsOf(161), {})).toMatchObject({ kind: "scale", to: 3 });
   });
 
+  it("take the percentage that the manifest names", () => {
+    expect(one(1, loadsOf(100), { cpuUtilization: { targetPercentage: 25 } })).toMatchObject({ kind: "scale", to: 4 });
+  });
+
+  it("tell whether a bound held the count", () => {
+    const limited = ({ windows }: ReturnType<typeof one>) => windows.status.conditions.find(({ type }) => type === "ScalingLimited");
+    expect(limited(one(3, loadsOf(160, 160, 160)))).toMatchObject({ status: "False", reason: "DesiredWithinRange" });
+    expect(limited(one(3, loadsOf(160, 160, 160), { maxReplicas: 6 }))).toMatchObject({ status: "False", reason: "DesiredWithinRange" });
+    expect(limited(one(3, loadsOf(160, 160, 160), { maxReplicas: 5 }))).toMatchObject({ status: "True", reason: "TooManyReplicas" });
+  });
+
   it("stay within min and max, and go straight to the bound from outside", () => {
     expect(one(3, loadsOf(900, 900, 900), { maxReplicas: 7 })).toMatchObject({ kind: "scale", to: 7, because: { reason: "TooManyReplicas" } });
     expect(one(3, loadsOf(1, 1, 1), { minReplicas: 2 })).toMatchObject({ kind: "scale", to: 2, because: { reason: "TooFewReplicas" } });
@@ -119,6 +130,22 @@ describe("the rules of the first design (proposals.md §1)", () => {
       because: { message: `the HPA was unable to compute the replica count: failed to get cpu utilization: ${message}` },
     });
     expect(decision?.windows.status.currentMetrics).toEqual([{ type: "" }]);
+  });
+
+  it("tell the failed metric once, by its name", () => {
+    const decision = one(3, [...loadsOf(10, 10), { usedMilli: 0n, silent: true }]);
+    const message = "failed to get cpu utilization: no CPU utilization of Pod web-2";
+    expect(decision.metrics).toEqual([
+      { name: "cpu resource utilization (percentage of request)", type: "Resource", kind: "failed", reason: "FailedGetResourceMetric", message },
+    ]);
+    expect(decision.events).toEqual([
+      { type: "Warning", reason: "FailedGetResourceMetric", message },
+      {
+        type: "Warning",
+        reason: "FailedComputeMetricsReplicas",
+        message: `invalid metrics (1 invalid out of 1), first error is: failed to get cpu resource metric value: ${message}`,
+      },
+    ]);
   });
 
   it("hold while no pod runs", () => {
@@ -176,6 +203,12 @@ describe.each([
   it("count a scale in either direction: nothing is added for three minutes after a scale down", () => {
     const counts = loop(manifest(), 8, { replicas: 8, periodMs: 30 * SECOND, killed, see: growing((sync) => (sync === 0 ? 40 : 160)) });
     expect(counts).toEqual([4, 4, 4, 4, 4, 4, 4, 8]);
+  });
+
+  it("say nothing of windows while the count is right", () => {
+    const [, second] = decisions(manifest(), 2, { replicas: 1, periodMs: 30 * SECOND, killed, see: growing((sync) => (sync === 0 ? 160 : 80)) });
+    expect(second).toMatchObject({ kind: "hold", because: { reason: "DesiredWithinRange" } });
+    expect(second?.windows.status.conditions[0]).toMatchObject({ type: "AbleToScale", status: "True", reason: "ReadyForNewScale" });
   });
 
   it("say what holds the count, and until when", () => {

@@ -29,6 +29,7 @@ describe("requestsOf() a pod", () => {
 
   it.each<[string, Partial<Pod>, string, bigint | string]>([
     ["the pod's own request", { podRequests: { cpu: 700n } }, "cpu", 700n],
+    ["the pod's own request beside one of another kind", { podRequests: { cpu: 700n, gpu: 3n } }, "cpu", 700n],
     ["with its overhead", { podRequests: { cpu: 700n }, overhead: { cpu: 5n } }, "cpu", 705n],
     ["its containers', where it names another resource", { podRequests: { memory: 1n } }, "cpu", 100n],
     [
