@@ -41,9 +41,17 @@ export const printerOn = (io: Pick<Io, "stdout" | "colours">): Printer => {
   return {
     paint: painter(io.colours),
     print: async (text) => {
-      if (!gone && !io.stdout.write(text)) await Promise.race([once(io.stdout, "drain"), once(io.stdout, "close")]).catch(() => undefined);
+      if (!gone && !io.stdout.write(text)) await drained(io.stdout);
       if (failure) throw failure;
       return !gone;
     },
   };
+};
+
+/** Waits until the output takes more or is closed, and leaves no listener behind: a long export waits thousands of times. */
+const drained = async (stdout: Writable): Promise<void> => {
+  const over = new AbortController();
+  const { signal } = over;
+  await Promise.race([once(stdout, "drain", { signal }), once(stdout, "close", { signal })]).catch(() => undefined);
+  over.abort();
 };

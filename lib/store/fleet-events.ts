@@ -4,8 +4,11 @@ import { allDone } from "./all-done.ts";
 import { eventsOfCluster, type Stretch } from "./events.ts";
 import type { Tables } from "./tables.ts";
 
-/** Events held per cluster while the fleet's are merged: memory grows with the clusters, never with the stretch. */
-const PAGE_SIZE = 25;
+/** Events held while the fleet's are merged: many of a few clusters, so that a long export makes few requests, and few of many. Memory never grows with the stretch. */
+const HELD = 2_000;
+const PAGE_LEAST = 25;
+const PAGE_MOST = 500;
+const pageSizeOf = (clusters: number): number => Math.min(PAGE_MOST, Math.max(PAGE_LEAST, Math.floor(HELD / Math.max(1, clusters))));
 
 interface Source {
   readonly rest: AsyncGenerator<ScaleEventRecord>;
@@ -22,7 +25,8 @@ export async function* eventsOfFleet(tables: Tables, clusters: readonly ClusterN
   const way = stretch.newestFirst ? -1 : 1;
   const order = (a: Source, b: Source): number =>
     way * (a.next.atMs - b.next.atMs) || a.next.cluster.localeCompare(b.next.cluster) || a.next.id.localeCompare(b.next.id);
-  const opened = await allDone(clusters.map((cluster) => sourceOf(eventsOfCluster(tables, cluster, { ...stretch, pageSize: PAGE_SIZE }))));
+  const pageSize = pageSizeOf(clusters.length);
+  const opened = await allDone(clusters.map((cluster) => sourceOf(eventsOfCluster(tables, cluster, { ...stretch, pageSize }))));
   let sources = opened.flat().sort(order);
   for (let first = sources[0]; first; first = sources[0]) {
     yield first.next;
