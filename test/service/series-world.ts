@@ -1,3 +1,4 @@
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { type ClusterName, clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { labelIndex } from "../../lib/model/label-index.ts";
 import type { Observation, Pod, ScaleReading } from "../../lib/model/observation.ts";
@@ -29,6 +30,8 @@ export interface SeriesWorld {
   /** What a scrape of this service, or of another that has read nothing yet, tells. */
   readonly scrape: (service?: Service) => Promise<readonly ParsedFamily[]>;
   readonly freshService: () => Service;
+  /** Stores an item of the state table that nobody understands. */
+  readonly damage: (key: { readonly pk: string; readonly sk: string }) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -72,6 +75,9 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
     wait: move,
     scrape: async (from = service) => parseOpenMetrics(openMetricsText(await from.series())),
     freshService: () => openService(desk),
+    damage: async ({ pk, sk }) => {
+      await tables.client.send(new PutItemCommand({ TableName: tables.stateTable, Item: { pk: { S: pk }, sk: { S: sk }, record: { S: "{" } } }));
+    },
     close,
   };
   cluster.clock = desk.clock;

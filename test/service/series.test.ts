@@ -199,6 +199,53 @@ describe("series()", () => {
     expect(valueIn(families, "tidemark_current_replicas", { name: "api" })).toBe(3);
   });
 
+  it("names the monitor of a life cycle, and no workload", async () => {
+    const monitored = wpa("web").replace(
+      "name: web, namespace: shop",
+      'name: web, namespace: shop, annotations: { wpa.datadoghq.com/lifecycle-control.enabled: "true" }',
+    );
+    await begin({ web: 4 }, monitored);
+    await world.play(1);
+    expect((await world.scrape()).find(({ name }) => name === "wpa_controller_lifecycle_control_status")?.samples).toEqual([
+      {
+        name: "wpa_controller_lifecycle_control_status",
+        labels: {
+          cluster: "eu-1",
+          wpa_name: "web",
+          wpa_namespace: "shop",
+          lifecycle_status: "blocked",
+          monitor_name: "web",
+          monitor_namespace: "shop",
+        },
+        value: 1,
+      },
+    ]);
+  });
+
+  it("is not hidden by an autoscaler or a cluster that cannot be read", async () => {
+    await begin({ web: 4 }, wpa("web"));
+    world.milli = 200_000n;
+    await world.play(1);
+    const before = await world.scrape();
+    await world.damage({ pk: "autoscalers#eu-1", sk: "shop#broken" });
+    await world.damage({ pk: "fleet", sk: "cluster#broken" });
+    expect(await world.scrape()).toEqual(before);
+    expect(wpaValue(before, "value")).toBe(200_000);
+  });
+
+  it("tells while the fleet is frozen that no rules decide, and no value as the present one", async () => {
+    await begin({ web: 4 }, wpa("web"));
+    world.milli = 2_000_000n;
+    await world.play(1);
+    await world.service.freeze("incident");
+    expect(valueIn(await world.scrape(), "tidemark_scaling_active", { name: "web" })).toBe(0);
+    await world.play(4);
+    const families = await world.scrape();
+    expect(valueIn(families, "tidemark_scaling_active", { name: "web" })).toBe(0);
+    expect(wpaValue(families, "value")).toBeUndefined();
+    expect(wpaValue(families, "upscale_replicas")).toBe(2);
+  });
+
   it("tells counts and whether rules decide for every dialect", async () => {
     await begin({ web: 4, api: 3 }, wpa("web"), hpa("api"));
     world.milli = 1_200_000n;
