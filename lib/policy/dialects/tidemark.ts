@@ -12,7 +12,7 @@ import { readScale } from "../steps/tidemark/read-scale.ts";
 import { round } from "../steps/tidemark/round.ts";
 import { selectPods } from "../steps/tidemark/select-pods.ts";
 import { stabilize } from "../steps/tidemark/stabilize.ts";
-import { sustain } from "../steps/tidemark/sustain.ts";
+import { sustain, unseen } from "../steps/tidemark/sustain.ts";
 import { type NativeInput, type NativeStep, type NativeSync, started } from "../steps/tidemark/sync.ts";
 
 /** What there is: the scale, its bounds, the metrics, and whether the workload is in use at all. */
@@ -41,7 +41,8 @@ const WAIT: readonly NativeStep[] = [coolDown, flap];
 export const decideNative = (input: NativeInput): Decision => {
   const seen = run(SEE, started(input));
   const shaped = seen.resting ? seen : run(SHAPE, seen);
-  return conclude(run(WAIT, shaped));
+  const waited = run(WAIT, shaped);
+  return conclude(shaped.resting || shaped.ending ? unseen(waited) : waited);
 };
 
 const run = (steps: readonly NativeStep[], from: NativeSync): NativeSync => steps.reduce((sync, step) => (sync.ending ? sync : step(sync)), from);

@@ -173,6 +173,13 @@ describe("sustainSeconds", () => {
       ]),
     ).toEqual([5, 5, 5, 9]);
   });
+  it("begins anew after a sync that went to a bound", () => {
+    const bounded = native({ minReplicas: 4, scaleUp: { sustainSeconds: 30 } });
+    const before = sync(bounded, { replicas: 5, values: { load: 90 } });
+    const toBound = sync(bounded, { replicas: 3, values: { load: 90 }, nowMs: NOON + 30_000, windows: before.windows });
+    const after = sync(bounded, { replicas: 4, values: { load: 90 }, nowMs: NOON + 45_000, windows: toBound.windows });
+    expect([before.count, toBound.count, after.count]).toEqual([5, 4, 4]);
+  });
   it("of one direction leaves the other alone", () => expect(counts(up, 5, [[0, { load: 20 }]])).toEqual([2]));
   it("says until when it holds", () => {
     const { decision } = sync(up, { replicas: 5, values: { load: 90 } });

@@ -47,6 +47,8 @@ export interface Seen {
   readonly usage?: Readonly<Record<string, bigint>>;
   readonly nowMs?: number;
   readonly windows?: Windows;
+  /** Windows stay in memory, for properties of many runs. */
+  readonly unstored?: true;
 }
 
 const FAILURE = { kind: "failed", failure: { code: 503, reason: "ServiceUnavailable", message: "no metrics" } } as const;
@@ -117,14 +119,14 @@ export interface Synced {
 
 /** One sync, and its PUT applied; windows go through the store. */
 export const sync = (spec: AutoscalerSpec, seen: Seen): Synced => {
-  const { nowMs = NOON, windows = NEW_WINDOWS, replicas } = seen;
+  const { nowMs = NOON, windows = NEW_WINDOWS, replicas, unstored } = seen;
   const input = {
     namespace: namespace("shop"),
     name: autoscalerName("web"),
     spec,
     settings: DEFAULT_SETTINGS,
     observation: observationOf(spec, seen),
-    windows: throughStore(windows),
+    windows: unstored ? windows : throughStore(windows),
     nowMs,
   };
   const decision = decide(input);

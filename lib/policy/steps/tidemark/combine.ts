@@ -1,6 +1,6 @@
 import type { NativeSpec } from "../../../model/spec-native.ts";
 import type { Reading } from "../../metrics/tidemark/measure.ts";
-import { breach, missingType, scalingActive } from "./sentences.ts";
+import { missingType, scalingActive } from "./sentences.ts";
 import { type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
 
 /** One count that takes part, and whose it is. */
@@ -68,14 +68,11 @@ const triggerOf = (count: number, current: number, leading: string): string => {
   return count > current ? `${leading} above target` : `${leading} below target`;
 };
 
-/** Nothing is known of a breach while metrics are missing, so that one that seemed to last begins anew. */
 const refused = (sync: NativeSync, message: string): NativeSync => {
   const report = scalingActive("False", "MetricMissing", message);
-  const reported = { ...sync, conditions: withCondition(sync, report) };
-  const conditions = withCondition({ ...reported, conditions: withCondition(reported, breach("up", "Unknown")) }, breach("down", "Unknown"));
   return {
-    ...reported,
-    conditions,
+    ...sync,
+    conditions: withCondition(sync, report),
     events: [...sync.events, { type: "Warning", reason: "FailedComputeMetricsReplicas", message }],
     ending: { kind: "failed", because: { reason: report.reason, message } },
   };

@@ -9,7 +9,8 @@ import { contextOf, type NativeStep, type NativeSync, stepped, withCondition } f
  */
 export const idle: NativeStep = (sync) => {
   const { spec, nowMs } = sync.input;
-  if (!spec.idle) return sync;
+  // Rest that was seen before idle was taken out of the spec, or put back, is no rest.
+  if (!spec.idle) return { ...sync, conditions: sync.conditions.filter(({ type }) => type !== IDLE) };
   const use = useOf(sync);
   const status = use === "unknown" ? "Unknown" : use === "idle" ? "True" : "False";
   const seen = { ...sync, conditions: withCondition(sync, idleCondition(status)) };

@@ -17,7 +17,7 @@ export const breach = (direction: keyof typeof BREACH, status: ConditionReport["
   reason: status === "True" ? "Breached" : status === "False" ? "Within" : "NotMeasured",
   message:
     status === "Unknown"
-      ? "a metric is missing, so that a breach is not known to last"
+      ? "the metrics were not looked at, so that a breach is not known to last"
       : `the metrics ${status === "True" ? "ask" : "do not ask"} for ${direction === "up" ? "more" : "fewer"} pods`,
 });
 

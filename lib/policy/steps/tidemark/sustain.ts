@@ -20,3 +20,9 @@ const withBreaches = (sync: NativeSync): NativeSync => {
   const up = { ...sync, conditions: withCondition(sync, breach("up", count > current ? "True" : "False")) };
   return { ...up, conditions: withCondition(up, breach("down", count < current ? "True" : "False")) };
 };
+
+/** Where nothing was combined, a breach is not known to last: one that seemed to begins anew. */
+export const unseen = (sync: NativeSync): NativeSync => {
+  const up = { ...sync, conditions: withCondition(sync, breach("up", "Unknown")) };
+  return { ...up, conditions: withCondition(up, breach("down", "Unknown")) };
+};
