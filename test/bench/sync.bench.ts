@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import Table from "cli-table3";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
@@ -20,33 +19,23 @@ import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { startDynalite } from "../contracts/engines.ts";
+import { type Consumed, metered, nothingConsumed } from "../contracts/metered.ts";
 import { testTables } from "../sync/world.ts";
 
 const AUTOSCALERS = 100;
 const PERIOD_MS = 15_000;
 const SYNCS = 25;
 const START_MS = Date.UTC(2026, 10, 21, 12);
-const WRITES = new Set(["PutItemCommand", "UpdateItemCommand", "DeleteItemCommand"]);
-
 interface Cost {
-  writes: number;
-  writeUnits: number;
-  readUnits: number;
+  readonly writes: number;
+  readonly writeUnits: number;
+  readonly readUnits: number;
 }
 
-/** Asks for the consumed capacity of every call and adds it up. */
-const metered = (client: Pick<DynamoDBClient, "send">, cost: Cost): Pick<DynamoDBClient, "send"> => {
-  const send = client.send.bind(client) as (command: object) => Promise<{ readonly ConsumedCapacity?: { readonly CapacityUnits?: number } }>;
-  const metering = async (command: { readonly input: { ReturnConsumedCapacity?: string } }) => {
-    command.input.ReturnConsumedCapacity = "TOTAL";
-    const answer = await send(command);
-    const units = answer.ConsumedCapacity?.CapacityUnits ?? 0;
-    const write = WRITES.has(command.constructor.name);
-    cost.writes += write ? 1 : 0;
-    cost[write ? "writeUnits" : "readUnits"] += units;
-    return answer;
-  };
-  return { send: metering as unknown as DynamoDBClient["send"] };
+/** Of both tables together. */
+const costOf = ({ writes, writeUnits, readUnits }: Consumed): Cost => {
+  const total = (by: ReadonlyMap<string, number>): number => [...by.values()].reduce((sum, one) => sum + one, 0);
+  return { writes: total(writes), writeUnits: total(writeUnits), readUnits };
 };
 
 const CLUSTER: ClusterRecord = {
@@ -123,7 +112,7 @@ export const run = async (): Promise<void> => {
   const tables = testTables(engine.client, engine.tables, () => nowMs);
   await putCluster(tables, CLUSTER, undefined);
   for (let at = 0; at < AUTOSCALERS; at++) await putAutoscaler(tables, record(at), undefined);
-  let cost: Cost = { writes: 0, writeUnits: 0, readUnits: 0 };
+  let consumed = nothingConsumed();
   let decideMs = 0;
   const rules: Rules = {
     ...RULES,
@@ -135,17 +124,17 @@ export const run = async (): Promise<void> => {
     },
   };
   const cache = warmCache();
-  const portsFor = (own: Cost): SyncPorts => {
-    const metering = { ...tables, client: metered(engine.client, own) };
+  const portsFor = (own: Consumed): SyncPorts => {
+    const metering = { ...tables, client: metered(engine.client, () => own) };
     return { tables: metering, insert: insertByPut(metering), connect: () => Promise.resolve(client), rules, timing: DEFAULT_TIMING, cache };
   };
   const played: Played[] = [];
   for (let at = 0; at < SYNCS; at++) {
-    cost = { writes: 0, writeUnits: 0, readUnits: 0 };
+    consumed = nothingConsumed();
     decideMs = 0;
     const started = performance.now();
-    const report = await sync(portsFor(cost), { cluster: CLUSTER.name, partition: WHOLE_CLUSTER, dueMs: nowMs, periodMs: PERIOD_MS });
-    played.push({ report, cost, decideMs, wallMs: performance.now() - started });
+    const report = await sync(portsFor(consumed), { cluster: CLUSTER.name, partition: WHOLE_CLUSTER, dueMs: nowMs, periodMs: PERIOD_MS });
+    played.push({ report, cost: costOf(consumed), decideMs, wallMs: performance.now() - started });
     nowMs += PERIOD_MS;
   }
   print(played, await bytesStored(tables));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { ENGINES, type Engine } from "./engines.ts";
 import { headContract } from "./head.contract.ts";
 import { historyContract } from "./history.contract.ts";
+import { movingContract } from "./moving.contract.ts";
 import { pagesContract } from "./pages.contract.ts";
 import { recordsContract } from "./records.contract.ts";
 
@@ -19,6 +20,7 @@ for (const { name, start, missing } of ENGINES) {
     afterAll(() => engine?.close());
 
     headContract(running);
+    movingContract(running);
     pagesContract(running);
     historyContract(running);
     recordsContract(running);

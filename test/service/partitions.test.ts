@@ -1,6 +1,11 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
+import type { ClusterRecord } from "../../lib/model/records.ts";
+import { handovers, taking } from "../../lib/service/handovers.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewCluster } from "../../lib/service/service.ts";
+import { partitionOf } from "../../lib/store/partitions.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import { PERIOD_MS, START_MS, workloadOf } from "../sync/world.ts";
 import { CART, type Moving, newMoving, REST, SHOP, SHOPS } from "./world/moving.ts";
@@ -25,6 +30,8 @@ const synced = async (times = 3): Promise<Moving> => {
   for (let at = 0; at < times; at++) await moving.syncAll();
   return moving;
 };
+
+type Divided = Pick<ClusterRecord, "name" | "partitions">;
 
 class Died extends Error {}
 
@@ -158,5 +165,40 @@ describe("replacing the partitions of a cluster", () => {
     expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 6 }]);
     await moving.syncAll();
     expect(await firstSeen(moving)).toMatchObject(Object.fromEntries(Object.entries(ALL_FROM_THE_START).filter(([uid]) => uid !== "uid-shop-1")));
+  });
+
+  it("loses nothing when two people do it at once", async () => {
+    const moving = await synced();
+    const service = openService(moving.desk());
+    await Promise.all([
+      service.replaceCluster(wantedOf(moving, DIVIDED)),
+      service.replaceCluster(wantedOf(moving, [{ name: SHOPS, namespaces: [SHOP] }, { name: "carts", namespaces: [CART] }, { name: REST }])),
+    ]);
+    expect((await moving.cluster()).version).toBeGreaterThanOrEqual(3);
+    await moving.syncAll();
+    expect(await firstSeen(moving)).toEqual(ALL_FROM_THE_START);
+  });
+});
+
+describe("handovers()", () => {
+  const names = ["shop", "cart", "infra", "team", "base"].map(namespace);
+  /** Some of the namespaces in two partitions, all others in a third or in none. */
+  const divided = fc
+    .record({ places: fc.array(fc.constantFrom("a", "b", "rest"), { minLength: names.length, maxLength: names.length }), rest: fc.boolean() })
+    .map(({ places, rest }): ClusterRecord["partitions"] => [
+      ...["a", "b"].map((name) => ({ name: partitionName(name), namespaces: names.filter((_, at) => places[at] === name) })),
+      ...(rest ? [{ name: partitionName("rest") }] : []),
+    ]);
+
+  it("always leases what a namespace leaves and what it enters, named or not, and nothing for namespaces that stay", () => {
+    fc.assert(
+      fc.property(divided, divided, fc.constantFrom(...names, namespace("unnamed")), (one, other, inside) => {
+        const [before, after] = [one, other].map((partitions) => ({ name: clusterName("eu-1"), partitions })) as [Divided, Divided];
+        const [from, to] = [partitionOf(before, inside), partitionOf(after, inside)];
+        const leased = taking(handovers(before, after));
+        if (from !== to) expect(leased).toEqual(expect.arrayContaining([from, to].filter((name) => name !== undefined)));
+        expect(handovers(before, before)).toEqual([]);
+      }),
+    );
   });
 });
