@@ -10,6 +10,7 @@ import { decideNative } from "./dialects/tidemark.ts";
 import { decideWatermark } from "./dialects/watermark.ts";
 import { runSteps } from "./steps/hpa/run.ts";
 import { override } from "./steps/tidemark/override.ts";
+import { withoutTimed } from "./steps/tidemark/sentences.ts";
 
 /** Everything that a decision depends on; equal inputs give equal decisions. */
 export interface DecideInput {
@@ -27,11 +28,12 @@ export const decide = (input: DecideInput): Decision => override(decideByRules(i
 
 const decideByRules = (input: DecideInput): Decision => {
   const { spec } = input;
+  const windows = spec.dialect === "tidemark" ? input.windows : withoutTimed(input.windows);
   switch (spec.dialect) {
     case "hpa":
-      return runSteps(spec.rules === "original" ? ORIGINAL_STEPS : HPA_STEPS, { ...input, spec });
+      return runSteps(spec.rules === "original" ? ORIGINAL_STEPS : HPA_STEPS, { ...input, spec, windows });
     case "watermark":
-      return decideWatermark({ ...input, spec });
+      return decideWatermark({ ...input, spec, windows });
     case "tidemark":
       return decideNative({ ...input, spec });
   }

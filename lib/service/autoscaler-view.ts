@@ -55,10 +55,11 @@ export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen
 
 export const secondsBetween = (thenMs: number, nowMs: number): number => Math.max(0, Math.floor((nowMs - thenMs) / 1000));
 
-const specView = (spec: Known["spec"]): Pick<AutoscalerView, "dialect" | "target" | "minReplicas" | "maxReplicas" | "problem"> =>
-  spec.kind === "spec"
-    ? { dialect: spec.spec.dialect, target: spec.spec.target, minReplicas: spec.spec.minReplicas, maxReplicas: spec.spec.maxReplicas }
-    : { dialect: "unknown", problem: spec.message };
+const specView = (spec: Known["spec"]): Pick<AutoscalerView, "dialect" | "owner" | "target" | "minReplicas" | "maxReplicas" | "problem"> => {
+  if (spec.kind === "problem") return { dialect: "unknown", problem: spec.message };
+  const { dialect, owner, target, minReplicas, maxReplicas } = spec.spec;
+  return { dialect, ...(owner !== undefined && { owner }), target, minReplicas, maxReplicas };
+};
 
 /** The journal is written at least as often as the page, and with the count that was observed, which the page leaves out. */
 const statusOf = ({ evaluated, windows }: Known): Status | undefined => evaluated?.evaluation.status ?? windows?.status;

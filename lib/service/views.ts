@@ -16,6 +16,8 @@ export interface AutoscalerView {
   readonly generation: number;
   /** The rules that decide it; "unknown" and nothing of the next three when the stored manifest is no longer understood. */
   readonly dialect: string;
+  /** Who answers for it, where its manifest says so. */
+  readonly owner?: string;
   readonly target?: TargetRef;
   readonly minReplicas?: number;
   readonly maxReplicas?: number;

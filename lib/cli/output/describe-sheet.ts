@@ -29,6 +29,7 @@ const identity = (view: Description, nowMs: number, paint: Paint): readonly Line
   ["Created", ago(view.createdAt, nowMs)],
   ["Updated", `${ago(view.updatedAt, nowMs)} by ${view.updatedBy}`],
   ["Dialect", view.dialect],
+  ...(view.owner === undefined ? [] : [["Owner", view.owner] as const]),
   ["Reference", referenceText(view)],
   ["State", stateText(view.state, paint)],
   ...(view.problem === undefined ? [] : [["Problem", view.problem] as const]),

@@ -429,7 +429,7 @@ describe("overrides", () => {
   });
   it("hold what the rules of another form decide as well", () => {
     const hpa = { metrics: [{ type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "10" } } }] };
-    const of = (more: object) => sync(native({ rules: "hpa", metrics: undefined, hpa, ...more }), { replicas: 5, values: { load: 90 } }).count;
+    const of = (more: object) => sync(native({ rules: "hpa", hpa, ...more }), { replicas: 5, values: { load: 90 } }).count;
     expect([of({}), of({ dryRun: true }), of({ pausedUntil: "2026-05-01T12:00:01Z" })]).toEqual([9, 5, 5]);
   });
 });

@@ -27,13 +27,15 @@ export const manifest = (spec: Readonly<Record<string, unknown>> = {}): unknown 
     scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
     minReplicas: 1,
     maxReplicas: 100,
-    metrics: [LOAD],
-    ...spec,
-    ...(spec["rules"] === undefined && {
-      scaleUp: { ...FREE, ...(spec["scaleUp"] as object) },
-      scaleDown: { ...FREE, ...(spec["scaleDown"] as object) },
-    }),
+    ...(spec["rules"] === undefined ? free(spec) : spec),
   },
+});
+
+const free = (spec: Readonly<Record<string, unknown>>) => ({
+  metrics: [LOAD],
+  ...spec,
+  scaleUp: { ...FREE, ...(spec["scaleUp"] as object | undefined) },
+  scaleDown: { ...FREE, ...(spec["scaleDown"] as object | undefined) },
 });
 
 export const native = (spec: Readonly<Record<string, unknown>> = {}): AutoscalerSpec =>

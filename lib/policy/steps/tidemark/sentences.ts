@@ -1,3 +1,4 @@
+import type { Windows } from "../../../model/windows.ts";
 import type { ConditionReport } from "../../conditions.ts";
 
 /** Conditions of the native rules, in one place. */
@@ -37,6 +38,16 @@ export const idle = (status: ConditionReport["status"]): ConditionReport => ({
 const MISSING = "MetricMissing:";
 export const missingType = (metric: string): string => `${MISSING}${metric}`;
 export const isMissingType = (type: string): boolean => type.startsWith(MISSING);
+
+/** Conditions that these rules measure time by. Under other rules nobody keeps them, so that they would tell of long ago. */
+const TIMED: ReadonlySet<string> = new Set([BREACH.up, BREACH.down, IDLE]);
+const isTimed = ({ type }: { readonly type: string }): boolean => TIMED.has(type) || isMissingType(type);
+
+/** The windows as other rules get them. */
+export const withoutTimed = (windows: Windows): Windows => {
+  const { conditions } = windows.status;
+  return conditions.some(isTimed) ? { ...windows, status: { ...windows.status, conditions: conditions.filter((one) => !isTimed(one)) } } : windows;
+};
 
 export const missing = (metric: string, reason: string, message: string): ConditionReport => ({
   type: missingType(metric),

@@ -1,3 +1,4 @@
+import { newestRunAt } from "../../../model/windows.ts";
 import { BREACH, breach } from "./sentences.ts";
 import { type NativeStep, type NativeSync, rulesOf, stepped, withCondition } from "./sync.ts";
 
@@ -15,7 +16,17 @@ export const sustain: NativeStep = (sync) => {
   return stepped(seen, "sustain", current, { reason: "NotSustained", value: rules.sustainSeconds, message, untilMs });
 };
 
-const withBreaches = (sync: NativeSync): NativeSync => {
+/** A sync or two may be lost; after more, such as a pause, nobody saw whether the breach lasted. */
+const LOST_SYNCS = 3;
+
+const wasLeftAlone = ({ input, recommendations }: NativeSync): boolean => {
+  const runs = recommendations ?? [];
+  const newest = runs[newestRunAt(runs)];
+  return newest?.stepMs !== undefined && input.nowMs - newest.lastMs > LOST_SYNCS * newest.stepMs;
+};
+
+const withBreaches = (given: NativeSync): NativeSync => {
+  const sync = wasLeftAlone(given) ? unseen(given) : given;
   const { count, current } = sync;
   const up = { ...sync, conditions: withCondition(sync, breach("up", count > current ? "True" : "False")) };
   return { ...up, conditions: withCondition(up, breach("down", count < current ? "True" : "False")) };
