@@ -1,4 +1,4 @@
-import { TidemarkError } from "../model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { Namespace, PartitionName } from "../model/ids.ts";
 import type { ClusterRecord, StoredWindows } from "../model/records.ts";
 import { listAutoscalers } from "../store/autoscalers.ts";
@@ -35,6 +35,10 @@ export const withWindows = async (
     await markAll(desk, leases, before.version);
     await carry(desk, leases, await passing(desk, before, after));
     return await flip();
+  } catch (error) {
+    // Stood still past its lease, and somebody syncs there again: looked at anew, like any edit that another was faster than.
+    if (isTidemarkError(error, "store.lease-lost")) return { kind: "conflict" };
+    throw error;
   } finally {
     await giveAllBack(desk, leases);
   }
