@@ -8,7 +8,7 @@ import { isObject, objectOf } from "../shape.ts";
 import { boundProblems } from "./bounds.ts";
 import { admitCarried } from "./carried.ts";
 import { SPEC, SPEC_FIELDS, type SpecRead } from "./fields.ts";
-import { METRIC_FIELDS } from "./metric-fields.ts";
+import { COUNTS, METRIC_FIELDS } from "./metric-fields.ts";
 import { measureOf, nameOf } from "./read-metric.ts";
 import { nativeSpecOf } from "./spec.ts";
 import { nativeProblems } from "./validate.ts";
@@ -46,8 +46,10 @@ const firstOfEach = (problems: readonly Problem[]): readonly Problem[] =>
 
 const GOVERNING = ["rules", "owner", "dryRun", "pausedUntil"] as const;
 
-const governedProblems = (spec: SpecRead): readonly Problem[] =>
-  GOVERNING.flatMap((name) => boundProblems(SPEC_FIELDS[name].about, spec[name], `spec.${name}`));
+const governedProblems = (spec: SpecRead): readonly Problem[] => [
+  ...GOVERNING.flatMap((name) => boundProblems(SPEC_FIELDS[name].about, spec[name], `spec.${name}`)),
+  ...boundProblems(COUNTS, spec.watermark?.["counts"] ?? undefined, "spec.watermark.counts"),
+];
 
 const SHARED: readonly string[] = [...GOVERNING, "scaleTargetRef", "minReplicas", "maxReplicas"];
 

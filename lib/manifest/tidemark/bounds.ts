@@ -6,6 +6,7 @@ import type { About } from "./field.ts";
 /** Everything that a read value breaks of what its description says: required, choices, least and most. */
 export const boundProblems = (about: About, value: unknown, path: string): readonly Problem[] => {
   if (value === undefined || value === "") return about.required ? [required(path, "", `write ${last(path)}: ${about.meaning}`)] : [];
+  if (about.elsewhere) return [];
   return CHECKS[about.type]?.(about, value, path) ?? [];
 };
 

@@ -14,6 +14,8 @@ export interface About {
   readonly choices?: readonly string[];
   readonly fields?: Readonly<Record<string, About>>;
   readonly items?: About;
+  /** Read and checked by another form. */
+  readonly elsewhere?: true;
 }
 
 export interface Field<Value, Filled extends boolean = boolean> {
@@ -121,5 +123,5 @@ export const carried = (meaning: string, fields: Readonly<Record<string, About>>
       return undefined;
     },
     NONE,
-    { fields },
+    { fields, elsewhere: true },
   );

@@ -104,14 +104,17 @@ export const HPA_BLOCK = carried("With rules: hpa, metrics and behavior as in au
   constraints: object("The draft block of rates (docs/manifests.md)."),
 });
 
+/** The one field of the block that is not the other form's own. */
+export const COUNTS: About = {
+  type: "choice",
+  meaning: "What counts grow from: the ready pods, or the current count as in the multi-threshold form.",
+  choices: ["ready", "current"],
+  default: "ready",
+};
+
 /** With `rules: watermark`: what a WatermarkPodAutoscaler says beside target and bounds. */
 export const WATERMARK_BLOCK = carried("With rules: watermark, the fields of a WatermarkPodAutoscaler (docs/manifests.md).", {
-  counts: {
-    type: "choice",
-    meaning: "What counts grow from: the ready pods, or the current count as in the multi-threshold form.",
-    choices: ["ready", "current"],
-    default: "ready",
-  },
+  counts: COUNTS,
   metrics: { type: "list", meaning: "External and Resource metrics with their marks.", items: object("One metric.") },
   recommender: object("An external recommender in the place of metrics."),
   algorithm: text("absolute, or average to divide values by the ready pods."),

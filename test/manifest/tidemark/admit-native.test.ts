@@ -245,6 +245,11 @@ describe("rules of another form", () => {
     expect(again?.ok && again.spec).toEqual(admission.ok && admission.spec);
   });
 
+  it("watermark: counts of no other kind", () =>
+    expect(problemsOf({ rules: "watermark", watermark: { ...marks, counts: "all" } }, without)).toEqual([
+      'spec.watermark.counts: supported values: "current", "ready"',
+    ]));
+
   it("give the problems of that form with the paths of this manifest", () => {
     const broken = { metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 0 } } }] };
     expect(problemsOf({ rules: "hpa", hpa: broken }, without)).toEqual([
