@@ -177,6 +177,51 @@ describe("recommendations as runs", () => {
     expect(listAfter(300, [[29, 5]], before)).toHaveLength(3);
   });
 
+  it("never take slots of another count, or of another spacing, into a run", () => {
+    const at = (replicas: number, seconds: number) => ({ replicas, firstMs: seconds * SECOND, lastMs: seconds * SECOND });
+    const open = (first: number, last: number, step: number) => ({
+      ...at(5, first),
+      lastMs: last * SECOND,
+      stepMs: step * SECOND,
+      windowMs: 60_000,
+    });
+    expect(inSeconds(listAfter(60, [[90, 6]], [at(7, 40), at(9, 0), open(60, 75, 15)]))).toEqual([
+      [7, 40, 40, 0],
+      [5, 75, 75, 0],
+      [5, 60, 60, 0],
+      [6, 90, 90, 15],
+    ]);
+    const spaced = { ...at(5, 45), lastMs: 60_000, stepMs: 15_000 };
+    expect(inSeconds(listAfter(60, [[120, 6]], [spaced, at(9, 0), open(80, 100, 20)]))).toEqual([
+      [6, 120, 120, 20],
+      [5, 60, 60, 0],
+      [5, 100, 100, 0],
+      [5, 80, 80, 0],
+    ]);
+  });
+
+  it("work the repetitions of an ended run out under the window that they were made under, before a longer one counts", () => {
+    const short = listAfter(15, [
+      [15, 5],
+      [30, 5],
+      [45, 5],
+      [60, 5],
+    ]);
+    // The 9 of the beginning had left the window of 15 s, and its slot was used again.
+    expect(highest(recalled(short, 300_000), 1, () => true)).toBe(5);
+  });
+
+  it("keep as much of a long run as the full list would", () => {
+    const syncs = Array.from({ length: 40 }, (_, sync) => [(sync + 1) * 15, 5] as const);
+    const runs = listAfter(300, [...syncs, [41 * 15, 6]]);
+    const slots = [...syncs, [41 * 15, 6] as const].reduce<readonly Slot[]>(
+      (list, [seconds, replicas]) => recordedSlot(list, replicas, seconds * SECOND, 300_000),
+      [{ replicas: 9, atMs: 0 }],
+    );
+    const oldest = (list: readonly { readonly firstMs: number }[]) => Math.min(...list.map(({ firstMs }) => firstMs));
+    expect(oldest(runs)).toBe(oldest(slots.map(({ atMs }) => ({ firstMs: atMs }))));
+  });
+
   it("end a run when the window is edited, whatever is recommended", () => {
     expect(
       inSeconds(
