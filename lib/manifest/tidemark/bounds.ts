@@ -1,4 +1,4 @@
-import { milliOf, type Quantity } from "../../model/quantity.ts";
+import { milliOf, type Quantity, signOf } from "../../model/quantity.ts";
 import { invalid, notSupported, type Problem, required } from "../problem.ts";
 import { isObject } from "../shape.ts";
 import type { About } from "./field.ts";
@@ -34,6 +34,12 @@ const last = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 const isTime = (text: string): boolean => RFC3339.test(text) && !Number.isNaN(Date.parse(text));
 
+/** Less than a thousandth below 0 would be rounded to a thousandth above it (hpa.md 0.4): it is below every bound all the same. */
+const unitsOf = (quantity: Quantity): number => {
+  const units = Number(milliOf(quantity)) / 1000;
+  return signOf(quantity) < 0 ? Math.min(units, -Number.EPSILON) : units;
+};
+
 /** Texts and flags have no bounds. */
 const CHECKS: Readonly<Partial<Record<About["type"], Check>>> = {
   object: memberProblems,
@@ -41,5 +47,5 @@ const CHECKS: Readonly<Partial<Record<About["type"], Check>>> = {
   choice: choiceProblems,
   time: timeProblems,
   integer: (about, value, path) => rangeProblems(about, Number(value), path),
-  quantity: (about, value, path) => rangeProblems(about, Number(milliOf(value as Quantity)) / 1000, path),
+  quantity: (about, value, path) => rangeProblems(about, unitsOf(value as Quantity), path),
 };

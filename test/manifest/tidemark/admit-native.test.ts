@@ -114,6 +114,12 @@ describe("bounds of single fields", () => {
   });
 });
 
+describe("a quantity just below 0", () => {
+  it.each(["-1n", -5e-324, "-1m"])("%s is below 0, though it is rounded", (target) =>
+    expect(problemsOf(metric({ target }))).toEqual([`${M}.target: must be greater than or equal to 0.001`]),
+  );
+});
+
 describe("contradictions are errors", () => {
   it.each([
     ["no metric", { metrics: [] }, ["spec.metrics: "]],
