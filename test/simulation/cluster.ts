@@ -1,0 +1,90 @@
+import type { ScaleAnswer, ScaleWrite } from "../../lib/cluster/port.ts";
+import { namespace as namespaceOf } from "../../lib/model/ids.ts";
+import type { ScaleReading } from "../../lib/model/observation.ts";
+import type { TargetRef } from "../../lib/model/spec.ts";
+import { workloadKey } from "../../lib/sync/open-intents.ts";
+
+/** As much of a workload as the protocol and the rules can see. */
+export interface Workload {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly target: TargetRef;
+  uid: string;
+  replicas: number;
+  resourceVersion: number;
+  /** Absent for kinds that do not count generations. */
+  generation: number | undefined;
+  /** What its metrics show in all; `LOAD_PER_POD` of it is the target of one pod. */
+  load: number;
+}
+
+export const LOAD_PER_POD = 10;
+
+/** A PUT that moved the count, as the cluster saw it. */
+export interface Effect {
+  readonly workload: Workload;
+  readonly from: number;
+  readonly to: number;
+  readonly atMs: number;
+}
+
+/** A cluster's API server: it executes one request after the other, under the versions that they carry. */
+export interface SimulatedCluster {
+  readonly name: string;
+  readonly workloads: ReadonlyMap<string, Workload>;
+  readonly at: (namespace: string, target: TargetRef) => Workload | undefined;
+  readonly read: (namespace: string, target: TargetRef) => ScaleReading;
+  readonly put: (write: ScaleWrite, effect: (effect: Effect) => void) => ScaleAnswer;
+  /** A person or another controller: sets the count, or with `undefined` touches the object so that only its version moves. */
+  readonly edit: (workload: Workload, replicas: number | undefined) => void;
+}
+
+const failure = (code: number, reason: string, message: string) => ({ code, reason, message });
+
+export const simulatedCluster = (name: string, all: readonly Workload[], nowMs: () => number): SimulatedCluster => {
+  const workloads = new Map(all.map((workload) => [workloadKey(workload.namespace, workload.target), workload]));
+  const at = (namespace: string, target: TargetRef): Workload | undefined => workloads.get(workloadKey(namespaceOf(namespace), target));
+  const moved = (workload: Workload, replicas: number): void => {
+    workload.replicas = replicas;
+    workload.resourceVersion++;
+    if (workload.generation !== undefined) workload.generation++;
+  };
+  return {
+    name,
+    workloads,
+    at,
+    read: (namespace, target) => {
+      const found = at(namespace, target);
+      return found ? readingOf(found) : { kind: "failed", failure: failure(404, "NotFound", `"${target.name}" not found`) };
+    },
+    put: (write, effect) => {
+      const found = at(write.namespace, write.target);
+      if (!found) return { kind: "refused", failure: failure(404, "NotFound", `"${write.target.name}" not found`) };
+      if (found.uid !== write.targetUid) return { kind: "conflict", failure: failure(409, "Conflict", "Precondition failed: UID in precondition") };
+      if (String(found.resourceVersion) !== write.resourceVersion) {
+        return { kind: "conflict", failure: failure(409, "Conflict", "the object has been modified") };
+      }
+      const from = found.replicas;
+      if (from !== write.replicas) {
+        moved(found, write.replicas);
+        effect({ workload: found, from, to: write.replicas, atMs: nowMs() });
+      }
+      const { resourceVersion, generation } = found;
+      return { kind: "applied", resourceVersion: String(resourceVersion), ...(generation !== undefined && { generation }) };
+    },
+    edit: (workload, replicas) => {
+      if (replicas === undefined) workload.resourceVersion++;
+      else if (replicas !== workload.replicas) moved(workload, replicas);
+    },
+  };
+};
+
+const readingOf = ({ uid, replicas, resourceVersion, generation, target }: Workload): ScaleReading => ({
+  kind: "read",
+  specReplicas: replicas,
+  statusReplicas: replicas,
+  selector: `app=${target.name}`,
+  uid,
+  resourceVersion: String(resourceVersion),
+  ...(generation !== undefined && { generation }),
+});

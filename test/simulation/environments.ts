@@ -1,0 +1,52 @@
+import { warmCache } from "../../lib/sync/warm-cache.ts";
+import type { Network, Process } from "./process.ts";
+import type { Random } from "./random.ts";
+
+export interface Environments {
+  /** A process that is free, warm or new. */
+  readonly take: () => Process;
+  readonly all: readonly Process[];
+}
+
+/** Clocks are ahead or behind by this at most, so that any two differ by twice as much. */
+export const SKEW_MAX_MS = 2_000;
+const WARM_MAX = 6;
+/** Chance that work goes to a new environment though a warm one is free, and that a clock is set anew before it works. */
+const NEW_CHANCE = 0.05;
+/** Chance that a clock is right: between such clocks runs of recommendations go on, and pages need no write. */
+const RIGHT_CHANCE = 0.3;
+
+/** The places where syncs run: each with a memory and a clock of its own, kept warm between invocations, as many as the platform likes. */
+export const environments = (
+  network: Network,
+  faults: { readonly random: Random; readonly rate: () => number; readonly extreme: number },
+  options: { readonly parallel: number },
+): Environments => {
+  const { random, rate, extreme } = faults;
+  let made = 0;
+  const all: Process[] = [];
+  const skew = (): number => {
+    if (rate() === 0 || random.chance(RIGHT_CHANCE)) return 0;
+    return random.chance(extreme) ? random.pick([-SKEW_MAX_MS, SKEW_MAX_MS]) : random.int(-SKEW_MAX_MS, SKEW_MAX_MS);
+  };
+  const newProcess = (): Process => {
+    const name = `env-${++made}`;
+    const process = { name, skewMs: skew(), pausedUntilMs: 0, alive: true, cache: warmCache(), busy: 0, onEnd: new Set<() => void>() };
+    all.push(process);
+    return process;
+  };
+  return {
+    all,
+    take: () => {
+      const warm = all.filter(({ alive, busy }) => alive && busy < options.parallel);
+      if (warm.length > WARM_MAX) {
+        const surplus = warm.find(({ busy }) => busy === 0);
+        if (surplus) network.end(surplus, "no longer needed");
+      }
+      const free = all.filter(({ alive, busy }) => alive && busy < options.parallel);
+      const process = free.length === 0 || random.chance(NEW_CHANCE) ? newProcess() : random.pick(free);
+      if (random.chance(rate())) process.skewMs = skew();
+      return process;
+    },
+  };
+};

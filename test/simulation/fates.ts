@@ -1,0 +1,107 @@
+import type { Random } from "./random.ts";
+
+/** What kind of call it is: faults are drawn more often where they are most interesting. */
+export type CallKind = "table" | "page" | "observe" | "read" | "put" | "queue";
+
+/**
+ * What becomes of the request and its answer. `late`: no answer in time, and the request still takes effect some time later. `orphaned`: the same, and the process that sent it ends
+ * at once.
+ */
+export type Fault = "none" | "throttled" | "lost request" | "lost answer" | "failed before" | "failed after" | "late" | "orphaned";
+
+/** What becomes of one call, drawn before it is made. */
+export interface Fate {
+  readonly fault: Fault;
+  /** Until the request is executed, and until its answer arrives after that. */
+  readonly outMs: number;
+  readonly backMs: number;
+  /** For `late`: the share of the longest possible time after which it is executed. */
+  readonly lateness: number;
+  readonly before: Stall;
+  readonly after: Stall;
+}
+
+/** What happens to the process at this point: it stops for a while, or for ever. */
+export type Stall = { readonly kind: "none" } | { readonly kind: "crash" } | { readonly kind: "pause"; readonly ms: number };
+
+const NONE: Stall = { kind: "none" };
+const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
+  table: ["throttled", "lost request", "lost answer", "failed before", "failed after", "late", "orphaned"],
+  page: ["lost answer", "failed after", "late", "orphaned", "orphaned"],
+  observe: ["lost request", "failed before", "throttled"],
+  read: ["lost request", "failed before"],
+  put: ["lost request", "lost answer", "failed after", "late", "late", "orphaned"],
+  queue: ["lost request", "lost answer", "failed before"],
+};
+/** How hard a seed is on its workers. */
+export interface Temper {
+  readonly name: string;
+  /** Chance per call that it goes wrong; of a PUT, where order matters most, a chance of its own. */
+  readonly rate: number;
+  readonly putRate: number;
+  /** The same of the write of a windows page, the last word before a release. */
+  readonly pageRate: number;
+  /** Chances per call that the process crashes or stands still at it. */
+  readonly stallRate: number;
+  /** Share of late requests that are as late as can be, and of clocks that are as wrong as can be: limits are tested at their edge. */
+  readonly extreme: number;
+  /** Bounds of a pause. */
+  readonly pauseMs: readonly [from: number, to: number];
+}
+
+/** Requests that are as late as can be, clocks as far apart as can be, and processes that stand still just before a PUT. */
+export const AT_THE_EDGE: Temper = {
+  name: "at the edge",
+  rate: 0.01,
+  putRate: 0.4,
+  pageRate: 0.02,
+  stallRate: 0.025,
+  extreme: 1,
+  pauseMs: [5_000, 32_000],
+};
+
+export const TEMPERS: readonly Temper[] = [
+  { name: "light", rate: 0.003, putRate: 0.03, pageRate: 0.003, stallRate: 0.001, extreme: 0.4, pauseMs: [100, 40_000] },
+  { name: "ordinary", rate: 0.01, putRate: 0.1, pageRate: 0.02, stallRate: 0.004, extreme: 0.4, pauseMs: [100, 20_000] },
+  { name: "heavy", rate: 0.04, putRate: 0.3, pageRate: 0.04, stallRate: 0.02, extreme: 0.4, pauseMs: [100, 40_000] },
+  AT_THE_EDGE,
+];
+
+export interface Fates {
+  readonly next: (kind: CallKind) => Fate;
+}
+
+/** Nothing goes wrong; calls take a few milliseconds. */
+export const calmFates = (jitter: Random): Fates => ({
+  next: (kind) => ({ fault: "none", ...latency(jitter, kind), lateness: 0, before: NONE, after: NONE }),
+});
+
+const latency = (random: Random, kind: CallKind): { outMs: number; backMs: number } =>
+  kind === "observe" ? { outMs: random.int(20, 60), backMs: random.int(5, 30) } : { outMs: random.int(1, 5), backMs: random.int(1, 5) };
+
+/** Faults of every kind, as often as the temper says, until `stop`. */
+export const faultyFates = (random: Random, temper: Temper, stop: () => boolean): Fates => {
+  const calm = calmFates(random);
+  return {
+    next: (kind) => {
+      if (stop()) return calm.next(kind);
+      const rates = ratesOf(temper, kind);
+      const fault = random.chance(rates.fault) ? random.pick(FAULTS[kind]) : "none";
+      const before = random.chance(rates.before) ? stall(random, temper) : NONE;
+      const after = random.chance(rates.after) ? stall(random, temper) : NONE;
+      const lateness = random.chance(temper.extreme) ? 1 : random.real();
+      return { fault, ...latency(random, kind), lateness, before, after };
+    },
+  };
+};
+
+const ratesOf = ({ rate, putRate, pageRate, stallRate }: Temper, kind: CallKind): { fault: number; before: number; after: number } => {
+  if (kind === "put") return { fault: putRate, before: stallRate * PUT_STALLS, after: stallRate / 2 };
+  return { fault: kind === "page" ? pageRate : rate, before: stallRate, after: stallRate / 2 };
+};
+
+/** A process that stands still between its last look at the clock and its PUT is what deadlines are for. */
+const PUT_STALLS = 4;
+
+const stall = (random: Random, { pauseMs: [from, to] }: Temper): Stall =>
+  random.chance(1 / 4) ? { kind: "crash" } : { kind: "pause", ms: random.int(from, to) };

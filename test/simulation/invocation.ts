@@ -1,0 +1,27 @@
+import type { Decision } from "../../lib/model/decision.ts";
+import type { DecideInput } from "../../lib/policy/decide.ts";
+import type { SyncMessage } from "../../lib/sync/message.ts";
+import type { Process } from "./process.ts";
+
+/** One sync under way: a message in a process. */
+export interface Invocation {
+  readonly name: string;
+  readonly process: Process;
+  readonly message: SyncMessage;
+  readonly startMs: number;
+  over: boolean;
+  /** Epoch that the table gave to its claim, whether or not it was told. */
+  epoch: number | undefined;
+  /** Uid of what it watches, by namespace and name. */
+  readonly uids: Map<string, string>;
+  /** By uid: what it decided. */
+  readonly decided: Map<string, Decided>;
+}
+
+export interface Decided {
+  readonly by: Invocation;
+  readonly uid: string;
+  readonly input: DecideInput;
+  readonly decision: Decision;
+  readonly atMs: number;
+}

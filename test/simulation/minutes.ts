@@ -1,0 +1,31 @@
+import { schedule } from "../../lib/sync/schedule.ts";
+import type { Process } from "./process.ts";
+import type { SimulatedQueue } from "./queue.ts";
+import { START_MS, type Stage } from "./stage.ts";
+
+const MINUTE_MS = 60_000;
+const ATTEMPTS_MAX = 3;
+
+/** The scheduler's call of every minute, to the real planning: on time, up to a minute late, twice, again after a failure, or never. */
+export const planMinutes = (stage: Stage, untilMs: number, queue: SimulatedQueue, newProcess: (name: string) => Process): void => {
+  const { scheduler, random, rate, nowMs } = stage;
+  const plan = (minute: number, attempt = 1): void => {
+    const process = newProcess(`plan-${minute}`);
+    const tables = stage.tablesFor(process, undefined);
+    const again = (): void => {
+      if (attempt < ATTEMPTS_MAX) scheduler.at(nowMs() + MINUTE_MS, () => plan(minute, attempt + 1));
+    };
+    process.onEnd.add(again);
+    const messages = { client: queue.clientFor(process), queueUrl: "queue", wait: tables.wait, random: random.real };
+    const tick = { scheduledMs: START_MS + minute * MINUTE_MS, start: minute === 0 };
+    schedule({ tables, queue: messages }, tick).then(() => process.onEnd.clear(), again);
+    scheduler.resumed();
+  };
+  const call = (minute: number): void => {
+    if (random.chance(rate() / 2)) return;
+    const lateMs = random.chance(rate() * 5) ? random.int(0, MINUTE_MS) : 0;
+    scheduler.at(nowMs() + lateMs, () => plan(minute));
+    if (random.chance(rate())) scheduler.at(nowMs() + lateMs + random.int(0, MINUTE_MS), () => plan(minute));
+  };
+  for (let minute = 0; minute * MINUTE_MS < untilMs; minute++) scheduler.at(START_MS + minute * MINUTE_MS, () => call(minute));
+};

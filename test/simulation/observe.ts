@@ -1,0 +1,94 @@
+import type { Observed, Watched } from "../../lib/cluster/port.ts";
+import { type LabelIndex, labelIndex } from "../../lib/model/label-index.ts";
+import type { Answer, ApiFailure, ExternalMetricValue, MetricAnswers, Pod, PodMetrics } from "../../lib/model/observation.ts";
+import { queryKey, questions } from "../../lib/model/query.ts";
+import { LOAD_PER_POD, type SimulatedCluster, type Workload } from "./cluster.ts";
+
+/** What an observation finds, all of it at one instant. `failing` says which workloads give no metrics this time. */
+export const observeNow = (
+  cluster: SimulatedCluster,
+  watched: readonly Watched[],
+  nowMs: number,
+  failing: ReadonlySet<string>,
+): ReadonlyMap<Watched["uid"], Observed> => {
+  const lists = new Map<string, Lists>();
+  const listsOf = (namespace: string): Lists => {
+    const known = lists.get(namespace) ?? listsOfNamespace(cluster, namespace, nowMs);
+    lists.set(namespace, known);
+    return known;
+  };
+  return new Map(watched.map((one) => [one.uid, observedOf(cluster, one, { nowMs, failing, listsOf })]));
+};
+
+interface Lists {
+  readonly pods: LabelIndex<Pod>;
+  readonly metrics: LabelIndex<PodMetrics>;
+}
+
+interface Now {
+  readonly nowMs: number;
+  readonly failing: ReadonlySet<string>;
+  readonly listsOf: (namespace: string) => Lists;
+}
+
+const NO_PODS: LabelIndex<Pod> = { all: [], select: () => [] };
+const UNAVAILABLE: ApiFailure = { code: 503, reason: "ServiceUnavailable", message: "the metrics server is gone" };
+
+const observedOf = (cluster: SimulatedCluster, { namespace, spec }: Watched, now: Now): Observed => {
+  const scale = cluster.read(namespace, spec.target);
+  const workload = cluster.at(namespace, spec.target);
+  const asked = questions(spec, namespace, scale);
+  const fails = now.failing.has(spec.target.name);
+  const answered = <Item>(items: Item): Answer<Item> => (fails ? { kind: "failed", failure: UNAVAILABLE } : { kind: "answered", items });
+  const value: ExternalMetricValue = { milli: BigInt(workload?.load ?? 0) * 1_000n, timestampMs: now.nowMs };
+  const answers: MetricAnswers = {
+    custom: new Map(),
+    external: new Map(asked.external.map((query) => [queryKey(query), answered([value])])),
+    ...(asked.podMetrics && { resource: answered(now.listsOf(namespace).metrics) }),
+  };
+  return { observation: { scale, pods: asked.pods ? now.listsOf(namespace).pods : NO_PODS, answers, others: [] }, rivals: [] };
+};
+
+const HOUR_MS = 3_600_000;
+const CPU_REQUEST = 1_000n;
+/** With a target of half the request, `LOAD_PER_POD` is what one pod is to use. */
+const CPU_PER_LOAD = 50;
+const WINDOW_MS = 30_000;
+
+/** Pods that have been ready for an hour, of every workload of the namespace, and what they use. */
+const listsOfNamespace = (cluster: SimulatedCluster, namespace: string, nowMs: number): Lists => {
+  const pods: Pod[] = [];
+  const metrics: PodMetrics[] = [];
+  for (const workload of cluster.workloads.values()) {
+    if (workload.namespace !== namespace) continue;
+    for (let at = 0; at < workload.replicas; at++) {
+      pods.push(podOf(workload, at, nowMs));
+      metrics.push(metricsOf(workload, at, nowMs));
+    }
+  }
+  return { pods: labelIndex(pods), metrics: labelIndex(metrics) };
+};
+
+const podOf = ({ target }: Workload, at: number, nowMs: number): Pod => ({
+  name: `${target.name}-${at}`,
+  labels: { app: target.name },
+  owners: [{ kind: "ReplicaSet", name: `${target.name}-1` }],
+  deleting: false,
+  phase: "Running",
+  startMs: nowMs - HOUR_MS,
+  ready: { status: "True", transitionMs: nowMs - HOUR_MS },
+  containers: [{ name: "main", requests: { cpu: CPU_REQUEST }, limits: {}, restartable: false }],
+  initContainers: [],
+  overhead: {},
+});
+
+const metricsOf = ({ target, load, replicas }: Workload, at: number, nowMs: number): PodMetrics => ({
+  name: `${target.name}-${at}`,
+  labels: { app: target.name },
+  timestampMs: nowMs - WINDOW_MS / 2,
+  windowMs: WINDOW_MS,
+  containers: [{ name: "main", usage: { cpu: BigInt(Math.floor((load * CPU_PER_LOAD) / replicas)) } }],
+});
+
+/** Count of pods that a load asks for. */
+export const podsFor = (load: number): number => Math.ceil(load / LOAD_PER_POD);

@@ -1,0 +1,86 @@
+import type { ClusterClient } from "../../../lib/cluster/port.ts";
+import type { ScaleReading } from "../../../lib/model/observation.ts";
+import type { HistoryItem } from "../../../lib/store/history-port.ts";
+import { decodeIntent } from "../../../lib/store/intent-codec.ts";
+import { EVENT_SK_PREFIX } from "../../../lib/store/keys.ts";
+import { workloadKey } from "../../../lib/sync/open-intents.ts";
+import { AT_THE_EDGE } from "../fates.ts";
+import type { Invocation } from "../invocation.ts";
+import { EVENT, ONE_EVENT, type PlantedBug } from "./planted.ts";
+import { withClient, withTables } from "./ports.ts";
+
+/** Workloads of open intents are read as soon as the claim is answered: before `nowMs` is. */
+const observedFirst: PlantedBug = {
+  leftOut: "`nowMs` read before the observation",
+  temper: { ...AT_THE_EDGE, putRate: 0.6, stallRate: 0.06 },
+  caughtBy: [EVENT],
+  ports: (ports, _by, client) => {
+    const early = new Map<string, Promise<ScaleReading>>();
+    const reading = async (key: string, later: ScaleReading): Promise<ScaleReading> => (await early.get(key)) ?? later;
+    const tables = withTables(ports, {
+      claimed: (head) => {
+        for (const { B: body = new Uint8Array() } of Object.values(head["intents"]?.M ?? {})) {
+          const decoded = decodeIntent(body);
+          if (decoded.kind === "unreadable") continue;
+          const { namespace, target } = decoded.intent;
+          early.set(workloadKey(namespace, target), client.readScale(namespace, target, ports.timing.putTimeoutMs));
+        }
+        return head;
+      },
+    });
+    return withClient(tables, (inner) => ({
+      ...inner,
+      readScale: async (namespace, target, timeoutMs) => reading(workloadKey(namespace, target), await inner.readScale(namespace, target, timeoutMs)),
+      observe: async (watched, limits) => {
+        const seen = await inner.observe(watched, limits);
+        const observations = await Promise.all(
+          watched.map(async ({ uid, namespace, spec }) => {
+            const observed = seen.observations.get(uid);
+            if (!observed) throw new TypeError("watched and not observed");
+            const scale = await reading(workloadKey(namespace, spec.target), observed.observation.scale);
+            return [uid, { ...observed, observation: { ...observed.observation, scale } }] as const;
+          }),
+        );
+        return { ...seen, observations: new Map(observations) };
+      },
+    }));
+  },
+};
+
+/** A transport that sends a PUT again when it got no clear answer. */
+const repeats: PlantedBug = {
+  leftOut: '"never repeats a PUT"',
+  caughtBy: [EVENT],
+  ports: (ports) =>
+    withClient(ports, (inner: ClusterClient) => ({
+      ...inner,
+      putScale: async (write, timeoutMs) => {
+        const answer = await inner.putScale(write, timeoutMs);
+        return answer.kind === "unclear" ? inner.putScale(write, timeoutMs) : answer;
+      },
+    })),
+};
+
+const neverEnded: PlantedBug = {
+  leftOut: "an end to a stalled process",
+  temper: AT_THE_EDGE,
+  caughtBy: [EVENT],
+  platformEndsStalled: false,
+};
+
+/** Events carry the epoch of whoever settles. */
+const settlersEpoch: PlantedBug = {
+  leftOut: "epoch of the intent in the event id",
+  caughtBy: [ONE_EVENT],
+  ports: (ports, by) => ({ ...ports, insert: (items) => ports.insert(items.map((item) => renamed(item, by))) }),
+};
+
+const renamed = (item: HistoryItem, { epoch }: Invocation): HistoryItem => {
+  const isEvent = item.sk.startsWith(EVENT_SK_PREFIX) || item.pk.startsWith("day#");
+  if (!isEvent || typeof item.body !== "string") return item;
+  const event = JSON.parse(item.body) as { readonly id: string };
+  const id = `${event.id.slice(0, event.id.lastIndexOf(":"))}:${epoch}`;
+  return { ...item, sk: item.sk.replace(event.id, id), body: JSON.stringify({ ...event, id }) };
+};
+
+export const CLUSTER_BUGS: readonly PlantedBug[] = [observedFirst, repeats, neverEnded, settlersEpoch];

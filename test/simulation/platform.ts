@@ -1,0 +1,119 @@
+import type { SyncReport } from "../../lib/report/sync-report.ts";
+import type { SyncPorts } from "../../lib/sync/ports.ts";
+import { sync } from "../../lib/sync/sync.ts";
+import type { Environments } from "./environments.ts";
+import type { Invocation } from "./invocation.ts";
+import type { Network, Process } from "./process.ts";
+import type { QueuedMessage, SimulatedQueue } from "./queue.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Story } from "./story.ts";
+
+const RECEIVED_MAX = 3;
+const VISIBILITY_MS = 20_000;
+const BUSY_RETRY_MS = 500;
+
+export interface Platform {
+  readonly deliver: (queued: QueuedMessage) => void;
+  readonly played: Played;
+}
+
+/** How many syncs ended how. */
+export interface Played {
+  completed: number;
+  dropped: number;
+  failed: number;
+  ended: number;
+}
+
+/** Runs one sync per message in some environment, ends what outlives its life, and delivers again what failed. */
+export const newPlatform = (world: {
+  readonly scheduler: Scheduler;
+  readonly network: Network;
+  readonly story: Story;
+  readonly random: Random;
+  readonly environments: Environments;
+  readonly queue: () => SimulatedQueue;
+  readonly lifeMs: number;
+  readonly portsOf: (invocation: Invocation) => SyncPorts;
+  /** False: a planted platform that lets a stalled process go on. */
+  readonly endsStalled: boolean;
+  /** Told of a programmer's mistake, which is never a fault of the world: it ends the seed. */
+  readonly broke: (error: unknown) => void;
+}): Platform => {
+  const { scheduler, story } = world;
+  const played: Played = { completed: 0, dropped: 0, failed: 0, ended: 0 };
+  let made = 0;
+  const again = (queued: QueuedMessage): void => {
+    if (queued.received < RECEIVED_MAX) world.queue().redeliver(queued, VISIBILITY_MS + world.random.int(0, VISIBILITY_MS));
+  };
+  const begun = (queued: QueuedMessage, process: Process): Invocation => {
+    const { message } = queued;
+    const invocation: Invocation = {
+      name: `sync-${++made}`,
+      process,
+      message,
+      startMs: scheduler.nowMs(),
+      over: false,
+      epoch: undefined,
+      uids: new Map(),
+      decided: new Map(),
+    };
+    process.busy++;
+    const ended = (): void => {
+      if (invocation.over) return;
+      invocation.over = true;
+      played.ended++;
+      again(queued);
+    };
+    process.onEnd.add(ended);
+    if (world.endsStalled) scheduler.at(invocation.startMs + world.lifeMs, () => endOfLife(invocation));
+    return invocation;
+  };
+  const endOfLife = (invocation: Invocation): void => {
+    if (!invocation.over) world.network.end(invocation.process, `${invocation.name} outlived its life`);
+  };
+  const over = (invocation: Invocation): void => {
+    invocation.over = true;
+    invocation.process.busy--;
+  };
+  const told = (invocation: Invocation, report: SyncReport): void => {
+    if (report.kind === "completed") played.completed++;
+    else played.dropped++;
+    story.tell(invocation.process.name, `${invocation.name} ${wordsOf(report)}`);
+  };
+  return {
+    played,
+    deliver: (queued) => {
+      const process = world.environments.take();
+      if (process.pausedUntilMs > scheduler.nowMs()) return world.queue().redeliver(queued, BUSY_RETRY_MS);
+      queued.received++;
+      const invocation = begun(queued, process);
+      const { cluster, partition, dueMs } = queued.message;
+      story.tell(process.name, `${invocation.name} begins ${cluster}/${partition} due ${new Date(dueMs).toISOString().slice(14, 23)}`);
+      sync(world.portsOf(invocation), queued.message).then(
+        (report) => {
+          over(invocation);
+          queued.deleted = true;
+          told(invocation, report);
+        },
+        (error: unknown) => {
+          over(invocation);
+          played.failed++;
+          story.tell(process.name, `${invocation.name} fails: ${error instanceof Error ? error.message : String(error)}`);
+          if (isMistake(error)) world.broke(error);
+          again(queued);
+        },
+      );
+      scheduler.resumed();
+    },
+  };
+};
+
+const isMistake = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+
+const wordsOf = (report: SyncReport): string => {
+  if (report.kind === "dropped") return `drops its message: ${report.why}`;
+  const events = report.events.map(({ id, from, to, outcome }) => `${id} ${from} to ${to} ${outcome}`).join(", ");
+  return `completes epoch ${report.epoch}${events && `: ${events}`}${report.openIntents > 0 ? `, ${report.openIntents} open` : ""}`;
+};

@@ -1,0 +1,147 @@
+import type { ClusterClient } from "../../lib/cluster/port.ts";
+import { insertByStatement } from "../../lib/store/history-insert.ts";
+import { insertByPut } from "../../lib/store/history-put.ts";
+import type { SyncPorts } from "../../lib/sync/ports.ts";
+import { warmCache } from "../../lib/sync/warm-cache.ts";
+import type { Effect } from "./cluster.ts";
+import { clusterClient } from "./cluster-client.ts";
+import { environments } from "./environments.ts";
+import type { Temper } from "./fates.ts";
+import type { Invocation } from "./invocation.ts";
+import { planMinutes } from "./minutes.ts";
+import { newPeople, type People } from "./people.ts";
+import { newPlatform, type Platform, type Played } from "./platform.ts";
+import type { Process } from "./process.ts";
+import { simulatedQueue } from "./queue.ts";
+import { SHARED_RULES, watchedRules } from "./rules.ts";
+import { newStage, START_MS, type Stage } from "./stage.ts";
+import { FAULTS_MS, type Happening } from "./timetable.ts";
+import { watchEffect } from "./watch/effects.ts";
+import { watchEnd } from "./watch/history.ts";
+import type { Violation } from "./watch/ledger.ts";
+
+/** After the faults: leases and deadlines run out, the longest window passes, and every limit lets the whole range be crossed. */
+const QUIET_MS = 300_000;
+
+/** A mistake planted on purpose: ports that are wrapped, or a platform that does not keep its promise. */
+export interface Planted {
+  /** What is left out, in the words of the table that it belongs to. */
+  readonly leftOut: string;
+  readonly ports?: (ports: SyncPorts, by: Invocation, client: ClusterClient) => SyncPorts;
+  readonly platformEndsStalled?: false;
+  /** Plays every seed in this temper: one in which the edge that the mistake breaks is often reached. */
+  readonly temper?: Temper;
+}
+
+export interface PlayOptions {
+  readonly faults: boolean;
+  /** Keep the story, to be read. */
+  readonly told: boolean;
+  readonly planted?: Planted;
+}
+
+export interface Outcome {
+  readonly violation: Violation | undefined;
+  /** Counts at the end, by cluster and workload. */
+  readonly replicas: ReadonlyMap<string, number>;
+  readonly played: Played;
+  readonly effects: number;
+  readonly story: readonly string[];
+}
+
+/** Plays one seed from beginning to end, or to its first violation. */
+export const play = async (seed: number, { faults, told, planted }: PlayOptions): Promise<Outcome> => {
+  const stage = newStage(seed, { faults, told, temper: planted?.temper });
+  const { scheduler, ledger, timetable } = stage;
+  const platform = platformOf(stage, planted);
+  const people = newPeople({ scheduler, story: stage.story, newProcess, tablesOf: (process) => stage.tablesFor(process, undefined) });
+  for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, people, happening));
+  await scheduler.run(START_MS + FAULTS_MS + QUIET_MS, () => ledger.violation !== undefined);
+  if (!ledger.violation) watchEnd(ledger);
+  if (!ledger.violation && !people.idle()) ledger.violate("nothing breaks", "an edit was never done");
+  const workloads = [...stage.clusters.values()].flatMap(({ name, workloads: inside }) =>
+    [...inside].map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const),
+  );
+  return {
+    violation: ledger.violation,
+    replicas: new Map(workloads),
+    played: platform.played,
+    effects: [...ledger.effects.values()].reduce((sum, { length }) => sum + length, 0),
+    story: stage.story.lines,
+  };
+};
+
+const platformOf = (stage: Stage, planted: Planted | undefined): Platform => {
+  const { scheduler, network, story, random, rate, ledger } = stage;
+  const platform = newPlatform({
+    scheduler,
+    network,
+    story,
+    random,
+    environments: environments(network, { random, rate, extreme: stage.temper.extreme }, { parallel: stage.parallel }),
+    queue: () => queue,
+    lifeMs: stage.timing.lifeMs,
+    portsOf: (by) => portsOf(stage, by, planted),
+    endsStalled: planted?.platformEndsStalled ?? true,
+    broke: (error) => {
+      // A planted mistake may well lead to others: what counts is what it does to the world.
+      if (!planted) ledger.violate("nothing breaks", error instanceof Error ? (error.stack ?? error.message) : String(error));
+    },
+  });
+  const queue = simulatedQueue(scheduler, network, { rate, random }, platform.deliver);
+  planMinutes(stage, FAULTS_MS + QUIET_MS, queue, newProcess);
+  return platform;
+};
+
+const newProcess = (name: string): Process => ({ name, skewMs: 0, pausedUntilMs: 0, alive: true, cache: warmCache(), busy: 0, onEnd: new Set() });
+
+/** What one invocation reaches: everything through the network, and all that it decides and does looked at. */
+const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): SyncPorts => {
+  const { story, ledger, nowMs, network } = stage;
+  const tables = stage.tablesFor(by.process, by);
+  const cluster = stage.clusters.get(by.message.cluster);
+  if (!cluster) throw new RangeError(`there is no cluster "${by.message.cluster}"`);
+  const effect = (made: Effect): void => {
+    story.tell(made.workload.cluster, `"${made.workload.target.name}" goes from ${made.from} to ${made.to} by a PUT of ${by.name}`);
+    watchEffect(ledger, by, made);
+  };
+  const client = clusterClient(network, by.process, cluster, { nowMs, effect, failing: () => failingNow(stage) });
+  const observe: ClusterClient["observe"] = (watched, limits) => {
+    for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
+    return client.observe(watched, limits);
+  };
+  const ports: SyncPorts = {
+    tables,
+    insert: stage.byStatement ? insertByStatement(tables) : insertByPut(tables),
+    connect: () => Promise.resolve({ ...client, observe }),
+    rules: SHARED_RULES,
+    timing: stage.timing,
+    cache: by.process.cache,
+  };
+  const wrapped = planted?.ports?.(ports, by, client) ?? ports;
+  return { ...wrapped, rules: watchedRules(wrapped.rules, by, ledger, nowMs) };
+};
+
+const failingNow = ({ timetable, random, rate }: Stage): ReadonlySet<string> =>
+  rate() === 0 ? new Set() : new Set(timetable.autoscalers.filter(() => random.chance(rate() * 2)).map(({ name }) => name));
+
+const happen = ({ timetable, clusters, story }: Stage, people: People, happening: Happening): void => {
+  const autoscaler = timetable.autoscalers[happening.workload];
+  const cluster = autoscaler && clusters.get(autoscaler.cluster);
+  const workload = autoscaler && cluster?.at(autoscaler.namespace, autoscaler.target);
+  if (!autoscaler || !cluster || !workload) throw new RangeError("something happens to nobody");
+  const tell = (words: string): void => story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
+  switch (happening.kind) {
+    case "edit":
+      people.edit(autoscaler, happening.edit);
+      break;
+    case "load":
+      tell(`has a load of ${happening.load}`);
+      workload.load = happening.load;
+      break;
+    case "count":
+      tell(happening.replicas === undefined ? "is touched by somebody" : `is set to ${happening.replicas} by somebody`);
+      cluster.edit(workload, happening.replicas);
+      break;
+  }
+};

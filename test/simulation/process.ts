@@ -1,0 +1,149 @@
+import type { WarmCache } from "../../lib/sync/warm-cache.ts";
+import type { CallKind, Fate, Fates, Fault, Stall } from "./fates.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Story } from "./story.ts";
+
+/** A machine's process: a function environment, a container, or a person's command. It has a clock of its own, may stand still, and may end at any instant. */
+export interface Process {
+  readonly name: string;
+  /** Its clock is ahead by this much. */
+  skewMs: number;
+  pausedUntilMs: number;
+  alive: boolean;
+  readonly cache: WarmCache;
+  /** Syncs under way in it. */
+  busy: number;
+  /** Called once when it ends before its work is done. */
+  readonly onEnd: Set<() => void>;
+}
+
+/** One call over a network. `execute` is what the other side does; `unclear` is what the caller gets when no clear answer reaches it. */
+export interface Call<Answer> {
+  readonly kind: CallKind;
+  readonly what: string;
+  readonly execute: () => Answer;
+  /** Own patience of the caller, and how long after it the other side may still execute a late request. */
+  readonly timeoutMs: number;
+  readonly lateMs: number;
+  /** What the caller gets in place of an answer: a value, or an error thrown. */
+  readonly unclear: (fate: Fate) => Answer;
+}
+
+export interface Network {
+  readonly call: <Answer>(caller: Process, call: Call<Answer>) => Promise<Answer>;
+  readonly end: (process: Process, why: string) => void;
+  readonly wait: (caller: Process, ms: number) => Promise<void>;
+}
+
+type Deliver = (process: Process, happen: () => void) => void;
+
+/** Carries calls between processes and the rest of the world, as the seed's fates say. Promises of a process that ended are never resolved. */
+export const newNetwork = (scheduler: Scheduler, fates: Fates, story: Story): Network => {
+  const end = (process: Process, why: string): void => {
+    if (!process.alive) return;
+    process.alive = false;
+    story.tell(process.name, `ends: ${why}`);
+    for (const ended of process.onEnd) ended();
+    process.onEnd.clear();
+  };
+  const deliver: Deliver = (process, happen) => {
+    if (!process.alive) return;
+    if (process.pausedUntilMs > scheduler.nowMs()) scheduler.at(process.pausedUntilMs, () => deliver(process, happen));
+    else happen();
+  };
+  const stalled = (process: Process, stall: Stall, what: string): void => {
+    if (stall.kind === "crash") end(process, `crashed at ${what}`);
+    if (stall.kind === "pause") {
+      process.pausedUntilMs = Math.max(process.pausedUntilMs, scheduler.nowMs() + stall.ms);
+      story.tell(process.name, `stands still for ${stall.ms} ms at ${what}`);
+    }
+  };
+  const settleAt = <Answer>(caller: Process, ms: number, fate: Fate, what: string, answer: () => Answer, settle: Settle<Answer>): void =>
+    scheduler.at(ms, () => {
+      if (!caller.alive) return;
+      stalled(caller, fate.after, `the answer to ${what}`);
+      deliver(caller, () => {
+        scheduler.resumed();
+        settled(answer, settle);
+      });
+    });
+  return {
+    end,
+    wait: (caller, ms) =>
+      new Promise((resolve) =>
+        scheduler.at(scheduler.nowMs() + ms, () =>
+          deliver(caller, () => {
+            scheduler.resumed();
+            resolve();
+          }),
+        ),
+      ),
+    call: (caller, call) =>
+      new Promise((resolve, reject) => {
+        const fate = fates.next(call.kind);
+        stalled(caller, fate.before, call.what);
+        deliver(caller, () => travel(caller, call, fate, { resolve, reject }));
+      }),
+  };
+
+  function travel<Answer>(caller: Process, call: Call<Answer>, fate: Fate, settle: Settle<Answer>): void {
+    const sentMs = scheduler.nowMs();
+    const { fault, outMs, backMs } = fate;
+    const { what, execute } = call;
+    if (fault !== "none") story.tell(caller.name, `${what}: ${fault}`);
+    const unclearAt = (ms: number): void => settleAt(caller, ms, fate, what, () => call.unclear(fate), settle);
+    const answered = (answer: () => Answer): void => settleAt(caller, scheduler.nowMs() + backMs, fate, what, answer, settle);
+    const lateMs = sentMs + Math.floor(fate.lateness * call.lateMs);
+    const silent = (): void => unclearAt(sentMs + call.timeoutMs);
+    const unheard = (): void => {};
+    const happen: Readonly<Record<Fault, () => void>> = {
+      none: () => executeAt(sentMs + outMs, execute, answered),
+      throttled: () => unclearAt(sentMs + outMs + backMs),
+      "failed before": () => unclearAt(sentMs + outMs + backMs),
+      "failed after": () => executeAt(sentMs + outMs, execute, () => unclearAt(scheduler.nowMs() + backMs)),
+      "lost request": silent,
+      "lost answer": () => {
+        executeAt(sentMs + outMs, execute, unheard);
+        silent();
+      },
+      late: () => {
+        executeAt(lateMs, execute, unheard);
+        silent();
+      },
+      orphaned: () => {
+        executeAt(lateMs, execute, unheard);
+        end(caller, `crashed after ${what} was sent`);
+      },
+    };
+    happen[fault]();
+  }
+
+  function executeAt<Answer>(ms: number, execute: () => Answer, then: (answer: () => Answer) => void): void {
+    scheduler.at(ms, () => then(outcomeOf(execute)));
+  }
+};
+
+interface Settle<Answer> {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const settled = <Answer>(answer: () => Answer, { resolve, reject }: Settle<Answer>): void => {
+  try {
+    resolve(answer());
+  } catch (error) {
+    reject(error);
+  }
+};
+
+/** What the other side did, as a thunk that gives the answer or throws its refusal. */
+const outcomeOf = <Answer>(execute: () => Answer): (() => Answer) => {
+  try {
+    const answer = execute();
+    return () => answer;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+};

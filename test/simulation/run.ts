@@ -1,0 +1,63 @@
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { Worker } from "node:worker_threads";
+import type { SeedOutcome } from "./seed.ts";
+
+/** `npm run simulate -- --seeds N [--first-seed K]`: plays seeds K … K+N−1, prints the story of each that fails, and ends with 1 if one did. */
+const { values } = parseArgs({ options: { seeds: { type: "string", default: "100" }, "first-seed": { type: "string", default: "0" } } });
+const seeds = Number(values.seeds);
+const first = Number(values["first-seed"]);
+if (!Number.isInteger(seeds) || seeds < 1 || !Number.isInteger(first) || first < 0) {
+  process.stderr.write("Cannot simulate: --seeds must be a whole number above 0, --first-seed one not below 0\n");
+  process.exit(2);
+}
+
+const SECOND_MS = 1_000;
+const PROGRESS_MS = 250;
+const { stdout } = process;
+const startedMs = performance.now();
+let next = first;
+let passed = 0;
+let failed = 0;
+let toldMs = 0;
+
+const progress = (): void => {
+  if (!stdout.isTTY || performance.now() - toldMs < PROGRESS_MS) return;
+  toldMs = performance.now();
+  const rate = (passed + failed) / ((toldMs - startedMs) / SECOND_MS);
+  stdout.write(`\r\u001b[K${passed + failed} of ${seeds} seeds, ${failed} failed, ${rate.toFixed(1)} a second`);
+};
+
+const told = ({ seed, violation, story }: SeedOutcome): void => {
+  if (!violation) {
+    passed++;
+    return;
+  }
+  failed++;
+  if (stdout.isTTY) stdout.write("\r\u001b[K");
+  stdout.write(`Seed ${seed} failed: ${violation.invariant}\n${story.map((line) => `  ${line}\n`).join("")}  ${violation.message}\n`);
+  stdout.write(`  Play it alone: npm run simulate -- --seeds 1 --first-seed ${seed}\n`);
+};
+
+/** One thread that plays seed after seed until none is left. */
+const playAll = (): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(new URL("./seeds-worker.ts", import.meta.url));
+    const go = (): void => {
+      if (next < first + seeds) worker.postMessage(next++);
+      else void worker.terminate().then(() => resolve());
+    };
+    worker.on("message", (outcome: SeedOutcome) => {
+      told(outcome);
+      progress();
+      go();
+    });
+    worker.on("error", reject);
+    go();
+  });
+
+await Promise.all(Array.from({ length: Math.min(availableParallelism(), seeds) }, playAll));
+if (stdout.isTTY) stdout.write("\r\u001b[K");
+const took = (performance.now() - startedMs) / SECOND_MS;
+stdout.write(`${seeds} seeds in ${took.toFixed(1)} s, ${(seeds / took).toFixed(1)} a second\n${passed} passed, ${failed} failed\n`);
+process.exitCode = failed > 0 ? 1 : 0;

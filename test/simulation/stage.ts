@@ -1,0 +1,96 @@
+import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";
+import { memoryTables } from "../contracts/memory-engine.ts";
+import type { SimulatedCluster } from "./cluster.ts";
+import { calmFates, faultyFates, TEMPERS, type Temper } from "./fates.ts";
+import type { Invocation } from "./invocation.ts";
+import { type Network, newNetwork, type Process } from "./process.ts";
+import { type Random, randomOf } from "./random.ts";
+import { newScheduler, type Scheduler } from "./scheduler.ts";
+import { newStory, type Story } from "./story.ts";
+import { TABLE_NAMES, tablesOf } from "./tables.ts";
+import { FAULTS_MS, newTimetable, type Timetable } from "./timetable.ts";
+import { watchHead } from "./watch/head.ts";
+import { watchHistory } from "./watch/history.ts";
+import { type Ledger, newLedger } from "./watch/ledger.ts";
+import { clustersOf, fillTables } from "./world.ts";
+
+export const START_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
+
+/** Everything of a seed but its workers: time, network, clusters, tables, and the eyes on them. */
+export interface Stage {
+  readonly scheduler: Scheduler;
+  readonly nowMs: () => number;
+  readonly story: Story;
+  readonly ledger: Ledger;
+  readonly network: Network;
+  readonly random: Random;
+  readonly timetable: Timetable;
+  readonly timing: Timing;
+  readonly temper: Temper;
+  /** Chance of a fault per call now; 0 once faults are over. */
+  readonly rate: () => number;
+  readonly clusters: ReadonlyMap<string, SimulatedCluster>;
+  /** Appends to history by statements, as on DynamoDB, or by puts, as on the embedded engine. */
+  readonly byStatement: boolean;
+  /** Syncs that one process may run at once. */
+  readonly parallel: number;
+  readonly tablesFor: (process: Process, by: Invocation | undefined) => ReturnType<typeof tablesOf>;
+}
+
+/** The order of these times is what safety rests on, not their size: shorter ones bring the same edges closer. In some the lease is shorter than a life, so that nothing but the fence keeps order. */
+const timingOf = (random: Random): Timing => {
+  if (random.chance(1 / 3)) return DEFAULT_TIMING;
+  const lifeMs = random.pick([20_000, 30_000]);
+  return { ...DEFAULT_TIMING, lifeMs, leaseMs: random.pick([5_000, 10_000, lifeMs + DEFAULT_TIMING.clockDifferenceMs]) };
+};
+
+export const newStage = (seed: number, options: { readonly faults: boolean; readonly told: boolean; readonly temper: Temper | undefined }): Stage => {
+  const settings = randomOf(seed, "settings");
+  const random = randomOf(seed, options.faults ? "faults" : "jitter");
+  const timetable = newTimetable(randomOf(seed, "timetable"));
+  const timing = timingOf(settings);
+  const drawn = settings.pick(TEMPERS);
+  const temper = options.temper ?? drawn;
+  const scheduler = newScheduler(START_MS);
+  const { nowMs } = scheduler;
+  const story = newStory(nowMs, START_MS, options.told);
+  const ledger = newLedger(story.tell);
+  const calm = (): boolean => !options.faults || nowMs() >= START_MS + FAULTS_MS;
+  const network = newNetwork(scheduler, options.faults ? faultyFates(random, temper, calm) : calmFates(random), story);
+  const tables = watchedTables(ledger);
+  fillTables(timetable, START_MS, (command) => tables.execute(command, undefined));
+  let tokens = 0;
+  return {
+    scheduler,
+    nowMs,
+    story,
+    ledger,
+    network,
+    random,
+    timetable,
+    timing,
+    temper,
+    rate: () => (calm() ? 0 : temper.rate),
+    clusters: clustersOf(timetable, nowMs),
+    byStatement: settings.chance(1 / 2),
+    parallel: settings.int(1, 2),
+    tablesFor: (process, by) =>
+      tablesOf(network, process, { nowMs, random: random.real, token: () => `token-${++tokens}`, execute: (command) => tables.execute(command, by) }),
+  };
+};
+
+/** Tables of which every write that takes effect is looked at, together with who sent it. */
+const watchedTables = (ledger: Ledger): { readonly execute: (command: unknown, by: Invocation | undefined) => object } => {
+  let writer: Invocation | undefined;
+  const memory = memoryTables((table, before, after) => {
+    if (table === TABLE_NAMES.historyTable) watchHistory(ledger, before, after);
+    else if (after?.["sk"]?.S === "head") watchHead(ledger, { before, after, by: writer, read: readItem });
+  });
+  const readItem = (pk: string, sk: string) => memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
+  return {
+    execute: (command, by) => {
+      writer = by;
+      return memory.execute(command);
+    },
+  };
+};

@@ -1,0 +1,17 @@
+/** What happened in a seed, line by line; kept only where somebody will read it. */
+export interface Story {
+  readonly tell: (who: string, what: string) => void;
+  readonly lines: readonly string[];
+}
+
+const SECOND_MS = 1_000;
+
+export const newStory = (nowMs: () => number, startMs: number, kept: boolean): Story => {
+  const lines: string[] = [];
+  return {
+    lines,
+    tell: (who, what) => {
+      if (kept) lines.push(`${((nowMs() - startMs) / SECOND_MS).toFixed(3).padStart(9)} s  ${who.padEnd(12)} ${what}`);
+    },
+  };
+};

@@ -1,0 +1,52 @@
+import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import type { Tables } from "../../lib/store/tables.ts";
+import type { Fate } from "./fates.ts";
+import type { Network, Process } from "./process.ts";
+
+export const TABLE_NAMES = { stateTable: "state", historyTable: "history" } as const;
+
+/** As the functions' own client has it: patience per request. */
+const REQUEST_TIMEOUT_MS = 2_000;
+/** A request that was given up may still be executed this long after it was sent. */
+const LATE_MS = 20_000;
+
+const named = (name: string, httpStatusCode: number): Error => Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
+
+const errorOf = ({ fault }: Fate): Error => {
+  if (fault === "throttled") return named("ProvisionedThroughputExceededException", 400);
+  return fault === "failed before" || fault === "failed after" ? named("InternalServerError", 500) : named("TimeoutError", 0);
+};
+
+const isPageWrite = (command: object): boolean => command instanceof PutItemCommand && (command.input.Item?.["sk"]?.S ?? "").startsWith("page#");
+
+/** The tables as one process reaches them. `execute` is the engine, told who sends; the clock is the process's own. */
+export const tablesOf = (
+  network: Network,
+  process: Process,
+  world: {
+    readonly execute: (command: unknown) => object;
+    readonly nowMs: () => number;
+    readonly random: () => number;
+    readonly token: () => string;
+  },
+): Tables => {
+  const send = (command: object): Promise<object> =>
+    network.call<object>(process, {
+      kind: isPageWrite(command) ? "page" : "table",
+      what: command.constructor.name.replace(/Command$/, ""),
+      timeoutMs: REQUEST_TIMEOUT_MS,
+      lateMs: LATE_MS,
+      execute: () => world.execute(command),
+      unclear: (fate) => {
+        throw errorOf(fate);
+      },
+    });
+  return {
+    client: { send: send as DynamoDBClient["send"] },
+    ...TABLE_NAMES,
+    clock: () => world.nowMs() + process.skewMs,
+    wait: (ms) => network.wait(process, ms),
+    random: world.random,
+    token: world.token,
+  };
+};

@@ -1,0 +1,122 @@
+import { editedManifest, newManifest, PODS_MAX, SHAPES } from "./manifests.ts";
+import { podsFor } from "./observe.ts";
+import type { Random } from "./random.ts";
+
+/** What the world does to itself, whatever fails: the same with faults and without. */
+export interface Timetable {
+  readonly clusters: readonly PlannedCluster[];
+  readonly autoscalers: readonly PlannedAutoscaler[];
+  readonly happenings: readonly Happening[];
+}
+
+export interface PlannedCluster {
+  readonly name: string;
+  readonly periodMs: number;
+  readonly namespaces: readonly string[];
+  /** Divided in two by namespaces, or whole. */
+  readonly divided: boolean;
+}
+
+export interface PlannedAutoscaler {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly target: { readonly apiVersion: string; readonly kind: string; readonly name: string };
+  readonly counted: boolean;
+  readonly replicas: number;
+  readonly load: number;
+  readonly manifest: object;
+}
+
+/** Offsets from the start. `workload` is the index of the autoscaler whose target is meant. */
+export type Happening = { readonly atMs: number; readonly workload: number } & (
+  | { readonly kind: "load"; readonly load: number }
+  | { readonly kind: "count"; readonly replicas: number | undefined }
+  | { readonly kind: "edit"; readonly edit: PlannedEdit }
+);
+
+export type PlannedEdit =
+  | { readonly verb: "apply"; readonly manifest: object }
+  | { readonly verb: "pause"; readonly forMs: number }
+  | { readonly verb: "resume" | "delete" };
+
+/** Where faults, edits and changes of load end. */
+export const FAULTS_MS = 480_000;
+const AUTOSCALERS = 20;
+const LOAD_CHANGES = 60;
+const COUNT_CHANGES = 10;
+const EDITS = 8;
+
+export const newTimetable = (random: Random): Timetable => {
+  const clusters = [
+    { name: "eu-1", periodMs: 10_000, namespaces: ["shop"], divided: false },
+    { name: "eu-2", periodMs: 15_000, namespaces: ["shop"], divided: false },
+    { name: "us-1", periodMs: 12_000, namespaces: ["shop", "pay"], divided: true },
+  ];
+  const autoscalers = Array.from({ length: AUTOSCALERS }, (_, at) => plannedAutoscaler(random, at, clusters));
+  const happenings = [
+    ...Array.from({ length: LOAD_CHANGES }, () => loadChange(random)),
+    ...Array.from({ length: COUNT_CHANGES }, () => countChange(random)),
+    ...Array.from({ length: EDITS }, () => edit(random, autoscalers)).flat(),
+    ...autoscalers.flatMap((planned, workload) => lastWords(random, planned, workload)),
+  ];
+  return { clusters, autoscalers, happenings: happenings.sort((one, other) => one.atMs - other.atMs) };
+};
+
+const plannedAutoscaler = (random: Random, at: number, clusters: readonly PlannedCluster[]): PlannedAutoscaler => {
+  const { name: cluster, namespaces } = clusters[at % clusters.length] ?? { name: "", namespaces: [""] };
+  const namespace = random.pick(namespaces);
+  const name = `app-${at}`;
+  const counted = !random.chance(1 / 5);
+  const target = counted ? { apiVersion: "apps/v1", kind: "Deployment", name } : { apiVersion: "games.example/v1", kind: "Fleet", name };
+  const shape = SHAPES[at % SHAPES.length] ?? "legacy";
+  const manifest = newManifest(random, shape, { namespace, name, target });
+  return { cluster, namespace, name, target, counted, replicas: random.int(1, PODS_MAX), load: someLoad(random), manifest };
+};
+
+const someLoad = (random: Random): number => random.int(5, 110);
+const someTime = (random: Random): number => random.int(0, FAULTS_MS - 60_000);
+const someWorkload = (random: Random): number => random.int(0, AUTOSCALERS - 1);
+
+const loadChange = (random: Random): Happening => ({
+  atMs: someTime(random),
+  workload: someWorkload(random),
+  kind: "load",
+  load: someLoad(random),
+});
+
+const countChange = (random: Random): Happening => ({
+  atMs: someTime(random),
+  workload: someWorkload(random),
+  kind: "count",
+  replicas: random.chance(1 / 3) ? undefined : random.int(1, PODS_MAX + 2),
+});
+
+/** One edit by a person; what was deleted or paused comes back before the faults end. */
+const edit = (random: Random, autoscalers: readonly PlannedAutoscaler[]): readonly Happening[] => {
+  const workload = someWorkload(random);
+  const manifest = autoscalers[workload]?.manifest ?? {};
+  const atMs = someTime(random);
+  const backMs = Math.min(FAULTS_MS - 30_000, atMs + random.int(10_000, 120_000));
+  const one = (at: number, planned: PlannedEdit): Happening => ({ atMs: at, workload, kind: "edit", edit: planned });
+  switch (random.pick(["apply", "apply", "pause", "pause for", "delete"] as const)) {
+    case "apply":
+      return [one(atMs, { verb: "apply", manifest: editedManifest(random, manifest) })];
+    case "pause":
+      return [one(atMs, { verb: "pause", forMs: 3_600_000 }), one(backMs, { verb: "resume" })];
+    case "pause for":
+      return [one(atMs, { verb: "pause", forMs: random.int(15_000, 60_000) })];
+    case "delete":
+      return [one(atMs, { verb: "delete" }), one(backMs, { verb: "apply", manifest })];
+  }
+};
+
+/** A load under which exactly one count is at rest, and every autoscaler there and awake. */
+const lastWords = (random: Random, { manifest }: PlannedAutoscaler, workload: number): readonly Happening[] => {
+  const atMs = FAULTS_MS - 20_000;
+  return [
+    { atMs, workload, kind: "load", load: podsFor(someLoad(random)) * 10 },
+    { atMs, workload, kind: "edit", edit: { verb: "apply", manifest } },
+    { atMs: atMs + 1, workload, kind: "edit", edit: { verb: "resume" } },
+  ];
+};

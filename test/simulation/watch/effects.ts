@@ -1,0 +1,59 @@
+import type { Effect } from "../cluster.ts";
+import type { Decided, Invocation } from "../invocation.ts";
+import { watchForbidden } from "./forbidden.ts";
+import { CLOCK_ALLOWANCE_MS, type KnownEffect, type KnownIntent, type Ledger, listed } from "./ledger.ts";
+import { behaviorOf, watchLimits } from "./limits.ts";
+import { watchStabilization } from "./recommendations.ts";
+
+const INTENT = "no PUT takes effect without an intent that every later holder counts";
+
+/** Looks at a count that a PUT of this invocation has just moved. */
+export const watchEffect = (ledger: Ledger, by: Invocation, effect: Effect): void => {
+  const { workload, from, to, atMs } = effect;
+  const named = `the PUT of ${by.name} that moved "${workload.target.name}" from ${from} to ${to}`;
+  const known = intentOf(ledger, by, effect);
+  if (!known?.decided) {
+    ledger.violate(INTENT, `${named} has none`);
+    return;
+  }
+  watchFence(ledger, known, named);
+  const { intent, effects, decided } = known;
+  const { minReplicas, maxReplicas } = decided.input.spec;
+  if (to < minReplicas || to > maxReplicas) ledger.violate("nothing leaves [min, max]", `${named}: ${minReplicas} to ${maxReplicas} are allowed`);
+  const made: KnownEffect = { id: intent.id, uid: intent.uid, atMs, from: intent.from, to, decided };
+  // A count outside its bounds goes straight to the bound, past limits and windows.
+  if (intent.from >= minReplicas && intent.from <= maxReplicas)
+    for (const watch of [watchLimits, watchStabilization, watchForbidden]) watch(ledger, made);
+  effects.push(made);
+  listed(ledger.effects, intent.uid).push(made);
+};
+
+const watchFence = (ledger: Ledger, { intent, event, effects, open }: KnownIntent, named: string): void => {
+  if (!open && !event) ledger.violate(INTENT, `${named}: "${intent.id}" was cleared without an event`);
+  if (event?.outcome === "refused") {
+    ledger.violate("every PUT that took effect has an event, applied or unknown", `${named}: "${intent.id}" had ended as refused`);
+  }
+  if (effects.length > 0) ledger.violate(INTENT, `${named}: "${intent.id}" had taken effect before`);
+};
+
+/** The intent that this invocation stored for the workload, found through what the table and the cluster saw. */
+const intentOf = (ledger: Ledger, by: Invocation, { workload, to }: Effect): KnownIntent | undefined => {
+  for (const uid of by.decided.keys()) {
+    const known = ledger.intents.get(`${uid}:${by.epoch}`);
+    if (known && known.intent.targetUid === workload.uid && known.intent.to === to) return known;
+  }
+  return undefined;
+};
+
+/** Whoever is about to scale has seen every scale that may have happened inside its longest period: it is in the windows that it decided on. */
+export const watchCounted = (ledger: Ledger, { uid, input, atMs }: Decided): void => {
+  const behavior = behaviorOf(input.spec);
+  const { scaleUps, scaleDowns } = input.windows.memory;
+  const counted = new Set([...scaleUps, ...scaleDowns].map(({ eventId }) => eventId));
+  for (const effect of ledger.effects.get(uid) ?? []) {
+    const rules = effect.to > effect.from ? behavior?.scaleUp : behavior?.scaleDown;
+    const longestMs = Math.max(0, ...(rules?.policies ?? []).map(({ periodSeconds }) => periodSeconds * 1_000));
+    const isRecent = effect.atMs > atMs - longestMs + CLOCK_ALLOWANCE_MS;
+    if (isRecent && !counted.has(effect.id)) ledger.violate(INTENT, `"${effect.id}" took effect and is not counted by a later decision`);
+  }
+};

@@ -1,0 +1,97 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import type { Intent } from "../../../lib/model/records.ts";
+import { decodeIntent } from "../../../lib/store/intent-codec.ts";
+import { workloadKey } from "../../../lib/sync/open-intents.ts";
+import type { Invocation } from "../invocation.ts";
+import { watchCounted } from "./effects.ts";
+import type { Ledger } from "./ledger.ts";
+import { watchClearedIntent, watchNamedPages } from "./pages.ts";
+
+export type Item = Readonly<Record<string, AttributeValue>>;
+export type ReadItem = (pk: string, sk: string) => Item | undefined;
+
+const number = (item: Item | undefined, name: string): number => Number(item?.[name]?.N ?? 0);
+const bodies = (item: Item | undefined): Readonly<Record<string, AttributeValue>> => item?.["intents"]?.M ?? {};
+
+interface HeadWrite {
+  readonly before: Item | undefined;
+  readonly after: Item;
+  readonly by: Invocation | undefined;
+  readonly read: ReadItem;
+}
+
+/** Looks at every write of a head that took effect, whoever sent it. */
+export const watchHead = (ledger: Ledger, write: HeadWrite): void => {
+  const { before, after, by } = write;
+  const partition = after["pk"]?.S ?? "";
+  for (const name of ["epoch", "writeNumber", "nowMs", "evaluatedMs", "dueDoneMs", "releasedEpoch"]) {
+    if (number(after, name) < number(before, name)) ledger.violate("time and epochs never run backwards", `${name} of ${partition} fell`);
+  }
+  const epoch = number(after, "epoch");
+  if (by && epoch > number(before, "epoch")) claimed(ledger, by, epoch);
+  watchAdded(ledger, write, partition);
+  const isRelease = number(after, "releasedEpoch") !== number(before, "releasedEpoch");
+  if (isRelease) watchNamedPages(ledger, after, write.read);
+  watchCleared(ledger, write);
+  if (isRelease && by) completed(ledger, by);
+};
+
+const watchCleared = (ledger: Ledger, { before, after, read }: HeadWrite): void => {
+  for (const id of Object.keys(bodies(before))) {
+    const known = bodies(after)[id] ? undefined : ledger.intents.get(id);
+    if (!known) continue;
+    known.open = false;
+    for (const one of known.carried) one.counts = true;
+    watchClearedIntent(ledger, known, after, read);
+  }
+};
+
+const claimed = (ledger: Ledger, by: Invocation, epoch: number): void => {
+  by.epoch = epoch;
+  ledger.holders.set(`${by.message.cluster}/${by.message.partition}`, by);
+};
+
+/** What a completed sync recommended counts from now on. */
+const completed = (ledger: Ledger, by: Invocation): void => {
+  for (const recommendations of ledger.pending.get(by)?.values() ?? []) for (const one of recommendations) one.counts = true;
+  ledger.pending.delete(by);
+};
+
+const watchAdded = (
+  ledger: Ledger,
+  { before, after, by }: { readonly before: Item | undefined; readonly after: Item; readonly by: Invocation | undefined },
+  partition: string,
+): void => {
+  const added = Object.entries(bodies(after)).filter(([id]) => !bodies(before)[id]);
+  if (added.length === 0) return;
+  for (const [id, { B: body = new Uint8Array() }] of added) {
+    const decoded = decodeIntent(body);
+    if (decoded.kind === "unreadable") throw new TypeError(`intent "${id}" cannot be read: ${decoded.message}`);
+    if (ledger.intents.has(id)) ledger.violate("every intent ends in exactly one event", `the intent "${id}" was stored twice`);
+    if (Number(id.slice(id.lastIndexOf(":") + 1)) !== number(after, "epoch")) {
+      ledger.violate(
+        "no PUT takes effect without an intent that every later holder counts",
+        `"${id}" was stored under epoch ${number(after, "epoch")}`,
+      );
+    }
+    const { intent } = decoded;
+    const decided = by?.decided.get(intent.uid);
+    // The intent carries its recommendation on, whatever becomes of its sync: it is in the windows once the intent has ended.
+    const carried = ((by && ledger.pending.get(by)?.get(intent.uid)) ?? []).filter(({ replicas }) => replicas === intent.recommendation);
+    if (decided) watchCounted(ledger, decided);
+    ledger.intents.set(id, { intent, partition, decided, carried, effects: [], open: true, event: undefined, dayEvents: 0 });
+  }
+  watchOnePerWorkload(ledger, Object.keys(bodies(after)));
+};
+
+const watchOnePerWorkload = (ledger: Ledger, ids: readonly string[]): void => {
+  const seen = new Map<string, Intent>();
+  for (const id of ids) {
+    const intent = ledger.intents.get(id)?.intent;
+    if (!intent) continue;
+    const key = workloadKey(intent.namespace, intent.target);
+    const other = seen.get(key);
+    if (other) ledger.violate("at most one open intent per workload", `"${key}" has "${other.id}" and "${id}"`);
+    seen.set(key, intent);
+  }
+};

@@ -1,0 +1,46 @@
+import type { ScaleEventRecord } from "../../../lib/model/records.ts";
+import type { Item } from "./head.ts";
+import type { KnownIntent, Ledger } from "./ledger.ts";
+
+const ONE = "every intent ends in exactly one event";
+
+/** Looks at everything that is inserted into history. */
+export const watchHistory = (ledger: Ledger, before: Item | undefined, after: Item | undefined): void => {
+  if (before || !after) {
+    ledger.violate(ONE, "an item of history was changed or deleted");
+    return;
+  }
+  const pk = after["pk"]?.S ?? "";
+  const own = pk.startsWith("autoscaler#") && (after["sk"]?.S ?? "").startsWith("event#");
+  if (!own && !pk.startsWith("day#")) return;
+  const event = JSON.parse(after["body"]?.S ?? "") as ScaleEventRecord;
+  const known = ledger.intents.get(event.id);
+  if (!known) ledger.violate(ONE, `the event "${event.id}" is of no intent that was ever stored`);
+  else if (own) watchEvent(ledger, known, event);
+  else watchDayEvent(ledger, known, event);
+};
+
+const watchEvent = (ledger: Ledger, known: KnownIntent, event: ScaleEventRecord): void => {
+  if (known.event) ledger.violate(ONE, `"${event.id}" has two`);
+  known.event = event;
+  if (event.outcome === "refused" && known.effects.length > 0) {
+    ledger.violate("every PUT that took effect has an event, applied or unknown", `"${event.id}" took effect before it was told as refused`);
+  }
+};
+
+const watchDayEvent = (ledger: Ledger, known: KnownIntent, event: ScaleEventRecord): void => {
+  known.dayEvents++;
+  if (known.dayEvents > 1) ledger.violate(ONE, `"${event.id}" is there twice under its day`);
+  if (known.event?.outcome !== event.outcome) ledger.violate(ONE, `"${event.id}" is told in two ways`);
+};
+
+/** At the end, when everything was settled: no intent without its one event, under its autoscaler and under its day. */
+export const watchEnd = (ledger: Ledger): void => {
+  for (const [id, { event, dayEvents, open, effects }] of ledger.intents) {
+    if (open) ledger.violate(ONE, `"${id}" is still open`);
+    else if (!event || dayEvents !== 1) ledger.violate(ONE, `"${id}" has ${event ? 1 : 0}, and ${dayEvents} under its day`);
+    else if (effects.length > 0 && event.outcome === "refused") {
+      ledger.violate("every PUT that took effect has an event, applied or unknown", `"${id}" took effect and ended as refused`);
+    }
+  }
+};

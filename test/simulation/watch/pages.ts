@@ -1,0 +1,56 @@
+import { autoscalerUid, clusterName, type PartitionRef, partitionName } from "../../../lib/model/ids.ts";
+import type { Intent } from "../../../lib/model/records.ts";
+import { autoscalerKey, pageKey } from "../../../lib/store/keys.ts";
+import { decodePage } from "../../../lib/store/page-codec.ts";
+import { pageOf } from "../../../lib/store/page-plan.ts";
+import type { Item, ReadItem } from "./head.ts";
+import type { KnownIntent, Ledger } from "./ledger.ts";
+
+const COUNTS = "no PUT takes effect without an intent that every later holder counts";
+
+const partitionOf = (head: Item): PartitionRef => {
+  const [, cluster = "", partition = ""] = (head["pk"]?.S ?? "").split("#");
+  return { cluster: clusterName(cluster), partition: partitionName(partition) };
+};
+
+const pageItem = (head: Item, index: number, read: ReadItem): Item | undefined => {
+  const { pk, sk } = pageKey(partitionOf(head), Number(head["pageGeneration"]?.N ?? 0), index);
+  return read(pk, sk);
+};
+
+/** A release names the pages as they are: else the next holder goes by others than this one wrote. */
+export const watchNamedPages = (ledger: Ledger, head: Item, read: ReadItem): void => {
+  for (const [index, { N: named }] of (head["pages"]?.L ?? []).entries()) {
+    const found = pageItem(head, index, read)?.["epoch"]?.N;
+    if (found !== named) ledger.violate(COUNTS, `the head of ${head["pk"]?.S} names page ${index} of epoch ${named}, and it is of ${found}`);
+  }
+};
+
+/** An intent that is cleared has its event, and its page counts it unless it was refused. */
+export const watchClearedIntent = (ledger: Ledger, { intent, event, effects }: KnownIntent, head: Item, read: ReadItem): void => {
+  const { id } = intent;
+  if (!event) ledger.violate("every intent ends in exactly one event", `"${id}" was cleared and has none`);
+  else if (event.outcome !== "refused") watchCountedOnPage(ledger, intent, event.settledMs, { head, read });
+  else if (effects.length > 0) {
+    ledger.violate("every PUT that took effect has an event, applied or unknown", `"${id}" took effect and ended as refused`);
+  }
+};
+
+const SECOND_MS = 1_000;
+
+const watchCountedOnPage = (
+  ledger: Ledger,
+  { id, uid, namespace, name }: Intent,
+  settledMs: number,
+  { head, read }: { readonly head: Item; readonly read: ReadItem },
+): void => {
+  const index = pageOf(autoscalerUid(uid), Math.max(1, head["pages"]?.L?.length ?? 0));
+  const page = decodePage(pageItem(head, index, read)?.["body"]?.B ?? new Uint8Array());
+  const windows = page.kind === "read" ? page.entries.get(uid)?.windows : undefined;
+  const key = autoscalerKey({ ...partitionOf(head), namespace, name });
+  const isThere = read(key.pk, key.sk)?.["uid"]?.S === uid;
+  if (!windows && isThere) ledger.violate(COUNTS, `"${id}" was cleared, and the page has no windows of its autoscaler`);
+  // One dialect keeps whole seconds.
+  const wholeMs = Math.floor(settledMs / SECOND_MS) * SECOND_MS;
+  if (windows && (windows.status.lastScaleMs ?? 0) < wholeMs) ledger.violate(COUNTS, `"${id}" was cleared, and the page does not count it`);
+};

@@ -1,0 +1,67 @@
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { autoscalerKey, clusterKey } from "../../lib/store/keys.ts";
+import { putRecordParams } from "../../lib/store/record-write.ts";
+import { type SimulatedCluster, simulatedCluster, type Workload } from "./cluster.ts";
+import { TABLE_NAMES } from "./tables.ts";
+import type { PlannedAutoscaler, PlannedCluster, Timetable } from "./timetable.ts";
+
+/** Downscale stabilization of every cluster: the controller's five minutes, shortened so that a seed sees several windows end. */
+export const DOWNSCALE_STABILIZATION_MS = 120_000;
+
+/** The clusters of a seed as they stand before anything happens. */
+export const clustersOf = ({ clusters, autoscalers }: Timetable, nowMs: () => number): ReadonlyMap<string, SimulatedCluster> =>
+  new Map(
+    clusters.map(({ name }) => {
+      const workloads = autoscalers.filter(({ cluster }) => cluster === name).map(workloadOf);
+      return [name, simulatedCluster(name, workloads, nowMs)];
+    }),
+  );
+
+const workloadOf = ({ cluster, namespace: inside, target, counted, replicas, load }: PlannedAutoscaler): Workload => ({
+  cluster,
+  namespace: inside,
+  target,
+  uid: `object-${target.name}`,
+  replicas,
+  resourceVersion: 100,
+  generation: counted ? 1 : undefined,
+  load,
+});
+
+/** Fills the state table with the clusters and autoscalers of a seed, as people had left it. */
+export const fillTables = ({ clusters, autoscalers }: Timetable, startMs: number, execute: (command: unknown) => object): void => {
+  const stored = (key: { pk: string; sk: string }, record: object, counter: "generation" | "version"): void => {
+    execute(new PutItemCommand(putRecordParams(TABLE_NAMES.stateTable, { key, record, expected: { counter }, token: "first" })));
+  };
+  for (const cluster of clusters) stored(clusterKey(clusterName(cluster.name)), clusterRecord(cluster), "version");
+  for (const autoscaler of autoscalers) {
+    const record = autoscalerRecord(autoscaler, startMs);
+    stored(autoscalerKey(record), record, "generation");
+  }
+};
+
+const clusterRecord = ({ name, periodMs, divided }: PlannedCluster): ClusterRecord => ({
+  name: clusterName(name),
+  connection: { kind: "kubeconfig", path: "simulated" },
+  syncPeriodMs: periodMs,
+  partitions: divided
+    ? [{ name: partitionName("default") }, { name: partitionName("pay"), namespaces: [namespace("pay")] }]
+    : [{ name: partitionName("default") }],
+  settings: { ...DEFAULT_SETTINGS, downscaleStabilizationMs: DOWNSCALE_STABILIZATION_MS },
+  version: 1,
+});
+
+const autoscalerRecord = ({ cluster, namespace: inside, name, manifest }: PlannedAutoscaler, startMs: number): AutoscalerRecord => ({
+  cluster: clusterName(cluster),
+  namespace: namespace(inside),
+  name: autoscalerName(name),
+  uid: autoscalerUid(`uid-${name}`),
+  generation: 1,
+  manifest: JSON.stringify(manifest),
+  createdMs: startMs,
+  updatedMs: startMs,
+  updatedBy: "a person",
+});
