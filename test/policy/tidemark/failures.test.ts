@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import type { Scale } from "../../../lib/model/decision.ts";
+import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
+import { labelIndex } from "../../../lib/model/label-index.ts";
+import type { Observation, ScaleReading } from "../../../lib/model/observation.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
+import { NEW_WINDOWS } from "../../../lib/model/windows.ts";
+import { afterWrite, withScale } from "../../../lib/policy/after-write.ts";
+import { decide } from "../../../lib/policy/decide.ts";
+import { NOON, native, pod, sync } from "./world.ts";
+
+const spec = native();
+const read = { kind: "read", specReplicas: 5, statusReplicas: 5, selector: "app=web", uid: "u", resourceVersion: "1" } as const;
+
+const decideOn = (scale: ScaleReading, others: Observation["others"] = []) =>
+  decide({
+    namespace: namespace("shop"),
+    name: autoscalerName("web"),
+    spec,
+    settings: DEFAULT_SETTINGS,
+    observation: { scale, pods: labelIndex([pod("web-0")]), answers: { custom: new Map(), external: new Map() }, others },
+    windows: NEW_WINDOWS,
+    nowMs: NOON,
+  });
+
+describe("the native rules hold", () => {
+  it.each([
+    [
+      "without a scale",
+      decideOn({ kind: "failed", failure: { code: 404, reason: "NotFound", message: "gone" } }),
+      "FailedGetScale",
+      "the scale of the target cannot be read: gone",
+    ],
+    ["without a selector", decideOn({ ...read, selector: "" }), "InvalidSelector", "the scale of the target carries no selector"],
+    [
+      "on pods of two autoscalers",
+      decideOn(read, [{ name: autoscalerName("api"), selector: "app=web" }]),
+      "AmbiguousSelector",
+      'pods by selector app=web in namespace "shop" belong to more than one autoscaler: "api" and "web"',
+    ],
+  ])("%s", (_, decision, reason, message) => {
+    expect(decision).toMatchObject({ kind: "hold", failed: true, because: { reason, message } });
+    expect(decision.events).toEqual([{ type: "Warning", reason, message }]);
+  });
+
+  it("on a selector that cannot be read", () => {
+    const { because } = decideOn({ ...read, selector: "a in (" });
+    expect(because.reason).toBe("InvalidSelector");
+    expect(because.message).toMatch(/^the selector of the target cannot be read: /);
+  });
+});
+
+describe("a write by the native rules", () => {
+  const { decision } = sync(spec, { replicas: 5, values: { load: 90 } });
+  const scale = decision as Scale;
+  const report = { spec, decision: scale, atMs: NOON + 500, eventId: "e" };
+
+  it("that was refused leaves the windows as they were, and says so", () => {
+    const written = afterWrite({ ...report, outcome: { kind: "refused", message: "no" } });
+    expect(written.windows.memory).toEqual(scale.windows.memory);
+    expect(written.windows.status.lastScaleMs).toBeUndefined();
+    expect(written.windows.status.conditions[0]).toMatchObject({ type: "AbleToScale", status: "False", reason: "FailedUpdateScale" });
+    expect(written.events.at(-1)).toEqual({ type: "Warning", reason: "FailedRescale", message: "New size: 9; reason: load above target; error: no" });
+  });
+
+  it.each([{ kind: "applied" }, { kind: "unknown", message: "?" }] as const)("counts when it is $kind", (outcome) => {
+    const { windows } = afterWrite({ ...report, outcome });
+    expect(windows.status).toMatchObject({ desiredReplicas: 9, lastScaleMs: NOON + 500 });
+    expect(windows.memory.scaleUps).toEqual([{ change: 4, atMs: NOON + 500, eventId: "e" }]);
+  });
+
+  it("settled twice counts once, and settled late never moves the last scale back", () => {
+    const { windows } = afterWrite({ ...report, outcome: { kind: "applied" } });
+    const again = withScale(windows, spec, { from: 5, to: 9, atMs: NOON - 1000, eventId: "e" });
+    expect(again.memory.scaleUps).toHaveLength(1);
+    expect(again.status.lastScaleMs).toBe(NOON + 500);
+  });
+});
