@@ -1,0 +1,72 @@
+import { GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { autoscalerUid, clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { raiseSpecVersionParams } from "../../lib/store/autoscalers.ts";
+import { claimParams } from "../../lib/store/claim.ts";
+import { putHistoryParams } from "../../lib/store/history-put.ts";
+import { intendParams } from "../../lib/store/intend.ts";
+import { itemKey } from "../../lib/store/item-key.ts";
+import { headKey } from "../../lib/store/keys.ts";
+import { writePageParams } from "../../lib/store/pages.ts";
+import { giveBackParams, releaseParams } from "../../lib/store/release.ts";
+import { type Engine, startDynalite, startMemory } from "../contracts/engines.ts";
+import { intent } from "../store/records.ts";
+import { type Random, randomOf } from "./random.ts";
+
+let engines: readonly Engine[] = [];
+beforeAll(async () => {
+  engines = [await startDynalite(), await startMemory()];
+});
+afterAll(() => Promise.all(engines.map(({ close }) => close())));
+
+const partition = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER };
+
+/** A request of the store with numbers near each other, so that about half are refused. */
+const someRequest = (random: Random): PutItemCommand | UpdateItemCommand => {
+  const held = { partition, epoch: random.int(1, 4), writeNumber: random.int(1, 9) };
+  const token = `token-${random.int(1, 3)}`;
+  const place = { partition, generation: 1, index: random.int(0, 1) };
+  const epoch = random.int(1, 6);
+  const read = random.chance(1 / 2) ? { readEpoch: random.int(1, 5) } : {};
+  const body = new Uint8Array([random.int(0, 9)]);
+  const released = { dueMs: 1, nowMs: 2, evaluatedMs: 3, pageGeneration: 1, pages: [epoch], open: [], unreadable: [] };
+  const someIntent = { ...intent(), id: `${autoscalerUid("uid")}:${held.epoch}` };
+  return random.pick([
+    () =>
+      new UpdateItemCommand(
+        claimParams("state", { partition, dueMs: random.int(0, 3), clockMs: random.int(0, 50), leaseUntilMs: random.int(0, 50), token }),
+      ),
+    () => new UpdateItemCommand(intendParams("state", held, { intents: [someIntent], nowMs: 5, token })),
+    () => new UpdateItemCommand(releaseParams("state", held, released, token)),
+    () => new UpdateItemCommand(giveBackParams("state", held, token)),
+    () => new UpdateItemCommand(raiseSpecVersionParams("state", partition)),
+    () => new PutItemCommand(writePageParams("state", { place, epoch, body, ...read })),
+    () => new PutItemCommand(putHistoryParams("history", { pk: "p", sk: `s${random.int(1, 30)}`, body: "text", ttlSeconds: 1 })),
+  ])();
+};
+
+const outcomeOf = async ({ client }: Engine, command: PutItemCommand | UpdateItemCommand): Promise<unknown> => {
+  try {
+    const { Attributes } = command instanceof PutItemCommand ? await client.send(command) : await client.send(command);
+    return { Attributes };
+  } catch (error) {
+    return error instanceof Error ? error.name : error;
+  }
+};
+
+describe("the tables of the simulation", () => {
+  it("always answer a sequence of the store's requests as the embedded engine does, and hold the same head", async () => {
+    const random = randomOf(1, "settings");
+    let refused = 0;
+    for (let at = 0; at < 400; at++) {
+      const command = someRequest(random);
+      const [real, simulated] = await Promise.all(engines.map((engine) => outcomeOf(engine, command)));
+      expect(simulated).toEqual(real);
+      if (real === "ConditionalCheckFailedException") refused++;
+    }
+    expect(refused).toBeGreaterThan(50);
+    const read = new GetItemCommand({ TableName: "state", Key: itemKey(headKey(partition)), ConsistentRead: true });
+    const [real, simulated] = await Promise.all(engines.map(async ({ client }) => (await client.send(read)).Item));
+    expect(simulated).toEqual(real);
+  });
+});
