@@ -13,7 +13,7 @@ const HASH_BYTES = 4;
 export const stableHash = (text: string): number => createHash("sha256").update(text).digest().readUIntBE(0, HASH_BYTES);
 
 /** Page of an autoscaler among `pages` of them: it follows from its uid, so that an unreadable page stops exactly its own. */
-export const pageOf = (uid: AutoscalerUid, pages: number): number => stableHash(uid) % pages;
+export const pageOf = (uid: AutoscalerUid, pages: number): number => (pages === 1 ? 0 : stableHash(uid) % pages);
 
 /** A page body above this is divided, long before an item is full (400 KB). */
 export const PAGE_BYTES_MAX = 200_000;
