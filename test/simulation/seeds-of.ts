@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { playSeed } from "./seed.ts";
 
-/** Seeds of both test files together: what fits the time that a whole check may take (docs/simulation.md); `SIMULATION_SEEDS` sets another number. */
+/** Seeds of both test files together: what a person waits for; `SIMULATION_SEEDS` sets another number, as .ci/run does (docs/simulation.md). */
 export const CI_SEEDS = Number(process.env["SIMULATION_SEEDS"] ?? 120);
 
 const BATCH = 10;
