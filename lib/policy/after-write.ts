@@ -1,28 +1,10 @@
-import type { ControllerEvent, GaugeWrite, Scale, WriteOutcome } from "../model/decision.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { Change } from "./scale-events.ts";
 import { afterHpaWrite, withHpaScale } from "./steps/hpa/after-write.ts";
 import { afterNativeWrite, withNativeScale } from "./steps/tidemark/after-write.ts";
 import { afterWatermarkWrite, withWatermarkScale } from "./steps/watermark/after-write.ts";
-
-export interface WriteReport {
-  readonly spec: AutoscalerSpec;
-  readonly decision: Scale;
-  readonly outcome: WriteOutcome;
-  /** From a clock reading after the answer. */
-  readonly atMs: number;
-  /** From a clock reading before the write. */
-  readonly earliestMs?: number;
-  readonly eventId?: string;
-}
-
-/** What to store and to tell after the PUT: the decision's own events and series come first. */
-export interface Written {
-  readonly windows: Windows;
-  readonly events: readonly ControllerEvent[];
-  readonly gauges?: readonly GaugeWrite[];
-}
+import type { WriteReport, Written } from "./write-report.ts";
 
 /** The dialect's own consequences of an answered write. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
 export const afterWrite = ({ spec, ...report }: WriteReport): Written => {

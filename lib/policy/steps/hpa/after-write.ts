@@ -1,8 +1,8 @@
 import type { HpaSpec } from "../../../model/spec.ts";
 import type { Windows } from "../../../model/windows.ts";
-import type { WriteReport, Written } from "../../after-write.ts";
 import { setCondition } from "../../conditions.ts";
 import { type Change, withScaleEvent } from "../../scale-events.ts";
+import type { WriteReport, Written } from "../../write-report.ts";
 import { failedUpdateScale, scaledToZero, succeededRescale } from "./sentences.ts";
 
 /** hpa.md 2.4 step 6. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */

@@ -1,8 +1,8 @@
 import { longestPeriodSeconds, type NativeSpec } from "../../../model/spec-native.ts";
 import type { Windows } from "../../../model/windows.ts";
-import type { WriteReport, Written } from "../../after-write.ts";
 import { setCondition } from "../../conditions.ts";
 import { type Change, withScaleEvent } from "../../scale-events.ts";
+import type { WriteReport, Written } from "../../write-report.ts";
 import { ableToScale } from "./sentences.ts";
 
 /** After an answered write. One whose outcome is unknown counts as applied: a limit counts what may have happened. */

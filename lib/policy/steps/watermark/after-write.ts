@@ -1,6 +1,6 @@
 import type { Windows } from "../../../model/windows.ts";
-import type { WriteReport, Written } from "../../after-write.ts";
 import type { Change } from "../../scale-events.ts";
+import type { WriteReport, Written } from "../../write-report.ts";
 import { newestFirst, wholeSeconds } from "./recorder.ts";
 import { failedScale, scaled } from "./sentences.ts";
 
