@@ -1,0 +1,30 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startRun, tidemark } from "./start-process.ts";
+
+const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+/** Lines of the shell blocks that call the command. */
+const commands = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)]
+  .flatMap(([, block = ""]) => block.trim().split("\n"))
+  .filter((line) => line.startsWith("npx tidemark "))
+  .map((line) => line.slice("npx tidemark ".length));
+
+let data: string;
+beforeAll(async () => {
+  data = mkdtempSync(join(tmpdir(), "tidemark-readme-"));
+  const { code } = await startRun(["--data", data, "--for", "5m", "--speed", "100000"]).ended;
+  expect(code).toBe(0);
+});
+afterAll(() => rmSync(data, { recursive: true, force: true }));
+
+describe("the commands of README.md", { timeout: 60_000 }, () => {
+  it("are there", () => expect(commands.length).toBeGreaterThanOrEqual(4));
+
+  it.each(commands)("do what they say: npx tidemark %s", async (command) => {
+    const { code, out, err } = await tidemark([...command.split(" "), "--data", data]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("daily");
+  });
+});
