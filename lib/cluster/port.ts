@@ -1,6 +1,7 @@
 import type { AutoscalerName, AutoscalerUid, Namespace } from "../model/ids.ts";
 import type { Answer, ApiFailure, Observation, RecommenderReply, ScaleReading } from "../model/observation.ts";
-import type { AutoscalerSpec, TargetRef } from "../model/spec.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import type { TargetRef } from "../model/spec-governed.ts";
 import type { Recommender } from "../model/spec-watermark.ts";
 
 /**

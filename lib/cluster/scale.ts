@@ -1,6 +1,6 @@
 import type { Namespace } from "../model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../model/observation.ts";
-import type { TargetRef } from "../model/spec.ts";
+import type { TargetRef } from "../model/spec-governed.ts";
 import type { Discovery, KindPath } from "./discovery.ts";
 import { isBuiltIn } from "./discovery.ts";
 import { objectPath, scalePath } from "./paths.ts";

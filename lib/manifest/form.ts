@@ -1,4 +1,5 @@
 import type { AutoscalerSpec } from "../model/spec.ts";
+import type { Json } from "./json.ts";
 import type { Metadata } from "./metadata.ts";
 import type { Problem } from "./problem.ts";
 import type { Reading } from "./shape.ts";
@@ -31,12 +32,3 @@ export interface StoredForm {
   readonly kind: string;
   readonly spec: Json;
 }
-
-export type Json = Readonly<Record<string, unknown>>;
-
-/** JSON without the members that are absent. */
-export const present = (members: Json): Json => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-
-/** An object with no members is left out, as the API leaves it out. */
-export const nonEmpty = <Content extends object>(content: Content | undefined): Content | undefined =>
-  content === undefined || Object.keys(content).length === 0 ? undefined : content;

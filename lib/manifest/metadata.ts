@@ -1,4 +1,4 @@
-import { type Json, nonEmpty, present } from "./form.ts";
+import { type Json, nonEmpty, present } from "./json.ts";
 import { labelFaults, labelValueFaults, pathSegmentFaults, qualifiedNameFaults, subdomainFaults } from "./names.ts";
 import { invalid, type Problem, required } from "./problem.ts";
 import { anything, listOf, objectOf, type ReadAs, text, textMap } from "./shape.ts";

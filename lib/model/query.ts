@@ -1,7 +1,8 @@
 import type { ScaleReading } from "./observation.ts";
 import { canonicalSelector, selectorOf } from "./selector.ts";
 import { parseSelector } from "./selector-text.ts";
-import type { AutoscalerSpec, DescribedObject, HpaMetric, MetricIdentifier } from "./spec.ts";
+import type { AutoscalerSpec } from "./spec.ts";
+import type { DescribedObject, HpaMetric, MetricIdentifier } from "./spec-hpa.ts";
 import { asHpaMetric } from "./spec-native.ts";
 import type { WatermarkSpec } from "./spec-watermark.ts";
 

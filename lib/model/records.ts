@@ -1,7 +1,7 @@
 import type { Because, ControllerEvent, GaugeWrite, MetricOutcome, StepOutcome, WriteOutcome } from "./decision.ts";
 import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
 import type { ControllerSettings } from "./settings.ts";
-import type { TargetRef } from "./spec.ts";
+import type { TargetRef } from "./spec-governed.ts";
 import type { Status, Windows } from "./windows.ts";
 
 /** The item that holds for every cluster of the account. */

@@ -1,4 +1,5 @@
-import type { DescribedObject, Governed, HpaMetric, MetricIdentifier, MetricTarget, TargetRef } from "./spec.ts";
+import type { Governed, TargetRef } from "./spec-governed.ts";
+import type { DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "./spec-hpa.ts";
 
 /** `tidemark.dev/v1 PodAutoscaler` with `rules: native`, defaulted (docs/pod-autoscaler.md). With `rules: hpa` or `watermark` the spec is that dialect's own. */
 export interface NativeSpec extends Governed {

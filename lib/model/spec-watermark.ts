@@ -1,5 +1,5 @@
 import type { LabelSelector } from "./selector.ts";
-import type { Governed, TargetRef } from "./spec.ts";
+import type { Governed, TargetRef } from "./spec-governed.ts";
 
 /** `datadoghq.com/v1alpha1 WatermarkPodAutoscaler`, defaulted (watermark.md 1). Quantities are thousandths, rounded away from zero. */
 export interface WatermarkSpec extends Governed {

@@ -1,4 +1,4 @@
-import type { Behavior, ScalingRules } from "../model/spec.ts";
+import type { Behavior, ScalingRules } from "../model/spec-hpa.ts";
 import type { Memory, ScaleChange } from "../model/windows.ts";
 import { addI32 } from "./arithmetic.ts";
 

@@ -1,5 +1,6 @@
 import { binaryText, decimalText } from "../model/quantity.ts";
-import type { AutoscalerSpec, HpaMetric, MetricTarget } from "../model/spec.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import type { HpaMetric, MetricTarget } from "../model/spec-hpa.ts";
 import type { NativeMetric } from "../model/spec-native.ts";
 import type { MetricView } from "./views.ts";
 

@@ -1,6 +1,6 @@
 import type { ClusterName } from "../model/ids.ts";
 import { namespace } from "../model/ids.ts";
-import type { TargetRef } from "../model/spec.ts";
+import type { TargetRef } from "../model/spec-governed.ts";
 import { type AutoscalerItem, listAutoscalers } from "../store/autoscalers.ts";
 import { workloadKey } from "../sync/open-intents.ts";
 import type { Desk } from "./desk.ts";

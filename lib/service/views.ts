@@ -1,6 +1,6 @@
 import type { Limit, MetricOutcome } from "../model/decision.ts";
 import type { Connection } from "../model/records.ts";
-import type { TargetRef } from "../model/spec.ts";
+import type { TargetRef } from "../model/spec-governed.ts";
 import type { Condition } from "../model/windows.ts";
 import type { WindowsView } from "./windows-view.ts";
 

@@ -1,5 +1,6 @@
 import type { ControllerSettings } from "../model/settings.ts";
-import type { AutoscalerSpec, HpaSpec, ScalingRules } from "../model/spec.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import type { HpaSpec, ScalingRules } from "../model/spec-hpa.ts";
 import type { NativePolicy, NativeSpec } from "../model/spec-native.ts";
 import type { WatermarkSpec } from "../model/spec-watermark.ts";
 import type { Memory, RecommendationRun, ScaleChange, Status, Windows } from "../model/windows.ts";

@@ -18,7 +18,7 @@ import {
 } from "../report/holds.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
-import type { LoadedSpec } from "./load-specs.ts";
+import type { LoadedSpec } from "./loaded-specs.ts";
 import type { ReadySpec, Seen } from "./observe.ts";
 import { settledLate, workloadKey } from "./open-intents.ts";
 import { pausedBy } from "./pause.ts";

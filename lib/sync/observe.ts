@@ -5,7 +5,7 @@ import type { ClusterRecord, Intent } from "../model/records.ts";
 import { allDone } from "../store/all-done.ts";
 import { namespacesOf } from "../store/partitions.ts";
 import type { Loaded } from "./load.ts";
-import type { LoadedSpec } from "./load-specs.ts";
+import type { LoadedSpec } from "./loaded-specs.ts";
 import type { SyncMessage } from "./message.ts";
 import { isPastDeadline, workloadKey } from "./open-intents.ts";
 import { pausedBy } from "./pause.ts";

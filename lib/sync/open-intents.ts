@@ -2,7 +2,7 @@ import type { WriteOutcome } from "../model/decision.ts";
 import type { Namespace } from "../model/ids.ts";
 import type { ScaleReading } from "../model/observation.ts";
 import type { Intent } from "../model/records.ts";
-import type { TargetRef } from "../model/spec.ts";
+import type { TargetRef } from "../model/spec-governed.ts";
 import { type LoadedPages, pageOfUid } from "./load-pages.ts";
 
 /** The workload behind a target, whichever version of its API is named: at most one intent may be open for it. */

@@ -1,6 +1,6 @@
 import type { PartitionRef } from "../model/ids.ts";
 import type { LoadedPage } from "./load-pages.ts";
-import type { LoadedSpecs } from "./load-specs.ts";
+import type { LoadedSpecs } from "./loaded-specs.ts";
 
 /** What an environment remembers of a partition between two syncs: a saving, never a source of truth. Which of it counts is decided against the head at every load. */
 export interface Remembered {

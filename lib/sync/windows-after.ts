@@ -7,7 +7,7 @@ import type { Written } from "../policy/write-report.ts";
 import type { Verdict } from "./decide.ts";
 import { withChange, withRecommendation } from "./late-windows.ts";
 import type { Loaded } from "./load.ts";
-import { uidOf } from "./load-specs.ts";
+import { uidOf } from "./loaded-specs.ts";
 import { pausedBy } from "./pause.ts";
 import type { Rules } from "./ports.ts";
 import { outcomeOfEvent } from "./scale-event.ts";

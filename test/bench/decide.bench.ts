@@ -9,7 +9,7 @@ import { labelIndex } from "../../lib/model/label-index.ts";
 import type { Observation } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
-import type { HpaMetric } from "../../lib/model/spec.ts";
+import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { type DecideInput, decide } from "../../lib/policy/decide.ts";
 

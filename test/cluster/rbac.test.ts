@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { namespace } from "../../lib/model/ids.ts";
-import type { HpaMetric } from "../../lib/model/spec.ts";
+import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
 import { type Asked, askedText, requestInfo } from "./stand-in/request-info.ts";
 import { CPU, clientTo, deployment, QUEUE, WHOLE, watch, watermarkWithMonitor } from "./stand-in/watched.ts";

@@ -1,5 +1,6 @@
 import { type AdmitOptions, type Admitted, admit, type Refused } from "../../lib/manifest/admit.ts";
-import type { AutoscalerSpec, HpaSpec } from "../../lib/model/spec.ts";
+import type { AutoscalerSpec } from "../../lib/model/spec.ts";
+import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 
 /** A valid autoscaling/v2 manifest; `spec` replaces or adds members. */
 export const v2 = (spec: Readonly<Record<string, unknown>> = {}, metadata: Readonly<Record<string, unknown>> = {}) => ({

@@ -5,7 +5,7 @@ import { readManifests } from "../../lib/manifest/documents.ts";
 import { FORMS } from "../../lib/manifest/forms.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { milliOfText } from "../../lib/model/quantity.ts";
-import type { HpaSpec } from "../../lib/model/spec.ts";
+import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 import { hpaSpec, v2 } from "./manifests.ts";
 
 const RUNS = { numRuns: 10_000 };

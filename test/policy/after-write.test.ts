@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Scale } from "../../lib/model/decision.ts";
-import type { HpaSpec } from "../../lib/model/spec.ts";
+import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { afterWrite, withScale } from "../../lib/policy/after-write.ts";
 

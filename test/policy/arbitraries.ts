@@ -4,7 +4,7 @@ import { labelIndex } from "../../lib/model/label-index.ts";
 import type { MetricAnswers, Pod, PodMetrics } from "../../lib/model/observation.ts";
 import { type ExternalQuery, queryKey } from "../../lib/model/query.ts";
 import type { ControllerSettings } from "../../lib/model/settings.ts";
-import type { Behavior, HpaMetric, HpaSpec, MetricTarget, ScalingRules } from "../../lib/model/spec.ts";
+import type { Behavior, HpaMetric, HpaSpec, MetricTarget, ScalingRules } from "../../lib/model/spec-hpa.ts";
 import type { Condition, Memory, Windows } from "../../lib/model/windows.ts";
 import type { DecideInput } from "../../lib/policy/decide.ts";
 

@@ -4,7 +4,7 @@ import { autoscalerName, namespace } from "../../lib/model/ids.ts";
 import { labelIndex } from "../../lib/model/label-index.ts";
 import type { Neighbour, Observation, Pod, ScaleReading } from "../../lib/model/observation.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
-import type { Behavior, HpaMetric, HpaSpec } from "../../lib/model/spec.ts";
+import type { Behavior, HpaMetric, HpaSpec } from "../../lib/model/spec-hpa.ts";
 import { type Condition, NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { decide } from "../../lib/policy/decide.ts";
 import { loadFor } from "./loop.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ScalingRules } from "../../lib/model/spec.ts";
+import type { ScalingRules } from "../../lib/model/spec-hpa.ts";
 import type { ScaleChange } from "../../lib/model/windows.ts";
 import { downLimit, upLimit } from "../../lib/policy/steps/hpa/limit.ts";
 

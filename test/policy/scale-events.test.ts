@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Behavior, ScalingRules } from "../../lib/model/spec.ts";
+import type { Behavior, ScalingRules } from "../../lib/model/spec-hpa.ts";
 import type { Memory, ScaleChange } from "../../lib/model/windows.ts";
 import { changedWithin, withScaleEvent } from "../../lib/policy/scale-events.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
-import type { HpaSpec } from "../../lib/model/spec.ts";
+import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 import { type Memory, NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { windowsView } from "../../lib/service/windows-view.ts";
 

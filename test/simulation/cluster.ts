@@ -1,7 +1,7 @@
 import type { ScaleAnswer, ScaleWrite } from "../../lib/cluster/port.ts";
 import { namespace as namespaceOf } from "../../lib/model/ids.ts";
 import type { ScaleReading } from "../../lib/model/observation.ts";
-import type { TargetRef } from "../../lib/model/spec.ts";
+import type { TargetRef } from "../../lib/model/spec-governed.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
 
 /** As much of a workload as the protocol and the rules can see. */

@@ -1,5 +1,6 @@
 import type { Decision } from "../../lib/model/decision.ts";
-import type { AutoscalerSpec, HpaSpec } from "../../lib/model/spec.ts";
+import type { AutoscalerSpec } from "../../lib/model/spec.ts";
+import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 import type { RecommendationRun, Windows } from "../../lib/model/windows.ts";
 import type { DecideInput } from "../../lib/policy/decide.ts";
 import { withChange } from "../../lib/sync/late-windows.ts";

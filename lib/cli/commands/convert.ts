@@ -1,6 +1,6 @@
 import { admitOrThrow } from "../../manifest/admit.ts";
 import { readManifests } from "../../manifest/documents.ts";
-import type { Json } from "../../manifest/form.ts";
+import type { Json } from "../../manifest/json.ts";
 import { convert as conversionOf } from "../../manifest/tidemark/convert.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Io, Printer } from "../io.ts";

@@ -1,6 +1,6 @@
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../../model/observation.ts";
-import type { TargetRef } from "../../model/spec.ts";
+import type { TargetRef } from "../../model/spec-governed.ts";
 import { isBuiltIn, type KindPath } from "../discovery.ts";
 import { LIST_WINS_FROM, PAGE_LIMIT } from "../limits.ts";
 import { list } from "../list.ts";

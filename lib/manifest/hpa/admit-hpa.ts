@@ -1,5 +1,6 @@
 import { canonicalOf } from "../../model/quantity.ts";
-import { type AdmitForm, type FormOutcome, present, type StoredForm } from "../form.ts";
+import type { AdmitForm, FormOutcome, StoredForm } from "../form.ts";
+import { present } from "../json.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
 import { forbidden, type Problem, type Warning } from "../problem.ts";
 import { behaviorOfConstraints, type ConstraintsReading, readConstraints } from "./constraints.ts";

@@ -1,4 +1,4 @@
-import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec.ts";
+import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
 import { invalid, type Problem, type Warning } from "../problem.ts";
 import { int32, objectOf, type ReadAs, type Reading } from "../shape.ts";
 import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "./validate-behavior.ts";

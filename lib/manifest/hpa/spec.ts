@@ -1,6 +1,7 @@
 import { floatOf, milliOf } from "../../model/quantity.ts";
 import type { LabelSelector } from "../../model/selector.ts";
-import type { Behavior, HpaMetric, HpaSpec, MetricIdentifier, MetricTarget, ScalingPolicy, ScalingRules, TargetRef } from "../../model/spec.ts";
+import type { TargetRef } from "../../model/spec-governed.ts";
+import type { Behavior, HpaMetric, HpaSpec, MetricIdentifier, MetricTarget, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
 import type { DraftBehavior, DraftSpec, Metric, Reference, Rules, Selector, Target } from "./v2-shape.ts";
 
 /** What is decided by: a defaulted and valid draft with its quantities as numbers. Members that validation has made sure of fall back to zero values here. */

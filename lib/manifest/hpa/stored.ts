@@ -1,5 +1,5 @@
 import type { Quantity } from "../../model/quantity.ts";
-import { type Json, nonEmpty, present } from "../form.ts";
+import { type Json, nonEmpty, present } from "../json.ts";
 import { isObject } from "../shape.ts";
 import type { DraftSpec, Metric, Rules, Selector, Target } from "./v2-shape.ts";
 

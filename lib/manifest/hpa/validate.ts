@@ -1,4 +1,4 @@
-import type { TargetRef } from "../../model/spec.ts";
+import type { TargetRef } from "../../model/spec-governed.ts";
 import { groupOf } from "../names.ts";
 import { forbidden, invalid, type Problem, required } from "../problem.ts";
 import type { DraftSpec, Metric, Reference } from "./v2-shape.ts";

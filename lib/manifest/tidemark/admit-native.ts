@@ -1,7 +1,8 @@
 import { canonicalOf } from "../../model/quantity.ts";
-import { type AdmitForm, type Json, present } from "../form.ts";
+import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
 import { amountText, printed } from "../hpa/stored.ts";
+import { type Json, present } from "../json.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
 import { forbidden, type Problem } from "../problem.ts";
 import { isObject, objectOf } from "../shape.ts";

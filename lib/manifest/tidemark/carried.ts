@@ -1,7 +1,8 @@
-import type { AdmitForm, FormOutcome, Json } from "../form.ts";
-import { present } from "../form.ts";
+import type { AdmitForm, FormOutcome } from "../form.ts";
 import { admitHpa } from "../hpa/admit-hpa.ts";
 import { readV2 } from "../hpa/read-v2.ts";
+import type { Json } from "../json.ts";
+import { present } from "../json.ts";
 import type { Problem } from "../problem.ts";
 import { isObject, newReading, type Reading } from "../shape.ts";
 import { admitWatermarkAs } from "../watermark/admit-watermark.ts";

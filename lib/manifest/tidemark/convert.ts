@@ -1,5 +1,5 @@
 import type { Admitted } from "../admit.ts";
-import { type Json, present } from "../form.ts";
+import { type Json, present } from "../json.ts";
 import { isObject } from "../shape.ts";
 import { storedCarried } from "./carried.ts";
 

@@ -1,6 +1,6 @@
 import { floatOf, milliOf, type Quantity } from "../../model/quantity.ts";
 import type { LabelSelector } from "../../model/selector.ts";
-import type { MetricIdentifier } from "../../model/spec.ts";
+import type { MetricIdentifier } from "../../model/spec-hpa.ts";
 import type { Band, NativeMetric, NativeSource, OnMissing } from "../../model/spec-native.ts";
 import type { MetricRead } from "./fields.ts";
 

@@ -1,4 +1,4 @@
-import { type Json, present } from "../form.ts";
+import { type Json, present } from "../json.ts";
 import type { About } from "./field.ts";
 import { SPEC } from "./fields.ts";
 

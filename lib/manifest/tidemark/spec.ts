@@ -1,5 +1,5 @@
 import { milliOf } from "../../model/quantity.ts";
-import type { Governed, TargetRef } from "../../model/spec.ts";
+import type { Governed, TargetRef } from "../../model/spec-governed.ts";
 import type { NativeRules, NativeSpec } from "../../model/spec-native.ts";
 import type { RulesRead, SpecRead } from "./fields.ts";
 import { metricOf } from "./read-metric.ts";

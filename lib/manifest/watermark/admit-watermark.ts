@@ -1,6 +1,7 @@
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
-import { type AdmitForm, type Json, present } from "../form.ts";
+import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
+import { type Json, present } from "../json.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
 import { invalid, type Problem, required } from "../problem.ts";
 import { objectOf, type Reading } from "../shape.ts";

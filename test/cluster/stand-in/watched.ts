@@ -4,7 +4,8 @@ import { newReading } from "../../../lib/manifest/shape.ts";
 import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../../lib/model/ids.ts";
-import type { HpaMetric, TargetRef } from "../../../lib/model/spec.ts";
+import type { TargetRef } from "../../../lib/model/spec-governed.ts";
+import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
 import { accessTo } from "./connected.ts";
 import type { StandIn } from "./server.ts";
 

@@ -1,5 +1,5 @@
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
-import type { Behavior, ScalingRules } from "../../../lib/model/spec.ts";
+import type { Behavior, ScalingRules } from "../../../lib/model/spec-hpa.ts";
 import type { RecommendationRun, ScaleChange } from "../../../lib/model/windows.ts";
 import { type Change, withScaleEvent } from "../../../lib/policy/scale-events.ts";
 import { clamp, downLimit, type Limited, limitRate, upLimit } from "../../../lib/policy/steps/hpa/limit.ts";

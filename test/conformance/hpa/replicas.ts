@@ -3,7 +3,7 @@ import { labelIndex } from "../../../lib/model/label-index.ts";
 import { type CustomQuery, type ExternalQuery, externalQuery, objectQuery, podsQuery } from "../../../lib/model/query.ts";
 import { canonicalSelector, type LabelSelector, type Selector } from "../../../lib/model/selector.ts";
 import { parseSelector } from "../../../lib/model/selector-text.ts";
-import type { DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "../../../lib/model/spec.ts";
+import type { DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "../../../lib/model/spec-hpa.ts";
 import { measureMetric } from "../../../lib/policy/metrics/hpa/metric.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../../lib/cluster/connect.ts";
 import type { ClusterClient, Watched } from "../../../lib/cluster/port.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
-import type { HpaMetric } from "../../../lib/model/spec.ts";
+import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
 import { type RunningCluster, runCluster, START_MS, workload } from "./running-cluster.ts";
 
 const WEB = { apiVersion: "apps/v1", kind: "Deployment", name: "web" } as const;

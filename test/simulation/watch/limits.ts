@@ -1,4 +1,5 @@
-import type { AutoscalerSpec, Behavior, ScalingPolicy, ScalingRules } from "../../../lib/model/spec.ts";
+import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
+import type { Behavior, ScalingPolicy, ScalingRules } from "../../../lib/model/spec-hpa.ts";
 import { CLOCK_ALLOWANCE_MS, type KnownEffect, type Ledger } from "./ledger.ts";
 
 export const behaviorOf = (spec: AutoscalerSpec): Behavior | undefined => (spec.dialect === "hpa" ? spec.behavior : undefined);

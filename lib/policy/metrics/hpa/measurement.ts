@@ -1,6 +1,6 @@
 import type { MetricAnswers, Pod } from "../../../model/observation.ts";
 import type { Selector } from "../../../model/selector.ts";
-import type { MetricIdentifier } from "../../../model/spec.ts";
+import type { MetricIdentifier } from "../../../model/spec-hpa.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
 import type { Readiness } from "./group-pods.ts";
 import type { Tolerance } from "./tolerance.ts";

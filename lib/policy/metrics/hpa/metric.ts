@@ -1,4 +1,4 @@
-import type { HpaMetric } from "../../../model/spec.ts";
+import type { HpaMetric } from "../../../model/spec-hpa.ts";
 import { measureExternal } from "./external.ts";
 import type { Measurement, MetricContext } from "./measurement.ts";
 import { measureObject } from "./object.ts";

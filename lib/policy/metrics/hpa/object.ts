@@ -1,7 +1,7 @@
 import { decimalText } from "../../../model/quantity.ts";
 import { objectQuery, queryKey } from "../../../model/query.ts";
 import { selectorOf } from "../../../model/selector.ts";
-import type { HpaMetric } from "../../../model/spec.ts";
+import type { HpaMetric } from "../../../model/spec-hpa.ts";
 import { identifierStatus, type Measured, type Measurement, type MetricContext, NOT_ASKED, type Unmeasured } from "./measurement.ts";
 import { type Failure, failure, type Proposal } from "./outcome.ts";
 import { printSelector } from "./selector-print.ts";

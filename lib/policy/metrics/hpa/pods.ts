@@ -1,7 +1,7 @@
 import { decimalText } from "../../../model/quantity.ts";
 import { podsQuery, queryKey } from "../../../model/query.ts";
 import { canonicalSelector, selectorOf } from "../../../model/selector.ts";
-import type { HpaMetric } from "../../../model/spec.ts";
+import type { HpaMetric } from "../../../model/spec-hpa.ts";
 import { identifierStatus, type Measurement, type MetricContext, NOT_ASKED } from "./measurement.ts";
 import { type Failure, failure, type Proposal } from "./outcome.ts";
 import { averageReplicas } from "./per-pod.ts";

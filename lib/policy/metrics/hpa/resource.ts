@@ -1,5 +1,5 @@
 import { binaryText, decimalText } from "../../../model/quantity.ts";
-import type { HpaMetric } from "../../../model/spec.ts";
+import type { HpaMetric } from "../../../model/spec-hpa.ts";
 import type { Measurement, MetricContext, Unmeasured } from "./measurement.ts";
 import { type Failure, failure, type Proposal } from "./outcome.ts";
 import { averageReplicas, type PerPodInput, utilizationReplicas } from "./per-pod.ts";

@@ -1,5 +1,5 @@
 import type { ControllerSettings } from "../../../model/settings.ts";
-import type { HpaSpec } from "../../../model/spec.ts";
+import type { HpaSpec } from "../../../model/spec-hpa.ts";
 
 /** Half-widths of the band in which nothing happens, one a direction. */
 export interface Tolerance {

@@ -1,4 +1,4 @@
-import type { HpaSpec } from "../../../model/spec.ts";
+import type { HpaSpec } from "../../../model/spec-hpa.ts";
 import type { Windows } from "../../../model/windows.ts";
 import { setCondition } from "../../conditions.ts";
 import { type Change, withScaleEvent } from "../../scale-events.ts";

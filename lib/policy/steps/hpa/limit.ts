@@ -1,4 +1,4 @@
-import type { Behavior, HpaSpec, ScalingRules } from "../../../model/spec.ts";
+import type { Behavior, HpaSpec, ScalingRules } from "../../../model/spec-hpa.ts";
 import type { Memory } from "../../../model/windows.ts";
 import { addI32, MAX_I32, MIN_I32, toI32 } from "../../arithmetic.ts";
 import { changedWithin, surelyChangedWithin } from "../../scale-events.ts";

@@ -1,6 +1,6 @@
 import type { Limit } from "../../../model/decision.ts";
 import type { ControllerSettings } from "../../../model/settings.ts";
-import type { Behavior } from "../../../model/spec.ts";
+import type { Behavior } from "../../../model/spec-hpa.ts";
 import type { RecommendationRun } from "../../../model/windows.ts";
 import type { ConditionReport } from "../../conditions.ts";
 import { highest, lowest, recalled, recorded } from "../../recommendations.ts";

@@ -2,7 +2,7 @@ import type { Because, ControllerEvent, Limit, MetricOutcome, StepOutcome } from
 import type { Observation, Pod } from "../../../model/observation.ts";
 import type { Selector } from "../../../model/selector.ts";
 import type { ControllerSettings } from "../../../model/settings.ts";
-import type { HpaSpec } from "../../../model/spec.ts";
+import type { HpaSpec } from "../../../model/spec-hpa.ts";
 import type { Condition, MetricStatus, RecommendationRun, Windows } from "../../../model/windows.ts";
 import { type ConditionReport, setCondition } from "../../conditions.ts";
 import type { Measurement } from "../../metrics/hpa/measurement.ts";

@@ -1,5 +1,5 @@
 import type { Decision, Limit } from "../../../model/decision.ts";
-import type { Governed } from "../../../model/spec.ts";
+import type { Governed } from "../../../model/spec-governed.ts";
 
 /** The last word, whatever rules decided: a pause until an instant, then a dry run. The decision stays to be seen, nothing is written. Every other decision passes. */
 export const override = (decision: Decision, { pausedUntilMs, dryRun }: Governed, nowMs: number): Decision => {

@@ -1,0 +1,64 @@
+import type { LabelSelector } from "./selector.ts";
+import type { Governed, TargetRef } from "./spec-governed.ts";
+
+/** `autoscaling/v2` and every form that converts to it (hpa.md 1). */
+export interface HpaSpec extends Governed {
+  readonly dialect: "hpa";
+  /** "original": the rules of the first design (proposals.md §1), with one Resource metric of CPU utilisation. Absent: those of hpa.md. */
+  readonly rules?: "original";
+  readonly target: TargetRef;
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  readonly metrics: readonly HpaMetric[];
+  /** Absent is not the same as empty: absent follows the legacy path of hpa.md 2.6.1. */
+  readonly behavior?: Behavior;
+}
+
+/** Both directions are always complete here, but for what hpa.md 1.1 leaves open. */
+export interface Behavior {
+  readonly scaleUp: ScalingRules;
+  readonly scaleDown: ScalingRules;
+}
+
+export interface ScalingRules {
+  /** Absent only for scaleDown: the cluster's downscale stabilization then counts. */
+  readonly stabilizationWindowSeconds?: number;
+  readonly selectPolicy: "Max" | "Min" | "Disabled";
+  readonly policies: readonly ScalingPolicy[];
+  /** Double made from the quantity as hpa.md 3.1 says; absent: the cluster's tolerance. */
+  readonly tolerance?: number;
+}
+
+export interface ScalingPolicy {
+  readonly type: "Pods" | "Percent";
+  readonly value: number;
+  readonly periodSeconds: number;
+}
+
+export interface MetricIdentifier {
+  readonly name: string;
+  readonly selector?: LabelSelector;
+}
+
+/** An object of the autoscaler's namespace that a metric describes. */
+export interface DescribedObject {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Quantities are thousandths; which members are set decides more than `type` does (hpa.md 2.5). */
+export interface MetricTarget {
+  readonly type: string;
+  readonly valueMilli?: bigint;
+  readonly averageValueMilli?: bigint;
+  /** Percent of the request. */
+  readonly averageUtilization?: number;
+}
+
+export type HpaMetric =
+  | { readonly type: "Resource"; readonly name: string; readonly target: MetricTarget }
+  | { readonly type: "ContainerResource"; readonly name: string; readonly container: string; readonly target: MetricTarget }
+  | { readonly type: "Pods"; readonly metric: MetricIdentifier; readonly target: MetricTarget }
+  | { readonly type: "Object"; readonly describedObject: DescribedObject; readonly metric: MetricIdentifier; readonly target: MetricTarget }
+  | { readonly type: "External"; readonly metric: MetricIdentifier; readonly target: MetricTarget };
