@@ -35,6 +35,17 @@ describe("the rooms", () => {
     expect(upward.map((found) => `${found.from} -> ${targetOf(found)}`)).toEqual([]);
   });
 
+  it("have no circle of files within them, types included", () => {
+    expect(circleAmong(relative.map((found) => [found.from, targetOf(found)] as const))).toEqual([]);
+    expect(
+      circleAmong([
+        ["a", "b"],
+        ["b", "c"],
+        ["c", "b"],
+      ]),
+    ).toEqual(["b", "c"]);
+  });
+
   it("import files by their full name", () => {
     expect(relative.filter((found) => !existsSync(join(ROOT, targetOf(found)))).map((found) => `${found.from} -> ${found.specifier}`)).toEqual([]);
   });
@@ -76,3 +87,9 @@ describe("the packages", () => {
     expect(named.map(({ from }) => from)).toEqual([]);
   });
 });
+
+/** Files that import each other in a loop: what is left after all that import nothing of the rest, or are imported by nothing of it, were taken away. */
+const circleAmong = (arrows: readonly (readonly [from: string, to: string])[]): string[] => {
+  const inner = arrows.filter(([from, to]) => arrows.some((arrow) => arrow[0] === to) && arrows.some((arrow) => arrow[1] === from));
+  return inner.length < arrows.length ? circleAmong(inner) : [...new Set(inner.map(([from]) => from))].sort();
+};
