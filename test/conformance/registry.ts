@@ -26,6 +26,15 @@ export const runFile = ({ dialect, kind, head, cases }: VectorFile): readonly Ca
   }));
 };
 
+/** The first case of a file that differs; those after it are not run. */
+export const firstFailure = (file: VectorFile): CaseResult | undefined => {
+  for (const vector of file.cases) {
+    const [failed] = runFile({ ...file, cases: [vector] }).filter(({ differences }) => differences.length > 0);
+    if (failed) return failed;
+  }
+  return undefined;
+};
+
 /** An exception is a difference too, so that one case never hides the others. */
 const runCase = (runner: CaseRunner, vector: VectorCase, head: VectorHead): readonly Difference[] => {
   try {

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { binaryText, canonicalOf, decimalText, floatOf, milliOf, milliOfText, parseQuantity, signOf, wholeOf } from "../../lib/model/quantity.ts";
-
-const RUNS = { numRuns: 10_000 };
+import { RUNS } from "../policy/runs.ts";
 
 interface QuantityCase {
   readonly id: string;

@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../../lib/model/decision.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
+import { runs } from "../runs.ts";
 import { counts, NOON, native, type Synced, sync } from "./world.ts";
 
-const RUNS = { numRuns: 2_000 };
+const RUNS = runs(2_000);
 const PLAIN = { noNullPrototype: true } as const;
 
 const seconds = fc.constantFrom(0, 15, 30, 60, 300);
@@ -168,7 +169,7 @@ describe("the native rules", () => {
         const of = (): readonly Decision[] => play(given, replicas, steps).map(({ decision }) => decision);
         expect(of()).toEqual(of());
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 

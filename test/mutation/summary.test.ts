@@ -1,0 +1,62 @@
+import { globSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { PARTS } from "./parts.ts";
+import { leftOver, type MutantRecord, type MutationReport, scoreOf, summaryOf, totalOf } from "./summary.ts";
+
+const mutant = (status: string, line: number, statusReason?: string): MutantRecord => ({
+  status,
+  mutatorName: "EqualityOperator",
+  replacement: "a >=\n  b",
+  location: { start: { line, column: 5 } },
+  ...(statusReason !== undefined && { statusReason }),
+});
+
+const report: MutationReport = {
+  files: {
+    "lib/one.ts": { mutants: [mutant("Killed", 1), mutant("Killed", 2), mutant("Survived", 3), mutant("Timeout", 4, "Hit limit reached (501/500)")] },
+    "lib/other.ts": { mutants: [mutant("Timeout", 5), mutant("NoCoverage", 6), mutant("RuntimeError", 7), mutant("Ignored", 8)] },
+  },
+};
+
+describe("the parts of the mutation test", () => {
+  it("hold every file of lib/policy and lib/model exactly once", () => {
+    const files = Object.values(PARTS).flatMap((globs) => globs.flatMap((glob) => globSync(glob)));
+    const wanted = globSync(["lib/policy/**/*.ts", "lib/model/**/*.ts"]);
+    expect(wanted.length).toBeGreaterThan(90);
+    expect(files.toSorted()).toEqual(wanted.toSorted());
+  });
+});
+
+describe("summaryOf()", () => {
+  it("tells endless loops from mutants that the clock ended", () =>
+    expect(summaryOf(report)).toEqual({ mutants: 8, killed: 2, endless: 1, slow: 1, survived: 1, uncovered: 1, broken: 1, ignored: 1 }));
+
+  it("is added up over the parts", () =>
+    expect(totalOf([summaryOf(report), summaryOf(report)])).toEqual({
+      mutants: 16,
+      killed: 4,
+      endless: 2,
+      slow: 2,
+      survived: 2,
+      uncovered: 2,
+      broken: 2,
+      ignored: 2,
+    }));
+});
+
+describe("scoreOf()", () => {
+  it("counts what no test reaches as survived, and leaves out what could not be tried", () => {
+    expect(scoreOf(summaryOf(report))).toBeCloseTo((100 * 4) / 6, 10);
+    expect(scoreOf(summaryOf({ files: {} }))).toBeUndefined();
+  });
+});
+
+describe("leftOver()", () => {
+  it("names what was not killed for certain, one line each", () =>
+    expect(leftOver(report)).toEqual([
+      "lib/one.ts:3:5  Survived  EqualityOperator  a >= b",
+      "lib/other.ts:5:5  Timeout  EqualityOperator  a >= b",
+      "lib/other.ts:6:5  NoCoverage  EqualityOperator  a >= b",
+      "lib/other.ts:7:5  RuntimeError  EqualityOperator  a >= b",
+    ]));
+});

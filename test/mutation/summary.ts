@@ -1,0 +1,76 @@
+/** A mutant as Stryker's JSON report holds it. */
+export interface MutantRecord {
+  readonly status: string;
+  readonly statusReason?: string;
+  readonly mutatorName: string;
+  readonly replacement?: string;
+  readonly location: { readonly start: { readonly line: number; readonly column: number } };
+}
+
+export interface MutationReport {
+  readonly files: Readonly<Record<string, { readonly mutants: readonly MutantRecord[] }>>;
+}
+
+export interface PartSummary {
+  readonly mutants: number;
+  readonly killed: number;
+  /** Ended because a line ran a hundred times as often as without the mutant: an endless loop, whatever the machine does beside it. */
+  readonly endless: number;
+  /** Ended by the clock: an endless loop or a busy machine. */
+  readonly slow: number;
+  readonly survived: number;
+  readonly uncovered: number;
+  /** A test file could not be loaded: neither killed nor survived. */
+  readonly broken: number;
+  /** Computed once, when a file is loaded. */
+  readonly ignored: number;
+}
+
+const HIT_LIMIT = "Hit limit";
+
+export const summaryOf = ({ files }: MutationReport): PartSummary => {
+  const mutants = Object.values(files).flatMap((file) => file.mutants);
+  const count = (...statuses: readonly string[]): number => mutants.filter(({ status }) => statuses.includes(status)).length;
+  const endless = mutants.filter(({ status, statusReason }) => status === "Timeout" && statusReason?.startsWith(HIT_LIMIT)).length;
+  return {
+    mutants: mutants.length,
+    killed: count("Killed"),
+    endless,
+    slow: count("Timeout") - endless,
+    survived: count("Survived"),
+    uncovered: count("NoCoverage"),
+    broken: count("RuntimeError", "CompileError"),
+    ignored: count("Ignored"),
+  };
+};
+
+export const totalOf = (summaries: readonly PartSummary[]): PartSummary => {
+  const sum = (field: keyof PartSummary): number => summaries.reduce((total, summary) => total + summary[field], 0);
+  return {
+    mutants: sum("mutants"),
+    killed: sum("killed"),
+    endless: sum("endless"),
+    slow: sum("slow"),
+    survived: sum("survived"),
+    uncovered: sum("uncovered"),
+    broken: sum("broken"),
+    ignored: sum("ignored"),
+  };
+};
+
+/** Percent of the mutants that were tried; those that no test reaches count as survivors. Without any, none. */
+export const scoreOf = ({ killed, endless, slow, survived, uncovered }: PartSummary): number | undefined => {
+  const found = killed + endless + slow;
+  const tried = found + survived + uncovered;
+  return tried === 0 ? undefined : (100 * found) / tried;
+};
+
+/** One line each for what was not killed, as `file:line:column`, the kind of change and what it was changed to. */
+export const leftOver = ({ files }: MutationReport): readonly string[] =>
+  Object.entries(files).flatMap(([file, { mutants }]) =>
+    mutants
+      .filter(({ status, statusReason }) => status !== "Killed" && status !== "Ignored" && !statusReason?.startsWith(HIT_LIMIT))
+      .map(({ status, mutatorName, replacement = "", location: { start } }) =>
+        [`${file}:${start.line}:${start.column}`, status, mutatorName, replacement.replace(/\s+/g, " ")].join("  "),
+      ),
+  );
