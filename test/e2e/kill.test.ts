@@ -26,10 +26,16 @@ describe("a run that is killed again and again", () => {
   it("tells the same story as one that nobody disturbed: events and replicas, and says that it went on", { timeout: 180_000 }, async () => {
     const [calm, killed] = [join(dir, "calm"), join(dir, "killed")];
     expect((await startRun(["--data", calm, "--for", `${TOTAL_MS}ms`, ...ARGS]).ended).code).toBe(0);
-    const { kills, said } = await killedRun({ data: killed, args: ARGS, totalMs: TOTAL_MS, kills: KILLS });
-    expect(kills).toBeGreaterThan(1);
+    const { killedAtMs, said } = await killedRun({ data: killed, args: ARGS, totalMs: TOTAL_MS, kills: KILLS });
+    expect(killedAtMs.length).toBeGreaterThan(1);
     expect(said.join("")).toMatch(/^Resumed at .* virtual time/m);
     expect(story(await exportedEvents(killed))).toEqual(story(await exportedEvents(calm)));
     expect(await replicasNow(killed)).toEqual(await replicasNow(calm));
+  });
+
+  it("is not taken for killed when it was over before", { timeout: 60_000 }, async () => {
+    const kills = [{ since: "greeting", ms: 60_000 } as const, { since: "greeting", ms: 0 } as const];
+    const { killedAtMs, said } = await killedRun({ data: join(dir, "short"), args: ARGS, totalMs: 60_000, kills });
+    expect([killedAtMs, said.length]).toEqual([[], 1]);
   });
 });

@@ -5,11 +5,8 @@ import { readSavedClock } from "../../lib/local/saved-clock.ts";
 import { VIRTUAL_START_MS } from "../../lib/local/setup.ts";
 import { type Started, startRun } from "./start-process.ts";
 
-/** When a run is killed: so long after it was spawned, or after it said its first word. */
-export interface Kill {
-  readonly since: "spawn" | "greeting";
-  readonly ms: number;
-}
+/** When a run is killed: `ms` after it was spawned, after it said its first word, or after its virtual time reached a point of the whole run. */
+export type Kill = { readonly ms: number } & ({ readonly since: "spawn" | "greeting" } | { readonly since: "virtual"; readonly atMs: number });
 
 export interface KillPlan {
   readonly data: string;
@@ -20,32 +17,37 @@ export interface KillPlan {
 }
 
 export interface Killed {
-  /** Kills that met a living run. */
-  readonly kills: number;
+  /** Virtual time of the whole run at each kill that met a living run. */
+  readonly killedAtMs: readonly number[];
   /** What each start said. */
   readonly said: readonly string[];
 }
 
-/** Starts a run again and again, killing it each time with SIGKILL, and lets it come to its end at last. */
-export const killedRun = async ({ data, args, totalMs, kills: planned }: KillPlan): Promise<Killed> => {
+/** Starts a run again and again, killing it each time with SIGKILL, and lets it come to its end at last. A run that ended before its kill ends the plan. */
+export const killedRun = async ({ data, args, totalMs, kills }: KillPlan): Promise<Killed> => {
   const said: string[] = [];
-  let kills = 0;
-  for (const kill of [...planned, undefined]) {
-    const saved = readSavedClock(folderLayout(data));
-    const leftMs = Math.max(1, VIRTUAL_START_MS + totalMs - (saved?.nowMs ?? VIRTUAL_START_MS));
-    const run = startRun(["--data", data, "--for", `${leftMs}ms`, ...args]);
-    if (kill) await killAfter(run, kill);
+  const killedAtMs: number[] = [];
+  for (const kill of [...kills, undefined]) {
+    const run = startRun(["--data", data, "--for", `${Math.max(1, totalMs - playedMs(data))}ms`, ...args]);
+    if (kill) await killAfter(run, data, kill);
     const { code, signal, out, err } = await run.ended;
     said.push(out);
-    if (signal === "SIGKILL") kills++;
+    if (signal === "SIGKILL") killedAtMs.push(playedMs(data));
     else if (code === 0) break;
     else throw new Error(`The run ended with ${code}: ${err}`);
   }
-  return { kills, said };
+  return { killedAtMs, said };
 };
 
-const killAfter = async ({ child, ended }: Started, { since, ms }: Kill): Promise<void> => {
-  if (since === "greeting" && child.stdout) await Promise.race([once(child.stdout, "data"), ended]);
-  await Promise.race([wait(ms), ended]);
+/** Virtual time that a folder's runs have played so far. */
+const playedMs = (data: string): number => (readSavedClock(folderLayout(data))?.nowMs ?? VIRTUAL_START_MS) - VIRTUAL_START_MS;
+
+/** Between two looks at a living run's clock: less than one of its syncs takes. */
+const LOOK_MS = 2;
+
+const killAfter = async ({ child, ended }: Started, data: string, kill: Kill): Promise<void> => {
+  if (kill.since === "greeting" && child.stdout) await Promise.race([once(child.stdout, "data"), ended]);
+  if (kill.since === "virtual") while (child.exitCode === null && playedMs(data) < kill.atMs) await wait(LOOK_MS);
+  await Promise.race([wait(kill.ms), ended]);
   child.kill("SIGKILL");
 };
