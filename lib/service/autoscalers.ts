@@ -1,3 +1,4 @@
+import { autoscalerName, namespace } from "../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../model/records.ts";
 import { listAutoscalers } from "../store/autoscalers.ts";
 import { getFleet } from "../store/clusters.ts";
@@ -7,7 +8,7 @@ import type { Desk } from "./desk.ts";
 import { clustersNamed, type Found, mustRead, optionalNamespace } from "./find.ts";
 import { storedSpec } from "./manifests.ts";
 import { type PartitionData, partitionData } from "./partition-data.ts";
-import type { Filter } from "./service.ts";
+import type { AutoscalerPlace, Filter } from "./service.ts";
 import type { AutoscalerView } from "./views.ts";
 
 /** Reads what is known of autoscalers of one cluster; each partition's head and pages are read once. */
@@ -43,12 +44,14 @@ export const knownReader = (desk: Desk, cluster: ClusterRecord, fleet: FleetReco
 export const known = async (desk: Desk, { cluster, record }: Found, atMs?: number): Promise<Known> =>
   knownReader(desk, cluster, await getFleet(desk.tables))(record, atMs);
 
-/** In order of cluster, namespace and name; an item that cannot be read ends the list with its name. */
-export async function* autoscalers(desk: Desk, filter: Filter): AsyncGenerator<AutoscalerView> {
+/** In order of cluster, namespace and name, what comes after a place; an item that cannot be read ends the list with its name. */
+export async function* autoscalers(desk: Desk, filter: Filter, after?: AutoscalerPlace): AsyncGenerator<AutoscalerView> {
   const fleet = await getFleet(desk.tables);
   for (const cluster of await clustersNamed(desk, filter.cluster)) {
+    if (after !== undefined && cluster.name < after.cluster) continue;
     const read = knownReader(desk, cluster, fleet);
-    for await (const item of listAutoscalers(desk.tables, cluster.name, optionalNamespace(filter.namespace))) {
+    const rest = cluster.name === after?.cluster ? { namespace: namespace(after.namespace), name: autoscalerName(after.name) } : undefined;
+    for await (const item of listAutoscalers(desk.tables, cluster.name, optionalNamespace(filter.namespace), rest)) {
       yield autoscalerView(await read(mustRead(cluster.name, item)));
     }
   }

@@ -54,8 +54,8 @@ const partitionView = async (desk: Desk, cluster: ClusterRecord, { name, namespa
   };
 };
 
-export async function* clusters(desk: Desk): AsyncGenerator<ClusterView> {
-  for (const cluster of await clustersNamed(desk, undefined)) yield view(desk, cluster);
+export async function* clusters(desk: Desk, after = ""): AsyncGenerator<ClusterView> {
+  for (const cluster of await clustersNamed(desk, undefined)) if (cluster.name > after) yield view(desk, cluster);
 }
 
 export const cluster = async (desk: Desk, name: string): Promise<ClusterView> => view(desk, await findCluster(desk, name));

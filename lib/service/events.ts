@@ -2,39 +2,58 @@ import { isTidemarkError } from "../model/errors.ts";
 import { autoscalerName, type ClusterName, namespace } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
 import { listAutoscalers } from "../store/autoscalers.ts";
-import { eventsOfAutoscaler, type Stretch } from "../store/events.ts";
+import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/events.ts";
 import { eventsOfFleet } from "../store/fleet-events.ts";
 import { eventView } from "./autoscaler-view.ts";
 import type { Desk } from "./desk.ts";
 import { clustersNamed, findAutoscaler, parts } from "./find.ts";
-import type { Asked, EventQuery } from "./service.ts";
+import type { Asked, EventPlace, EventQuery } from "./service.ts";
 import type { EventView } from "./views.ts";
 
+/** What a list of events is asked for: a stretch of time, and what of it was told before. */
+interface Wanted {
+  readonly stretch: Stretch;
+  readonly after: EventPlace | undefined;
+}
+
 /** Scale events in order of time, page by page as they are taken. An autoscaler that is gone is still found by the events it left. */
-export async function* events(desk: Desk, { name, sinceMs, ...filter }: EventQuery): AsyncGenerator<EventView> {
-  const stretch: Stretch = { sinceMs: sinceMs ?? 0, untilMs: desk.clock() };
-  const records = name === undefined ? ofAll(desk, filter, stretch) : ofOne(desk, { ...filter, name }, stretch);
+export async function* events(desk: Desk, { name, sinceMs = 0, untilMs, after, ...filter }: EventQuery): AsyncGenerator<EventView> {
+  const nowMs = desk.clock();
+  // What is older has expired, though it may not be deleted yet.
+  const stretch: Stretch = { sinceMs: Math.max(sinceMs, nowMs - EVENT_DAYS_KEPT * DAY_MS), untilMs: untilMs ?? nowMs };
+  const wanted = { stretch, after };
+  const records = name === undefined ? ofAll(desk, filter, wanted) : ofOne(desk, { ...filter, name }, wanted);
   for await (const record of records) yield eventView(record);
 }
 
-async function* ofAll(desk: Desk, filter: Omit<EventQuery, "name" | "sinceMs">, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
+const restOf = ({ stretch, after }: Wanted): Stretch => (after ? { ...stretch, sinceMs: Math.max(stretch.sinceMs, after.atMs) } : stretch);
+
+/** True for the events of the place's own instant that come before it, and for itself: the stretch begins with them. */
+const wasTold = ({ atMs, cluster, id }: ScaleEventRecord, after: EventPlace | undefined): boolean =>
+  after !== undefined && atMs === after.atMs && (cluster < after.cluster || (cluster === after.cluster && id <= after.id));
+
+async function* untold(records: AsyncIterable<ScaleEventRecord>, after: EventPlace | undefined): AsyncGenerator<ScaleEventRecord> {
+  for await (const event of records) if (!wasTold(event, after)) yield event;
+}
+
+async function* ofAll(desk: Desk, filter: Pick<EventQuery, "cluster" | "namespace">, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
   const clusters = await clustersNamed(desk, filter.cluster);
   const all = eventsOfFleet(
     desk.tables,
     clusters.map(({ name }) => name),
-    stretch,
+    restOf(wanted),
   );
-  for await (const event of all) if (filter.namespace === undefined || event.namespace === filter.namespace) yield event;
+  for await (const event of untold(all, wanted.after)) if (filter.namespace === undefined || event.namespace === filter.namespace) yield event;
 }
 
-async function* ofOne(desk: Desk, asked: Asked, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
+async function* ofOne(desk: Desk, asked: Asked, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
   try {
     const { record } = await findAutoscaler(desk, asked);
-    yield* eventsOfAutoscaler(desk.tables, record, stretch);
+    yield* untold(eventsOfAutoscaler(desk.tables, record, restOf(wanted)), wanted.after);
   } catch (error) {
     if (!isTidemarkError(error, "service.unknown")) throw error;
-    let seen = false;
-    for await (const event of ofDeleted(desk, parts(asked), stretch)) {
+    let seen = wanted.after !== undefined;
+    for await (const event of ofDeleted(desk, parts(asked), wanted)) {
       seen = true;
       yield event;
     }
@@ -42,12 +61,21 @@ async function* ofOne(desk: Desk, asked: Asked, stretch: Stretch): AsyncGenerato
   }
 }
 
-/** Events under a name that no autoscaler has now, by their key: in the namespace that was given, else in each that has autoscalers. */
-async function* ofDeleted(desk: Desk, asked: Asked, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
+/** Events under a name that no autoscaler has now, by their key: one place after the other. */
+async function* ofDeleted(desk: Desk, asked: Asked, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
+  const { stretch, after } = wanted;
+  for await (const { cluster, inside } of placesOf(desk, asked)) {
+    if (after !== undefined && (cluster < after.cluster || (cluster === after.cluster && inside < after.namespace))) continue;
+    const own = cluster === after?.cluster && inside === after.namespace ? wanted : { stretch, after: undefined };
+    const ref = { cluster, namespace: namespace(inside), name: autoscalerName(asked.name) };
+    yield* untold(eventsOfAutoscaler(desk.tables, ref, restOf(own)), own.after);
+  }
+}
+
+/** The namespace that was given, else each that has autoscalers; in order of cluster and namespace. */
+async function* placesOf(desk: Desk, asked: Asked): AsyncGenerator<{ readonly cluster: ClusterName; readonly inside: string }> {
   for (const { name: cluster } of await clustersNamed(desk, asked.cluster)) {
-    for (const inside of asked.namespace === undefined ? await namespacesIn(desk, cluster) : [asked.namespace]) {
-      yield* eventsOfAutoscaler(desk.tables, { cluster, namespace: namespace(inside), name: autoscalerName(asked.name) }, stretch);
-    }
+    for (const inside of asked.namespace === undefined ? await namespacesIn(desk, cluster) : [asked.namespace]) yield { cluster, inside };
   }
 }
 

@@ -10,31 +10,38 @@ import { explain } from "./explain.ts";
 import { findAutoscaler } from "./find.ts";
 import { fleet, freeze, thaw } from "./fleet.ts";
 import { seriesReader } from "./series.ts";
-import type { Service } from "./service.ts";
+import type { Editing, Reading, Service } from "./service.ts";
 
 /** The service over a pair of tables. */
-export const openService = (desk: Desk): Service => ({
-  autoscalers: (filter) => autoscalers(desk, filter),
+export const openService = (desk: Desk): Service => ({ ...openReading(desk), ...openEditing(desk) });
+
+/** What can be looked at; it writes nothing, and remembers between calls what series need of the history. */
+export const openReading = (desk: Desk): Reading => ({
+  autoscalers: (filter, after) => autoscalers(desk, filter, after),
   get: async (asked) => autoscalerView(await known(desk, await findAutoscaler(desk, asked))),
   describe: (asked) => describe(desk, asked),
   explain: (asked, atMs) => explain(desk, asked, atMs),
   events: (query) => events(desk, query),
   series: seriesReader(desk),
 
+  clusters: (after) => clusters(desk, after),
+  cluster: (name) => cluster(desk, name),
+  fleet: () => fleet(desk),
+});
+
+/** What can be changed, recorded for the desk's person. */
+export const openEditing = (desk: Desk): Editing => ({
   apply: (sources, options) => apply(desk, sources, options),
   delete: (asked) => remove(desk, asked),
   pause: (asked, untilMs) => pause(desk, asked, untilMs),
   resume: (asked) => resume(desk, asked),
 
-  clusters: () => clusters(desk),
-  cluster: (name) => cluster(desk, name),
   addCluster: (wanted) => addCluster(desk, wanted),
   replaceCluster: (wanted) => replaceCluster(desk, wanted),
   pauseCluster: (name, untilMs) => pauseCluster(desk, name, untilMs),
   resumeCluster: (name) => resumeCluster(desk, name),
   removeCluster: (name) => removeCluster(desk, name),
 
-  fleet: () => fleet(desk),
   freeze: (reason) => freeze(desk, reason),
   thaw: () => thaw(desk),
 });

@@ -3,25 +3,32 @@ import type { ControllerSettings } from "../model/settings.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
 import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetView } from "./views.ts";
 
-/** What people can ask of Tidemark, wherever it runs. Names that do not exist, and edits that are refused, are thrown as TidemarkError. */
-export interface Service {
-  autoscalers(filter: Filter): AsyncIterable<AutoscalerView>;
+/** What people can look at, wherever Tidemark runs. Lists are read page by page while they are taken, and go on after any of their items. Names that do not exist are thrown as TidemarkError. */
+export interface Reading {
+  /** In order of cluster, namespace and name. */
+  autoscalers(filter: Filter, after?: AutoscalerPlace): AsyncIterable<AutoscalerView>;
   get(asked: Asked): Promise<AutoscalerView>;
   describe(asked: Asked): Promise<Description>;
   /** The newest evaluation at or before `atMs` (default: now). */
   explain(asked: Asked, atMs?: number): Promise<Explanation>;
-  /** Oldest first, read page by page while they are taken. */
+  /** Oldest first. */
   events(query: EventQuery): AsyncIterable<EventView>;
   /** Every series of every autoscaler, as the newest syncs left them. */
   series(): Promise<readonly MetricFamily[]>;
 
+  /** In order of name. */
+  clusters(after?: string): AsyncIterable<ClusterView>;
+  cluster(name: string): Promise<ClusterView>;
+  fleet(): Promise<FleetView>;
+}
+
+/** What people can change; every edit leaves its change item. Edits that are refused are thrown as TidemarkError. */
+export interface Editing {
   apply(sources: readonly Source[], options: ApplyOptions): Promise<readonly Applied[]>;
   delete(asked: Asked): Promise<Edited>;
   pause(asked: Asked, untilMs?: number): Promise<Edited>;
   resume(asked: Asked): Promise<Edited>;
 
-  clusters(): AsyncIterable<ClusterView>;
-  cluster(name: string): Promise<ClusterView>;
   addCluster(cluster: NewCluster): Promise<ClusterView>;
   /** Another connection, period, settings or partitions for a cluster that is there; what is not given stays, and windows go where their namespaces go. */
   replaceCluster(cluster: NewCluster): Promise<ClusterView>;
@@ -29,10 +36,12 @@ export interface Service {
   resumeCluster(name: string): Promise<ClusterView>;
   removeCluster(name: string): Promise<void>;
 
-  fleet(): Promise<FleetView>;
   freeze(reason: string): Promise<FleetView>;
   thaw(): Promise<FleetView>;
 }
+
+/** What people can ask of Tidemark: the same of the embedded run and of a deployed stack. */
+export interface Service extends Reading, Editing {}
 
 export interface Filter {
   readonly cluster?: string;
@@ -44,9 +53,28 @@ export interface Asked extends Filter {
   readonly name: string;
 }
 
+/** Where a list of autoscalers was left. */
+export interface AutoscalerPlace {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
 export interface EventQuery extends Filter {
   readonly name?: string;
   readonly sinceMs?: number;
+  /** Included; by default now. */
+  readonly untilMs?: number;
+  /** Only what comes after this event in the order of the list. */
+  readonly after?: EventPlace;
+}
+
+/** Where a list of events was left. */
+export interface EventPlace {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly atMs: number;
+  readonly id: string;
 }
 
 /** One file of manifests as text: YAML or JSON, several documents, Lists. */

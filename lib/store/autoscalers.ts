@@ -48,9 +48,18 @@ export const putAutoscaler = (tables: Tables, record: AutoscalerRecord, expected
 export const deleteAutoscaler = (tables: Tables, ref: AutoscalerRef, expected: number): Promise<RecordWrite> =>
   deleteRecord(tables, `delete ${named(ref)}`, { key: autoscalerKey(ref), expected: { counter: "generation", value: expected } });
 
-export const listAutoscalersParams = (stateTable: string, cluster: ClusterName, namespace?: Namespace): QueryCommandInput => ({
+/** Where a list of one cluster's autoscalers was left; the autoscaler itself may be gone since. */
+export type AfterAutoscaler = Pick<AutoscalerRef, "namespace" | "name">;
+
+export const listAutoscalersParams = (
+  stateTable: string,
+  cluster: ClusterName,
+  namespace?: Namespace,
+  after?: AfterAutoscaler,
+): QueryCommandInput => ({
   TableName: stateTable,
   ConsistentRead: true,
+  ...(after && { ExclusiveStartKey: itemKey(autoscalerKey({ cluster, ...after })) }),
   ...(namespace === undefined
     ? { KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": { S: autoscalersPk(cluster) } } }
     : {
@@ -59,9 +68,14 @@ export const listAutoscalersParams = (stateTable: string, cluster: ClusterName, 
       }),
 });
 
-/** The autoscalers of a cluster, or of one namespace, in order of namespace and name; read strongly and page by page. */
-export async function* listAutoscalers(tables: Tables, cluster: ClusterName, namespace?: Namespace): AsyncGenerator<AutoscalerItem> {
-  const params = listAutoscalersParams(tables.stateTable, cluster, namespace);
+/** The autoscalers of a cluster, or of one namespace, in order of namespace and name, after one of them when asked; read strongly and page by page. */
+export async function* listAutoscalers(
+  tables: Tables,
+  cluster: ClusterName,
+  namespace?: Namespace,
+  after?: AfterAutoscaler,
+): AsyncGenerator<AutoscalerItem> {
+  const params = listAutoscalersParams(tables.stateTable, cluster, namespace, after);
   for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}"`, params)) yield itemOf(item);
 }
 

@@ -20,11 +20,14 @@ const sourceOf = async (rest: AsyncGenerator<ScaleEventRecord>): Promise<readonl
   return done ? [] : [{ rest, next: value }];
 };
 
+/** As the tables sort text, so that a list can go on after any event, in whatever language the machine speaks. */
+const inOrder = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
 /** Scale events of many clusters as one stretch in order of time; events of one instant by cluster, then id. */
 export async function* eventsOfFleet(tables: Tables, clusters: readonly ClusterName[], stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
   const way = stretch.newestFirst ? -1 : 1;
   const order = (a: Source, b: Source): number =>
-    way * (a.next.atMs - b.next.atMs) || a.next.cluster.localeCompare(b.next.cluster) || a.next.id.localeCompare(b.next.id);
+    way * (a.next.atMs - b.next.atMs) || inOrder(a.next.cluster, b.next.cluster) || inOrder(a.next.id, b.next.id);
   const pageSize = pageSizeOf(clusters.length);
   const opened = await allDone(clusters.map((cluster) => sourceOf(eventsOfCluster(tables, cluster, { ...stretch, pageSize }))));
   let sources = opened.flat().sort(order);
