@@ -20,6 +20,9 @@ export const milliOf = (quantity: Quantity): bigint => scaled(quantity, 3);
 /** Whole units, away from zero, as i64. */
 export const wholeOf = (quantity: Quantity): bigint => scaled(quantity, 0);
 
+/** No fraction is left, not even one that the units above round away. */
+export const isWhole = ({ mantissa, exponent }: Quantity): boolean => exponent >= 0 || mantissa % tenTo(-exponent) === 0n;
+
 /** The double that a tolerance of this quantity becomes: of the stored text, unscaled integer × power of ten in one multiplication (hpa.md 3.1). */
 export const floatOf = (quantity: Quantity): number => {
   const stored = quantity.written === undefined ? (parseQuantity(canonicalOf(quantity)) ?? quantity) : quantity;

@@ -74,8 +74,8 @@ describe("tidemark explain-schema", () => {
 
   it("prints JSON Schema, of a field or the whole", async () => {
     expect(JSON.parse((await run(["explain-schema", "combine", "-o", "json"])).out)).toMatchObject({
-      type: "string",
-      enum: ["Max", "Min", "Mean"],
+      type: ["string", "null"],
+      enum: ["Max", "Min", "Mean", null],
       default: "Max",
     });
     expect(JSON.parse((await run(["explain-schema", "-o", "json"])).out)).toMatchObject({ title: "tidemark.dev/v1 PodAutoscaler" });

@@ -9,11 +9,12 @@ import { isObject, objectOf } from "../shape.ts";
 import { boundProblems } from "./bounds.ts";
 import { admitCarried } from "./carried.ts";
 import { SPEC, SPEC_FIELDS, type SpecRead } from "./fields.ts";
-import { COUNTS, METRIC_FIELDS } from "./metric-fields.ts";
+import { METRIC_FIELDS } from "./metric-fields.ts";
 import { measureOf, nameOf } from "./read-metric.ts";
 import { nativeSpecOf } from "./spec.ts";
 import { nativeProblems } from "./validate.ts";
 import { nativeWarnings } from "./warnings.ts";
+import { COUNTS } from "./watermark-block.ts";
 
 const DOCUMENT = objectOf({ ...HEAD, spec: SPEC.shape });
 const FORM = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler" } as const;

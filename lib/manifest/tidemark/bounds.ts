@@ -5,10 +5,14 @@ import type { About } from "./field.ts";
 
 /** Everything that a read value breaks of what its description says: required, choices, least and most. */
 export const boundProblems = (about: About, value: unknown, path: string): readonly Problem[] => {
-  if (value === undefined || value === "") return about.required ? [required(path, "", `write ${last(path)}: ${about.meaning}`)] : [];
+  if (isMissing(about, value)) return about.required ? [required(path, "", `write ${last(path)}: ${about.meaning}`)] : [];
   if (about.elsewhere) return [];
   return CHECKS[about.type]?.(about, value, path) ?? [];
 };
+
+/** An empty text is none; in the place of a choice or a time it is a wrong one. */
+const isMissing = ({ type, required: needed }: About, value: unknown): boolean =>
+  value === undefined || (value === "" && (needed === true || type === "text"));
 
 type Check = (about: About, value: unknown, path: string) => readonly Problem[];
 
@@ -31,8 +35,17 @@ const rangeProblems = ({ least, most }: About, value: number, path: string): rea
 
 const last = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
 
-const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
-const isTime = (text: string): boolean => RFC3339.test(text) && !Number.isNaN(Date.parse(text));
+/** Also the pattern of the JSON Schema. */
+export const RFC3339 = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+const DAY_CHARACTERS = 10;
+
+/** A day that its month does not have would be read as one of the next month. */
+const isTime = (text: string): boolean => RFC3339.test(text) && isDay(text.slice(0, DAY_CHARACTERS));
+
+const isDay = (day: string): boolean => {
+  const atMs = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day);
+};
 
 /** Less than a thousandth below 0 would be rounded to a thousandth above it (hpa.md 0.4): it is below every bound all the same. */
 const unitsOf = (quantity: Quantity): number => {

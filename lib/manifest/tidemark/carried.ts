@@ -3,7 +3,7 @@ import { admitHpa } from "../hpa/admit-hpa.ts";
 import { readV2 } from "../hpa/read-v2.ts";
 import type { Json } from "../json.ts";
 import { present } from "../json.ts";
-import type { Problem } from "../problem.ts";
+import { forbidden, type Problem } from "../problem.ts";
 import { isObject, newReading, type Reading } from "../shape.ts";
 import { admitWatermarkAs } from "../watermark/admit-watermark.ts";
 import type { SpecRead } from "./fields.ts";
@@ -11,6 +11,8 @@ import { governedOf } from "./spec.ts";
 
 /** Fields of every set of rules; the others of a foreign form stand in a block of its name. */
 const SHARED = ["scaleTargetRef", "minReplicas", "maxReplicas"] as const;
+/** Those, and what this manifest says of any autoscaler: never inside the block, where one of two could be overlooked. */
+const OUTSIDE = [...SHARED, "dryRun"] as const;
 
 type Foreign = "hpa" | "watermark";
 
@@ -21,7 +23,8 @@ type Foreign = "hpa" | "watermark";
 export const admitCarried = (rules: Foreign, document: unknown, read: SpecRead, reading: Reading, old: FormOutcome | undefined): FormOutcome => {
   const own = newReading();
   const { admit, apiVersion, kind } = formOf(rules, read);
-  const { counts: _counts, ...block } = read[rules] ?? {};
+  const { counts: _counts, ...written } = read[rules] ?? {};
+  const block = Object.fromEntries(Object.entries(written).filter(([name]) => !OUTSIDE.some((outside) => outside === name)));
   const raw = isObject(document) && isObject(document["spec"]) ? document["spec"] : {};
   const shared = Object.fromEntries(SHARED.filter((name) => name in raw).map((name) => [name, raw[name]]));
   const spec = { ...block, ...shared, ...(rules === "watermark" && read.dryRun && { dryRun: true }) };
@@ -38,12 +41,17 @@ export const admitCarried = (rules: Foreign, document: unknown, read: SpecRead, 
   const stored = storedCarried(rules, read, outcome.stored.spec);
   return {
     metadata: outcome.metadata,
-    problems: outcome.problems.map((problem) => moved(problem, ownPath)),
+    problems: [...twicePlaced(rules, written), ...outcome.problems.map((problem) => moved(problem, ownPath))],
     spec: { ...outcome.spec, ...governedOf(read) },
     stored: { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", spec: stored },
     meaning: { rules, inner: outcome.meaning, governed: governedOf(read), counts: read.watermark?.["counts"] ?? "ready" },
   };
 };
+
+const twicePlaced = (rules: Foreign, written: Json): readonly Problem[] =>
+  OUTSIDE.filter((name) => (written[name] ?? undefined) !== undefined).map((name) =>
+    forbidden(`spec.${rules}.${name}`, "may not be set inside the block", `write spec.${name}`),
+  );
 
 const formOf = (rules: Foreign, read: SpecRead): { readonly admit: AdmitForm; readonly apiVersion: string; readonly kind: string } => {
   if (rules === "hpa") return { admit: admitHpa(readV2), apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" };

@@ -42,6 +42,7 @@ const TYPES: Readonly<Record<About["type"], string>> = {
   object: "object",
   list: "list",
   texts: "texts by name",
+  anything: "anything",
 };
 
 export const typeText = ({ type, choices = [] }: About): string => (type === "choice" ? `${TYPES.choice} ${choices.join(", ")}` : TYPES[type]);

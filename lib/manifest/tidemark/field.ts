@@ -1,9 +1,10 @@
 import type { Quantity } from "../../model/quantity.ts";
+import type { Json } from "../json.ts";
 import { int32, isObject, listOf, objectOf, quantity, type Reading, type Shape, text, textMap } from "../shape.ts";
 
 /** What a field means and may hold: the one source of reading, defaults, bounds, JSON Schema and `explain-schema`. */
 export interface About {
-  readonly type: "integer" | "quantity" | "text" | "time" | "flag" | "choice" | "object" | "list" | "texts";
+  readonly type: "integer" | "quantity" | "text" | "time" | "flag" | "choice" | "object" | "list" | "texts" | "anything";
   readonly meaning: string;
   readonly required?: boolean;
   /** As a manifest would write it; an absent field is read as this. */
@@ -14,6 +15,8 @@ export interface About {
   readonly choices?: readonly string[];
   readonly fields?: Readonly<Record<string, About>>;
   readonly items?: About;
+  /** What the members ask of each other, for the JSON Schema; see demands.ts. */
+  readonly demands?: readonly Json[];
   /** Read and checked by another form. */
   readonly elsewhere?: true;
 }
@@ -25,7 +28,7 @@ export interface Field<Value, Filled extends boolean = boolean> {
   readonly filled: Filled;
 }
 
-type Options = Pick<About, "required" | "default" | "least" | "most">;
+type Options = Pick<About, "required" | "default" | "least" | "most" | "demands">;
 type IsFilled<Given> = Given extends { readonly default: unknown } ? true : false;
 
 const field = <Value, Given extends Options>(
@@ -112,7 +115,11 @@ const withDefaults = (members: Readonly<Record<string, unknown>>, known: Fields,
 });
 
 /** Content that another form reads: described here for editors, taken as it is. */
-export const carried = (meaning: string, fields: Readonly<Record<string, About>>): Field<Readonly<Record<string, unknown>>, false> =>
+export const carried = (
+  meaning: string,
+  fields: Readonly<Record<string, About>>,
+  demands: readonly Json[],
+): Field<Readonly<Record<string, unknown>>, false> =>
   field(
     "object",
     meaning,
@@ -123,5 +130,5 @@ export const carried = (meaning: string, fields: Readonly<Record<string, About>>
       return undefined;
     },
     NONE,
-    { fields, elsewhere: true },
+    { fields, demands, elsewhere: true },
   );

@@ -1,11 +1,15 @@
+import { absent, all, either, given, says, unless, values, when } from "./demands.ts";
 import { amount, choice, flag, group, integer, list, type ReadOf, time, words } from "./field.ts";
-import { HPA_BLOCK, METRIC_FIELDS, WATERMARK_BLOCK } from "./metric-fields.ts";
+import { HPA_BLOCK } from "./hpa-block.ts";
+import { METRIC_DEMANDS, METRIC_FIELDS } from "./metric-fields.ts";
+import { WATERMARK_BLOCK } from "./watermark-block.ts";
 
 const HOUR = 3_600;
 const DAY = 86_400;
 const LONGEST_PERIOD = 1_800;
 const MOST_REVERSALS = 100;
-const MOST_REPLICAS = 1_000_000;
+/** Of `rules: native`; the forms that are carried have bounds of their own. */
+export const MOST_REPLICAS = 1_000_000;
 const LEAST_POLICY = 0.001;
 /** Policies and periods without limits would make windows without bounds. */
 const MOST_POLICY = 1_000_000;
@@ -16,17 +20,24 @@ const UP_POLICIES = [
 ];
 const DOWN_POLICIES = [{ type: "Percent", value: 100, periodSeconds: 15 }];
 
-const POLICY = group("One policy.", {
-  type: choice(
-    "Pods: so many of them. Percent: of the count at the start of the period. Factor: times that count, or divided by it.",
-    ["Pods", "Percent", "Factor"],
-    {
-      required: true,
-    },
-  ),
-  value: amount("How much; whole for Pods, above 1 for Factor.", { required: true, least: LEAST_POLICY, most: MOST_POLICY }),
-  periodSeconds: integer("In how long.", { required: true, least: 1, most: LONGEST_PERIOD }),
-});
+const POLICY = group(
+  "One policy.",
+  {
+    type: choice(
+      "Pods: so many of them. Percent: of the count at the start of the period. Factor: times that count, or divided by it.",
+      ["Pods", "Percent", "Factor"],
+      { required: true },
+    ),
+    value: amount("How much; whole for Pods, above 1 for Factor.", { required: true, least: LEAST_POLICY, most: MOST_POLICY }),
+    periodSeconds: integer("In how long.", { required: true, least: 1, most: LONGEST_PERIOD }),
+  },
+  {
+    demands: [
+      when(says("type", "Pods"), values({ value: { multipleOf: 1 } })),
+      when(says("type", "Factor"), values({ value: { exclusiveMinimum: 1 } })),
+    ],
+  },
+);
 
 const rules = (way: "up" | "down", stabilizationWindowSeconds: number, policies: readonly unknown[]) =>
   group(
@@ -62,8 +73,38 @@ const rules = (way: "up" | "down", stabilizationWindowSeconds: number, policies:
         most: DAY,
       }),
     },
-    { default: {} },
+    { default: {}, demands: [unless(says("selectPolicy", "Disabled"), values({ policies: { minItems: 1 } }))] },
   );
+
+const OF_NATIVE = ["metrics", "combine", "scaleUp", "scaleDown", "flapBudget", "idle"] as const;
+const SOME_COUNT = { minimum: 1, maximum: MOST_REPLICAS };
+/** Only a ReplicationController is of the core group and can be scaled. */
+const TARGET_WITH_GROUP = either(says("kind", "ReplicationController"), {
+  required: ["apiVersion"],
+  properties: { apiVersion: { type: "string", pattern: "^[^/]+/[^/]*$" } },
+});
+
+/** Which fields only some rules accept, and what they ask for. */
+const SPEC_DEMANDS = [
+  when(says("rules", "hpa"), absent(...OF_NATIVE, "watermark")),
+  when(
+    says("rules", "watermark"),
+    all(absent(...OF_NATIVE, "hpa"), values({ minReplicas: { minimum: 1 } })),
+    values({ scaleTargetRef: TARGET_WITH_GROUP }),
+  ),
+  unless(
+    either(says("rules", "hpa"), says("rules", "watermark")),
+    all(absent("hpa", "watermark"), given("metrics"), values({ metrics: { minItems: 1 }, minReplicas: SOME_COUNT, maxReplicas: SOME_COUNT })),
+  ),
+  when(
+    all(says("rules", "hpa"), { required: ["minReplicas"], properties: { minReplicas: { const: 0 } } }),
+    all(
+      given("hpa"),
+      values({ hpa: all(given("metrics"), values({ metrics: { contains: either(says("type", "Object"), says("type", "External")) } })) }),
+    ),
+  ),
+  when(given("idle"), values({ metrics: { contains: given("activation") } })),
+];
 
 /** The spec of a PodAutoscaler, field by field. */
 export const SPEC_FIELDS = {
@@ -84,11 +125,11 @@ export const SPEC_FIELDS = {
     },
     { required: true },
   ),
-  minReplicas: integer("Fewest pods; 0 only with rules: hpa. Fewer while idle.", { default: 1, least: 0, most: MOST_REPLICAS }),
-  maxReplicas: integer("Most pods.", { required: true, least: 1, most: MOST_REPLICAS }),
+  minReplicas: integer("Fewest pods; 0 only with rules: hpa, at most 1000000 with rules: native. Fewer while idle.", { default: 1, least: 0 }),
+  maxReplicas: integer("Most pods; at most 1000000 with rules: native.", { required: true, least: 1 }),
   metrics: list(
     "What is measured; at least one. Only with rules: native.",
-    group("One metric; exactly one of its sources.", METRIC_FIELDS),
+    group("One metric; exactly one of its sources.", METRIC_FIELDS, { demands: METRIC_DEMANDS }),
     emptyMetric(),
     {
       default: [],
@@ -113,7 +154,7 @@ export const SPEC_FIELDS = {
   watermark: WATERMARK_BLOCK,
 } as const;
 
-export const SPEC = group("What is wanted.", SPEC_FIELDS, { required: true });
+export const SPEC = group("What is wanted.", SPEC_FIELDS, { required: true, demands: SPEC_DEMANDS });
 export type SpecRead = ReadOf<typeof SPEC_FIELDS>;
 export type MetricRead = SpecRead["metrics"][number];
 export type RulesRead = SpecRead["scaleUp"];

@@ -1,6 +1,7 @@
-import { milliOf, type Quantity } from "../../model/quantity.ts";
+import { isWhole, milliOf, type Quantity } from "../../model/quantity.ts";
+import { groupOf, pathSegmentFaults } from "../names.ts";
 import { forbidden, invalid, type Problem, required } from "../problem.ts";
-import type { MetricRead, RulesRead, SpecRead } from "./fields.ts";
+import { type MetricRead, MOST_REPLICAS, type RulesRead, type SpecRead } from "./fields.ts";
 import { measureOf, nameOf, sourcesOf } from "./read-metric.ts";
 
 /** Everything in a spec with `rules: native` that contradicts itself, beyond the bounds of single fields. */
@@ -17,12 +18,29 @@ export const nativeProblems = (read: SpecRead): readonly Problem[] => [
 const boundsProblems = ({ minReplicas, maxReplicas, scaleTargetRef }: SpecRead): readonly Problem[] => {
   const problems: Problem[] = [];
   if (minReplicas < 1) problems.push(invalid("spec.minReplicas", "must be greater than or equal to 1", "write 1 or more, and idle to scale to zero"));
+  for (const [name, count] of Object.entries({ minReplicas, maxReplicas }))
+    if (count !== undefined && count > MOST_REPLICAS)
+      problems.push(invalid(`spec.${name}`, `must be less than or equal to ${MOST_REPLICAS}`, `write ${MOST_REPLICAS} or less`));
   if (maxReplicas !== undefined && maxReplicas < minReplicas)
     problems.push(invalid("spec.maxReplicas", "must be greater than or equal to minReplicas", `write ${minReplicas} or more`));
-  if (scaleTargetRef && (scaleTargetRef.apiVersion ?? "").split("/").length > 2)
-    problems.push(invalid("spec.scaleTargetRef.apiVersion", "must be group/version", "write group/version, such as apps/v1"));
-  return problems;
+  return [...problems, ...(scaleTargetRef ? targetProblems(scaleTargetRef) : [])];
 };
+
+/** The core group has nothing else that can be scaled. */
+const targetProblems = ({ apiVersion = "", kind, name }: NonNullable<SpecRead["scaleTargetRef"]>): readonly Problem[] => {
+  const path = "spec.scaleTargetRef";
+  const group = groupOf(apiVersion);
+  const ofGroup = group === undefined || (group === "" && kind !== "ReplicationController");
+  return [
+    ...(ofGroup ? [invalid(`${path}.apiVersion`, "must be group/version", "write group/version, such as apps/v1 for a Deployment")] : []),
+    ...segmentProblems(kind, `${path}.kind`),
+    ...segmentProblems(name, `${path}.name`),
+  ];
+};
+
+/** Names that become part of an address; an absent one is told with the bounds. */
+const segmentProblems = (name: string | undefined, path: string): readonly Problem[] =>
+  pathSegmentFaults(name ?? "").map((fault) => invalid(path, fault, "write the name as the cluster knows it, without / and %"));
 
 const nameProblems = ({ metrics }: SpecRead): readonly Problem[] => {
   const names = metrics.map(nameOf);
@@ -40,12 +58,21 @@ const metricProblems = (metric: MetricRead, path: string, spec: SpecRead): reado
     ...more.map((other) =>
       forbidden(`${path}.${other}`, `may not be set together with ${source}`, "keep one source, and write the other as a metric of its own"),
     ),
+    ...sourceProblems(metric, path),
     ...measureProblems(metric, path),
     ...bandProblems(metric, path),
     ...missingProblems(metric, path, spec),
     ...activationProblems(metric, path),
   ];
 };
+
+const sourceProblems = ({ pods, object, external, namespace }: MetricRead, path: string): readonly Problem[] => [
+  ...Object.entries({ pods, object, external, namespace }).flatMap(([source, block]) => segmentProblems(block?.metric, `${path}.${source}.metric`)),
+  ...(["kind", "name"] as const).flatMap((part) => segmentProblems(object?.describedObject?.[part], `${path}.object.describedObject.${part}`)),
+  ...(groupOf(object?.describedObject?.apiVersion ?? "") === undefined
+    ? [invalid(`${path}.object.describedObject.apiVersion`, "must be group/version", "write group/version, such as networking.k8s.io/v1")]
+    : []),
+];
 
 /** Which measures a source knows. */
 const measureProblems = (metric: MetricRead, path: string): readonly Problem[] => {
@@ -76,8 +103,7 @@ const MOST_PERCENT = 1_000_000;
 
 const percentProblems = (metric: MetricRead, level: Quantity | undefined, path: string): readonly Problem[] => {
   if (!level || measureOf(metric) !== "Percent") return [];
-  const milli = milliOf(level);
-  return milli % 1000n === 0n && milli <= BigInt(MOST_PERCENT) * 1000n
+  return isWhole(level) && milliOf(level) <= BigInt(MOST_PERCENT) * 1000n
     ? []
     : [invalid(path, `must be a whole percentage up to ${MOST_PERCENT}`, "write whole percents such as 60")];
 };
@@ -113,9 +139,7 @@ const rulesProblems = (
   path: string,
   { minReplicas, maxReplicas }: SpecRead,
 ): readonly Problem[] => {
-  const problems = policies.flatMap(({ type, value }, index) =>
-    value ? policyProblems(type, milliOf(value), `${path}.policies[${index}].value`) : [],
-  );
+  const problems = policies.flatMap(({ type, value }, index) => (value ? policyProblems(type, value, `${path}.policies[${index}].value`) : []));
   const room = maxReplicas === undefined ? undefined : maxReplicas - minReplicas;
   if (room !== undefined && stepMinimum > Math.max(1, room))
     problems.push(
@@ -130,9 +154,9 @@ const rulesProblems = (
   return problems;
 };
 
-const policyProblems = (type: string | undefined, milli: bigint, path: string): Problem[] => {
-  if (type === "Pods" && milli % 1000n !== 0n) return [invalid(path, "must be a whole number of pods", "write 1 or more")];
-  return type === "Factor" && milli <= 1000n
+const policyProblems = (type: string | undefined, value: Quantity, path: string): Problem[] => {
+  if (type === "Pods" && !isWhole(value)) return [invalid(path, "must be a whole number of pods", "write 1 or more")];
+  return type === "Factor" && milliOf(value) <= 1000n
     ? [invalid(path, "must be greater than 1: times 1 changes nothing", 'write a factor such as "1.5"')]
     : [];
 };

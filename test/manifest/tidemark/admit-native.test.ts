@@ -101,7 +101,7 @@ describe("bounds of single fields", () => {
     [`${M}.tolerance.up`, (value) => metric({ tolerance: { up: value } }), 0, 100],
     [`${M}.tolerance.down`, (value) => metric({ tolerance: { down: value } }), 0, 100],
     [`${M}.activation`, (value) => ({ idle: {}, ...metric({ activation: value }) }), 0, undefined],
-    ["spec.minReplicas", (value) => ({ minReplicas: value }), 1, undefined],
+    ["spec.minReplicas", (value) => ({ minReplicas: value, maxReplicas: 1_000_000 }), 1, 1_000_000],
     ["spec.maxReplicas", (value) => ({ maxReplicas: value }), 2, 1_000_000],
   ];
   it.each(bounded)("%s: below, at and above", (name, of, least, most) => {
@@ -144,6 +144,11 @@ describe("contradictions are errors", () => {
       [`${M}.measure: must be Percent or Average for resource`],
     ],
     ["a broken percentage", { metrics: [{ resource: { name: "cpu" }, target: "0.5" }] }, [`${M}.target: must be a whole percentage up to 1000000`]],
+    [
+      "a percentage that is only nearly whole",
+      { metrics: [{ resource: { name: "cpu" }, target: "59.9999" }] },
+      [`${M}.target: must be a whole percentage up to 1000000`],
+    ],
     ["two metrics of one name", { metrics: [METRIC, METRIC] }, ['spec.metrics[1].name: must be unique: "lag" is the name of another metric']],
     ["fallback without a count", metric({ onMissing: { action: "fallback" } }), [`${M}.onMissing.replicas: `, `${M}.onMissing.afterSeconds: `]],
     ["a count without fallback", metric({ onMissing: { replicas: 3 } }), [`${M}.onMissing.replicas: may only be set with action: fallback`]],
@@ -155,6 +160,11 @@ describe("contradictions are errors", () => {
     [
       "half a pod",
       up(policies({ type: "Pods", value: "1.5", periodSeconds: 60 })),
+      ["spec.scaleUp.policies[0].value: must be a whole number of pods"],
+    ],
+    [
+      "nearly two pods",
+      up(policies({ type: "Pods", value: "1.9999", periodSeconds: 60 })),
       ["spec.scaleUp.policies[0].value: must be a whole number of pods"],
     ],
     [
@@ -171,10 +181,30 @@ describe("contradictions are errors", () => {
       [`${M}.activation: may not be set for a metric of pods: an idle workload has none`],
     ],
     ["a time that is none", { pausedUntil: "tomorrow" }, ["spec.pausedUntil: must be an RFC 3339 time"]],
+    ["a day that its month does not have", { pausedUntil: "2030-02-30T08:00:00Z" }, ["spec.pausedUntil: must be an RFC 3339 time"]],
+    ["an hour that no day has", { pausedUntil: "2030-02-28T24:00:00Z" }, ["spec.pausedUntil: must be an RFC 3339 time"]],
+    ["an empty time", { pausedUntil: "" }, ["spec.pausedUntil: must be an RFC 3339 time"]],
+    ["an empty choice", { combine: "" }, ['spec.combine: supported values: "Max", "Mean", "Min"']],
+    ["a target without a group", { scaleTargetRef: { kind: "Deployment", name: "web" } }, ["spec.scaleTargetRef.apiVersion: must be group/version"]],
+    [
+      "names that are no part of an address",
+      { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "a/b" }, metrics: [{ external: { metric: "a%b" }, target: 1 }] },
+      ["spec.scaleTargetRef.name: may not contain '/'", `${M}.external.metric: may not contain '%'`],
+    ],
+    [
+      "a described object of two groups",
+      {
+        metrics: [{ object: { metric: "rps", describedObject: { apiVersion: "a/b/c", kind: "Ingress", name: "front" } }, target: 1 }],
+      },
+      [`${M}.object.describedObject.apiVersion: must be group/version`],
+    ],
     ["min above max", { minReplicas: 11 }, ["spec.maxReplicas: must be greater than or equal to minReplicas"]],
     ["a foreign block", { hpa: {} }, ["spec.hpa: may not be set with rules: native"]],
     ["native fields with foreign rules", { rules: "hpa" }, ["spec.metrics: may not be set with rules: hpa"]],
   ])("%s", (_, spec, problems) => expect(problemsOf(spec)).toEqual(problems));
+
+  it("a ReplicationController is of the core group", () =>
+    expect(problemsOf({ scaleTargetRef: { apiVersion: "v1", kind: "ReplicationController", name: "web" } })).toEqual([]));
 
   it("a step as large as the room, and one pod in a room of none, are allowed", () =>
     expect([problemsOf(up({ stepMinimum: 8 })), problemsOf({ minReplicas: 10, ...up({ stepMinimum: 1 }) })]).toEqual([[], []]));
@@ -255,6 +285,13 @@ describe("rules of another form", () => {
     expect(problemsOf({ rules: "watermark", watermark: { ...marks, counts: "all" } }, without)).toEqual([
       'spec.watermark.counts: supported values: "current", "ready"',
     ]));
+
+  it.each([
+    ["hpa", { hpa: { ...hpa, minReplicas: 3 } }, "minReplicas"],
+    ["watermark", { watermark: { ...marks, dryRun: true } }, "dryRun"],
+  ])("%s: what stands outside the block may not stand in it", (rules, block, name) =>
+    expect(problemsOf({ rules, ...block }, without)).toEqual([`spec.${rules}.${name}: may not be set inside the block`]),
+  );
 
   it("give the problems of that form with the paths of this manifest", () => {
     const broken = { metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 0 } } }] };

@@ -35,6 +35,8 @@ const describedBy = (about: About): fc.Arbitrary<unknown> => {
       return about.fields
         ? fc.record(Object.fromEntries(Object.entries(about.fields).map(([name, member]) => [name, valuesOf(member)])), { requiredKeys: [] })
         : anything;
+    case "anything":
+      return anything;
   }
 };
 
