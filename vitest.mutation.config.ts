@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { BaseSequencer, type TestSpecification, type Vite, type VitestPluginContext } from "vitest/node";
+import { keptThread } from "./test/mutation/kept-thread.ts";
 
 /** Files by what they cost: examples first, then properties, then the recorded decisions. The first failure ends the run of a mutant. */
 const COSTLY = ["properties.test.ts", "quantity.test.ts", "conformance/watermark.test.ts", "conformance/hpa.test.ts"];
@@ -11,12 +12,22 @@ class CheapestFirst extends BaseSequencer {
   }
 }
 
+/** Stryker asks for plain threads; each mutant would then load everything anew. */
+const keepThreads: Vite.Plugin = {
+  name: "keep-threads",
+  configureVitest: ({ project }: VitestPluginContext) => {
+    project.config.pool = "kept";
+    project.config.poolRunner = { name: "kept", createPoolWorker: keptThread };
+  },
+};
+
 /** The tests that a mutation test repeats for every mutant: those of the pure rooms, and the recorded decisions. */
 export default defineConfig({
+  plugins: [keepThreads],
   test: {
     include: ["test/policy/**/*.test.ts", "test/model/**/*.test.ts", "test/conformance/hpa.test.ts", "test/conformance/watermark.test.ts"],
+    setupFiles: ["test/mutation/after-file.ts"],
     testTimeout: 30_000,
-    // One worker loads the rooms once for all files of a mutant: most of a mutant's time would be loading.
     isolate: false,
     fileParallelism: false,
     sequence: { sequencer: CheapestFirst },
