@@ -1,5 +1,6 @@
 import type { AdmitForm, FormOutcome } from "../form.ts";
 import { admitHpa } from "../hpa/admit-hpa.ts";
+import { readOriginal } from "../hpa/read-original.ts";
 import { readV2 } from "../hpa/read-v2.ts";
 import type { Json } from "../json.ts";
 import { present } from "../json.ts";
@@ -22,11 +23,11 @@ type Foreign = "hpa" | "watermark";
  */
 export const admitCarried = (rules: Foreign, document: unknown, read: SpecRead, reading: Reading, old: FormOutcome | undefined): FormOutcome => {
   const own = newReading();
-  const { admit, apiVersion, kind } = formOf(rules, read);
+  const { admit, apiVersion, kind, target } = formOf(rules, read);
   const { counts: _counts, ...written } = read[rules] ?? {};
   const block = Object.fromEntries(Object.entries(written).filter(([name]) => !OUTSIDE.some((outside) => outside === name)));
   const raw = isObject(document) && isObject(document["spec"]) ? document["spec"] : {};
-  const shared = Object.fromEntries(SHARED.filter((name) => name in raw).map((name) => [name, raw[name]]));
+  const shared = Object.fromEntries(SHARED.filter((name) => name in raw).map((name) => [name === "scaleTargetRef" ? target : name, raw[name]]));
   const spec = { ...block, ...shared, ...(rules === "watermark" && read.dryRun && { dryRun: true }) };
   const metadata = isObject(document) ? document["metadata"] : undefined;
   const outcome = admit({ apiVersion, kind, metadata, spec }, own, old);
@@ -41,7 +42,7 @@ export const admitCarried = (rules: Foreign, document: unknown, read: SpecRead, 
   const stored = storedCarried(rules, read, outcome.stored.spec);
   return {
     metadata: outcome.metadata,
-    problems: [...twicePlaced(rules, written), ...outcome.problems.map((problem) => moved(problem, ownPath))],
+    problems: [...twicePlaced(rules, written), ...besideOriginal(rules, written), ...outcome.problems.map((problem) => moved(problem, ownPath))],
     spec: { ...outcome.spec, ...governedOf(read) },
     stored: { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", spec: stored },
     meaning: { rules, inner: outcome.meaning, governed: governedOf(read), counts: read.watermark?.["counts"] ?? "ready" },
@@ -53,19 +54,46 @@ const twicePlaced = (rules: Foreign, written: Json): readonly Problem[] =>
     forbidden(`spec.${rules}.${name}`, "may not be set inside the block", `write spec.${name}`),
   );
 
-const formOf = (rules: Foreign, read: SpecRead): { readonly admit: AdmitForm; readonly apiVersion: string; readonly kind: string } => {
-  if (rules === "hpa") return { admit: admitHpa(readV2), apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" };
+/** The first design knows one metric, and no rates but its pauses. */
+const besideOriginal = (rules: Foreign, written: Json): readonly Problem[] =>
+  isOriginal(rules, written)
+    ? ["metrics", "behavior", "constraints"]
+        .filter((name) => (written[name] ?? undefined) !== undefined)
+        .map((name) => forbidden(`spec.hpa.${name}`, "may not be set together with cpuUtilization", "keep one of the two"))
+    : [];
+
+const isOriginal = (rules: Foreign, written: Json | undefined): boolean =>
+  rules === "hpa" && (written?.["cpuUtilization"] ?? undefined) !== undefined;
+
+interface ForeignForm {
+  readonly admit: AdmitForm;
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** What the form calls its target. */
+  readonly target: "scaleTargetRef" | "scaleRef";
+}
+
+const HPA = "HorizontalPodAutoscaler";
+
+const formOf = (rules: Foreign, read: SpecRead): ForeignForm => {
+  if (isOriginal(rules, read.hpa)) return { admit: admitHpa(readOriginal), apiVersion: "extensions/v1beta1", kind: HPA, target: "scaleRef" };
+  if (rules === "hpa") return { admit: admitHpa(readV2), apiVersion: "autoscaling/v2", kind: HPA, target: "scaleTargetRef" };
   const counts = read.watermark?.["counts"] === "current" ? "current" : "ready";
   const form = { apiVersion: "datadoghq.com/v1alpha1", kind: "WatermarkPodAutoscaler" };
-  return { admit: admitWatermarkAs({ counts, ...form }), ...form };
+  return { admit: admitWatermarkAs({ counts, ...form }), target: "scaleTargetRef", ...form };
 };
 
 const pathIn = (rules: Foreign, field: string): string => {
-  const [, name = "", rest = ""] = /^spec\.(\w+)(.*)$/s.exec(field) ?? [];
-  return name === "" || SHARED.some((shared) => shared === name) ? field : `spec.${rules}.${name}${rest}`;
+  const [, written = "", rest = ""] = /^spec\.(\w+)(.*)$/s.exec(field) ?? [];
+  const name = written === "scaleRef" ? "scaleTargetRef" : written;
+  if (name === "") return field;
+  return SHARED.some((shared) => shared === name) ? `spec.${name}${rest}` : `spec.${rules}.${name}${rest}`;
 };
 
-const moved = (problem: Problem, ownPath: (field: string) => string): Problem => ({ ...problem, field: ownPath(problem.field) });
+const moved = ({ source, ...problem }: Problem, ownPath: (field: string) => string): Problem => ({
+  ...problem,
+  field: ownPath(source ?? problem.field),
+});
 
 /** The object as it reads back: shared fields first, the block of the foreign form last. */
 export const storedCarried = (
@@ -73,7 +101,7 @@ export const storedCarried = (
   read: Pick<SpecRead, "owner" | "pausedUntil" | "dryRun"> & { readonly watermark?: SpecRead["watermark"] },
   foreign: Json,
 ): Json => {
-  const { scaleTargetRef, minReplicas, maxReplicas, dryRun, ...block } = foreign;
+  const { scaleRef, scaleTargetRef = scaleRef, minReplicas, maxReplicas, dryRun, ...block } = foreign;
   const counts = rules === "watermark" && read.watermark?.["counts"] === "current" ? "current" : undefined;
   return present({
     rules,

@@ -1,15 +1,14 @@
-import { absent, all, either, given, says, unless, values, when } from "./demands.ts";
+import { says, unless, values, when } from "./demands.ts";
 import { amount, choice, flag, group, integer, list, type ReadOf, time, words } from "./field.ts";
 import { HPA_BLOCK } from "./hpa-block.ts";
 import { METRIC_DEMANDS, METRIC_FIELDS } from "./metric-fields.ts";
+import { MOST_REPLICAS, SPEC_DEMANDS } from "./spec-demands.ts";
 import { WATERMARK_BLOCK } from "./watermark-block.ts";
 
 const HOUR = 3_600;
 const DAY = 86_400;
 const LONGEST_PERIOD = 1_800;
 const MOST_REVERSALS = 100;
-/** Of `rules: native`; the forms that are carried have bounds of their own. */
-export const MOST_REPLICAS = 1_000_000;
 const LEAST_POLICY = 0.001;
 /** Policies and periods without limits would make windows without bounds. */
 const MOST_POLICY = 1_000_000;
@@ -75,36 +74,6 @@ const rules = (way: "up" | "down", stabilizationWindowSeconds: number, policies:
     },
     { default: {}, demands: [unless(says("selectPolicy", "Disabled"), values({ policies: { minItems: 1 } }))] },
   );
-
-const OF_NATIVE = ["metrics", "combine", "scaleUp", "scaleDown", "flapBudget", "idle"] as const;
-const SOME_COUNT = { minimum: 1, maximum: MOST_REPLICAS };
-/** Only a ReplicationController is of the core group and can be scaled. */
-const TARGET_WITH_GROUP = either(says("kind", "ReplicationController"), {
-  required: ["apiVersion"],
-  properties: { apiVersion: { type: "string", pattern: "^[^/]+/[^/]*$" } },
-});
-
-/** Which fields only some rules accept, and what they ask for. */
-const SPEC_DEMANDS = [
-  when(says("rules", "hpa"), absent(...OF_NATIVE, "watermark")),
-  when(
-    says("rules", "watermark"),
-    all(absent(...OF_NATIVE, "hpa"), values({ minReplicas: { minimum: 1 } })),
-    values({ scaleTargetRef: TARGET_WITH_GROUP }),
-  ),
-  unless(
-    either(says("rules", "hpa"), says("rules", "watermark")),
-    all(absent("hpa", "watermark"), given("metrics"), values({ metrics: { minItems: 1 }, minReplicas: SOME_COUNT, maxReplicas: SOME_COUNT })),
-  ),
-  when(
-    all(says("rules", "hpa"), { required: ["minReplicas"], properties: { minReplicas: { const: 0 } } }),
-    all(
-      given("hpa"),
-      values({ hpa: all(given("metrics"), values({ metrics: { contains: either(says("type", "Object"), says("type", "External")) } })) }),
-    ),
-  ),
-  when(given("idle"), values({ metrics: { contains: given("activation") } })),
-];
 
 /** The spec of a PodAutoscaler, field by field. */
 export const SPEC_FIELDS = {

@@ -92,15 +92,18 @@ const DIRECTION = object("How fast in this direction.", { ...RATE, rate: object(
 
 /** With `rules: hpa`: what a spec of autoscaling/v2 says beside target and bounds. */
 export const HPA_BLOCK = carried(
-  "With rules: hpa, metrics and behavior as in autoscaling/v2 (docs/manifests.md).",
+  "With rules: hpa, metrics and behavior as in autoscaling/v2, or cpuUtilization as in extensions/v1beta1 (docs/manifests.md).",
   {
     metrics: listed("As in autoscaling/v2; without any, CPU at 80 percent.", SOURCE),
     behavior: object("As in autoscaling/v2.", { scaleUp: RULES, scaleDown: RULES }),
+    cpuUtilization: object("In the place of all others: the rules of the first design, as in extensions/v1beta1.", {
+      targetPercentage: whole("Percent of the CPU that each pod requests.", { least: 1, default: 80 }),
+    }),
     constraints: object("The draft block of rates (docs/manifests.md).", {
       scaleUp: DIRECTION,
       scaleDown: DIRECTION,
       delaySeconds: { ...DELAY, meaning: "Stabilization window of scaleDown." },
     }),
   },
-  [when(given("behavior"), absent("constraints"))],
+  [when(given("behavior"), absent("constraints")), when(given("cpuUtilization"), absent("metrics", "behavior", "constraints"))],
 );

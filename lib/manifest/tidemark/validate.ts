@@ -1,8 +1,9 @@
 import { isWhole, milliOf, type Quantity } from "../../model/quantity.ts";
 import { groupOf, pathSegmentFaults } from "../names.ts";
 import { forbidden, invalid, type Problem, required } from "../problem.ts";
-import { type MetricRead, MOST_REPLICAS, type RulesRead, type SpecRead } from "./fields.ts";
+import type { MetricRead, RulesRead, SpecRead } from "./fields.ts";
 import { measureOf, nameOf, sourcesOf } from "./read-metric.ts";
+import { MOST_REPLICAS } from "./spec-demands.ts";
 
 /** Everything in a spec with `rules: native` that contradicts itself, beyond the bounds of single fields. */
 export const nativeProblems = (read: SpecRead): readonly Problem[] => [

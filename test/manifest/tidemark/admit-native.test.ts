@@ -274,6 +274,36 @@ describe("rules of another form", () => {
     expect(carried.spec).toEqual({ ...plain.spec, owner: "shop", dryRun: true });
   });
 
+  it("hpa with cpuUtilization: the spec of an extensions/v1beta1 manifest, decided by the rules of the first design", () => {
+    const scaleRef = { kind: "Deployment", name: "web" };
+    const form = { apiVersion: "extensions/v1beta1", kind: "HorizontalPodAutoscaler" };
+    const cpuUtilization = { targetPercentage: 75 };
+    const plain = admit({ ...document({ scaleRef, cpuUtilization }, ["metrics", "scaleTargetRef"]), ...form });
+    const carried = admit(document({ rules: "hpa", scaleTargetRef: scaleRef, hpa: { cpuUtilization } }, without));
+    if (!plain.ok || !carried.ok) throw new Error("refused");
+    expect(carried.spec).toEqual(plain.spec);
+    expect(carried.spec).toMatchObject({ rules: "original", target: { apiVersion: "apps/v1" } });
+    expect(carried.stored["spec"]).toMatchObject({ scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment" }, hpa: { cpuUtilization } });
+    expect(admit(carried.stored)).toMatchObject({ ok: true, spec: plain.spec });
+  });
+
+  it("hpa with cpuUtilization: its problems and warnings with the paths of this manifest, and nothing beside it", () => {
+    const cpu = (targetPercentage: unknown) => ({ hpa: { cpuUtilization: { targetPercentage } } });
+    const former = { scaleTargetRef: { apiVersion: "extensions/v1beta1", kind: "Deployment", name: "" } };
+    expect(problemsOf({ rules: "hpa", ...cpu(0), ...former }, without)).toEqual([
+      "spec.scaleTargetRef.name: ",
+      "spec.hpa.cpuUtilization.targetPercentage: must be greater than 0",
+    ]);
+    expect(problemsOf({ rules: "hpa", ...cpu("x") }, without)).toEqual([
+      'spec.hpa.cpuUtilization.targetPercentage: must be a whole number below 2147483648, not "x"',
+    ]);
+    expect(problemsOf({ rules: "hpa", hpa: { ...cpu(75).hpa, behavior: {} } }, without)).toEqual([
+      "spec.hpa.behavior: may not be set together with cpuUtilization",
+    ]);
+    const { warnings } = admit(document({ rules: "hpa", ...cpu(75), ...former }, without));
+    expect(warnings.map(({ field }) => field)).toEqual(["spec.scaleTargetRef.apiVersion"]);
+  });
+
   it.each(["ready", "current"] as const)("watermark: the spec of that form, counting %s pods", (counts) => {
     const admission = admit(document({ rules: "watermark", watermark: { ...marks, counts }, dryRun: true }, without));
     expect(admission).toMatchObject({ ok: true, spec: { dialect: "watermark", counts, dryRun: true, maxReplicas: 10 } });

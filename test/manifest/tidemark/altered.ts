@@ -72,6 +72,7 @@ export const COMPLETE: readonly Json[] = [
       },
     },
   },
+  { ...target, rules: "hpa", hpa: { cpuUtilization: { targetPercentage: 75 } } },
   {
     ...target,
     rules: "watermark",

@@ -62,7 +62,11 @@ describe("fields that only some rules accept", () => {
     ["hpa, with metrics of the native rules", { ...native, rules: "hpa" }, false],
     ["hpa, with an unknown field in a metric", { ...bare, rules: "hpa", hpa: { metrics: [{ type: "Resource", resorce: {} }] } }, false],
     ["hpa, to zero by cpu alone", { ...bare, rules: "hpa", minReplicas: 0 }, false],
-    ["watermark, with its block", { ...bare, rules: "watermark", watermark: { recommender: { url: "https://r.example", highWatermark: 2, lowWatermark: 1 } } }, true],
+    [
+      "watermark, with its block",
+      { ...bare, rules: "watermark", watermark: { recommender: { url: "https://r.example", highWatermark: 2, lowWatermark: 1 } } },
+      true,
+    ],
     ["watermark, with the block of another form", { ...bare, rules: "watermark", hpa: {} }, false],
     ["fields with nothing behind them", { ...native, idle: null, owner: null, scaleUp: null }, true],
   ])("%s: %#", (_, spec, valid) => {
@@ -81,7 +85,7 @@ const BEYOND: readonly RegExp[] = [
   /must be unique/,
   /must be less than minReplicas/,
   /may not contain|may not be '|regex used for validation|standard resource/,
-  /must be group\/version|unexpected GroupVersion/,
+  /must be group\/version|unexpected GroupVersion|must specify API group/,
 ];
 
 const isBeyond = ({ detail }: Problem): boolean => BEYOND.some((words) => words.test(detail));
