@@ -1,7 +1,7 @@
 import { admit } from "../../../lib/manifest/admit.ts";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
-import type { Observation, Pod } from "../../../lib/model/observation.ts";
+import type { Observation, Pod, ScaleRead } from "../../../lib/model/observation.ts";
 import { queryKey, questions } from "../../../lib/model/query.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
@@ -44,11 +44,13 @@ export interface Seen {
   readonly ready?: number;
   readonly nowMs?: number;
   readonly windows?: Windows;
+  /** What is seen otherwise than in an ordinary sync. */
+  readonly observed?: Partial<Observation>;
 }
 
 /** One sync, and its PUT applied. `count` is what the workload has after it. */
-export const sync = (spec: AutoscalerSpec, { replicas, milli, ready = replicas, nowMs = NOON, windows = NEW_WINDOWS }: Seen) => {
-  const observation = observationOf(spec, replicas, ready, milli);
+export const sync = (spec: AutoscalerSpec, { replicas, milli, ready = replicas, nowMs = NOON, windows = NEW_WINDOWS, observed }: Seen) => {
+  const observation = { ...observationOf(spec, replicas, ready, milli), ...observed };
   const decision = decide({
     namespace: namespace("shop"),
     name: autoscalerName("web"),
@@ -67,18 +69,29 @@ export const sync = (spec: AutoscalerSpec, { replicas, milli, ready = replicas, 
 export const scaledAt = (lastScaleMs: number): Windows => ({ ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, lastScaleMs } });
 
 const observationOf = (spec: AutoscalerSpec, replicas: number, ready: number, milli: bigint | undefined): Observation => {
-  const scale = { kind: "read", specReplicas: replicas, statusReplicas: replicas, selector: "app=web", uid: "u", resourceVersion: "1" } as const;
+  const scale = scaleOf(replicas, replicas);
   const { external } = questions(spec, "shop", scale);
   const failure = { code: 503, reason: "ServiceUnavailable", message: "no metrics" };
   const answer =
     milli === undefined ? ({ kind: "failed", failure } as const) : ({ kind: "answered", items: [{ milli, timestampMs: NOON }] } as const);
   return {
     scale,
-    pods: labelIndex(Array.from({ length: replicas }, (_, index) => pod(index, index < ready))),
+    pods: podsOf(replicas, ready),
     answers: { custom: new Map(), external: new Map(external.map((query) => [queryKey(query), answer])) },
     others: [],
   };
 };
+
+export const scaleOf = (specReplicas: number, statusReplicas: number): ScaleRead => ({
+  kind: "read",
+  specReplicas,
+  statusReplicas,
+  selector: "app=web",
+  uid: "u",
+  resourceVersion: "1",
+});
+
+export const podsOf = (count: number, ready = count) => labelIndex(Array.from({ length: count }, (_, index) => pod(index, index < ready)));
 
 const pod = (index: number, ready: boolean): Pod => ({
   name: `web-1-${index}`,

@@ -23,6 +23,7 @@ export interface Combined {
 export interface Source {
   readonly name: string;
   readonly seriesName: string;
+  readonly type: "External" | "Resource";
   readonly failedReason: string;
   /** First words of the error that ends the evaluation. */
   readonly failedAs: string;
@@ -62,7 +63,7 @@ const failed = (source: Source, message: string, record: Recorder): Counted<Comb
   record.dropGauge("replicas_scaling_proposal", { metric_name: source.seriesName });
   record.event("Warning", source.failedReason, message);
   record.condition(failedMetric(source.failedReason, message));
-  record.metric({ name: source.name, type: source.failedReason, kind: "failed", reason: source.failedReason, message });
+  record.metric({ name: source.name, type: source.type, kind: "failed", reason: source.failedReason, message });
   return { kind: "failed", message: `${source.failedAs}: ${message}` };
 };
 
@@ -76,7 +77,7 @@ const report = (source: Source, proposal: Proposal, record: Recorder): void => {
   record.gauge("replicas_scaling_proposal", proposal.replicas, { metric_name: source.seriesName });
   record.metric({
     name: source.name,
-    type: source.failedReason === "FailedGetExternalMetric" ? "External" : "Resource",
+    type: source.type,
     kind: "measured",
     value: decimalText(proposal.utilisation),
     target: `${decimalText(source.marks.lowMilli)}..${decimalText(source.marks.highMilli)}`,
@@ -93,6 +94,7 @@ export const sourcesOf = (subject: Subject, record: Recorder): readonly Source[]
 const metricSource = (metric: WatermarkMetric, subject: Subject, record: Recorder): Source => ({
   name: metricName(metric),
   seriesName: metric.name,
+  type: metric.source,
   failedAs: `failed to compute replicas based on ${metric.source === "External" ? "external" : "resource"} metric ${metric.name}`,
   failedReason: metric.source === "External" ? "FailedGetExternalMetric" : "FailedGetResourceMetric",
   propose: () => measure(metric, subject, record),
@@ -115,6 +117,7 @@ const recommenderSource = (recommender: NonNullable<Subject["spec"]["recommender
   return {
     name,
     seriesName: name,
+    type: "Resource",
     failedAs: `failed to get the recommendation from ${recommender.url}`,
     failedReason: "FailedGetResourceMetric",
     propose: () => fromRecommender(name, subject, record),

@@ -36,14 +36,13 @@ export const shouldScale = (
   if (down || up) record.condition(backoff(down, up));
   const { current, wanted } = counts;
   if (wanted === current) return { kind: "closed", reason: "NoChange" };
-  const delay =
-    wanted > current
-      ? delayed(record.conditions(), "AboveHighWatermark", rules.upscaleDelayAboveWatermarkSeconds, stable, clock.wallMs)
-      : delayed(record.conditions(), "BelowLowWatermark", rules.downscaleDelayBelowWatermarkSeconds, stable, clock.wallMs);
+  const rising = wanted > current;
+  const delay = rising
+    ? delayed(record.conditions(), "AboveHighWatermark", rules.upscaleDelayAboveWatermarkSeconds, stable, clock.wallMs)
+    : delayed(record.conditions(), "BelowLowWatermark", rules.downscaleDelayBelowWatermarkSeconds, stable, clock.wallMs);
   if (delay.kind === "closed") return delay;
-  if (wanted > current && up) return { kind: "closed", reason: "BackoffUpscale", untilMs: upEndsMs };
-  if (wanted < current && down) return { kind: "closed", reason: "BackoffDownscale", untilMs: downEndsMs };
-  return OPEN;
+  if (rising) return up ? { kind: "closed", reason: "BackoffUpscale", untilMs: upEndsMs } : OPEN;
+  return down ? { kind: "closed", reason: "BackoffDownscale", untilMs: downEndsMs } : OPEN;
 };
 
 /** A step made inside the band never waits for a breach. */

@@ -1,0 +1,216 @@
+import { describe, expect, it } from "vitest";
+import type { Decision } from "../../../lib/model/decision.ts";
+import type { Windows } from "../../../lib/model/windows.ts";
+import { NOON, podsOf, scaledAt, scaleOf, sync, wpa } from "./world.ts";
+
+const LONG_AGO = scaledAt(NOON - 3_600_000);
+const { memory } = LONG_AGO;
+
+/** Series as `name{label}: value`, the last write of each. */
+const seriesOf = ({ gauges = [] }: Decision) =>
+  Object.fromEntries(gauges.map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(" "), value]));
+const conditionsOf = ({ windows }: Decision) =>
+  Object.fromEntries(windows.status.conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
+const statusOf = ({ windows }: { readonly windows: Windows }) => {
+  const { conditions: _, ...rest } = windows.status;
+  return rest;
+};
+
+const MARKS = { "high_watermark lag": 400_000, "high_watermak lag": 400_000, "low_watermark lag": 150_000, "low_watermak lag": 150_000 };
+const BOUNDS = { min_replicas: 1, max_replicas: 100 };
+const GREW_TOO_FAST = { reason: "ScaleUpLimit", value: 9, message: "the desired replica count is increasing faster than the maximum scale rate" };
+const MEASURED = { name: "lag{map[]}", type: "External", kind: "measured", value: "800", target: "150..400", proposal: 12 };
+const SHOWN = [{ type: "External", external: { metricName: "lag", metricSelector: {}, currentValue: "800" } }];
+
+describe("a decision of the watermark dialect, whole", () => {
+  it("to grow: the metric, each step with its limit, series, conditions, status", () => {
+    const { decision } = sync(wpa(), { replicas: 6, milli: 800_000n, windows: LONG_AGO });
+    const { windows, gauges: _, ...rest } = decision;
+    expect(rest).toEqual({
+      kind: "scale",
+      from: 6,
+      to: 9,
+      trigger: "lag{map[]} above target",
+      because: { reason: "Proposal", message: "lag{map[]} above target" },
+      metrics: [MEASURED],
+      steps: [
+        { step: "propose", before: 6, after: 12 },
+        { step: "normalise", before: 12, after: 9, limit: GREW_TOO_FAST },
+        { step: "gates", before: 9, after: 9 },
+        { step: "bounds", before: 9, after: 9 },
+      ],
+      events: [],
+      dueAgainSeconds: 15,
+    });
+    expect(seriesOf(decision)).toEqual({
+      dry_run: 0,
+      ...BOUNDS,
+      ...MARKS,
+      "value lag": 800_000,
+      "restricted_scaling within_bounds": 0,
+      "replicas_scaling_proposal lag": 12,
+      "restricted_scaling downscale_capping": 0,
+      "restricted_scaling upscale_capping": 1,
+      "conditions scaling_limited": 1,
+      "transition_countdown downscale": 0,
+      "transition_countdown upscale": 0,
+      "conditions able_to_scale": 1,
+      scaling_active: 1,
+    });
+    expect(conditionsOf(decision)).toEqual({
+      ScalingLimited: "True ScaleUpLimit",
+      ScalingActive: "True ValidMetricFound",
+      BelowLowWatermark: "False Value above Low Watermark",
+      AboveHighWatermark: "True Value above High Watermark",
+      ConvergeToWatermark: "False Allow downscaling to converge to the High Watermark",
+      AbleToScale: "True ReadyForScale",
+      DryRun: "False DryRun mode disabled",
+    });
+    expect(windows.memory).toEqual(memory);
+    expect(statusOf(decision)).toEqual({ currentReplicas: 6, desiredReplicas: 0, currentMetrics: SHOWN, lastScaleMs: NOON - 3_600_000 });
+  });
+
+  it("held by a forbidden window: what was wanted, and when it may be", () => {
+    const { decision } = sync(wpa(), { replicas: 6, milli: 800_000n, windows: scaledAt(NOON - 1_000) });
+    expect(decision).toMatchObject({ kind: "hold", from: 6, failed: false, dueAgainSeconds: 15 });
+    expect(decision.because).toEqual({ reason: "BackoffUpscale", message: "wants 9, held by BackoffUpscale" });
+    expect(decision.steps.slice(2)).toEqual([
+      {
+        step: "gates",
+        before: 9,
+        after: 6,
+        limit: { reason: "BackoffUpscale", value: 6, message: "the count is held: BackoffUpscale", untilMs: NOON + 59_000 },
+      },
+      { step: "bounds", before: 6, after: 6 },
+    ]);
+    const message = "Decided not to scale Deployment/shop/web to 9 (last scale time was 2026-05-01 11:59:59 +0000 UTC )";
+    expect(decision.events).toEqual([{ type: "Normal", reason: "NotScaling", message }]);
+    expect(seriesOf(decision)).toMatchObject({ replicas_scaling_effective: 6, scaling_active: 1, "conditions able_to_scale": 0 });
+    expect(statusOf(decision)).toEqual({ currentReplicas: 6, desiredReplicas: 6, currentMetrics: SHOWN, lastScaleMs: NOON - 1_000 });
+  });
+
+  it("held by a breach that was never seen: no end is known", () => {
+    const spec = wpa({ upscaleDelayAboveWatermarkSeconds: 120, downscaleDelayBelowWatermarkSeconds: 120 });
+    const { decision } = sync(spec, { replicas: 6, milli: 800_000n, windows: LONG_AGO });
+    expect(decision.because).toEqual({ reason: "AboveHighWatermarkNotSustained", message: "wants 9, held by AboveHighWatermarkNotSustained" });
+    expect(decision.steps[2]?.limit).toEqual({
+      reason: "AboveHighWatermarkNotSustained",
+      value: 6,
+      message: "the count is held: AboveHighWatermarkNotSustained",
+      untilMs: NOON + 120_000,
+    });
+  });
+
+  it.each([
+    ["inside the band", 300_000n, 6, {}, "value within the watermarks"],
+    ["outside it, but at the maximum", 800_000n, 6, { maxReplicas: 6 }, "the wanted count is the current count"],
+  ])("held because nothing would change: %s", (_, milli, replicas, spec, message) => {
+    const { decision } = sync(wpa(spec), { replicas, milli, windows: LONG_AGO });
+    expect(decision.because).toEqual({ reason: "NoChange", message });
+    expect(decision.steps.at(-2)).toEqual({ step: "gates", before: replicas, after: replicas });
+  });
+
+  it("in a dry run: what it would do, as if it were done", () => {
+    const { decision } = sync(wpa({ dryRun: true }), { replicas: 6, milli: 800_000n, windows: LONG_AGO, nowMs: NOON + 999 });
+    expect(decision).toMatchObject({ kind: "hold", from: 6, failed: false, dueAgainSeconds: 15 });
+    expect(decision.because).toEqual({ reason: "DryRun", message: "Dry run: would scale to 9; lag{map[]} above target" });
+    expect(conditionsOf(decision)["DryRun"]).toBe("True DryRun mode enabled");
+    expect(seriesOf(decision)).toMatchObject({ dry_run: 1, replicas_scaling_effective: 9 });
+    expect(statusOf(decision)).toEqual({ currentReplicas: 6, desiredReplicas: 9, currentMetrics: SHOWN, lastScaleMs: NOON });
+  });
+
+  it("without its metric: why, and every series of the metric taken away", () => {
+    const { decision } = sync(wpa(), { replicas: 6, windows: LONG_AGO });
+    const message = "unable to get external metric shop/lag: unable to fetch metrics from external metrics API: no metrics";
+    const all = `failed to compute replicas based on external metric lag: ${message}`;
+    expect(decision).toMatchObject({ kind: "hold", from: 6, failed: true, dueAgainSeconds: 15, steps: [] });
+    expect(decision.because).toEqual({ reason: "FailedComputeMetricsReplicas", message: all });
+    expect(decision.metrics).toEqual([{ name: "lag{map[]}", type: "External", kind: "failed", reason: "FailedGetExternalMetric", message }]);
+    expect(decision.events).toEqual([
+      { type: "Warning", reason: "FailedGetExternalMetric", message },
+      { type: "Warning", reason: "FailedComputeMetricsReplicas", message: all },
+    ]);
+    expect(seriesOf(decision)).toEqual({
+      dry_run: 0,
+      "conditions able_to_scale": 1,
+      ...BOUNDS,
+      ...MARKS,
+      "value lag": null,
+      "restricted_scaling downscale_capping": null,
+      "restricted_scaling upscale_capping": null,
+      "restricted_scaling within_bounds": null,
+      "replicas_scaling_proposal lag": null,
+      scaling_active: 0,
+    });
+    expect(statusOf(decision)).toEqual({ currentReplicas: 6, desiredReplicas: 0, currentMetrics: null, lastScaleMs: NOON - 3_600_000 });
+  });
+
+  it("at zero: the autoscaler is switched off, whatever the metric says", () => {
+    const observed = { scale: scaleOf(0, 0), pods: podsOf(3) };
+    const { decision } = sync(wpa(), { replicas: 0, milli: 800_000n, windows: scaledAt(NOON - 1_000), observed });
+    const message = "scaling is disabled since the replica count of the target is zero";
+    expect(decision).toMatchObject({ kind: "hold", from: 0, failed: false });
+    expect(decision.because).toEqual({ reason: "ScalingDisabled", message });
+    expect(decision.windows.status.conditions.find(({ type }) => type === "ScalingActive")).toMatchObject({
+      status: "False",
+      reason: "ScalingDisabled",
+      message,
+    });
+    // What was measured is not shown: the last status stays.
+    expect(statusOf(decision)).toMatchObject({ currentReplicas: 0, desiredReplicas: 0, currentMetrics: null });
+  });
+
+  it.each([
+    ["above the maximum", 12, 9, "AboveMaxReplicas", "Current number of replicas above Spec.MaxReplicas"],
+    ["below the minimum", 2, 4, "BelowMinReplicas", "Current number of replicas below Spec.MinReplicas"],
+  ])("outside the bounds, straight there past a forbidden window: %s", (_, replicas, to, reason, message) => {
+    const spec = wpa({ minReplicas: 4, maxReplicas: 9 });
+    const { decision } = sync(spec, { replicas, milli: 300_000n, windows: scaledAt(NOON - 1_000) });
+    expect(decision).toMatchObject({ kind: "scale", from: replicas, to, trigger: message, because: { reason, message } });
+    expect(decision.steps.at(-1)).toEqual({ step: "bounds", before: replicas, after: to });
+    expect(decision.windows.status.currentMetrics).toBeNull();
+  });
+
+  it.each([
+    ["written", {}, { kind: "scale", to: 4, because: { reason: "NoReplicas", message: "Current number of replicas must be greater than 0" } }],
+    [
+      "in a dry run, as the original would",
+      { dryRun: true },
+      { kind: "hold", because: { message: "Dry run: would scale to 1; Current number of replicas must be greater than 0" } },
+    ],
+  ])("without a running pod, to the minimum: %s", (_, spec, expected) => {
+    const observed = { scale: scaleOf(6, 0), pods: podsOf(0) };
+    const { decision } = sync(wpa({ minReplicas: 4, metrics: [], ...spec }), { replicas: 6, windows: LONG_AGO, observed });
+    expect(decision).toMatchObject(expected);
+  });
+
+  it("the first ever: written without a change and without a reason in the event", () => {
+    const { decision } = sync(wpa(), { replicas: 6, milli: 300_000n });
+    expect(decision).toMatchObject({ kind: "scale", from: 6, to: 6, trigger: "", because: { reason: "FirstDecision", message: "" } });
+  });
+
+  it.each([
+    ["missing", { code: 404, reason: "NotFound", message: "gone" }, "scale not found: gone", 10],
+    ["of a kind that is not served", { code: 404, reason: "NoKindMatch", message: "no matches" }, "no matches", 1],
+  ])("without a scale: %s", (_, failure, message, dueAgainSeconds) => {
+    const { decision } = sync(wpa(), { replicas: 6, milli: 300_000n, windows: LONG_AGO, observed: { scale: { kind: "failed", failure } } });
+    const { windows, ...rest } = decision;
+    expect(rest).toEqual({
+      kind: "hold",
+      because: { reason: "FailedProcessWPA", message },
+      failed: true,
+      dueAgainSeconds,
+      metrics: [],
+      steps: [],
+      events: [{ type: "Warning", reason: "FailedProcessWPA", message }],
+      gauges: [
+        { name: "conditions", labels: { condition: "able_to_scale" }, value: 0 },
+        { name: "scaling_active", labels: {}, value: 0 },
+      ],
+    });
+    expect(windows.status.conditions.find(({ type }) => type === "AbleToScale")).toMatchObject({
+      reason: "FailedProcessWPA",
+      message: "Error happened while processing the WPA",
+    });
+  });
+});
