@@ -7,6 +7,8 @@
 export const ENVIRONMENT = {
   schedule: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
   sync: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"],
+  api: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"],
+  view: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"],
 } as const;
 
 /** The values of a function's variables. Throws a RangeError that names every one that is missing. */

@@ -4,7 +4,7 @@ import { listAutoscalers } from "../store/autoscalers.ts";
 import { getFleet } from "../store/clusters.ts";
 import { partitionOf } from "../store/partitions.ts";
 import { autoscalerView, type Known } from "./autoscaler-view.ts";
-import type { Desk } from "./desk.ts";
+import type { ReadingDesk } from "./desk.ts";
 import { clustersNamed, type Found, mustRead, optionalNamespace } from "./find.ts";
 import { storedSpec } from "./manifests.ts";
 import { type PartitionData, partitionData } from "./partition-data.ts";
@@ -12,7 +12,7 @@ import type { AutoscalerPlace, Filter } from "./service.ts";
 import type { AutoscalerView } from "./views.ts";
 
 /** Reads what is known of autoscalers of one cluster; each partition's head and pages are read once. */
-export const knownReader = (desk: Desk, cluster: ClusterRecord, fleet: FleetRecord) => {
+export const knownReader = (desk: ReadingDesk, cluster: ClusterRecord, fleet: FleetRecord) => {
   const partitions = new Map<string, Promise<PartitionData>>();
   const dataOf = (record: AutoscalerRecord): Promise<PartitionData> | undefined => {
     const partition = partitionOf(cluster, record.namespace);
@@ -41,11 +41,11 @@ export const knownReader = (desk: Desk, cluster: ClusterRecord, fleet: FleetReco
 };
 
 /** What is known of one autoscaler; its newest evaluation at or before `atMs` (default: now). */
-export const known = async (desk: Desk, { cluster, record }: Found, atMs?: number): Promise<Known> =>
+export const known = async (desk: ReadingDesk, { cluster, record }: Found, atMs?: number): Promise<Known> =>
   knownReader(desk, cluster, await getFleet(desk.tables))(record, atMs);
 
 /** In order of cluster, namespace and name, what comes after a place; an item that cannot be read ends the list with its name. */
-export async function* autoscalers(desk: Desk, filter: Filter, after?: AutoscalerPlace): AsyncGenerator<AutoscalerView> {
+export async function* autoscalers(desk: ReadingDesk, filter: Filter, after?: AutoscalerPlace): AsyncGenerator<AutoscalerView> {
   const fleet = await getFleet(desk.tables);
   for (const cluster of await clustersNamed(desk, filter.cluster)) {
     if (after !== undefined && cluster.name < after.cluster) continue;

@@ -8,7 +8,7 @@ import { readHead } from "../store/head.ts";
 import type { RecordWrite } from "../store/record-write.ts";
 import { pauseView, secondsBetween } from "./autoscaler-view.ts";
 import { withWindows } from "./carry-windows.ts";
-import type { Desk } from "./desk.ts";
+import type { Desk, ReadingDesk } from "./desk.ts";
 import { clustersNamed, findCluster } from "./find.ts";
 import { tellChange } from "./scope-change.ts";
 import type { NewCluster } from "./service.ts";
@@ -24,7 +24,7 @@ const PERIOD_MS = 15_000;
 /** Edits that others may make in between before ours gives up. */
 const ATTEMPTS_MAX = 5;
 
-const view = async (desk: Desk, cluster: ClusterRecord): Promise<ClusterView> => {
+const view = async (desk: ReadingDesk, cluster: ClusterRecord): Promise<ClusterView> => {
   const nowMs = desk.clock();
   const paused = pauseView(cluster.paused, nowMs);
   const { settings } = cluster;
@@ -44,7 +44,7 @@ const view = async (desk: Desk, cluster: ClusterRecord): Promise<ClusterView> =>
   };
 };
 
-const partitionView = async (desk: Desk, cluster: ClusterRecord, { name, namespaces }: ClusterRecord["partitions"][number], nowMs: number) => {
+const partitionView = async (desk: ReadingDesk, cluster: ClusterRecord, { name, namespaces }: ClusterRecord["partitions"][number], nowMs: number) => {
   const head = await readHead(desk.tables, { cluster: cluster.name, partition: name });
   const synced = head !== undefined && head.nowMs > 0;
   return {
@@ -54,11 +54,11 @@ const partitionView = async (desk: Desk, cluster: ClusterRecord, { name, namespa
   };
 };
 
-export async function* clusters(desk: Desk, after = ""): AsyncGenerator<ClusterView> {
+export async function* clusters(desk: ReadingDesk, after = ""): AsyncGenerator<ClusterView> {
   for (const cluster of await clustersNamed(desk, undefined)) if (cluster.name > after) yield view(desk, cluster);
 }
 
-export const cluster = async (desk: Desk, name: string): Promise<ClusterView> => view(desk, await findCluster(desk, name));
+export const cluster = async (desk: ReadingDesk, name: string): Promise<ClusterView> => view(desk, await findCluster(desk, name));
 
 /** Throws `service.invalid` with every fault, `service.exists`. */
 export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<ClusterView> => {

@@ -4,7 +4,7 @@ import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
 import { eventsOfAutoscaler } from "../store/events.ts";
 import { autoscalerView, eventView, type Known } from "./autoscaler-view.ts";
 import { known } from "./autoscalers.ts";
-import type { Desk } from "./desk.ts";
+import type { ReadingDesk } from "./desk.ts";
 import { findAutoscaler } from "./find.ts";
 import type { Asked } from "./service.ts";
 import type { Description } from "./views.ts";
@@ -14,7 +14,7 @@ import { NO_WINDOWS, type WindowsView, windowsView } from "./windows-view.ts";
 const SHOWN_EVENTS = 10;
 
 /** Everything about one autoscaler: head, windows page and newest journal page, each read once. */
-export const describe = async (desk: Desk, asked: Asked): Promise<Description> => {
+export const describe = async (desk: ReadingDesk, asked: Asked): Promise<Description> => {
   const found = await findAutoscaler(desk, asked);
   const all = await known(desk, found);
   const newest = await newestEvents(desk, found.record, all.nowMs);
@@ -46,7 +46,7 @@ const upTo = ({ memory: { recommendations, scaleUps, scaleDowns }, status }: Win
   };
 };
 
-const newestEvents = async (desk: Desk, ref: AutoscalerRef, untilMs: number): Promise<readonly ScaleEventRecord[]> => {
+const newestEvents = async (desk: ReadingDesk, ref: AutoscalerRef, untilMs: number): Promise<readonly ScaleEventRecord[]> => {
   const newest: ScaleEventRecord[] = [];
   const stretch = { sinceMs: 0, untilMs, newestFirst: true, pageSize: SHOWN_EVENTS };
   for await (const event of eventsOfAutoscaler(desk.tables, ref, stretch)) if (newest.push(event) === SHOWN_EVENTS) break;

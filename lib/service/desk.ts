@@ -1,13 +1,17 @@
 import type { InsertHistory } from "../store/history-port.ts";
 import type { Tables } from "../store/tables.ts";
 
-/** What every answer and every edit needs. Nothing here reads a clock or the environment by itself. */
-export interface Desk {
+/** What every answer needs. Nothing here reads a clock or the environment by itself. */
+export interface ReadingDesk {
   readonly tables: Tables;
-  /** How this engine appends to history. */
-  readonly insert: InsertHistory;
   /** Milliseconds since 1970: the data's own clock, virtual in the embedded run. */
   readonly clock: () => number;
+}
+
+/** What every edit needs beside it. */
+export interface Desk extends ReadingDesk {
+  /** How this engine appends to history. */
+  readonly insert: InsertHistory;
   /** Who asks; edits are recorded for them. */
   readonly by: string;
   /** Identity of a new autoscaler, never used before. */

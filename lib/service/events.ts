@@ -5,7 +5,7 @@ import { listAutoscalers } from "../store/autoscalers.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/events.ts";
 import { eventsOfFleet } from "../store/fleet-events.ts";
 import { eventView } from "./autoscaler-view.ts";
-import type { Desk } from "./desk.ts";
+import type { ReadingDesk } from "./desk.ts";
 import { clustersNamed, findAutoscaler, parts } from "./find.ts";
 import type { Asked, EventPlace, EventQuery } from "./service.ts";
 import type { EventView } from "./views.ts";
@@ -17,7 +17,7 @@ interface Wanted {
 }
 
 /** Scale events in order of time, page by page as they are taken. An autoscaler that is gone is still found by the events it left. */
-export async function* events(desk: Desk, { name, sinceMs = 0, untilMs, after, ...filter }: EventQuery): AsyncGenerator<EventView> {
+export async function* events(desk: ReadingDesk, { name, sinceMs = 0, untilMs, after, ...filter }: EventQuery): AsyncGenerator<EventView> {
   const nowMs = desk.clock();
   // What is older has expired, though it may not be deleted yet.
   const stretch: Stretch = { sinceMs: Math.max(sinceMs, nowMs - EVENT_DAYS_KEPT * DAY_MS), untilMs: untilMs ?? nowMs };
@@ -36,7 +36,7 @@ async function* untold(records: AsyncIterable<ScaleEventRecord>, after: EventPla
   for await (const event of records) if (!wasTold(event, after)) yield event;
 }
 
-async function* ofAll(desk: Desk, filter: Pick<EventQuery, "cluster" | "namespace">, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
+async function* ofAll(desk: ReadingDesk, filter: Pick<EventQuery, "cluster" | "namespace">, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
   const clusters = await clustersNamed(desk, filter.cluster);
   const all = eventsOfFleet(
     desk.tables,
@@ -46,7 +46,7 @@ async function* ofAll(desk: Desk, filter: Pick<EventQuery, "cluster" | "namespac
   for await (const event of untold(all, wanted.after)) if (filter.namespace === undefined || event.namespace === filter.namespace) yield event;
 }
 
-async function* ofOne(desk: Desk, asked: Asked, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
+async function* ofOne(desk: ReadingDesk, asked: Asked, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
   try {
     const { record } = await findAutoscaler(desk, asked);
     yield* untold(eventsOfAutoscaler(desk.tables, record, restOf(wanted)), wanted.after);
@@ -62,7 +62,7 @@ async function* ofOne(desk: Desk, asked: Asked, wanted: Wanted): AsyncGenerator<
 }
 
 /** Events under a name that no autoscaler has now, by their key: one place after the other. */
-async function* ofDeleted(desk: Desk, asked: Asked, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
+async function* ofDeleted(desk: ReadingDesk, asked: Asked, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
   const { stretch, after } = wanted;
   for await (const { cluster, inside } of placesOf(desk, asked)) {
     if (after !== undefined && (cluster < after.cluster || (cluster === after.cluster && inside < after.namespace))) continue;
@@ -73,13 +73,13 @@ async function* ofDeleted(desk: Desk, asked: Asked, wanted: Wanted): AsyncGenera
 }
 
 /** The namespace that was given, else each that has autoscalers; in order of cluster and namespace. */
-async function* placesOf(desk: Desk, asked: Asked): AsyncGenerator<{ readonly cluster: ClusterName; readonly inside: string }> {
+async function* placesOf(desk: ReadingDesk, asked: Asked): AsyncGenerator<{ readonly cluster: ClusterName; readonly inside: string }> {
   for (const { name: cluster } of await clustersNamed(desk, asked.cluster)) {
     for (const inside of asked.namespace === undefined ? await namespacesIn(desk, cluster) : [asked.namespace]) yield { cluster, inside };
   }
 }
 
-const namespacesIn = async (desk: Desk, cluster: ClusterName): Promise<ReadonlySet<string>> => {
+const namespacesIn = async (desk: ReadingDesk, cluster: ClusterName): Promise<ReadonlySet<string>> => {
   const names = new Set<string>();
   for await (const item of listAutoscalers(desk.tables, cluster)) names.add(item.kind === "read" ? item.record.namespace : item.namespace);
   return names;

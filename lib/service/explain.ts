@@ -2,7 +2,7 @@ import { TidemarkError } from "../model/errors.ts";
 import { decisionView, secondsBetween, stepViews } from "./autoscaler-view.ts";
 import { known } from "./autoscalers.ts";
 import { windowsOf } from "./describe.ts";
-import type { Desk } from "./desk.ts";
+import type { ReadingDesk } from "./desk.ts";
 import { findAutoscaler } from "./find.ts";
 import { otherwise } from "./otherwise.ts";
 import type { Asked } from "./service.ts";
@@ -11,7 +11,7 @@ import type { Explanation } from "./views.ts";
 import { NO_WINDOWS } from "./windows-view.ts";
 
 /** Why an autoscaler was at its count at an instant, from the newest journal page at or before it. Throws `service.not-evaluated` where the journal has none. */
-export const explain = async (desk: Desk, asked: Asked, atMs?: number): Promise<Explanation> => {
+export const explain = async (desk: ReadingDesk, asked: Asked, atMs?: number): Promise<Explanation> => {
   const all = await known(desk, await findAutoscaler(desk, asked), atMs);
   const { evaluated, record, cluster, spec, nowMs } = all;
   if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, cluster.name, atMs);

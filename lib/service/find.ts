@@ -3,7 +3,7 @@ import { autoscalerName, clusterName, type Namespace, namespace } from "../model
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../store/autoscalers.ts";
 import { type ClusterItem, getCluster, listClusters } from "../store/clusters.ts";
-import type { Desk } from "./desk.ts";
+import type { ReadingDesk } from "./desk.ts";
 import { gathered } from "./gathered.ts";
 import { nearest } from "./nearest.ts";
 import type { Asked } from "./service.ts";
@@ -37,10 +37,10 @@ const readable = (item: ClusterItem): ClusterRecord => {
 };
 
 /** Every cluster, or the one named. Throws `service.unknown` with the nearest name, `store.unreadable`. */
-export const clustersNamed = async (desk: Desk, name: string | undefined): Promise<readonly ClusterRecord[]> =>
+export const clustersNamed = async (desk: ReadingDesk, name: string | undefined): Promise<readonly ClusterRecord[]> =>
   name === undefined ? (await gathered(listClusters(desk.tables))).map(readable) : [await findCluster(desk, name)];
 
-export const findCluster = async (desk: Desk, name: string): Promise<ClusterRecord> => {
+export const findCluster = async (desk: ReadingDesk, name: string): Promise<ClusterRecord> => {
   const found = await getCluster(desk.tables, clusterName(name));
   if (found) return found;
   const known = (await gathered(listClusters(desk.tables))).map((item) => (item.kind === "read" ? item.record.name : item.name));
@@ -48,7 +48,7 @@ export const findCluster = async (desk: Desk, name: string): Promise<ClusterReco
 };
 
 /** The one autoscaler of that name. Throws `service.unknown` with the nearest name, `service.ambiguous` with the places it is in. */
-export const findAutoscaler = async (desk: Desk, asked: Asked): Promise<Found> => {
+export const findAutoscaler = async (desk: ReadingDesk, asked: Asked): Promise<Found> => {
   const wanted = parts(asked);
   const clusters = await clustersNamed(desk, wanted.cluster);
   const found = wanted.namespace === undefined ? [] : await direct(desk, wanted.name, wanted.namespace, clusters);
@@ -59,7 +59,7 @@ export const findAutoscaler = async (desk: Desk, asked: Asked): Promise<Found> =
   throw ambiguous(wanted.name, matches);
 };
 
-const direct = async (desk: Desk, name: string, inNamespace: string, clusters: readonly ClusterRecord[]): Promise<readonly Found[]> => {
+const direct = async (desk: ReadingDesk, name: string, inNamespace: string, clusters: readonly ClusterRecord[]): Promise<readonly Found[]> => {
   const found: Found[] = [];
   for (const cluster of clusters) {
     const record = await getAutoscaler(desk.tables, { cluster: cluster.name, namespace: namespace(inNamespace), name: autoscalerName(name) });
@@ -74,7 +74,7 @@ interface Search {
   readonly names: ReadonlySet<string>;
 }
 
-const search = async (desk: Desk, { name, namespace: inNamespace }: Asked, clusters: readonly ClusterRecord[]): Promise<Search> => {
+const search = async (desk: ReadingDesk, { name, namespace: inNamespace }: Asked, clusters: readonly ClusterRecord[]): Promise<Search> => {
   const matches: Found[] = [];
   const names = new Set<string>();
   for (const cluster of clusters) {

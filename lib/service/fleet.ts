@@ -2,7 +2,7 @@ import { TidemarkError } from "../model/errors.ts";
 import type { FleetRecord } from "../model/records.ts";
 import { getFleet, putFleet } from "../store/clusters.ts";
 import { frozenView } from "./autoscaler-view.ts";
-import type { Desk } from "./desk.ts";
+import type { Desk, ReadingDesk } from "./desk.ts";
 import { tellChange } from "./scope-change.ts";
 import type { FleetView } from "./views.ts";
 
@@ -11,7 +11,7 @@ const ATTEMPTS_MAX = 5;
 
 const view = ({ frozen }: FleetRecord): FleetView => (frozen ? { frozen: frozenView(frozen) } : {});
 
-export const fleet = async (desk: Desk): Promise<FleetView> => view(await getFleet(desk.tables));
+export const fleet = async (desk: ReadingDesk): Promise<FleetView> => view(await getFleet(desk.tables));
 
 const edit = async (desk: Desk, verb: "freeze" | "thaw", change: (record: FleetRecord) => FleetRecord): Promise<FleetView> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {

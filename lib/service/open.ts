@@ -3,7 +3,7 @@ import { autoscalerView } from "./autoscaler-view.ts";
 import { autoscalers, known } from "./autoscalers.ts";
 import { addCluster, cluster, clusters, pauseCluster, removeCluster, replaceCluster, resumeCluster } from "./clusters.ts";
 import { describe } from "./describe.ts";
-import type { Desk } from "./desk.ts";
+import type { Desk, ReadingDesk } from "./desk.ts";
 import { pause, remove, resume } from "./edits.ts";
 import { events } from "./events.ts";
 import { explain } from "./explain.ts";
@@ -16,7 +16,7 @@ import type { Editing, Reading, Service } from "./service.ts";
 export const openService = (desk: Desk): Service => ({ ...openReading(desk), ...openEditing(desk) });
 
 /** What can be looked at; it writes nothing, and remembers between calls what series need of the history. */
-export const openReading = (desk: Desk): Reading => ({
+export const openReading = (desk: ReadingDesk): Reading => ({
   autoscalers: (filter, after) => autoscalers(desk, filter, after),
   get: async (asked) => autoscalerView(await known(desk, await findAutoscaler(desk, asked))),
   describe: (asked) => describe(desk, asked),

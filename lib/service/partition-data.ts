@@ -7,7 +7,7 @@ import { type DecodedPage, decodePage } from "../store/page-codec.ts";
 import { pageOf } from "../store/page-plan.ts";
 import { readPage } from "../store/pages.ts";
 import { windowsNow } from "../sync/stored-windows.ts";
-import type { Desk } from "./desk.ts";
+import type { ReadingDesk } from "./desk.ts";
 
 /** What the partition of an autoscaler last stored about it. */
 export interface PartitionData {
@@ -23,7 +23,7 @@ export interface Evaluated {
 }
 
 /** Reads the head at once, each windows page and newest journal page once, when first asked for; so that a list of autoscalers costs one read per page. */
-export const partitionData = async (desk: Desk, ref: PartitionRef): Promise<PartitionData> => {
+export const partitionData = async (desk: ReadingDesk, ref: PartitionRef): Promise<PartitionData> => {
   const head = await readHead(desk.tables, ref);
   if (!head) return { windows: async () => undefined, evaluation: async () => undefined };
   const pages = new Map<number, Promise<DecodedPage>>();
@@ -47,7 +47,7 @@ export const partitionData = async (desk: Desk, ref: PartitionRef): Promise<Part
 /** Journal pages that are looked through for an autoscaler that is younger than the newest of them, or that moved between pages. */
 const JOURNAL_PAGES_MAX = 5;
 
-const newestEvaluations = (desk: Desk, ref: PartitionRef, head: Head): PartitionData["evaluation"] => {
+const newestEvaluations = (desk: ReadingDesk, ref: PartitionRef, head: Head): PartitionData["evaluation"] => {
   const opened = new Map<string, LazyList<JournalPage>>();
   const before = (page: number, untilMs: number): LazyList<JournalPage> => {
     const key = `${page}@${untilMs}`;
@@ -87,7 +87,7 @@ const lazily = <Item>(stream: AsyncIterator<Item>, most: number): LazyList<Item>
   };
 };
 
-const readDecoded = async (desk: Desk, partition: PartitionRef, head: Head, index: number): Promise<DecodedPage> => {
+const readDecoded = async (desk: ReadingDesk, partition: PartitionRef, head: Head, index: number): Promise<DecodedPage> => {
   const item = await readPage(desk.tables, { partition, generation: head.pageGeneration, index });
   return item ? decodePage(item.body) : { kind: "unreadable", message: "the head names it, but it is not there" };
 };

@@ -8,7 +8,7 @@ import { STALE_PERIODS } from "../sync/timing.ts";
 import { JOURNAL_EVERY_MS } from "../sync/write-journal.ts";
 import type { Known } from "./autoscaler-view.ts";
 import { knownReader } from "./autoscalers.ts";
-import type { Desk } from "./desk.ts";
+import type { ReadingDesk } from "./desk.ts";
 import { type Folded, NO_TOTALS, NOTHING_FOLDED, scaledTotals } from "./scaled-totals.ts";
 import { seriesOf, type Told } from "./series-of.ts";
 
@@ -16,12 +16,12 @@ import { seriesOf, type Told } from "./series-of.ts";
  * Reads the series of every autoscaler from the newest journal. What was read of history is remembered from one call to the next, so that a scrape reads only what came since. A
  * cluster or an autoscaler that cannot be read is left out; it never hides the others.
  */
-export const seriesReader = (desk: Desk): (() => Promise<readonly MetricFamily[]>) => {
+export const seriesReader = (desk: ReadingDesk): (() => Promise<readonly MetricFamily[]>) => {
   let remembered: ReadonlyMap<ClusterName, Folded> = new Map();
   return async () => {
     // One instant for the whole answer, earlier than everything that is read for it.
     const nowMs = desk.clock();
-    const still: Desk = { ...desk, clock: () => nowMs };
+    const still: ReadingDesk = { ...desk, clock: () => nowMs };
     const fleet = await getFleet(desk.tables);
     const told: Told[] = [];
     const folded = new Map<ClusterName, Folded>();
@@ -37,7 +37,7 @@ export const seriesReader = (desk: Desk): (() => Promise<readonly MetricFamily[]
 };
 
 const clusterSeries = async (
-  desk: Desk,
+  desk: ReadingDesk,
   cluster: ClusterRecord,
   fleet: FleetRecord,
   before: Folded,

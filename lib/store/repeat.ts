@@ -48,6 +48,10 @@ export const isTransient = (error: unknown): boolean => {
   return names.some((name) => THROTTLES.has(name) || UNCLEAR.has(name)) || statusOf(error) >= FIRST_SERVER_ERROR;
 };
 
+/** True when the service was asked too often: the request was not executed. */
+export const isThrottle = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && (THROTTLES.has(textOf(error, "name")) || THROTTLES.has(textOf(error, "code")));
+
 /** True when a named part of a batch was throttled or failed on the server, so that this part is sent again. */
 export const isTransientCode = (code: string | undefined): boolean => code !== undefined && (THROTTLES.has(code) || UNCLEAR.has(code));
 

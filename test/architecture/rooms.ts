@@ -10,7 +10,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/report": ["lib/model"],
   "lib/sync": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report"],
   "lib/service": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync"],
-  functions: ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service"],
+  "lib/api": ["lib/model", "lib/store", "lib/report", "lib/service"],
+  functions: ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "lib/api"],
   "lib/local": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "functions"],
   "lib/cli": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "lib/local"],
 };

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FUNCTIONS, type FunctionName } from "../../build.ts";
 import { ENVIRONMENT } from "../../functions/environment.ts";
+import { LEDGER_LIFE_MS, LIFE_MS } from "../../lib/api/once.ts";
+import { PAGE_LIMITS } from "../../lib/api/pages.ts";
 import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/tables.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { actionsCalledBy } from "./calls.ts";
@@ -76,9 +78,10 @@ describe("the functions", () => {
     }
   });
 
-  it("keep their logs for 30 days, each in a group of its own", () => {
+  it("keep their logs for 30 days, those that answer people for 90, each in a group of its own", () => {
+    const days = { schedule: 30, sync: 30, api: 90, view: 90 };
     expect(ofType("AWS::Logs::LogGroup").map((name) => resource(name).Properties)).toEqual(
-      FUNCTIONS.map((name) => ({ LogGroupName: `/aws/lambda/tidemark-prod-${name}`, RetentionInDays: 30 })),
+      FUNCTIONS.map((name) => ({ LogGroupName: `/aws/lambda/tidemark-prod-${name}`, RetentionInDays: days[name] })),
     );
   });
 
@@ -86,6 +89,29 @@ describe("the functions", () => {
     expect(packaged.bundles.filter(({ file }) => file !== "index.js").map(({ function: name, file }) => `${name}/${file}`)).toEqual([
       "sync/kubernetes-client-node-dist-config.js",
     ]);
+  });
+});
+
+describe("the URLs", () => {
+  it("are two, of the functions that answer people, and let nobody in whom IAM does not know", () => {
+    expect(ofType("AWS::Lambda::Url").map((name) => resource(name).Properties)).toEqual(
+      ["ApiLambdaFunction", "ViewLambdaFunction"].map((name) => ({ AuthType: "AWS_IAM", TargetFunctionArn: arnOf(name) })),
+    );
+    // Rights to call them are given to people by their own policies, never to everybody by the function's.
+    expect(ofType("AWS::Lambda::Permission")).toEqual([]);
+  });
+
+  it("are told by the stack, for `npx osls info`", () => {
+    const { Outputs }: { readonly Outputs: Readonly<Record<string, { readonly Value: Json }>> } = JSON.parse(packaged.text);
+    expect(Object.values(Outputs).map(({ Value }) => JSON.stringify(Value))).toEqual(
+      expect.arrayContaining(ofType("AWS::Lambda::Url").map((name) => JSON.stringify({ "Fn::GetAtt": [name, "FunctionUrl"] }))),
+    );
+  });
+
+  it("live as long as the code counts on, an edit longer than it may wait for partitions", () => {
+    expect(Number(lambdaOf("api").Properties["Timeout"]) * 1000).toBe(LIFE_MS);
+    expect(LEDGER_LIFE_MS).toBeGreaterThan(LIFE_MS);
+    expect(Number(lambdaOf("view").Properties["Timeout"]) * 1000).toBeGreaterThan(2 * PAGE_LIMITS.ms);
   });
 });
 
@@ -195,13 +221,15 @@ describe("the schedule", () => {
 
 describe("the roles", () => {
   it("are one per function and one for the schedule, none shared", () => {
-    expect(ofType("AWS::IAM::Role")).toEqual(["ScheduleRole", "SyncRole", "TickRole"]);
-    expect(FUNCTIONS.map((name) => lambdaOf(name).Properties["Role"])).toEqual([arnOf("ScheduleRole"), arnOf("SyncRole")]);
+    expect(ofType("AWS::IAM::Role")).toEqual(["ScheduleRole", "SyncRole", "ApiRole", "ViewRole", "TickRole"]);
+    expect(FUNCTIONS.map((name) => lambdaOf(name).Properties["Role"])).toEqual(["ScheduleRole", "SyncRole", "ApiRole", "ViewRole"].map(arnOf));
   });
 
   it.each([
     ["schedule", "ScheduleRole", LOGS],
     ["sync", "SyncRole", [...LOGS, ...QUEUE_CONSUMER]],
+    ["api", "ApiRole", LOGS],
+    ["view", "ViewRole", LOGS],
   ] as const)("of %s allows exactly what its code calls and the platform does for it", async (name, role, byPlatform) => {
     const called = await actionsCalledBy(name);
     expect(called.length).toBeGreaterThan(0);
@@ -209,10 +237,21 @@ describe("the roles", () => {
     for (const { Effect } of Object.values(statementsOf(role))) expect(Effect).toBe("Allow");
   });
 
-  it("let the sync insert into history and look at what is there, never change or delete it", () => {
-    const onHistory = Object.values(statementsOf("SyncRole")).filter(({ Resource: on }) => JSON.stringify(on).includes("HistoryTable"));
-    expect(onHistory).toMatchObject([{ Action: ["dynamodb:PartiQLInsert", "dynamodb:GetItem"], Resource: arnOf("HistoryTable") }]);
+  const onHistory = (role: string): readonly string[] =>
+    Object.values(statementsOf(role)).flatMap(({ Action, Resource: on }) =>
+      JSON.stringify(on) === JSON.stringify(arnOf("HistoryTable")) ? Action : [],
+    );
+
+  it("let functions insert into history and look at what is there, never change or delete it", () => {
+    expect(onHistory("SyncRole")).toEqual(["dynamodb:PartiQLInsert", "dynamodb:GetItem"]);
+    expect(onHistory("ApiRole")).toEqual(["dynamodb:PartiQLInsert", "dynamodb:GetItem", "dynamodb:Query"]);
+    expect(onHistory("ViewRole")).toEqual(["dynamodb:Query"]);
     expect(JSON.stringify(statementsOf("ScheduleRole"))).not.toContain("HistoryTable");
+  });
+
+  it("let people who look write nothing, and no person reach queues, secrets or clusters", () => {
+    expect(actionsOf("ViewRole").filter((action) => !LOGS.includes(action))).toEqual(["dynamodb:GetItem", "dynamodb:Query"]);
+    expect(actionsOf("ApiRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual([]);
   });
 
   it("name what they may touch: no action and no resource is a star, no account is named", () => {

@@ -1,0 +1,23 @@
+import { powertoolsTeller } from "../lib/report/teller.ts";
+import { openReading } from "../lib/service/open.ts";
+import { realTables } from "../lib/store/real-tables.ts";
+import type { ApiDependencies } from "./api.ts";
+import { ENVIRONMENT, environmentOf } from "./environment.ts";
+import { type FunctionUrlHandler, functionUrlHandler } from "./function-url.ts";
+
+/** Answers people who may look: the same routes, with nothing in it that could write. */
+export const viewHandler = ({ tables, clock, teller }: Pick<ApiDependencies, "tables" | "clock" | "teller">): FunctionUrlHandler =>
+  functionUrlHandler({ reading: openReading({ tables, clock }), clock, tell: teller.line });
+
+let built: FunctionUrlHandler | undefined;
+
+/** The entry of the function. Built by its first event, so that importing this module needs no environment. */
+export const handler: FunctionUrlHandler = (event) => {
+  const names = environmentOf(ENVIRONMENT.view);
+  built ??= viewHandler({
+    tables: realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE }),
+    clock: Date.now,
+    teller: powertoolsTeller(),
+  });
+  return built(event);
+};

@@ -1,0 +1,41 @@
+import type { Editing } from "../service/service.ts";
+import { json } from "./exchange.ts";
+import { APPLY, ASKED, ASKED_UNTIL, CLUSTER, NAMED, NAMED_UNTIL, NOTHING, REASON } from "./inputs.ts";
+import { giving, type Route } from "./route.ts";
+
+/** A request of a function has 6 MB at most, with what stands around its body. */
+export const APPLY_BYTES_MAX = 5_000_000;
+/** A change of a cluster keeps what was before and what is after, in an item of 400 KB at most. */
+const CLUSTER_BYTES_MAX = 128 * 1024;
+
+/** What can be changed: a route for each verb. */
+export const EDITING_ROUTES: Readonly<Record<keyof Editing, Route<Editing>>> = {
+  apply: giving(
+    "creates or updates autoscalers: all documents of all sources, or none",
+    APPLY,
+    async (service, { sources, ...options }) => json({ applied: await service.apply(sources, options) }),
+    APPLY_BYTES_MAX,
+  ),
+  delete: giving("forgets an autoscaler", ASKED, async (service, asked) => json(await service.delete(asked))),
+  pause: giving("holds an autoscaler's workload where it is", ASKED_UNTIL, async (service, { until, ...asked }) =>
+    json(await service.pause(asked, until)),
+  ),
+  resume: giving("ends a pause", ASKED, async (service, asked) => json(await service.resume(asked))),
+  addCluster: giving("connects a cluster", CLUSTER, async (service, cluster) => json(await service.addCluster(cluster)), CLUSTER_BYTES_MAX),
+  replaceCluster: giving(
+    "gives a cluster another connection, period, settings or partitions",
+    CLUSTER,
+    async (service, cluster) => json(await service.replaceCluster(cluster)),
+    CLUSTER_BYTES_MAX,
+  ),
+  pauseCluster: giving("holds every workload of a cluster", NAMED_UNTIL, async (service, { name, until }) =>
+    json(await service.pauseCluster(name, until)),
+  ),
+  resumeCluster: giving("ends a cluster's pause", NAMED, async (service, { name }) => json(await service.resumeCluster(name))),
+  removeCluster: giving("forgets a cluster that has no autoscalers", NAMED, async (service, { name }) => {
+    await service.removeCluster(name);
+    return json({ name });
+  }),
+  freeze: giving("holds every workload of every cluster", REASON, async (service, { reason }) => json(await service.freeze(reason))),
+  thaw: giving("ends the freeze", NOTHING, async (service) => json(await service.thaw())),
+};

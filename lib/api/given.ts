@@ -1,0 +1,69 @@
+import type * as z from "zod";
+import type { ApiRequest } from "./exchange.ts";
+import { type Refusal, refusal } from "./problem.ts";
+
+type Fault = NonNullable<Refusal["errors"]>[number];
+
+/** Characters of what was given that a message repeats. */
+const SHOWN_CHARACTERS = 60;
+const shown = (text: string): string => JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
+
+const invalid = (errors: readonly Fault[]): Error =>
+  refusal("api.invalid", errors.map(({ field, message }) => `Cannot read the request: ${shown(field)} ${message}`).join("\n"), {
+    status: 400,
+    errors,
+  });
+
+const unreadable = (what: string): Error => refusal("api.invalid", `Cannot read the request: ${what}`, { status: 400 });
+
+const fieldOf = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((field, part) => (typeof part === "number" ? `${field}[${part}]` : `${field}${field === "" ? "" : "."}${String(part)}`), "");
+
+const faultsOf = (issue: z.core.$ZodIssue): readonly Fault[] => {
+  const field = fieldOf(issue.path) || "body";
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), message: "is not known" }));
+  if (issue.code === "invalid_type") return [{ field, message: issue.input === undefined ? "is missing" : `must be of type ${issue.expected}` }];
+  return [{ field, message: issue.message }];
+};
+
+const checked = <Input>(schema: z.ZodType<Input>, given: unknown): Input => {
+  const read = schema.safeParse(given, { reportInput: true });
+  if (read.success) return read.data;
+  throw invalid(read.error.issues.flatMap(faultsOf));
+};
+
+/** The parameters behind the question mark, each given once at most. Throws `api.invalid`. */
+export const queryOf = <Input>(schema: z.ZodType<Input>, { query }: ApiRequest): Input => {
+  const given = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (given.has(name)) throw invalid([{ field: name, message: "is given twice" }]);
+    given.set(name, value);
+  }
+  return checked(schema, Object.fromEntries(given));
+};
+
+/** The body as JSON. Throws `api.invalid`, `api.too-large`. */
+export const bodyOf = <Input>(schema: z.ZodType<Input>, { body }: ApiRequest, mostBytes: number): Input => {
+  if (body.length > mostBytes) {
+    throw refusal("api.too-large", `Cannot read the request: its body has ${body.length} bytes, at most ${mostBytes} are read`, { status: 413 });
+  }
+  return checked(schema, parsed(textOf(body)));
+};
+
+const textOf = (body: Uint8Array): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch {
+    throw unreadable("its body is not UTF-8");
+  }
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // The parser repeats what it was given, which may be anything.
+    const at = error instanceof Error ? /position \d+/.exec(error.message)?.[0] : undefined;
+    throw unreadable(`its body is not JSON${at === undefined ? "" : `, at ${at}`}`);
+  }
+};

@@ -1,0 +1,89 @@
+import * as z from "zod";
+import type { NewCluster, Source } from "../service/service.ts";
+
+/** Names reach keys of the tables, which are bounded: the longest is CLUSTER/NAMESPACE/NAME. */
+const NAME_CHARACTERS_MAX = 400;
+const LABEL_CHARACTERS_MAX = 63;
+const TEXT_CHARACTERS_MAX = 4_000;
+const FILE_CHARACTERS_MAX = 4_000;
+const SOURCES_MAX = 1_000;
+const PARTITIONS_MAX = 1_000;
+const NAMESPACES_MAX = 5_000;
+/** Longer than any setting can mean something for; what each may be is said by the service. */
+const LENGTH_MS_MAX = 31 * 86_400_000;
+const RATIO_MAX = 1_000;
+
+const atMost = (characters: number): string => `must have at most ${characters} characters`;
+const ascii = (most: number) =>
+  z
+    .string()
+    .max(most, atMost(most))
+    .regex(/^[!-~]+$/, "must be printable ASCII without blanks, and not empty");
+const label = ascii(LABEL_CHARACTERS_MAX);
+/** Text that every table takes: without half characters. */
+const text = (most: number) =>
+  z
+    .string()
+    .max(most, atMost(most))
+    .refine((given) => given.isWellFormed(), "must be well-formed Unicode");
+const words = text(TEXT_CHARACTERS_MAX).min(1, "must not be empty");
+
+/** RFC 3339, as milliseconds. */
+const instant = z.iso
+  .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-03-01T12:00:00Z" })
+  .transform((time) => Date.parse(time));
+const page = z.string().max(4_000, atMost(4_000));
+
+const filter = { cluster: label.exactOptional(), namespace: label.exactOptional() };
+const asked = { name: ascii(NAME_CHARACTERS_MAX), ...filter };
+
+export const FILTER = z.strictObject({ ...filter, page: page.exactOptional() });
+export const ASKED = z.strictObject(asked);
+export const ASKED_AT = z.strictObject({ ...asked, at: instant.exactOptional() });
+export const EVENTS = z.strictObject({ ...filter, name: asked.name.exactOptional(), since: instant.exactOptional(), page: page.exactOptional() });
+export const NOTHING = z.strictObject({});
+export const PAGED = z.strictObject({ page: page.exactOptional() });
+export const NAMED = z.strictObject({ name: label });
+
+const source: z.ZodType<Source> = z.strictObject({ file: text(FILE_CHARACTERS_MAX), text: z.string() });
+export const APPLY = z.strictObject({
+  sources: z.array(source).max(SOURCES_MAX, `must have at most ${SOURCES_MAX} items`),
+  ...filter,
+  dryRun: z.boolean().default(false),
+});
+export const ASKED_UNTIL = z.strictObject({ ...asked, until: instant.exactOptional() });
+export const NAMED_UNTIL = z.strictObject({ name: label, until: instant.exactOptional() });
+export const REASON = z.strictObject({ reason: words });
+
+/** A file of the caller's is no way for a function to reach a cluster. */
+const connection = z.discriminatedUnion(
+  "kind",
+  [
+    z.strictObject({ kind: z.literal("secret"), secretId: words, context: words.exactOptional() }),
+    z.strictObject({
+      kind: z.literal("eks"),
+      clusterId: words,
+      endpoint: words,
+      caData: text(20_000),
+      region: words,
+      roleArn: words.exactOptional(),
+    }),
+  ],
+  'must be "secret" or "eks": a deployed stack cannot read a kubeconfig file',
+);
+const length = z.number().min(0, "must not be negative").max(LENGTH_MS_MAX, `must be at most ${LENGTH_MS_MAX}`);
+const settings = z.strictObject({
+  tolerance: z.number().min(0, "must not be negative").max(RATIO_MAX, `must be at most ${RATIO_MAX}`).exactOptional(),
+  downscaleStabilizationMs: length.exactOptional(),
+  cpuInitializationPeriodMs: length.exactOptional(),
+  initialReadinessDelayMs: length.exactOptional(),
+});
+const partition = z.strictObject({ name: label, namespaces: z.array(label).max(NAMESPACES_MAX).exactOptional() });
+
+export const CLUSTER: z.ZodType<NewCluster> & { readonly shape: object } = z.strictObject({
+  name: label,
+  connection,
+  syncPeriodMs: length.exactOptional(),
+  partitions: z.array(partition).max(PARTITIONS_MAX).exactOptional(),
+  settings: settings.exactOptional(),
+});

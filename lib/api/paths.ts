@@ -1,0 +1,37 @@
+import type { Editing, Reading } from "../service/service.ts";
+
+/** Where each verb that looks at something is asked for, by GET. A verb of the service without a line here does not compile. */
+export const READING_PATHS = {
+  autoscalers: "/v1/autoscalers",
+  get: "/v1/autoscaler",
+  describe: "/v1/autoscaler/description",
+  explain: "/v1/autoscaler/explanation",
+  events: "/v1/events",
+  series: "/v1/series",
+  clusters: "/v1/clusters",
+  cluster: "/v1/cluster",
+  fleet: "/v1/fleet",
+} as const satisfies Readonly<Record<keyof Reading, string>>;
+
+/** Where each edit is asked for, by POST. */
+export const EDITING_PATHS = {
+  apply: "/v1/apply",
+  delete: "/v1/autoscaler/delete",
+  pause: "/v1/autoscaler/pause",
+  resume: "/v1/autoscaler/resume",
+  addCluster: "/v1/cluster/add",
+  replaceCluster: "/v1/cluster/replace",
+  pauseCluster: "/v1/cluster/pause",
+  resumeCluster: "/v1/cluster/resume",
+  removeCluster: "/v1/cluster/remove",
+  freeze: "/v1/fleet/freeze",
+  thaw: "/v1/fleet/thaw",
+} as const satisfies Readonly<Record<keyof Editing, string>>;
+
+/** For scrapers: the series as OpenMetrics text. */
+export const METRICS_PATH = "/metrics";
+
+/** Names an edit, so that a repeat of it is told from another one. */
+export const KEY_HEADER = "idempotency-key";
+
+export const PROBLEM_TYPE = "application/problem+json";

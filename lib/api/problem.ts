@@ -1,0 +1,51 @@
+import { isTidemarkError, TidemarkError } from "../model/errors.ts";
+import { isThrottle } from "../store/repeat.ts";
+import type { Said } from "./exchange.ts";
+import { PROBLEM_TYPE } from "./paths.ts";
+
+/** Why a request is refused before the service is asked. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** One for each field that is at fault. */
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+}
+
+export const refusal = (code: `api.${string}`, message: string, why: Refusal): TidemarkError<string, Refusal> =>
+  new TidemarkError(code, message, why);
+
+/** Seconds after which a caller may ask again. */
+const RETRY_AFTER = { "retry-after": "2" };
+
+/** What failed by its code, the first that covers it; whatever is not here is our own failure, and its words are for the log alone. */
+const STATUSES: readonly (readonly [code: string, status: number])[] = [
+  ["manifest", 400],
+  ["service.invalid", 400],
+  ["service.ambiguous", 400],
+  ["service.unknown", 404],
+  ["service.not-evaluated", 404],
+  ["service.busy", 503],
+  ["service", 409],
+  ["store.unclear", 503],
+  ["store.unreadable", 500],
+];
+
+/** RFC 9457 with the code of the error; `detail` is the sentence for people. */
+const problem = (status: number, code: string, detail: string, { headers, errors }: Omit<Refusal, "status"> = {}): Said => ({
+  status,
+  headers: { ...(status === 429 || status === 503 ? RETRY_AFTER : {}), ...headers },
+  type: PROBLEM_TYPE,
+  text: JSON.stringify({ status, code, detail, ...(errors && { errors }) }),
+});
+
+/** The answer to a failure. Of what we did not foresee it says where to look and nothing else: messages of others may name what is ours alone. */
+export const problemOf = (error: unknown, requestId: string): Said => {
+  if (isTidemarkError(error, "api")) {
+    const { status, ...rest } = error.details as Refusal;
+    return problem(status, error.code, error.message, rest);
+  }
+  if (isTidemarkError(error, "store.unclear") && isThrottle(error.cause)) return problem(429, error.code, error.message);
+  const [, status] = STATUSES.find(([code]) => isTidemarkError(error, code)) ?? [];
+  if (status !== undefined && isTidemarkError(error)) return problem(status, error.code, error.message);
+  return problem(500, "api.failed", `Cannot answer request "${requestId}": something failed here, and the log of the function says what`);
+};

@@ -1,0 +1,352 @@
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { apiHandler } from "../../functions/api.ts";
+import type { FunctionUrlHandler } from "../../functions/function-url.ts";
+import { ALL_ROUTES } from "../../lib/api/find-route.ts";
+import { EDITING_PATHS, READING_PATHS } from "../../lib/api/paths.ts";
+import { OPEN_METRICS_TYPE, openMetricsText } from "../../lib/report/open-metrics.ts";
+import { gathered } from "../../lib/service/gathered.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { changesOf } from "../../lib/store/changes.ts";
+import type { Tables } from "../../lib/store/tables.ts";
+import { hpa } from "../service/world/manifests.ts";
+import { recordOf } from "../service/world/shop.ts";
+import { ADA, ask, eventOf, GRACE, newWorld, type World } from "./world.ts";
+
+let world: World;
+let service: Service;
+beforeAll(async () => {
+  world = await newWorld();
+  service = openService(world.desk);
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  world.lines.length = 0;
+});
+
+const get = (path: string, query = "") => ask(world.view, { path, query });
+const post = (path: string, body: unknown, by = ADA) => ask(world.api, { path, body: JSON.stringify(body), by });
+/** As JSON carries it. */
+const carried = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+describe("the routes that show", () => {
+  it.each<readonly [path: string, query: string, wanted: () => Promise<unknown>]>([
+    [READING_PATHS.get, "name=shop%2Fweb", () => service.get({ name: "shop/web" })],
+    [READING_PATHS.get, "name=web&namespace=shop&cluster=eu-1", () => service.get({ name: "web", namespace: "shop", cluster: "eu-1" })],
+    [READING_PATHS.describe, "name=shop%2Fweb", () => service.describe({ name: "shop/web" })],
+    [READING_PATHS.explain, "name=shop%2Fweb", () => service.explain({ name: "shop/web" })],
+    [
+      READING_PATHS.explain,
+      "name=shop%2Fweb&at=2026-03-01T11:59:40Z",
+      () => service.explain({ name: "shop/web" }, Date.parse("2026-03-01T11:59:40Z")),
+    ],
+    [READING_PATHS.autoscalers, "", async () => ({ items: await gathered(service.autoscalers({})) })],
+    [READING_PATHS.autoscalers, "namespace=shop", async () => ({ items: await gathered(service.autoscalers({ namespace: "shop" })) })],
+    [
+      READING_PATHS.events,
+      "since=2026-02-20T00:00:00Z",
+      async () => ({ items: await gathered(service.events({ sinceMs: Date.parse("2026-02-20T00:00:00Z") })) }),
+    ],
+    [READING_PATHS.events, "name=shop%2Fweb", async () => ({ items: await gathered(service.events({ name: "shop/web" })) })],
+    [
+      READING_PATHS.events,
+      "since=2026-03-01T12:59:00%2B01:00",
+      async () => ({ items: await gathered(service.events({ sinceMs: Date.parse("2026-03-01T11:59:00Z") })) }),
+    ],
+    [READING_PATHS.clusters, "", async () => ({ items: await gathered(service.clusters()) })],
+    [READING_PATHS.cluster, "name=eu-1", () => service.cluster("eu-1")],
+    [READING_PATHS.fleet, "", () => service.fleet()],
+    [READING_PATHS.series, "", async () => ({ families: await service.series() })],
+  ])("answer %s?%s with what the service says", async (path, query, wanted) => {
+    const said = carried(await wanted());
+    for (const handler of [world.view, world.api]) {
+      const { status, headers, json } = await ask(handler, { path, query });
+      expect([status, headers["content-type"], headers["cache-control"]]).toEqual([200, "application/json", "no-store"]);
+      expect(json).toEqual(said);
+    }
+  });
+
+  it("answer /metrics as scrapers want it", async () => {
+    const { status, headers, text } = await get("/metrics");
+    expect([status, headers["content-type"]]).toEqual([200, OPEN_METRICS_TYPE]);
+    expect(text).toBe(openMetricsText(await service.series()));
+    expect(text).toContain("tidemark_current_replicas");
+  });
+
+  it("pack what is long for callers who take gzip, and for nobody else", async () => {
+    const asked = { path: READING_PATHS.autoscalers };
+    const plain = await ask(world.view, asked);
+    const packed = await ask(world.view, { ...asked, headers: { "accept-encoding": "gzip, deflate, br" } });
+    expect(packed.headers).toMatchObject({ "content-encoding": "gzip", vary: "accept-encoding" });
+    const result = await world.view(eventOf({ ...asked, headers: { "accept-encoding": "gzip" } }));
+    const body = typeof result === "string" ? "" : (result.body ?? "");
+    expect(gunzipSync(Buffer.from(body, "base64")).toString()).toBe(plain.text);
+    for (const none of ["identity", "br", "gzip;q=0", ""]) {
+      expect((await ask(world.view, { ...asked, headers: { "accept-encoding": none } })).headers["content-encoding"]).toBeUndefined();
+    }
+  });
+});
+
+describe("the routes that edit", () => {
+  it("record the caller that the platform verified, whatever the request claims", async () => {
+    const sources = [{ file: "one.yaml", text: hpa("edited", { namespace: "lab" }) }];
+    const applied = await ask(world.api, {
+      path: EDITING_PATHS.apply,
+      body: Buffer.from(JSON.stringify({ sources, cluster: "eu-1" })),
+      by: GRACE,
+      headers: { "x-amzn-caller": "root", from: "root@example.com" },
+    });
+    expect([applied.status, applied.json]).toEqual([
+      200,
+      {
+        applied: [
+          { cluster: "eu-1", namespace: "lab", name: "edited", kind: "HorizontalPodAutoscaler", outcome: "created", generation: 1, warnings: [] },
+        ],
+      },
+    ]);
+    expect((await post(EDITING_PATHS.pause, { name: "lab/edited", until: "2026-03-01T14:00:00Z" })).json).toMatchObject({ changed: true });
+    expect((await get(READING_PATHS.get, "name=lab/edited")).json).toMatchObject({
+      updatedBy: ADA,
+      paused: { by: ADA, until: "2026-03-01T14:00:00.000Z" },
+    });
+    const record = await recordOf(world.desk, "edited", "lab");
+    const changes = await gathered(changesOf(world.tables, record));
+    expect(changes.map(({ verb, by }) => [verb, by])).toEqual([
+      ["apply", GRACE],
+      ["pause", ADA],
+    ]);
+    expect((await post(EDITING_PATHS.resume, { name: "edited" })).json).toMatchObject({ changed: true });
+    expect((await post(EDITING_PATHS.delete, { name: "edited" })).json).toEqual({ cluster: "eu-1", namespace: "lab", name: "edited", changed: true });
+  });
+
+  it("check without storing anything in a dry run", async () => {
+    const { json } = await post(EDITING_PATHS.apply, { sources: [{ file: "a", text: hpa("dry") }], cluster: "eu-1", dryRun: true });
+    expect(json).toMatchObject({ applied: [{ name: "dry", outcome: "created", generation: 0 }] });
+    expect((await get(READING_PATHS.get, "name=dry")).status).toBe(404);
+  });
+
+  it("add, replace, pause, resume and remove a cluster", async () => {
+    const eks = { kind: "eks", clusterId: "c", endpoint: "https://c", caData: "Q0E=", region: "eu-central-1" };
+    const secret = { kind: "secret", secretId: "tidemark-prod/new" };
+    expect((await post(EDITING_PATHS.addCluster, { name: "new", connection: secret, partitions: [{ name: "rest" }] })).json).toMatchObject({
+      name: "new",
+      connection: secret,
+      partitions: [{ name: "rest", namespaces: "all others" }],
+    });
+    const replaced = { name: "new", connection: eks, syncPeriodMs: 30_000, settings: { tolerance: 0.2 } };
+    expect((await post(EDITING_PATHS.replaceCluster, replaced)).json).toMatchObject({
+      connection: eks,
+      syncPeriodSeconds: 30,
+      settings: { tolerance: 0.2 },
+    });
+    expect((await post(EDITING_PATHS.pauseCluster, { name: "new" })).json).toMatchObject({ paused: { by: ADA } });
+    expect((await post(EDITING_PATHS.resumeCluster, { name: "new" })).json).not.toHaveProperty("paused");
+    expect((await post(EDITING_PATHS.removeCluster, { name: "new" })).json).toEqual({ name: "new" });
+  });
+
+  it("freeze and thaw the fleet", async () => {
+    expect((await post(EDITING_PATHS.freeze, { reason: "drill" }, GRACE)).json).toMatchObject({ frozen: { by: GRACE, reason: "drill" } });
+    expect((await get(READING_PATHS.fleet)).json).toMatchObject({ frozen: { by: GRACE } });
+    expect((await post(EDITING_PATHS.thaw, {})).json).toEqual({});
+  });
+
+  it("are not there at the URL that only shows", async () => {
+    for (const { path } of ALL_ROUTES.filter(({ kind }) => kind === "editing")) {
+      const { status, json } = await ask(world.view, { path, body: JSON.stringify({ name: "shop/web", reason: "x" }) });
+      expect([status, json]).toEqual([
+        403,
+        { status: 403, code: "api.read-only", detail: `Cannot POST "${path}": this URL only shows; edits have a URL of their own` },
+      ]);
+    }
+    expect(await service.get({ name: "shop/web" })).not.toHaveProperty("paused");
+  });
+});
+
+describe("refusals", () => {
+  const source = (text: string) => ({ sources: [{ file: "a.yaml", text }], cluster: "eu-1" });
+
+  it.each<readonly [what: string, path: string, body: unknown, status: number, code: string, detail: string | RegExp]>([
+    ["an unknown name", EDITING_PATHS.pause, { name: "wbe", namespace: "shop" }, 404, "service.unknown", /: the nearest name is "web"$/],
+    ["a name in two places", EDITING_PATHS.pause, { name: "web" }, 400, "service.ambiguous", /^Cannot choose autoscaler "web": /],
+    [
+      "a wrong manifest",
+      EDITING_PATHS.apply,
+      source(hpa("x", { max: 1 })),
+      400,
+      "manifest.invalid",
+      /^Cannot accept "a\.yaml", line \d+: spec\.maxReplicas /,
+    ],
+    ["no manifest", EDITING_PATHS.apply, source("a: [1"), 400, "manifest.unreadable", /^Cannot read "a\.yaml", line 1/],
+    [
+      "a cluster that is there",
+      EDITING_PATHS.addCluster,
+      { name: "eu-1", connection: { kind: "secret", secretId: "s" } },
+      409,
+      "service.exists",
+      'Cannot add cluster "eu-1": there is one of that name',
+    ],
+    ["a cluster in use", EDITING_PATHS.removeCluster, { name: "eu-1" }, 409, "service.in-use", /^Cannot remove cluster "eu-1": it has autoscalers/],
+    [
+      "a period out of bounds",
+      EDITING_PATHS.addCluster,
+      { name: "x", connection: { kind: "secret", secretId: "s" }, syncPeriodMs: 1 },
+      400,
+      "service.invalid",
+      'Cannot add cluster "x": its sync period is 0.001 s, must be 5 s to 15 min',
+    ],
+  ])("of %s have the status, code and sentence of their error", async (_what, path, body, status, code, detail) => {
+    const { json, headers, ...answered } = await post(path, body);
+    expect([answered.status, headers["content-type"]]).toEqual([status, "application/problem+json"]);
+    expect(json).toEqual({ status, code, detail: typeof detail === "string" ? detail : expect.stringMatching(detail) });
+  });
+
+  it.each<readonly [path: string, body: unknown, errors: readonly (readonly [field: string, message: string])[]]>([
+    [EDITING_PATHS.pause, {}, [["name", "is missing"]]],
+    [EDITING_PATHS.pause, { name: "" }, [["name", "must be printable ASCII without blanks, and not empty"]]],
+    [EDITING_PATHS.pause, { name: "a b" }, [["name", "must be printable ASCII without blanks, and not empty"]]],
+    [EDITING_PATHS.pause, { name: "a".repeat(401) }, [["name", "must have at most 400 characters"]]],
+    [EDITING_PATHS.pause, { name: "web", cluster: "c".repeat(64) }, [["cluster", "must have at most 63 characters"]]],
+    [EDITING_PATHS.pause, { name: "web", until: "tomorrow" }, [["until", "must be an RFC 3339 time such as 2026-03-01T12:00:00Z"]]],
+    [EDITING_PATHS.pause, { name: "web", by: "root" }, [["by", "is not known"]]],
+    [EDITING_PATHS.pause, [], [["body", "must be of type object"]]],
+    [EDITING_PATHS.apply, { sources: [{ file: "a", text: 3 }] }, [["sources[0].text", "must be of type string"]]],
+    [
+      EDITING_PATHS.addCluster,
+      { name: "x", connection: { kind: "kubeconfig", path: "/etc/passwd" } },
+      [["connection.kind", 'must be "secret" or "eks": a deployed stack cannot read a kubeconfig file']],
+    ],
+    [
+      EDITING_PATHS.addCluster,
+      { name: "x", connection: { kind: "secret", secretId: "s" }, settings: { tolerance: -1 } },
+      [["settings.tolerance", "must not be negative"]],
+    ],
+    [EDITING_PATHS.freeze, { reason: "\ud800" }, [["reason", "must be well-formed Unicode"]]],
+  ])("of %s %j name the field", async (path, body, errors) => {
+    const { status, json } = await post(path, body);
+    expect(status).toBe(400);
+    expect(json).toEqual({
+      status: 400,
+      code: "api.invalid",
+      detail: errors.map(([field, message]) => `Cannot read the request: "${field}" ${message}`).join("\n"),
+      errors: errors.map(([field, message]) => ({ field, message })),
+    });
+  });
+
+  it.each([
+    ["name=a&name=b", '"name" is given twice'],
+    ["", '"name" is missing'],
+    ["name=web&until=2026", '"until" is not known'],
+    ["name=%ff", '"name" must be printable ASCII without blanks, and not empty'],
+  ])("of the parameters %s name the field", async (query, words) => {
+    expect((await get(READING_PATHS.get, query)).json).toMatchObject({
+      status: 400,
+      code: "api.invalid",
+      detail: `Cannot read the request: ${words}`,
+    });
+  });
+
+  it.each([
+    ["no JSON", "{oops", "its body is not JSON, at position 1"],
+    ["half a JSON", '{"name": "web"', "its body is not JSON, at position 14"],
+    ["nothing", "", "its body is not JSON"],
+    ["no UTF-8", Buffer.from([0x22, 0xff, 0x22]), "its body is not UTF-8"],
+  ])("of %s say so, and repeat nothing of it", async (_what, body, words) => {
+    const { status, json } = await ask(world.api, { path: EDITING_PATHS.pause, method: "POST", body });
+    expect([status, json]).toEqual([400, { status: 400, code: "api.invalid", detail: `Cannot read the request: ${words}` }]);
+  });
+
+  it.each([
+    [EDITING_PATHS.pause, 65_536],
+    [EDITING_PATHS.addCluster, 131_072],
+    [EDITING_PATHS.apply, 5_000_000],
+  ])("of a body for %s of more than %i bytes come before it is read", async (path, most) => {
+    const fits = await ask(world.api, { path, body: " ".repeat(most) });
+    expect(fits.json).toMatchObject({ status: 400 });
+    const { status, json } = await ask(world.api, { path, body: " ".repeat(most + 1) });
+    expect([status, json]).toEqual([
+      413,
+      { status: 413, code: "api.too-large", detail: `Cannot read the request: its body has ${most + 1} bytes, at most ${most} are read` },
+    ]);
+  });
+
+  it("of an unknown path say what there is, of a wrong method which one", async () => {
+    for (const path of ["/", "/v1", "/v1/autoscalers/", "/v2/events", "//v1/events", "/metrics/x"]) {
+      expect((await get(path)).json).toEqual({
+        status: 404,
+        code: "api.unknown-route",
+        detail: `Cannot find "${path}": there are ${ALL_ROUTES.map((route) => route.path).join(", ")}`,
+      });
+    }
+    for (const { path, method } of ALL_ROUTES) {
+      for (const wrong of ["GET", "POST", "DELETE", "HEAD", "OPTIONS"].filter((other) => other !== method)) {
+        const { status, headers, json } = await ask(world.api, { path, method: wrong, body: "{}" });
+        expect([status, headers["allow"]]).toEqual([405, method]);
+        expect(json).toMatchObject({ code: "api.method", detail: `Cannot "${wrong}" "${path}": it takes ${method}` });
+      }
+    }
+  });
+
+  it("of everybody come first where the platform verified nobody", async () => {
+    for (const handler of [world.api, world.view]) {
+      for (const by of [null, ""]) {
+        const { status, json } = await ask(handler, { path: READING_PATHS.fleet, by });
+        expect([status, json]).toMatchObject([403, { code: "api.no-identity" }]);
+      }
+    }
+  });
+});
+
+describe("failures", () => {
+  const failing = (send: Tables["client"]["send"], repeats = true): FunctionUrlHandler => {
+    const { tables, insert, clock, newUid } = world.desk;
+    const broken = { ...tables, client: { send }, ...(repeats ? { wait: async () => {} } : {}) };
+    return apiHandler({ tables: broken, insert, clock, newUid, teller: { line: (line) => void world.lines.push(line) } });
+  };
+  const rejecting = (error: Error): FunctionUrlHandler => failing((() => Promise.reject(error)) as never);
+  const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
+  const SECRET = "User: arn:aws:sts::123456789012:assumed-role/tidemark-prod-api is not authorized to perform dynamodb:Query";
+
+  it("that nobody foresaw tell the caller nothing but where to look, and the log everything", async () => {
+    const { status, text, json } = await ask(rejecting(named("AccessDeniedException", SECRET)), { path: READING_PATHS.clusters, requestId: "r-7" });
+    expect(status).toBe(500);
+    expect(json).toEqual({
+      status: 500,
+      code: "api.failed",
+      detail: 'Cannot answer request "r-7": something failed here, and the log of the function says what',
+    });
+    expect(text).not.toMatch(/arn:|\.ts|at /);
+    expect(world.lines).toMatchObject([
+      { level: "error", message: "Answered GET /v1/clusters with 500", fields: { requestId: "r-7", by: ADA, error: { message: SECRET } } },
+    ]);
+  });
+
+  it("of the tables are 503 while they are unclear, 429 while they are asked too often, each with when to come again", async () => {
+    const unclear = await ask(rejecting(named("InternalServerError", "x")), { path: READING_PATHS.clusters });
+    expect([unclear.status, unclear.headers["retry-after"], unclear.json]).toEqual([
+      503,
+      "2",
+      { status: 503, code: "store.unclear", detail: "Cannot list the clusters: no clear answer after 8 attempts" },
+    ]);
+    const throttled = await ask(rejecting(named("ProvisionedThroughputExceededException", "x")), { path: READING_PATHS.clusters });
+    expect([throttled.status, throttled.headers["retry-after"], throttled.json]).toMatchObject([429, "2", { status: 429 }]);
+  });
+});
+
+describe("the log", () => {
+  it("has one line a request: who asked for what, how it ended, how long it took", async () => {
+    await get(READING_PATHS.get, "name=shop/web");
+    await get(READING_PATHS.get, "name=wbe&namespace=shop");
+    await get(`/${"x".repeat(500)}`);
+    expect(world.lines).toMatchObject([
+      {
+        level: "info",
+        message: "Answered GET /v1/autoscaler with 200",
+        fields: { method: "GET", path: "/v1/autoscaler", status: 200, by: ADA, tookMs: expect.any(Number), bytes: expect.any(Number) },
+      },
+      { level: "warn", message: "Answered GET /v1/autoscaler with 404", fields: { status: 404, refusal: expect.stringContaining('"wbe"') } },
+      { level: "warn", fields: { status: 404, path: `/${"x".repeat(99)}` } },
+    ]);
+    expect(JSON.stringify(world.lines[0])).not.toContain("shop/web");
+  });
+});

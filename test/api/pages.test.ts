@@ -1,0 +1,156 @@
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ApiDesk, answer } from "../../lib/api/api.ts";
+import { pageToken } from "../../lib/api/page-token.ts";
+import { READING_PATHS } from "../../lib/api/paths.ts";
+import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
+import { gathered } from "../../lib/service/gathered.ts";
+import { openReading } from "../../lib/service/open.ts";
+import type { EventQuery, Reading } from "../../lib/service/service.ts";
+import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/events.ts";
+import { NOON } from "../service/world/desk.ts";
+import { event } from "../store/records.ts";
+import { ADA, newWorld, type World } from "./world.ts";
+
+const EVENTS = 60;
+let world: World;
+let reading: Reading;
+beforeAll(async () => {
+  world = await newWorld();
+  reading = openReading(world.desk);
+  const events = Array.from({ length: EVENTS }, (_, at) =>
+    event({
+      id: `uid-9:${at}`,
+      uid: autoscalerUid("uid-9"),
+      cluster: clusterName(at % 3 === 0 ? "us-1" : "eu-1"),
+      namespace: namespace("lab"),
+      name: autoscalerName("many"),
+      // Several at one instant, over twelve days.
+      atMs: NOON - 12 * DAY_MS + Math.floor(at / 4) * 19 * 3_600_000,
+      settledMs: NOON,
+    }),
+  );
+  await insertEvents(world.desk.insert, events);
+});
+afterAll(() => world.close());
+
+interface Limits {
+  readonly bytes: number;
+  readonly ms: number;
+}
+interface PageJson {
+  readonly items: readonly unknown[];
+  readonly next?: string;
+}
+
+/** One page, under other limits than those of the function. */
+const page = async (path: string, query: string, limits: Limits, clock = () => NOON) => {
+  const desk: ApiDesk = { reading, clock, tell: () => {}, limits };
+  const request = { method: "GET", path, query, headers: {}, body: new Uint8Array(), by: ADA, id: "r" };
+  const { status, body } = await answer(desk, request);
+  return { status, json: JSON.parse(String(body)) as PageJson, bytes: Buffer.byteLength(body) };
+};
+
+/** Every page of a list, in turn. */
+const pages = async (path: string, query: string, limits: Limits, clock?: () => number): Promise<readonly PageJson[]> => {
+  const all: PageJson[] = [];
+  for (let token: string | undefined = ""; token !== undefined; token = all.at(-1)?.next) {
+    const { status, json } = await page(path, `${query}${token === "" ? "" : `&page=${token}`}`, limits, clock);
+    expect(status).toBe(200);
+    all.push(json);
+  }
+  return all;
+};
+const itemsOf = (all: readonly PageJson[]): readonly unknown[] => all.flatMap(({ items }) => items);
+const carried = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const SINCE = `since=${new Date(NOON - 13 * DAY_MS).toISOString()}`;
+
+describe("a list", () => {
+  it.each<readonly [path: string, query: string, wanted: () => Promise<readonly unknown[]>]>([
+    [READING_PATHS.autoscalers, "", () => gathered(reading.autoscalers({}))],
+    [READING_PATHS.autoscalers, "namespace=shop", () => gathered(reading.autoscalers({ namespace: "shop" }))],
+    [READING_PATHS.clusters, "", () => gathered(reading.clusters())],
+    [READING_PATHS.events, SINCE, () => gathered(reading.events({ sinceMs: NOON - 13 * DAY_MS }))],
+    [READING_PATHS.events, `${SINCE}&namespace=lab`, () => gathered(reading.events({ sinceMs: NOON - 13 * DAY_MS, namespace: "lab" }))],
+    [READING_PATHS.events, "name=lab/many&cluster=eu-1", () => gathered(reading.events({ name: "lab/many", cluster: "eu-1" }))],
+  ])("%s?%s is the same however it is cut", async (path, query, wanted) => {
+    const whole = carried(await wanted());
+    expect(itemsOf(await pages(path, query, { bytes: Number.POSITIVE_INFINITY, ms: 60_000 }))).toEqual(whole);
+    const single = await pages(path, query, { bytes: 1, ms: 60_000 });
+    expect(itemsOf(single)).toEqual(whole);
+    expect(Math.max(...single.map(({ items }) => items.length))).toBe(1);
+    expect(itemsOf(await pages(path, query, { bytes: 2_500, ms: 60_000 }))).toEqual(whole);
+  });
+
+  it("ends a page where its bytes are over, one item at most above", async () => {
+    const longest = Math.max(...(await gathered(reading.events({ sinceMs: NOON - 13 * DAY_MS }))).map((one) => JSON.stringify(one).length));
+    const { bytes, json } = await page(READING_PATHS.events, SINCE, { bytes: 3_000, ms: 60_000 });
+    expect(json.items.length).toBeGreaterThan(1);
+    expect(bytes).toBeLessThan(3_000 + longest + 600);
+  });
+
+  it("ends a page where its time is over, and goes on from there though nothing was found", async () => {
+    // Each look at the clock takes a second.
+    let nowMs = NOON;
+    const clock = (): number => (nowMs += 1_000);
+    const slow = await pages(READING_PATHS.events, "since=2025-12-01T00:00:00Z", { bytes: 1_000_000, ms: 1 }, clock);
+    expect(slow.some(({ items, next }) => items.length === 0 && next !== undefined)).toBe(true);
+    expect(itemsOf(slow)).toEqual(carried(await gathered(reading.events({ sinceMs: Date.parse("2025-12-01T00:00:00Z") }))));
+  });
+
+  it("shows no event that came after its first page", async () => {
+    const first = await page(READING_PATHS.events, SINCE, { bytes: 1, ms: 60_000 });
+    world.set(NOON + 60_000);
+    await insertEvents(world.desk.insert, [event({ id: "later:1", cluster: clusterName("eu-1"), atMs: NOON + 30_000, settledMs: NOON + 30_000 })]);
+    const rest = await pages(READING_PATHS.events, `${SINCE}&page=${first.json.next}`, { bytes: 1_000_000, ms: 60_000 });
+    expect(JSON.stringify(rest)).not.toContain("later:1");
+    world.set(NOON);
+  });
+});
+
+describe("the token of a page", () => {
+  const place = { cluster: "eu-1", namespace: "shop", name: "api" };
+  const detail = 'Cannot read the request: "page" is no place in this list: give the page of the answer before, and the same other parameters';
+
+  it.each([
+    ["made for another question", "namespace=shop", pageToken({}, place)],
+    ["made for another list", "", pageToken({}, { name: "eu-1" })],
+    ["with more in it", "", pageToken({}, { ...place, more: 1 })],
+    ["that is no token", "", "nonsense"],
+    ["that is empty", "", ""],
+    ["of another version", "", Buffer.from(JSON.stringify([2, "[]", place])).toString("base64url")],
+  ])("%s is refused", async (_what, query, token) => {
+    const { status, json } = await page(READING_PATHS.autoscalers, `${query}&page=${token}`, { bytes: 1, ms: 1 });
+    expect([status, json]).toMatchObject([400, { code: "api.invalid", detail }]);
+  });
+
+  it("is good for the same question in any order", async () => {
+    const token = pageToken({ namespace: "shop", cluster: "eu-1" }, place);
+    const { json } = await page(READING_PATHS.autoscalers, `cluster=eu-1&page=${token}&namespace=shop`, { bytes: 1_000_000, ms: 60_000 });
+    expect(json.items).toMatchObject([{ name: "late" }, { name: "web" }]);
+  });
+
+  it("reaches no further than what is kept", async () => {
+    const asked: EventQuery[] = [];
+    const empty: Reading = {
+      ...reading,
+      events: (query) => {
+        asked.push(query);
+        return Readable.from([]);
+      },
+    };
+    const far = { untilMs: 8_640_000_000_000_000, fromMs: 0 };
+    const request = {
+      method: "GET",
+      path: READING_PATHS.events,
+      query: `page=${pageToken({}, far)}`,
+      headers: {},
+      body: new Uint8Array(),
+      by: ADA,
+      id: "r",
+    };
+    const { status } = await answer({ reading: empty, clock: () => NOON, tell: () => {} }, request);
+    expect([status, asked[0]?.sinceMs, asked.at(-1)?.untilMs]).toEqual([200, NOON - EVENT_DAYS_KEPT * DAY_MS, NOON]);
+    expect(asked).toHaveLength(99);
+  });
+});

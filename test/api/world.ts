@@ -1,0 +1,101 @@
+import type { LambdaFunctionURLEvent } from "aws-lambda";
+import { apiHandler } from "../../functions/api.ts";
+import type { FunctionUrlHandler } from "../../functions/function-url.ts";
+import { viewHandler } from "../../functions/view.ts";
+import type { LogLine } from "../../lib/report/log-lines.ts";
+import { type World as DeskWorld, newWorld as newDesk } from "../service/world/desk.ts";
+import { fillShop } from "../service/world/shop.ts";
+
+export const ADA = "arn:aws:iam::123456789012:user/ada";
+export const GRACE = "arn:aws:sts::123456789012:assumed-role/Operators/grace";
+
+export interface Asked {
+  readonly method?: string;
+  readonly path: string;
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Absent: the platform verified nobody. */
+  readonly by?: string | null;
+  readonly requestId?: string;
+}
+
+let requests = 0;
+
+/** An event as a function URL with IAM makes it (payload format 2.0): a body that is no text comes as base64, cookies and parameters are absent where there are none. */
+export const eventOf = ({ method, path, query = "", headers = {}, body, by = ADA, requestId }: Asked): LambdaFunctionURLEvent => {
+  const domainPrefix = "abcdefghij";
+  const domainName = `${domainPrefix}.lambda-url.eu-central-1.on.aws`;
+  const verb = method ?? (body === undefined ? "GET" : "POST");
+  const isBase64Encoded = body !== undefined && typeof body !== "string";
+  const iam = {
+    accessKey: "AKIA",
+    accountId: "123456789012",
+    callerId: "AIDA",
+    cognitoIdentity: null,
+    principalOrgId: null,
+    userArn: by,
+    userId: "AIDA",
+  };
+  return {
+    version: "2.0",
+    routeKey: "$default",
+    rawPath: path,
+    rawQueryString: query,
+    headers: { host: domainName, "x-forwarded-proto": "https", ...headers },
+    requestContext: {
+      accountId: "123456789012",
+      apiId: domainPrefix,
+      ...(by !== null && { authorizer: { iam } }),
+      domainName,
+      domainPrefix,
+      http: { method: verb, path, protocol: "HTTP/1.1", sourceIp: "127.0.0.1", userAgent: "test" },
+      requestId: requestId ?? `request-${++requests}`,
+      routeKey: "$default",
+      stage: "$default",
+      time: "01/Mar/2026:12:00:00 +0000",
+      timeEpoch: 1_772_366_400_000,
+    },
+    ...(body !== undefined && { body: isBase64Encoded ? Buffer.from(body).toString("base64") : String(body) }),
+    isBase64Encoded,
+  };
+};
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  /** Absent where the answer is no JSON, or is packed. */
+  readonly json: unknown;
+}
+
+/** Sends one request to a handler, as the platform does. */
+export const ask = async (handler: FunctionUrlHandler, asked: Asked): Promise<Answered> => {
+  const result = await handler(eventOf(asked));
+  if (typeof result === "string") throw new Error("an answer has a status");
+  const bytes = Buffer.from(result.body ?? "", result.isBase64Encoded ? "base64" : "utf8");
+  const text = bytes.toString("utf8");
+  const type = String(result.headers?.["content-type"]);
+  return {
+    status: result.statusCode ?? 0,
+    headers: result.headers ?? {},
+    text,
+    json: /json/.test(type) && !result.isBase64Encoded ? JSON.parse(text) : undefined,
+  };
+};
+
+export interface World extends DeskWorld {
+  readonly api: FunctionUrlHandler;
+  readonly view: FunctionUrlHandler;
+  readonly lines: LogLine[];
+}
+
+/** The two functions over the shop of the service's tests, on tables of their own. */
+export const newWorld = async (): Promise<World> => {
+  const world = await newDesk();
+  await fillShop(world);
+  const { tables, insert, clock, newUid } = world.desk;
+  const lines: LogLine[] = [];
+  const teller = { line: (line: LogLine) => void lines.push(line) };
+  return { ...world, lines, api: apiHandler({ tables, insert, clock, newUid, teller }), view: viewHandler({ tables, clock, teller }) };
+};
