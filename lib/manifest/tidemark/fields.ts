@@ -109,8 +109,8 @@ export const SPEC_FIELDS = {
   }),
   scaleUp: rules("up", 0, UP_POLICIES),
   scaleDown: rules("down", 300, DOWN_POLICIES),
-  flapBudget: group("How often the count may turn round; used up, it may still grow and does not shrink.", {
-    reversals: integer("Turns allowed.", { required: true, least: 1, most: MOST_REVERSALS }),
+  flapBudget: group("How often the count may turn round. It may always grow, and shrinks only while a turn is left for the way up again.", {
+    reversals: integer("At most so many scales against the direction of the one before.", { required: true, least: 1, most: MOST_REVERSALS }),
     periodSeconds: integer("In how long.", { required: true, least: 1, most: HOUR }),
   }),
   idle: group("Scale to zero, or to another count below minReplicas, while no metric is above its activation threshold.", {

@@ -115,6 +115,16 @@ const numbersOf = (value: unknown): readonly number[] => {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(numbersOf) : [];
 };
 
+/** The most scales against the direction of the one before that lie inside any period. */
+const mostTurns = (told: readonly Told[], periodMs: number): number => {
+  const moves = told.filter(({ from, count }) => count !== from).map(({ from, count, nowMs }) => ({ up: count > from, atMs: nowMs }));
+  const turnsUntil = (endMs: number): number => {
+    const within = moves.filter(({ atMs }) => atMs <= endMs && atMs > endMs - periodMs);
+    return within.filter(({ up }, index) => index > 0 && within[index - 1]?.up !== up).length;
+  };
+  return Math.max(0, ...moves.map(({ atMs }) => turnsUntil(atMs)));
+};
+
 describe("the native rules", () => {
   it("never leave min and max once inside, but for the idle count", () => {
     fc.assert(
@@ -182,6 +192,18 @@ describe("the native rules", () => {
           const window = (count > from ? scaleUp : scaleDown).forbiddenAfterEventSeconds ?? 0;
           expect(nowMs - (before.status.lastScaleMs ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(window * 1000);
         }
+      }),
+      RUNS,
+    );
+  });
+
+  it("never turn round more often within a period than the flap budget says, and never refuse to grow for it", () => {
+    fc.assert(
+      fc.property(spec, fc.integer({ min: 1, max: 3 }), fc.constantFrom(60, 600), story, (given, reversals, periodSeconds, steps) => {
+        const told = play({ ...given, flapBudget: { reversals, periodSeconds } }, given.minReplicas + 2, steps);
+        expect(mostTurns(told, periodSeconds * 1000)).toBeLessThanOrEqual(reversals);
+        const held = told.flatMap(({ decision, from }) => decision.steps.map((step) => ({ ...step, from })));
+        expect(held.filter(({ limit, before, from }) => limit?.reason === "FlapBudget" && before > from)).toEqual([]);
       }),
       RUNS,
     );

@@ -342,16 +342,47 @@ describe("flapBudget", () => {
         [660, low],
       ]),
     ).toEqual([9, 2, 9, 9, 2]));
-  it("of one allows one turn", () => {
+  it("of one lets a workload that shrank grow again, and one that grew stay", () => {
     const once = native({ flapBudget: { reversals: 1, periodSeconds: 600 } });
+    const down = (from: number): readonly number[] =>
+      counts(once, from, [
+        [0, low],
+        [60, high],
+        [120, low],
+        [659, low],
+        [660, low],
+      ]);
+    expect(down(9)).toEqual([2, 9, 9, 9, 2]);
     expect(
       counts(once, 2, [
         [0, high],
-        [60, low],
-        [120, high],
-        [180, low],
+        [599, low],
+        [600, low],
       ]),
-    ).toEqual([9, 2, 9, 9]);
+    ).toEqual([9, 9, 2]);
+  });
+  it("keeps shrinking in the direction it has, which turns nothing round", () =>
+    expect(
+      counts(spec, 9, [
+        [0, { load: 70 }],
+        [60, { load: 50 }],
+        [120, low],
+      ]),
+    ).toEqual([7, 5, 2]));
+  it("says how many are made, and when there is room", () => {
+    const scaled = scaledBefore(spec, 60, 2, 9, scaledBefore(spec, 120, 9, 2, scaledBefore(spec, 180, 2, 9)));
+    const { decision } = sync(spec, { replicas: 9, values: low, windows: scaled });
+    expect(decision.steps.at(-1)).toEqual({
+      step: "flap",
+      before: 2,
+      after: 9,
+      limit: {
+        reason: "FlapBudget",
+        value: 2,
+        message: "2 of 2 reversals within 600 s are made, and the last one is kept for the way up",
+        untilMs: NOON + 480_000,
+      },
+    });
   });
 });
 

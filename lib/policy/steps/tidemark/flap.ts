@@ -1,22 +1,47 @@
+import type { FlapBudget } from "../../../model/spec-native.ts";
 import type { Memory } from "../../../model/windows.ts";
 import { type NativeStep, stepped } from "./sync.ts";
 
-/** Once so many reversals lie inside the period, the workload stays at the larger count: a scale down waits, a scale up never does. */
+/**
+ * At most so many reversals per period. A scale up is never refused, so each scale down must leave one for the way up again: without it the workload stays at the larger
+ * count, the safer one. A reversal is a scale against the direction of the one before it, both inside the period.
+ */
 export const flap: NativeStep = (sync) => {
   const { input, current, count } = sync;
   const { flapBudget } = input.spec;
   if (!flapBudget || count >= current) return stepped(sync, "flap", count);
-  const turns = turnsOf(input.windows.memory).filter(({ atMs }) => atMs > input.nowMs - flapBudget.periodSeconds * 1000);
-  if (turns.length < flapBudget.reversals) return stepped(sync, "flap", count);
-  // Room comes when so many have left that fewer than the budget remain.
-  const leaving = turns.at(-flapBudget.reversals);
-  const message = `${turns.length} reversals within ${flapBudget.periodSeconds} s use up the budget of ${flapBudget.reversals}`;
-  const limit = { reason: "FlapBudget", value: flapBudget.reversals, message };
-  return stepped(sync, "flap", current, leaving ? { ...limit, untilMs: leaving.atMs + flapBudget.periodSeconds * 1000 } : limit);
+  const scales = scalesWithin(input.windows.memory, flapBudget, input.nowMs);
+  if (leavesTheWayUp(scales, flapBudget)) return stepped(sync, "flap", count);
+  const { reversals, periodSeconds } = flapBudget;
+  const message = `${reversalsOf(scales)} of ${reversals} reversals within ${periodSeconds} s are made, and the last one is kept for the way up`;
+  const limit = { reason: "FlapBudget", value: reversals, message };
+  const room = roomMs(scales, flapBudget);
+  return stepped(sync, "flap", current, room === undefined ? limit : { ...limit, untilMs: room });
 };
 
-/** The scales, oldest first, that went the other way than the one before. Of two at one instant the one up comes first. */
-export const turnsOf = ({ scaleUps, scaleDowns }: Pick<Memory, "scaleUps" | "scaleDowns">): readonly { readonly atMs: number }[] =>
+interface Scaled {
+  readonly atMs: number;
+  readonly up: boolean;
+}
+
+/** The scales inside the period, oldest first; one exactly as old as the period has left. Of two at one instant the one up comes first. */
+export const scalesWithin = (
+  { scaleUps, scaleDowns }: Pick<Memory, "scaleUps" | "scaleDowns">,
+  { periodSeconds }: FlapBudget,
+  nowMs: number,
+): readonly Scaled[] =>
   [...scaleUps.map(({ atMs }) => ({ atMs, up: true })), ...scaleDowns.map(({ atMs }) => ({ atMs, up: false }))]
-    .toSorted((one, other) => one.atMs - other.atMs)
-    .filter(({ up }, index, all) => index > 0 && all[index - 1]?.up !== up);
+    .filter(({ atMs }) => atMs > nowMs - periodSeconds * 1000)
+    .toSorted((one, other) => one.atMs - other.atMs);
+
+export const reversalsOf = (scales: readonly Pick<Scaled, "up">[]): number =>
+  scales.filter(({ up }, index) => index > 0 && scales[index - 1]?.up !== up).length;
+
+const leavesTheWayUp = (scales: readonly Scaled[], { reversals }: FlapBudget): boolean =>
+  reversalsOf([...scales, { up: false }, { up: true }]) <= reversals;
+
+/** When enough of the scales have left for one down, if there is none before. */
+const roomMs = (scales: readonly Scaled[], budget: FlapBudget): number | undefined => {
+  const last = scales.find((_, index) => leavesTheWayUp(scales.slice(index + 1), budget));
+  return last && last.atMs + budget.periodSeconds * 1000;
+};
