@@ -35,6 +35,8 @@ export interface AdmitOptions {
   /** The manifest that this one replaces, as it was given. */
   readonly old?: unknown;
   readonly oldGeneration?: number;
+  /** Of the cluster that it is for, to warn of windows that are shorter; 15 where none is known. */
+  readonly syncPeriodSeconds?: number;
   /** Forms to accept; all that Tidemark knows unless said otherwise. */
   readonly forms?: readonly Form[];
 }
@@ -45,7 +47,7 @@ export const admit = (document: unknown, options: AdmitOptions = {}): Admission 
   const form = formOf(document, forms);
   if ("because" in form) return form;
   const old = options.old === undefined ? undefined : outcomeOfOld(options.old, forms);
-  const reading = newReading();
+  const reading = newReading(false, options.syncPeriodSeconds);
   const outcome = form.admit(document, reading, old);
   const { warnings } = reading;
   const ofTheUnread = speaksOfTheUnread(reading.problems);

@@ -13,7 +13,12 @@ export interface Reading {
   readonly warnings: Warning[];
   /** Names of fields match whatever their capitals, as in JSON that travels in annotations (hpa.md 1.2). */
   readonly anyCase: boolean;
+  /** How often the cluster is synced that it is read for. */
+  readonly syncPeriodSeconds: number;
 }
+
+/** Sync period of a cluster that says nothing of it, and where no cluster is known. */
+export const DEFAULT_SYNC_PERIOD_SECONDS = 15;
 
 /** More warnings than this tell nobody anything. */
 const MAX_WARNINGS = 50;
@@ -21,7 +26,12 @@ const MAX_WARNINGS = 50;
 const MAX_QUANTITY_CHARACTERS = 256;
 const INT32 = 2 ** 31;
 
-export const newReading = (anyCase = false): Reading => ({ problems: [], warnings: [], anyCase });
+export const newReading = (anyCase = false, syncPeriodSeconds = DEFAULT_SYNC_PERIOD_SECONDS): Reading => ({
+  problems: [],
+  warnings: [],
+  anyCase,
+  syncPeriodSeconds,
+});
 
 const wrong = (path: string, wanted: string, value: unknown, reading: Reading): undefined => {
   reading.problems.push(wrongType(path, wanted, value));

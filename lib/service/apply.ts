@@ -83,12 +83,12 @@ const namedBefore = (places: Map<string, string>, { given, applied }: Planned): 
 };
 
 const planOne = async (desk: Desk, cluster: ClusterRecord, given: Given): Promise<Planned | { readonly lines: readonly string[] }> => {
-  const alone = check(given, undefined);
+  const alone = check(given, undefined, cluster.syncPeriodMs);
   if (alone.kind === "refused") return { lines: alone.lines };
   const { metadata } = alone.admitted;
   const ref = { cluster: cluster.name, namespace: namespace(metadata.namespace), name: autoscalerName(metadata.name) };
   const old = await getAutoscaler(desk.tables, ref);
-  const checked = old ? check(given, old) : alone;
+  const checked = old ? check(given, old, cluster.syncPeriodMs) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, stored, spec } = checked.admitted;
   const outcome = !old ? "created" : changed ? "configured" : "unchanged";

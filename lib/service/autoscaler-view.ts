@@ -6,7 +6,7 @@ import type { Found } from "./find.ts";
 import { unmeasured } from "./metric-targets.ts";
 import type { Evaluated } from "./partition-data.ts";
 import { timeText } from "./time-text.ts";
-import type { AutoscalerState, AutoscalerView, DecisionView, EventView, FrozenView, PauseView, StepView } from "./views.ts";
+import type { AutoscalerState, AutoscalerView, DecisionView, EventView, FrozenView, MetricView, PauseView, StepView } from "./views.ts";
 
 /** Everything that is known of one autoscaler, before it is put into words. */
 export interface Known extends Found {
@@ -72,14 +72,22 @@ const currentReplicas = ({ evaluated, syncedMs = 0 }: Known, status: Status): nu
   return reached ? status.desiredReplicas : (evaluation.from ?? status.currentReplicas);
 };
 
-/** A sync that went straight to a bound measures nothing. A metric that failed has its target from the spec, which lists them in the same order. */
-const metricsOf = ({ spec, evaluated }: Known): AutoscalerView["metrics"] => {
+/**
+ * Every metric of the spec, as the sync found it: one that went straight to a bound measures nothing, one of a workload at rest its activation alone. A metric that failed has
+ * its target from the spec, which lists them in the same order. Metrics of a spec that has changed since are given as they were found.
+ */
+export const metricsOf = ({ spec, evaluated }: Pick<Known, "spec" | "evaluated">): AutoscalerView["metrics"] => {
   const found = evaluated?.evaluation.metrics ?? [];
   if (spec.kind === "problem") return found;
   const wanted = unmeasured(spec.spec);
-  if (found.length !== wanted.length) return found.length === 0 ? wanted : found;
-  return found.map((metric, at) => (metric.kind === "failed" ? { ...metric, target: wanted[at]?.target ?? "none" } : metric));
+  const whole = found.length === wanted.length ? found : completed(found, wanted);
+  return whole.map((metric, at) => (metric.kind === "failed" ? { ...metric, target: wanted[at]?.target ?? "none" } : metric));
 };
+
+const completed = (found: readonly MetricView[], wanted: readonly MetricView[]): readonly MetricView[] =>
+  found.every(({ name }) => wanted.some((metric) => metric.name === name))
+    ? wanted.map((metric) => found.find(({ name }) => name === metric.name) ?? metric)
+    : found;
 
 /** The first that holds, strongest first: what stops it from acting comes before what it found. */
 const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: Known): AutoscalerState => {

@@ -1,5 +1,5 @@
 import { TidemarkError } from "../model/errors.ts";
-import { decisionView, secondsBetween, stepViews } from "./autoscaler-view.ts";
+import { decisionView, metricsOf, secondsBetween, stepViews } from "./autoscaler-view.ts";
 import { known } from "./autoscalers.ts";
 import { windowsOf } from "./describe.ts";
 import type { ReadingDesk } from "./desk.ts";
@@ -24,7 +24,7 @@ export const explain = async (desk: ReadingDesk, asked: Asked, atMs?: number): P
     name: record.name,
     decision: decisionView(evaluated),
     ageSeconds: secondsBetween(evaluated.atMs, nowMs),
-    metrics: evaluation.metrics,
+    metrics: metricsOf(all),
     steps: stepViews(evaluation.steps),
     windows,
     windowsPartial,

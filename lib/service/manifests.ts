@@ -39,13 +39,14 @@ export type Checked =
   | { readonly kind: "admitted"; readonly admitted: Admitted; readonly warnings: readonly string[] }
   | { readonly kind: "refused"; readonly lines: readonly string[] };
 
-/** Checks a document against every rule, those about its change from the stored one included; one line for each problem. */
-export const check = ({ where, document, lineOf }: Given, old: AutoscalerRecord | undefined): Checked => {
+/** Checks a document against every rule, those about its change from the stored one included, for a cluster of that period; one line for each problem. */
+export const check = ({ where, document, lineOf }: Given, old: AutoscalerRecord | undefined, syncPeriodMs: number): Checked => {
   const place = ({ field, source }: { readonly field: string; readonly source?: string }): string => {
     const line = lineOf(source ?? field);
     return line === undefined ? `"${where}"` : `"${where}", line ${line}`;
   };
-  const admission = admit(document, old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {});
+  const before = old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {};
+  const admission = admit(document, { ...before, syncPeriodSeconds: syncPeriodMs / 1000 });
   if (!admission.ok)
     return { kind: "refused", lines: admission.problems.map((problem) => `Cannot accept ${place(problem)}: ${clauseOf(problem)}; ${problem.fix}`) };
   const warnings = admission.warnings.map((warning) => `${place(warning)}: ${warning.message}${warning.fix === undefined ? "" : `; ${warning.fix}`}`);

@@ -68,7 +68,9 @@ describe("tidemark explain-schema", () => {
   });
 
   it("prints the fields of an object, and without a field those of the spec", async () => {
-    expect((await run(["explain-schema", "flapBudget"])).out).toContain("    reversals      At most so many scales against the direction of the one before.\n");
+    expect((await run(["explain-schema", "flapBudget"])).out).toContain(
+      "    reversals      At most so many scales against the direction of the one before.\n",
+    );
     expect((await run(["explain-schema"])).out).toMatch(/^spec\n/);
   });
 

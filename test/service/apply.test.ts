@@ -51,6 +51,15 @@ describe("apply()", () => {
     expect(await specVersion(world.tables, clusterName(cluster))).toBe(1);
   });
 
+  it("warns of windows that are shorter than the sync period of the cluster it applies to", async () => {
+    const spec = `spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }, maxReplicas: 9, scaleUp: { sustainSeconds: 59 }, metrics: [{ external: { metric: lag }, target: 1 }] }`;
+    const text = `apiVersion: tidemark.dev/v1\nkind: PodAutoscaler\nmetadata: { name: web }\n${spec}\n`;
+    expect((await apply(text, { dryRun: true }))[0]?.warnings).toEqual([]);
+    await service.addCluster({ name: `${cluster}-slow`, connection: { kind: "kubeconfig", path: "/kube/config" }, syncPeriodMs: 60_000 });
+    const [slow] = await service.apply([{ file: "a.yaml", text }], { cluster: `${cluster}-slow`, dryRun: true });
+    expect(slow?.warnings).toEqual(['"a.yaml", line 4: 59 s are shorter than a sync period of 60 s: it is over by the next sync; write 60 or more']);
+  });
+
   it("updates under the next generation and keeps uid and time of creation", async () => {
     await apply(hpa("web"));
     const before = await stored("web");

@@ -30,7 +30,7 @@ export const admitNative: AdmitForm = (document, reading, old) => {
     return { ...outcome, problems: [...governedProblems(spec), ...misplaced, ...outcome.problems] };
   }
   const metadata = metadataOf(read?.metadata);
-  reading.warnings.push(...nativeWarnings(spec));
+  reading.warnings.push(...nativeWarnings(spec, reading.syncPeriodSeconds));
   const problems = [...metadataProblems(metadata, old?.metadata), ...boundProblems(SPEC.about, spec, "spec"), ...misplaced, ...nativeProblems(spec)];
   const stored = storedOf(spec);
   return {

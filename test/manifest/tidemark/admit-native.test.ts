@@ -250,7 +250,69 @@ describe("what can never have an effect is a warning", () => {
     [
       "policies of a disabled direction",
       up({ selectPolicy: "Disabled", ...policies(pods(2)) }),
-      ["spec.scaleUp.policies[0]: this policy can never bind: the direction is disabled"],
+      ["spec.scaleUp.policies[0]: the direction is disabled: this has no effect"],
+    ],
+    [
+      "other fields of a disabled direction",
+      up({ selectPolicy: "Disabled", sustainSeconds: 30, stepMinimum: 2 }),
+      [
+        "spec.scaleUp.sustainSeconds: the direction is disabled: this has no effect",
+        "spec.scaleUp.stepMinimum: the direction is disabled: this has no effect",
+      ],
+    ],
+    ["a disabled direction and nothing else", { scaleDown: { selectPolicy: "Disabled" } }, []],
+    [
+      "one that stands there twice",
+      up(policies(pods(2), pods(2))),
+      ["spec.scaleUp.policies[1]: this policy can never bind: the same one stands before it"],
+    ],
+    [
+      "steps that the policies allow",
+      up({ stepMinimum: 2, ...policies(pods(1), pods(2)) }),
+      ["spec.scaleUp.policies[0]: this policy can never bind: another policy of the same type and period allows more"],
+    ],
+    [
+      "steps that no policy allows",
+      up({ stepMinimum: 3, ...policies(pods(2)) }),
+      ["spec.scaleUp.stepMinimum: the policies allow 2 pods at a time: a wanted change of 3 or more is made in steps smaller than that"],
+    ],
+    ["a modulo with a multiple between the bounds", up({ replicaModulo: 10 }), []],
+    [
+      "a modulo without one",
+      up({ replicaModulo: 11 }),
+      ["spec.scaleUp.replicaModulo: no multiple of 11 lies between minReplicas and maxReplicas: only the bounds can be reached"],
+    ],
+    ["a factor that takes a pod away", { scaleDown: policies({ type: "Factor", value: "1.12", periodSeconds: 60 }) }, []],
+    [
+      "a factor that takes none away",
+      { scaleDown: policies({ type: "Factor", value: "1.1", periodSeconds: 60 }) },
+      ["spec.scaleDown.policies: the count never shrinks: divided by the factor and rounded up, 10 stays 10"],
+    ],
+    ["a factor that takes none away beside pods", { scaleDown: policies({ type: "Factor", value: "1.1", periodSeconds: 60 }, pods(1)) }, []],
+    ["one count", { minReplicas: 10 }, ["spec.maxReplicas: with minReplicas and maxReplicas both 10 the count never moves"]],
+    ["a fallback above min", metric({ onMissing: { action: "fallback", replicas: 3, afterSeconds: 60 } }), []],
+    [
+      "a fallback to min",
+      metric({ onMissing: { action: "fallback", replicas: 2, afterSeconds: 60 } }),
+      [`${M}.onMissing.replicas: a fallback to minReplicas adds no pod: there are never fewer than 2`],
+    ],
+    [
+      "a fallback before the next sync",
+      metric({ onMissing: { action: "fallback", replicas: 3, afterSeconds: 14 } }),
+      [`${M}.onMissing.afterSeconds: ${short}`],
+    ],
+    ["a rest before the next sync", { idle: { afterSeconds: 14 }, ...metric({ activation: 1 }) }, [`spec.idle.afterSeconds: ${short}`]],
+    ["an activation at the level", { idle: {}, ...metric({ activation: 10 }) }, []],
+    [
+      "an activation above it",
+      { idle: {}, ...metric({ activation: "10.001" }) },
+      [`${M}.activation: the workload rests at values for which this metric asks for more than minReplicas`],
+    ],
+    ["an activation at the level of min pods", { idle: {}, ...metric({ measure: "Average", activation: 20 }) }, []],
+    [
+      "an activation above that",
+      { idle: {}, ...metric({ measure: "Average", activation: 21 }) },
+      [`${M}.activation: the workload rests at values for which this metric asks for more than minReplicas`],
     ],
     ["nothing that shrinks", metric({ scaleUpOnly: true }), ["spec.metrics: every metric is scaleUpOnly: the count never shrinks"]],
     ["a tolerance of all", metric({ tolerance: { down: 1 } }), [`${M}.tolerance.down: from 1 on the metric never asks for fewer pods`]],
@@ -260,6 +322,18 @@ describe("what can never have an effect is a warning", () => {
     expect(problemsOf(spec)).toEqual([]);
     expect(warningsOf(spec)).toEqual(warnings);
   });
+});
+
+describe("windows beside the sync period of the cluster", () => {
+  const spec = { scaleUp: { sustainSeconds: 30 }, scaleDown: { policies: [{ type: "Pods", value: 2, periodSeconds: 59 }] } };
+  it.each([
+    [30, []],
+    [31, ["spec.scaleUp.sustainSeconds"]],
+    [59, ["spec.scaleUp.sustainSeconds"]],
+    [60, ["spec.scaleUp.sustainSeconds", "spec.scaleDown.policies[0].periodSeconds"]],
+  ])("of %i s", (syncPeriodSeconds, fields) =>
+    expect(admit(document(spec), { syncPeriodSeconds }).warnings.map(({ field }) => field)).toEqual(fields),
+  );
 });
 
 describe("rules of another form", () => {

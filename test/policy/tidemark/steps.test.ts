@@ -423,6 +423,21 @@ describe("idle", () => {
     expect(count).toBe(0);
     expect(decision).toMatchObject({ kind: "hold", failed: true, because: { reason: "ActivationUnknown" } });
   });
+  it("at rest without pods nobody is warned of metrics of pods, and the activation alone is looked at", () => {
+    const mixed = native({
+      minReplicas: 2,
+      idle: {},
+      metrics: [
+        { ...LOAD, activation: 5 },
+        { resource: { name: "cpu" }, target: 60 },
+        { pods: { metric: "jobs" }, target: 4 },
+      ],
+    });
+    const at = (replicas: number, load: number) => sync(mixed, { replicas, values: { load } }).decision;
+    expect(at(0, 5)).toMatchObject({ kind: "hold", failed: false, because: { reason: "Idle" }, events: [], metrics: [{ name: "load" }] });
+    expect(at(0, 6)).toMatchObject({ kind: "scale", to: 2, because: { reason: "Activated" }, events: [] });
+    expect(at(2, 6).events.map(({ type }) => type)).toContain("Warning");
+  });
   it("can rest at a count above 0", () => {
     const one_ = native({ minReplicas: 3, idle: { replicas: 1, afterSeconds: 0 }, metrics: [{ ...LOAD, activation: 5 }] });
     expect(

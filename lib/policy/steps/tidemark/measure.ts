@@ -8,7 +8,9 @@ import { contextOf, type NativeStep } from "./sync.ts";
 export const measure: NativeStep = (sync) => {
   const { spec, nowMs } = sync.input;
   const context = contextOf(sync);
-  const readings = spec.metrics.map((metric) => measureNative(metric, context));
+  // Only an idle workload gets here without replicas: no pod can be measured, and activation alone wakes it. Else it would be warned of at every sync.
+  const asked = sync.current > 0 ? spec.metrics : spec.metrics.filter(({ activationMilli }) => activationMilli !== undefined);
+  const readings = asked.map((metric) => measureNative(metric, context));
   const absent = readings.filter((reading) => reading.kind === "missing");
   return {
     ...sync,
