@@ -6,6 +6,7 @@ import { type ApplyCommandOptions, apply, pause, remove, resume } from "./comman
 import { type EventsOptions, events } from "./commands/events.ts";
 import * as fleet from "./commands/fleet.ts";
 import { type GetOptions, get } from "./commands/get.ts";
+import * as partition from "./commands/partition.ts";
 import { series } from "./commands/series.ts";
 import type { Printer, Session } from "./io.ts";
 import { manifests } from "./manifest-commands.ts";
@@ -42,6 +43,7 @@ export const program = (run: Run, io: Parameters<typeof apply>[3]): Command => {
   editing(root, run, io);
   manifests(root, io);
   clusters(root.command("cluster").description("the clusters that Tidemark scales in"), run);
+  partitions(root.command("partition").description("what a partition of a cluster stores, and what to do when it cannot be read"), run);
   fleets(root.command("fleet").description("the kill switch over every cluster"), run);
   return root;
 };
@@ -155,6 +157,35 @@ const clusters = (parent: Command, run: Run): void => {
     .description("forget a cluster that has no autoscalers")
     .argument("<name>")
     .action((name: string, options: Where) => run(options.data, (session, printer) => cluster.remove(session, printer, name)));
+};
+
+const partitions = (parent: Command, run: Run): void => {
+  on(parent.command("describe"))
+    .description("its windows pages and open intents, and what stands still because one cannot be read")
+    .argument("<cluster/partition>")
+    .addOption(output(["text", "json", "yaml"]))
+    .action((path: string, options: Where & SheetOptions) =>
+      run(options.data, (session, printer) => partition.describe(session, printer, path, options.output)),
+    );
+  on(parent.command("reset-windows"))
+    .description("for a page that cannot be read: its autoscalers go on as if each had just been scaled as far as its rules allow")
+    .argument("<cluster/partition>")
+    .requiredOption("--page <number>", "the page")
+    .option("--yes", "what the page said is forgotten")
+    .action((path: string, options: Where & partition.ResetOptions & { readonly page: string }) => {
+      const page = partition.pageNumber(options.page);
+      partition.mustSayYes(options, `windows page ${page} of "${path}"`, "what its autoscalers did is forgotten");
+      return run(options.data, (session, printer) => partition.resetWindows(session, printer, path, page));
+    });
+  on(parent.command("reset-intent"))
+    .description("for an open intent that cannot be read: it is settled as unknown, and its autoscaler goes on; takes 40 s")
+    .argument("<cluster/partition>")
+    .requiredOption("--intent <id>", "the intent")
+    .option("--yes", "what was intended is forgotten")
+    .action((path: string, options: Where & partition.ResetOptions & { readonly intent: string }) => {
+      partition.mustSayYes(options, `intent "${options.intent}" of "${path}"`, "what was intended is forgotten");
+      return run(options.data, (session, printer) => partition.resetIntent(session, printer, path, options.intent));
+    });
 };
 
 const fleets = (parent: Command, run: Run): void => {

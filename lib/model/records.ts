@@ -110,17 +110,18 @@ export interface ChangeRecord extends AutoscalerRef {
   readonly after?: string;
 }
 
-/** A person's edit of a cluster or of the fleet, kept before it is made; it came about if the next one says that it met its `after`. */
+/** A person's edit of a cluster, of the fleet or of what a partition stores, kept before it is made; it came about if the next one says that it met its `after`. */
 export interface ScopeChangeRecord {
   /** Follows from the rest. */
   readonly id: string;
-  readonly scope: "cluster" | "fleet";
+  readonly scope: "cluster" | "fleet" | "partition";
+  /** Of a partition: "<cluster>/<partition>". */
   readonly name: string;
-  /** That the record would get. */
+  /** That the record would get; of a partition, the epoch of the edit. */
   readonly version: number;
   readonly atMs: number;
   readonly by: string;
-  readonly verb: "add" | "replace" | "pause" | "resume" | "remove" | "freeze" | "thaw";
+  readonly verb: "add" | "replace" | "pause" | "resume" | "remove" | "freeze" | "thaw" | "reset-windows" | "reset-intent";
   /** The records as JSON; absent before the first and after the last. */
   readonly before?: string;
   readonly after?: string;

@@ -27,14 +27,14 @@ export const recordUnreadable = (words: string): Because => ({
   message: `the stored autoscaler cannot be read: ${words}`,
 });
 
-export const windowsUnreadable = (words: string): Because => ({
+export const windowsUnreadable = (page: number, words: string): Because => ({
   reason: "UnreadableWindows",
-  message: `the stored windows cannot be read, so nobody knows what was done before: ${words}`,
+  message: `windows page ${page} cannot be read, so nobody knows what was done before: ${words}`,
 });
 
-export const intentUnreadable = (words: string): Because => ({
+export const intentUnreadable = (id: string, words: string): Because => ({
   reason: "UnreadableIntent",
-  message: `an open intent of this autoscaler cannot be read, so nobody knows what may still happen: ${words}`,
+  message: `the open intent "${id}" cannot be read, so nobody knows what may still happen: ${words}`,
 });
 
 export const intentOpen = (intent: Intent): Because => ({

@@ -13,6 +13,8 @@ export interface Known extends Found {
   readonly spec: { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };
   readonly fleet: FleetRecord;
   readonly windows?: Windows;
+  /** Why they cannot be read. */
+  readonly windowsProblem?: string;
   readonly evaluated?: Evaluated;
   /** End of the partition's last completed sync. */
   readonly syncedMs?: number;

@@ -25,6 +25,7 @@ export const knownReader = (desk: ReadingDesk, cluster: ClusterRecord, fleet: Fl
     const nowMs = desk.clock();
     const data = await dataOf(record);
     const windows = await data?.windows(record);
+    const windowsProblem = await data?.windowsProblem(record);
     const evaluated = await data?.evaluation(record, atMs ?? nowMs);
     const syncedMs = data?.head?.nowMs;
     return {
@@ -34,6 +35,7 @@ export const knownReader = (desk: ReadingDesk, cluster: ClusterRecord, fleet: Fl
       nowMs,
       spec: storedSpec(record),
       ...(windows && { windows }),
+      ...(windowsProblem !== undefined && { windowsProblem }),
       ...(evaluated && { evaluated }),
       ...(syncedMs !== undefined && syncedMs > 0 && { syncedMs }),
     };

@@ -29,8 +29,8 @@ export const withWindows = async (
   const moves = handovers(before, after);
   if (moves.length === 0) return flip();
   const sources = new Set(moves.flatMap(({ from }) => from ?? []));
-  const wanted = taking(moves).map((partition) => ({ cluster: before.name, partition }));
-  const leases = await leaseAll(desk, wanted, sources);
+  const partitions = taking(moves).map((partition) => ({ cluster: before.name, partition }));
+  const leases = await leaseAll(desk, { action: `move namespaces of cluster "${before.name}"`, partitions, settled: sources });
   try {
     await markAll(desk, leases, before.version);
     await carry(desk, leases, await passing(desk, before, after));

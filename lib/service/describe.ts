@@ -28,10 +28,15 @@ export const describe = async (desk: ReadingDesk, asked: Asked): Promise<Descrip
 };
 
 /** What the windows held at an instant, at which the workload had `count` replicas; nothing is known of those of a manifest that is not understood. */
-export const windowsOf = ({ spec, windows, cluster }: Known, atMs: number, count: number | undefined): WindowsView =>
-  spec.kind === "spec"
-    ? windowsView(spec.spec, upTo(windows ?? NEW_WINDOWS, atMs), { settings: cluster.settings, nowMs: atMs, ...(count !== undefined && { count }) })
-    : NO_WINDOWS;
+export const windowsOf = ({ spec, windows, windowsProblem, cluster }: Known, atMs: number, count: number | undefined): WindowsView => {
+  if (windowsProblem !== undefined) return { ...NO_WINDOWS, problem: windowsProblem };
+  if (spec.kind !== "spec") return NO_WINDOWS;
+  return windowsView(spec.spec, upTo(windows ?? NEW_WINDOWS, atMs), {
+    settings: cluster.settings,
+    nowMs: atMs,
+    ...(count !== undefined && { count }),
+  });
+};
 
 /** Windows without what came after an instant. What has left every window since is gone for good, and missing here. */
 const upTo = ({ memory: { recommendations, scaleUps, scaleDowns }, status }: Windows, atMs: number): Windows => {

@@ -22,17 +22,22 @@ const WAIT_MS = 2_000;
 /** Later than every due time: no message is done by this claim, and none stands in its way. */
 const NO_DUE_MS = Number.MAX_SAFE_INTEGER;
 
-/**
- * Leases partitions of one cluster by the usual claim, all or none, once no intent is open in any of `settled`: an open intent stays where it is counted. Waits for syncs
- * to end and intents to settle. Throws `service.busy`.
- */
-export const leaseAll = async (desk: Desk, wanted: readonly PartitionRef[], settled: ReadonlySet<PartitionName>): Promise<Leases> => {
+/** Which partitions of one cluster, and for what, as "move namespaces of …". */
+export interface Wanted {
+  readonly action: string;
+  readonly partitions: readonly PartitionRef[];
+  /** No intent may be open in these: an open intent stays where it is counted. */
+  readonly settled: ReadonlySet<PartitionName>;
+}
+
+/** Leases partitions by the usual claim, all or none. Waits for syncs to end and intents to settle. Throws `service.busy`. */
+export const leaseAll = async (desk: Desk, { action, partitions: wanted, settled }: Wanted): Promise<Leases> => {
   for (let attempt = 1; ; attempt++) {
     const outcome = await tryAll(desk, wanted, settled);
     if (typeof outcome !== "string") return outcome;
     if (attempt >= ATTEMPTS_MAX) {
       const [{ cluster } = { cluster: "" }] = wanted;
-      throw new TidemarkError("service.busy", `Cannot move namespaces of cluster "${cluster}": ${outcome}; try again later`, { cluster });
+      throw new TidemarkError("service.busy", `Cannot ${action}: ${outcome}; try again later`, { cluster });
     }
     await desk.tables.wait(WAIT_MS);
   }

@@ -9,6 +9,9 @@ import { events } from "./events.ts";
 import { explain } from "./explain.ts";
 import { findAutoscaler } from "./find.ts";
 import { fleet, freeze, thaw } from "./fleet.ts";
+import { partition } from "./partition.ts";
+import { resetIntent } from "./reset-intent.ts";
+import { resetWindows } from "./reset-windows.ts";
 import { seriesReader } from "./series.ts";
 import type { Editing, Reading, Service } from "./service.ts";
 
@@ -26,6 +29,7 @@ export const openReading = (desk: ReadingDesk): Reading => ({
 
   clusters: (after) => clusters(desk, after),
   cluster: (name) => cluster(desk, name),
+  partition: (path) => partition(desk, path),
   fleet: () => fleet(desk),
 });
 
@@ -41,6 +45,8 @@ export const openEditing = (desk: Desk): Editing => ({
   pauseCluster: (name, untilMs) => pauseCluster(desk, name, untilMs),
   resumeCluster: (name) => resumeCluster(desk, name),
   removeCluster: (name) => removeCluster(desk, name),
+  resetWindows: (path, page) => resetWindows(desk, path, page),
+  resetIntent: (path, id) => resetIntent(desk, path, id),
 
   freeze: (reason) => freeze(desk, reason),
   thaw: () => thaw(desk),

@@ -13,6 +13,8 @@ import type { ReadingDesk } from "./desk.ts";
 export interface PartitionData {
   readonly head?: Head;
   windows(record: AutoscalerRecord): Promise<Windows | undefined>;
+  /** Why the page of its windows cannot be read; `undefined` when it can, or there is none. */
+  windowsProblem(record: AutoscalerRecord): Promise<string | undefined>;
   /** The newest evaluation at or before an instant. */
   evaluation(record: AutoscalerRecord, atMs: number): Promise<Evaluated | undefined>;
 }
@@ -25,7 +27,7 @@ export interface Evaluated {
 /** Reads the head at once, each windows page and newest journal page once, when first asked for; so that a list of autoscalers costs one read per page. */
 export const partitionData = async (desk: ReadingDesk, ref: PartitionRef): Promise<PartitionData> => {
   const head = await readHead(desk.tables, ref);
-  if (!head) return { windows: async () => undefined, evaluation: async () => undefined };
+  if (!head) return { windows: async () => undefined, windowsProblem: async () => undefined, evaluation: async () => undefined };
   const pages = new Map<number, Promise<DecodedPage>>();
   const page = (index: number): Promise<DecodedPage> => {
     const known = pages.get(index) ?? readDecoded(desk, ref, head, index);
@@ -39,6 +41,12 @@ export const partitionData = async (desk: ReadingDesk, ref: PartitionRef): Promi
       const decoded = await page(pageOf(uid, head.pages.length));
       const stored = decoded.kind === "read" ? decoded.entries.get(uid) : undefined;
       return stored && windowsNow(stored, head.evaluatedMs);
+    },
+    windowsProblem: async ({ uid }) => {
+      if (head.pages.length === 0) return undefined;
+      const index = pageOf(uid, head.pages.length);
+      const decoded = await page(index);
+      return decoded.kind === "read" ? undefined : `windows page ${index} of partition "${ref.partition}" cannot be read: ${decoded.message}`;
     },
     evaluation: newestEvaluations(desk, ref, head),
   };

@@ -1,6 +1,7 @@
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
+import type { PartitionView, ResetView } from "./partition-views.ts";
 import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetView } from "./views.ts";
 
 /** What people can look at, wherever Tidemark runs. Lists are read page by page while they are taken, and go on after any of their items. Names that do not exist are thrown as TidemarkError. */
@@ -19,6 +20,8 @@ export interface Reading {
   /** In order of name. */
   clusters(after?: string): AsyncIterable<ClusterView>;
   cluster(name: string): Promise<ClusterView>;
+  /** "CLUSTER/PARTITION", or "CLUSTER" where it has one: what it stores, and what of it cannot be read. */
+  partition(path: string): Promise<PartitionView>;
   fleet(): Promise<FleetView>;
 }
 
@@ -35,6 +38,10 @@ export interface Editing {
   pauseCluster(name: string, untilMs?: number): Promise<ClusterView>;
   resumeCluster(name: string): Promise<ClusterView>;
   removeCluster(name: string): Promise<void>;
+  /** For a windows page that cannot be read: its autoscalers go on as if each had just been scaled as far as its rules allow. */
+  resetWindows(path: string, page: number): Promise<ResetView>;
+  /** For an open intent that cannot be read: settled as unknown. Takes longer than the longest deadline, 39 s. */
+  resetIntent(path: string, id: string): Promise<ResetView>;
 
   freeze(reason: string): Promise<FleetView>;
   thaw(): Promise<FleetView>;

@@ -7,6 +7,8 @@ import type { Memory, RecommendationRun, ScaleChange, Status, Windows } from "..
 import { timeText } from "./time-text.ts";
 
 export interface WindowsView {
+  /** Why nothing is known of them: then the autoscaler stands still, and the rest is empty. */
+  readonly problem?: string;
   /** Runs of equal recommendations, oldest first. */
   readonly recommendations: readonly { readonly replicas: number; readonly first: string; readonly last: string }[];
   readonly stabilization: readonly StabilizationView[];

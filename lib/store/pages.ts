@@ -32,14 +32,29 @@ export const readPageParams = (stateTable: string, { partition, generation, inde
   ConsistentRead: true,
 });
 
-/** One page, read strongly; absent when there is no such item or its attributes are not those of a page. */
-export const readPage = async (tables: Tables, place: PagePlace): Promise<PageItem | undefined> => {
+const readItem = async (tables: Tables, place: PagePlace): Promise<Readonly<Record<string, AttributeValue>> | undefined> => {
   const { Item } = await repeat(tables, `read ${nameOf(place)}`, () =>
     tables.client.send(new GetItemCommand(readPageParams(tables.stateTable, place))),
   );
+  return Item;
+};
+
+/** One page, read strongly; absent when there is no such item or its attributes are not those of a page. */
+export const readPage = async (tables: Tables, place: PagePlace): Promise<PageItem | undefined> => {
+  const Item = await readItem(tables, place);
   const epoch = Number(Item?.["epoch"]?.N);
   const body = Item?.["body"]?.B;
   return Number.isInteger(epoch) && body ? { epoch, body } : undefined;
+};
+
+/** What the item of a page holds, whatever it is: its body, else all of it as JSON; absent when there is none. */
+export const readPageBytes = async (tables: Tables, place: PagePlace): Promise<Uint8Array | undefined> => {
+  const item = await readItem(tables, place);
+  if (!item) return undefined;
+  return (
+    item["body"]?.B ??
+    Buffer.from(JSON.stringify(item, (_key, value) => (value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value)))
+  );
 };
 
 /*
@@ -49,7 +64,7 @@ export const readPage = async (tables: Tables, place: PagePlace): Promise<PageIt
  * A page that no head names yet may be the leavings of a holder that died: it is written over, but only by a later epoch (NOT_NAMED).
  */
 export const AS_READ = "epoch = :read";
-export const NOT_NAMED = "attribute_not_exists(pk) OR epoch < :epoch";
+export const NOT_NAMED = "attribute_not_exists(epoch) OR epoch < :epoch";
 
 export interface PageWrite {
   readonly place: PagePlace;

@@ -81,7 +81,7 @@ const unseenReason = (loaded: Loaded, autoscaler: LoadedSpec): Because | undefin
   if (own) return autoscalerPaused(own);
   const page = pageOfUid(loaded, autoscaler.record.uid);
   // Windows that cannot be read are not "no windows": a cool-down may be running. It holds until somebody looks.
-  return page?.kind === "unreadable" ? windowsUnreadable(page.message) : undefined;
+  return page?.kind === "unreadable" ? windowsUnreadable(page.index, page.message) : undefined;
 };
 
 const rivalsOf = ({ rivals }: Observed): Because | undefined => (rivals.length > 0 ? rivalControllers(rivals) : undefined);
@@ -91,7 +91,7 @@ const holdsOf = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Becaus
   const { head, specs } = loaded;
   const byWorkload = new Map<string, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
   const byUid = new Map<string, Intent>(head.intents.map((intent) => [intent.uid, intent]));
-  const unreadable = new Map(head.unreadable.map(({ id, message }) => [id.slice(0, id.lastIndexOf(":")), message]));
+  const unreadable = new Map(head.unreadable.map((intent) => [intent.id.slice(0, intent.id.lastIndexOf(":")), intent]));
   const sharing = Map.groupBy(
     specs.all.filter((spec) => spec.kind === "ready"),
     ({ record, spec }) => workloadKey(record.namespace, spec.target),
@@ -100,8 +100,8 @@ const holdsOf = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Becaus
     const key = workloadKey(record.namespace, spec.target);
     const intent = byWorkload.get(key) ?? byUid.get(record.uid);
     if (intent) return settledLate(intent, loaded, seen.late) ? intentSettled(intent) : intentOpen(intent);
-    const words = unreadable.get(record.uid);
-    if (words !== undefined) return intentUnreadable(words);
+    const lost = unreadable.get(record.uid);
+    if (lost) return intentUnreadable(lost.id, lost.message);
     const others = (sharing.get(key) ?? []).filter((other) => other.record.uid !== record.uid).map((other) => other.record.name);
     return others.length > 0 ? targetShared(others) : undefined;
   };

@@ -177,22 +177,27 @@ export const conditionOf = cached((text: string): Condition => {
   return condition;
 });
 
-/** The item after a SET expression. Every value is worked out on the item as it was; a path into a map that is not there is refused, as by the service. */
+/** The item after an expression of SET and REMOVE. Every value is worked out on the item as it was; a path into a map that is not there is refused, as by the service. */
 export const updateOf = cached((text: string): ((item: Item, terms: Terms) => Item) => {
   const parser = new Parser(text);
   parser.take("SET");
-  const assignments: { readonly path: readonly string[]; readonly value: Reader }[] = [];
+  const assignments: { readonly path: readonly string[]; readonly value: Reader | undefined }[] = [];
   do {
     const path = parser.path();
     parser.take("=");
     assignments.push({ path, value: parser.sum() });
   } while (parser.maybe(","));
+  if (parser.maybe("REMOVE")) {
+    do assignments.push({ path: parser.path(), value: undefined });
+    while (parser.maybe(","));
+  }
+  if (!parser.done) throw new SyntaxError(`"${parser.peek()}" is left over`);
   return (item, terms) => {
     let after = item;
     for (const { path, value } of assignments) {
       const names = path.map((name) => nameOf(name, terms));
-      const found = value(item, terms);
-      const next = found && withValue(after, names, found);
+      const found = value?.(item, terms);
+      const next = value && !found ? undefined : withValue(after, names, found);
       if (!next) throw Object.assign(new Error(`the path "${path.join(".")}" is not valid for update`), { name: "ValidationException" });
       after = next;
     }
@@ -200,9 +205,12 @@ export const updateOf = cached((text: string): ((item: Item, terms: Terms) => It
   };
 });
 
-/** A copy of an item with one value set; `undefined` where the path leads through a map that is not there. */
-const withValue = (item: Item, [name = "", ...deeper]: readonly string[], value: AttributeValue): Item | undefined => {
-  if (deeper.length === 0) return { ...item, [name]: value };
+/** A copy of an item with one value set, or removed where there is none; `undefined` where the path leads through a map that is not there. */
+const withValue = (item: Item, [name = "", ...deeper]: readonly string[], value: Value): Item | undefined => {
+  if (deeper.length === 0) {
+    const { [name]: _before, ...rest } = item;
+    return value === undefined ? rest : { ...item, [name]: value };
+  }
   const inner = item[name]?.M;
   const next = inner && withValue(inner, deeper, value);
   return next && { ...item, [name]: { M: next } };

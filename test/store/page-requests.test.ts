@@ -20,7 +20,7 @@ describe("the requests of a windows page", () => {
     expect(writePageParams("state", { place: PLACE, epoch: 6, body })).toEqual({
       TableName: "state",
       Item: { ...KEY, epoch: { N: "6" }, body: { B: body } },
-      ConditionExpression: "attribute_not_exists(pk) OR epoch < :epoch",
+      ConditionExpression: "attribute_not_exists(epoch) OR epoch < :epoch",
       ExpressionAttributeValues: { ":epoch": { N: "6" } },
     });
   });

@@ -7,7 +7,10 @@ const SHOWN_RUNS = 5;
 const NAMES = { scaleUp: "Scale up", scaleDown: "Scale down" } as const;
 
 /** The windows in words: what was recommended, what stabilization holds and until when, which scale events use up which rate. */
-export const windowLines = (windows: WindowsView, nowMs: number): readonly string[] => [
+export const windowLines = (windows: WindowsView, nowMs: number): readonly string[] =>
+  windows.problem === undefined ? known(windows, nowMs) : [`${windows.problem}; see tidemark partition describe`];
+
+const known = (windows: WindowsView, nowMs: number): readonly string[] => [
   ...(windows.forbidden ? forbidden(windows.forbidden, nowMs) : recommendations(windows, nowMs)),
   ...windows.stabilization.map(({ direction, windowSeconds, held }) => {
     const state = held ? `held at ${held.replicas} until ${held.until} (${untilText(Date.parse(held.until), nowMs)})` : "holds nothing";

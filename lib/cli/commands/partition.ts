@@ -1,0 +1,88 @@
+import type { IntentView, PageView, PartitionView, ResetView } from "../../service/partition-views.ts";
+import type { Printer, Session } from "../io.ts";
+import { ageText } from "../output/age.ts";
+import { documentText } from "../output/document.ts";
+import { sheet } from "../output/sheet.ts";
+import { Table } from "../output/table.ts";
+import { usage } from "../usage.ts";
+
+/** Autoscalers that are named where a page stands still; the others are counted. */
+const NAMED_MAX = 20;
+
+export const describe = async ({ service }: Session, printer: Printer, path: string, output: "text" | "json" | "yaml"): Promise<void> => {
+  const view = await service.partition(path);
+  await printer.print(output === "text" ? partitionSheet(view) : documentText(view, output));
+};
+
+const partitionSheet = (view: PartitionView): string => {
+  const { cluster, partition, namespaces, autoscalers, ageSeconds, epoch, leasedUntil, pages, intents } = view;
+  return sheet([
+    ["Partition", `${cluster}/${partition}`],
+    ["Namespaces", typeof namespaces === "string" ? namespaces : namespaces.join(", ")],
+    ["Autoscalers", String(autoscalers)],
+    ["Synced", ageSeconds === undefined ? "never" : `${ageText(ageSeconds * 1000)} ago`],
+    ["Epoch", String(epoch)],
+    ...(leasedUntil === undefined ? [] : [["Leased until", leasedUntil] as const]),
+    {
+      heading: "Windows pages",
+      lines: pages.length === 0 ? ["<none>"] : new Table(["Page", "Autoscalers", "Bytes", "State"]).lines(pages.map(pageRow)),
+    },
+    ...pages.flatMap(standingStill),
+    {
+      heading: "Open intents",
+      lines: intents.length === 0 ? ["<none>"] : new Table(["Id", "Autoscaler", "From", "To", "State"]).lines(intents.map(intentRow)),
+    },
+  ]);
+};
+
+const pageRow = ({ page, autoscalers, bytes, problem }: PageView): readonly string[] => [
+  String(page),
+  String(autoscalers),
+  String(bytes),
+  problem === undefined ? "readable" : `unreadable: ${problem}`,
+];
+
+const standingStill = ({ page, problem, held = [] }: PageView) => {
+  if (problem === undefined) return [];
+  const more = held.length > NAMED_MAX ? [`and ${held.length - NAMED_MAX} more`] : [];
+  return [{ heading: `Standing still for page ${page}`, lines: held.length === 0 ? ["<none>"] : [...held.slice(0, NAMED_MAX), ...more] }];
+};
+
+const intentRow = ({ id, autoscaler, from, to, deadline, problem }: IntentView): readonly string[] => [
+  id,
+  autoscaler ?? "<deleted>",
+  from === undefined ? "<unknown>" : String(from),
+  to === undefined ? "<unknown>" : String(to),
+  problem === undefined ? `settled after ${deadline ?? "its deadline"} at the latest` : `unreadable: ${problem}`,
+];
+
+export interface ResetOptions {
+  readonly yes?: true;
+}
+
+/** "3" of --page. */
+export const pageNumber = (text: string): number => {
+  if (!/^\d{1,6}$/.test(text)) throw usage(`Cannot read --page "${text}": wanted the number of a page, as tidemark partition describe shows it`);
+  return Number(text);
+};
+
+export const resetWindows = async ({ service }: Session, printer: Printer, path: string, page: number): Promise<void> => {
+  await printer.print(said(await service.resetWindows(path, page), `Windows page ${page}`));
+};
+
+export const resetIntent = async ({ service }: Session, printer: Printer, path: string, id: string): Promise<void> => {
+  await printer.print(said(await service.resetIntent(path, id), `Intent "${id}"`));
+};
+
+/** Asked before the folder is opened: nothing brings back what is forgotten. */
+export const mustSayYes = ({ yes }: ResetOptions, what: string, forgotten: string): void => {
+  if (!yes) throw usage(`Cannot reset ${what}: ${forgotten}; look at it with tidemark partition describe, then say --yes`);
+};
+
+const said = ({ cluster, partition, autoscalers, kept }: ResetView, what: string): string =>
+  [
+    `${what} of "${cluster}/${partition}" reset: ${autoscalers.length} autoscalers go on as if each had just been scaled as far as its rules allow`,
+    ...autoscalers.map((path) => `  ${path}`),
+    kept ? `The ${kept.bytes} bytes that could not be read are kept in the history under "${kept.pk}", "${kept.sk}"` : "There were no bytes to keep",
+    "",
+  ].join("\n");

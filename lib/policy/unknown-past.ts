@@ -1,0 +1,66 @@
+import type { AutoscalerSpec } from "../model/spec.ts";
+import type { RecommendationRun, ScaleChange, Windows } from "../model/windows.ts";
+import { setCondition } from "./conditions.ts";
+import { scaledToZero } from "./steps/hpa/sentences.ts";
+
+/**
+ * More pods than any policy grants, and few enough that two of them and a count still fit the 32 bits that the imitated controllers add in (hpa.md 3.8.4). A policy that grants
+ * everything, such as 100 percent down, is no limit and stays none.
+ */
+export const EVERYTHING = 1_000_000_000;
+
+export interface UnknownPast {
+  readonly spec?: AutoscalerSpec | undefined;
+  readonly nowMs: number;
+  readonly eventId: string;
+  /** It was this autoscaler that put the workload to zero, as the history says: else it would take it for stopped by somebody, and never wake it. */
+  readonly restsAtZero: boolean;
+}
+
+/**
+ * Windows of an autoscaler of which nobody knows what was done before `nowMs`: as if everything that its rules allow had been done at this very instant. Every window counts from
+ * here: nothing is scaled before the longest of its own has passed, in neither direction, except back inside [min, max]. Without `spec` (it cannot be read) the stabilization of
+ * native rules is left out, because nothing says that they are native.
+ *
+ * Which way each part fails: limits are used up and give no room to the other direction; forbidden windows are closed; breaches, idleness and delays have lasted for no time; the
+ * flap budget is spent; stabilization holds the count that the next sync finds, because none that was recommended before is known.
+ */
+export const withUnknownPast = ({ memory, status }: Windows, { spec, nowMs, eventId, restsAtZero }: UnknownPast): Windows => {
+  const used: ScaleChange = { change: EVERYTHING, atMs: nowMs, earliestMs: 0, eventId };
+  const turns = turnsBefore(spec, nowMs, eventId);
+  return {
+    memory: {
+      ...memory,
+      recommendations: recommendations(spec, nowMs),
+      scaleUps: [...memory.scaleUps, ...turns.ups, used],
+      scaleDowns: [...memory.scaleDowns, ...turns.downs, used],
+    },
+    status: {
+      ...status,
+      conditions: restsAtZero ? setCondition([], scaledToZero(true), nowMs) : [],
+      lastScaleMs: Math.max(status.lastScaleMs ?? 0, nowMs),
+    },
+  };
+};
+
+/** A list that does not exist begins with the count that is found (hpa.md 2.4 step 3). Native rules have no such start: between none and everything their windows hold any count. */
+const recommendations = (spec: AutoscalerSpec | undefined, nowMs: number): readonly RecommendationRun[] | null =>
+  spec?.dialect === "tidemark" ? [0, EVERYTHING].map((replicas) => ({ replicas, firstMs: nowMs, lastMs: nowMs })) : null;
+
+interface Turns {
+  readonly ups: readonly ScaleChange[];
+  readonly downs: readonly ScaleChange[];
+}
+
+/** Changes of no pods, each the other way than the next, that spend a flap budget with those of `nowMs`. */
+const turnsBefore = (spec: AutoscalerSpec | undefined, nowMs: number, eventId: string): Turns => {
+  const reversals = spec?.dialect === "tidemark" ? (spec.flapBudget?.reversals ?? 0) : 0;
+  const all = Array.from({ length: Math.max(0, reversals - 1) }, (_, at) => ({
+    change: 0,
+    atMs: nowMs - at - 1,
+    eventId,
+    up: at % 2 === 1,
+  })).reverse();
+  const only = (wanted: boolean): readonly ScaleChange[] => all.filter(({ up }) => up === wanted).map(({ up: _, ...change }) => change);
+  return { ups: only(true), downs: only(false) };
+};

@@ -1,0 +1,81 @@
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { folderLayout } from "../../lib/local/folder-layout.ts";
+import { TABLE_NAMES } from "../../lib/local/names.ts";
+import { startTables, tablesClient } from "../../lib/local/tables.ts";
+import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { itemKey } from "../../lib/store/item-key.ts";
+import { pageKey } from "../../lib/store/keys.ts";
+import { FOREIGN } from "../service/world/damaged.ts";
+import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { inside } from "./inside.ts";
+
+let folder: Folder;
+const run = (...args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data], { by: "grace" });
+
+beforeAll(async () => {
+  folder = await shopFolder();
+  const engine = await startTables(folderLayout(folder.data).tables);
+  const client = tablesClient(engine.endpoint);
+  const key = itemKey(pageKey({ cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER }, 1, 0));
+  await client.send(new PutItemCommand({ TableName: TABLE_NAMES.stateTable, Item: { ...key, epoch: { N: "2" }, body: { B: FOREIGN } } }));
+  client.destroy();
+  await engine.close();
+});
+afterAll(() => folder.remove());
+
+describe("tidemark partition", () => {
+  it("shows what cannot be read, and who stands still", async () => {
+    const { code, out } = await run("partition", "describe", "eu-1/default");
+    expect([code, out]).toEqual([0, expect.stringContaining("Standing still for page 0:\n  infra/web\n  shop/api\n  shop/late\n  shop/web\n")]);
+    expect(out).toMatch(/^ {2}0 +4 +\d+ +unreadable: RangeError: version 77 is not known$/m);
+    expect(JSON.parse((await run("partition", "describe", "eu-1", "-o", "json")).out)).toMatchObject({ pages: [{ held: { length: 4 } }] });
+  });
+
+  it("is named in the description of an autoscaler that stands still", async () => {
+    const { out } = await run("describe", "shop/web");
+    expect(out).toContain(
+      '  windows page 0 of partition "default" cannot be read: RangeError: version 77 is not known; see tidemark partition describe\n',
+    );
+  });
+
+  it.each([
+    [
+      ["reset-windows", "eu-1", "--page", "0"],
+      2,
+      'Cannot reset windows page 0 of "eu-1": what its autoscalers did is forgotten; look at it with tidemark partition describe, then say --yes',
+    ],
+    [
+      ["reset-windows", "eu-1", "--page", "x", "--yes"],
+      2,
+      'Cannot read --page "x": wanted the number of a page, as tidemark partition describe shows it',
+    ],
+    [
+      ["reset-intent", "eu-1", "--intent", "a:1"],
+      2,
+      'Cannot reset intent "a:1" of "eu-1": what was intended is forgotten; look at it with tidemark partition describe, then say --yes',
+    ],
+    [["reset-intent", "eu-1", "--intent", "a:1", "--yes"], 1, 'Cannot reset intent "a:1" of "eu-1/default": there is no such open intent'],
+    [["reset-windows", "us-1", "--page", "0", "--yes"], 1, 'Cannot reset windows page 0 of "us-1/default": it has no pages yet'],
+  ])("refuses %j", async (args, code, message) => {
+    expect(await run("partition", ...args)).toEqual({ code, out: "", err: `error: ${message}\n` });
+  });
+
+  it("resets a page, says where its bytes are, and not twice", async () => {
+    const { code, out } = await run("partition", "reset-windows", "eu-1", "--page", "0", "--yes");
+    expect([code, out]).toEqual([
+      0,
+      [
+        'Windows page 0 of "eu-1/default" reset: 4 autoscalers go on as if each had just been scaled as far as its rules allow',
+        "  infra/web\n  shop/api\n  shop/late\n  shop/web",
+        `The ${FOREIGN.length} bytes that could not be read are kept in the history under "kept#eu-1#default", "001772366400000#page#1#0"\n`,
+      ].join("\n"),
+    ]);
+    expect((await run("describe", "shop/web")).out).toContain("Scale up rate 4 pods in 60s: 1000000000 added, 1000000000 removed");
+    expect(await run("partition", "reset-windows", "eu-1", "--page", "0", "--yes")).toEqual({
+      code: 1,
+      out: "",
+      err: 'error: Cannot reset windows page 0 of "eu-1/default": it can be read\n',
+    });
+  });
+});
