@@ -1,6 +1,6 @@
 import type { Editing } from "../service/service.ts";
 import { json } from "./exchange.ts";
-import { APPLY, ASKED, ASKED_UNTIL, CLUSTER, NAMED, NAMED_UNTIL, NOTHING, REASON } from "./inputs.ts";
+import { APPLY, ASKED, ASKED_UNTIL, CLUSTER, NAMED, NAMED_UNTIL, NOTHING, PARTITION_INTENT, PARTITION_PAGE, REASON } from "./inputs.ts";
 import { giving, type Route } from "./route.ts";
 
 /** A request of a function has 6 MB at most, with what stands around its body. */
@@ -36,6 +36,12 @@ export const EDITING_ROUTES: Readonly<Record<keyof Editing, Route<Editing>>> = {
     await service.removeCluster(name);
     return json({ name });
   }),
+  resetWindows: giving("replaces a windows page that cannot be read", PARTITION_PAGE, async (service, { name, page }) =>
+    json(await service.resetWindows(name, page)),
+  ),
+  resetIntent: giving("settles an open intent that cannot be read", PARTITION_INTENT, async (service, { name, intent }) =>
+    json(await service.resetIntent(name, intent)),
+  ),
   freeze: giving("holds every workload of every cluster", REASON, async (service, { reason }) => json(await service.freeze(reason))),
   thaw: giving("ends the freeze", NOTHING, async (service) => json(await service.thaw())),
 };

@@ -44,6 +44,8 @@ export const EVENTS = z.strictObject({ ...filter, name: asked.name.exactOptional
 export const NOTHING = z.strictObject({});
 export const PAGED = z.strictObject({ page: page.exactOptional() });
 export const NAMED = z.strictObject({ name: label });
+/** A partition as CLUSTER/PARTITION. */
+export const PARTITION = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX) });
 
 const source: z.ZodType<Source> = z.strictObject({ file: text(FILE_CHARACTERS_MAX), text: z.string() });
 export const APPLY = z.strictObject({
@@ -53,6 +55,12 @@ export const APPLY = z.strictObject({
 });
 export const ASKED_UNTIL = z.strictObject({ ...asked, until: instant.exactOptional() });
 export const NAMED_UNTIL = z.strictObject({ name: label, until: instant.exactOptional() });
+const PAGES_MAX = 1_000_000;
+export const PARTITION_PAGE = z.strictObject({
+  name: ascii(NAME_CHARACTERS_MAX),
+  page: z.number().int("must be a whole number").min(0, "must not be negative").max(PAGES_MAX, `must be at most ${PAGES_MAX}`),
+});
+export const PARTITION_INTENT = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX), intent: ascii(NAME_CHARACTERS_MAX) });
 export const REASON = z.strictObject({ reason: words });
 
 /** A file of the caller's is no way for a function to reach a cluster. */

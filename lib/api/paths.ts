@@ -10,6 +10,7 @@ export const READING_PATHS = {
   series: "/v1/series",
   clusters: "/v1/clusters",
   cluster: "/v1/cluster",
+  partition: "/v1/partition",
   fleet: "/v1/fleet",
 } as const satisfies Readonly<Record<keyof Reading, string>>;
 
@@ -24,6 +25,8 @@ export const EDITING_PATHS = {
   pauseCluster: "/v1/cluster/pause",
   resumeCluster: "/v1/cluster/resume",
   removeCluster: "/v1/cluster/remove",
+  resetWindows: "/v1/partition/reset-windows",
+  resetIntent: "/v1/partition/reset-intent",
   freeze: "/v1/fleet/freeze",
   thaw: "/v1/fleet/thaw",
 } as const satisfies Readonly<Record<keyof Editing, string>>;

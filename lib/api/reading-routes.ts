@@ -3,7 +3,7 @@ import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
 import type { AutoscalerPlace, Reading } from "../service/service.ts";
 import { eventsPage } from "./events-page.ts";
 import { json, type Reply } from "./exchange.ts";
-import { ASKED, ASKED_AT, EVENTS, FILTER, NAMED, NOTHING, PAGED } from "./inputs.ts";
+import { ASKED, ASKED_AT, EVENTS, FILTER, NAMED, NOTHING, PAGED, PARTITION } from "./inputs.ts";
 import { pageToken, placeIn } from "./page-token.ts";
 import { Page } from "./pages.ts";
 import { asking, type Edge, type Route } from "./route.ts";
@@ -63,6 +63,9 @@ export const READING_ROUTES: Readonly<Record<keyof Reading, Route<Reading>>> = {
     ),
   ),
   cluster: asking("one cluster", NAMED, async (service, { name }) => json(await service.cluster(name))),
+  partition: asking("what a partition stores, and what of it cannot be read", PARTITION, async (service, { name }) =>
+    json(await service.partition(name)),
+  ),
   fleet: asking("whether the fleet is frozen", NOTHING, async (service) => json(await service.fleet())),
 };
 

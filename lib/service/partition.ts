@@ -8,7 +8,7 @@ import { pageOf } from "../store/page-plan.ts";
 import { type PageItem, readPage, readPageBytes } from "../store/pages.ts";
 import { autoscalersOf } from "../store/partitions.ts";
 import { secondsBetween } from "./autoscaler-view.ts";
-import type { Desk } from "./desk.ts";
+import type { ReadingDesk } from "./desk.ts";
 import { findCluster } from "./find.ts";
 import { gathered } from "./gathered.ts";
 import { nearest } from "./nearest.ts";
@@ -21,7 +21,7 @@ export interface FoundPartition {
 }
 
 /** "eu-1/shops", or "eu-1" alone where it has one partition. Throws `service.invalid`, `service.unknown`. */
-export const findPartition = async (desk: Desk, path: string): Promise<FoundPartition> => {
+export const findPartition = async (desk: ReadingDesk, path: string): Promise<FoundPartition> => {
   const [inCluster = "", name, ...more] = path.split("/");
   if (inCluster === "" || name === "" || more.length > 0)
     throw new TidemarkError("service.invalid", `Cannot read the partition "${path}": wanted CLUSTER/PARTITION`, { path });
@@ -42,7 +42,7 @@ export const pathOf = (item: AutoscalerItem): string => {
 export const uidOfItem = (item: AutoscalerItem): string | undefined => (item.kind === "read" ? item.record.uid : item.uid);
 
 /** Everything that a partition stores but the windows themselves, read strongly. */
-export const partition = async (desk: Desk, path: string): Promise<PartitionView> => {
+export const partition = async (desk: ReadingDesk, path: string): Promise<PartitionView> => {
   const { cluster, ref } = await findPartition(desk, path);
   const items = await gathered(autoscalersOf(desk.tables, cluster, ref));
   const head = await readHead(desk.tables, ref);
@@ -61,7 +61,7 @@ export const partition = async (desk: Desk, path: string): Promise<PartitionView
 };
 
 const pageView = async (
-  desk: Desk,
+  desk: ReadingDesk,
   { ref, head, index }: { readonly ref: PartitionRef; readonly head: Head; readonly index: number },
   items: readonly AutoscalerItem[],
 ): Promise<PageView> => {
@@ -75,7 +75,7 @@ const pageView = async (
 
 /** A page that the head names as a sync would read it, with the item that it was read from. */
 export const pageOfHead = async (
-  desk: Desk,
+  desk: ReadingDesk,
   ref: PartitionRef,
   head: Head,
   index: number,

@@ -56,6 +56,7 @@ describe("the routes that show", () => {
     ],
     [READING_PATHS.clusters, "", async () => ({ items: await gathered(service.clusters()) })],
     [READING_PATHS.cluster, "name=eu-1", () => service.cluster("eu-1")],
+    [READING_PATHS.partition, "name=eu-1%2Fdefault", () => service.partition("eu-1/default")],
     [READING_PATHS.fleet, "", () => service.fleet()],
     [READING_PATHS.series, "", async () => ({ families: await service.series() })],
   ])("answer %s?%s with what the service says", async (path, query, wanted) => {
@@ -143,6 +144,14 @@ describe("the routes that edit", () => {
     expect((await post(EDITING_PATHS.pauseCluster, { name: "new" })).json).toMatchObject({ paused: { by: ADA } });
     expect((await post(EDITING_PATHS.resumeCluster, { name: "new" })).json).not.toHaveProperty("paused");
     expect((await post(EDITING_PATHS.removeCluster, { name: "new" })).json).toEqual({ name: "new" });
+  });
+
+  it.each([
+    [EDITING_PATHS.resetWindows, { name: "eu-1", page: 0 }, 409, 'Cannot reset windows page 0 of "eu-1/default": it can be read'],
+    [EDITING_PATHS.resetIntent, { name: "eu-1", intent: "a:1" }, 404, 'Cannot reset intent "a:1" of "eu-1/default": there is no such open intent'],
+    [EDITING_PATHS.resetWindows, { name: "eu-1", page: -1 }, 400, expect.stringContaining("page")],
+  ])("reset by %s only what cannot be read: %j is %i", async (path, body, status, detail) => {
+    expect((await post(path, body)).json).toMatchObject({ status, detail });
   });
 
   it("freeze and thaw the fleet", async () => {
