@@ -1,24 +1,13 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { Stryker } from "@stryker-mutator/core";
 import Table from "cli-table3";
+import { measure, readReport } from "./measure.ts";
 import { PARTS } from "./parts.ts";
-import { leftOver, type MutationReport, type PartSummary, scoreOf, summaryOf, totalOf } from "./summary.ts";
+import { leftOver, type PartSummary, scoreOf, summaryOf, totalOf } from "./summary.ts";
 
 /**
  * `npm run mutation [-- PART…]`: changes lib/policy and lib/model in small ways, one part after the other, and runs their tests against each change. Each part's result is
  * left in reports/mutation; last come what was not killed and a table of all parts measured so far. Exit code 1 if a part cannot be measured.
  */
-const REPORTS = join(import.meta.dirname, "../../reports/mutation");
-const reportPath = (part: string): string => join(REPORTS, `${part.replace("/", "-")}.json`);
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
-
-const measure = async (part: string): Promise<void> => {
-  await new Stryker({ mutate: [...(PARTS[part] ?? [])], jsonReporter: { fileName: reportPath(part) } }).runMutationTest();
-};
-
-const readReport = (part: string): MutationReport | undefined =>
-  existsSync(reportPath(part)) ? (JSON.parse(readFileSync(reportPath(part), "utf8")) as MutationReport) : undefined;
 
 const row = (name: string, summary: PartSummary): string[] => {
   const { mutants, killed, endless, slow, survived, uncovered, broken, ignored } = summary;
@@ -31,7 +20,7 @@ const printTable = (): void => {
     return report ? [{ part, summary: summaryOf(report) }] : [];
   });
   const table = new Table({
-    head: ["part", "mutants", "killed", "endless", "timed out", "survived", "not reached", "broken", "at load", "score"],
+    head: ["part", "mutants", "killed", "endless", "timed out", "survived", "not reached", "broken", "not tried", "score"],
     style: { head: [], border: [] },
   });
   for (const { part, summary } of measured) table.push(row(part, summary));
@@ -49,9 +38,7 @@ const main = async (wanted: readonly string[]): Promise<void> => {
   const parts = wanted.length > 0 ? wanted : Object.keys(PARTS);
   for (const part of parts) {
     const startedMs = performance.now();
-    await measure(part);
-    const report = readReport(part);
-    if (!report) throw new RangeError(`no report of ${part}`);
+    const report = await measure(part);
     say(`\n${part}: ${Math.round((performance.now() - startedMs) / 60_000)} minutes; not killed:`);
     for (const line of leftOver(report)) say(`  ${line}`);
   }

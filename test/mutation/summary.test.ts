@@ -1,13 +1,13 @@
 import { globSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { PARTS } from "./parts.ts";
-import { leftOver, type MutantRecord, type MutationReport, scoreOf, summaryOf, totalOf } from "./summary.ts";
+import { atLoad, leftOver, type MutantRecord, type MutationReport, scoreOf, summaryOf, totalOf, withResults } from "./summary.ts";
 
 const mutant = (status: string, line: number, statusReason?: string): MutantRecord => ({
   status,
   mutatorName: "EqualityOperator",
   replacement: "a >=\n  b",
-  location: { start: { line, column: 5 } },
+  location: { start: { line, column: 5 }, end: { line: line + 1, column: 9 } },
   ...(statusReason !== undefined && { statusReason }),
 });
 
@@ -48,6 +48,16 @@ describe("scoreOf()", () => {
   it("counts what no test reaches as survived, and leaves out what could not be tried", () => {
     expect(scoreOf(summaryOf(report))).toBeCloseTo((100 * 4) / 6, 10);
     expect(scoreOf(summaryOf({ files: {} }))).toBeUndefined();
+  });
+});
+
+describe("what runs only when a file is loaded", () => {
+  it("is asked for by its place", () => expect(atLoad(report)).toEqual(["lib/other.ts:8:4-9:8"]));
+
+  it("gets the result of the second run, and nothing else does", () => {
+    const second = { files: { "lib/other.ts": { mutants: [mutant("Survived", 8), mutant("Survived", 5)] } } };
+    expect(summaryOf(withResults(report, second))).toEqual({ ...summaryOf(report), ignored: 0, survived: 2 });
+    expect(withResults(report, { files: {} })).toEqual(report);
   });
 });
 

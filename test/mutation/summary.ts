@@ -4,7 +4,13 @@ export interface MutantRecord {
   readonly statusReason?: string;
   readonly mutatorName: string;
   readonly replacement?: string;
-  readonly location: { readonly start: { readonly line: number; readonly column: number } };
+  readonly location: { readonly start: Position; readonly end: Position };
+}
+
+/** Both count from 1. */
+interface Position {
+  readonly line: number;
+  readonly column: number;
 }
 
 export interface MutationReport {
@@ -22,9 +28,30 @@ export interface PartSummary {
   readonly uncovered: number;
   /** A test file could not be loaded: neither killed nor survived. */
   readonly broken: number;
-  /** Computed once, when a file is loaded. */
+  /** Not tried. */
   readonly ignored: number;
 }
+
+const IGNORED = "Ignored";
+
+/** Where the mutants are that run only when a file is loaded, as Stryker asks for them: columns count from 0 there. */
+export const atLoad = ({ files }: MutationReport): readonly string[] =>
+  Object.entries(files).flatMap(([file, { mutants }]) =>
+    mutants
+      .filter(({ status }) => status === IGNORED)
+      .map(({ location: { start, end } }) => `${file}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`),
+  );
+
+/** The first report, with the second's results of what the first passed over. */
+export const withResults = (first: MutationReport, second: MutationReport): MutationReport => {
+  const merged = Object.entries(first.files).map(([file, { mutants, ...rest }]) => {
+    const results = new Map(second.files[file]?.mutants.map((mutant) => [keyOf(mutant), mutant]));
+    return [file, { ...rest, mutants: mutants.map((mutant) => (mutant.status === IGNORED ? (results.get(keyOf(mutant)) ?? mutant) : mutant)) }];
+  });
+  return { ...first, files: Object.fromEntries(merged) };
+};
+
+const keyOf = ({ mutatorName, replacement, location }: MutantRecord): string => JSON.stringify([mutatorName, replacement, location]);
 
 const HIT_LIMIT = "Hit limit";
 
@@ -40,7 +67,7 @@ export const summaryOf = ({ files }: MutationReport): PartSummary => {
     survived: count("Survived"),
     uncovered: count("NoCoverage"),
     broken: count("RuntimeError", "CompileError"),
-    ignored: count("Ignored"),
+    ignored: count(IGNORED),
   };
 };
 
@@ -69,7 +96,7 @@ export const scoreOf = ({ killed, endless, slow, survived, uncovered }: PartSumm
 export const leftOver = ({ files }: MutationReport): readonly string[] =>
   Object.entries(files).flatMap(([file, { mutants }]) =>
     mutants
-      .filter(({ status, statusReason }) => status !== "Killed" && status !== "Ignored" && !statusReason?.startsWith(HIT_LIMIT))
+      .filter(({ status, statusReason }) => status !== "Killed" && status !== IGNORED && !statusReason?.startsWith(HIT_LIMIT))
       .map(({ status, mutatorName, replacement = "", location: { start } }) =>
         [`${file}:${start.line}:${start.column}`, status, mutatorName, replacement.replace(/\s+/g, " ")].join("  "),
       ),

@@ -187,8 +187,7 @@ const hold = (input: WatermarkInput, record: Recorder, held: Held): Decision => 
 });
 
 const decided = (input: WatermarkInput, record: Recorder, dueAgainSeconds: number | null, status: Status) => {
-  const active = dueAgainSeconds === PERIOD || input.observation.scale.kind === "read";
-  record.gauge("scaling_active", active && isTrue(record.conditions(), "ScalingActive") ? 1 : 0);
+  record.gauge("scaling_active", isTrue(record.conditions(), "ScalingActive") ? 1 : 0);
   return {
     metrics: record.metrics(),
     steps: record.steps(),

@@ -8,7 +8,7 @@ import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { decideStep, decideWatermark } from "../../../lib/policy/dialects/watermark.ts";
 import { afterWatermarkWrite } from "../../../lib/policy/steps/watermark/after-write.ts";
 import { combine, type Source, sourcesOf } from "../../../lib/policy/steps/watermark/combine.ts";
-import { AS_THE_ORIGINAL } from "../../../lib/policy/steps/watermark/deviations.ts";
+import type { Deviations } from "../../../lib/policy/steps/watermark/deviations.ts";
 import { shouldScale } from "../../../lib/policy/steps/watermark/gates.ts";
 import { normalise, scaleDownLimit, scaleUpLimit } from "../../../lib/policy/steps/watermark/normalise.ts";
 import { newestFirst, recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
@@ -17,6 +17,7 @@ import { differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { bareSpec, conditionsOf, numberOf, only, type Raw, rawOf, scaleOf, specFrom, textOf, timeOf } from "./raw.ts";
 
+const AS_THE_ORIGINAL: Deviations = { boundsWithoutMetrics: false, neverBelowMin: false, noShrinkOnNothing: false };
 const OPTIONS = { skipNotScalingEvents: false, clusterName: "" };
 
 export const scaleLimitsKind: CaseRunner = (vector) => {

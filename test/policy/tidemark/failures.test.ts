@@ -27,18 +27,21 @@ describe("the native rules hold", () => {
   it.each([
     [
       "without a scale",
-      decideOn({ kind: "failed", failure: { code: 404, reason: "NotFound", message: "gone" } }),
+      { kind: "failed", failure: { code: 404, reason: "NotFound", message: "gone" } } as const,
+      [],
       "FailedGetScale",
       "the scale of the target cannot be read: gone",
     ],
-    ["without a selector", decideOn({ ...read, selector: "" }), "InvalidSelector", "the scale of the target carries no selector"],
+    ["without a selector", { ...read, selector: "" }, [], "InvalidSelector", "the scale of the target carries no selector"],
     [
       "on pods of two autoscalers",
-      decideOn(read, [{ name: autoscalerName("api"), selector: "app=web" }]),
+      read,
+      [{ name: autoscalerName("api"), selector: "app=web" }],
       "AmbiguousSelector",
       'pods by selector app=web in namespace "shop" belong to more than one autoscaler: "api" and "web"',
     ],
-  ])("%s", (_, decision, reason, message) => {
+  ])("%s", (_, scale, others, reason, message) => {
+    const decision = decideOn(scale, others);
     expect(decision).toMatchObject({ kind: "hold", failed: true, because: { reason, message } });
     expect(decision.events).toEqual([{ type: "Warning", reason, message }]);
   });
@@ -51,26 +54,28 @@ describe("the native rules hold", () => {
 });
 
 describe("a write by the native rules", () => {
-  const { decision } = sync(spec, { replicas: 5, values: { load: 90 } });
-  const scale = decision as Scale;
-  const report = { spec, decision: scale, atMs: NOON + 500, eventId: "e" };
+  const reported = () => {
+    const { decision } = sync(spec, { replicas: 5, values: { load: 90 } });
+    return { spec, decision: decision as Scale, atMs: NOON + 500, eventId: "e" };
+  };
 
   it("that was refused leaves the windows as they were, and says so", () => {
+    const report = reported();
     const written = afterWrite({ ...report, outcome: { kind: "refused", message: "no" } });
-    expect(written.windows.memory).toEqual(scale.windows.memory);
+    expect(written.windows.memory).toEqual(report.decision.windows.memory);
     expect(written.windows.status.lastScaleMs).toBeUndefined();
     expect(written.windows.status.conditions[0]).toMatchObject({ type: "AbleToScale", status: "False", reason: "FailedUpdateScale" });
     expect(written.events.at(-1)).toEqual({ type: "Warning", reason: "FailedRescale", message: "New size: 9; reason: load above target; error: no" });
   });
 
   it.each([{ kind: "applied" }, { kind: "unknown", message: "?" }] as const)("counts when it is $kind", (outcome) => {
-    const { windows } = afterWrite({ ...report, outcome });
+    const { windows } = afterWrite({ ...reported(), outcome });
     expect(windows.status).toMatchObject({ desiredReplicas: 9, lastScaleMs: NOON + 500 });
     expect(windows.memory.scaleUps).toEqual([{ change: 4, atMs: NOON + 500, eventId: "e" }]);
   });
 
   it("settled twice counts once, and settled late never moves the last scale back", () => {
-    const { windows } = afterWrite({ ...report, outcome: { kind: "applied" } });
+    const { windows } = afterWrite({ ...reported(), outcome: { kind: "applied" } });
     const again = withScale(windows, spec, { from: 5, to: 9, atMs: NOON - 1000, eventId: "e" });
     expect(again.memory.scaleUps).toHaveLength(1);
     expect(again.status.lastScaleMs).toBe(NOON + 500);

@@ -10,7 +10,7 @@ const { memory } = LONG_AGO;
 const seriesOf = ({ gauges = [] }: Decision) =>
   Object.fromEntries(gauges.map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(" "), value]));
 const conditionsOf = ({ windows }: Decision) =>
-  Object.fromEntries(windows.status.conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
+  Object.fromEntries(windows.status.conditions.map(({ type, status, reason, message }) => [type, `${status} ${reason}: ${message}`]));
 const statusOf = ({ windows }: { readonly windows: Windows }) => {
   const { conditions: _, ...rest } = windows.status;
   return rest;
@@ -26,7 +26,7 @@ describe("a decision of the watermark dialect, whole", () => {
   it("to grow: the metric, each step with its limit, series, conditions, status", () => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 800_000n, windows: LONG_AGO });
     const { windows, gauges: _, ...rest } = decision;
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       kind: "scale",
       from: 6,
       to: 9,
@@ -42,7 +42,7 @@ describe("a decision of the watermark dialect, whole", () => {
       events: [],
       dueAgainSeconds: 15,
     });
-    expect(seriesOf(decision)).toEqual({
+    expect(seriesOf(decision)).toStrictEqual({
       dry_run: 0,
       ...BOUNDS,
       ...MARKS,
@@ -57,24 +57,24 @@ describe("a decision of the watermark dialect, whole", () => {
       "conditions able_to_scale": 1,
       scaling_active: 1,
     });
-    expect(conditionsOf(decision)).toEqual({
-      ScalingLimited: "True ScaleUpLimit",
-      ScalingActive: "True ValidMetricFound",
-      BelowLowWatermark: "False Value above Low Watermark",
-      AboveHighWatermark: "True Value above High Watermark",
-      ConvergeToWatermark: "False Allow downscaling to converge to the High Watermark",
-      AbleToScale: "True ReadyForScale",
-      DryRun: "False DryRun mode disabled",
+    expect(conditionsOf(decision)).toStrictEqual({
+      ScalingLimited: `True ScaleUpLimit: ${GREW_TOO_FAST.message}`,
+      ScalingActive: "True ValidMetricFound: the WPA was able to successfully calculate a replica count from lag{map[]}",
+      BelowLowWatermark: "False Value above Low Watermark: Allow downscaling if the value stays under the Watermark",
+      AboveHighWatermark: "True Value above High Watermark: Allow upscaling if the value stays over the Watermark",
+      ConvergeToWatermark: "False Allow downscaling to converge to the High Watermark: Converging to Watermark only allowed in stable regime",
+      AbleToScale: "True ReadyForScale: the last scaling time was sufficiently old as to warrant a new scale",
+      DryRun: "False DryRun mode disabled: Scaling changes can be applied",
     });
-    expect(windows.memory).toEqual(memory);
-    expect(statusOf(decision)).toEqual({ currentReplicas: 6, desiredReplicas: 0, currentMetrics: SHOWN, lastScaleMs: NOON - 3_600_000 });
+    expect(windows.memory).toStrictEqual(memory);
+    expect(statusOf(decision)).toStrictEqual({ currentReplicas: 6, desiredReplicas: 0, currentMetrics: SHOWN, lastScaleMs: NOON - 3_600_000 });
   });
 
   it("held by a forbidden window: what was wanted, and when it may be", () => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 800_000n, windows: scaledAt(NOON - 1_000) });
     expect(decision).toMatchObject({ kind: "hold", from: 6, failed: false, dueAgainSeconds: 15 });
-    expect(decision.because).toEqual({ reason: "BackoffUpscale", message: "wants 9, held by BackoffUpscale" });
-    expect(decision.steps.slice(2)).toEqual([
+    expect(decision.because).toStrictEqual({ reason: "BackoffUpscale", message: "wants 9, held by BackoffUpscale" });
+    expect(decision.steps.slice(2)).toStrictEqual([
       {
         step: "gates",
         before: 9,
@@ -84,16 +84,16 @@ describe("a decision of the watermark dialect, whole", () => {
       { step: "bounds", before: 6, after: 6 },
     ]);
     const message = "Decided not to scale Deployment/shop/web to 9 (last scale time was 2026-05-01 11:59:59 +0000 UTC )";
-    expect(decision.events).toEqual([{ type: "Normal", reason: "NotScaling", message }]);
+    expect(decision.events).toStrictEqual([{ type: "Normal", reason: "NotScaling", message }]);
     expect(seriesOf(decision)).toMatchObject({ replicas_scaling_effective: 6, scaling_active: 1, "conditions able_to_scale": 0 });
-    expect(statusOf(decision)).toEqual({ currentReplicas: 6, desiredReplicas: 6, currentMetrics: SHOWN, lastScaleMs: NOON - 1_000 });
+    expect(statusOf(decision)).toStrictEqual({ currentReplicas: 6, desiredReplicas: 6, currentMetrics: SHOWN, lastScaleMs: NOON - 1_000 });
   });
 
   it("held by a breach that was never seen: no end is known", () => {
     const spec = wpa({ upscaleDelayAboveWatermarkSeconds: 120, downscaleDelayBelowWatermarkSeconds: 120 });
     const { decision } = sync(spec, { replicas: 6, milli: 800_000n, windows: LONG_AGO });
-    expect(decision.because).toEqual({ reason: "AboveHighWatermarkNotSustained", message: "wants 9, held by AboveHighWatermarkNotSustained" });
-    expect(decision.steps[2]?.limit).toEqual({
+    expect(decision.because).toStrictEqual({ reason: "AboveHighWatermarkNotSustained", message: "wants 9, held by AboveHighWatermarkNotSustained" });
+    expect(decision.steps[2]?.limit).toStrictEqual({
       reason: "AboveHighWatermarkNotSustained",
       value: 6,
       message: "the count is held: AboveHighWatermarkNotSustained",
@@ -106,17 +106,17 @@ describe("a decision of the watermark dialect, whole", () => {
     ["outside it, but at the maximum", 800_000n, 6, { maxReplicas: 6 }, "the wanted count is the current count"],
   ])("held because nothing would change: %s", (_, milli, replicas, spec, message) => {
     const { decision } = sync(wpa(spec), { replicas, milli, windows: LONG_AGO });
-    expect(decision.because).toEqual({ reason: "NoChange", message });
-    expect(decision.steps.at(-2)).toEqual({ step: "gates", before: replicas, after: replicas });
+    expect(decision.because).toStrictEqual({ reason: "NoChange", message });
+    expect(decision.steps.at(-2)).toStrictEqual({ step: "gates", before: replicas, after: replicas });
   });
 
   it("in a dry run: what it would do, as if it were done", () => {
     const { decision } = sync(wpa({ dryRun: true }), { replicas: 6, milli: 800_000n, windows: LONG_AGO, nowMs: NOON + 999 });
     expect(decision).toMatchObject({ kind: "hold", from: 6, failed: false, dueAgainSeconds: 15 });
-    expect(decision.because).toEqual({ reason: "DryRun", message: "Dry run: would scale to 9; lag{map[]} above target" });
-    expect(conditionsOf(decision)["DryRun"]).toBe("True DryRun mode enabled");
+    expect(decision.because).toStrictEqual({ reason: "DryRun", message: "Dry run: would scale to 9; lag{map[]} above target" });
+    expect(conditionsOf(decision)["DryRun"]).toBe("True DryRun mode enabled: Scaling changes won't be applied");
     expect(seriesOf(decision)).toMatchObject({ dry_run: 1, replicas_scaling_effective: 9 });
-    expect(statusOf(decision)).toEqual({ currentReplicas: 6, desiredReplicas: 9, currentMetrics: SHOWN, lastScaleMs: NOON });
+    expect(statusOf(decision)).toStrictEqual({ currentReplicas: 6, desiredReplicas: 9, currentMetrics: SHOWN, lastScaleMs: NOON });
   });
 
   it("without its metric: why, and every series of the metric taken away", () => {
@@ -124,13 +124,18 @@ describe("a decision of the watermark dialect, whole", () => {
     const message = "unable to get external metric shop/lag: unable to fetch metrics from external metrics API: no metrics";
     const all = `failed to compute replicas based on external metric lag: ${message}`;
     expect(decision).toMatchObject({ kind: "hold", from: 6, failed: true, dueAgainSeconds: 15, steps: [] });
-    expect(decision.because).toEqual({ reason: "FailedComputeMetricsReplicas", message: all });
-    expect(decision.metrics).toEqual([{ name: "lag{map[]}", type: "External", kind: "failed", reason: "FailedGetExternalMetric", message }]);
-    expect(decision.events).toEqual([
+    expect(decision.because).toStrictEqual({ reason: "FailedComputeMetricsReplicas", message: all });
+    expect(conditionsOf(decision)).toStrictEqual({
+      AbleToScale: "True SucceededGetScale: the WPA controller was able to get the target's current scale",
+      DryRun: "False DryRun mode disabled: Scaling changes can be applied",
+      ScalingActive: `False FailedGetExternalMetric: the WPA was unable to compute the replica count: ${message}`,
+    });
+    expect(decision.metrics).toStrictEqual([{ name: "lag{map[]}", type: "External", kind: "failed", reason: "FailedGetExternalMetric", message }]);
+    expect(decision.events).toStrictEqual([
       { type: "Warning", reason: "FailedGetExternalMetric", message },
       { type: "Warning", reason: "FailedComputeMetricsReplicas", message: all },
     ]);
-    expect(seriesOf(decision)).toEqual({
+    expect(seriesOf(decision)).toStrictEqual({
       dry_run: 0,
       "conditions able_to_scale": 1,
       ...BOUNDS,
@@ -142,7 +147,7 @@ describe("a decision of the watermark dialect, whole", () => {
       "replicas_scaling_proposal lag": null,
       scaling_active: 0,
     });
-    expect(statusOf(decision)).toEqual({ currentReplicas: 6, desiredReplicas: 0, currentMetrics: null, lastScaleMs: NOON - 3_600_000 });
+    expect(statusOf(decision)).toStrictEqual({ currentReplicas: 6, desiredReplicas: 0, currentMetrics: null, lastScaleMs: NOON - 3_600_000 });
   });
 
   it("at zero: the autoscaler is switched off, whatever the metric says", () => {
@@ -150,7 +155,7 @@ describe("a decision of the watermark dialect, whole", () => {
     const { decision } = sync(wpa(), { replicas: 0, milli: 800_000n, windows: scaledAt(NOON - 1_000), observed });
     const message = "scaling is disabled since the replica count of the target is zero";
     expect(decision).toMatchObject({ kind: "hold", from: 0, failed: false });
-    expect(decision.because).toEqual({ reason: "ScalingDisabled", message });
+    expect(decision.because).toStrictEqual({ reason: "ScalingDisabled", message });
     expect(decision.windows.status.conditions.find(({ type }) => type === "ScalingActive")).toMatchObject({
       status: "False",
       reason: "ScalingDisabled",
@@ -167,7 +172,7 @@ describe("a decision of the watermark dialect, whole", () => {
     const spec = wpa({ minReplicas: 4, maxReplicas: 9 });
     const { decision } = sync(spec, { replicas, milli: 300_000n, windows: scaledAt(NOON - 1_000) });
     expect(decision).toMatchObject({ kind: "scale", from: replicas, to, trigger: message, because: { reason, message } });
-    expect(decision.steps.at(-1)).toEqual({ step: "bounds", before: replicas, after: to });
+    expect(decision.steps.at(-1)).toStrictEqual({ step: "bounds", before: replicas, after: to });
     expect(decision.windows.status.currentMetrics).toBeNull();
   });
 
@@ -195,7 +200,7 @@ describe("a decision of the watermark dialect, whole", () => {
   ])("without a scale: %s", (_, failure, message, dueAgainSeconds) => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 300_000n, windows: LONG_AGO, observed: { scale: { kind: "failed", failure } } });
     const { windows, ...rest } = decision;
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       kind: "hold",
       because: { reason: "FailedProcessWPA", message },
       failed: true,
@@ -212,5 +217,39 @@ describe("a decision of the watermark dialect, whole", () => {
       reason: "FailedProcessWPA",
       message: "Error happened while processing the WPA",
     });
+  });
+
+  it("with a spec that is not valid: never acted upon, and not looked at again", () => {
+    const { decision } = sync({ ...wpa(), invalid: "no" }, { replicas: 6, milli: 800_000n, windows: LONG_AGO });
+    expect(decision).toMatchObject({ kind: "hold", failed: true, dueAgainSeconds: null, steps: [] });
+    expect(decision.because).toStrictEqual({ reason: "FailedSpecCheck", message: "Invalid WPA specification: no" });
+    expect(decision.events).toStrictEqual([{ type: "Warning", reason: "FailedSpecCheck", message: "no" }]);
+    expect(conditionsOf(decision)).toStrictEqual({
+      AbleToScale: "False FailedSpecCheck: Invalid WPA specification: no",
+      ScalingActive: "False FailedProcessWPA: Error happened while processing the WPA",
+    });
+    expect(statusOf(decision)).toStrictEqual(statusOf({ windows: LONG_AGO }));
+  });
+
+  it("blocked by its monitor: held, bounds included, without having failed", () => {
+    const spec = { ...wpa({ maxReplicas: 5 }), lifecycleControl: { kind: "on" } as const };
+    const { decision } = sync(spec, { replicas: 6, milli: 800_000n, windows: LONG_AGO });
+    const message = "monitor shop/web not found, blocking the WPA from proceeding";
+    expect(decision).toMatchObject({ kind: "hold", failed: false, dueAgainSeconds: 120, because: { reason: "FailedGetDatadogMonitor", message } });
+    expect(seriesOf(decision)).toMatchObject({ scaling_active: 0 });
+  });
+
+  it("the first ever of a workload at zero has no last scale to name", () => {
+    const { decision } = sync(wpa(), { replicas: 0, milli: 800_000n, observed: { scale: scaleOf(0, 0), pods: podsOf(3) } });
+    const message = "Decided not to scale Deployment/shop/web to 0 (last scale time was <nil> )";
+    expect(decision.events).toStrictEqual([{ type: "Normal", reason: "NotScaling", message }]);
+  });
+
+  it("says so by a condition where NotScaling is no event", () => {
+    const { decision } = sync({ ...wpa(), skipNotScalingEvents: true }, { replicas: 6, milli: 300_000n, windows: LONG_AGO });
+    expect(decision.events).toStrictEqual([]);
+    expect(conditionsOf(decision)["ScalingActive"]).toBe(
+      "True NotScaling: the WPA was able to successfully calculate a replica count and decided not to scale Deployment/shop/web to 6 (last scale time was 2026-05-01 11:00:00 +0000 UTC )",
+    );
   });
 });

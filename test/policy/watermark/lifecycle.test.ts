@@ -7,7 +7,6 @@ import { NOON, wpa } from "./world.ts";
 
 const ask = (lifecycleControl: WatermarkSpec["lifecycleControl"], monitor?: MonitorReading) => {
   const spec = wpa();
-  if (spec.dialect !== "watermark") throw new Error("not a watermark spec");
   const record = recorder([], NOON);
   const observation = monitor === undefined ? {} : { monitor };
   const blocked = blockedByMonitor({ spec: { ...spec, lifecycleControl }, namespace: "shop", name: "web", observation }, record);

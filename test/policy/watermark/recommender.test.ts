@@ -17,7 +17,6 @@ const RECOMMENDER: Recommender = {
 
 const spec = (changed: Partial<WatermarkSpec> = {}): WatermarkSpec => {
   const read = wpa({ metrics: [] });
-  if (read.dialect !== "watermark") throw new Error("not a watermark spec");
   return { ...read, recommender: RECOMMENDER, clusterName: "eu-1", ...changed };
 };
 
@@ -132,6 +131,8 @@ describe("an autoscaler with a recommender", () => {
     expect(decision.metrics).toEqual([{ name: NAME, type: "Resource", kind: "measured", value: "62500m", target: "150..400", proposal: 8 }]);
     expect(decision.windows.status.currentMetrics).toEqual([{ type: "Resource", external: { metricName: NAME, currentValue: "62500m" } }]);
     expect(decision.gauges).toContainEqual({ name: "value", labels: { metric_name: NAME }, value: 62_500 });
+    expect(decision.gauges).toContainEqual({ name: "high_watermark", labels: { metric_name: NAME }, value: 400_000 });
+    expect(decision.gauges).toContainEqual({ name: "low_watermark", labels: { metric_name: NAME }, value: 150_000 });
     expect(decision.windows.status.conditions.find(({ type }) => type === "ScalingActive")?.message).toBe(
       `the WPA was able to successfully calculate a replica count from ${NAME} because: busy`,
     );

@@ -5,6 +5,7 @@ import type { Observation, Pod, ScaleRead } from "../../../lib/model/observation
 import { queryKey, questions } from "../../../lib/model/query.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
+import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { afterWrite } from "../../../lib/policy/after-write.ts";
 import { decide } from "../../../lib/policy/decide.ts";
@@ -19,12 +20,18 @@ export const specOf = (manifest: unknown): AutoscalerSpec => {
   return admission.spec;
 };
 
+const ofTheDialect = (manifest: unknown): WatermarkSpec => {
+  const spec = specOf(manifest);
+  if (spec.dialect !== "watermark") throw new Error(`a spec of the dialect ${spec.dialect}`);
+  return spec;
+};
+
 /** A WatermarkPodAutoscaler on one External metric. */
 export const wpa = (
   spec: Readonly<Record<string, unknown>> = {},
   marks: Readonly<Record<string, unknown>> = { highWatermark: "400", lowWatermark: "150" },
 ) =>
-  specOf({
+  ofTheDialect({
     apiVersion: "datadoghq.com/v1alpha1",
     kind: "WatermarkPodAutoscaler",
     metadata: { name: "web", namespace: "shop" },

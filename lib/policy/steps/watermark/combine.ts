@@ -34,7 +34,7 @@ export interface Source {
 
 /** All metrics must work: the first failure fails the sync's evaluation. */
 export const combine = (sources: readonly Source[], record: Recorder): Counted<Combined> => {
-  let best: Combined = { replicas: 0, name: "", ready: 0, stable: true, zero: false, statuses: [] };
+  let best: Omit<Combined, "stable"> = { replicas: 0, name: "", ready: 0, zero: false, statuses: [] };
   let above = false;
   let below = false;
   let details = "";

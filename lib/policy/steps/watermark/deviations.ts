@@ -1,5 +1,5 @@
 /**
- * Where Tidemark does something else than the original, always the safer thing; each is listed in docs/watermark.md. Tests of single functions run the original's side as well.
+ * Where Tidemark does something else than the original, always the safer thing; each is listed in docs/watermark.md. The recorded decisions of single functions are compared with all of them off.
  */
 export interface Deviations {
   /** min and max hold while a metric is unavailable; the original forgets them (watermark.md 2.18 b). */
@@ -11,4 +11,3 @@ export interface Deviations {
 }
 
 export const SAFE: Deviations = { boundsWithoutMetrics: true, neverBelowMin: true, noShrinkOnNothing: true };
-export const AS_THE_ORIGINAL: Deviations = { boundsWithoutMetrics: false, neverBelowMin: false, noShrinkOnNothing: false };

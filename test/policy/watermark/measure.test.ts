@@ -1,0 +1,203 @@
+import { describe, expect, it } from "vitest";
+import { labelIndex } from "../../../lib/model/label-index.ts";
+import type { ApiFailure, MetricAnswers, Observation, PodMetrics } from "../../../lib/model/observation.ts";
+import { externalQuery, queryKey } from "../../../lib/model/query.ts";
+import type { LabelSelector } from "../../../lib/model/selector.ts";
+import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
+import { measure, readyPods, type Subject, targetPods } from "../../../lib/policy/metrics/watermark/measure.ts";
+import { recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
+import { NOON, podsOf, scaleOf, wpa } from "./world.ts";
+
+const NONE: MetricAnswers = { custom: new Map(), external: new Map() };
+const BUSY: ApiFailure = { code: 503, reason: "ServiceUnavailable", message: "busy" };
+const UNREADABLE: LabelSelector = { matchExpressions: [{ key: "app", operator: "Like", values: ["x"] }] };
+
+const lag: WatermarkMetric = { source: "External", name: "lag", selector: {}, highMilli: 400_000n, lowMilli: 150_000n };
+const cpu: WatermarkMetric = { source: "Resource", name: "cpu", selector: { matchLabels: { app: "web" } }, highMilli: 800n, lowMilli: 400n };
+
+const sample = (name: string, ...usages: readonly Readonly<Record<string, bigint>>[]): PodMetrics & { readonly labels: Record<string, string> } => ({
+  name,
+  labels: { app: "web" },
+  timestampMs: NOON,
+  windowMs: 30_000,
+  containers: usages.map((usage, index) => ({ name: `c${index}`, usage })),
+});
+
+interface Asked {
+  readonly spec?: Partial<WatermarkSpec>;
+  readonly answers?: Partial<MetricAnswers>;
+  readonly observed?: Partial<Observation>;
+  readonly selector?: string;
+}
+
+const subjectOf = ({ spec = {}, answers = {}, observed = {}, selector = "app=web" }: Asked): Subject => {
+  const read = wpa();
+  const scale = { ...scaleOf(3, 3), selector };
+  const observation = { scale, pods: podsOf(3), answers: { ...NONE, ...answers }, others: [], ...observed };
+  return { spec: { ...read, ...spec }, namespace: "shop", scale, observation };
+};
+
+const external = (answer: Parameters<typeof answered>[0]): Partial<MetricAnswers> => ({ external: answered(answer) });
+const answered = (answer: NonNullable<ReturnType<MetricAnswers["external"]["get"]>>): MetricAnswers["external"] => {
+  const query = externalQuery({ name: "lag", selector: {} });
+  return new Map(query ? [[queryKey(query), answer]] : []);
+};
+const resource = (...items: readonly ReturnType<typeof sample>[]): Partial<MetricAnswers> => ({
+  resource: { kind: "answered", items: labelIndex(items) },
+});
+
+const ask = (metric: WatermarkMetric, asked: Asked) => measure(metric, subjectOf(asked), recorder([], NOON));
+const failed = (message: string) => ({ kind: "failed", message });
+
+describe("targetPods()", () => {
+  it("are those that the scale's selector matches", () =>
+    expect(targetPods(subjectOf({}))).toEqual({ kind: "counted", value: subjectOf({}).observation.pods.all }));
+
+  it("are unknown where the selector cannot be read, and every count fails with it", () => {
+    const asked = { selector: "app in web", answers: { ...external({ kind: "answered", items: [] }), ...resource(sample("web-1-0", { cpu: 1n })) } };
+    const reading = targetPods(subjectOf(asked));
+    expect(reading).toMatchObject({ kind: "failed", message: expect.stringMatching(/^unable to parse the selector of the scale "app in web": .+/) });
+    expect(readyPods(subjectOf(asked), recorder([], NOON))).toEqual(reading);
+    expect(ask(lag, asked)).toEqual(reading);
+    expect(ask(cpu, asked)).toEqual(reading);
+  });
+});
+
+describe("readyPods()", () => {
+  it("are counted among the target's pods, or taken from the count", () => {
+    const observed = { pods: podsOf(3, 2) };
+    expect(readyPods(subjectOf({ observed }), recorder([], NOON))).toEqual({ kind: "counted", value: 2 });
+    expect(readyPods(subjectOf({ observed, spec: { counts: "current" } }), recorder([], NOON))).toEqual({ kind: "counted", value: 3 });
+  });
+});
+
+describe("measure(), an External metric", () => {
+  it("adds up its series", () =>
+    expect(
+      ask(lag, {
+        answers: external({
+          kind: "answered",
+          items: [
+            { milli: 300_000n, timestampMs: NOON },
+            { milli: 500_000n, timestampMs: NOON },
+          ],
+        }),
+      }),
+    ).toMatchObject({ kind: "counted", value: { replicas: 6, utilisation: 800_000n, ready: 3, above: true, below: false, zero: false } }));
+
+  it("that is zero and not tolerated asks for the ready pods", () =>
+    expect(
+      ask(lag, { answers: external({ kind: "answered", items: [{ milli: 0n, timestampMs: NOON }] }), observed: { pods: podsOf(3, 2) } }),
+    ).toEqual({
+      kind: "counted",
+      value: { replicas: 2, utilisation: 0n, ready: 2, above: false, below: false, details: "", zero: true },
+    }));
+
+  it("that is zero and tolerated shrinks like any value", () =>
+    expect(
+      ask(lag, { answers: external({ kind: "answered", items: [{ milli: 0n, timestampMs: NOON }] }), spec: { tolerateZero: true } }),
+    ).toMatchObject({ kind: "counted", value: { replicas: 1, below: true, zero: false } }));
+
+  it.each([
+    ["failed", { kind: "failed", failure: BUSY } as const, "unable to fetch metrics from external metrics API: busy"],
+    ["has no series", { kind: "answered", items: [] } as const, "no metrics returned from external metrics API"],
+  ])("whose answer %s", (_, answer, cause) =>
+    expect(ask(lag, { answers: external(answer) })).toEqual(failed(`unable to get external metric shop/lag: ${cause}`)),
+  );
+
+  it("whose selector cannot be read", () =>
+    expect(ask({ ...lag, selector: UNREADABLE }, {})).toEqual(failed("unable to get external metric shop/lag: its selector cannot be read")));
+
+  it("that was not asked for is a programmer's mistake", () =>
+    expect(() => ask(lag, {})).toThrow(new RangeError('The external metric "lag" was not asked for before the decision')));
+
+  it("that fails takes its series away, of this sync and of those before", () => {
+    const record = recorder([], NOON);
+    record.gauge("value", 5, { metric_name: "lag" });
+    measure(lag, subjectOf({ answers: external({ kind: "failed", failure: BUSY }) }), record);
+    expect(record.gauges()).toEqual([
+      { name: "value", labels: { metric_name: "lag" }, value: null },
+      { name: "restricted_scaling", labels: { reason: "downscale_capping" }, value: null },
+      { name: "restricted_scaling", labels: { reason: "upscale_capping" }, value: null },
+      { name: "restricted_scaling", labels: { reason: "within_bounds" }, value: null },
+    ]);
+  });
+});
+
+describe("measure(), a Resource metric", () => {
+  const SAMPLES = resource(sample("web-1-0", { cpu: 300n }, { cpu: 400n }), sample("web-1-1", { cpu: 500n }), sample("web-1-2", { cpu: 600n }));
+
+  it("adds up its pods, and each pod's containers", () =>
+    expect(ask(cpu, { answers: SAMPLES })).toMatchObject({ kind: "counted", value: { utilisation: 1_800n, ready: 3, replicas: 7, above: true } }));
+
+  it.each([
+    ["a container lacks the resource", sample("web-1-2", { cpu: 600n }, { memory: 1n })],
+    ["it has no container", sample("web-1-2")],
+    ["the resource has the name of an inherited member", sample("web-1-2", {})],
+  ])("has no sample of a pod where %s", (_, other) => {
+    const metric = { ...cpu, name: other.containers.length === 1 ? "toString" : "cpu" };
+    const one = sample("web-1-0", { cpu: 300n, toString: 300n } as Record<string, bigint>);
+    expect(ask(metric, { answers: resource(one, other) })).toMatchObject({ kind: "counted", value: { utilisation: 300n, ready: 1 } });
+  });
+
+  it("takes the later of two samples of a pod", () =>
+    expect(ask(cpu, { answers: resource(sample("web-1-0", { cpu: 300n }), sample("web-1-0", { cpu: 500n })) })).toMatchObject({
+      value: { utilisation: 500n },
+    }));
+
+  it("of the document counts every sample, whatever pods there are", () =>
+    expect(ask(cpu, { answers: SAMPLES, spec: { counts: "current", average: true }, observed: { pods: podsOf(0) } })).toMatchObject({
+      kind: "counted",
+      value: { utilisation: 600n, ready: 3 },
+    }));
+
+  it("of the document fails without a sample that has the resource", () =>
+    expect(ask(cpu, { answers: resource(sample("web-1-0", { memory: 1n })), spec: { counts: "current" } })).toEqual(
+      failed("no sample has the resource cpu"),
+    ));
+
+  it("without a pod of the target", () =>
+    expect(ask(cpu, { answers: SAMPLES, observed: { pods: podsOf(0) } })).toEqual(
+      failed("no pods returned by selector while calculating replica count"),
+    ));
+
+  it("where every pod is still starting", () =>
+    expect(ask(cpu, { answers: SAMPLES, observed: { pods: podsOf(3, 0) } })).toEqual(failed("every one of the 3 pods is ignored, holding")));
+
+  it("whose only samples are of pods that are ignored", () =>
+    expect(ask(cpu, { answers: resource(sample("web-1-2", { cpu: 600n })), observed: { pods: podsOf(3, 2) } })).toEqual(
+      failed("did not receive metrics for any ready pods"),
+    ));
+
+  it("counts from a share of ready pods on", () => {
+    const observed = { pods: podsOf(3) };
+    const answers = resource(sample("web-1-0", { cpu: 300n }));
+    expect(ask(cpu, { answers, observed, spec: { minAvailableReplicaPercentage: 33 } }).kind).toBe("counted");
+    expect(ask(cpu, { answers, observed, spec: { minAvailableReplicaPercentage: 34 } })).toEqual(
+      failed("33 % of the pods are unready, will not autoscale shop/web"),
+    );
+  });
+
+  it.each([
+    ["all failed", { resource: { kind: "failed", failure: BUSY } } as const, "unable to fetch metrics from resource metrics API: busy"],
+    ["nothing matches", resource(), "no metrics returned from resource metrics API"],
+    [
+      "its own query failed",
+      { ...SAMPLES, resourceFailures: new Map([["app=web", { ...BUSY, message: "refused" }]]) },
+      "unable to fetch metrics from resource metrics API: refused",
+    ],
+  ])("whose samples cannot be read: %s", (_, answers, cause) =>
+    expect(ask(cpu, { answers })).toEqual(failed(`unable to get resource metric shop/cpu: ${cause}`)),
+  );
+
+  it("is not touched by the failure of another query", () =>
+    expect(ask(cpu, { answers: { ...SAMPLES, resourceFailures: new Map([["app=other", BUSY]]) } }).kind).toBe("counted"));
+
+  it("whose selector cannot be read", () =>
+    expect(ask({ ...cpu, selector: UNREADABLE }, { answers: SAMPLES })).toEqual(
+      failed('unable to get resource metric shop/cpu: "Like" is not a valid label selector operator'),
+    ));
+
+  it("that was not asked for is a programmer's mistake", () =>
+    expect(() => ask(cpu, {})).toThrow(new RangeError("Pod metrics were not asked for before the decision")));
+});
