@@ -79,41 +79,6 @@ describe("a PodAutoscaler", () => {
   });
 });
 
-describe("bounds of single fields", () => {
-  const bounded: readonly (readonly [
-    name: string,
-    of: (value: unknown) => Readonly<Record<string, unknown>>,
-    least: number,
-    most: number | undefined,
-  ])[] = [
-    ["spec.scaleUp.sustainSeconds", (value) => up({ sustainSeconds: value }), 0, 3600],
-    ["spec.scaleUp.stabilizationWindowSeconds", (value) => up({ stabilizationWindowSeconds: value }), 0, 3600],
-    ["spec.scaleUp.forbiddenAfterEventSeconds", (value) => up({ forbiddenAfterEventSeconds: value }), 0, 86_400],
-    ["spec.scaleUp.stepMinimum", (value) => up({ stepMinimum: value }), 1, undefined],
-    ["spec.scaleUp.replicaModulo", (value) => up({ replicaModulo: value }), 1, 1_000_000],
-    ["spec.scaleUp.policies[0].periodSeconds", (value) => up(policies({ type: "Pods", value: 1, periodSeconds: value })), 1, 1800],
-    ["spec.flapBudget.reversals", (value) => ({ flapBudget: { reversals: value, periodSeconds: 60 } }), 1, 100],
-    ["spec.flapBudget.periodSeconds", (value) => ({ flapBudget: { reversals: 1, periodSeconds: value } }), 1, 3600],
-    ["spec.idle.replicas", (value) => ({ idle: { replicas: value }, ...metric({ activation: 1 }) }), 0, 1],
-    ["spec.idle.afterSeconds", (value) => ({ idle: { afterSeconds: value }, ...metric({ activation: 1 }) }), 0, 86_400],
-    [`${M}.onMissing.replicas`, (value) => metric({ onMissing: { action: "fallback", replicas: value, afterSeconds: 0 } }), 2, 10],
-    [`${M}.onMissing.afterSeconds`, (value) => metric({ onMissing: { action: "fallback", replicas: 2, afterSeconds: value } }), 0, 86_400],
-    [`${M}.tolerance.up`, (value) => metric({ tolerance: { up: value } }), 0, 100],
-    [`${M}.tolerance.down`, (value) => metric({ tolerance: { down: value } }), 0, 100],
-    [`${M}.activation`, (value) => ({ idle: {}, ...metric({ activation: value }) }), 0, undefined],
-    ["spec.minReplicas", (value) => ({ minReplicas: value, maxReplicas: 1_000_000 }), 1, 1_000_000],
-    ["spec.maxReplicas", (value) => ({ maxReplicas: value }), 2, 1_000_000],
-  ];
-  it.each(bounded)("%s: below, at and above", (name, of, least, most) => {
-    const fieldsOf = (value: number): readonly string[] => problemsOf(of(value)).map((problem) => problem.slice(0, problem.indexOf(":")));
-    expect(fieldsOf(least - 1)).toContain(name);
-    expect(fieldsOf(least)).toEqual([]);
-    if (most === undefined) return;
-    expect(fieldsOf(most)).toEqual([]);
-    expect(fieldsOf(most + 1)).toContain(name);
-  });
-});
-
 describe("a quantity just below 0", () => {
   it.each(["-1n", -5e-324, "-1m"])("%s is below 0, though it is rounded", (target) =>
     expect(problemsOf(metric({ target }))).toEqual([`${M}.target: must be greater than or equal to 0.001`]),

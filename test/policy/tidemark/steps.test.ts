@@ -155,6 +155,20 @@ describe("sustainSeconds", () => {
       ]),
     ).toEqual([5, 9]);
   });
+  it("down: the same the other way", () => {
+    const down = native({ scaleDown: { sustainSeconds: 30 } });
+    const at = (seconds: number): readonly number[] =>
+      counts(down, 9, [
+        [0, { load: 20 }],
+        [seconds, { load: 20 }],
+      ]);
+    expect([at(29), at(30), at(31)]).toEqual([
+      [9, 9],
+      [9, 2],
+      [9, 2],
+    ]);
+    expect(counts(down, 5, [[0, { load: 90 }]])).toEqual([9]);
+  });
   it("begins anew when the breach was interrupted, or could not be seen", () => {
     expect(
       counts(up, 5, [
@@ -256,6 +270,11 @@ describe("policies", () => {
     { name: "Pods below", spec: up([pods]), wanted: 13, count: 13 },
     { name: "Pods at", spec: up([pods]), wanted: 14, count: 14 },
     { name: "Pods above", spec: up([pods]), wanted: 15, count: 14 },
+    { name: "Percent below", spec: up([percent]), wanted: 14, count: 14 },
+    { name: "Factor below", spec: up([factor]), wanted: 14, count: 14 },
+    { name: "Pods down below", spec: down([pods]), wanted: 7, count: 7 },
+    { name: "Percent down at", spec: down([percent]), wanted: 5, count: 5 },
+    { name: "Factor down at", spec: down([factor]), wanted: 7, count: 7 },
     { name: "Percent at", spec: up([percent]), wanted: 15, count: 15 },
     { name: "Percent above", spec: up([percent]), wanted: 16, count: 15 },
     { name: "Factor at", spec: up([factor]), wanted: 15, count: 15 },
@@ -276,6 +295,10 @@ describe("policies", () => {
     const spec = native(up([pods]));
     const at = (seconds: number): number => sync(spec, { replicas: 10, values: { load: 400 }, windows: scaledBefore(spec, seconds, 7, 10) }).count;
     expect([at(59), at(60), at(61)]).toEqual([11, 14, 14]);
+    const downwards = native(down([pods]));
+    const settled = (seconds: number): number =>
+      sync(downwards, { replicas: 10, values: { load: 10 }, windows: scaledBefore(downwards, seconds, 13, 10) }).count;
+    expect([settled(59), settled(60), settled(61)]).toEqual([9, 6, 6]);
   });
 });
 
