@@ -10,6 +10,8 @@ const deploymentSchema = z.object({
   targetCpuPercent: z.number().optional(),
   /** The shipped trace that its manifest asks for. */
   trace: z.enum(SHIPPED_TRACES).optional(),
+  /** How many pods its manifest asks it to begin with. */
+  replicas: z.int().optional(),
 });
 
 const aboutSchema = z.discriminatedUnion("kind", [

@@ -6,6 +6,7 @@ import { TidemarkError } from "../model/errors.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { NativeMetric } from "../model/spec-native.ts";
 import type { Deployment } from "./about.ts";
+import { MAX_REPLICAS } from "./cluster/definition.ts";
 import { SHIPPED_TRACES, type ShippedTrace } from "./traces/shipped.ts";
 
 /** A file of manifests and its text. */
@@ -43,11 +44,13 @@ export const deploymentsOf = (files: readonly ManifestFile[]): readonly Deployme
       const { metadata, spec } = admitOrThrow(given);
       const percent = cpuPercentOf(spec);
       const trace = traceOf(metadata.annotations, given.where);
+      const replicas = replicasOf(metadata.annotations, given.where);
       const deployment = { namespace: metadata.namespace, name: spec.target.name };
       found.set(`${deployment.namespace}/${deployment.name}`, {
         ...deployment,
         ...(percent !== undefined && { targetCpuPercent: percent }),
         ...(trace !== undefined && { trace }),
+        ...(replicas !== undefined && { replicas }),
       });
     }
   }
@@ -65,6 +68,21 @@ const traceOf = (annotations: Readonly<Record<string, string>>, where: string): 
     "local.unknown-trace",
     `Cannot play "${name}" for "${where}": the annotation ${TRACE_ANNOTATION} must be one of ${SHIPPED_TRACES.join(", ")}`,
     { where, name },
+  );
+};
+
+/** How many pods the simulated cluster begins with; elsewhere it means nothing. */
+const REPLICAS_ANNOTATION = "tidemark.dev/simulated-replicas";
+
+const replicasOf = (annotations: Readonly<Record<string, string>>, where: string): number | undefined => {
+  const text = annotations[REPLICAS_ANNOTATION];
+  if (text === undefined) return undefined;
+  const replicas = Number(text);
+  if (/^\d+$/.test(text) && replicas <= MAX_REPLICAS) return replicas;
+  throw new TidemarkError(
+    "local.unknown-replicas",
+    `Cannot begin with "${text}" pods for "${where}": the annotation ${REPLICAS_ANNOTATION} must be a whole number, at most ${MAX_REPLICAS}`,
+    { where, replicas: text },
   );
 };
 

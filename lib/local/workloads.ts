@@ -40,12 +40,12 @@ const askedTraces = async ({ deployments }: SimulatedAbout): Promise<ReadonlyMap
   return new Map(await Promise.all([...names].map(async (name) => [name, await readShippedTrace(name)] as const)));
 };
 
-const playing = (trace: Trace, { namespace, name }: Deployment): WorkloadDefinition => ({
+const playing = (trace: Trace, { namespace, name, replicas = INITIAL_REPLICAS }: Deployment): WorkloadDefinition => ({
   ...POD,
   namespace,
   name,
   trace,
-  initialReplicas: INITIAL_REPLICAS,
+  initialReplicas: replicas,
   cpuMillicoresPerUnit: (TARGET_MILLICORES * PODS_AT_HIGH) / ordinaryHigh(trace),
 });
 

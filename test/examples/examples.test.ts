@@ -19,9 +19,17 @@ describe("examples/", () => {
 
   it("name the recorded workload that the simulated cluster plays", () =>
     expect(deploymentsOf([{ file: "noisy.yaml", text: textOf("noisy.yaml") }])).toEqual([
-      { namespace: "documents", name: "noisy-hpa", targetCpuPercent: 50, trace: "nab-ec2-cpu-noisy-5m" },
-      { namespace: "documents", name: "noisy-watermark", trace: "nab-ec2-cpu-noisy-5m" },
+      { namespace: "documents", name: "noisy-hpa", targetCpuPercent: 50, trace: "nab-ec2-cpu-noisy-5m", replicas: 13 },
+      { namespace: "documents", name: "noisy-watermark", trace: "nab-ec2-cpu-noisy-5m", replicas: 13 },
+      { namespace: "documents", name: "noisy-native", trace: "nab-ec2-cpu-noisy-5m", replicas: 13 },
     ]));
+
+  it.each(["many", "-1", "1.5", "10001", ""])("refuse to begin with %j pods", (replicas) => {
+    const text = textOf("noisy.yaml").replaceAll('"13"', JSON.stringify(replicas));
+    expect(() => deploymentsOf([{ file: "noisy.yaml", text }])).toThrow(
+      `Cannot begin with "${replicas}" pods for "noisy.yaml, document 1": the annotation tidemark.dev/simulated-replicas must be a whole number, at most 10000`,
+    );
+  });
 
   it("refuse a workload that was never recorded, by the names of those that were", () => {
     const text = textOf("noisy.yaml").replaceAll("nab-ec2-cpu-noisy-5m", "quiet");

@@ -27,6 +27,8 @@ export interface Statistics extends Totals {
   readonly namespace: string;
   readonly name: string;
   readonly unit: string;
+  /** Absent where nothing is aimed at: no time then counts as above it. */
+  readonly targetCpuPercent?: number;
 }
 
 export const reading = ({ model, state, live }: SimulatedWorkload, nowMs: number): Reading => {
@@ -51,5 +53,6 @@ export const statistics = ({ model, state }: SimulatedWorkload, nowMs: number): 
   namespace: model.namespace,
   name: model.name,
   unit: model.trace.unit,
+  ...(model.targetCpuPercent !== undefined && { targetCpuPercent: model.targetCpuPercent }),
   ...totalsAt(model, state, nowMs),
 });

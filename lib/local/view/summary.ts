@@ -55,12 +55,12 @@ const syncRows = ({ syncs, failed, stateWrites, historyWrites, wallMs }: Tally):
 const deadRows = (deadLetters: number): readonly Line[] => (deadLetters > 0 ? [["dead letters", String(deadLetters)]] : []);
 
 const workloadRow = (statistics: Statistics, events: readonly EventView[]): Line => {
-  const { namespace, name, unit, elapsedMs, replicaMs, demand, unserved, aboveTargetMs } = statistics;
+  const { namespace, name, unit, elapsedMs, replicaMs, demand, unserved, aboveTargetMs, targetCpuPercent } = statistics;
   return [
     `${namespace}/${name}`,
     [
       `${(replicaMs / HOUR_MS).toFixed(1)} replica-hours`,
-      `${percent(aboveTargetMs, elapsedMs)} of the time above target`,
+      ...(targetCpuPercent === undefined ? [] : [`${percent(aboveTargetMs, elapsedMs)} of the time above target`]),
       `${percent(unserved, demand)} of the demand not served (${Math.round(unserved)} ${unit})`,
       movesText(events.filter((event) => event.namespace === namespace && event.target.name === name)),
     ].join(", "),

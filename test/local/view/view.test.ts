@@ -119,9 +119,10 @@ describe("summaryLines()", () => {
     served: 950,
     unserved: 50,
     aboveTargetMs: 1_800_000,
+    targetCpuPercent: 60,
   };
 
-  it("names events, replica-hours, time above target, demand not served, syncs, writes and wall times", () => {
+  it("names events, replica-hours, time above the target, demand not served, syncs, writes and wall times", () => {
     const events = [event(), event({ outcome: "refused" })];
     const pace = { asked: 60, reached: 60, behind: false };
     expect(summaryLines({ playedMs: 7_200_000, wallMs: 120_000, events, tally, pace, statistics: [statistics], deadLetters: 1 })).toEqual([
@@ -134,6 +135,13 @@ describe("summaryLines()", () => {
       "dead letters        1",
       "shop/daily          5.0 replica-hours, 25.0 % of the time above target, 5.0 % of the demand not served (50 calls), 1 scale, 0 reversals",
     ]);
+  });
+
+  it("says nothing of a target where there is none", () => {
+    const { targetCpuPercent: _none, ...without } = statistics;
+    const pace = { asked: 60, reached: 60, behind: false };
+    const lines = summaryLines({ playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [without], deadLetters: 0 });
+    expect(lines.at(-1)).toBe("shop/daily          5.0 replica-hours, 5.0 % of the demand not served (50 calls), 0 scales, 0 reversals");
   });
 
   it.each([

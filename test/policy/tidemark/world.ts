@@ -47,6 +47,8 @@ export interface Seen {
   readonly values?: Readonly<Record<string, number>>;
   readonly pods?: readonly Pod[];
   readonly usage?: Readonly<Record<string, bigint>>;
+  /** Label of the pods; "web" unless given. */
+  readonly app?: string;
   readonly nowMs?: number;
   readonly windows?: Windows;
   /** Windows stay in memory, for properties of many runs. */
@@ -55,8 +57,8 @@ export interface Seen {
 
 const FAILURE = { kind: "failed", failure: { code: 503, reason: "ServiceUnavailable", message: "no metrics" } } as const;
 
-const observationOf = (spec: AutoscalerSpec, { replicas, values = {}, pods, usage = {} }: Seen): Observation => {
-  const scale = { kind: "read", specReplicas: replicas, statusReplicas: replicas, selector: "app=web", uid: "u", resourceVersion: "1" } as const;
+const observationOf = (spec: AutoscalerSpec, { replicas, values = {}, pods, usage = {}, app = "web" }: Seen): Observation => {
+  const scale = { kind: "read", specReplicas: replicas, statusReplicas: replicas, selector: `app=${app}`, uid: "u", resourceVersion: "1" } as const;
   const asked = questions(spec, "shop", scale);
   const answerOf = (metric: string): Answer<readonly ExternalMetricValue[]> => {
     const value = values[metric];
@@ -64,7 +66,7 @@ const observationOf = (spec: AutoscalerSpec, { replicas, values = {}, pods, usag
   };
   const sampled = Object.entries(usage).map(([name, milli]) => ({
     name,
-    labels: { app: "web" },
+    labels: { app },
     timestampMs: NOON,
     windowMs: 15_000,
     containers: [{ name: "app", usage: { cpu: milli } }],
