@@ -3,7 +3,8 @@ import type { EventPlace, EventQuery, Reading } from "../service/service.ts";
 import type { EventView } from "../service/views.ts";
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/events.ts";
 import type { Reply } from "./exchange.ts";
-import { pageToken, placeIn } from "./page-token.ts";
+import { placeIn } from "./page-place.ts";
+import { pageToken } from "./page-token.ts";
 import { Page } from "./pages.ts";
 import type { Edge } from "./route.ts";
 
@@ -31,8 +32,8 @@ export const eventsPage = async (service: Reading, query: EventQuery, token: str
   return page.reply(next && pageToken(query, next));
 };
 
-const startOf = ({ sinceMs = 0 }: EventQuery, nowMs: number): Place => ({
-  untilMs: nowMs,
+const startOf = ({ sinceMs = 0, untilMs }: EventQuery, nowMs: number): Place => ({
+  untilMs: Math.min(untilMs ?? nowMs, nowMs),
   fromMs: Math.max(sinceMs, nowMs - EVENT_DAYS_KEPT * DAY_MS, 0),
 });
 

@@ -40,7 +40,13 @@ const asked = { name: ascii(NAME_CHARACTERS_MAX), ...filter };
 export const FILTER = z.strictObject({ ...filter, page: page.exactOptional() });
 export const ASKED = z.strictObject(asked);
 export const ASKED_AT = z.strictObject({ ...asked, at: instant.exactOptional() });
-export const EVENTS = z.strictObject({ ...filter, name: asked.name.exactOptional(), since: instant.exactOptional(), page: page.exactOptional() });
+export const EVENTS = z.strictObject({
+  ...filter,
+  name: asked.name.exactOptional(),
+  since: instant.exactOptional(),
+  until: instant.exactOptional(),
+  page: page.exactOptional(),
+});
 export const NOTHING = z.strictObject({});
 export const PAGED = z.strictObject({ page: page.exactOptional() });
 export const NAMED = z.strictObject({ name: label });

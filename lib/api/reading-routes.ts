@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
-import type { AutoscalerPlace, Reading } from "../service/service.ts";
+import type { AutoscalerPlace, EventQuery, Reading } from "../service/service.ts";
 import { eventsPage } from "./events-page.ts";
 import { json, type Reply } from "./exchange.ts";
 import { ASKED, ASKED_AT, EVENTS, FILTER, NAMED, NOTHING, PAGED, PARTITION } from "./inputs.ts";
-import { pageToken, placeIn } from "./page-token.ts";
+import { placeIn } from "./page-place.ts";
+import { pageToken } from "./page-token.ts";
 import { Page } from "./pages.ts";
 import { asking, type Edge, type Route } from "./route.ts";
 import { seriesJson } from "./series-json.ts";
@@ -27,6 +28,11 @@ const listed = async <Item, Place extends object>({ question, place, token, item
   return page.reply(left && pageToken(question, left));
 };
 
+const timesOf = (since: number | undefined, until: number | undefined): Pick<EventQuery, "sinceMs" | "untilMs"> => ({
+  ...(since !== undefined && { sinceMs: since }),
+  ...(until !== undefined && { untilMs: until }),
+});
+
 /** What can be looked at: a route for each verb. Everything about a request is checked here, so that the service gets what it takes. */
 export const READING_ROUTES: Readonly<Record<keyof Reading, Route<Reading>>> = {
   autoscalers: asking("lists autoscalers, a page at a time", FILTER, (service, { page: token, ...filter }, edge) =>
@@ -46,8 +52,8 @@ export const READING_ROUTES: Readonly<Record<keyof Reading, Route<Reading>>> = {
   explain: asking("why an autoscaler is at its count, now or at a time", ASKED_AT, async (service, { at, ...asked }) =>
     json(await service.explain(asked, at)),
   ),
-  events: asking("lists scale events, oldest first, a page at a time", EVENTS, (service, { page: token, since, ...query }, edge) =>
-    eventsPage(service, { ...query, ...(since !== undefined && { sinceMs: Math.max(0, since) }) }, token, edge),
+  events: asking("lists scale events, oldest first, a page at a time", EVENTS, (service, { page: token, since, until, ...query }, edge) =>
+    eventsPage(service, { ...query, ...timesOf(since, until) }, token, edge),
   ),
   series: asking("the series of every autoscaler", NOTHING, async (service) => json(seriesJson(await service.series()))),
   clusters: asking("lists clusters, a page at a time", PAGED, (service, { page: token }, edge) =>

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import type { Service } from "../service/service.ts";
 import { type Paint, painter } from "./output/paint.ts";
+import type { Place } from "./place.ts";
 
 /** Everything the command touches of the process that runs it, so that tests can run it inside their own. */
 export interface Io {
@@ -10,15 +11,17 @@ export interface Io {
   readonly stderr: Writable;
   /** True when standard output is a terminal that shows colours, and nobody asked for none. */
   readonly colours: boolean;
-  /** Who the edits are recorded for. */
+  /** Who the edits of a data folder are recorded for; a stack knows its callers itself. */
   readonly by: string;
-  readonly open: (dataDir: string, by: string) => Promise<Session>;
+  /** TIDEMARK_URL, where it is set. */
+  readonly stackUrl?: string;
+  readonly open: (place: Place, by: string) => Promise<Session>;
 }
 
-/** The data folder (or later the stack) that a command works on, from opening to closing. */
+/** The data folder or the stack that a command works on, from opening to closing. */
 export interface Session {
   readonly service: Service;
-  /** The folder's clock: every age and every "since" is measured by it. */
+  /** The folder's clock, or the machine's for a stack: every age and every "since" is measured by it. */
   readonly nowMs: number;
   close(): Promise<void>;
 }

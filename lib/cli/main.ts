@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { isTidemarkError } from "../model/errors.ts";
 import { type Io, printerOn } from "./io.ts";
+import { chosenPlace, noteOf, type Place } from "./place.ts";
 import { program, type Run } from "./program.ts";
 
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
@@ -8,8 +9,10 @@ export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 /** Runs one command line (without node and file) and gives the exit code: 0 done, 1 an operating error, 2 called wrongly. One line per error on standard error. */
 export const main = async (args: readonly string[], io: Io): Promise<number> => {
   const printer = printerOn(io);
-  const run: Run = async (dataDir, work) => {
-    const session = await io.open(dataDir, io.by);
+  let place: Place | undefined;
+  const run: Run = async (options, work) => {
+    place = chosenPlace(options, io.stackUrl);
+    const session = await io.open(place, io.by);
     try {
       await work(session, printer);
     } finally {
@@ -26,19 +29,22 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
     await root.parseAsync(args, { from: "user" });
     return EXIT.done;
   } catch (error) {
-    return failure(error, io);
+    return failure(error, io, place);
   }
 };
 
 /** A programmer's mistake is no message for people: it goes up as it is, with its stack. So does what is no error at all. */
 const isMistake = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);
 
-const failure = (error: unknown, io: Io): number => {
+const failure = (error: unknown, io: Io, place: Place | undefined): number => {
   if (error instanceof CommanderError) return misuse(error, io);
   if (isMistake(error)) throw error;
   if (!isTidemarkError(error)) return unforeseen(error, io);
   for (const line of error.message.split("\n")) io.stderr.write(`error: ${line}\n`);
-  return isTidemarkError(error, "cli.usage") ? EXIT.usage : EXIT.failed;
+  if (isTidemarkError(error, "cli.usage")) return EXIT.usage;
+  const note = place && noteOf(place, error);
+  if (note !== undefined) io.stderr.write(`note: ${note}\n`);
+  return EXIT.failed;
 };
 
 /** A failure that nobody put into words, such as a damaged file of the data folder: its own words, on one line. */

@@ -10,12 +10,12 @@ import * as partition from "./commands/partition.ts";
 import { series } from "./commands/series.ts";
 import type { Printer, Session } from "./io.ts";
 import { manifests } from "./manifest-commands.ts";
+import type { PlaceOptions } from "./place.ts";
 
-/** Runs a command's work in the session of its data folder, which is closed whatever happens. */
-export type Run = (dataDir: string, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
+/** Runs a command's work in the session of its data folder or stack, which is closed whatever happens. */
+export type Run = (place: PlaceOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
 
-interface Where {
-  readonly data: string;
+interface Where extends PlaceOptions {
   readonly namespace?: string;
   readonly cluster?: string;
 }
@@ -31,7 +31,10 @@ const asked = (name: string, { namespace, cluster: inCluster }: Where) => ({
 
 const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
 
-const on = (command: Command): Command => command.option("--data <dir>", "data folder of the run", ".tidemark");
+const on = (command: Command): Command =>
+  command
+    .option("--data <dir>", "data folder of the embedded run (default: .tidemark)")
+    .option("--stack <url>", "function URL of a deployed stack (default: TIDEMARK_URL)");
 
 const inNamespace = (command: Command): Command =>
   on(command).option("-n, --namespace <namespace>", "only in this namespace").option("--cluster <cluster>", "only in this cluster");
@@ -53,13 +56,13 @@ const reading = (root: Command, run: Run): void => {
     .description("list autoscalers, or one of them")
     .argument("[name]")
     .addOption(output(["table", "json", "yaml"]))
-    .action((name: string | undefined, options: GetOptions & Where) => run(options.data, (session, printer) => get(session, printer, name, options)));
+    .action((name: string | undefined, options: GetOptions & Where) => run(options, (session, printer) => get(session, printer, name, options)));
   inNamespace(root.command("describe"))
     .description("everything about one autoscaler: metrics, windows, conditions, last decision, events")
     .argument("<name>")
     .addOption(output(["text", "json", "yaml"]))
     .action((name: string, options: SheetOptions & Where) =>
-      run(options.data, (session, printer) => describe(session, printer, asked(name, options), options)),
+      run(options, (session, printer) => describe(session, printer, asked(name, options), options)),
     );
   inNamespace(root.command("explain"))
     .description("why an autoscaler is at its count, and what would have to change for another")
@@ -67,7 +70,7 @@ const reading = (root: Command, run: Run): void => {
     .option("--at <time>", "the evaluation of that time: RFC 3339, or a duration ago")
     .addOption(output(["text", "json", "yaml"]))
     .action((name: string, options: ExplainOptions & Where) =>
-      run(options.data, (session, printer) => explain(session, printer, asked(name, options), options)),
+      run(options, (session, printer) => explain(session, printer, asked(name, options), options)),
     );
   inNamespace(root.command("events"))
     .description("scale events, oldest first")
@@ -76,11 +79,11 @@ const reading = (root: Command, run: Run): void => {
     .option("--since <time>", "not older than: a duration, or RFC 3339")
     .addOption(output(["table", "jsonl", "json", "yaml", "csv"]))
     .action((name: string | undefined, options: EventsOptions & Where) =>
-      run(options.data, (session, printer) => events(session, printer, name, options)),
+      run(options, (session, printer) => events(session, printer, name, options)),
     );
   on(root.command("series"))
     .description("what every autoscaler measures and decides, as OpenMetrics text")
-    .action((options: Where) => run(options.data, series));
+    .action((options: Where) => run(options, series));
 };
 
 const editing = (root: Command, run: Run, io: Parameters<typeof apply>[3]): void => {
@@ -88,22 +91,22 @@ const editing = (root: Command, run: Run, io: Parameters<typeof apply>[3]): void
     .description("create or update autoscalers; all documents of all files, or none")
     .requiredOption("-f, --filename <file>", "manifests in YAML or JSON, - for standard input; repeatable", collect)
     .option("--dry-run", "check everything, store nothing")
-    .action((options: ApplyCommandOptions & Where) => run(options.data, (session, printer) => apply(session, printer, options, io)));
+    .action((options: ApplyCommandOptions & Where) => run(options, (session, printer) => apply(session, printer, options, io)));
   inNamespace(root.command("delete"))
     .description("forget an autoscaler; its workload keeps its count, its history stays")
     .argument("<name>")
-    .action((name: string, options: Where) => run(options.data, (session, printer) => remove(session, printer, asked(name, options))));
+    .action((name: string, options: Where) => run(options, (session, printer) => remove(session, printer, asked(name, options))));
   inNamespace(root.command("pause"))
     .description("hold an autoscaler's workload where it is")
     .argument("<name>")
     .option("--until <time>", "resume by itself then: a duration, or RFC 3339")
     .action((name: string, options: Where & { readonly until?: string }) =>
-      run(options.data, (session, printer) => pause(session, printer, asked(name, options), options.until)),
+      run(options, (session, printer) => pause(session, printer, asked(name, options), options.until)),
     );
   inNamespace(root.command("resume"))
     .description("end a pause")
     .argument("<name>")
-    .action((name: string, options: Where) => run(options.data, (session, printer) => resume(session, printer, asked(name, options))));
+    .action((name: string, options: Where) => run(options, (session, printer) => resume(session, printer, asked(name, options))));
 };
 
 const clusters = (parent: Command, run: Run): void => {
@@ -127,36 +130,36 @@ const clusters = (parent: Command, run: Run): void => {
     .option("--replace", "give a cluster that is there another connection, period, settings or partitions; what is not given stays")
     .action((name: string, options: AddOptions & Where & { readonly replace?: true }) => {
       const added = newCluster(name, options);
-      return run(options.data, (session, printer) => cluster.add(session, printer, added, options.replace === true));
+      return run(options, (session, printer) => cluster.add(session, printer, added, options.replace === true));
     });
   on(parent.command("list"))
     .description("list clusters")
     .addOption(output(["table", "json", "yaml"]))
     .action((options: Where & { readonly output: "table" | "json" | "yaml" }) =>
-      run(options.data, (session, printer) => cluster.list(session, printer, options.output)),
+      run(options, (session, printer) => cluster.list(session, printer, options.output)),
     );
   on(parent.command("describe"))
     .description("everything about one cluster")
     .argument("<name>")
     .addOption(output(["text", "json", "yaml"]))
     .action((name: string, options: Where & SheetOptions) =>
-      run(options.data, (session, printer) => cluster.describe(session, printer, name, options.output)),
+      run(options, (session, printer) => cluster.describe(session, printer, name, options.output)),
     );
   on(parent.command("pause"))
     .description("hold every workload of a cluster where it is")
     .argument("<name>")
     .option("--until <time>", "resume by itself then: a duration, or RFC 3339")
     .action((name: string, options: Where & { readonly until?: string }) =>
-      run(options.data, (session, printer) => cluster.pause(session, printer, name, options.until)),
+      run(options, (session, printer) => cluster.pause(session, printer, name, options.until)),
     );
   on(parent.command("resume"))
     .description("end a cluster's pause")
     .argument("<name>")
-    .action((name: string, options: Where) => run(options.data, (session, printer) => cluster.resume(session, printer, name)));
+    .action((name: string, options: Where) => run(options, (session, printer) => cluster.resume(session, printer, name)));
   on(parent.command("remove"))
     .description("forget a cluster that has no autoscalers")
     .argument("<name>")
-    .action((name: string, options: Where) => run(options.data, (session, printer) => cluster.remove(session, printer, name)));
+    .action((name: string, options: Where) => run(options, (session, printer) => cluster.remove(session, printer, name)));
 };
 
 const partitions = (parent: Command, run: Run): void => {
@@ -165,7 +168,7 @@ const partitions = (parent: Command, run: Run): void => {
     .argument("<cluster/partition>")
     .addOption(output(["text", "json", "yaml"]))
     .action((path: string, options: Where & SheetOptions) =>
-      run(options.data, (session, printer) => partition.describe(session, printer, path, options.output)),
+      run(options, (session, printer) => partition.describe(session, printer, path, options.output)),
     );
   on(parent.command("reset-windows"))
     .description("for a page that cannot be read: its autoscalers go on as if each had just been scaled as far as its rules allow")
@@ -175,7 +178,7 @@ const partitions = (parent: Command, run: Run): void => {
     .action((path: string, options: Where & partition.ResetOptions & { readonly page: string }) => {
       const page = partition.pageNumber(options.page);
       partition.mustSayYes(options, `windows page ${page} of "${path}"`, "what its autoscalers did is forgotten");
-      return run(options.data, (session, printer) => partition.resetWindows(session, printer, path, page));
+      return run(options, (session, printer) => partition.resetWindows(session, printer, path, page));
     });
   on(parent.command("reset-intent"))
     .description("for an open intent that cannot be read: it is settled as unknown, and its autoscaler goes on; takes 40 s")
@@ -184,7 +187,7 @@ const partitions = (parent: Command, run: Run): void => {
     .option("--yes", "what was intended is forgotten")
     .action((path: string, options: Where & partition.ResetOptions & { readonly intent: string }) => {
       partition.mustSayYes(options, `intent "${options.intent}" of "${path}"`, "what was intended is forgotten");
-      return run(options.data, (session, printer) => partition.resetIntent(session, printer, path, options.intent));
+      return run(options, (session, printer) => partition.resetIntent(session, printer, path, options.intent));
     });
 };
 
@@ -192,14 +195,12 @@ const fleets = (parent: Command, run: Run): void => {
   on(parent.command("freeze"))
     .description("hold every workload of every cluster where it is")
     .requiredOption("--reason <text>", "why, for everyone who looks")
-    .action((options: Where & { readonly reason: string }) =>
-      run(options.data, (session, printer) => fleet.freeze(session, printer, options.reason)),
-    );
+    .action((options: Where & { readonly reason: string }) => run(options, (session, printer) => fleet.freeze(session, printer, options.reason)));
   on(parent.command("thaw"))
     .description("end the freeze")
-    .action((options: Where) => run(options.data, (session, printer) => fleet.thaw(session, printer)));
+    .action((options: Where) => run(options, (session, printer) => fleet.thaw(session, printer)));
   on(parent.command("describe"))
     .description("whether the fleet is frozen, by whom and why")
     .addOption(output(["text", "json", "yaml"]))
-    .action((options: Where & SheetOptions) => run(options.data, (session, printer) => fleet.describe(session, printer, options)));
+    .action((options: Where & SheetOptions) => run(options, (session, printer) => fleet.describe(session, printer, options)));
 };

@@ -6,6 +6,12 @@ import { tablesClient } from "../local/tables.ts";
 import { openService } from "../service/open.ts";
 import { insertByPut } from "../store/history-put.ts";
 import type { Session } from "./io.ts";
+import type { Place } from "./place.ts";
+
+/** Opens what a command works on. */
+export const openPlace = async (place: Place, by: string): Promise<Session> =>
+  // The one needs no signatures, the other no tables.
+  place.kind === "folder" ? openDataFolder(place.dir, by) : (await import("./stack-session.ts")).openStack(place);
 
 /** Opens the data folder of an embedded run, alive or ended, for one command. Throws `local.no-data`, `local.folder-in-use`. */
 export const openDataFolder = async (dataDir: string, by: string): Promise<Session> => {

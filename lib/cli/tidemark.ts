@@ -16,7 +16,7 @@ const person = (): string => {
   }
 };
 
-const { NO_COLOR: noColor, TERM: term } = process.env;
+const { NO_COLOR: noColor, TERM: term, TIDEMARK_URL: stackUrl } = process.env;
 
 process.exitCode = await main(process.argv.slice(2), {
   stdin: process.stdin,
@@ -24,6 +24,7 @@ process.exitCode = await main(process.argv.slice(2), {
   stderr: process.stderr,
   colours: process.stdout.isTTY === true && !noColor && term !== "dumb",
   by: person(),
-  // Loaded when a folder is opened: help and misuse need neither tables nor SDK.
-  open: async (dataDir, by) => (await import("./session.ts")).openDataFolder(dataDir, by),
+  ...(stackUrl !== undefined && { stackUrl }),
+  // Loaded when something is opened: help and misuse need neither tables nor SDK.
+  open: async (place, by) => (await import("./session.ts")).openPlace(place, by),
 });

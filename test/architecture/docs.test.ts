@@ -3,6 +3,7 @@ import { join, posix } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { EXIT, main } from "../../lib/cli/main.ts";
+import type { Place } from "../../lib/cli/place.ts";
 import { type RunOptions, startCommand } from "../../lib/local/options.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
@@ -92,8 +93,8 @@ describe("the commands that the pages give", () => {
 
   it.each(ofTool("npx tidemark"))("tidemark understands: %s", async (command) => {
     const opened: string[] = [];
-    const open = (dataDir: string): never => {
-      opened.push(dataDir);
+    const open = (place: Place): never => {
+      opened.push(place.kind === "folder" ? place.dir : place.url);
       throw new TidemarkError("docs.understood", "Cannot open the folder: this is only about the words", {});
     };
     const sink = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -103,7 +104,7 @@ describe("the commands that the pages give", () => {
       stderr: sink(),
       colours: false,
       by: "reader",
-      open: async (dataDir: string) => open(dataDir),
+      open: async (place: Place) => open(place),
     };
     expect(await main(wordsOf(command), io)).toBe(EXIT.failed);
     expect(opened).toEqual([".tidemark"]);

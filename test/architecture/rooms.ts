@@ -12,8 +12,20 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/service": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync"],
   "lib/api": ["lib/model", "lib/store", "lib/report", "lib/service"],
   functions: ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "lib/api"],
+  "lib/remote": ["lib/model", "lib/report", "lib/service", "lib/api"],
   "lib/local": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "functions"],
-  "lib/cli": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "lib/local"],
+  "lib/cli": [
+    "lib/model",
+    "lib/manifest",
+    "lib/policy",
+    "lib/store",
+    "lib/cluster",
+    "lib/report",
+    "lib/sync",
+    "lib/service",
+    "lib/remote",
+    "lib/local",
+  ],
 };
 
 /** Rooms that compute: no package, no Node module, nothing that could wait or look at a clock. */

@@ -4,15 +4,22 @@ import { runInNewContext } from "node:vm";
 import { BatchWriteItemCommand } from "@aws-sdk/client-dynamodb";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { viewHandler } from "../../functions/view.ts";
 import { main } from "../../lib/cli/main.ts";
 import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
 import type { ScaleEventRecord } from "../../lib/model/records.ts";
+import { asking } from "../../lib/remote/ask.ts";
+import { remoteService } from "../../lib/remote/service.ts";
+import { stackUrl } from "../../lib/remote/stack-url.ts";
 import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, ttlOf } from "../../lib/store/events.ts";
 import { insertByPut, putHistoryParams } from "../../lib/store/history-put.ts";
 import { dayEventKey } from "../../lib/store/keys.ts";
 import type { Tables } from "../../lib/store/tables.ts";
 import { type Engine, startDynalite } from "../contracts/engines.ts";
+import { startFunctionUrl } from "../remote/stand-in/function-url.ts";
+import { callerOf, IDENTITIES } from "../remote/world.ts";
 import { event } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 
@@ -61,8 +68,7 @@ const heapNow = (): number => {
 };
 
 /** Runs `tidemark events --all` and reads what it prints as a pipe does; heap is looked at every so many writes. */
-const exported = async (tables: Tables, output: "jsonl" | "csv") => {
-  const desk = { tables, insert: insertByPut(tables), clock: () => NOW, by: "ada", newUid: () => "uid" };
+const exported = async (service: Service, output: "jsonl" | "csv", since = "30d") => {
   let [printed, writes, lines, most] = ["", 0, 0, 0];
   const before = heapNow();
   const stdout = new Writable({
@@ -76,8 +82,8 @@ const exported = async (tables: Tables, output: "jsonl" | "csv") => {
     },
   });
   const stderr = new Writable({ write: (chunk, _encoding, done) => done(new Error(String(chunk))) });
-  const open = async () => ({ service: openService(desk), nowMs: NOW, close: async () => undefined });
-  const code = await main(["events", "--all", "--since", "30d", "-o", output], {
+  const open = async () => ({ service, nowMs: NOW, close: async () => undefined });
+  const code = await main(["events", "--all", "--since", since, "-o", output], {
     stdin: process.stdin,
     stdout,
     stderr,
@@ -90,6 +96,8 @@ const exported = async (tables: Tables, output: "jsonl" | "csv") => {
 
 const warnings: string[] = [];
 process.on("warning", ({ name, message }) => void warnings.push(`${name}: ${message}`));
+
+const embedded = (): Service => openService({ tables, insert: insertByPut(tables), clock: () => NOW, by: "ada", newUid: () => "uid" });
 
 let engine: Engine;
 let tables: Tables;
@@ -104,7 +112,7 @@ afterAll(() => engine.close());
 
 describe("tidemark events --all --since 30d", () => {
   it("prints 20,000 events of two clusters as JSON Lines in order of time, in constant memory", async () => {
-    const { code, lines, writes, printed, most } = await exported(tables, "jsonl");
+    const { code, lines, writes, printed, most } = await exported(embedded(), "jsonl");
     expect([code, lines]).toEqual([0, EVENTS]);
     expect(writes).toBeGreaterThanOrEqual(EVENTS / 200);
     const rows = printed.split("\n").filter((line) => line.startsWith("{") && line.endsWith("}"));
@@ -115,10 +123,27 @@ describe("tidemark events --all --since 30d", () => {
   });
 
   it("prints them as CSV, a header and a row each, in constant memory", async () => {
-    const { code, lines, printed, most } = await exported(tables, "csv");
+    const { code, lines, printed, most } = await exported(embedded(), "csv");
     expect([code, lines]).toEqual([0, EVENTS + 1]);
     const [row] = parse(printed.split("\n").slice(0, 2).join("\n"), { columns: true }) as readonly Record<string, string>[];
     expect(row).toMatchObject({ cluster: "eu-1", from: "2", to: "5", outcome: "applied" });
+    expect(most).toBeLessThan(HEAP_GROWTH_MAX);
+  });
+
+  it("prints 10,000 of them from a deployed stack, page by page, in constant memory", async () => {
+    const url = await startFunctionUrl(viewHandler({ tables, clock: () => NOW, teller: { line: () => {} } }), IDENTITIES, () => NOW);
+    const wire = { stack: stackUrl(url.url, "--stack"), caller: callerOf("ADA"), clock: () => NOW, wait: async () => {}, random: Math.random };
+    const { code, lines, printed, most } = await exported(
+      remoteService(asking(wire), () => "none"),
+      "jsonl",
+      `${DAYS / 2}d`,
+    );
+    await url.close();
+    expect([code, lines]).toEqual([0, EVENTS / 2]);
+    const rows = printed.split("\n").filter((line) => line.startsWith("{") && line.endsWith("}"));
+    expect(JSON.parse(rows[0] ?? "")).toMatchObject({ cluster: "eu-1", id: eventAt(EVENTS / 2).id });
+    // A page of a megabyte on either side, and what it was made of.
+    expect(url.events.length).toBeGreaterThan(4);
     expect(most).toBeLessThan(HEAP_GROWTH_MAX);
   });
 });

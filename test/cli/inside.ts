@@ -2,13 +2,13 @@ import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Io } from "../../lib/cli/io.ts";
 import { main } from "../../lib/cli/main.ts";
-import { openDataFolder } from "../../lib/cli/session.ts";
+import { openPlace } from "../../lib/cli/session.ts";
 import type { Said } from "./folder.ts";
 
 /** Runs one command line in this process, on the real data folder: the same code without the start of a process. */
 export const inside = async (
   args: readonly string[],
-  more: { readonly stdin?: string; readonly by?: string; readonly colours?: true; readonly open?: Io["open"] } = {},
+  more: { readonly stdin?: string; readonly by?: string; readonly colours?: true; readonly open?: Io["open"]; readonly stackUrl?: string } = {},
 ): Promise<Said> => {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
@@ -19,7 +19,8 @@ export const inside = async (
     stderr,
     colours: more.colours === true,
     by: more.by ?? "ada",
-    open: more.open ?? openDataFolder,
+    ...(more.stackUrl !== undefined && { stackUrl: more.stackUrl }),
+    open: more.open ?? openPlace,
   };
   const code = await main(args, io);
   stdout.end();

@@ -98,7 +98,7 @@ describe("output whose reader has gone", () => {
     const child = spawn(process.execPath, ["-e", "process.stdin.once('data', () => process.exit(0)).once('end', () => process.exit(0))"]);
     const ended = once(child, "close");
     const { main } = await import("../../lib/cli/main.ts");
-    const { openDataFolder } = await import("../../lib/cli/session.ts");
+    const { openPlace } = await import("../../lib/cli/session.ts");
     let taken = 0;
     const code = await main(["events", "--all", "-o", "jsonl", "--data", folder.data], {
       stdin: process.stdin,
@@ -106,8 +106,8 @@ describe("output whose reader has gone", () => {
       stderr: process.stderr,
       colours: false,
       by: "ada",
-      open: async (dir, by) => {
-        const session = await openDataFolder(dir, by);
+      open: async (place, by) => {
+        const session = await openPlace(place, by);
         const [first] = await gathered(session.service.events({ name: "shop/web" }));
         if (!first) throw new Error("the folder has no events");
         const endless = async function* () {

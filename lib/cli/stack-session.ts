@@ -1,0 +1,23 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { asking } from "../remote/ask.ts";
+import { type Caller, defaultCaller } from "../remote/caller.ts";
+import { remoteService } from "../remote/service.ts";
+import { stackUrl } from "../remote/stack-url.ts";
+import type { Session } from "./io.ts";
+
+/** Opens a deployed stack for one command, as the caller that the AWS SDK finds; nothing is asked yet. Throws a usage error for what is no stack's URL. */
+export const openStack = (
+  { url, from }: { readonly url: string; readonly from: string },
+  callerIn: (region: string) => Caller = defaultCaller,
+  clock: () => number = Date.now,
+): Session => {
+  const stack = stackUrl(url, from);
+  const ask = asking({ stack, caller: callerIn(stack.region), clock, wait: async (ms) => wait(ms), random: Math.random });
+  return {
+    service: remoteService(ask, randomUUID),
+    // This machine's: a signature is refused where the two clocks are further apart than five minutes.
+    nowMs: clock(),
+    close: async () => {},
+  };
+};

@@ -1,0 +1,116 @@
+import { pageToken } from "../api/page-token.ts";
+import { EDITING_PATHS, KEY_HEADER, READING_PATHS } from "../api/paths.ts";
+import { type SeriesJson, seriesOf } from "../api/series-json.ts";
+import { TidemarkError } from "../model/errors.ts";
+import type { Asked, AutoscalerPlace, Editing, EventQuery, Filter, Reading, Service } from "../service/service.ts";
+import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views.ts";
+import type { Ask } from "./ask.ts";
+
+type Fields = Readonly<Record<string, string | undefined>>;
+
+/** The service of a deployed stack: the same verbs, each one request, lists page by page while they are taken. `newKey` names each edit, so that it is made once however often it is sent. */
+export const remoteService = (ask: Ask, newKey: () => string): Service => ({ ...reading(ask), ...editing(ask, newKey) });
+
+const reading = (ask: Ask): Reading => {
+  const look = async <Answer>(path: string, fields: Fields = {}): Promise<Answer> =>
+    (await ask({ method: "GET", path, query: given(fields), headers: {} })) as Answer;
+  return {
+    autoscalers: (filter, after) =>
+      listed<AutoscalerView>(look, READING_PATHS.autoscalers, filterOf(filter), after && pageToken(filterOf(filter), placeOf(after))),
+    get: (asked) => look(READING_PATHS.get, askedOf(asked)),
+    describe: (asked) => look(READING_PATHS.describe, askedOf(asked)),
+    explain: (asked, atMs) => look(READING_PATHS.explain, { ...askedOf(asked), at: timeText(atMs) }),
+    events: (query) => events(look, query),
+    series: async () => seriesOf(await look<SeriesJson>(READING_PATHS.series)),
+    clusters: (after) => listed<ClusterView>(look, READING_PATHS.clusters, {}, after === undefined ? undefined : pageToken({}, { name: after })),
+    cluster: (name) => look(READING_PATHS.cluster, { name }),
+    partition: (name) => look(READING_PATHS.partition, { name }),
+    fleet: () => look(READING_PATHS.fleet),
+  };
+};
+
+const placeOf = ({ cluster, namespace, name }: AutoscalerPlace): AutoscalerPlace => ({ cluster, namespace, name });
+
+/** What is asked and nothing else: callers may hand over an object that has more, and the stack refuses what it does not know. */
+const filterOf = ({ cluster, namespace }: Filter): Readonly<Record<string, string>> => given({ cluster, namespace });
+const askedOf = ({ name, ...filter }: Asked): Readonly<Record<string, string>> => ({ name, ...filterOf(filter) });
+
+/** Requests are signed over what is given, and what is not given is absent. */
+const given = (fields: Fields): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+
+const timeText = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(Math.max(0, ms)).toISOString());
+
+type Look = <Answer>(path: string, fields?: Fields) => Promise<Answer>;
+
+async function* listed<Item>(look: Look, path: string, fields: Fields, first: string | undefined): AsyncGenerator<Item> {
+  let page = first;
+  do {
+    const answer = await look<{ readonly items: readonly Item[]; readonly next?: string }>(path, { ...fields, page });
+    if (!Array.isArray(answer.items)) throw new TidemarkError("remote.unreadable", `Cannot read the answer to "${path}": it has no items`, {});
+    yield* answer.items;
+    page = answer.next;
+  } while (page !== undefined);
+}
+
+const events = (look: Look, { sinceMs, untilMs, after, name, ...filter }: EventQuery): AsyncIterable<EventView> => {
+  const query = { ...given({ name }), ...filterOf(filter) };
+  const fields = { ...query, since: timeText(sinceMs), until: timeText(untilMs) };
+  const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }), ...(untilMs !== undefined && { untilMs }) };
+  // The stack itself ends the list at its present.
+  const place = after && { untilMs: untilMs ?? LATEST_MS, fromMs: after.atMs, after };
+  return listed(look, READING_PATHS.events, fields, place && pageToken(question, place));
+};
+
+const LATEST_MS = 8_640_000_000_000_000;
+
+/** What the body of a request may have, as `lib/api` says: more is refused by the platform without a word. */
+const BODY_BYTES_MAX = 5_000_000;
+
+const editing = (ask: Ask, newKey: () => string): Editing => {
+  const send = async <Answer>(path: string, fields: object, headers: Readonly<Record<string, string>>): Promise<Answer> => {
+    const body = JSON.stringify(fields);
+    const bytes = Buffer.byteLength(body);
+    if (bytes > BODY_BYTES_MAX) throw tooLarge(bytes);
+    return (await ask({ method: "POST", path, query: {}, headers: { "content-type": "application/json", ...headers }, body })) as Answer;
+  };
+  const edit = <Answer>(path: string, fields: object): Promise<Answer> => send(path, fields, { [KEY_HEADER]: newKey() });
+  const until = (asked: Fields, untilMs: number | undefined): object => given({ ...asked, until: timeText(untilMs) });
+  return {
+    apply: async (sources, options) => {
+      const applying = { sources, ...options };
+      // A dry run has no effect that a repeat could have again.
+      const { applied } = await (options.dryRun
+        ? send<AppliedJson>(EDITING_PATHS.apply, applying, {})
+        : edit<AppliedJson>(EDITING_PATHS.apply, applying));
+      return applied;
+    },
+    delete: (asked) => edit(EDITING_PATHS.delete, askedOf(asked)),
+    pause: (asked, untilMs) => edit(EDITING_PATHS.pause, until(askedOf(asked), untilMs)),
+    resume: (asked) => edit(EDITING_PATHS.resume, askedOf(asked)),
+    addCluster: (cluster) => edit(EDITING_PATHS.addCluster, cluster),
+    replaceCluster: (cluster) => edit(EDITING_PATHS.replaceCluster, cluster),
+    pauseCluster: (name, untilMs) => edit(EDITING_PATHS.pauseCluster, until({ name }, untilMs)),
+    resumeCluster: (name) => edit(EDITING_PATHS.resumeCluster, { name }),
+    removeCluster: async (name) => {
+      await edit(EDITING_PATHS.removeCluster, { name });
+    },
+    resetWindows: (name, page) => edit(EDITING_PATHS.resetWindows, { name, page }),
+    resetIntent: (name, intent) => edit(EDITING_PATHS.resetIntent, { name, intent }),
+    freeze: (reason) => edit(EDITING_PATHS.freeze, { reason }),
+    thaw: () => edit(EDITING_PATHS.thaw, {}),
+  };
+};
+
+interface AppliedJson {
+  readonly applied: readonly Applied[];
+}
+
+const MEGABYTE = 1_000_000;
+
+const tooLarge = (bytes: number): TidemarkError =>
+  new TidemarkError(
+    "remote.too-large",
+    `Cannot send ${(bytes / MEGABYTE).toFixed(1)} MB to the stack: a request has ${BODY_BYTES_MAX / MEGABYTE} MB at most; apply the manifests in several steps`,
+    { bytes },
+  );

@@ -1,0 +1,36 @@
+import { TidemarkError } from "../model/errors.ts";
+
+/** Where a deployed stack answers. */
+export interface StackUrl {
+  /** Without a slash at its end. */
+  readonly origin: string;
+  readonly host: string;
+  readonly region: string;
+  /** What named it: an option or a variable. */
+  readonly from: string;
+}
+
+/** The host of every function URL names its region. */
+const FUNCTION_URL = /^[a-z0-9]+\.lambda-url\.([a-z0-9-]+)\.on\.aws$/;
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
+/** Region in the signatures of what answers on this machine. */
+const LOOPBACK_REGION = "local";
+
+/** Reads the URL of a stack. Only a function URL is accepted: the signature of a request would let another host act in the caller's name. Throws `cli.usage`. */
+export const stackUrl = (text: string, from: string): StackUrl => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const region = url && regionOf(url);
+  if (!url || region === undefined || url.username !== "" || url.pathname !== "/" || url.search !== "" || url.hash !== "") {
+    throw new TidemarkError(
+      "cli.usage",
+      `Cannot use ${from} "${text}": wanted the function URL of a stack, such as "https://abc123.lambda-url.eu-central-1.on.aws"`,
+      undefined,
+    );
+  }
+  return { origin: url.origin, host: url.host, region, from };
+};
+
+const regionOf = ({ protocol, hostname, port }: URL): string | undefined => {
+  if (LOOPBACK.has(hostname)) return LOOPBACK_REGION;
+  return protocol === "https:" && port === "" ? FUNCTION_URL.exec(hostname)?.[1] : undefined;
+};

@@ -1,0 +1,254 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { apiHandler } from "../../functions/api.ts";
+import { gathered } from "../../lib/service/gathered.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { scopeChangesOf } from "../../lib/store/scope-changes.ts";
+import { NOON } from "../service/world/desk.ts";
+import { hpa } from "../service/world/manifests.ts";
+import { startFunctionUrl } from "./stand-in/function-url.ts";
+import { ADA, IDENTITIES, newWorld, type World } from "./world.ts";
+
+let world: World;
+let embedded: Service;
+let remote: Service;
+beforeAll(async () => {
+  world = await newWorld();
+  embedded = openService(world.desk);
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  remote = world.remote();
+  world.waits.length = 0;
+});
+afterEach(() => {
+  world.set(NOON);
+  world.url.nowMs = () => NOON;
+  world.url.faults.length = 0;
+});
+
+const HOUR_MS = 3_600_000;
+const apply = (service: Service, name: string, dryRun = false) =>
+  service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "lab" }) }], { cluster: "eu-1", dryRun });
+const freezes = async (): Promise<number> => (await gathered(scopeChangesOf(world.tables, { scope: "fleet", name: "fleet" }))).length;
+
+describe("the service of a stack", () => {
+  it.each<readonly [verb: string, ask: (service: Service) => Promise<unknown>]>([
+    ["autoscalers", (service) => gathered(service.autoscalers({}))],
+    ["autoscalers of a namespace", (service) => gathered(service.autoscalers({ namespace: "shop", cluster: "eu-1" }))],
+    ["autoscalers after one", (service) => gathered(service.autoscalers({ cluster: "eu-1" }, { cluster: "eu-1", namespace: "shop", name: "api" }))],
+    ["get", (service) => service.get({ name: "shop/web" })],
+    ["describe", (service) => service.describe({ name: "web", namespace: "shop", cluster: "eu-1" })],
+    ["explain", (service) => service.explain({ name: "shop/web" })],
+    ["explain at a time", (service) => service.explain({ name: "shop/web" }, NOON - 20_000)],
+    ["events", (service) => gathered(service.events({ sinceMs: NOON - HOUR_MS }))],
+    ["events of one", (service) => gathered(service.events({ name: "shop/web" }))],
+    ["events until", (service) => gathered(service.events({ sinceMs: NOON - 3 * HOUR_MS, untilMs: NOON - HOUR_MS }))],
+    [
+      "events after one",
+      (service) =>
+        gathered(service.events({ name: "shop/web", after: { cluster: "eu-1", namespace: "shop", atMs: NOON - 7_200_000, id: "uid-1:1" } })),
+    ],
+    ["series", (service) => service.series()],
+    ["clusters", (service) => gathered(service.clusters())],
+    ["clusters after one", (service) => gathered(service.clusters("eu-1"))],
+    ["cluster", (service) => service.cluster("us-1")],
+    ["fleet", (service) => service.fleet()],
+    ["apply without storing", (service) => apply(service, "dry", true)],
+  ])("says what the embedded one says: %s", async (_verb, ask) => {
+    const said = await ask(embedded);
+    expect(await ask(remote)).toEqual(said);
+    expect(JSON.stringify(said).length).toBeGreaterThan(1);
+  });
+
+  it("edits in the name of who signed", async () => {
+    await apply(remote, "edited");
+    await apply(world.remote("GRACE"), "of-grace");
+    expect([(await embedded.get({ name: "edited" })).updatedBy, (await embedded.get({ name: "of-grace" })).updatedBy]).toEqual([
+      ADA,
+      IDENTITIES["GRACE"]?.arn,
+    ]);
+    expect(await remote.pause({ name: "edited" }, NOON + HOUR_MS)).toMatchObject({ changed: true });
+    expect(await remote.resume({ name: "edited" })).toMatchObject({ changed: true });
+    for (const name of ["edited", "of-grace"]) expect(await remote.delete({ name })).toMatchObject({ name, changed: true });
+    await remote.addCluster({ name: "new", connection: { kind: "secret", secretId: "s" }, partitions: [{ name: "rest" }] });
+    await remote.replaceCluster({ name: "new", connection: { kind: "secret", secretId: "t" }, syncPeriodMs: 30_000 });
+    expect(await remote.pauseCluster("new")).toMatchObject({ paused: { by: ADA } });
+    expect(await remote.resumeCluster("new")).toEqual(await embedded.cluster("new"));
+    expect(await remote.removeCluster("new")).toBeUndefined();
+    expect(await remote.freeze("drill")).toMatchObject({ frozen: { by: ADA, reason: "drill" } });
+    expect(await remote.thaw()).toEqual({});
+  });
+
+  it.each<readonly [what: string, ask: (service: Service) => Promise<unknown>]>([
+    ["an unknown name", (service) => service.get({ name: "wbe", namespace: "shop" })],
+    ["a name in two places", (service) => service.get({ name: "web" })],
+    ["a wrong manifest", (service) => service.apply([{ file: "f", text: hpa("x", { max: 1 }) }], { cluster: "eu-1", dryRun: false })],
+    ["a cluster that is there", (service) => service.addCluster({ name: "eu-1", connection: { kind: "secret", secretId: "s" } })],
+    ["events of nothing", (service) => gathered(service.events({ name: "lab/never" }))],
+  ])("throws the same error: %s", async (_what, ask) => {
+    const thrown = await ask(embedded).then(
+      () => undefined,
+      (error: { readonly code: string; readonly message: string }) => ({ code: error.code, message: error.message }),
+    );
+    expect(thrown?.code).toMatch(/\./);
+    await expect(ask(remote)).rejects.toMatchObject({ ...thrown });
+  });
+
+  it("shows and edits nothing where only showing is offered", async () => {
+    const viewer = world.remote("ADA", {}, world.viewUrl);
+    expect(await viewer.fleet()).toEqual({});
+    await expect(viewer.freeze("x")).rejects.toMatchObject({
+      code: "api.read-only",
+      message: 'Cannot POST "/v1/fleet/freeze": this URL only shows; edits have a URL of their own',
+    });
+  });
+
+  it("signs what any name holds", async () => {
+    for (const name of ["a+b", "a%2Fb", "a'(b)*!", "~a_b", "a=b&c", "a?b#c"]) {
+      await expect(remote.get({ name })).rejects.toMatchObject({ code: "service.unknown" });
+    }
+  });
+});
+
+describe("a request that goes wrong", () => {
+  it("is sent again while no answer comes, with growing waits, at most four times", async () => {
+    world.url.faults.push("dropped", { status: 502 }, "answer lost", { status: 429, body: '{"Reason":"ConcurrentInvocationLimitExceeded"}' });
+    expect(await remote.fleet()).toEqual({});
+    expect(world.waits).toEqual([100, 200, 400, 800]);
+    world.url.faults.push("dropped", "dropped", "dropped", "dropped", "dropped");
+    await expect(remote.fleet()).rejects.toMatchObject({
+      code: "remote.unclear",
+      message: expect.stringMatching(/^Cannot reach the stack at "http:\/\/127\.0\.0\.1:\d+": no clear answer after 5 attempts \(\w+\)$/),
+    });
+  });
+
+  it("makes an edit once, though its answer is lost again and again", async () => {
+    const before = await freezes();
+    world.url.faults.push("answer lost", "dropped", "answer lost");
+    expect(await remote.freeze("once")).toMatchObject({ frozen: { reason: "once" } });
+    expect(await freezes()).toBe(before + 1);
+    // Created, not "unchanged", though it was there when the last repeat came.
+    world.url.faults.push("answer lost", "answer lost");
+    expect(await apply(remote, "once")).toMatchObject([{ outcome: "created", generation: 1 }]);
+    world.url.faults.push("answer lost");
+    expect(await remote.delete({ name: "once" })).toMatchObject({ changed: true });
+    await remote.thaw();
+  });
+
+  it("waits for an edit that is still being made, and never makes it itself", async () => {
+    const before = await freezes();
+    let nowMs = NOON;
+    // The first request is begun and then ended by the platform, without a word of it in the ledger.
+    const { insert } = world.desk;
+    const dying = apiHandler({
+      ...world.desk,
+      insert: (items) => (items.some(({ sk }) => sk === "begun") ? insert(items) : new Promise<never>(() => {})),
+      teller: { line: () => {} },
+    });
+    let calls = 0;
+    const url = await startFunctionUrl(
+      async (event) => {
+        if (++calls > 1) return world.api(event);
+        void dying(event);
+        return { statusCode: 502, headers: { "content-type": "text/plain" }, body: "Internal Server Error" };
+      },
+      IDENTITIES,
+      () => nowMs,
+    );
+    const wait = async (ms: number): Promise<void> => {
+      world.waits.push(ms);
+      nowMs += Math.max(ms, 20_000);
+      world.set(nowMs);
+    };
+    await expect(world.remote("ADA", { clock: () => nowMs, wait }, url).freeze("dead")).rejects.toMatchObject({ code: "api.unclear" });
+    expect(nowMs - NOON).toBeGreaterThanOrEqual(150_000);
+    // Never sooner than the stack asked for.
+    expect(Math.min(...world.waits.slice(1))).toBe(2_000);
+    expect(await freezes()).toBe(before);
+    await url.close();
+  });
+
+  it("is not sent again where the stack itself refused an edit, or where nobody has such a host", async () => {
+    const before = world.url.requests();
+    await expect(remote.pause({ name: "lab/never" })).rejects.toMatchObject({ code: "service.unknown" });
+    expect(world.url.requests()).toBe(before + 1);
+    const nowhere = world.remote("ADA", {
+      stack: { origin: "https://nowhere.invalid", host: "nowhere.invalid", region: "eu-central-1", from: "--stack" },
+    });
+    await expect(nowhere.fleet()).rejects.toMatchObject({
+      code: "remote.unreachable",
+      message: 'Cannot reach the stack at "https://nowhere.invalid": there is no such host',
+    });
+    expect(world.waits).toEqual([]);
+  });
+
+  it("is not sent at all where it is larger than a function takes", async () => {
+    const before = world.url.requests();
+    const text = `# ${"x".repeat(5_000_000)}`;
+    await expect(remote.apply([{ file: "f", text }], { dryRun: false })).rejects.toMatchObject({
+      code: "remote.too-large",
+      message: "Cannot send 5.0 MB to the stack: a request has 5 MB at most; apply the manifests in several steps",
+    });
+    expect(world.url.requests()).toBe(before);
+  });
+});
+
+describe("a request that the platform refuses", () => {
+  const cannot = (words: string) => `Cannot use the stack at "${world.url.url}": ${words}`;
+
+  it("names who may not, and what the policy must allow", async () => {
+    await expect(world.remote("MALLORY").fleet()).rejects.toMatchObject({
+      code: "remote.forbidden",
+      message: cannot(
+        '"arn:aws:iam::123456789012:user/mallory" may not call it; its policy must allow lambda:InvokeFunctionUrl and lambda:InvokeFunction on this function (docs/api.md)',
+      ),
+    });
+  });
+
+  it.each([
+    [-301_000, "the clock of this machine is 301 s behind that of AWS: a signature is good for 5 minutes"],
+    [302_000, "the clock of this machine is 302 s ahead of that of AWS: a signature is good for 5 minutes"],
+  ])("says how wrong the clock is: %i ms", async (offMs, words) => {
+    await expect(world.remote("ADA", { clock: () => NOON + offMs }).fleet()).rejects.toMatchObject({
+      code: "remote.forbidden",
+      message: cannot(words),
+    });
+    await expect(world.remote("ADA", { clock: () => NOON + offMs - 3_000 * Math.sign(offMs) }).fleet()).resolves.toEqual({});
+  });
+
+  it("tells unknown credentials, a wrong secret and expired credentials apart", async () => {
+    await expect(world.remote("NOBODY").fleet()).rejects.toMatchObject({ message: cannot("AWS does not know these credentials") });
+    const wrong = { credentials: async () => ({ accessKeyId: "ADA", secretAccessKey: "another" }), name: async () => "ada" };
+    await expect(world.remote("ADA", { caller: wrong }).fleet()).rejects.toMatchObject({
+      message: cannot(
+        "the signature does not match: the secret key is another one than that of the access key, or something between changed the request",
+      ),
+    });
+    const expired = {
+      status: 403,
+      body: '{"message":"The security token included in the request is expired"}',
+      headers: { "content-type": "application/json" },
+    };
+    world.url.faults.push(expired);
+    await expect(remote.fleet()).rejects.toMatchObject({ message: cannot("the AWS credentials have expired; sign in again") });
+  });
+
+  it.each([
+    [404, "remote.not-found", "there is no function behind this URL; was the stack removed?"],
+    [413, "remote.too-large", "the request is larger than a function takes; apply the manifests in several steps"],
+    [200, "remote.unreadable", "what answers there is no Tidemark: status 200, text/plain"],
+    [500, "remote.unreadable", "what answers there is no Tidemark: status 500, text/plain"],
+  ])("with %i says what that means", async (status, code, words) => {
+    world.url.faults.push({ status });
+    await expect(remote.fleet()).rejects.toMatchObject({ code, message: cannot(words) });
+  });
+
+  it("with 502 for ever says where to look", async () => {
+    world.url.faults.push(...Array.from({ length: 5 }, () => ({ status: 502 })));
+    await expect(remote.fleet()).rejects.toMatchObject({
+      code: "remote.failed",
+      message: cannot("no clear answer: its function failed or ran out of time (status 502); the log of the function says why"),
+    });
+  });
+});

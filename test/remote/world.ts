@@ -1,0 +1,67 @@
+import { asking, type Wire } from "../../lib/remote/ask.ts";
+import type { Caller, Credentials } from "../../lib/remote/caller.ts";
+import { remoteService } from "../../lib/remote/service.ts";
+import { stackUrl } from "../../lib/remote/stack-url.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { type World as ApiWorld, newWorld as newApi } from "../api/world.ts";
+import { NOON } from "../service/world/desk.ts";
+import { type FunctionUrl, startFunctionUrl } from "./stand-in/function-url.ts";
+import type { Identities } from "./stand-in/signature.ts";
+
+export const ADA = "arn:aws:iam::123456789012:user/ada";
+
+/** What IAM knows in these tests. The secrets are of nobody. */
+export const IDENTITIES: Identities = {
+  ADA: { secretAccessKey: "ada's secret", arn: ADA, isAllowed: true },
+  GRACE: {
+    secretAccessKey: "grace's secret",
+    sessionToken: "token/of+grace==",
+    arn: "arn:aws:sts::123456789012:assumed-role/Ops/grace",
+    isAllowed: true,
+  },
+  MALLORY: { secretAccessKey: "mallory's secret", arn: "arn:aws:iam::123456789012:user/mallory", isAllowed: false },
+};
+
+export const credentialsOf = (key: string): Credentials => {
+  const { secretAccessKey = "wrong", sessionToken } = IDENTITIES[key] ?? {};
+  return { accessKeyId: key, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+};
+
+export const callerOf = (key: string): Caller => ({
+  credentials: async () => credentialsOf(key),
+  name: async () => IDENTITIES[key]?.arn ?? `access key ${key}`,
+});
+
+export interface World extends ApiWorld {
+  readonly url: FunctionUrl;
+  readonly viewUrl: FunctionUrl;
+  /** Milliseconds that the client waited between attempts, in order; nothing is waited for. */
+  readonly waits: number[];
+  /** The service of the stack, as a client on another machine has it. */
+  readonly remote: (key?: string, more?: Partial<Wire>, url?: FunctionUrl) => Service;
+}
+
+/** Both functions of a stack behind URLs that verify signatures, and clients for them; all clocks show noon. */
+export const newWorld = async (): Promise<World> => {
+  const api = await newApi();
+  const waits: number[] = [];
+  const url = await startFunctionUrl(api.api, IDENTITIES, () => NOON);
+  const viewUrl = await startFunctionUrl(api.view, IDENTITIES, () => NOON);
+  let keys = 0;
+  return {
+    ...api,
+    url,
+    viewUrl,
+    waits,
+    remote: (key = "ADA", more = {}, at = url) => {
+      const wait = async (ms: number): Promise<void> => void waits.push(ms);
+      const wire: Wire = { stack: stackUrl(at.url, "--stack"), caller: callerOf(key), clock: () => NOON, wait, random: () => 0.5, ...more };
+      return remoteService(asking(wire), () => `test-key-of-an-edit-${++keys}`);
+    },
+    close: async () => {
+      await url.close();
+      await viewUrl.close();
+      await api.close();
+    },
+  };
+};
