@@ -2,6 +2,7 @@ import middy from "@middy/core";
 import partialBatchFailure from "@middy/sqs-partial-batch-failure";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { clusterClients } from "../lib/cluster/clients.ts";
+import { noticeLine } from "../lib/report/notice-line.ts";
 import { powertoolsTeller, type Teller } from "../lib/report/teller.ts";
 import { insertByStatement } from "../lib/store/history-insert.ts";
 import { realTables } from "../lib/store/real-tables.ts";
@@ -37,9 +38,10 @@ export const syncHandler = ({ ports, teller }: SyncDependencies): SyncHandler =>
 const fromEnvironment = (): SyncDependencies => {
   const names = environmentOf(ENVIRONMENT.sync);
   const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
-  const clients = clusterClients({ clock: Date.now });
+  const teller = powertoolsTeller();
+  const clients = clusterClients({ clock: Date.now, notice: (message) => teller.line(noticeLine(message)) });
   const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
-  return { ports, teller: powertoolsTeller() };
+  return { ports, teller };
 };
 
 let built: SyncHandler | undefined;

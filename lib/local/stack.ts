@@ -6,6 +6,7 @@ import { scheduleHandler } from "../../functions/schedule.ts";
 import { syncHandler } from "../../functions/sync.ts";
 import { ON_THIS_MACHINE } from "../cluster/access/trusted.ts";
 import { clusterClients } from "../cluster/clients.ts";
+import { noticeLine } from "../report/notice-line.ts";
 import type { Teller } from "../report/teller.ts";
 import { insertByPut } from "../store/history-put.ts";
 import type { Tables as StoreTables } from "../store/tables.ts";
@@ -36,7 +37,7 @@ export interface Stack {
 
 export const startStack = ({ clock, syncClient, scheduleClient, queues, teller }: StackOptions): Stack => {
   const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
-  const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE });
+  const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice: (message) => teller.line(noticeLine(message)) });
   const tables = localTables(syncClient, clock);
   const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
   const ports = { tables, insert: insertByPut(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };

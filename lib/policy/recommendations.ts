@@ -8,8 +8,10 @@ import { newestRunAt, type RecommendationRun } from "../model/windows.ts";
 type Runs = readonly RecommendationRun[];
 
 /**
- * A repetition that is off its time by a second or more begins a new run: times inside a run are exact to less than that, and syncs that a queue delivers by the second
- * go on in one run. It can matter to a window alone that was made longer, after slots inside an older run were used again.
+ * A repetition that is off its time by a second or more begins a new run; less is forgiven, so that syncs that a queue delivers by the second go on in one run. What is forgiven adds up: the
+ * first and the last time of a run are exact, those between them to the largest difference of lag, and of clocks, among its syncs (seconds, where clocks differ by as much), and the number of
+ * its slots to the share by which its first gap was off. Neither shows while windows stay or become shorter, because a window that holds any of a run holds its last; only in a window that
+ * was made longer, after slots inside an older run were used again.
  */
 const SPACING_TOLERANCE_MS = 999;
 

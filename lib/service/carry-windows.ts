@@ -34,13 +34,28 @@ export const withWindows = async (
   try {
     await markAll(desk, leases, before.version);
     await carry(desk, leases, await passing(desk, before, after));
-    return await flip();
+    const flipped = await flip();
+    if (flipped.kind === "stored") await emptyGone(desk, leases, after);
+    return flipped;
   } catch (error) {
     // Stood still past its lease, and somebody syncs there again: looked at anew, like any edit that another was faster than.
     if (isTidemarkError(error, "store.lease-lost")) return { kind: "conflict" };
     throw error;
   } finally {
     await giveAllBack(desk, leases);
+  }
+};
+
+/** A partition that is no more is never synced again, so that nobody else would take its pages away. Its head stays: its epoch must not come again. */
+const emptyGone = async (desk: Desk, leases: Leases, { partitions }: ClusterRecord): Promise<void> => {
+  const gone = [...leases].filter(([name, { head }]) => head.pages.length > 0 && !partitions.some((partition) => partition.name === name));
+  for (const [, leased] of gone) {
+    try {
+      await namePages(desk, leased, [], leased.head.nowMs);
+    } catch (error) {
+      // Somebody leased it again after the flip: the pages stay, and are read by nobody.
+      if (!isTidemarkError(error, "store.lease-lost")) throw error;
+    }
   }
 };
 
@@ -111,11 +126,15 @@ const entriesOf = async (desk: Desk, { head, held: { partition } }: Leased): Pro
 
 /** Copies a partition's windows and those that come into pages of a new generation, and names them. */
 const adopt = async (desk: Desk, leased: Leased, arriving: readonly StoredWindows[], nowMs: number): Promise<void> => {
+  const all = new Map([...(await entriesOf(desk, leased)), ...arriving].map((entry) => [entry.uid, entry]));
+  await namePages(desk, leased, dividedPages([...all.values()]), nowMs);
+};
+
+/** Writes pages of a new generation, names them, and deletes the old. */
+const namePages = async (desk: Desk, leased: Leased, bodies: readonly Uint8Array[], nowMs: number): Promise<void> => {
   const { head, held } = leased;
   const { partition } = held;
-  const all = new Map([...(await entriesOf(desk, leased)), ...arriving].map((entry) => [entry.uid, entry]));
   const generation = head.pageGeneration + 1;
-  const bodies = dividedPages([...all.values()]);
   for (const [index, body] of bodies.entries()) await writePage(desk.tables, { place: { partition, generation, index }, epoch: held.epoch, body });
   leased.held = await adoptPages(desk.tables, held, { generation, pages: bodies.map(() => held.epoch), nowMs });
   for (const index of head.pages.keys()) await deletePage(desk.tables, { partition, generation: head.pageGeneration, index });

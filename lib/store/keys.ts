@@ -26,11 +26,17 @@ export const namespacePrefix = (namespace: string): string => `${namespace}#`;
 export const autoscalerKey = (ref: AutoscalerRef): Key => ({ pk: autoscalersPk(ref.cluster), sk: `${namespacePrefix(ref.namespace)}${ref.name}` });
 
 const partitionPk = ({ cluster, partition }: PartitionRef): string => `partition#${cluster}#${partition}`;
+const PAGE_SK_PREFIX = "page#";
 export const headKey = (ref: PartitionRef): Key => ({ pk: partitionPk(ref), sk: "head" });
 export const pageKey = (ref: PartitionRef, generation: number, index: number): Key => ({
   pk: partitionPk(ref),
-  sk: `page#${indexText(generation)}#${indexText(index)}`,
+  sk: `${PAGE_SK_PREFIX}${indexText(generation)}#${indexText(index)}`,
 });
+
+/** Sort key that comes after every page of the generations before this one, and before its own. */
+export const pagesBelow = (generation: number): string => `${PAGE_SK_PREFIX}${indexText(generation)}`;
+/** Sort key that comes after every page. */
+export const pagesEnd = `${PAGE_SK_PREFIX}~`;
 
 /** History of one autoscaler by name: its scale events in order of time, then the changes that people made. */
 export const autoscalerHistoryPk = (ref: AutoscalerRef): string => `autoscaler#${ref.cluster}#${ref.namespace}#${ref.name}`;

@@ -17,6 +17,8 @@ export interface Loaded extends LoadedPages {
   readonly specs: LoadedSpecs;
   /** Later than everything that was recorded, and read before the observation begins. */
   readonly nowMs: number;
+  /** This environment released the pages that the head names, or a later sync of them, and nobody stopped halfway since: then there is nothing that nobody names. */
+  readonly knowsPages: boolean;
 }
 
 /**
@@ -33,7 +35,8 @@ export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): 
   const known = specsFromMemory(ports, remembered, { head, cluster, readMs });
   const [pages, first] = await both(loadPages(ports.tables, message, head, remembered?.pages ?? []), known ?? read());
   const specs = first !== known || hasSameWindows(remembered, pages) ? first : await read();
-  return { fleet, cluster, head, specs, ...pages, nowMs: nowOf(ports.tables.clock(), head, pages) };
+  const knowsPages = head.releasedEpoch === head.epoch - 1 && remembered?.pageGeneration === head.pageGeneration;
+  return { fleet, cluster, head, specs, ...pages, nowMs: nowOf(ports.tables.clock(), head, pages), knowsPages };
 };
 
 /**

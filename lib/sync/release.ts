@@ -23,5 +23,5 @@ export const releasePartition = async (
     open: settled.open,
     unreadable: loaded.head.unreadable,
   });
-  ports.cache.set(message, { specs: loaded.specs, pages: stored.pages });
+  ports.cache.set(message, { specs: loaded.specs, pages: stored.pages, pageGeneration: stored.generation });
 };

@@ -2,6 +2,7 @@ import limited from "p-limit";
 import type { PartitionRef } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
 import { allDone } from "../store/all-done.ts";
+import { deleteLeftovers } from "../store/leftover-pages.ts";
 import { encodePage } from "../store/page-codec.ts";
 import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE, pageOf, wantedPages } from "../store/page-plan.ts";
 import { deletePage, writePage } from "../store/pages.ts";
@@ -117,9 +118,20 @@ const divided = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>, coun
   return fits ? plan : divided(loaded, after, plan.pages.length);
 };
 
-/** Removes the pages of the generation before, once a release has named the new one. Died before it, they stay, and nobody reads them. */
-export const removeOldPages = async (ports: SyncPorts, partition: PartitionRef, { head, pages }: Loaded, stored: StoredPages): Promise<void> => {
-  if (stored.generation === head.pageGeneration) return;
-  const limit = limited(PARALLEL);
-  await allDone(pages.map(({ index }) => limit(deletePage, ports.tables, { partition, generation: head.pageGeneration, index })));
+/**
+ * Removes pages that nobody names any longer, once a release has named the others: those of the generation before; and, where this environment does not know the pages or
+ * somebody stopped halfway, whatever dead holders left. So a partition at rest is never looked at, and whoever dies here is followed by one that looks.
+ */
+export const removeOldPages = async (
+  ports: SyncPorts,
+  partition: PartitionRef,
+  { head, pages, knowsPages }: Loaded,
+  stored: StoredPages,
+): Promise<void> => {
+  const { generation } = stored;
+  if (generation !== head.pageGeneration) {
+    const limit = limited(PARALLEL);
+    await allDone(pages.map(({ index }) => limit(deletePage, ports.tables, { partition, generation: head.pageGeneration, index })));
+  }
+  if (!knowsPages) await deleteLeftovers(ports.tables, { partition, generation, count: stored.pages.length }, head.epoch);
 };

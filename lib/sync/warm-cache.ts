@@ -6,6 +6,8 @@ import type { LoadedSpecs } from "./loaded-specs.ts";
 export interface Remembered {
   readonly specs: LoadedSpecs;
   readonly pages: readonly LoadedPage[];
+  /** Of the pages, also while there are none. */
+  readonly pageGeneration: number;
 }
 
 export interface WarmCache {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { deleteLeftovers } from "../../lib/store/leftover-pages.ts";
 import { deletePage, type PagePlace, readPage, writePage } from "../../lib/store/pages.ts";
 import type { Tables } from "../../lib/store/tables.ts";
 import { testTables } from "../sync/world.ts";
@@ -54,6 +55,23 @@ export const pagesContract = (engine: () => Engine): void => {
       await deletePage(tables, place);
       await expect(writePage(tables, { place, epoch: 4, readEpoch: 3, body: body("four") })).rejects.toMatchObject({ code: "store.lease-lost" });
       expect(await readPage(tables, place)).toBeUndefined();
+    });
+
+    it("that nobody names is deleted, unless it is of a later epoch", async () => {
+      const at = (generation: number, index: number): PagePlace => ({ ...place, generation, index });
+      const written: readonly (readonly [generation: number, index: number, epoch: number])[] = [
+        [1, 0, 3],
+        [1, 1, 3],
+        [2, 0, 4],
+        [2, 1, 4],
+        [3, 0, 4],
+        [3, 1, 6],
+      ];
+      for (const [generation, index, epoch] of written) await writePage(tables, { place: at(generation, index), epoch, body: body("x") });
+      expect(await deleteLeftovers(tables, { partition: place.partition, generation: 2, count: 1 }, 5)).toBe(4);
+      const left = await Promise.all(written.map(async ([generation, index]) => (await readPage(tables, at(generation, index)))?.epoch));
+      expect(left).toEqual([undefined, undefined, 4, undefined, undefined, 6]);
+      expect(await deleteLeftovers(tables, { partition: place.partition, generation: 2, count: 1 }, 5)).toBe(0);
     });
 
     it("is written once per epoch: a second time is a programmer's mistake", async () => {

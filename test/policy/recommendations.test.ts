@@ -48,9 +48,43 @@ const sameExtremes = (runs: Runs, slots: readonly Slot[], replicas: number, sinc
   return highest(runs, replicas, isInside) === Math.max(replicas, ...inside) && lowest(runs, replicas, isInside) === Math.min(replicas, ...inside);
 };
 
+const SEED: Runs = [{ replicas: 9, firstMs: 0, lastMs: 0 }];
+
 describe("recommendations as runs", () => {
   it("always decide exactly as the controller's full list of slots, through every edit of the windows and the store", () => {
     fc.assert(fc.property(syncs, fc.boolean(), agree), RUNS);
+  });
+
+  it("always decide exactly as the full list while windows stay or become shorter, also when lag and clocks add up inside a run", () => {
+    const late = fc.array(
+      fc.record({
+        lateMs: fc.integer({ min: -4_000, max: 4_000 }),
+        driftMs: fc.integer({ min: -900, max: 900 }),
+        replicas: fc.integer({ min: 4, max: 6 }),
+      }),
+      {
+        minLength: 5,
+        maxLength: 80,
+      },
+    );
+    const lengths = fc.tuple(fc.constantFrom(0, 60, 120), fc.constantFrom(30, 120, 300));
+    fc.assert(
+      fc.property(late, lengths, fc.boolean(), (steps, [upSeconds, downSeconds], jumps) => {
+        const longestMs = Math.max(upSeconds, downSeconds) * SECOND;
+        let nowMs = 1_700_000_000_000;
+        let slots: readonly Slot[] = [{ replicas: 5, atMs: nowMs }];
+        let runs: Runs = [{ replicas: 5, firstMs: nowMs, lastMs: nowMs }];
+        return steps.every(({ lateMs, driftMs, replicas }) => {
+          nowMs += 15_000 + (jumps ? lateMs : driftMs);
+          const known = recalled(stored(runs), longestMs);
+          const alike = [upSeconds, downSeconds].every((seconds) => sameExtremes(known, slots, replicas, nowMs - seconds * SECOND));
+          slots = recordedSlot(slots, replicas, nowMs, longestMs);
+          runs = recorded(known, replicas, nowMs, longestMs);
+          return alike;
+        });
+      }),
+      { numRuns: 150 },
+    );
   });
 
   it("move nothing but the end of the newest run while the same is recommended, also when syncs come a little early or late", () => {
@@ -73,7 +107,6 @@ describe("recommendations as runs", () => {
     expect(runs.at(-1)).toEqual({ replicas: 5, firstMs: 60_000, lastMs: 60_000, stepMs: 30_000, windowMs: 0 });
   });
 
-  const SEED: Runs = [{ replicas: 9, firstMs: 0, lastMs: 0 }];
   /** Recommendations as [seconds, replicas], under windows of this many seconds. */
   const listAfter = (windowSeconds: number, made: readonly (readonly [number, number])[], from: Runs = SEED): Runs =>
     made.reduce(

@@ -5,6 +5,7 @@ import type { ClusterRecord } from "../../lib/model/records.ts";
 import { handovers, taking } from "../../lib/service/handovers.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewCluster } from "../../lib/service/service.ts";
+import { readPage } from "../../lib/store/pages.ts";
 import { partitionOf } from "../../lib/store/partitions.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import { PERIOD_MS, START_MS, workloadOf } from "../sync/world.ts";
@@ -85,6 +86,22 @@ describe("replacing the partitions of a cluster", () => {
     await service.replaceCluster(wantedOf(moving, WHOLE));
     expect(await moving.syncAll()).toMatchObject([{ kind: "completed", autoscalers: 6 }]);
     expect(await firstSeen(moving)).toEqual(ALL_FROM_THE_START);
+  });
+
+  it("leaves no page behind in a partition that is no more, and its epoch", async () => {
+    const moving = await synced();
+    const service = openService(moving.desk());
+    await service.replaceCluster(wantedOf(moving, DIVIDED));
+    await moving.syncAll();
+    await service.replaceCluster(wantedOf(moving, WHOLE));
+    const shops = await moving.head(SHOPS);
+    expect([shops.pages, shops.epoch > 3]).toEqual([[], true]);
+    const place = { partition: { cluster: moving.world.record.name, partition: SHOPS }, generation: shops.pageGeneration - 1, index: 0 };
+    expect(await readPage(moving.world.tables, place)).toBeUndefined();
+    // Divided the same way again, it begins from there.
+    await service.replaceCluster(wantedOf(moving, DIVIDED));
+    expect(await firstSeen(moving)).toEqual(ALL_FROM_THE_START);
+    expect((await moving.head(SHOPS)).epoch).toBeGreaterThan(shops.epoch);
   });
 
   it("ends a run where its own partition was last evaluated, and never uses an epoch again", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { deleteLeftoverParams, leftoverParams } from "../../lib/store/leftover-pages.ts";
 import { readPageParams, writePageParams } from "../../lib/store/pages.ts";
 import { PARTITION } from "./records.ts";
 
@@ -27,5 +28,23 @@ describe("the requests of a windows page", () => {
 
   it("readPageParams() reads strongly", () => {
     expect(readPageParams("state", PLACE)).toEqual({ TableName: "state", Key: KEY, ConsistentRead: true });
+  });
+
+  it("leftoverParams() reads on either side of the pages that are named, and deleteLeftoverParams() deletes those of an earlier epoch alone", () => {
+    const ranges = leftoverParams("state", { partition: PARTITION, generation: 2, count: 4 });
+    const between = (from: string, to: string) => ({
+      TableName: "state",
+      KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
+      ExpressionAttributeValues: { ":pk": KEY.pk, ":from": { S: from }, ":to": { S: to } },
+      ConsistentRead: true,
+      Limit: 100,
+    });
+    expect(ranges).toEqual([between("page#000000", "page#000002"), between("page#000002#000004", "page#~")]);
+    expect(deleteLeftoverParams("state", { pk: KEY.pk.S, sk: KEY.sk.S }, 6)).toEqual({
+      TableName: "state",
+      Key: KEY,
+      ConditionExpression: "epoch < :epoch",
+      ExpressionAttributeValues: { ":epoch": { N: "6" } },
+    });
   });
 });

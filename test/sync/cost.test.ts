@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Engine, startDynalite } from "../contracts/engines.ts";
+import { around } from "../contracts/faults.ts";
 import { type Consumed, metered, nothingConsumed } from "../contracts/metered.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
@@ -52,6 +53,33 @@ describe("the cost of a sync in steady state", () => {
       expect(measured.filter(({ readUnits }) => readUnits > 2)).toHaveLength(2);
     },
   );
+
+  it("is two queries of nothing more where an environment does not know the pages, and no write", async () => {
+    const { world, next } = await costed(150);
+    await syncs(next, 6);
+    const [warm] = await syncs(next, 1);
+    let consumed = nothingConsumed();
+    const queries: string[] = [];
+    const client = around(
+      metered(engine.client, () => consumed),
+      async (command, send) => {
+        if (command === "QueryCommand") queries.push(command);
+        return send();
+      },
+    );
+    const ports = world.worker({ tables: { ...world.tables, client } });
+    const counts: number[] = [];
+    for (let syncs = 0; syncs < 3; syncs++) {
+      world.nowMs += PERIOD_MS;
+      consumed = nothingConsumed();
+      queries.length = 0;
+      await world.sync(ports);
+      counts.push(queries.length);
+      expect(inState(world, consumed)).toEqual(warm && inState(world, warm));
+    }
+    // The manifests, and one look at each side of the pages; then nothing.
+    expect(counts).toEqual([3, 0, 0]);
+  });
 
   it("grows by the pages that changed, and by an update of the head and two inserts for a scale", async () => {
     const { world, next } = await costed(150);

@@ -1,12 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/autoscalers.ts";
+import { headKey, pageKey } from "../../lib/store/keys.ts";
 import { decodePage } from "../../lib/store/page-codec.ts";
 import { PAGE_ENTRIES } from "../../lib/store/page-plan.ts";
-import { readPage } from "../../lib/store/pages.ts";
+import { readPage, writePage } from "../../lib/store/pages.ts";
+import { readAll } from "../../lib/store/read-all.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
-import { newWorld, PERIOD_MS, type World } from "./world.ts";
+import { collected, newWorld, PERIOD_MS, type World } from "./world.ts";
 
 /** What the pages say of each autoscaler: when it was first recommended anything. */
 const firstSeen = async (world: World): Promise<ReadonlyMap<string, number | undefined>> => {
@@ -19,6 +21,20 @@ const firstSeen = async (world: World): Promise<ReadonlyMap<string, number | und
     for (const [uid, { windows }] of page.entries) seen.set(uid, windows.memory.recommendations?.[0]?.firstMs);
   }
   return seen;
+};
+
+/** Keys of every page item of the partition, named or not. */
+const pageKeys = async (world: World): Promise<readonly string[]> => {
+  const { pk } = headKey(world.partition);
+  const params = { TableName: "state", KeyConditionExpression: "pk = :pk AND begins_with(sk, :page)" };
+  const values = { ":pk": { S: pk }, ":page": { S: "page#" } };
+  const items = await collected(readAll(world.tables, "look", { ...params, ExpressionAttributeValues: values }));
+  return items.map(({ sk }) => sk?.S ?? "");
+};
+
+const namedKeys = async (world: World): Promise<readonly string[]> => {
+  const { pages, pageGeneration } = await world.head();
+  return [...pages.keys()].map((index) => pageKey(world.partition, pageGeneration, index).sk);
 };
 
 class Died extends Error {}
@@ -88,6 +104,8 @@ describe("the pages of a partition", () => {
         for (const name of come) since.set(name, seen.get(`uid-${name}`) ?? -1);
         expect(seen).toEqual(new Map([...since].map(([name, firstMs]) => [`uid-${name}`, firstMs])));
         expect(come.every((name) => (since.get(name) ?? -1) > 0)).toBe(true);
+        // Whatever the dead left behind is gone.
+        expect(await pageKeys(world)).toEqual(await namedKeys(world));
         counts.add((await world.head()).pages.length);
         world.nowMs += PERIOD_MS;
       }
@@ -95,5 +113,48 @@ describe("the pages of a partition", () => {
     await fc.assert(fc.asyncProperty(fc.array(stepArbitrary, { minLength: 3, maxLength: 6 }), play), { numRuns: 8 });
     // The story is told of several numbers of pages, or it says nothing.
     expect(counts.size).toBeGreaterThanOrEqual(3);
+  });
+
+  /** A partition whose pages have just been divided, by a sync that died before it deleted the old ones. */
+  const leftOver = async (): Promise<{ readonly world: World; readonly others: readonly string[] }> => {
+    const engine = await startMemory();
+    const world = await newWorld(engine.client, engine.tables, {});
+    await change(world, new Map(), { more: 100, dieAt: 0, after: false });
+    await world.sync();
+    const others = await namedKeys(world);
+    world.nowMs += PERIOD_MS;
+    await change(world, new Map(), { more: 60, dieAt: 0, after: false });
+    const deletes = around(world.tables.client, async (command, send) => {
+      if (command === "DeleteItemCommand") throw new Died();
+      return send();
+    });
+    await expect(world.sync(world.worker({ tables: { ...world.tables, client: deletes } }))).rejects.toThrow();
+    expect(await pageKeys(world)).toEqual([...others, ...(await namedKeys(world))]);
+    return { world, others };
+  };
+
+  it("that a dead sync had left are taken away by the next one that does not know them", async () => {
+    const { world } = await leftOver();
+    expect((await world.head()).releasedEpoch).toBe((await world.head()).epoch);
+    world.nowMs += PERIOD_MS;
+    await world.sync();
+    expect(await pageKeys(world)).toEqual(await namedKeys(world));
+  });
+
+  it("that nobody came to name are taken away too, and never those of a later holder", async () => {
+    const { world } = await leftOver();
+    const { epoch, pageGeneration: generation } = await world.head();
+    const unnamed = (index: number, of: number) =>
+      writePage(world.tables, { place: { partition: world.partition, generation: generation + 1, index }, epoch: of, body: Buffer.of(2) });
+    await unnamed(0, epoch - 1);
+    world.nowMs += PERIOD_MS;
+    // A later holder writes its own page while this one, which has released, is about to look.
+    const overtaken = around(world.tables.client, async (command, send) => {
+      const answer = await send();
+      if (command === "UpdateItemCommand" && (await world.head()).releasedEpoch === epoch + 1) await unnamed(1, epoch + 2);
+      return answer;
+    });
+    await world.sync(world.worker({ tables: { ...world.tables, client: overtaken } }));
+    expect(await pageKeys(world)).toEqual([...(await namedKeys(world)), pageKey(world.partition, generation + 1, 1).sk]);
   });
 });

@@ -5,6 +5,7 @@ import type { Server } from "node:https";
 import { join } from "node:path";
 import { TidemarkError } from "../../model/errors.ts";
 import { serverCredentials } from "../certificates.ts";
+import { refuseForeignHosts } from "../loopback.ts";
 import { kubeApi } from "./api.ts";
 import { type WorkloadDefinition, workloadModel } from "./definition.ts";
 import { writeDurably } from "./durable-file.ts";
@@ -124,6 +125,7 @@ const refuseOther = (dataDir: string, kept: RunHeader, asked: RunHeader): void =
 };
 
 const listen = async (server: Server): Promise<string> => {
+  refuseForeignHosts(server);
   server.listen(0, LOOPBACK);
   await once(server, "listening");
   const address = server.address();
