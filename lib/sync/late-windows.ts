@@ -1,6 +1,8 @@
 import type { Intent } from "../model/records.ts";
 import type { RecommendationRun, ScaleChange, Windows } from "../model/windows.ts";
+import { setCondition } from "../policy/conditions.ts";
 import type { Change } from "../policy/scale-events.ts";
+import { scaledToZero } from "../policy/steps/hpa/sentences.ts";
 
 /**
  * Windows with the recommendation behind an intent of an earlier sync, at the time it was made, however the scale ended: the sync that made it may have died before it
@@ -25,6 +27,12 @@ export const withChange = ({ memory, status }: Windows, { from, to, atMs, earlie
     changes.some((known) => known.eventId === eventId) ? changes : [...changes, change];
   return {
     memory: to > from ? { ...memory, scaleUps: recorded(memory.scaleUps) } : { ...memory, scaleDowns: recorded(memory.scaleDowns) },
-    status: { ...status, desiredReplicas: to, lastScaleMs: Math.max(status.lastScaleMs ?? 0, atMs) },
+    status: {
+      ...status,
+      // Who put a workload to rest may wake it again, once its spec can be read.
+      conditions: from > 0 && to === 0 ? setCondition(status.conditions, scaledToZero(true), atMs) : status.conditions,
+      desiredReplicas: to,
+      lastScaleMs: Math.max(status.lastScaleMs ?? 0, atMs),
+    },
   };
 };

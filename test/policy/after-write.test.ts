@@ -62,7 +62,7 @@ describe("afterWrite()", () => {
   });
 });
 
-describe("withScale()", () => {
+describe("ScaledToZero", () => {
   const cpu: HpaSpec["metrics"] = [{ type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 50 } }];
   const object: HpaSpec["metrics"] = [
     { type: "Object", metric: { name: "o" }, describedObject: { kind: "Service", name: "s" }, target: { type: "Value", valueMilli: 1n } },
@@ -77,10 +77,29 @@ describe("withScale()", () => {
     ["from zero", {}, 0, 1, "False"],
     ["elsewhere", {}, 4, 2, "False"],
   ])("says ScaledToZero of a scale %s", (_, more, from, to, status) => {
-    const { conditions } = withScale(WINDOWS, { ...SPEC, ...more }, { from, to, atMs: AT_MS }).status;
-    expect(conditions.find(({ type }) => type === "ScaledToZero")?.status).toBe(status);
+    const written = afterWrite({ spec: { ...SPEC, ...more }, decision: decision(from, to), outcome: { kind: "applied" }, atMs: AT_MS });
+    expect(written.windows.status.conditions.find(({ type }) => type === "ScaledToZero")?.status).toBe(status);
   });
 
+  /** Scaled to zero, answer lost; the minimum was raised before the scale was settled. Without the condition the workload would have rested for ever. */
+  it.each<[string, Partial<HpaSpec>]>([
+    ["the minimum was raised", { minReplicas: 2 }],
+    ["no metric can wake it any more", { metrics: cpu }],
+  ])("is said of a scale to zero that is settled after %s", (_, more) => {
+    const { conditions } = withScale(WINDOWS, { ...SPEC, ...more }, { from: 4, to: 0, atMs: AT_MS }).status;
+    expect(conditions.find(({ type }) => type === "ScaledToZero")?.status).toBe("True");
+  });
+
+  it.each([
+    [0, 3],
+    [4, 2],
+  ])("is not said of a scale from %i to %i that is settled later", (from, to) => {
+    const { conditions } = withScale(WINDOWS, SPEC, { from, to, atMs: AT_MS }).status;
+    expect(conditions.find(({ type }) => type === "ScaledToZero")?.status).toBe("False");
+  });
+});
+
+describe("withScale()", () => {
   it("counts an event once, however often it is settled", () => {
     const change = { from: 4, to: 6, atMs: AT_MS, eventId: "e1" };
     const once = withScale(WINDOWS, SPEC, change);

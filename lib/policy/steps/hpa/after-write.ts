@@ -15,14 +15,20 @@ export const afterHpaWrite = (spec: HpaSpec, { decision, outcome, atMs, earliest
   }
   const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
   const change: Change = { from, to, atMs, ...(earliestMs !== undefined && { earliestMs }), ...(eventId !== undefined && { eventId }) };
-  return { windows: withHpaScale(windows, spec, change), events: [...events, event] };
+  const wakeable = spec.metrics.some(({ type }) => type === "Object" || type === "External");
+  return { windows: scaled(windows, spec, change, toZero(change) && spec.minReplicas === 0 && wakeable), events: [...events, event] };
 };
 
-/** The windows with a scale that was, or may have been, made; also for one that a later sync settles. */
-export const withHpaScale = (windows: Windows, spec: HpaSpec, change: Change): Windows => {
-  const { from, to, atMs } = change;
-  const wakeable = spec.metrics.some(({ type }) => type === "Object" || type === "External");
-  const zero = from > 0 && to === 0 && spec.minReplicas === 0 && wakeable;
+const toZero = ({ from, to }: Change): boolean => from > 0 && to === 0;
+
+/**
+ * The windows with a scale that a later sync settles. To zero it was made under a spec that allowed that, and that is all that counts: the spec may be another one by now, and
+ * without the condition nothing would ever wake the workload.
+ */
+export const withHpaScale = (windows: Windows, spec: HpaSpec, change: Change): Windows => scaled(windows, spec, change, toZero(change));
+
+const scaled = (windows: Windows, spec: HpaSpec, change: Change, zero: boolean): Windows => {
+  const { to, atMs } = change;
   const able = setCondition(windows.status.conditions, succeededRescale(to), atMs);
   return {
     memory: withScaleEvent(windows.memory, spec.behavior, change),
