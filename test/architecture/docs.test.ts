@@ -81,7 +81,7 @@ describe("the commands that the pages give", () => {
 
   it("are of tools that are there, and of scripts that package.json has", () => {
     // What only an account or a cluster can answer is not run here.
-    const elsewhere = ["aws", "kubectl"];
+    const elsewhere = ["aws", "curl", "kubectl"];
     const known = (command: string): boolean => {
       const [tool = "", verb = "", name = ""] = command.split(/\s+/);
       if (elsewhere.includes(tool)) return true;
@@ -107,7 +107,7 @@ describe("the commands that the pages give", () => {
       open: async (place: Place) => open(place),
     };
     expect(await main(wordsOf(command), io)).toBe(EXIT.failed);
-    expect(opened).toEqual([".tidemark"]);
+    expect(opened).toEqual([/--stack (\S+)/.exec(command)?.[1] ?? ".tidemark"]);
   });
 
   it.each(ofTool("npm start --"))("npm start understands: %s", async (words) => {

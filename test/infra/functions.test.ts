@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FunctionName } from "../../build.ts";
+import { EDITING_PATHS, KEY_HEADER, READING_PATHS } from "../../lib/api/paths.ts";
 import { startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
 import { openQueueJournal } from "../../lib/local/queue/journal.ts";
 import { openQueue, type Queue } from "../../lib/local/queue/queue.ts";
@@ -11,6 +13,7 @@ import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history-insert.ts";
 import { tableDefinitions } from "../../lib/store/tables.ts";
+import { type Asked, eventOf } from "../api/world.ts";
 import { type Call, openAccount, type Statement } from "./lambda/account.ts";
 import { HAS_DYNOXIDE, startDynoxide } from "./lambda/dynoxide.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
@@ -28,6 +31,8 @@ const closing: (() => Promise<void>)[] = [];
 
 let schedule: Environment;
 let sync: Environment;
+let api: Environment;
+let view: Environment;
 let service: Service;
 let queue: Queue;
 let calls: readonly Call[];
@@ -107,7 +112,12 @@ const startAll = async (): Promise<void> => {
     dynamodb: dynoxide.endpoint,
     sqs: sqs.endpoint,
     secrets: { [SECRET]: await readFile(cluster.kubeconfigPath, "utf8") },
-    roles: { schedule: statementsOf(resources, "ScheduleRole"), sync: statementsOf(resources, "SyncRole") },
+    roles: {
+      schedule: statementsOf(resources, "ScheduleRole"),
+      sync: statementsOf(resources, "SyncRole"),
+      api: statementsOf(resources, "ApiRole"),
+      view: statementsOf(resources, "ViewRole"),
+    },
     names: NAMES,
   });
   closing.push(account.close);
@@ -115,7 +125,7 @@ const startAll = async (): Promise<void> => {
   service = await serviceOver(dynoxide.endpoint);
   await service.addCluster({ name: "eu-1", connection: { kind: "secret", secretId: SECRET } });
   await service.apply([{ file: "web.json", text: MANIFEST }], { dryRun: false });
-  const start = async (name: "schedule" | "sync", environment: Readonly<Record<string, string>>): Promise<Environment> => {
+  const start = async (name: FunctionName, environment: Readonly<Record<string, string>>): Promise<Environment> => {
     const started = await startEnvironment({
       taskRoot: stack.folder,
       handler: `dist/${name}/index.handler`,
@@ -127,6 +137,8 @@ const startAll = async (): Promise<void> => {
   };
   schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue) });
   sync = await start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
+  api = await start("api", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
+  view = await start("view", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
 };
 
 const deliver = (bodies: readonly string[]): ReturnType<Environment["invoke"]> =>
@@ -140,6 +152,24 @@ const deliver = (bodies: readonly string[]): ReturnType<Environment["invoke"]> =
       eventSource: "aws:sqs",
     })),
   });
+/** What a function that answers people says to one request. */
+const answered = async (environment: Environment, asked: Asked): Promise<{ readonly status: number; readonly json: unknown }> => {
+  const { body } = await environment.invoke(eventOf(asked));
+  const { statusCode, body: text } = body as { readonly statusCode: number; readonly body: string };
+  return { status: statusCode, json: JSON.parse(text) };
+};
+/** The calls of the account that one request makes, counted by action. */
+const callsOf = async (work: () => Promise<unknown>): Promise<Readonly<Record<string, number>>> => {
+  const before = calls.length;
+  await work();
+  return Object.fromEntries(
+    Object.entries(Object.groupBy(calls.slice(before), ({ action }) => action.split(":")[1] ?? "")).map(([action, made = []]) => [
+      action,
+      made.length,
+    ]),
+  );
+};
+
 const events = async (): Promise<readonly { readonly from: number; readonly to: number; readonly outcome: string }[]> => {
   const found = [];
   for await (const { from, to, outcome } of service.events({})) found.push({ from, to, outcome });
@@ -182,6 +212,55 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
       kind: "response",
       body: { batchItemFailures: [{ itemIdentifier: "m0" }] },
     });
+  });
+
+  it("answer people with what the sync has found, with and without the right to edit", async () => {
+    for (const environment of [api, view]) {
+      expect(await answered(environment, { path: READING_PATHS.get, query: "name=shop/web" })).toMatchObject({
+        status: 200,
+        json: { name: "web", currentReplicas: 2, desiredReplicas: 4 },
+      });
+      expect(
+        await answered(environment, { path: READING_PATHS.events, query: `since=${new Date(Date.now() - 60 * MINUTE_MS).toISOString()}` }),
+      ).toMatchObject({
+        json: { items: [{ from: 2, to: 4, outcome: "applied" }] },
+      });
+      expect((await answered(environment, { path: READING_PATHS.describe, query: "name=web" })).status, environment.log()).toBe(200);
+    }
+  });
+
+  it("make every edit that people can make, once for each key", async () => {
+    const headers = { [KEY_HEADER]: "0123456789abcdef" };
+    const pause = () => answered(api, { path: EDITING_PATHS.pause, body: JSON.stringify({ name: "web" }), headers, by: "arn:aws:iam::1:user/ada" });
+    expect(await pause()).toEqual(await pause());
+    expect(await service.get({ name: "web" })).toMatchObject({ generation: 2, paused: { by: "arn:aws:iam::1:user/ada" } });
+    const edits: readonly (readonly [path: string, body: object])[] = [
+      [EDITING_PATHS.resume, { name: "web" }],
+      [EDITING_PATHS.freeze, { reason: "drill" }],
+      [EDITING_PATHS.thaw, {}],
+      [
+        EDITING_PATHS.replaceCluster,
+        { name: "eu-1", connection: { kind: "secret", secretId: SECRET }, partitions: [{ name: "shop", namespaces: ["shop"] }, { name: "rest" }] },
+      ],
+      [EDITING_PATHS.pauseCluster, { name: "eu-1" }],
+      [EDITING_PATHS.resumeCluster, { name: "eu-1" }],
+      [EDITING_PATHS.delete, { name: "web" }],
+      [EDITING_PATHS.apply, { sources: [{ file: "web.json", text: MANIFEST }] }],
+      [EDITING_PATHS.delete, { name: "web" }],
+      [EDITING_PATHS.removeCluster, { name: "eu-1" }],
+      [EDITING_PATHS.addCluster, { name: "eu-2", connection: { kind: "secret", secretId: SECRET } }],
+    ];
+    for (const [path, body] of edits) expect((await answered(api, { path, body: JSON.stringify(body) })).status, `${path}\n${api.log()}`).toBe(200);
+    expect(await answered(view, { path: EDITING_PATHS.freeze, body: JSON.stringify({ reason: "x" }) })).toMatchObject({ status: 403 });
+  });
+
+  it("ask the tables as little as docs/api.md says", async () => {
+    const path = EDITING_PATHS.apply;
+    const apply = (file: string): Promise<unknown> => answered(api, { path, body: JSON.stringify({ sources: [{ file, text: MANIFEST }] }) });
+    expect(await callsOf(() => apply("first.json"))).toEqual({ Query: 2, GetItem: 1, PartiQLInsert: 1, PutItem: 1, UpdateItem: 1 });
+    expect(await callsOf(() => apply("again.json"))).toEqual({ Query: 2, GetItem: 1 });
+    expect(await callsOf(() => answered(view, { path: READING_PATHS.get, query: "name=eu-2/shop/web" }))).toEqual({ GetItem: 4, Query: 1 });
+    expect(await callsOf(() => answered(view, { path: READING_PATHS.autoscalers }))).toEqual({ GetItem: 2, Query: 3 });
   });
 
   it("were refused nothing by their roles, and asked for the cluster's secret once", () => {

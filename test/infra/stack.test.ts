@@ -85,6 +85,13 @@ describe("the functions", () => {
     );
   });
 
+  it("start small: what is loaded at start stays within its budget", () => {
+    const budgetKib = { schedule: 550, sync: 850, api: 850, view: 800 };
+    for (const { function: name, bytes } of packaged.bundles.filter(({ file }) => file === "index.js")) {
+      expect(bytes / 1024, name).toBeLessThan(budgetKib[name]);
+    }
+  });
+
   it("load the Kubernetes client from a file of its own, and only in the sync", () => {
     expect(packaged.bundles.filter(({ file }) => file !== "index.js").map(({ function: name, file }) => `${name}/${file}`)).toEqual([
       "sync/kubernetes-client-node-dist-config.js",
@@ -99,6 +106,32 @@ describe("the URLs", () => {
     );
     // Rights to call them are given to people by their own policies, never to everybody by the function's.
     expect(ofType("AWS::Lambda::Permission")).toEqual([]);
+  });
+
+  it("are called by people whom an administrator gives one of two policies, and never around the URL", () => {
+    const documentOf = (name: string): { readonly Statement: readonly Json[] } =>
+      resource(name).Properties["PolicyDocument"] as unknown as { readonly Statement: readonly Json[] };
+    const [api, view] = [arnOf("ApiLambdaFunction"), arnOf("ViewLambdaFunction")];
+    const statements = (on: Json): readonly Json[] => [
+      {
+        Sid: expect.any(String),
+        Effect: "Allow",
+        Action: ["lambda:InvokeFunctionUrl"],
+        Resource: on,
+        Condition: { StringEquals: { "lambda:FunctionUrlAuthType": "AWS_IAM" } },
+      },
+      // Whoever could call the function itself could write the event, and with it the name that edits are recorded for.
+      {
+        Sid: "ThroughTheUrlAlone",
+        Effect: "Allow",
+        Action: ["lambda:InvokeFunction"],
+        Resource: on,
+        Condition: { Bool: { "lambda:InvokedViaFunctionUrl": "true" } },
+      },
+    ];
+    expect(ofType("AWS::IAM::ManagedPolicy")).toEqual(["EditPolicy", "ViewPolicy"]);
+    expect(documentOf("EditPolicy").Statement).toEqual(statements([api, view]));
+    expect(documentOf("ViewPolicy").Statement).toEqual(statements(view));
   });
 
   it("are told by the stack, for `npx osls info`", () => {
