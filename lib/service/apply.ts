@@ -6,6 +6,7 @@ import type { Desk } from "./desk.ts";
 import { store } from "./edit.ts";
 import { clustersNamed } from "./find.ts";
 import { check, type Given, inNamespace, readGiven } from "./manifests.ts";
+import { mustHaveStayed, mustStay } from "./removal.ts";
 import type { ApplyOptions, Source } from "./service.ts";
 import { type Aimed, sharedTargets } from "./shared-targets.ts";
 import type { Applied } from "./views.ts";
@@ -25,12 +26,13 @@ interface Planned {
 
 /**
  * Creates or updates autoscalers. All documents are checked before any is stored, so that a refusal changes nothing; after that each is one edit of its own.
- * Throws `manifest.*` with a line for every problem, `service.unknown`, `service.invalid`, `service.conflict`.
+ * Throws `manifest.*` with a line for every problem, `service.unknown`, `service.invalid`, `service.conflict`; the last also when the cluster is being removed.
  */
 export const apply = async (desk: Desk, sources: readonly Source[], options: ApplyOptions): Promise<readonly Applied[]> => {
   const given = readGiven(sources).map((one) => inNamespace(one, options.namespace));
   if (given.length > DOCUMENTS_MAX) throw invalid(`Cannot apply ${given.length} documents: ${DOCUMENTS_MAX} at once are the most`);
   const cluster = await clusterFor(desk, options.cluster);
+  mustStay(cluster);
   const planned = await withSharedTargets(desk, cluster, await planAll(desk, cluster, given));
   if (options.dryRun) return planned.map(({ applied }) => applied);
   const applied: Applied[] = [];
@@ -101,10 +103,17 @@ const storePlanned = async (desk: Desk, cluster: ClusterRecord, first: Planned):
   let plan = first;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { given, old, applied } = plan;
-    if (applied.outcome === "unchanged") return applied;
+    if (old && applied.outcome === "unchanged") {
+      // Also then: what is there already may be another's, who is about to take it back.
+      await mustHaveStayed(desk, cluster, old, false);
+      return applied;
+    }
     const after = recordOf(desk, cluster, given, applied, old);
     const written = await store(desk, { cluster, verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
-    if (written.kind === "stored") return { ...applied, generation: written.generation };
+    if (written.kind === "stored") {
+      await mustHaveStayed(desk, cluster, after, old === undefined);
+      return { ...applied, generation: written.generation };
+    }
     const again = await planOne(desk, cluster, given);
     if ("lines" in again) throw new TidemarkError("manifest.invalid", again.lines.join("\n"), again);
     plan = again;

@@ -1,9 +1,8 @@
 import { TidemarkError } from "../model/errors.ts";
-import { clusterName, type Namespace, namespace, partitionName, WHOLE_CLUSTER } from "../model/ids.ts";
+import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../model/ids.ts";
 import type { ClusterRecord, ScopeChangeRecord } from "../model/records.ts";
 import { DEFAULT_SETTINGS } from "../model/settings.ts";
-import { listAutoscalers } from "../store/autoscalers.ts";
-import { deleteCluster, getCluster, putCluster } from "../store/clusters.ts";
+import { getCluster, putCluster } from "../store/clusters.ts";
 import { readHead } from "../store/head.ts";
 import type { RecordWrite } from "../store/record-write.ts";
 import { pauseView, secondsBetween } from "./autoscaler-view.ts";
@@ -34,6 +33,7 @@ const view = async (desk: ReadingDesk, cluster: ClusterRecord): Promise<ClusterV
     syncPeriodSeconds: cluster.syncPeriodMs / 1000,
     partitions: await Promise.all(cluster.partitions.map((partition) => partitionView(desk, cluster, partition, nowMs))),
     ...(paused && { paused }),
+    ...(cluster.removing && { removing: { by: cluster.removing.by, at: timeText(cluster.removing.atMs) } }),
     settings: {
       tolerance: settings.tolerance,
       downscaleStabilizationSeconds: settings.downscaleStabilizationMs / 1000,
@@ -129,7 +129,9 @@ const edit = async (
 ): Promise<ClusterView> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const before = await findCluster(desk, name);
-    const after = { ...change(before), version: before.version + 1 };
+    // Whoever edits a cluster keeps it: a removal that somebody began ends here.
+    const { removing: _ended, ...kept } = change(before);
+    const after = { ...kept, version: before.version + 1 };
     const write = async (): Promise<RecordWrite> => {
       await tellChange(desk, { scope: "cluster", name, version: after.version, verb, before, after });
       return putCluster(desk.tables, after, before.version);
@@ -143,17 +145,3 @@ export const pauseCluster = (desk: Desk, name: string, untilMs?: number): Promis
   edit(desk, name, "pause", (record) => ({ ...record, paused: { by: desk.by, atMs: desk.clock(), ...(untilMs !== undefined && { untilMs }) } }));
 
 export const resumeCluster = (desk: Desk, name: string): Promise<ClusterView> => edit(desk, name, "resume", ({ paused: _over, ...record }) => record);
-
-/** Refused while the cluster has autoscalers: they would be left without a place. Its history stays. */
-export const removeCluster = async (desk: Desk, name: string): Promise<void> => {
-  const before = await findCluster(desk, name);
-  const { version } = before;
-  for await (const item of listAutoscalers(desk.tables, clusterName(name))) {
-    const [inNamespace, first] = item.kind === "read" ? [item.record.namespace, item.record.name] : [item.namespace as Namespace, item.name];
-    throw new TidemarkError("service.in-use", `Cannot remove cluster "${name}": it has autoscalers, "${inNamespace}/${first}" first`, { name });
-  }
-  await tellChange(desk, { scope: "cluster", name, version: version + 1, verb: "remove", before });
-  if ((await deleteCluster(desk.tables, clusterName(name), version)).kind === "stored") return;
-  if ((await getCluster(desk.tables, clusterName(name))) === undefined) return;
-  throw new TidemarkError("service.conflict", `Cannot remove cluster "${name}": somebody edited it meanwhile`, { name });
-};

@@ -1,7 +1,7 @@
 import { apply } from "./apply.ts";
 import { autoscalerView } from "./autoscaler-view.ts";
 import { autoscalers, known } from "./autoscalers.ts";
-import { addCluster, cluster, clusters, pauseCluster, removeCluster, replaceCluster, resumeCluster } from "./clusters.ts";
+import { addCluster, cluster, clusters, pauseCluster, replaceCluster, resumeCluster } from "./clusters.ts";
 import { describe } from "./describe.ts";
 import type { Desk, ReadingDesk } from "./desk.ts";
 import { pause, remove, resume } from "./edits.ts";
@@ -10,6 +10,7 @@ import { explain } from "./explain.ts";
 import { findAutoscaler } from "./find.ts";
 import { fleet, freeze, thaw } from "./fleet.ts";
 import { partition } from "./partition.ts";
+import { removeCluster } from "./removal.ts";
 import { resetIntent } from "./reset-intent.ts";
 import { resetWindows } from "./reset-windows.ts";
 import { seriesReader } from "./series.ts";

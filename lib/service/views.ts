@@ -156,6 +156,8 @@ export interface ClusterView {
     readonly ageSeconds?: number;
   }[];
   readonly paused?: PauseView;
+  /** Somebody began to remove it, and has not come to the end: nothing can be applied to it meanwhile. */
+  readonly removing?: { readonly by: string; readonly at: string };
   readonly settings: {
     readonly tolerance: number;
     readonly downscaleStabilizationSeconds: number;

@@ -44,6 +44,7 @@ export const clusterSchema = z.object({
     cpuInitializationPeriodMs: z.number(),
     initialReadinessDelayMs: z.number(),
   }),
+  removing: z.object({ by: z.string(), atMs: z.number() }).exactOptional(),
   version: z.number().int().positive(),
 });
 

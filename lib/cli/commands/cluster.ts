@@ -40,7 +40,7 @@ export const describe = async ({ service }: Session, printer: Printer, name: str
 
 const clusterSheet = (cluster: ClusterView): string => {
   const { kind, ...connection } = cluster.connection;
-  const { settings, paused } = cluster;
+  const { settings, paused, removing } = cluster;
   return sheet([
     ["Name", cluster.name],
     ["Version", String(cluster.version)],
@@ -48,6 +48,7 @@ const clusterSheet = (cluster: ClusterView): string => {
     ...Object.entries(connection).map(([key, value]) => [`  ${key}`, String(value)] as const),
     ["Sync period", ageText(cluster.syncPeriodSeconds * 1000)],
     ["Paused", paused ? pausedText(paused) : "no"],
+    ...(removing ? [["Removal", `begun at ${removing.at} by ${removing.by}`] as const] : []),
     {
       heading: "Partitions",
       lines: new Table(["Name", "Namespaces", "Synced"]).lines(

@@ -1,0 +1,157 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
+import type { Desk } from "../../lib/service/desk.ts";
+import { openService } from "../../lib/service/open.ts";
+import { getAutoscaler } from "../../lib/store/autoscalers.ts";
+import { getCluster } from "../../lib/store/clusters.ts";
+import { insertByPut } from "../../lib/store/history-put.ts";
+import { startMemory } from "../contracts/engines.ts";
+import { around, type TableClient } from "../contracts/faults.ts";
+import { testTables } from "../sync/world.ts";
+import { hpa } from "./world/manifests.ts";
+
+const NAME = "eu-1";
+const CONNECTION = { kind: "kubeconfig", path: "none" } as const;
+const SOURCE = { file: "web.yaml", text: hpa("web", { namespace: "shop" }) };
+const REF = { cluster: clusterName(NAME), namespace: namespace("shop"), name: autoscalerName("web") };
+
+class Died extends Error {}
+
+const newDesks = async () => {
+  const engine = await startMemory();
+  let uids = 0;
+  const desk = (client: TableClient, by: string): Desk => {
+    const tables = testTables(client, engine.tables, () => 0);
+    return { tables, insert: insertByPut(tables), clock: () => 0, by, newUid: () => `uid-${++uids}` };
+  };
+  const plain = desk(engine.client, "eve");
+  await openService(plain).addCluster({ name: NAME, connection: CONNECTION });
+  return { client: engine.client, desk, plain };
+};
+
+/** Calls to the tables that wait for their turn. */
+const scheduled = (client: TableClient, scheduler: fc.Scheduler, who: string): TableClient =>
+  around(client, async (command, send) => {
+    await scheduler.schedule(Promise.resolve(), `${who}: ${command}`);
+    return send();
+  });
+
+const applied = (desk: Desk) => openService(desk).apply([SOURCE], { cluster: NAME, dryRun: false });
+
+const outcomeOf = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "done",
+    (error: unknown) => {
+      if (typeof error === "object" && error !== null && "code" in error) return String(error.code);
+      throw error;
+    },
+  );
+
+describe("a cluster that is removed while something is applied to it", () => {
+  it("never goes from under an autoscaler whose apply succeeded, and never leaves one behind", async () => {
+    const seen = new Set<string>();
+    const play = async (scheduler: fc.Scheduler): Promise<void> => {
+      const { client, desk, plain } = await newDesks();
+      const outcomes = await scheduler.waitFor(
+        Promise.all([
+          outcomeOf(applied(desk(scheduled(client, scheduler, "apply"), "ada"))),
+          outcomeOf(applied(desk(scheduled(client, scheduler, "apply too"), "bob"))),
+          outcomeOf(openService(desk(scheduled(client, scheduler, "remove"), "grace")).removeCluster(NAME)),
+        ]),
+      );
+      const [cluster, record] = [await getCluster(plain.tables, REF.cluster), await getAutoscaler(plain.tables, REF)];
+      const succeeded = outcomes[0] === "done" || outcomes[1] === "done";
+      expect(cluster === undefined, String(outcomes)).toBe(outcomes[2] === "done");
+      if (succeeded || !cluster) expect(record !== undefined, String(outcomes)).toBe(succeeded);
+      // One that waited for a removal in vain says so, and what it stored is there.
+      else if (record) expect(outcomes.slice(0, 2), String(outcomes)).toContain("service.conflict");
+      // Nobody is left half removed.
+      expect(cluster?.removing).toBeUndefined();
+      seen.add(`${succeeded ? "applied" : "refused"}, ${outcomes[2]}`);
+    };
+    await fc.assert(fc.asyncProperty(fc.scheduler(), play), { numRuns: 250 });
+    expect([...seen]).toEqual(expect.arrayContaining(["applied, service.in-use", "refused, done"]));
+  });
+
+  /** A removal that died at its nth call, before or after it took effect; false once there is no such call. */
+  const diesAt = async (dieAt: number, after: boolean): Promise<boolean> => {
+    const { client, desk, plain } = await newDesks();
+    let calls = 0;
+    const dying = around(client, async (_command, send) => {
+      const nth = ++calls;
+      if (nth < dieAt) return send();
+      if (nth === dieAt && after) await send();
+      throw new Died();
+    });
+    const removal = openService(desk(dying, "grace")).removeCluster(NAME);
+    const ended = await removal.then(
+      () => true,
+      () => false,
+    );
+    await goesOn(plain, `died at call ${dieAt}`);
+    return !ended;
+  };
+
+  /** Whatever a dead removal left: nothing is half there, and it ends by an edit or by being done again. */
+  const goesOn = async (plain: Desk, words: string): Promise<void> => {
+    const service = openService(plain);
+    const left = await getCluster(plain.tables, REF.cluster);
+    if (!left) return expect(await outcomeOf(applied(plain)), words).toMatch(/^service\.(unknown|invalid)$/) as undefined;
+    if (left.removing) {
+      expect(await outcomeOf(applied(plain)), words).toBe("service.conflict");
+      await service.resumeCluster(NAME);
+    }
+    expect(await outcomeOf(applied(plain)), words).toBe("done");
+    await service.delete({ name: "web" });
+    await service.removeCluster(NAME);
+    expect(await getCluster(plain.tables, REF.cluster), words).toBeUndefined();
+  };
+
+  it.each([false, true])("is never half removed, wherever the removal dies, after the call took effect: %s", async (after) => {
+    let died = 0;
+    while (await diesAt(died + 1, after)) died++;
+    expect(died).toBeGreaterThan(5);
+  });
+
+  it("is removed by doing it again where somebody died at it", async () => {
+    const { client, desk, plain } = await newDesks();
+    const stalled = around(client, async (command, send) => {
+      if (command === "DeleteItemCommand") throw new Died();
+      return send();
+    });
+    await expect(openService(desk(stalled, "grace")).removeCluster(NAME)).rejects.toThrow(Died);
+    await openService(plain).removeCluster(NAME);
+    expect(await getCluster(plain.tables, REF.cluster)).toBeUndefined();
+  });
+
+  it("says who is removing it", async () => {
+    const { client, desk, plain } = await newDesks();
+    const stalled = around(client, async (command, send) => {
+      if (command === "DeleteItemCommand") throw new Died();
+      return send();
+    });
+    await expect(openService(desk(stalled, "grace")).removeCluster(NAME)).rejects.toThrow(Died);
+    expect((await openService(plain).cluster(NAME)).removing).toEqual({ by: "grace", at: "1970-01-01T00:00:00.000Z" });
+    await expect(applied(plain)).rejects.toMatchObject({
+      name: "TidemarkError",
+      code: "service.conflict",
+      message: 'Cannot apply: cluster "eu-1" is being removed by grace; remove it again to end that, or resume it to keep it',
+    });
+  });
+
+  it("says that it is gone to who had stored something meanwhile, and keeps the record of both edits", async () => {
+    const { client, desk, plain } = await newDesks();
+    const late = around(client, async (command, send) => {
+      const item = command === "PutItemCommand" && (await getCluster(plain.tables, REF.cluster));
+      const first = item && (await getAutoscaler(plain.tables, REF)) === undefined;
+      const answer = first ? await openService(plain).removeCluster(NAME).then(send) : await send();
+      return answer;
+    });
+    await expect(applied(desk(late, "ada"))).rejects.toMatchObject({
+      code: "service.unknown",
+      message: 'Cannot apply: cluster "eu-1" was removed meanwhile',
+    });
+    expect(await getAutoscaler(plain.tables, REF)).toBeUndefined();
+  });
+});
