@@ -8,7 +8,8 @@ import type { ReadingDesk } from "./desk.ts";
 import { findAutoscaler } from "./find.ts";
 import type { Asked } from "./service.ts";
 import type { Description } from "./views.ts";
-import { NO_WINDOWS, type WindowsView, windowsView } from "./windows-view.ts";
+import { NO_WINDOWS, type WindowsView } from "./window-views.ts";
+import { windowsView } from "./windows-view.ts";
 
 /** Newest scale events that a description shows. */
 const SHOWN_EVENTS = 10;
@@ -28,14 +29,21 @@ export const describe = async (desk: ReadingDesk, asked: Asked): Promise<Descrip
 };
 
 /** What the windows held at an instant, at which the workload had `count` replicas; nothing is known of those of a manifest that is not understood. */
-export const windowsOf = ({ spec, windows, windowsProblem, cluster }: Known, atMs: number, count: number | undefined): WindowsView => {
+export const windowsOf = ({ spec, windows, windowsProblem, cluster, evaluated }: Known, atMs: number, count: number | undefined): WindowsView => {
   if (windowsProblem !== undefined) return { ...NO_WINDOWS, problem: windowsProblem };
   if (spec.kind !== "spec") return NO_WINDOWS;
-  return windowsView(spec.spec, upTo(windows ?? NEW_WINDOWS, atMs), {
-    settings: cluster.settings,
-    nowMs: atMs,
-    ...(count !== undefined && { count }),
-  });
+  const stored = upTo(windows ?? NEW_WINDOWS, atMs);
+  // The journal tells since when something lasts as it was at that instant; the page is of the newest sync.
+  const conditions = evaluated?.evaluation.status?.conditions ?? stored.status.conditions;
+  return windowsView(
+    spec.spec,
+    { ...stored, status: { ...stored.status, conditions } },
+    {
+      settings: cluster.settings,
+      nowMs: atMs,
+      ...(count !== undefined && { count }),
+    },
+  );
 };
 
 /** Windows without what came after an instant. What has left every window since is gone for good, and missing here. */

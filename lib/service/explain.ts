@@ -8,7 +8,7 @@ import { otherwise } from "./otherwise.ts";
 import type { Asked } from "./service.ts";
 import { timeText } from "./time-text.ts";
 import type { Explanation } from "./views.ts";
-import { NO_WINDOWS } from "./windows-view.ts";
+import { NO_WINDOWS } from "./window-views.ts";
 
 /** Why an autoscaler was at its count at an instant, from the newest journal page at or before it. Throws `service.not-evaluated` where the journal has none. */
 export const explain = async (desk: ReadingDesk, asked: Asked, atMs?: number): Promise<Explanation> => {

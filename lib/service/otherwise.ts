@@ -1,14 +1,12 @@
-import type { MetricOutcome, StepOutcome } from "../model/decision.ts";
+import type { StepOutcome } from "../model/decision.ts";
+import { decimalText } from "../model/quantity.ts";
 import type { Evaluation } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
-import type { Band } from "../model/spec-native.ts";
 import { isHeld } from "./autoscaler-view.ts";
-import { timesTarget } from "./metric-targets.ts";
+import { leadingMetric } from "./leading-metric.ts";
 import { timeText } from "./time-text.ts";
-import type { Direction, WindowsView } from "./windows-view.ts";
-
-type Measured = Extract<MetricOutcome, { readonly kind: "measured" }>;
+import type { Direction, WindowsView } from "./window-views.ts";
 
 export interface Circumstances {
   readonly evaluation: Evaluation;
@@ -22,6 +20,7 @@ export const otherwise = (seen: Circumstances): readonly string[] => {
   const sentences = [
     ...holds(seen.evaluation),
     ...failures(seen.evaluation),
+    ...stopped(seen),
     ...leadingMetric(seen),
     ...seen.evaluation.steps.flatMap((step) => limitSentence(step, seen)),
   ];
@@ -35,6 +34,18 @@ const holds = (evaluation: Evaluation): readonly string[] => {
   return from === undefined ? [`Nothing is decided while this holds: ${because.message}`] : [];
 };
 
+/** A count that no metric moves: 0 by hand, or at rest by `idle`. */
+const stopped = ({ evaluation, spec }: Circumstances): readonly string[] => {
+  const { because, from } = evaluation;
+  if (because.reason === "ScalingDisabled")
+    return ["A count of 0 that somebody wrote is left alone: with 1 or more, written by hand, scaling begins again"];
+  if (spec?.dialect !== "tidemark" || from === undefined || from >= spec.minReplicas || because.reason === "Activated") return [];
+  const levels = spec.metrics.flatMap(({ name, activationMilli }) =>
+    activationMilli === undefined ? [] : [`${name} above ${decimalText(activationMilli)}`],
+  );
+  return levels.length === 0 ? [] : [`It rests: ${levels.join(" or ")} would wake it straight to ${spec.minReplicas}`];
+};
+
 /** A metric that cannot be read never shrinks a workload (hpa.md 2.5). */
 const failures = ({ metrics }: Evaluation): readonly string[] => {
   const failed = metrics.filter((metric) => metric.kind === "failed");
@@ -45,51 +56,9 @@ const failures = ({ metrics }: Evaluation): readonly string[] => {
     : [`The count cannot fall while a metric cannot be read: ${names}`];
 };
 
-const leadingMetric = ({ evaluation, spec, settings }: Circumstances): readonly string[] => {
-  const { from } = evaluation;
-  const leading = evaluation.metrics
-    .filter((metric): metric is Measured => metric.kind === "measured")
-    .reduce<Measured | undefined>((most, metric) => (most && most.proposal >= metric.proposal ? most : metric), undefined);
-  if (!leading || from === undefined) return [];
-  const width = marksWidth(spec, leading.name);
-  if (width !== undefined) return [betweenTheMarks(leading, width, from)];
-  const own = tolerances(spec, leading.name);
-  const up = 1 + (own.up ?? settings.tolerance);
-  const down = 1 - (own.down ?? settings.tolerance);
-  const { name, value, target, proposal } = leading;
-  const leads = evaluation.metrics.length > 1 ? `${name} decides, because it asks for most; it` : name;
-  const measured = `${leads} is at ${value} against ${target}`;
-  if (proposal === from)
-    return [`${measured}: above ${timesTarget(target, up)} it would ask for more than ${from}, below ${timesTarget(target, down)} for fewer`];
-  return proposal > from
-    ? [`${measured} and asks for ${proposal}: at or below ${timesTarget(target, up)} it would ask for no more than ${from}`]
-    : [`${measured} and asks for ${proposal}: at or above ${timesTarget(target, down)} it would ask for no fewer than ${from}`];
-};
-
-type Spec = Circumstances["spec"];
-
-const bandOf = (spec: Spec, metric: string): Band | undefined =>
-  spec?.dialect === "tidemark" ? spec.metrics.find(({ name }) => name === metric)?.band : undefined;
-
-/** How the marks of a metric are to be read; `undefined` where it has a target. */
-const marksWidth = (spec: Spec, metric: string): string | undefined => {
-  if (spec?.dialect === "watermark") return `widened by ${Number(spec.toleranceMilli) / 10} %`;
-  return bandOf(spec, metric)?.kind === "watermarks" ? "both included" : undefined;
-};
-
-const tolerances = (spec: Spec, metric: string): { readonly up?: number | undefined; readonly down?: number | undefined } => {
-  if (spec?.dialect === "hpa") return { up: spec.behavior?.scaleUp.tolerance, down: spec.behavior?.scaleDown.tolerance };
-  const band = bandOf(spec, metric);
-  return band?.kind === "target" ? { up: band.toleranceUp, down: band.toleranceDown } : {};
-};
-
-const betweenTheMarks = ({ name, value, target, proposal }: Measured, width: string, from: number): string => {
-  const wants = proposal === from ? "asks for no change" : `asks for ${proposal}`;
-  return `${name} is at ${value} and ${wants}: between its marks ${target}, ${width}, the count would stay at ${from}`;
-};
-
 const limitSentence = ({ step, before, after, limit }: StepOutcome, { windows }: Circumstances): readonly string[] => {
-  if (!limit) return [];
+  // What stopped everything without moving the count is told above.
+  if (!limit || before === after) return [];
   const until = limit.untilMs === undefined ? "" : ` until ${timeText(limit.untilMs)}`;
   switch (limit.reason) {
     case "TooManyReplicas":

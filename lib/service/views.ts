@@ -2,7 +2,7 @@ import type { Limit, MetricOutcome } from "../model/decision.ts";
 import type { Connection } from "../model/records.ts";
 import type { TargetRef } from "../model/spec-governed.ts";
 import type { Condition } from "../model/windows.ts";
-import type { WindowsView } from "./windows-view.ts";
+import type { WindowsView } from "./window-views.ts";
 
 /**
  * What people are shown: plain JSON with RFC 3339 times, the same from the embedded run and from a deployed stack. The fields are documented in docs/cli.md; they are added

@@ -5,7 +5,7 @@ import type { Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { timesTarget } from "../../lib/service/metric-targets.ts";
 import { otherwise } from "../../lib/service/otherwise.ts";
-import { NO_WINDOWS, type WindowsView } from "../../lib/service/windows-view.ts";
+import { NO_WINDOWS, type WindowsView } from "../../lib/service/window-views.ts";
 
 const measured = (proposal: number, more: { readonly name?: string; readonly value?: string; readonly target?: string } = {}): MetricOutcome => ({
   kind: "measured",

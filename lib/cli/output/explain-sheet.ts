@@ -38,7 +38,7 @@ const metricRow = (metric: MetricView, paint: Paint): readonly string[] => {
     case "measured":
       return [metric.name, metric.value, metric.target, metric.ratio === undefined ? "-" : metric.ratio.toFixed(3), String(metric.proposal)];
     case "failed":
-      return [metric.name, paint("bad", "failed"), "-", "-", `nothing: ${metric.reason}: ${metric.message}`];
+      return [metric.name, paint("bad", "failed"), metric.target ?? "-", "-", `nothing: ${metric.reason}: ${metric.message}`];
     case "unmeasured":
       return [metric.name, "not measured", metric.target, "-", "nothing"];
   }

@@ -1,4 +1,4 @@
-import type { WindowsView } from "../../service/windows-view.ts";
+import type { Direction, RateView, WindowsView } from "../../service/window-views.ts";
 import { ageText, untilText } from "./age.ts";
 
 /** Runs of recommendations that are listed; older ones are counted. */
@@ -10,27 +10,60 @@ const NAMES = { scaleUp: "Scale up", scaleDown: "Scale down" } as const;
 export const windowLines = (windows: WindowsView, nowMs: number): readonly string[] =>
   windows.problem === undefined ? known(windows, nowMs) : [`${windows.problem}; see tidemark partition describe`];
 
-const known = (windows: WindowsView, nowMs: number): readonly string[] => [
-  ...(windows.forbidden ? forbidden(windows.forbidden, nowMs) : recommendations(windows, nowMs)),
-  ...windows.stabilization.map(({ direction, windowSeconds, held }) => {
-    const state = held ? `held at ${held.replicas} until ${held.until} (${untilText(Date.parse(held.until), nowMs)})` : "holds nothing";
-    return `${NAMES[direction]} stabilization ${ageText(windowSeconds * 1000)}: ${state}`;
-  }),
-  ...windows.rates.flatMap(({ direction, type, value, periodSeconds, added, removed, events }) => [
-    `${NAMES[direction]} rate ${type === "Percent" ? `${value} percent` : `${value} pods`} in ${ageText(periodSeconds * 1000)}: ${added} added, ${removed} removed`,
-    ...events.map(
-      ({ change, at, leaves }) =>
-        `  ${change > 0 ? "+" : ""}${change} ${ageText(nowMs - Date.parse(at))} ago, leaves ${untilText(Date.parse(leaves), nowMs)}`,
+const known = (windows: WindowsView, nowMs: number): readonly string[] => {
+  const { recommendations: runs, stabilization, rates, forbidden = [], timers = [], flap, pausedUntil } = windows;
+  const end = (until: string): string => `${until} (${untilText(Date.parse(until), nowMs)})`;
+  return [
+    // Dialects without stabilization keep no recommendations.
+    ...(runs.length > 0 || stabilization.length > 0 ? recommendations(windows, nowMs) : []),
+    ...forbidden.map(
+      ({ direction, windowSeconds, until }) =>
+        `${NAMES[direction]} forbidden window ${ageText(windowSeconds * 1000)}: ${until === undefined ? "open" : `closed until ${end(until)}`}`,
     ),
-  ]),
+    ...timers.map((timer) => timerLine(timer, nowMs)),
+    ...(flap ? [flapLine(flap, end)] : []),
+    ...stabilization.map(({ direction, windowSeconds, held }) => {
+      const state = held ? `held at ${held.replicas} until ${end(held.until)}` : "holds nothing";
+      return `${NAMES[direction]} stabilization ${ageText(windowSeconds * 1000)}: ${state}`;
+    }),
+    ...rates.flatMap((rate) => rateLines(rate, nowMs)),
+    ...(pausedUntil === undefined ? [] : [`Paused by the manifest until ${end(pausedUntil)}`]),
+  ];
+};
+
+const timerLine = ({ name, seconds, since, until }: NonNullable<WindowsView["timers"]>[number], nowMs: number): string => {
+  if (since === undefined || until === undefined) return `${name} ${ageText(seconds * 1000)}: not begun`;
+  const [sinceMs, untilMs] = [Date.parse(since), Date.parse(until)];
+  const end = untilMs <= nowMs ? "which is long enough" : `long enough at ${until} (${untilText(untilMs, nowMs)})`;
+  return `${name} ${ageText(seconds * 1000)}: lasts since ${since} (${ageText(nowMs - sinceMs)} ago), ${end}`;
+};
+
+const flapLine = ({ reversals, periodSeconds, made, until }: NonNullable<WindowsView["flap"]>, end: (until: string) => string): string => {
+  const state = until === undefined ? "room for a scale down" : `no scale down until ${end(until)}`;
+  return `Flap budget ${reversals} in ${ageText(periodSeconds * 1000)}: ${made} reversal${made === 1 ? "" : "s"} made, ${state}`;
+};
+
+const rateLines = (
+  { direction, type, value, periodSeconds, added, removed, events }: WindowsView["rates"][number],
+  nowMs: number,
+): readonly string[] => [
+  `${NAMES[direction]} rate ${amountText(direction, type, value)} in ${ageText(periodSeconds * 1000)}: ${added} added, ${removed} removed`,
+  ...events.map(
+    ({ change, at, leaves }) =>
+      `  ${change > 0 ? "+" : ""}${change} ${ageText(nowMs - Date.parse(at))} ago, leaves ${untilText(Date.parse(leaves), nowMs)}`,
+  ),
 ];
 
-/** Dialects that close a direction after any scale keep no recommendations. */
-const forbidden = (all: NonNullable<WindowsView["forbidden"]>, nowMs: number): readonly string[] =>
-  all.map(({ direction, windowSeconds, until }) => {
-    const state = until === undefined ? "open" : `closed until ${until} (${untilText(Date.parse(until), nowMs)})`;
-    return `${NAMES[direction]} forbidden window ${ageText(windowSeconds * 1000)}: ${state}`;
-  });
+const amountText = (direction: Direction, type: RateView["type"], value: number): string => {
+  switch (type) {
+    case "Pods":
+      return `${value} pods`;
+    case "Percent":
+      return `${value} percent`;
+    case "Factor":
+      return direction === "scaleUp" ? `times ${value}` : `divided by ${value}`;
+  }
+};
 
 const recommendations = ({ recommendations: runs }: WindowsView, nowMs: number): readonly string[] => {
   if (runs.length === 0) return ["Recommendations: none"];

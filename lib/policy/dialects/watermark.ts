@@ -14,6 +14,7 @@ import {
   dryRunMode,
   failedProcess,
   failedSpecCheck,
+  gateSentence,
   gotScale,
   limited,
   limitSentence,
@@ -131,7 +132,7 @@ const gateLimit = (gate: Gate, current: number): Limit | undefined =>
     : {
         reason: gate.reason,
         value: current,
-        message: `the count is held: ${gate.reason}`,
+        message: gateSentence(gate.reason),
         ...(gate.untilMs === undefined ? {} : { untilMs: gate.untilMs }),
       };
 

@@ -105,6 +105,23 @@ describe("onMissing", () => {
       ],
     });
 
+  it("says at which step everything stopped, and keeps the count as the desired one", () => {
+    const { decision, windows } = sync(with_({}), { replicas: 5, values: { a: 90 } });
+    expect(decision.steps).toEqual([
+      {
+        step: "combine",
+        before: 5,
+        after: 5,
+        limit: {
+          reason: "MetricMissing",
+          value: 5,
+          message: "b is missing: unable to get external metric shop/b/nil: unable to fetch metrics from external metrics API: no metrics",
+        },
+      },
+    ]);
+    expect(windows.status.desiredReplicas).toBe(5);
+  });
+
   it("hold keeps the count, whatever the others want", () => {
     expect(counts(with_({}), 5, [[0, { a: 90 }]])).toEqual([5]);
     expect(counts(with_({ action: "hold" }), 5, [[0, { a: 10 }]])).toEqual([5]);

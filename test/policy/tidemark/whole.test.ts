@@ -100,13 +100,14 @@ describe("a decision of the native rules, whole", () => {
       "hold 5, failed",
       `because MetricMissing: ${missing}`,
       `metric load External failed, ${GONE("load")}`,
+      `step combine 5 to 5 [MetricMissing 5: ${missing}]`,
       `event Warning ${GONE("load")}`,
       `event Warning FailedComputeMetricsReplicas: ${missing}`,
       READ,
       `condition MetricMissing:load True ${GONE("load")}`,
       `condition ScalingActive False MetricMissing: ${missing}`,
       ...UNSEEN,
-      'status 5, wanted 0, [{"type":""}]',
+      'status 5, wanted 5, [{"type":""}]',
     ]);
   });
 
@@ -134,13 +135,14 @@ describe("a decision of the native rules, whole", () => {
       `because MetricMissing: ${message}`,
       `metric a External failed, ${GONE("a")}`,
       "metric b External 4 against 10, ratio 0.4 gives 2",
+      `step combine 5 to 5 [MetricMissing 5: ${message}]`,
       `event Warning ${GONE("a")}`,
       `event Warning FailedComputeMetricsReplicas: ${message}`,
       READ,
       `condition MetricMissing:a True ${GONE("a")}`,
       `condition ScalingActive False MetricMissing: ${message}`,
       ...UNSEEN,
-      `status 5, wanted 0, [{"type":""},${SHOWN("b", "4")}]`,
+      `status 5, wanted 5, [{"type":""},${SHOWN("b", "4")}]`,
     ]);
   });
 

@@ -22,6 +22,9 @@ const GREW_TOO_FAST = { reason: "ScaleUpLimit", value: 9, message: "the desired 
 const MEASURED = { name: "lag{map[]}", type: "External", kind: "measured", value: "800", target: "150..400", proposal: 12 };
 const SHOWN = [{ type: "External", external: { metricName: "lag", metricSelector: {}, currentValue: "800" } }];
 
+const FORBIDDEN = "the last scale, of either direction, is within the upscale forbidden window";
+const DELAYED = "no value has been above its high watermark for the upscale delay";
+
 describe("a decision of the watermark dialect, whole", () => {
   it("to grow: the metric, each step with its limit, series, conditions, status", () => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 800_000n, windows: LONG_AGO });
@@ -73,13 +76,13 @@ describe("a decision of the watermark dialect, whole", () => {
   it("held by a forbidden window: what was wanted, and when it may be", () => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 800_000n, windows: scaledAt(NOON - 1_000) });
     expect(decision).toMatchObject({ kind: "hold", from: 6, failed: false, dueAgainSeconds: 15 });
-    expect(decision.because).toStrictEqual({ reason: "BackoffUpscale", message: "wants 9, held by BackoffUpscale" });
+    expect(decision.because).toStrictEqual({ reason: "BackoffUpscale", message: `wants 9, held: ${FORBIDDEN}` });
     expect(decision.steps.slice(2)).toStrictEqual([
       {
         step: "gates",
         before: 9,
         after: 6,
-        limit: { reason: "BackoffUpscale", value: 6, message: "the count is held: BackoffUpscale", untilMs: NOON + 59_000 },
+        limit: { reason: "BackoffUpscale", value: 6, message: FORBIDDEN, untilMs: NOON + 59_000 },
       },
       { step: "bounds", before: 6, after: 6 },
     ]);
@@ -92,11 +95,11 @@ describe("a decision of the watermark dialect, whole", () => {
   it("held by a breach that was never seen: no end is known", () => {
     const spec = wpa({ upscaleDelayAboveWatermarkSeconds: 120, downscaleDelayBelowWatermarkSeconds: 120 });
     const { decision } = sync(spec, { replicas: 6, milli: 800_000n, windows: LONG_AGO });
-    expect(decision.because).toStrictEqual({ reason: "AboveHighWatermarkNotSustained", message: "wants 9, held by AboveHighWatermarkNotSustained" });
+    expect(decision.because).toStrictEqual({ reason: "AboveHighWatermarkNotSustained", message: `wants 9, held: ${DELAYED}` });
     expect(decision.steps[2]?.limit).toStrictEqual({
       reason: "AboveHighWatermarkNotSustained",
       value: 6,
-      message: "the count is held: AboveHighWatermarkNotSustained",
+      message: DELAYED,
       untilMs: NOON + 120_000,
     });
   });

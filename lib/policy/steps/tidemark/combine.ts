@@ -71,7 +71,7 @@ const triggerOf = (count: number, current: number, leading: string): string => {
 const refused = (sync: NativeSync, message: string): NativeSync => {
   const report = scalingActive("False", "MetricMissing", message);
   return {
-    ...sync,
+    ...stepped(sync, "combine", sync.current, { reason: report.reason, value: sync.current, message }),
     conditions: withCondition(sync, report),
     events: [...sync.events, { type: "Warning", reason: "FailedComputeMetricsReplicas", message }],
     ending: { kind: "failed", because: { reason: report.reason, message } },

@@ -13,9 +13,10 @@ export const conclude = (sync: NativeSync): Decision => {
     return { kind: "hold", failed: true, because: ending.because, metrics, steps, events, windows: stored };
   }
   const decided = { from: current, metrics, steps, events };
-  if (ending?.kind === "failed") return { kind: "hold", failed: true, because: ending.because, ...decided, windows: windowsOf(sync, {}) };
+  const held = { kind: "hold", ...decided, windows: windowsOf(sync, { desiredReplicas: current }) } as const;
+  if (ending?.kind === "failed") return { ...held, failed: true, because: ending.because };
   const because = ending?.because ?? reasonOf(sync);
-  if (count === current) return { kind: "hold", failed: false, because, ...decided, windows: windowsOf(sync, { desiredReplicas: current }) };
+  if (count === current) return { ...held, failed: false, because };
   return { kind: "scale", to: count, trigger, because, ...decided, windows: windowsOf(sync, {}) };
 };
 
@@ -35,7 +36,8 @@ const outcomeOf = (reading: Reading): MetricOutcome => {
   if (reading.kind === "missing") return { name, type, kind: "failed", reason: reading.reason, message: reading.message };
   const { measured, target, proposal } = reading;
   const shown = { name, type, kind: "measured", value: measured.value, target, proposal } as const;
-  return Number.isFinite(measured.ratio) ? { ...shown, ratio: measured.ratio } : shown;
+  // Two marks have no one ratio.
+  return reading.metric.band.kind === "target" && Number.isFinite(measured.ratio) ? { ...shown, ratio: measured.ratio } : shown;
 };
 
 /** The limit that had the last word; else what the metrics said. */

@@ -37,11 +37,12 @@ export const scalesWithin = (
 export const reversalsOf = (scales: readonly Pick<Scaled, "up">[]): number =>
   scales.filter(({ up }, index) => index > 0 && scales[index - 1]?.up !== up).length;
 
-const leavesTheWayUp = (scales: readonly Scaled[], { reversals }: FlapBudget): boolean =>
+/** A scale down now, and one up after it, would still be within the budget. */
+export const leavesTheWayUp = (scales: readonly Scaled[], { reversals }: FlapBudget): boolean =>
   reversalsOf([...scales, { up: false }, { up: true }]) <= reversals;
 
 /** When enough of the scales have left for one down, if there is none before. */
-const roomMs = (scales: readonly Scaled[], budget: FlapBudget): number | undefined => {
+export const roomMs = (scales: readonly Scaled[], budget: FlapBudget): number | undefined => {
   const last = scales.find((_, index) => leavesTheWayUp(scales.slice(index + 1), budget));
   return last && last.atMs + budget.periodSeconds * 1000;
 };

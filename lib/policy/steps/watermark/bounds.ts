@@ -3,6 +3,7 @@ import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Combined } from "./combine.ts";
 import type { Deviations } from "./deviations.ts";
 import type { Gate } from "./gates.ts";
+import { gateSentence } from "./sentences.ts";
 
 /** The last word: which count, whether it is written, and why. A count equal to the current one is written too, by the first decision ever (watermark.md 2.18 a). */
 export interface Verdict {
@@ -66,7 +67,7 @@ const kept = ({ scale }: Weighed, wanted: number, reason: string, message: strin
 
 const heldBy = (gate: Gate & { readonly kind: "closed" }, { normalised, combined }: Weighed): string => {
   if (gate.reason === "NoChange") return combined.stable ? "value within the watermarks" : "the wanted count is the current count";
-  return `wants ${normalised}, held by ${gate.reason}`;
+  return `wants ${normalised}, held: ${gateSentence(gate.reason)}`;
 };
 
 /** A zero that is not tolerated, or no metric at all, says nothing about the load: the original shrinks on it, Tidemark never does (watermark.md 2.18 c, k). */

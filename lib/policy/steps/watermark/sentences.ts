@@ -122,3 +122,13 @@ export const monitorOk = (monitor: string): ConditionReport =>
   blocking("False", "DatadogMonitorOK", `monitor ${monitor} is in a OK state, allowing the WPA from proceeding`);
 export const lifecycleUnreadable = (text: string): ConditionReport =>
   blocking("False", "FailedGetDatadogMonitor", `Lifecycle Control is not correctly enabled: strconv.ParseBool: parsing "${text}": invalid syntax`);
+
+/** Why a step may not be taken yet, for people; the reason is a word of its own. */
+export const gateSentence = (reason: string): string => GATES.get(reason) ?? reason;
+
+const GATES: ReadonlyMap<string, string> = new Map([
+  ["BackoffUpscale", "the last scale, of either direction, is within the upscale forbidden window"],
+  ["BackoffDownscale", "the last scale, of either direction, is within the downscale forbidden window"],
+  ["AboveHighWatermarkNotSustained", "no value has been above its high watermark for the upscale delay"],
+  ["BelowLowWatermarkNotSustained", "no value has been below its low watermark for the downscale delay"],
+]);
