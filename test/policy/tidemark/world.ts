@@ -51,6 +51,8 @@ export interface Seen {
   readonly app?: string;
   readonly nowMs?: number;
   readonly windows?: Windows;
+  /** What is seen otherwise than in an ordinary sync. */
+  readonly observed?: Partial<Observation>;
   /** Windows stay in memory, for properties of many runs. */
   readonly unstored?: true;
 }
@@ -129,7 +131,7 @@ export const sync = (spec: AutoscalerSpec, seen: Seen): Synced => {
     name: autoscalerName("web"),
     spec,
     settings: DEFAULT_SETTINGS,
-    observation: observationOf(spec, seen),
+    observation: { ...observationOf(spec, seen), ...seen.observed },
     windows: unstored ? windows : throughStore(windows),
     nowMs,
   };

@@ -40,10 +40,10 @@ const outcomeOf = (reading: Reading): MetricOutcome => {
   return reading.metric.band.kind === "target" && Number.isFinite(measured.ratio) ? { ...shown, ratio: measured.ratio } : shown;
 };
 
-/** The limit that had the last word; else what the metrics said. */
+/** The limit that had the last word, on what the metrics asked for; else what they said. */
 const reasonOf = ({ steps, trigger, current, count }: NativeSync): Because => {
   const limited = steps.findLast((step) => step.limit !== undefined)?.limit;
-  if (limited) return { reason: limited.reason, message: trigger === "" ? limited.message : `${trigger}: ${limited.message}` };
+  if (limited) return { reason: limited.reason, message: `${trigger}: ${limited.message}` };
   if (count > current) return { reason: "MetricAboveTarget", message: trigger };
   if (count < current) return { reason: "MetricsBelowTarget", message: trigger };
   return { reason: "WithinTarget", message: "no metric asks for another count" };

@@ -1,0 +1,204 @@
+import { describe, expect, it } from "vitest";
+import type { Scale } from "../../../lib/model/decision.ts";
+import { NEW_WINDOWS } from "../../../lib/model/windows.ts";
+import { afterWrite } from "../../../lib/policy/after-write.ts";
+import { reversalsOf } from "../../../lib/policy/steps/tidemark/flap.ts";
+import { breach, withoutTimed } from "../../../lib/policy/steps/tidemark/sentences.ts";
+import { told } from "./told.ts";
+import { counts, LOAD, NOON, native, pod, type Seen, scaledBefore, sync } from "./world.ts";
+
+const lines = (spec: Readonly<Record<string, unknown>>, seen: Seen): readonly string[] => told(sync(native(spec), seen).decision);
+const metricLine = (spec: Readonly<Record<string, unknown>>, seen: Seen): string | undefined =>
+  lines(spec, seen).find((line) => line.startsWith("metric"));
+
+describe("what a metric of the native rules says", () => {
+  const { target: _target, tolerance: _tolerance, ...load } = LOAD;
+  it.each([
+    ["below low", 63, "7875m", 0.984375, 8],
+    ["between", 100, "12500m", 1.25, 8],
+    ["above high", 121, "15125m", 1.0083333333333333, 9],
+  ])("both watermarks, whichever was crossed: %s", (_, value, shown, _ratio, count) => {
+    const line = metricLine({ metrics: [{ ...load, watermarks: { low: 8, high: 15 } }] }, { replicas: 8, values: { load: value } });
+    expect(line).toContain(`External ${shown} against 8..15,`);
+    expect(line).toMatch(new RegExp(`gives ${count}$`));
+  });
+
+  const cpu = (of: "request" | "limit", container?: string) => ({
+    metrics: [
+      {
+        ...(container === undefined ? { resource: { name: "cpu", of } } : { containerResource: { name: "cpu", container, of } }),
+        target: 30,
+        tolerance: { up: "0", down: "0" },
+      },
+    ],
+  });
+  const pods = [pod("web-0", { request: 100n, limit: 200n })];
+  it("a percentage, of a resource or of one container's", () => {
+    const seen = { replicas: 1, pods, usage: { "web-0": 60n } };
+    expect(metricLine(cpu("request"), seen)).toBe("metric cpu Resource 60% against 30%, ratio 2 gives 2");
+    expect(metricLine(cpu("request", "app"), seen)).toMatch(/^metric \S+ ContainerResource 60% against 30%, ratio 2 gives 2$/);
+  });
+
+  it.each([
+    ["request", "request", "limit"],
+    ["limit", "limit", "request"],
+  ] as const)("what is missing, in its own words: the %s", (of, said, unsaid) => {
+    const line = metricLine(cpu(of), { replicas: 1, pods: [pod("web-0")], usage: { "web-0": 60n } });
+    expect(line).toContain(`missing ${said} for cpu`);
+    expect(line).not.toContain(unsaid);
+  });
+
+  it("an average use beyond 64 bits is missing, none at all is a value", () => {
+    const average = { metrics: [{ resource: { name: "cpu" }, measure: "Average", target: 1, tolerance: { up: "0", down: "0" } }] };
+    const seen = { replicas: 2, pods: [pod("web-0"), pod("web-1")] };
+    expect(metricLine(average, { ...seen, usage: { "web-0": 2n ** 62n, "web-1": 2n ** 62n } })).toBe(
+      "metric cpu Resource failed, UnusableValue: the value of cpu leaves the range of numbers",
+    );
+    expect(metricLine(average, { ...seen, usage: { "web-0": 0n, "web-1": 0n } })).toBe("metric cpu Resource 0 against 1, ratio 0 gives 0");
+  });
+
+  it("a whole value below zero is a value", () =>
+    expect(metricLine({ metrics: [{ ...LOAD, measure: "Total" }] }, { replicas: 5, values: { load: -50 } })).toBe(
+      "metric load External -50 against 10, ratio -5 gives 0",
+    ));
+
+  it("a value whose count is beyond 32 bits asks for more than there can be", () =>
+    expect(
+      metricLine({ metrics: [{ namespace: { metric: "requests" }, target: 10, measure: "Average" }] }, { replicas: 5, values: { requests: 9e12 } }),
+    ).toMatch(/gives 2147483647$/));
+
+  it("that may only scale up and does not leaves the count to nobody", () =>
+    expect(lines({ metrics: [{ ...LOAD, scaleUpOnly: true }] }, { replicas: 5, values: { load: 20 } })).toContain(
+      "condition ScalingActive True ValidMetricFound: a count was computed from the metrics",
+    ));
+});
+
+describe("the steps of the native rules at their edges", () => {
+  it("a breach down lasts from its own beginning", () =>
+    expect(
+      counts(native({ scaleDown: { sustainSeconds: 30 } }), 5, [
+        [0, { load: 50 }],
+        [15, { load: 20 }],
+        [30, { load: 20 }],
+        [45, { load: 20 }],
+      ]),
+    ).toEqual([5, 5, 5, 2]));
+
+  it("a count at the maximum is inside", () => expect(counts(native({ maxReplicas: 5 }), 5, [[0, { load: 20 }]])).toEqual([2]));
+
+  it.each([
+    ["up", { scaleUp: { policies: [{ type: "Pods", value: 4, periodSeconds: 60 }] } }, 90, "because MetricAboveTarget: load above target"],
+    ["down", { scaleDown: { policies: [{ type: "Pods", value: 3, periodSeconds: 60 }] } }, 20, "because MetricsBelowTarget: load below target"],
+  ])("what the policies just allow is not limited: %s", (_, spec, load, because) =>
+    expect(lines(spec, { replicas: 5, values: { load } })[1]).toBe(because),
+  );
+
+  it.each([
+    ["down to the multiple above what is allowed", 12, 10, { scaleDown: { replicaModulo: 4 } }, 5, 8],
+    ["not down, where the next multiple is farther", 12, 10, { scaleDown: { replicaModulo: 4 } }, 3, 12],
+    ["up to the multiple below what is allowed", 8, 200, { scaleUp: { replicaModulo: 4 } }, 7, 12],
+    ["not up, where the next multiple is farther", 8, 200, { scaleUp: { replicaModulo: 4 } }, 3, 8],
+  ])("policies and modulo: %s", (_, replicas, load, rules, value, count) => {
+    const policies = [{ type: "Pods", value, periodSeconds: 60 }];
+    const [[direction, rule] = ["scaleUp", {}]] = Object.entries(rules);
+    expect(counts(native({ [direction]: { ...rule, policies } }), replicas, [[0, { load }]])).toEqual([count]);
+  });
+
+  it("the multiple above never turns a step down into one up", () =>
+    expect(counts(native({ scaleDown: { replicaModulo: 4 } }), 7, [[0, { load: 50 }]])).toEqual([7]));
+
+  it("a spent flap budget is no reason where nothing is wanted", () => {
+    const spec = native({ flapBudget: { reversals: 1, periodSeconds: 600 } });
+    const windows = scaledBefore(spec, 4, 2, 5, scaledBefore(spec, 8, 9, 2));
+    expect(told(sync(spec, { replicas: 5, values: { load: 50 }, windows }).decision)[1]).toBe(
+      "because WithinTarget: no metric asks for another count",
+    );
+  });
+
+  it.each([
+    [[], 0],
+    [[true, true], 0],
+    [[true, false], 1],
+    [[false, true, true, false], 2],
+  ])("reversalsOf(%j) is %d", (ups, reversals) => expect(reversalsOf(ups.map((up) => ({ up })))).toBe(reversals));
+
+  describe("stabilization", () => {
+    const spec = native({ scaleUp: { stabilizationWindowSeconds: 60 }, scaleDown: { stabilizationWindowSeconds: 120 } });
+    const told3 = (replicas: number, loads: readonly [number, number, number]): string | undefined => {
+      const first = sync(spec, { replicas, values: { load: loads[0] } });
+      const second = sync(spec, { replicas, values: { load: loads[1] }, nowMs: NOON + 15_000, windows: first.windows });
+      const third = sync(spec, { replicas, values: { load: loads[2] }, nowMs: NOON + 30_000, windows: second.windows });
+      return told(third.decision).find((line) => line.startsWith("step stabilize"));
+    };
+    it("up: until the lowest count leaves the window", () =>
+      expect(told3(5, [60, 80, 90])).toBe("step stabilize 9 to 5 [ScaleUpStabilized 5 until +60 s: a lower count was wanted inside the window]"));
+    it("down: until the highest count leaves the window", () =>
+      expect(told3(9, [60, 50, 40])).toBe("step stabilize 4 to 9 [ScaleDownStabilized 9 until +120 s: a higher count was wanted inside the window]"));
+    it("until the last of the equal ones has left", () =>
+      expect(told3(5, [50, 50, 90])).toBe("step stabilize 9 to 5 [ScaleUpStabilized 5 until +75 s: a lower count was wanted inside the window]"));
+  });
+});
+
+describe("rest", () => {
+  const resting = { minReplicas: 2, idle: { afterSeconds: 60 }, metrics: [{ ...LOAD, activation: 5 }] };
+
+  it("is forgotten with the idle count", () => {
+    const { windows } = sync(native(resting), { replicas: 2, values: { load: 5 } });
+    expect(windows.status.conditions.some(({ type }) => type === "Idle")).toBe(true);
+    const { idle: _, ...awake } = resting;
+    const after = sync(native(awake), { replicas: 2, values: { load: 5 }, nowMs: NOON + 30_000, windows });
+    expect(after.windows.status.conditions.some(({ type }) => type === "Idle")).toBe(false);
+    const again = sync(native(resting), { replicas: 2, values: { load: 5 }, nowMs: NOON + 60_000, windows: after.windows });
+    expect(again.count).toBe(2);
+  });
+
+  it("begins for nobody whose metrics have no threshold", () => {
+    const spec = native(resting);
+    if (spec.dialect !== "tidemark") throw new Error("not a native spec");
+    const without = { ...spec, metrics: spec.metrics.map(({ activationMilli: _, ...metric }) => metric) };
+    const { windows } = sync(without, { replicas: 2, values: { load: 5 } });
+    expect(sync(without, { replicas: 2, values: { load: 5 }, nowMs: NOON + 600_000, windows }).count).toBe(2);
+  });
+});
+
+describe("what the native rules remember", () => {
+  it("the count that was found, the selector, and the recommendation", () => {
+    const { decision } = sync(native({ scaleDown: { stabilizationWindowSeconds: 60 } }), { replicas: 5, values: { load: 90 } });
+    expect(decision.windows.memory).toMatchObject({
+      selector: "app=web",
+      recommendations: [
+        { replicas: 5, firstMs: NOON, lastMs: NOON },
+        { replicas: 9, firstMs: NOON, lastMs: NOON },
+      ],
+    });
+  });
+
+  it("no selector where none was read", () => {
+    const scale = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "gone" } } as const;
+    const { decision } = sync(native(), { replicas: 5, observed: { scale } });
+    expect(decision.windows.memory).toStrictEqual(NEW_WINDOWS.memory);
+    const unselected = sync(native({ minReplicas: 6 }), { replicas: 5, values: { load: 5 } }).decision.windows.memory;
+    expect("selector" in unselected).toBe(false);
+  });
+
+  const report = () => {
+    const { decision } = sync(native(), { replicas: 5, values: { load: 90 } });
+    const event = { type: "Warning", reason: "Earlier", message: "of the decision" } as const;
+    return { spec: native(), decision: { ...(decision as Scale), events: [event] }, outcome: { kind: "applied" } as const, atMs: NOON };
+  };
+  it("the earliest time of a scale and its event, where they are known", () => {
+    const known = afterWrite({ ...report(), earliestMs: NOON - 500, eventId: "e" });
+    expect(known.windows.memory.scaleUps).toStrictEqual([{ change: 4, atMs: NOON, earliestMs: NOON - 500, eventId: "e" }]);
+    expect(afterWrite(report()).windows.memory.scaleUps).toStrictEqual([{ change: 4, atMs: NOON }]);
+  });
+
+  it("tells the events of the decision before that of the write", () =>
+    expect(afterWrite(report()).events.map(({ reason }) => reason)).toEqual(["Earlier", "SuccessfulRescale"]));
+
+  it("withoutTimed() leaves every other condition", () => {
+    const at = (report_: ReturnType<typeof breach>) => ({ ...report_, transitionMs: NOON });
+    const able = at({ type: "AbleToScale", status: "True", reason: "r", message: "m" });
+    const conditions = [able, at(breach("up", "True")), at(breach("down", "False"))];
+    expect(withoutTimed({ ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, conditions } }).status.conditions).toEqual([able]);
+  });
+});
