@@ -42,7 +42,7 @@ const isNext = ({ lastMs, stepMs }: RecommendationRun, nowMs: number): boolean =
   stepMs !== undefined && Math.abs(nowMs - lastMs - stepMs) <= SPACING_TOLERANCE_MS;
 
 /** Ends the open run: each of its repetitions takes the slot that it took when it was made. */
-const settled = (runs: Runs): Runs => {
+export const settled = (runs: Runs): Runs => {
   const at = newestRunAt(runs);
   const open = runs[at];
   if (open?.windowMs === undefined) return runs;

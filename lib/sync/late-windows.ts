@@ -1,6 +1,7 @@
 import type { Intent } from "../model/records.ts";
 import type { RecommendationRun, ScaleChange, Windows } from "../model/windows.ts";
 import { setCondition } from "../policy/conditions.ts";
+import { settled } from "../policy/recommendations.ts";
 import type { Change } from "../policy/scale-events.ts";
 import { scaledToZero } from "../policy/steps/hpa/sentences.ts";
 
@@ -17,7 +18,9 @@ const withRun = (runs: readonly RecommendationRun[], replicas: number, atMs: num
   if (runs.some((run) => run.replicas === replicas && run.firstMs <= atMs && atMs <= run.lastMs)) return runs;
   // Before the run that was still going on then, or began later: the newest run stays the last.
   const later = runs.findIndex(({ lastMs }) => lastMs >= atMs);
-  return runs.toSpliced(later === -1 ? runs.length : later, 0, { replicas, firstMs: atMs, lastMs: atMs });
+  const run = { replicas, firstMs: atMs, lastMs: atMs };
+  // As the newest, it ends the run that was open: left open, that one would go on past it with slots that nobody recommended.
+  return later === -1 ? [...settled(runs), run] : runs.toSpliced(later, 0, run);
 };
 
 /** Windows with a scale of an autoscaler whose spec cannot be read now, whatever its dialect keeps: what may have happened must count once it can be read again. */
