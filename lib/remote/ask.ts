@@ -126,5 +126,6 @@ const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   if ("code" in error && typeof error.code === "string") return error.code;
   if (error.cause instanceof AggregateError) return codeOf(error.cause.errors[0]);
-  return error.cause === undefined ? error.name : codeOf(error.cause);
+  if (error.name === "TimeoutError") return "no answer in time";
+  return error.cause === undefined ? error.message : codeOf(error.cause);
 };

@@ -19,9 +19,12 @@ const DECIDED: ReadonlySet<AutoscalerState> = new Set(["active", "held", "limite
 /** Every series of one autoscaler, as its newest evaluation left them; what that did not write, or took away, is absent (watermark.md 2.15). */
 export const seriesOf = (known: Known, totals: Totals): readonly Told[] => {
   const view = autoscalerView(known);
-  const gauges = known.evaluated?.evaluation.gauges;
-  return [...genericSeries(view), ...(gauges || view.dialect === "watermark" ? watermarkSeries(view, gauges ?? [], totals) : [])];
+  return [...genericSeries(view), ...(isCounted(known) ? watermarkSeries(view, known.evaluated?.evaluation.gauges ?? [], totals) : [])];
 };
+
+/** True where the series of the watermark rules are told, which count every scale there was. */
+export const isCounted = ({ evaluated, spec }: Known): boolean =>
+  evaluated?.evaluation.gauges !== undefined || (spec.kind === "spec" && spec.spec.dialect === "watermark");
 
 const genericSeries = (view: AutoscalerView): readonly Told[] => {
   const labels = {

@@ -10,7 +10,7 @@ import type { Known } from "./autoscaler-view.ts";
 import { knownReader } from "./autoscalers.ts";
 import type { ReadingDesk } from "./desk.ts";
 import { type Folded, NO_TOTALS, NOTHING_FOLDED, scaledTotals } from "./scaled-totals.ts";
-import { seriesOf, type Told } from "./series-of.ts";
+import { isCounted, seriesOf, type Told } from "./series-of.ts";
 
 /**
  * Reads the series of every autoscaler from the newest journal. What was read of history is remembered from one call to the next, so that a scrape reads only what came since. A
@@ -49,14 +49,17 @@ const clusterSeries = async (
   // Heads come before the history whose completeness they vouch for.
   const heads = await Promise.all(cluster.partitions.map(({ name: partition }) => readHead(tables, { cluster: cluster.name, partition })));
   const oldestMs = records.reduce((oldest, { createdMs }) => Math.min(oldest, createdMs), nowMs);
-  const { totals, folded } = await scaledTotals(tables, cluster.name, before, { heads, oldestMs, nowMs });
   const read = knownReader(desk, cluster, fleet);
-  const told: Told[] = [];
+  const fresh: Known[] = [];
   for (const record of records) {
     const known = await read(record);
-    if (isFresh(known)) told.push(...seriesOf(known, totals.get(record.uid) ?? NO_TOTALS));
+    if (isFresh(known)) fresh.push(known);
   }
-  return { told, folded };
+  // Where nothing counts what was scaled, nobody pays for a year of it.
+  const { totals, folded } = fresh.some(isCounted)
+    ? await scaledTotals(tables, cluster.name, before, { heads, oldestMs, nowMs })
+    : { totals: NOTHING_FOLDED.totals, folded: before };
+  return { told: fresh.flatMap((known) => seriesOf(known, totals.get(known.record.uid) ?? NO_TOTALS)), folded };
 };
 
 /** Prometheus takes a series that is absent for one that ended, and one that is told for the truth of this moment: what is old is not told. */

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { apiHandler } from "../../functions/api.ts";
 import { gathered } from "../../lib/service/gathered.ts";
@@ -6,7 +7,7 @@ import type { Service } from "../../lib/service/service.ts";
 import { scopeChangesOf } from "../../lib/store/scope-changes.ts";
 import { NOON } from "../service/world/desk.ts";
 import { hpa } from "../service/world/manifests.ts";
-import { startFunctionUrl } from "./stand-in/function-url.ts";
+import { type Fault, startFunctionUrl } from "./stand-in/function-url.ts";
 import { ADA, IDENTITIES, newWorld, type World } from "./world.ts";
 
 let world: World;
@@ -133,6 +134,28 @@ describe("a request that goes wrong", () => {
     expect(await apply(remote, "once")).toMatchObject([{ outcome: "created", generation: 1 }]);
     world.url.faults.push("answer lost");
     expect(await remote.delete({ name: "once" })).toMatchObject({ changed: true });
+    await remote.thaw();
+  });
+
+  it("never makes an edit more than once, and always says how it ended, whatever is lost", async () => {
+    const fault = fc.constantFrom<Fault>("dropped", "answer lost", { status: 502 }, { status: 504 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fault, { maxLength: 6 }), async (faults) => {
+        const before = await freezes();
+        world.url.faults.length = 0;
+        world.url.faults.push(...faults);
+        const ended = await remote.freeze(`property ${faults.length}`).then(
+          () => "made" as const,
+          ({ code }: { readonly code: string }) => code,
+        );
+        const made = (await freezes()) - before;
+        // Five attempts get through four faults.
+        if (faults.length < 5) expect([ended, made]).toEqual(["made", 1]);
+        else expect([ended, made <= 1]).toEqual([expect.stringMatching(/^remote\.(unclear|failed)$/), true]);
+      }),
+      { numRuns: 40 },
+    );
+    world.url.faults.length = 0;
     await remote.thaw();
   });
 
