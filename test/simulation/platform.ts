@@ -26,6 +26,12 @@ export interface Played {
   ended: number;
 }
 
+interface Begun {
+  readonly invocation: Invocation;
+  /** What the end of its process does to it. */
+  readonly ended: () => void;
+}
+
 /** Runs one sync per message in some environment, ends what outlives its life, and delivers again what failed. */
 export const newPlatform = (world: {
   readonly scheduler: Scheduler;
@@ -47,7 +53,7 @@ export const newPlatform = (world: {
   const again = (queued: QueuedMessage): void => {
     if (queued.received < RECEIVED_MAX) world.queue().redeliver(queued, VISIBILITY_MS + world.random.int(0, VISIBILITY_MS));
   };
-  const begun = (queued: QueuedMessage, process: Process): Invocation => {
+  const begun = (queued: QueuedMessage, process: Process): Begun => {
     const { message } = queued;
     const invocation: Invocation = {
       name: `sync-${++made}`,
@@ -68,14 +74,16 @@ export const newPlatform = (world: {
     };
     process.onEnd.add(ended);
     if (world.endsStalled) scheduler.at(invocation.startMs + world.lifeMs, () => endOfLife(invocation));
-    return invocation;
+    return { invocation, ended };
   };
   const endOfLife = (invocation: Invocation): void => {
     if (!invocation.over) world.network.end(invocation.process, `${invocation.name} outlived its life`);
   };
-  const over = (invocation: Invocation): void => {
+  const over = ({ invocation, ended }: Begun): void => {
     invocation.over = true;
     invocation.process.busy--;
+    // A process lives on: it must not hold all that its earlier syncs saw.
+    invocation.process.onEnd.delete(ended);
   };
   const told = (invocation: Invocation, report: SyncReport): void => {
     if (report.kind === "completed") played.completed++;
@@ -88,17 +96,18 @@ export const newPlatform = (world: {
       const process = world.environments.take();
       if (process.pausedUntilMs > scheduler.nowMs()) return world.queue().redeliver(queued, BUSY_RETRY_MS);
       queued.received++;
-      const invocation = begun(queued, process);
+      const started = begun(queued, process);
+      const { invocation } = started;
       const { cluster, partition, dueMs } = queued.message;
       story.tell(process.name, `${invocation.name} begins ${cluster}/${partition} due ${new Date(dueMs).toISOString().slice(14, 23)}`);
       sync(world.portsOf(invocation), queued.message).then(
         (report) => {
-          over(invocation);
+          over(started);
           queued.deleted = true;
           told(invocation, report);
         },
         (error: unknown) => {
-          over(invocation);
+          over(started);
           played.failed++;
           story.tell(process.name, `${invocation.name} fails: ${error instanceof Error ? error.message : String(error)}`);
           if (isMistake(error)) world.broke(error);
