@@ -1,6 +1,5 @@
 import { PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
-import limited from "p-limit";
-import { allDone } from "./all-done.ts";
+import { eachDone } from "./all-done.ts";
 import { bodyAttribute, readStored } from "./history-item.ts";
 import type { HistoryItem, Inserted, InsertHistory } from "./history-port.ts";
 import { itemKey } from "./item-key.ts";
@@ -33,8 +32,5 @@ export const insertByPut = (tables: Tables): InsertHistory => {
       return { kind: "duplicate", stored: await readStored(tables, item) };
     }
   };
-  return (items) => {
-    const limit = limited(PARALLEL);
-    return allDone(items.map((item) => limit(insert, item)));
-  };
+  return (items) => eachDone(items, PARALLEL, insert);
 };

@@ -1,8 +1,7 @@
-import limited from "p-limit";
 import type { ClusterClient, ScaleAnswer } from "../cluster/port.ts";
 import type { WriteOutcome } from "../model/decision.ts";
 import type { ApiFailure, ScaleRead } from "../model/observation.ts";
-import { allDone } from "../store/all-done.ts";
+import { eachDone } from "../store/all-done.ts";
 import type { Intended } from "./intend.ts";
 import type { SyncPorts } from "./ports.ts";
 import { sendUntil } from "./timing.ts";
@@ -23,18 +22,12 @@ export const act = async (
   client: ClusterClient | undefined,
   intended: readonly Intended[],
   softUntilMs: number,
-): Promise<readonly Acted[]> => {
-  const limit = limited(PARALLEL);
-  return allDone(
-    intended.map((one) =>
-      limit(async () => {
-        if (!client) throw new TypeError("a scale was decided on a cluster that was not seen");
-        const outcome = await write(ports, client, one, softUntilMs);
-        return { ...one, outcome, atMs: Math.max(ports.tables.clock(), one.intent.decidedMs) };
-      }),
-    ),
-  );
-};
+): Promise<readonly Acted[]> =>
+  eachDone(intended, PARALLEL, async (one) => {
+    if (!client) throw new TypeError("a scale was decided on a cluster that was not seen");
+    const outcome = await write(ports, client, one, softUntilMs);
+    return { ...one, outcome, atMs: Math.max(ports.tables.clock(), one.intent.decidedMs) };
+  });
 
 type Version = Pick<ScaleRead, "uid" | "resourceVersion">;
 

@@ -1,8 +1,7 @@
-import limited from "p-limit";
 import { TidemarkError } from "../model/errors.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
-import { allDone } from "../store/all-done.ts";
+import { eachDone } from "../store/all-done.ts";
 import type { Head } from "../store/head.ts";
 import { decodePage } from "../store/page-codec.ts";
 import { pageOf } from "../store/page-plan.ts";
@@ -30,14 +29,11 @@ export interface LoadedPages {
  */
 export const loadPages = async (tables: Tables, partition: PartitionRef, head: Head, remembered: readonly LoadedPage[]): Promise<LoadedPages> => {
   const clean = head.releasedEpoch === head.epoch - 1;
-  const limit = limited(PARALLEL);
-  const pages = await allDone(
-    head.pages.map((version, index) => {
-      const known = remembered[index];
-      const counts = clean && known?.generation === head.pageGeneration && known.epoch === version;
-      return counts ? Promise.resolve(known) : limit(() => readOne(tables, partition, head, index));
-    }),
-  );
+  const pages = await eachDone([...head.pages.entries()], PARALLEL, async ([index, version]) => {
+    const known = remembered[index];
+    const counts = clean && known?.generation === head.pageGeneration && known.epoch === version;
+    return counts ? known : readOne(tables, partition, head, index);
+  });
   // A version that no release named means the same as an unclean one: somebody wrote since.
   return { pages, mustWrite: !clean || pages.some(({ epoch, index }) => epoch !== head.pages[index]) };
 };

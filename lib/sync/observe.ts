@@ -1,8 +1,7 @@
-import limited from "p-limit";
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
 import type { ScaleReading } from "../model/observation.ts";
 import type { ClusterRecord, Intent } from "../model/records.ts";
-import { allDone } from "../store/all-done.ts";
+import { eachDone } from "../store/all-done.ts";
 import { namespacesOf } from "../store/partitions.ts";
 import type { Loaded } from "./load.ts";
 import type { LoadedSpec } from "./loaded-specs.ts";
@@ -96,18 +95,16 @@ const readLate = async (
   overdue: readonly Intent[],
   now: { readonly observed: ObservedCluster; readonly loaded: Loaded; readonly timeoutMs: number },
 ): Promise<ReadonlyMap<string, ScaleReading>> => {
+  if (overdue.length === 0) return new Map();
   const targets = new Map(
     now.loaded.specs.all.flatMap((spec) =>
       spec.kind === "ready" ? [[spec.record.uid, workloadKey(spec.record.namespace, spec.spec.target)] as const] : [],
     ),
   );
-  const limit = limited(PARALLEL);
-  const readings = await allDone(
-    overdue.map(async (intent) => {
-      const key = workloadKey(intent.namespace, intent.target);
-      const seen = targets.get(intent.uid) === key ? now.observed.observations.get(intent.uid)?.observation.scale : undefined;
-      return [key, seen ?? (await limit(() => client.readScale(intent.namespace, intent.target, now.timeoutMs)))] as const;
-    }),
-  );
+  const readings = await eachDone(overdue, PARALLEL, async (intent) => {
+    const key = workloadKey(intent.namespace, intent.target);
+    const seen = targets.get(intent.uid) === key ? now.observed.observations.get(intent.uid)?.observation.scale : undefined;
+    return [key, seen ?? (await client.readScale(intent.namespace, intent.target, now.timeoutMs))] as const;
+  });
   return new Map(readings);
 };

@@ -1,8 +1,7 @@
-import limited from "p-limit";
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import { recommenderQuestion } from "../policy/metrics/watermark/question.ts";
-import { allDone } from "../store/all-done.ts";
+import { eachDone } from "../store/all-done.ts";
 
 const PARALLEL = 8;
 
@@ -16,7 +15,6 @@ export const withRecommendations = async (
   seen: ObservedCluster,
   now: { readonly nowMs: number; readonly timeoutMs: number },
 ): Promise<ObservedCluster> => {
-  const limit = limited(PARALLEL);
   const asked = watched.flatMap((one) => {
     const observed = seen.observations.get(one.uid);
     const question = observed && questionOf(one, observed, now.nowMs);
@@ -24,15 +22,11 @@ export const withRecommendations = async (
   });
   if (asked.length === 0) return seen;
   const observations = new Map<AutoscalerUid, Observed>(seen.observations);
-  await allDone(
-    asked.map(({ one, observed, question }) =>
-      limit(async () => {
-        const recommender = await client.recommend(question.recommender, question.request, now.timeoutMs);
-        const { observation } = observed;
-        observations.set(one.uid, { ...observed, observation: { ...observation, answers: { ...observation.answers, recommender } } });
-      }),
-    ),
-  );
+  await eachDone(asked, PARALLEL, async ({ one, observed, question }) => {
+    const recommender = await client.recommend(question.recommender, question.request, now.timeoutMs);
+    const { observation } = observed;
+    observations.set(one.uid, { ...observed, observation: { ...observation, answers: { ...observation.answers, recommender } } });
+  });
   return { ...seen, observations, calls: seen.calls + asked.length };
 };
 

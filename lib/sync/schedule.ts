@@ -1,6 +1,5 @@
-import limited from "p-limit";
 import type { PlanReport } from "../report/plan-line.ts";
-import { allDone } from "../store/all-done.ts";
+import { eachDone } from "../store/all-done.ts";
 import { listClusters } from "../store/clusters.ts";
 import type { Tables } from "../store/tables.ts";
 import { delaySeconds, planCluster, plannedTime } from "./plan.ts";
@@ -41,8 +40,7 @@ export const schedule = async (ports: { readonly tables: Tables; readonly queue:
 /** In order of delay, so that the soonest is sent first; batches in parallel, bounded. */
 const sendAll = async (queue: MessageQueue, messages: readonly DelayedMessage[]): Promise<void> => {
   const soonest = messages.toSorted((one, other) => one.delaySeconds - other.delaySeconds);
-  const limit = limited(PARALLEL);
   const batches: (readonly DelayedMessage[])[] = [];
   for (let from = 0; from < soonest.length; from += BATCH_MAX) batches.push(soonest.slice(from, from + BATCH_MAX));
-  await allDone(batches.map((batch) => limit(sendBatch, queue, batch)));
+  await eachDone(batches, PARALLEL, (batch) => sendBatch(queue, batch));
 };

@@ -1,7 +1,6 @@
-import limited from "p-limit";
 import type { PartitionRef } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
-import { allDone } from "../store/all-done.ts";
+import { eachDone } from "../store/all-done.ts";
 import { deleteLeftovers } from "../store/leftover-pages.ts";
 import { encodePage } from "../store/page-codec.ts";
 import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE, pageOf, wantedPages } from "../store/page-plan.ts";
@@ -32,13 +31,10 @@ export const storePages = async (
   const wanted = wantedNow(loaded, after.size);
   const plan = wanted === loaded.pages.length ? sameGeneration(loaded, after) : newGeneration(loaded, after, wanted);
   const fitting = plan.writes.every(({ body }) => body.length <= PAGE_BYTES_MAX) || hasUnreadable(loaded) ? plan : divided(loaded, after, wanted);
-  const limit = limited(PARALLEL);
-  await allDone(
-    fitting.writes.map(({ index, body, readEpoch }) => {
-      const place = { partition, generation: fitting.generation, index };
-      return limit(() => writePage(ports.tables, { place, epoch: loaded.head.epoch, body, ...(readEpoch !== undefined && { readEpoch }) }));
-    }),
-  );
+  await eachDone(fitting.writes, PARALLEL, ({ index, body, readEpoch }) => {
+    const place = { partition, generation: fitting.generation, index };
+    return writePage(ports.tables, { place, epoch: loaded.head.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
+  });
   return { generation: fitting.generation, pages: fitting.pages, changed: fitting.changed, written: fitting.writes.length };
 };
 
@@ -130,8 +126,7 @@ export const removeOldPages = async (
 ): Promise<void> => {
   const { generation } = stored;
   if (generation !== head.pageGeneration) {
-    const limit = limited(PARALLEL);
-    await allDone(pages.map(({ index }) => limit(deletePage, ports.tables, { partition, generation: head.pageGeneration, index })));
+    await eachDone(pages, PARALLEL, ({ index }) => deletePage(ports.tables, { partition, generation: head.pageGeneration, index }));
   }
   if (!knowsPages) await deleteLeftovers(ports.tables, { partition, generation, count: stored.pages.length }, head.epoch);
 };
