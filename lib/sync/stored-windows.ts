@@ -1,5 +1,5 @@
 import type { StoredWindows } from "../model/records.ts";
-import { extendedTo, newestRunAt, type RecommendationRun, type Windows } from "../model/windows.ts";
+import { type Condition, extendedTo, newestRunAt, type RecommendationRun, type ScaleChange, type Windows } from "../model/windows.ts";
 
 /** The recommendation made last, with the run that it belongs to. */
 export const newestRun = ({ memory }: Windows): RecommendationRun | undefined => {
@@ -21,21 +21,46 @@ export const isOpenAt = (windows: Windows, nowMs: number): boolean => newestRun(
  * True when the page need not be written for this autoscaler: nothing changed but that its newest run goes on (the head says until when), or nothing at all while its run
  * stays closed. Metric values and the observed count are left out: the journal has them, the page keeps those of its last write.
  */
-export const needsNoWrite = (stored: StoredWindows, after: StoredWindows): boolean =>
-  stored.open === after.open && JSON.stringify(comparable(stored)) === JSON.stringify(comparable(after));
+export const needsNoWrite = ({ open, windows: stored }: StoredWindows, { open: isOpen, windows: after }: StoredWindows): boolean =>
+  open === isOpen &&
+  sameRuns(stored.memory.recommendations, after.memory.recommendations, open) &&
+  same(stored.memory.scaleUps, after.memory.scaleUps, sameChange) &&
+  same(stored.memory.scaleDowns, after.memory.scaleDowns, sameChange) &&
+  stored.memory.selector === after.memory.selector &&
+  same(stored.status.conditions, after.status.conditions, sameCondition) &&
+  stored.status.desiredReplicas === after.status.desiredReplicas &&
+  stored.status.lastScaleMs === after.status.lastScaleMs;
 
-const withoutEnd = (runs: readonly RecommendationRun[]): unknown => {
-  const at = newestRunAt(runs);
-  const newest = runs[at];
-  return [at, newest && runs.with(at, { ...newest, lastMs: 0 })];
+const same = <Item>(some: readonly Item[], others: readonly Item[], isSame: (one: Item, other: Item | undefined) => boolean): boolean =>
+  some === others || (some.length === others.length && some.every((one, at) => isSame(one, others[at])));
+
+type Runs = readonly RecommendationRun[] | null;
+
+/** Of an open list, all but the end of the newest run. "None was ever recorded" is not "none". */
+const sameRuns = (some: Runs, others: Runs, open: boolean): boolean => {
+  if (some === null || others === null) return some === others;
+  const newest = open ? newestRunAt(some) : -1;
+  if (open && newestRunAt(others) !== newest) return false;
+  return some.length === others.length && some.every((one, at) => sameRun(one, others[at], at !== newest));
 };
 
-const comparable = ({ windows: { memory, status }, open }: StoredWindows): unknown => [
-  open && memory.recommendations ? withoutEnd(memory.recommendations) : memory.recommendations,
-  memory.scaleUps,
-  memory.scaleDowns,
-  memory.selector,
-  status.conditions.map(({ type, status: value, reason, message, transitionMs }) => [type, value, reason, message, transitionMs]),
-  status.desiredReplicas,
-  status.lastScaleMs,
-];
+const sameRun = (one: RecommendationRun, other: RecommendationRun | undefined, withEnd: boolean): boolean =>
+  one.replicas === other?.replicas &&
+  one.firstMs === other.firstMs &&
+  (!withEnd || one.lastMs === other.lastMs) &&
+  one.stepMs === other.stepMs &&
+  one.windowMs === other.windowMs;
+
+const sameChange = (one: ScaleChange, other: ScaleChange | undefined): boolean =>
+  one.change === other?.change &&
+  one.atMs === other.atMs &&
+  one.earliestMs === other.earliestMs &&
+  one.outdated === other.outdated &&
+  one.eventId === other.eventId;
+
+const sameCondition = (one: Condition, other: Condition | undefined): boolean =>
+  one.type === other?.type &&
+  one.status === other.status &&
+  one.reason === other.reason &&
+  one.message === other.message &&
+  one.transitionMs === other.transitionMs;

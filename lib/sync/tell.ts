@@ -58,6 +58,9 @@ const told = ({ autoscaler, because }: Verdict): ToldAutoscaler => {
 
 const conditionsChanged = ({ evaluated }: Verdict): boolean => {
   if (!evaluated) return false;
-  const words = (conditions: readonly Condition[]): string => conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`).join(" ");
-  return words(evaluated.input.windows.status.conditions) !== words(evaluated.decision.windows.status.conditions);
+  const before: readonly Condition[] = evaluated.input.windows.status.conditions;
+  const after: readonly Condition[] = evaluated.decision.windows.status.conditions;
+  const same = ({ type, status, reason }: Condition, at: number): boolean =>
+    type === after[at]?.type && status === after[at].status && reason === after[at].reason;
+  return before.length !== after.length || !before.every(same);
 };

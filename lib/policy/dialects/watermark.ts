@@ -7,6 +7,7 @@ import { choose, outOfBounds, type Verdict } from "../steps/watermark/bounds.ts"
 import { type Combined, combine, sourcesOf } from "../steps/watermark/combine.ts";
 import { type Deviations, SAFE } from "../steps/watermark/deviations.ts";
 import { type Gate, shouldScale } from "../steps/watermark/gates.ts";
+import { goTime } from "../steps/watermark/go-time.ts";
 import { blockedByMonitor } from "../steps/watermark/lifecycle.ts";
 import { type Normalised, normalise } from "../steps/watermark/normalise.ts";
 import { type Recorder, recorder, wholeSeconds } from "../steps/watermark/recorder.ts";
@@ -163,12 +164,6 @@ const reportNotScaling = (verdict: Verdict, { spec, namespace, windows }: Waterm
   if (spec.skipNotScalingEvents) record.condition(notScaling(target, verdict.wanted, last));
   else record.event("Normal", "NotScaling", `Decided not to scale ${target} to ${verdict.wanted} (last scale time was ${last} )`);
 };
-
-/** The Swedish form is the ISO one with a blank: 2026-01-02 03:04:05. */
-const SECONDS = new Intl.DateTimeFormat("sv-SE", { timeZone: "UTC", dateStyle: "short", timeStyle: "medium" });
-
-/** As the original prints it. */
-const goTime = (timeMs: number): string => `${SECONDS.format(timeMs)} +0000 UTC`;
 
 interface Held {
   readonly reason: string;

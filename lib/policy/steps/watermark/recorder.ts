@@ -25,11 +25,14 @@ export interface Recorder {
 export const recorder = (before: readonly Condition[], nowMs: number): Recorder => {
   let conditions = before;
   const events: ControllerEvent[] = [];
-  let gauges: readonly GaugeWrite[] = [];
+  /** By series, in the order of the last writes. */
+  const gauges = new Map<string, GaugeWrite>();
   const steps: StepOutcome[] = [];
   const metrics: MetricOutcome[] = [];
   const gauge = (name: string, value: number | null, labels: Readonly<Record<string, string>>): void => {
-    gauges = [...gauges.filter((write) => !isSeries(write, name, labels)), { name, labels, value }];
+    const series = seriesOf(name, labels);
+    gauges.delete(series);
+    gauges.set(series, { name, labels, value });
   };
   return {
     nowMs,
@@ -41,9 +44,9 @@ export const recorder = (before: readonly Condition[], nowMs: number): Recorder 
     conditions: () => conditions,
     event: (type, reason, message) => events.push({ type, reason, message }),
     events: () => [...events],
-    gauge: (name, value, labels = {}) => gauge(name, value, labels),
-    dropGauge: (name, labels = {}) => gauge(name, null, labels),
-    gauges: () => gauges,
+    gauge: (name, value, labels = NO_LABELS) => gauge(name, value, labels),
+    dropGauge: (name, labels = NO_LABELS) => gauge(name, null, labels),
+    gauges: () => [...gauges.values()],
     step: (step, from, after, limit) => steps.push({ step, before: from, after, ...(limit ? { limit } : {}) }),
     steps: () => [...steps],
     metric: (outcome) => metrics.push(outcome),
@@ -58,8 +61,8 @@ const CONDITION_SERIES: Readonly<Record<string, string>> = {
   ScalingBlocked: "scaling_blocked",
 };
 
-const isSeries = (write: GaugeWrite, name: string, labels: Readonly<Record<string, string>>): boolean =>
-  write.name === name && JSON.stringify(write.labels) === JSON.stringify(labels);
+const seriesOf = (name: string, labels: Readonly<Record<string, string>>): string => (labels === NO_LABELS ? name : name + JSON.stringify(labels));
+const NO_LABELS: Readonly<Record<string, string>> = {};
 
 /**
  * Newest transition first (watermark.md 2.3). The original's clock moves on inside a sync, so of the transitions of one sync the last is the newest; a condition that kept its
