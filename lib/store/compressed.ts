@@ -1,10 +1,28 @@
-import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { deflateRawSync, inflateRawSync, type ZlibOptions } from "node:zlib";
 
 /** An inflated body larger than this is damage, not data: a page holds 400 KB at most and our text packs less than a hundredfold. */
 const INFLATED_BYTES_MAX = 40_000_000;
 
 /** JSON text, deflated. One byte in front names the version of what is inside. */
-export const compress = (version: number, value: unknown): Uint8Array => Buffer.concat([Buffer.of(version), deflateRawSync(JSON.stringify(value))]);
+export const compress = (version: number, value: unknown): Uint8Array => {
+  const text = Buffer.from(JSON.stringify(value));
+  return Buffer.concat([Buffer.of(version), deflateRawSync(text, roomFor(text.length))]);
+};
+
+const WINDOW_BITS = { min: 9, max: 15 } as const;
+const MEMORY_LEVEL_MAX = 8;
+/** Text of ours shrinks to less than a quarter. */
+const SHRINKS_BY = 4;
+const CHUNK_BYTES = { min: 1_024, max: 65_536 } as const;
+
+/** A window no longer than the text, and memory to match: the same bytes as with the largest, without clearing 256 KB for an intent of 700. */
+const roomFor = (bytes: number): ZlibOptions => {
+  const windowBits = Math.min(WINDOW_BITS.max, Math.max(WINDOW_BITS.min, 32 - Math.clz32(bytes + LOOKAHEAD_BYTES)));
+  const chunkSize = Math.min(CHUNK_BYTES.max, Math.max(CHUNK_BYTES.min, Math.ceil(bytes / SHRINKS_BY)));
+  return { windowBits, memLevel: Math.min(MEMORY_LEVEL_MAX, windowBits - 6), chunkSize };
+};
+/** What zlib keeps free of its window. */
+const LOOKAHEAD_BYTES = 262;
 
 /** The version and the value; throws whatever zlib or JSON says of damaged bytes. */
 export const decompress = (body: Uint8Array): { readonly version: number; readonly value: unknown } => ({
