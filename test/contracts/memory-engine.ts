@@ -7,7 +7,7 @@ import {
   QueryCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { conditionOf, type Item, type Terms, updateOf } from "./memory-expressions.ts";
+import { cached, conditionOf, type Item, type Terms, updateOf } from "./memory-expressions.ts";
 
 /** Items of a page of a query, when the request does not say: few, so that every reader pages. */
 const PAGE_MAX = 50;
@@ -28,7 +28,14 @@ const pkOf = (item: Item): string => item["pk"]?.S ?? "";
 const skOf = (item: Item): string => item["sk"]?.S ?? "";
 const found = ({ partitions }: Table, key: Item): Item | undefined => partitions.get(pkOf(key))?.get(skOf(key));
 /** Names and values, as the service counts an item; numbers count as their digits. */
-const sizeOf = (item: Item): number => Object.entries(item).reduce((sum, [name, value]) => sum + name.length + valueSize(value), 0);
+const sizeOf = (item: Item): number => {
+  let sum = 0;
+  for (const name in item) {
+    const value = item[name];
+    if (value) sum += name.length + valueSize(value);
+  }
+  return sum;
+};
 const valueSize = ({ S, N, B, M, L }: Item[string]): number => {
   if (M) return sizeOf(M) + 3;
   if (L) return L.reduce((sum, value) => sum + 1 + valueSize(value), 3);
@@ -146,15 +153,21 @@ const query = ({ partitions }: Table, { input }: QueryCommand): object => {
 
 const INSERT = /^INSERT INTO "([^"]+)" VALUE \{(.*)\}$/;
 
+/** Table and attributes of a statement; read once for all that say the same. */
+const insertionOf = cached((statement: string): { readonly name: string; readonly attributes: readonly string[] } => {
+  const [, name = "", fields = ""] = INSERT.exec(statement) ?? [];
+  return { name, attributes: fields.split(", ").map((field) => field.split("'")[1] ?? "") };
+});
+
 /** One `INSERT INTO "table" VALUE {'name': ?, …}`; a key that is there is a duplicate. */
 const insert = (
   tables: Tables,
   { Statement = "", Parameters = [] }: { Statement?: string | undefined; Parameters?: Item[string][] | undefined },
 ): object => {
-  const [, name = "", fields = ""] = INSERT.exec(Statement) ?? [];
+  const { name, attributes } = insertionOf(Statement);
   const into = tables.table(name);
-  const entries = fields.split(", ").map((field, at) => [field.split("'")[1] ?? "", Parameters[at] ?? { NULL: true }] as const);
-  const item: Item = Object.fromEntries(entries);
+  const item: Item = {};
+  for (const [at, attribute] of attributes.entries()) item[attribute] = Parameters[at] ?? { NULL: true };
   if (found(into, item)) return { Error: { Code: "DuplicateItem", Message: "Duplicate primary key exists in table" } };
   store(tables, into, item);
   return {};

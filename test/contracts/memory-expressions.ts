@@ -154,13 +154,14 @@ const compare = (operator: string, left: Value, right: Value): boolean => {
 
 const nameOf = (name: string, { names }: Terms): string => (name.startsWith("#") ? (names[name] ?? "") : name);
 
-const read = (item: Item, path: readonly string[], terms: Terms): Value => {
-  let value: Value = { M: item };
-  for (const name of path) value = value?.M?.[nameOf(name, terms)];
+const read = (item: Item, [first = "", ...deeper]: readonly string[], terms: Terms): Value => {
+  let value: Value = item[nameOf(first, terms)];
+  for (const name of deeper) value = value?.M?.[nameOf(name, terms)];
   return value;
 };
 
-const cached = <Result>(parse: (text: string) => Result): ((text: string) => Result) => {
+/** Reads a text once, however often it is asked for. */
+export const cached = <Result>(parse: (text: string) => Result): ((text: string) => Result) => {
   const known = new Map<string, Result>();
   return (text) => {
     const result = known.get(text) ?? parse(text);
@@ -193,25 +194,28 @@ export const updateOf = cached((text: string): ((item: Item, terms: Terms) => It
   }
   if (!parser.done) throw new SyntaxError(`"${parser.peek()}" is left over`);
   return (item, terms) => {
-    let after = item;
+    const after = { ...item };
     for (const { path, value } of assignments) {
-      const names = path.map((name) => nameOf(name, terms));
       const found = value?.(item, terms);
-      const next = value && !found ? undefined : withValue(after, names, found);
-      if (!next) throw Object.assign(new Error(`the path "${path.join(".")}" is not valid for update`), { name: "ValidationException" });
-      after = next;
+      if ((value && !found) || !assign(after, path, found, terms)) {
+        throw Object.assign(new Error(`the path "${path.join(".")}" is not valid for update`), { name: "ValidationException" });
+      }
     }
     return after;
   };
 });
 
-/** A copy of an item with one value set, or removed where there is none; `undefined` where the path leads through a map that is not there. */
-const withValue = (item: Item, [name = "", ...deeper]: readonly string[], value: Value): Item | undefined => {
+/** Sets one value of a new item, or removes it where there is none, in copies of the maps on its path; false where the path leads through a map that is not there. */
+const assign = (item: Item, [first = "", ...deeper]: readonly string[], value: Value, terms: Terms): boolean => {
+  const name = nameOf(first, terms);
   if (deeper.length === 0) {
-    const { [name]: _before, ...rest } = item;
-    return value === undefined ? rest : { ...item, [name]: value };
+    if (value === undefined) delete item[name];
+    else item[name] = value;
+    return true;
   }
   const inner = item[name]?.M;
-  const next = inner && withValue(inner, deeper, value);
-  return next && { ...item, [name]: { M: next } };
+  if (!inner) return false;
+  const copy = { ...inner };
+  item[name] = { M: copy };
+  return assign(copy, deeper, value, terms);
 };
