@@ -8,7 +8,8 @@ type Fault = NonNullable<Refusal["errors"]>[number];
 const SHOWN_CHARACTERS = 60;
 const shown = (text: string): string => JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 
-const invalid = (errors: readonly Fault[]): Error =>
+/** The refusal of a request for fields that are at fault. */
+export const invalid = (errors: readonly Fault[]): Error =>
   refusal("api.invalid", errors.map(({ field, message }) => `Cannot read the request: ${shown(field)} ${message}`).join("\n"), {
     status: 400,
     errors,

@@ -92,12 +92,15 @@ const settings = z.strictObject({
   cpuInitializationPeriodMs: length.exactOptional(),
   initialReadinessDelayMs: length.exactOptional(),
 });
-const partition = z.strictObject({ name: label, namespaces: z.array(label).max(NAMESPACES_MAX).exactOptional() });
+const partition = z.strictObject({
+  name: label,
+  namespaces: z.array(label).max(NAMESPACES_MAX, `must have at most ${NAMESPACES_MAX} items`).exactOptional(),
+});
 
 export const CLUSTER: z.ZodType<NewCluster> & { readonly shape: object } = z.strictObject({
   name: label,
   connection,
   syncPeriodMs: length.exactOptional(),
-  partitions: z.array(partition).max(PARTITIONS_MAX).exactOptional(),
+  partitions: z.array(partition).max(PARTITIONS_MAX, `must have at most ${PARTITIONS_MAX} items`).exactOptional(),
   settings: settings.exactOptional(),
 });

@@ -42,13 +42,13 @@ const BODY_BYTES_MAX = 64 * 1024;
 export const giving = <Part, Input>(
   does: string,
   takes: z.ZodType<Input>,
-  call: (part: Part, input: Input) => Promise<Reply>,
+  call: (part: Part, input: Input, edge: Edge) => Promise<Reply>,
   mostBytes: number = BODY_BYTES_MAX,
 ): Route<Part> => ({
   does,
   takes,
   read: (request) => {
     const input = bodyOf(takes, request, mostBytes);
-    return (part) => call(part, input);
+    return (part, edge) => call(part, input, edge);
   },
 });

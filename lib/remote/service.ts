@@ -21,7 +21,7 @@ const reading = (ask: Ask): Reading => {
     describe: (asked) => look(READING_PATHS.describe, askedOf(asked)),
     explain: (asked, atMs) => look(READING_PATHS.explain, { ...askedOf(asked), at: timeText(atMs) }),
     events: (query) => events(look, query),
-    series: async () => seriesOf(await look<SeriesJson>(READING_PATHS.series)),
+    series: async () => seriesOf({ families: listIn(READING_PATHS.series, await look<SeriesJson>(READING_PATHS.series), "families") }),
     clusters: (after) => listed<ClusterView>(look, READING_PATHS.clusters, {}, after === undefined ? undefined : pageToken({}, { name: after })),
     cluster: (name) => look(READING_PATHS.cluster, { name }),
     partition: (name) => look(READING_PATHS.partition, { name }),
@@ -47,11 +47,17 @@ async function* listed<Item>(look: Look, path: string, fields: Fields, first: st
   let page = first;
   do {
     const answer = await look<{ readonly items: readonly Item[]; readonly next?: string }>(path, { ...fields, page });
-    if (!Array.isArray(answer.items)) throw new TidemarkError("remote.unreadable", `Cannot read the answer to "${path}": it has no items`, {});
-    yield* answer.items;
+    yield* listIn(path, answer, "items");
     page = answer.next;
   } while (page !== undefined);
 }
+
+/** A list that an answer must have: another version of Tidemark, or something else, may have answered. Throws `remote.unreadable`. */
+const listIn = <Key extends string, Item>(path: string, answer: { readonly [K in Key]: readonly Item[] }, key: Key): readonly Item[] => {
+  const list: unknown = typeof answer === "object" && answer !== null ? answer[key] : undefined;
+  if (Array.isArray(list)) return list;
+  throw new TidemarkError("remote.unreadable", `Cannot read the answer to "${path}": it has no "${key}"`, {});
+};
 
 const events = (look: Look, { sinceMs, untilMs, after, name, ...filter }: EventQuery): AsyncIterable<EventView> => {
   const query = { ...given({ name }), ...filterOf(filter) };
@@ -77,13 +83,11 @@ const editing = (ask: Ask, newKey: () => string): Editing => {
   const edit = <Answer>(path: string, fields: object): Promise<Answer> => send(path, fields, { [KEY_HEADER]: newKey() });
   const until = (asked: Fields, untilMs: number | undefined): object => given({ ...asked, until: timeText(untilMs) });
   return {
-    apply: async (sources, options) => {
-      const applying = { sources, ...options };
+    apply: async (sources, { dryRun, ...filter }) => {
+      const applying = { sources: sources.map(({ file, text }) => ({ file, text })), ...filterOf(filter), dryRun };
       // A dry run has no effect that a repeat could have again.
-      const { applied } = await (options.dryRun
-        ? send<AppliedJson>(EDITING_PATHS.apply, applying, {})
-        : edit<AppliedJson>(EDITING_PATHS.apply, applying));
-      return applied;
+      const answer = await (dryRun ? send<AppliedJson>(EDITING_PATHS.apply, applying, {}) : edit<AppliedJson>(EDITING_PATHS.apply, applying));
+      return listIn(EDITING_PATHS.apply, answer, "applied");
     },
     delete: (asked) => edit(EDITING_PATHS.delete, askedOf(asked)),
     pause: (asked, untilMs) => edit(EDITING_PATHS.pause, until(askedOf(asked), untilMs)),

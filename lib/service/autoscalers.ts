@@ -26,7 +26,7 @@ export const knownReader = (desk: ReadingDesk, cluster: ClusterRecord, fleet: Fl
     const data = await dataOf(record);
     const windows = await data?.windows(record);
     const windowsProblem = await data?.windowsProblem(record);
-    const evaluated = await data?.evaluation(record, atMs ?? nowMs);
+    const evaluated = await data?.evaluation(record, Math.min(atMs ?? nowMs, nowMs));
     const syncedMs = data?.head?.nowMs;
     return {
       cluster,

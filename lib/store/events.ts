@@ -53,6 +53,9 @@ export interface Stretch {
   readonly pageSize?: number;
 }
 
+/** Of a stretch that ends before it begins nothing is asked: the tables refuse such a question. */
+export const isEmptyStretch = ({ sinceMs, untilMs }: Pick<Stretch, "sinceMs" | "untilMs">): boolean => untilMs < Math.max(0, sinceMs);
+
 const NOT_EXPIRED = "#ttl > :now";
 
 const stretchParams = (historyTable: string, pk: string, prefix: string, stretch: Stretch): QueryCommandInput => ({
@@ -75,6 +78,7 @@ export const autoscalerEventsParams = (historyTable: string, ref: AutoscalerRef,
 
 /** Scale events of one autoscaler by name, in order of time; those of an earlier one of the same name are among them. */
 export async function* eventsOfAutoscaler(tables: Tables, ref: AutoscalerRef, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
+  if (isEmptyStretch(stretch)) return;
   const params = autoscalerEventsParams(tables.historyTable, ref, stretch);
   for await (const item of readAll(tables, `read the events of "${ref.namespace}/${ref.name}"`, params)) yield eventOf(historyItemOf(item));
 }
@@ -84,6 +88,7 @@ export const dayEventsParams = (historyTable: string, cluster: ClusterName, day:
 
 /** Scale events of a whole cluster in order of time: day after day, page after page. */
 export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
+  if (isEmptyStretch(stretch)) return;
   for (const day of daysOf(stretch)) {
     const params = dayEventsParams(tables.historyTable, cluster, day, stretch);
     for await (const item of readAll(tables, `read the events of cluster "${cluster}"`, params)) yield eventOf(historyItemOf(item));

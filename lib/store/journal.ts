@@ -2,7 +2,7 @@ import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../model/ids.ts";
 import type { Evaluation, JournalPage } from "../model/records.ts";
 import { compress, decompress } from "./compressed.ts";
-import { ttlOf } from "./events.ts";
+import { isEmptyStretch, ttlOf } from "./events.ts";
 import { historyItemOf } from "./history-item.ts";
 import type { HistoryItem, InsertHistory } from "./history-port.ts";
 import { journalKey, journalPagePrefix, journalPk, timeText } from "./keys.ts";
@@ -87,6 +87,7 @@ type Wanted = Parameters<typeof journalParams>[2];
 
 /** What the syncs of a partition found on one windows page, in order of time. */
 export async function* journalOfPage(tables: Tables, ref: PartitionRef, want: Wanted): AsyncGenerator<JournalPage> {
+  if (isEmptyStretch(want)) return;
   const params = journalParams(tables.historyTable, ref, want);
   for await (const item of readAll(tables, `read the journal of "${ref.cluster}/${ref.partition}"`, params)) {
     const page = journalOf(historyItemOf(item));

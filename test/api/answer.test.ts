@@ -89,6 +89,30 @@ describe("the routes that show", () => {
   });
 });
 
+describe("times that lie elsewhere", () => {
+  it.each([
+    "name=shop/web&since=2027-01-01T00:00:00Z",
+    "name=shop/web&until=2020-01-01T00:00:00Z",
+    "name=shop/web&until=0001-01-01T00:00:00Z",
+    "name=shop/web&since=2026-03-01T11:00:00Z&until=2026-03-01T10:00:00Z",
+    "since=2026-03-01T11:00:00Z&until=2026-03-01T10:00:00Z",
+    "since=9999-12-31T23:59:59Z",
+  ])("hold no events: %s", async (query) => {
+    const { status, json } = await get(READING_PATHS.events, query);
+    expect([status, json]).toEqual([200, { items: [] }]);
+  });
+
+  it("are explained by the newest evaluation when they have not come, and by none when there was none yet", async () => {
+    const now = await get(READING_PATHS.explain, "name=shop/web");
+    const { decision } = now.json as { readonly decision: object };
+    expect((await get(READING_PATHS.explain, "name=shop/web&at=9999-12-31T23:59:59Z")).json).toMatchObject({ decision });
+    expect((await get(READING_PATHS.explain, "name=shop/web&at=0001-01-01T00:00:00Z")).json).toMatchObject({
+      status: 404,
+      code: "service.not-evaluated",
+    });
+  });
+});
+
 describe("the routes that edit", () => {
   it("record the caller that the platform verified, whatever the request claims", async () => {
     const sources = [{ file: "one.yaml", text: hpa("edited", { namespace: "lab" }) }];
@@ -217,6 +241,8 @@ describe("refusals", () => {
     [EDITING_PATHS.pause, { name: "a".repeat(401) }, [["name", "must have at most 400 characters"]]],
     [EDITING_PATHS.pause, { name: "web", cluster: "c".repeat(64) }, [["cluster", "must have at most 63 characters"]]],
     [EDITING_PATHS.pause, { name: "web", until: "tomorrow" }, [["until", "must be an RFC 3339 time such as 2026-03-01T12:00:00Z"]]],
+    [EDITING_PATHS.pause, { name: "shop/web", until: "2026-03-01T12:00:00Z" }, [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]]],
+    [EDITING_PATHS.pauseCluster, { name: "eu-1", until: "2026-03-01T11:59:59Z" }, [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]]],
     [EDITING_PATHS.pause, { name: "web", by: "root" }, [["by", "is not known"]]],
     [EDITING_PATHS.pause, [], [["body", "must be of type object"]]],
     [EDITING_PATHS.apply, { sources: [{ file: "a", text: 3 }] }, [["sources[0].text", "must be of type string"]]],

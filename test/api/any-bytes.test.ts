@@ -27,9 +27,18 @@ const manifest = fc.constantFrom("- ", "[[[[", "&a [*a]", hpa("x"), hpa("x").rep
 const source = fc.record({ file: word, text: fc.oneof(manifest, word, fc.json()) });
 const partition = fc.record({ name: word, namespaces: fc.array(word, { maxLength: 3 }) }, { requiredKeys: ["name"] });
 
+const time = fc.oneof(
+  fc.constantFrom("0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2026-03-01T10:00:00Z", "2026-03-01T11:59:59Z", "2027-01-01T00:00:00Z"),
+  fc.constantFrom("9999-12-31T23:59:59Z", "2026-03-01T12:00:00+23:59", "2026-02-30T00:00:00Z"),
+  fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+);
+
 /** What each field of any route may be given. */
 const FIELDS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
-  name: word,
+  name: fc.oneof(fc.constant("shop/web"), word),
+  since: time,
+  until: time,
+  at: time,
   namespace: fc.oneof(fc.constant("shop"), word),
   cluster: fc.oneof(fc.constant("eu-1"), word),
   sources: fc.array(source, { maxLength: 3 }),

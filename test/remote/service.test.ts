@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { apiHandler } from "../../functions/api.ts";
+import { EDITING_PATHS, READING_PATHS } from "../../lib/api/paths.ts";
 import { gathered } from "../../lib/service/gathered.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { scopeChangesOf } from "../../lib/store/scope-changes.ts";
+import { eventOf } from "../api/world.ts";
 import { NOON } from "../service/world/desk.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type Fault, startFunctionUrl } from "./stand-in/function-url.ts";
@@ -103,6 +105,28 @@ describe("the service of a stack", () => {
       code: "api.read-only",
       message: 'Cannot POST "/v1/fleet/freeze": this URL only shows; edits have a URL of their own',
     });
+  });
+
+  it("takes long answers packed", async () => {
+    await gathered(remote.autoscalers({}));
+    const { headers } = world.url.events.at(-1) ?? {};
+    expect(headers?.["accept-encoding"]).toContain("gzip");
+    const result = await world.api(world.url.events.at(-1) ?? eventOf({ path: "/" }));
+    expect(result).toMatchObject({ isBase64Encoded: true, headers: { "content-encoding": "gzip" } });
+  });
+
+  it.each<readonly [path: string, ask: (service: Service) => Promise<unknown>, key: string]>([
+    [READING_PATHS.clusters, (service) => gathered(service.clusters()), "items"],
+    [READING_PATHS.series, (service) => service.series(), "families"],
+    [EDITING_PATHS.apply, (service) => apply(service, "x"), "applied"],
+  ])("says where the answer to %s is not one of Tidemark's", async (path, ask, key) => {
+    for (const body of ["{}", "null", "[]", `{"${key}":3}`]) {
+      world.url.faults.push({ status: 200, body, headers: { "content-type": "application/json" } });
+      await expect(ask(remote)).rejects.toMatchObject({
+        code: "remote.unreadable",
+        message: `Cannot read the answer to "${path}": it has no "${key}"`,
+      });
+    }
   });
 
   it("signs what any name holds", async () => {
