@@ -1,30 +1,37 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Stryker } from "@stryker-mutator/core";
 import { PARTS } from "./parts.ts";
 import { atLoad, type MutationReport, withResults } from "./summary.ts";
 
 const REPORTS = join(import.meta.dirname, "../../reports/mutation");
-const reportPath = (part: string): string => join(REPORTS, `${part.replace("/", "-")}.json`);
+const reportPath = (part: string): string => join(REPORTS, `${part.replaceAll("/", "-")}.json`);
 
 /** The report of a part as it was last measured. */
-export const readReport = (part: string): MutationReport | undefined =>
-  existsSync(reportPath(part)) ? (JSON.parse(readFileSync(reportPath(part), "utf8")) as MutationReport) : undefined;
+export const readReport = (part: string): MutationReport | undefined => (existsSync(reportPath(part)) ? reportAt(reportPath(part)) : undefined);
+
+const reportAt = (fileName: string): MutationReport => JSON.parse(readFileSync(fileName, "utf8")) as MutationReport;
 
 /**
  * Measures one part and leaves its report: first all that runs in tests, each mutant against the tests that reach it. What runs only when a file is loaded is reached by every
- * test and needs fresh threads, so it comes in a run of its own.
+ * test and needs fresh threads, so it comes in a run of its own. Results of an earlier report are kept where neither the mutant nor the test that killed it has changed.
  */
 export const measure = async (part: string): Promise<MutationReport> => {
   const fileName = reportPath(part);
-  const run = async (mutate: readonly string[], ignoreStatic: boolean): Promise<MutationReport> => {
-    await new Stryker({ mutate: [...mutate], ignoreStatic, jsonReporter: { fileName } }).runMutationTest();
-    return JSON.parse(readFileSync(fileName, "utf8")) as MutationReport;
-  };
-  const first = await run(PARTS[part] ?? [], true);
+  const atLoadName = reportPath(`${part}-at-load`);
+  await new Stryker({
+    mutate: [...(PARTS[part] ?? [])],
+    ignoreStatic: true,
+    incremental: true,
+    incrementalFile: fileName,
+    jsonReporter: { fileName },
+  }).runMutationTest();
+  const first = reportAt(fileName);
   const left = atLoad(first);
   if (left.length === 0) return first;
-  const whole = withResults(first, await run(left, false));
+  await new Stryker({ mutate: [...left], jsonReporter: { fileName: atLoadName } }).runMutationTest();
+  const whole = withResults(first, reportAt(atLoadName));
+  rmSync(atLoadName);
   writeFileSync(fileName, JSON.stringify(whole));
   return whole;
 };

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Scale } from "../../../lib/model/decision.ts";
 import type { Condition } from "../../../lib/model/windows.ts";
+import { withScale } from "../../../lib/policy/after-write.ts";
 import { afterWatermarkWrite, withWatermarkScale } from "../../../lib/policy/steps/watermark/after-write.ts";
 import { newestFirst, recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
-import { NOON, scaledAt } from "./world.ts";
+import { NOON, scaledAt, wpa } from "./world.ts";
 
 const EARLIER: Condition = { type: "ScalingActive", status: "True", reason: "ValidMetricFound", message: "", transitionMs: NOON - 60_000 };
 const windows = { ...scaledAt(NOON - 3_600_000), status: { ...scaledAt(NOON - 3_600_000).status, conditions: [EARLIER] } };
@@ -95,6 +96,11 @@ describe("withWatermarkScale()", () => {
   it("is the first where there was none", () => {
     const { lastScaleMs: _, ...status } = windows.status;
     expect(withWatermarkScale({ ...windows, status }, { from: 6, to: 9, atMs: NOON }).status.lastScaleMs).toBe(NOON);
+  });
+
+  it("is what settles a scale of this dialect", () => {
+    const change = { from: 6, to: 9, atMs: NOON };
+    expect(withScale(windows, wpa(), change)).toEqual(withWatermarkScale(windows, change));
   });
 
   it("puts its condition behind the newer ones", () =>
