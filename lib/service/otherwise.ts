@@ -3,6 +3,7 @@ import { decimalText } from "../model/quantity.ts";
 import type { Evaluation } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
+import type { NativeMetric } from "../model/spec-native.ts";
 import { isHeld } from "./autoscaler-view.ts";
 import { leadingMetric } from "./leading-metric.ts";
 import { timeText } from "./time-text.ts";
@@ -19,7 +20,7 @@ export interface Circumstances {
 export const otherwise = (seen: Circumstances): readonly string[] => {
   const sentences = [
     ...holds(seen.evaluation),
-    ...failures(seen.evaluation),
+    ...failures(seen),
     ...stopped(seen),
     ...leadingMetric(seen),
     ...seen.evaluation.steps.flatMap((step) => limitSentence(step, seen)),
@@ -34,6 +35,9 @@ const holds = (evaluation: Evaluation): readonly string[] => {
   return from === undefined ? [`Nothing is decided while this holds: ${because.message}`] : [];
 };
 
+const fallbackText = ({ onMissing }: NativeMetric): string =>
+  onMissing.action === "fallback" ? `, or was missing for ${onMissing.afterSeconds} s: then its fallback of ${onMissing.replicas} counts` : "";
+
 /** A count that no metric moves: 0 by hand, or at rest by `idle`. */
 const stopped = ({ evaluation, spec }: Circumstances): readonly string[] => {
   const { because, from } = evaluation;
@@ -47,9 +51,11 @@ const stopped = ({ evaluation, spec }: Circumstances): readonly string[] => {
 };
 
 /** A metric that cannot be read never shrinks a workload (hpa.md 2.5). */
-const failures = ({ metrics }: Evaluation): readonly string[] => {
+const failures = ({ evaluation: { metrics, because }, spec }: Circumstances): readonly string[] => {
   const failed = metrics.filter((metric) => metric.kind === "failed");
   if (failed.length === 0) return [];
+  const stopping = spec?.dialect === "tidemark" ? spec.metrics.find(({ name }) => because.message.startsWith(`${name} is missing`)) : undefined;
+  if (stopping) return [`Nothing is decided until ${stopping.name} can be read${fallbackText(stopping)}`];
   const names = failed.map(({ name }) => name).join(", ");
   return failed.length === metrics.length
     ? [`Nothing is decided until a metric can be read: ${names}`]

@@ -153,6 +153,16 @@ describe("a native autoscaler for people", () => {
     );
   });
 
+  it("says which missing metric everything waits for, and how long", () => {
+    const waiting = (onMissing: object): AutoscalerSpec =>
+      native({ metrics: [...METRICS.slice(0, 1), { external: { metric: "lag" }, target: 1, onMissing }] });
+    expect(told(waiting({}), 100)[0]).toBe("Nothing is decided until lag can be read");
+    expect(told(waiting({ action: "fallback", replicas: 7, afterSeconds: 60 }), 100)[0]).toBe(
+      "Nothing is decided until lag can be read, or was missing for 60 s: then its fallback of 7 counts",
+    );
+    expect(told(waiting({ action: "scaleUpOnly" }), 100)[0]).toBe("The count cannot fall while a metric cannot be read: lag");
+  });
+
   it("says what wakes a workload at rest, and how one that was stopped begins again", () => {
     const resting = native({ minReplicas: 2, idle: {}, metrics: [{ external: { metric: "load" }, target: 10, activation: "1.5" }] });
     expect(told(resting, 1, 0)).toEqual(["It rests: load above 1500m would wake it straight to 2"]);
