@@ -1,6 +1,6 @@
 import { type Admitted, admit, specOf } from "../manifest/admit.ts";
 import { type ManifestDocument, readManifests } from "../manifest/documents.ts";
-import { clauseOf } from "../manifest/problem.ts";
+import { clauseOf, type Warning } from "../manifest/problem.ts";
 import { isObject } from "../manifest/shape.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { AutoscalerRecord } from "../model/records.ts";
@@ -49,9 +49,13 @@ export const check = ({ where, document, lineOf }: Given, old: AutoscalerRecord 
   const admission = admit(document, { ...before, syncPeriodSeconds: syncPeriodMs / 1000 });
   if (!admission.ok)
     return { kind: "refused", lines: admission.problems.map((problem) => `Cannot accept ${place(problem)}: ${clauseOf(problem)}; ${problem.fix}`) };
-  const warnings = admission.warnings.map((warning) => `${place(warning)}: ${warning.message}${warning.fix === undefined ? "" : `; ${warning.fix}`}`);
+  const warnings = admission.warnings.map((warning) => `${place(warning)}: ${warned(warning)}`);
   return { kind: "admitted", admitted: admission, warnings };
 };
+
+/** With the path of its field, unless the sentence names it. */
+const warned = ({ field, message, fix }: Warning): string =>
+  `${message.includes(field) ? message : `${field}: ${message}`}${fix === undefined ? "" : `; ${fix}`}`;
 
 /** The spec of a stored manifest, or why this version no longer understands it. */
 export const storedSpec = ({ manifest, namespace, name }: AutoscalerRecord): StoredSpec => {

@@ -57,7 +57,9 @@ describe("apply()", () => {
     expect((await apply(text, { dryRun: true }))[0]?.warnings).toEqual([]);
     await service.addCluster({ name: `${cluster}-slow`, connection: { kind: "kubeconfig", path: "/kube/config" }, syncPeriodMs: 60_000 });
     const [slow] = await service.apply([{ file: "a.yaml", text }], { cluster: `${cluster}-slow`, dryRun: true });
-    expect(slow?.warnings).toEqual(['"a.yaml", line 4: 59 s are shorter than a sync period of 60 s: it is over by the next sync; write 60 or more']);
+    expect(slow?.warnings).toEqual([
+      '"a.yaml", line 4: spec.scaleUp.sustainSeconds: 59 s are shorter than a sync period of 60 s: it is over by the next sync; write 60 or more',
+    ]);
   });
 
   it("updates under the next generation and keeps uid and time of creation", async () => {

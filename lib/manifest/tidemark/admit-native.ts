@@ -8,6 +8,7 @@ import { forbidden, type Problem } from "../problem.ts";
 import { isObject, objectOf } from "../shape.ts";
 import { boundProblems } from "./bounds.ts";
 import { admitCarried } from "./carried.ts";
+import { fieldsOf } from "./explain-field.ts";
 import { SPEC, SPEC_FIELDS, type SpecRead } from "./fields.ts";
 import { METRIC_FIELDS } from "./metric-fields.ts";
 import { measureOf, nameOf } from "./read-metric.ts";
@@ -57,8 +58,16 @@ const SHARED: readonly string[] = [...GOVERNING, "scaleTargetRef", "minReplicas"
 
 /** Fields of other rules than those named would have no effect: which are meant cannot be guessed. */
 const misplacedProblems = (rules: SpecRead["rules"], document: unknown): readonly Problem[] => {
+  if (!RULES.includes(rules)) return [];
   const spec = isObject(document) && isObject(document["spec"]) ? document["spec"] : {};
-  const given = Object.keys(spec).filter((name) => name in SPEC_FIELDS && (spec[name] ?? undefined) !== undefined && !SHARED.includes(name));
+  const written = Object.keys(spec).filter((name) => (spec[name] ?? undefined) !== undefined);
+  return [...foreignProblems(rules, spec, written), ...strayProblems(spec, written)];
+};
+
+const RULES: readonly string[] = SPEC_FIELDS.rules.about.choices ?? [];
+
+const foreignProblems = (rules: SpecRead["rules"], spec: Json, written: readonly string[]): readonly Problem[] => {
+  const given = written.filter((name) => name in SPEC_FIELDS && !SHARED.includes(name) && !isForeignList(name, spec));
   const foreign = rules === "native" ? given.filter((name) => name === "hpa" || name === "watermark") : given.filter((name) => name !== rules);
   return foreign.map((name) =>
     forbidden(
@@ -68,6 +77,24 @@ const misplacedProblems = (rules: SpecRead["rules"], document: unknown): readonl
     ),
   );
 };
+
+/** Fields of a block that stand beside it, as they do in the form that they come from; metrics by their type. */
+const strayProblems = (spec: Json, written: readonly string[]): readonly Problem[] =>
+  (["hpa", "watermark"] as const).flatMap((block) =>
+    written
+      .filter((name) => (name in SPEC_FIELDS ? block === "hpa" && isForeignList(name, spec) : name in fieldsOf(SPEC_FIELDS[block].about)))
+      .map((name) =>
+        forbidden(
+          `spec.${name}`,
+          "may not stand here: it is of another form",
+          `move it into spec.${block} with rules: ${block}, or let tidemark convert do it`,
+        ),
+      ),
+  );
+
+/** Metrics of autoscaling/v2 and of a WatermarkPodAutoscaler have a type, those of the native rules have none. */
+const isForeignList = (name: string, spec: Json): boolean =>
+  name === "metrics" && Array.isArray(spec[name]) && spec[name].some((metric: unknown) => isObject(metric) && typeof metric["type"] === "string");
 
 /** Complete, as it reads back, in the order of the reference: names and measures spelled out; what is off is left out. */
 const storedOf = (spec: SpecRead): Json =>

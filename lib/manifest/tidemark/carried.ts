@@ -25,7 +25,9 @@ export const admitCarried = (rules: Foreign, document: unknown, read: SpecRead, 
   const own = newReading();
   const { admit, apiVersion, kind, target } = formOf(rules, read);
   const { counts: _counts, ...written } = read[rules] ?? {};
-  const block = Object.fromEntries(Object.entries(written).filter(([name]) => !OUTSIDE.some((outside) => outside === name)));
+  const block = Object.fromEntries(
+    Object.entries(written).filter(([name, value]) => !OUTSIDE.some((outside) => outside === name) && !isNoOriginal(name, value)),
+  );
   const raw = isObject(document) && isObject(document["spec"]) ? document["spec"] : {};
   const shared = Object.fromEntries(SHARED.filter((name) => name in raw).map((name) => [name === "scaleTargetRef" ? target : name, raw[name]]));
   const spec = { ...block, ...shared, ...(rules === "watermark" && read.dryRun && { dryRun: true }) };
@@ -61,6 +63,9 @@ const besideOriginal = (rules: Foreign, written: Json): readonly Problem[] =>
         .filter((name) => (written[name] ?? undefined) !== undefined)
         .map((name) => forbidden(`spec.hpa.${name}`, "may not be set together with cpuUtilization", "keep one of the two"))
     : [];
+
+/** autoscaling/v2 does not know the field, and need not where nothing is behind it. */
+const isNoOriginal = (name: string, value: unknown): boolean => name === "cpuUtilization" && (value ?? undefined) === undefined;
 
 const isOriginal = (rules: Foreign, written: Json | undefined): boolean =>
   rules === "hpa" && (written?.["cpuUtilization"] ?? undefined) !== undefined;

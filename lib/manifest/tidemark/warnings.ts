@@ -1,4 +1,4 @@
-import { milliOf } from "../../model/quantity.ts";
+import { floatOf, milliOf } from "../../model/quantity.ts";
 import type { Warning } from "../problem.ts";
 import type { MetricRead, SpecRead } from "./fields.ts";
 import { measureOf } from "./read-metric.ts";
@@ -12,6 +12,9 @@ export const nativeWarnings = (read: SpecRead, syncPeriodSeconds: number): reado
   ...directionWarnings("scaleDown", read, syncPeriodSeconds),
   ...(read.flapBudget ? shortWindow("spec.flapBudget.periodSeconds", read.flapBudget.periodSeconds, syncPeriodSeconds) : []),
   ...(read.idle ? shortWindow("spec.idle.afterSeconds", read.idle.afterSeconds, syncPeriodSeconds) : []),
+  ...(read.scaleUp.selectPolicy === "Disabled" && read.scaleDown.selectPolicy === "Disabled"
+    ? [{ field: "spec.scaleDown.selectPolicy", message: "both directions are disabled: no metric ever moves the count", fix: "allow one of them" }]
+    : []),
   ...(read.metrics.length > 0 && read.metrics.every(({ scaleUpOnly }) => scaleUpOnly)
     ? [{ field: "spec.metrics", message: "every metric is scaleUpOnly: the count never shrinks", fix: "leave scaleUpOnly out of one metric" }]
     : []),
@@ -27,6 +30,7 @@ const metricWarnings = (metric: MetricRead, path: string, spec: SpecRead, syncPe
   ...(metric.tolerance?.down && milliOf(metric.tolerance.down) >= 1000n
     ? [{ field: `${path}.tolerance.down`, message: "from 1 on the metric never asks for fewer pods", fix: "write a share below 1, or scaleUpOnly" }]
     : []),
+  ...limitWarnings(metric, path),
   ...activationWarnings(metric, `${path}.activation`, spec),
   ...shortWindow(`${path}.onMissing.afterSeconds`, metric.onMissing.afterSeconds, syncPeriodSeconds),
   ...(metric.onMissing.replicas !== undefined && metric.onMissing.replicas === spec.minReplicas
@@ -39,6 +43,26 @@ const metricWarnings = (metric: MetricRead, path: string, spec: SpecRead, syncPe
       ]
     : []),
 ];
+
+/** Pods that use all of their limit are held there: nothing above it is ever measured. */
+const limitWarnings = (metric: MetricRead, path: string): readonly Warning[] => {
+  const { resource, containerResource, target, watermarks, tolerance } = metric;
+  const level = watermarks?.high ?? target;
+  if ((resource ?? containerResource)?.of !== "limit" || measureOf(metric) !== "Percent" || !level) return [];
+  const reached = Number(milliOf(level)) * (1 + (tolerance?.up ? floatOf(tolerance.up) : 0));
+  return reached >= ALL
+    ? [
+        {
+          field: `${path}.${watermarks ? "watermarks.high" : "target"}`,
+          message: "no pod uses more than its limit: the metric never asks for more pods",
+          fix: "write a percentage below 100, with the tolerance above it",
+        },
+      ]
+    : [];
+};
+
+/** In thousandths of a percent. */
+const ALL = 100_000;
 
 const activationWarnings = (metric: MetricRead, field: string, spec: SpecRead): readonly Warning[] => {
   if (!metric.activation) return [];

@@ -165,6 +165,17 @@ describe("contradictions are errors", () => {
     ],
     ["min above max", { minReplicas: 11 }, ["spec.maxReplicas: must be greater than or equal to minReplicas"]],
     ["a foreign block", { hpa: {} }, ["spec.hpa: may not be set with rules: native"]],
+    [
+      "fields of another form beside native ones",
+      { behavior: {}, algorithm: "average" },
+      ["spec.behavior: may not stand here: it is of another form", "spec.algorithm: may not stand here: it is of another form"],
+    ],
+    [
+      "metrics of another form",
+      { metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } }] },
+      ["spec.metrics: may not stand here: it is of another form", `${M}.target: `],
+    ],
+    ["rules that nobody has", { rules: "keda" }, ['spec.rules: supported values: "hpa", "native", "watermark"']],
     ["native fields with foreign rules", { rules: "hpa" }, ["spec.metrics: may not be set with rules: hpa"]],
   ])("%s", (_, spec, problems) => expect(problemsOf(spec)).toEqual(problems));
 
@@ -254,6 +265,23 @@ describe("what can never have an effect is a warning", () => {
       ["spec.scaleDown.policies: the count never shrinks: divided by the factor and rounded up, 10 stays 10"],
     ],
     ["a factor that takes none away beside pods", { scaleDown: policies({ type: "Factor", value: "1.1", periodSeconds: 60 }, pods(1)) }, []],
+    [
+      "both directions disabled",
+      { ...up({ selectPolicy: "Disabled" }), scaleDown: { selectPolicy: "Disabled" } },
+      ["spec.scaleDown.selectPolicy: both directions are disabled: no metric ever moves the count"],
+    ],
+    ["a percentage below the limit", { metrics: [{ resource: { name: "cpu", of: "limit" }, target: 99 }] }, []],
+    [
+      "a percentage of the whole limit",
+      { metrics: [{ resource: { name: "cpu", of: "limit" }, target: 90, tolerance: { up: "0.12" } }] },
+      [`${M}.target: no pod uses more than its limit: the metric never asks for more pods`],
+    ],
+    [
+      "a mark at the limit",
+      { metrics: [{ containerResource: { name: "cpu", container: "app", of: "limit" }, watermarks: { low: 50, high: 100 } }] },
+      [`${M}.watermarks.high: no pod uses more than its limit: the metric never asks for more pods`],
+    ],
+    ["a percentage above the request", { metrics: [{ resource: { name: "cpu" }, target: 250 }] }, []],
     ["one count", { minReplicas: 10 }, ["spec.maxReplicas: with minReplicas and maxReplicas both 10 the count never moves"]],
     ["a fallback above min", metric({ onMissing: { action: "fallback", replicas: 3, afterSeconds: 60 } }), []],
     [

@@ -68,6 +68,7 @@ describe("fields that only some rules accept", () => {
       true,
     ],
     ["watermark, with the block of another form", { ...bare, rules: "watermark", hpa: {} }, false],
+    ["hpa, with a block of the first design and nothing behind it", { ...bare, rules: "hpa", hpa: { cpuUtilization: null } }, true],
     ["fields with nothing behind them", { ...native, idle: null, owner: null, scaleUp: null }, true],
   ])("%s: %#", (_, spec, valid) => {
     expect([admit(manifest(spec)).ok && admit(manifest(spec)).warnings.length === 0, validate(manifest(spec))]).toEqual([valid, valid]);
