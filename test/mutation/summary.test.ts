@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { PARTS } from "./parts.ts";
-import { atLoad, leftOver, type MutantRecord, type MutationReport, scoreOf, summaryOf, totalOf, withResults } from "./summary.ts";
+import { atLoad, leftOver, type MutantRecord, type MutationReport, scoreOf, summaryOf, totalOf, withoutLoaded, withResults } from "./summary.ts";
 
 const mutant = (status: string, line: number, statusReason?: string): MutantRecord => ({
   status,
@@ -58,6 +58,12 @@ describe("what runs only when a file is loaded", () => {
     const second = { files: { "lib/other.ts": { mutants: [mutant("Survived", 8), mutant("Survived", 5)] } } };
     expect(summaryOf(withResults(report, second))).toEqual({ ...summaryOf(report), ignored: 0, survived: 2 });
     expect(withResults(report, { files: {} })).toEqual(report);
+  });
+
+  it("is tried again, unless it was killed", () => {
+    const loaded = (status: string, line: number): MutantRecord => ({ ...mutant(status, line), static: true });
+    const before = { files: { "lib/one.ts": { mutants: [loaded("Killed", 1), loaded("Survived", 2), mutant("Survived", 3)] } } };
+    expect(withoutLoaded(before)).toEqual({ files: { "lib/one.ts": { mutants: [loaded("Killed", 1), mutant("Survived", 3)] } } });
   });
 });
 

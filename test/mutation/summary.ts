@@ -2,6 +2,7 @@
 export interface MutantRecord {
   readonly status: string;
   readonly statusReason?: string;
+  readonly static?: boolean;
   readonly mutatorName: string;
   readonly replacement?: string;
   readonly location: { readonly start: Position; readonly end: Position };
@@ -41,6 +42,17 @@ export const atLoad = ({ files }: MutationReport): readonly string[] =>
       .filter(({ status }) => status === IGNORED)
       .map(({ location: { start, end } }) => `${file}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`),
   );
+
+/** The report as far as it may be kept: without what runs at load and was not killed. */
+export const withoutLoaded = ({ files, ...report }: MutationReport): MutationReport => ({
+  ...report,
+  files: Object.fromEntries(
+    Object.entries(files).map(([file, { mutants, ...rest }]) => [
+      file,
+      { ...rest, mutants: mutants.filter(({ static: loaded, status }) => !loaded || status === "Killed") },
+    ]),
+  ),
+});
 
 /** The first report, with the second's results of what the first passed over. */
 export const withResults = (first: MutationReport, second: MutationReport): MutationReport => {

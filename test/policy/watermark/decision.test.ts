@@ -105,11 +105,12 @@ describe("a decision of the watermark dialect, whole", () => {
   });
 
   it.each([
-    ["inside the band", 300_000n, 6, {}, "value within the watermarks"],
+    ["inside the band", 300_000n, 6, { maxReplicas: 100 }, "value within the watermarks"],
     ["outside it, but at the maximum", 800_000n, 6, { maxReplicas: 6 }, "the wanted count is the current count"],
   ])("held because nothing would change: %s", (_, milli, replicas, spec, message) => {
     const { decision } = sync(wpa(spec), { replicas, milli, windows: LONG_AGO });
     expect(decision.because).toStrictEqual({ reason: "NoChange", message });
+    expect("limit" in (decision.steps[1] ?? {})).toBe(spec.maxReplicas === 6);
     expect(decision.steps.at(-2)).toStrictEqual({ step: "gates", before: replicas, after: replicas });
   });
 

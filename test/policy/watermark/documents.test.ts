@@ -122,7 +122,10 @@ describe("the multi-threshold HPA (proposals.md §5)", () => {
     expect(sync(specOf(document), { replicas: 6, ready: 1, milli: 6n * 405n, windows: LONG_AGO }).count).toBe(7));
 
   it("does not write a count that stays, not even the first time", () =>
-    expect(sync(specOf(document), { replicas: 6, milli: 1_800n }).decision.kind).toBe("hold"));
+    expect(sync(specOf(document), { replicas: 6, milli: 1_800n }).decision).toMatchObject({
+      kind: "hold",
+      because: { reason: "NoChange", message: "value within the watermarks" },
+    }));
 
   it("10 replicas wanting 14 at 30 % → 13", () =>
     expect(sync(specOf(multi({ maxReplicas: 50, algorithm: "absolute" })), { replicas: 10, milli: 560n, windows: LONG_AGO }).count).toBe(13));

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Condition } from "../../../lib/model/windows.ts";
 import { type GateRules, shouldScale } from "../../../lib/policy/steps/watermark/gates.ts";
 import { recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
+import { gateSentence } from "../../../lib/policy/steps/watermark/sentences.ts";
 import { NOON } from "./world.ts";
 
 const RULES: GateRules = {
@@ -90,4 +91,14 @@ describe("shouldScale()", () => {
   ])("waits until a breach has lasted: %s", (_, wanted, rules, conditions, gate) => expect(ask({ wanted, rules, conditions }).gate).toEqual(gate));
 
   it("asks for no breach inside the band", () => expect(ask({ wanted: 11, stable: true, rules: above }).gate).toEqual({ kind: "open" }));
+});
+
+describe("gateSentence()", () => {
+  it.each([
+    ["BackoffUpscale", "the last scale, of either direction, is within the upscale forbidden window"],
+    ["BackoffDownscale", "the last scale, of either direction, is within the downscale forbidden window"],
+    ["AboveHighWatermarkNotSustained", "no value has been above its high watermark for the upscale delay"],
+    ["BelowLowWatermarkNotSustained", "no value has been below its low watermark for the downscale delay"],
+    ["Other", "Other"],
+  ])("of %s", (reason, sentence) => expect(gateSentence(reason)).toBe(sentence));
 });

@@ -3,6 +3,7 @@ import type { MetricAnswers, RecommenderReply } from "../../../lib/model/observa
 import type { Recommender, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { recommenderQuestion } from "../../../lib/policy/metrics/watermark/question.ts";
 import { proposeFromReply, recommenderName, recommenderRequest } from "../../../lib/policy/metrics/watermark/recommender.ts";
+import { sourcesOf } from "../../../lib/policy/steps/watermark/combine.ts";
 import { recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
 import { NOON, podsOf, scaledAt, scaleOf, sync, wpa } from "./world.ts";
 
@@ -163,6 +164,22 @@ describe("an autoscaler with a recommender", () => {
     expect(sync(spec({ recommender }), { replicas: 6, windows: LONG_AGO, observed }).decision.because.message).toContain(
       "the recommender has no highWatermark or no lowWatermark, holding",
     );
+  });
+
+  it("without bounds counts as below, so that the way up waits for a breach that nobody sees", () => {
+    const bare = { ...REPLY, lowerBoundReplicas: 0, upperBoundReplicas: 0 };
+    const observed = answered({ ...NONE, recommender: { kind: "answered", items: bare } });
+    const { decision } = sync(spec({ upscaleDelayAboveWatermarkSeconds: 60 }), { replicas: 6, windows: LONG_AGO, observed });
+    const { limit } = decision.steps.find(({ step }) => step === "gates") ?? {};
+    expect(limit).toMatchObject({ reason: "AboveHighWatermarkNotSustained", value: 6 });
+    expect("untilMs" in (limit ?? {})).toBe(false);
+  });
+
+  it("hands its proposal over as counted", () => {
+    const scale = scaleOf(6, 6);
+    const observation = { scale, pods: podsOf(6), answers: { ...NONE, recommender: { kind: "answered", items: REPLY } as const }, others: [] };
+    const [source] = sourcesOf({ spec: spec(), namespace: "shop", scale, observation }, recorder([], NOON));
+    expect(source?.propose().kind).toBe("counted");
   });
 
   it("writes no value for a zero that is not tolerated, and never shrinks on it", () => {
