@@ -1,15 +1,18 @@
+import { randomBytes } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { apiHandler } from "../../functions/api.ts";
 import type { FunctionUrlHandler } from "../../functions/function-url.ts";
+import { answer } from "../../lib/api/api.ts";
 import { ALL_ROUTES } from "../../lib/api/find-route.ts";
 import { EDITING_PATHS, READING_PATHS } from "../../lib/api/paths.ts";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../../lib/report/open-metrics.ts";
 import { gathered } from "../../lib/service/gathered.ts";
-import { openService } from "../../lib/service/open.ts";
+import { openReading, openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { changesOf } from "../../lib/store/changes.ts";
 import type { Tables } from "../../lib/store/tables.ts";
+import { NOON } from "../service/world/desk.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { recordOf } from "../service/world/shop.ts";
 import { ADA, ask, eventOf, GRACE, newWorld, type World } from "./world.ts";
@@ -354,6 +357,32 @@ describe("failures", () => {
     expect(world.lines).toMatchObject([
       { level: "error", message: "Answered GET /v1/clusters with 500", fields: { requestId: "r-7", by: ADA, error: { message: SECRET } } },
     ]);
+  });
+
+  it("to say all there is are told, where it is more than an answer may have", async () => {
+    const reading = {
+      ...openReading(world.desk),
+      fleet: async () => ({ frozen: { by: "x", at: "x", reason: randomBytes(5_000_000).toString("base64") } }),
+    };
+    for (const accepted of ["gzip", "identity"]) {
+      const request = {
+        method: "GET",
+        path: READING_PATHS.fleet,
+        query: "",
+        headers: { "accept-encoding": accepted },
+        body: new Uint8Array(),
+        by: ADA,
+        id: "r",
+      };
+      const { status, body } = await answer({ reading, clock: () => NOON, tell: () => {} }, request);
+      expect([status, JSON.parse(String(body))]).toMatchObject([
+        500,
+        {
+          code: "api.too-long",
+          detail: expect.stringMatching(/^Cannot answer "\/v1\/fleet": \d+ characters are more than an answer may have; ask for gzip, or for less$/),
+        },
+      ]);
+    }
   });
 
   it("of the tables are 503 while they are unclear, 429 while they are asked too often, each with when to come again", async () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Io } from "../../lib/cli/io.ts";
 import { openPlace } from "../../lib/cli/session.ts";
 import { openStack } from "../../lib/cli/stack-session.ts";
+import { TidemarkError } from "../../lib/model/errors.ts";
 import { ADA, callerOf, newWorld, type World } from "../remote/world.ts";
 import { NOON } from "../service/world/desk.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
@@ -170,6 +171,16 @@ describe("what a command works on", () => {
       out: "",
       err: 'error: Cannot use TIDEMARK_URL "https://example.com": wanted the function URL of a stack, such as "https://abc123.lambda-url.eu-central-1.on.aws"\n',
     });
+  });
+
+  it("is told, too, where there is no data and nobody said where", async () => {
+    const noData: Io["open"] = async () => {
+      throw new TidemarkError("local.no-data", 'No data in ".tidemark": start a run first', {});
+    };
+    expect((await inside(["get"], { open: noData })).err).toBe(
+      'error: No data in ".tidemark": start a run first\nnote: the data folder is the default one: --data names another, --stack or TIDEMARK_URL a deployed stack\n',
+    );
+    expect((await inside(["get", "--data", ".tidemark"], { open: noData })).err).toBe('error: No data in ".tidemark": start a run first\n');
   });
 
   it("cannot be a kubeconfig file where a function would have to read it", async () => {

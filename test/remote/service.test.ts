@@ -148,6 +148,24 @@ describe("a request that goes wrong", () => {
     });
   });
 
+  it.each([429, 503])("looks again where Tidemark itself says %i, when it says, and edits once", async (status) => {
+    const passing = {
+      status,
+      body: JSON.stringify({ status, code: "store.unclear", detail: "Cannot list the clusters: no clear answer after 8 attempts" }),
+      headers: { "content-type": "application/problem+json", "retry-after": "2" },
+    };
+    world.url.faults.push(passing, passing);
+    expect(await remote.fleet()).toEqual({});
+    expect(world.waits).toEqual([2_000, 2_000]);
+    world.url.faults.push(passing);
+    const before = world.url.requests();
+    await expect(remote.thaw()).rejects.toMatchObject({
+      code: "store.unclear",
+      message: "Cannot list the clusters: no clear answer after 8 attempts",
+    });
+    expect(world.url.requests()).toBe(before + 1);
+  });
+
   it("makes an edit once, though its answer is lost again and again", async () => {
     const before = await freezes();
     world.url.faults.push("answer lost", "dropped", "answer lost");
