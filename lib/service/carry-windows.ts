@@ -2,6 +2,7 @@ import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { Namespace, PartitionName } from "../model/ids.ts";
 import type { ClusterRecord, StoredWindows } from "../model/records.ts";
 import { listAutoscalers } from "../store/autoscalers.ts";
+import { getCluster } from "../store/clusters.ts";
 import { adoptPages, markMoving } from "../store/moving.ts";
 import { decodePage } from "../store/page-codec.ts";
 import { dividedPages } from "../store/page-division.ts";
@@ -32,6 +33,9 @@ export const withWindows = async (
   const partitions = taking(moves).map((partition) => ({ cluster: before.name, partition }));
   const leases = await leaseAll(desk, { action: `move namespaces of cluster "${before.name}"`, partitions, settled: sources });
   try {
+    // Read under the leases: whoever flipped since it was first read may have moved the same windows, and syncs have gone on with them. One that flips from here on meets syncs
+    // that claim the partition first, and then nothing more is written to its head.
+    if ((await getCluster(desk.tables, before.name))?.version !== before.version) return { kind: "conflict" };
     await markAll(desk, leases, before.version);
     await carry(desk, leases, await passing(desk, before, after));
     const flipped = await flip();

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-const MODEL = join(import.meta.dirname, "exactly-once.pml");
 /** Memory that one search may take; the largest of the default set needs about 1 GB. */
 const MEMORY_MB = 8000;
 const DEPTH = 300_000;
@@ -13,8 +12,11 @@ const DEPTH = 300_000;
 /** A question to the model: which macros are set, and whether the invariants must hold. */
 export interface Question {
   readonly name: string;
+  readonly model: "exactly-once" | "partition-move";
   readonly macros: readonly string[];
   readonly holds: boolean;
+  /** So few states that making the search fast takes longer than the search. */
+  readonly small?: true;
 }
 
 export interface Verdict {
@@ -30,11 +32,11 @@ export interface Verdict {
 /** One invocation each, until tick 7: every interleaving of a holder and the one that follows or overtakes it. */
 const ONE_EACH = ["FIRST_ROUNDS=1", "SECOND_ROUNDS=1", "END=7"];
 
-const rule = (name: string, macro: string): Question => ({ name, macros: [...ONE_EACH, `LEFT_OUT_${macro}`], holds: false });
+const rule = (name: string, macro: string): Question => ({ name, model: "exactly-once", macros: [...ONE_EACH, `LEFT_OUT_${macro}`], holds: false });
 
 export const QUESTIONS: readonly Question[] = [
-  { name: "the protocol", macros: ONE_EACH, holds: true },
-  { name: "the protocol, kinds without a generation", macros: [...ONE_EACH, "NO_GENERATION"], holds: true },
+  { name: "the protocol", model: "exactly-once", macros: ONE_EACH, holds: true },
+  { name: "the protocol, kinds without a generation", model: "exactly-once", macros: [...ONE_EACH, "NO_GENERATION"], holds: true },
   rule("without a token of its own per write", "OWN_TOKEN"),
   rule("with the event dated at the intent", "TIME_AFTER_ANSWER"),
   rule("with nowMs read after the observation", "NOW_BEFORE_OBSERVATION"),
@@ -46,9 +48,41 @@ export const QUESTIONS: readonly Question[] = [
   rule("without the epoch and write number when an intent is stored", "EPOCH_OF_INTEND"),
 ];
 
-/** The deeper search: one worker invoked twice. About 100 million states, three minutes and 6 GB. */
+/** How many move the namespace at once, syncs of the old partition at once, and syncs of the new one in a row. */
+const bounds = (movers: number, syncsBefore: number, syncsAfter: number): readonly string[] => [
+  `MOVERS=${movers}`,
+  `A_SYNCS=${syncsBefore}`,
+  `B_ROUNDS=${syncsAfter}`,
+];
+
+const move = (name: string, macro: string, macros = bounds(1, 1, 1)): Question => ({
+  name: `a move ${name}`,
+  model: "partition-move",
+  macros: [...macros, `LEFT_OUT_${macro}`],
+  holds: false,
+  small: true,
+});
+
+/** Dividing a cluster anew. */
+export const MOVES: readonly Question[] = [
+  { name: "a move between partitions", model: "partition-move", macros: bounds(1, 1, 2), holds: true, small: true },
+  { name: "a move, two syncs of the old partition at once", model: "partition-move", macros: bounds(1, 2, 1), holds: true },
+  { name: "a move, by two people at once", model: "partition-move", macros: bounds(2, 1, 1), holds: true },
+  move("without a mark", "MARK"),
+  move("with a mark on the partition that gives alone", "MARK_OF_TARGET"),
+  move("of which the next sync does not look at the mark", "LOOK_AT_MARK"),
+  move("that flips whatever the cluster's version", "VERSION_OF_FLIP"),
+  move("that raises no epoch", "EPOCH_RAISE"),
+  move("that does not wait for open intents", "SETTLED_FIRST"),
+  move("that copies no windows", "COPY"),
+  move("that does not look at the cluster again under its leases", "LOOK_UNDER_LEASE", bounds(2, 1, 2)),
+];
+
+/** The deeper searches: one worker invoked twice, about 100 million states, three minutes and 6 GB; moves among more syncs, 10 and 21 million. */
 export const DEEPER: readonly Question[] = [
-  { name: "the protocol, three invocations", macros: ["FIRST_ROUNDS=2", "SECOND_ROUNDS=1", "END=7"], holds: true },
+  { name: "the protocol, three invocations", model: "exactly-once", macros: ["FIRST_ROUNDS=2", "SECOND_ROUNDS=1", "END=7"], holds: true },
+  { name: "a move, two syncs of each partition", model: "partition-move", macros: bounds(1, 2, 2), holds: true },
+  { name: "a move, by two people, two syncs after", model: "partition-move", macros: bounds(2, 1, 2), holds: true },
 ];
 
 /** Tells what is missing on this machine, or undefined when the model can be checked. */
@@ -71,9 +105,9 @@ export const missingTool = async (): Promise<string | undefined> => {
 export const check = async (asked: Question): Promise<Verdict> => {
   const folder = await mkdtemp(join(tmpdir(), "tidemark-model-"));
   try {
-    await copyFile(MODEL, join(folder, "model.pml"));
+    await copyFile(join(import.meta.dirname, `${asked.model}.pml`), join(folder, "model.pml"));
     await run("spin", [...asked.macros.map((macro) => `-D${macro}`), "-a", "model.pml"], { cwd: folder });
-    await run("gcc", ["-O2", "-w", "-DSAFETY", "-DCOLLAPSE", `-DMEMLIM=${MEMORY_MB}`, "-o", "pan", "pan.c"], { cwd: folder });
+    await run("gcc", [asked.small ? "-O0" : "-O2", "-w", "-DSAFETY", "-DCOLLAPSE", `-DMEMLIM=${MEMORY_MB}`, "-o", "pan", "pan.c"], { cwd: folder });
     const { stdout } = await run("./pan", [`-m${DEPTH}`], { cwd: folder, maxBuffer: 16 * 1024 * 1024 });
     return verdictOf(asked, stdout);
   } finally {

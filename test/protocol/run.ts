@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import Table from "cli-table3";
-import { check, DEEPER, isRight, missingTool, QUESTIONS, type Verdict } from "./check.ts";
+import { check, DEEPER, isRight, MOVES, missingTool, QUESTIONS, type Verdict } from "./check.ts";
 
 /** `npm run model [-- --deep]`: asks spin every question, prints a table and a last line `N passed, N failed`; exit 1 on any wrong answer. */
 const { values } = parseArgs({ options: { deep: { type: "boolean", default: false } } });
@@ -11,7 +11,7 @@ if (missing !== undefined) {
 }
 
 const verdicts: Verdict[] = [];
-for (const question of values.deep ? [...QUESTIONS, ...DEEPER] : QUESTIONS) {
+for (const question of [...QUESTIONS, ...MOVES, ...(values.deep ? DEEPER : [])]) {
   if (process.stderr.isTTY) process.stderr.write(`asking: ${question.name}\n`);
   verdicts.push(await check(question));
 }

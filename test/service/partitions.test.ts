@@ -7,6 +7,7 @@ import { openService } from "../../lib/service/open.ts";
 import type { NewCluster } from "../../lib/service/service.ts";
 import { readPage } from "../../lib/store/pages.ts";
 import { partitionOf } from "../../lib/store/partitions.ts";
+import { sync } from "../../lib/sync/sync.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import { PERIOD_MS, START_MS, workloadOf } from "../sync/world.ts";
 import { CART, type Moving, newMoving, REST, SHOP, SHOPS } from "./world/moving.ts";
@@ -182,6 +183,27 @@ describe("replacing the partitions of a cluster", () => {
     expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 6 }]);
     await moving.syncAll();
     expect(await firstSeen(moving)).toMatchObject(Object.fromEntries(Object.entries(ALL_FROM_THE_START).filter(([uid]) => uid !== "uid-shop-1")));
+  });
+
+  it("copies nothing for one who stood still while another moved the same namespaces, and they were scaled there", async () => {
+    const moving = await synced();
+    let stood = 0;
+    const client = around(moving.world.tables.client, async (command, send) => {
+      // His first claim: he has read the cluster as it was.
+      if (command === "UpdateItemCommand" && stood++ === 0) {
+        await openService(moving.desk()).replaceCluster(wantedOf(moving, DIVIDED));
+        workloadOf(moving.world, "shop-1").demand = 9;
+        moving.world.nowMs += PERIOD_MS;
+        expect(
+          await sync(moving.world.worker(), { cluster: moving.world.record.name, partition: SHOPS, dueMs: moving.world.nowMs, periodMs: PERIOD_MS }),
+        ).toMatchObject({
+          events: [{ name: "shop-1", to: 9 }],
+        });
+      }
+      return send();
+    });
+    await openService(moving.desk(client)).replaceCluster(wantedOf(moving, DIVIDED));
+    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 6 }]);
   });
 
   it("loses nothing when two people do it at once", async () => {
