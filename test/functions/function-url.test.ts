@@ -1,0 +1,49 @@
+import type { LambdaFunctionURLEvent } from "aws-lambda";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { handler as api } from "../../functions/api.ts";
+import { functionUrlHandler } from "../../functions/function-url.ts";
+import { handler as view } from "../../functions/view.ts";
+import type { LogLine } from "../../lib/report/log-lines.ts";
+import type { Reading } from "../../lib/service/service.ts";
+import { ADA, eventOf } from "../api/world.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+const FLEET = eventOf({ path: "/v1/fleet" });
+/** A service of which one verb is asked. */
+const reading = { fleet: async () => ({}) } as Partial<Reading> as Reading;
+
+describe("the handlers behind a URL", () => {
+  it.each([
+    ["api", api],
+    ["view", view],
+  ])("%s cannot start without its variables, and names them", async (_name, handler) => {
+    for (const name of ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"]) vi.stubEnv(name, "");
+    const start = async (): Promise<unknown> => handler(FLEET);
+    await expect(start()).rejects.toThrow(
+      new RangeError("Cannot start: TIDEMARK_STATE_TABLE, TIDEMARK_HISTORY_TABLE must be set in the environment"),
+    );
+  });
+
+  it("answer in the shape of payload format 2.0", async () => {
+    const lines: LogLine[] = [];
+    const handler = functionUrlHandler({ reading, clock: () => 0, tell: (line) => void lines.push(line) });
+    expect(await handler(FLEET)).toEqual({
+      statusCode: 200,
+      headers: { "content-type": "application/json", "cache-control": "no-store" },
+      body: "{}",
+    });
+    expect(lines).toMatchObject([{ fields: { by: ADA, path: "/v1/fleet", requestId: FLEET.requestContext.requestId } }]);
+  });
+
+  it("read a body that came as base64, and know nobody where the platform says nobody", async () => {
+    const handler = functionUrlHandler({ reading, clock: () => 0, tell: () => {} });
+    const posted = await handler(eventOf({ path: "/v1/fleet/thaw", body: Buffer.from("{}") }));
+    expect(posted).toMatchObject({ statusCode: 403, body: expect.stringContaining("api.read-only") });
+    const { requestContext, ...event } = eventOf({ path: "/v1/fleet" });
+    for (const authorizer of [undefined, {}, { iam: {} }, { jwt: { claims: { userArn: ADA } } }]) {
+      const unverified = { ...event, requestContext: { ...requestContext, authorizer } } as unknown as LambdaFunctionURLEvent;
+      expect(await handler(unverified)).toMatchObject({ statusCode: 403, body: expect.stringContaining("api.no-identity") });
+    }
+  });
+});
