@@ -19,7 +19,7 @@ export const combine: NativeStep = (sync) => {
   const count = incomplete ? Math.max(combined, sync.current) : combined;
   if (incomplete && count === sync.current) return refused(sync, "a metric is missing, and no other one asks for more pods");
   const leading = leadingOf(voices, combined);
-  const trigger = triggerOf(count, sync.current, leading);
+  const trigger = `${leading} ${count > sync.current ? "above" : "below"} target`;
   const report = scalingActive("True", "ValidMetricFound", `a count was computed from ${leading || "the metrics"}`);
   return { ...stepped(sync, "combine", count), conditions: withCondition(sync, report), trigger };
 };
@@ -61,11 +61,6 @@ const combinedOf = (voices: readonly Voice[], how: NativeSpec["combine"]): numbe
 const leadingOf = (voices: readonly Voice[], count: number): string => {
   const exact = voices.find(({ proposal }) => proposal === count);
   return exact ? exact.name : voices.map(({ name }) => name).join(", ");
-};
-
-const triggerOf = (count: number, current: number, leading: string): string => {
-  if (count === current) return "";
-  return count > current ? `${leading} above target` : `${leading} below target`;
 };
 
 const refused = (sync: NativeSync, message: string): NativeSync => {
