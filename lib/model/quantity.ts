@@ -84,7 +84,6 @@ const tenTo = (power: number): bigint => TENS[power] ?? 10n ** BigInt(power);
 
 /** Doubles of the powers of ten, made of the same two factors as the controller's, which differ from the nearest double beyond 10^31. */
 const powerOfTen = (power: number): number => {
-  if (power > 308) return Infinity;
   const steps = Math.floor(Math.abs(power) / 32) * 32;
   const rest = Math.abs(power) - steps;
   return power >= 0 ? Number(`1e${steps}`) * Number(`1e${rest}`) : Number(`1e-${steps}`) / Number(`1e${rest}`);

@@ -1,7 +1,18 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { binaryText, canonicalOf, decimalText, floatOf, milliOf, milliOfText, parseQuantity, signOf, wholeOf } from "../../lib/model/quantity.ts";
+import {
+  binaryText,
+  canonicalOf,
+  decimalText,
+  floatOf,
+  isWhole,
+  milliOf,
+  milliOfText,
+  parseQuantity,
+  signOf,
+  wholeOf,
+} from "../../lib/model/quantity.ts";
 import { RUNS } from "../policy/runs.ts";
 
 interface QuantityCase {
@@ -267,5 +278,29 @@ describe("texts of status", () => {
       }),
       RUNS,
     );
+  });
+});
+
+describe("isWhole()", () => {
+  it.each([
+    ["0", true],
+    ["1", true],
+    ["2000m", true],
+    ["1k", true],
+    ["1Ki", true],
+    ["1.000", true],
+    ["1.5", false],
+    ["1500m", false],
+    ["1n", false],
+    ["0.5Ki", true],
+    ["0.1Ki", false],
+  ])("of %s is %s", (text, whole) => expect(isWhole(parsed(text))).toBe(whole));
+});
+
+describe("a binary quantity below zero that is too long for the short form", () => {
+  it("wraps before it is divided", () => {
+    const wrapped = BigInt.asIntN(64, -1_234_567_890_123n * 1_024n * 10n ** 9n);
+    const rest = wrapped % 10n ** 6n === 0n ? 0n : 1n;
+    expect(milliOf(parsed("-1234567890123Ki"))).toBe(wrapped / 10n ** 6n + rest);
   });
 });

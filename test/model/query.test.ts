@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ScaleReading } from "../../lib/model/observation.ts";
 import { externalQuery, groupOf, objectQuery, podSelectorText, podsQuery, queryKey, questions } from "../../lib/model/query.ts";
 import type { HpaMetric, HpaSpec } from "../../lib/model/spec-hpa.ts";
+import type { WatermarkSpec } from "../../lib/model/spec-watermark.ts";
 
 const scale = (selector: string): ScaleReading => ({ kind: "read", specReplicas: 1, statusReplicas: 1, selector, uid: "", resourceVersion: "" });
 const FAILED: ScaleReading = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "not found" } };
@@ -13,6 +14,36 @@ const spec = (...metrics: readonly HpaMetric[]): HpaSpec => ({
   maxReplicas: 9,
   metrics,
 });
+
+const MARKS = { selector: {}, highMilli: 2n, lowMilli: 1n };
+const watermark = (changed: Partial<WatermarkSpec>): WatermarkSpec => ({
+  dialect: "watermark",
+  counts: "ready",
+  target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  minReplicas: 1,
+  maxReplicas: 9,
+  metrics: [],
+  average: false,
+  toleranceMilli: 10n,
+  scaleUpLimit: { milli: 50_000n, whole: 50n },
+  scaleDownLimit: { milli: 20_000n, whole: 20n },
+  upscaleForbiddenWindowSeconds: 60,
+  downscaleForbiddenWindowSeconds: 300,
+  upscaleDelayAboveWatermarkSeconds: 0,
+  downscaleDelayBelowWatermarkSeconds: 0,
+  replicaScalingAbsoluteModulo: 1,
+  converge: "off",
+  dryRun: false,
+  tolerateZero: false,
+  minAvailableReplicaPercentage: 0,
+  readinessDelaySeconds: 0,
+  skipOwnerCheck: false,
+  lifecycleControl: { kind: "off" },
+  skipNotScalingEvents: false,
+  clusterName: "",
+  ...changed,
+});
+const recommender = { url: "https://advice.example", targetType: "cpu", settings: {}, tls: {} };
 
 const average = { type: "AverageValue", averageValueMilli: 1n } as const;
 const value = { type: "Value", valueMilli: 1n } as const;
@@ -49,6 +80,29 @@ describe("questions()", () => {
         { for: "pods", metric: "connections", metricSelector: "", podSelector: "app=web,tier=x" },
       ],
     });
+  });
+
+  it.each<[string, Partial<WatermarkSpec>, boolean, boolean, readonly string[]]>([
+    ["nothing", {}, false, false, []],
+    ["a resource", { metrics: [{ source: "Resource", name: "cpu", ...MARKS }] }, true, true, []],
+    ["a metric from outside", { metrics: [{ source: "External", name: "lag", ...MARKS }] }, true, false, ["lag"]],
+    [
+      "both",
+      {
+        metrics: [
+          { source: "Resource", name: "cpu", ...MARKS },
+          { source: "External", name: "lag", ...MARKS },
+        ],
+      },
+      true,
+      true,
+      ["lag"],
+    ],
+    ["a recommender", { recommender }, true, false, []],
+    ["a metric that counts no pod", { counts: "current", metrics: [{ source: "External", name: "lag", ...MARKS }] }, false, false, ["lag"]],
+  ])("of a watermark spec on %s", (_, changed, pods, podMetrics, external) => {
+    const asked = questions(watermark(changed), "shop", scale("app=web"));
+    expect({ ...asked, external: asked.external.map(({ metric }) => metric) }).toEqual({ pods, podMetrics, custom: [], external });
   });
 
   it("asks nothing for a metric whose selector cannot be read", () => {

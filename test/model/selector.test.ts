@@ -61,6 +61,7 @@ describe("parseSelector()", () => {
     ["a in (b", "unable to parse requirement: found '', expected: ',' or ')'"],
     ["a in (b c)", "unable to parse requirement: found 'c', expected: ',' or ')'"],
     ["a in ()", "unable to parse requirement: values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"],
+    ["a notin ()", "unable to parse requirement: values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"],
     ["a>b", "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an integer"],
     ["a<", "unable to parse requirement: values[0]: Invalid value: \"\": for 'Gt', 'Lt' operators, the value must be an integer"],
   ])("refuses %j in the words of the API", (text, message) => {

@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { PARTS } from "./parts.ts";
-import { atLoad, leftOver, type MutantRecord, type MutationReport, scoreOf, summaryOf, totalOf, withoutLoaded, withResults } from "./summary.ts";
+import { atLoad, kept, leftOver, type MutantRecord, type MutationReport, scoreOf, summaryOf, totalOf, withResults } from "./summary.ts";
 
 const mutant = (status: string, line: number, statusReason?: string): MutantRecord => ({
   status,
@@ -60,10 +60,12 @@ describe("what runs only when a file is loaded", () => {
     expect(withResults(report, { files: {} })).toEqual(report);
   });
 
-  it("is tried again, unless it was killed", () => {
+  it("is tried again, unless it was killed; so is what the clock ended", () => {
     const loaded = (status: string, line: number): MutantRecord => ({ ...mutant(status, line), static: true });
-    const before = { files: { "lib/one.ts": { mutants: [loaded("Killed", 1), loaded("Survived", 2), mutant("Survived", 3)] } } };
-    expect(withoutLoaded(before)).toEqual({ files: { "lib/one.ts": { mutants: [loaded("Killed", 1), mutant("Survived", 3)] } } });
+    const before = {
+      files: { "lib/one.ts": { mutants: [loaded("Killed", 1), loaded("Survived", 2), mutant("Survived", 3), mutant("Timeout", 4)] } },
+    };
+    expect(kept(before)).toEqual({ files: { "lib/one.ts": { mutants: [loaded("Killed", 1), mutant("Survived", 3)] } } });
   });
 });
 

@@ -43,13 +43,13 @@ export const atLoad = ({ files }: MutationReport): readonly string[] =>
       .map(({ location: { start, end } }) => `${file}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`),
   );
 
-/** The report as far as it may be kept: without what runs at load and was not killed. */
-export const withoutLoaded = ({ files, ...report }: MutationReport): MutationReport => ({
+/** The report as far as it may be kept: without what runs at load and was not killed, and without what the clock ended. */
+export const kept = ({ files, ...report }: MutationReport): MutationReport => ({
   ...report,
   files: Object.fromEntries(
     Object.entries(files).map(([file, { mutants, ...rest }]) => [
       file,
-      { ...rest, mutants: mutants.filter(({ static: loaded, status }) => !loaded || status === "Killed") },
+      { ...rest, mutants: mutants.filter((mutant) => (!mutant.static || mutant.status === "Killed") && !isSlow(mutant)) },
     ]),
   ),
 });
@@ -66,16 +66,17 @@ export const withResults = (first: MutationReport, second: MutationReport): Muta
 const keyOf = ({ mutatorName, replacement, location }: MutantRecord): string => JSON.stringify([mutatorName, replacement, location]);
 
 const HIT_LIMIT = "Hit limit";
+const isSlow = ({ status, statusReason }: MutantRecord): boolean => status === "Timeout" && !statusReason?.startsWith(HIT_LIMIT);
 
 export const summaryOf = ({ files }: MutationReport): PartSummary => {
   const mutants = Object.values(files).flatMap((file) => file.mutants);
   const count = (...statuses: readonly string[]): number => mutants.filter(({ status }) => statuses.includes(status)).length;
-  const endless = mutants.filter(({ status, statusReason }) => status === "Timeout" && statusReason?.startsWith(HIT_LIMIT)).length;
+  const slow = mutants.filter(isSlow).length;
   return {
     mutants: mutants.length,
     killed: count("Killed"),
-    endless,
-    slow: count("Timeout") - endless,
+    endless: count("Timeout") - slow,
+    slow,
     survived: count("Survived"),
     uncovered: count("NoCoverage"),
     broken: count("RuntimeError", "CompileError"),
