@@ -31,10 +31,20 @@ const decideByRules = (input: DecideInput): Decision => {
   const windows = spec.dialect === "tidemark" ? input.windows : withoutTimed(input.windows);
   switch (spec.dialect) {
     case "hpa":
-      return runSteps(spec.rules === "original" ? ORIGINAL_STEPS : HPA_STEPS, { ...input, spec, windows });
+      return spec.rules === "original"
+        ? withoutRecommendations(runSteps(ORIGINAL_STEPS, { ...input, spec, windows }))
+        : runSteps(HPA_STEPS, { ...input, spec, windows });
     case "watermark":
-      return decideWatermark({ ...input, spec, windows });
+      return withoutRecommendations(decideWatermark({ ...input, spec, windows }));
     case "tidemark":
       return decideNative({ ...input, spec });
   }
+};
+
+/** Rules that record none leave none behind: after them a stabilization begins with the current count, where old ones would let the count fall at once. */
+const withoutRecommendations = (decision: Decision): Decision => {
+  const { windows } = decision;
+  return windows.memory.recommendations === null
+    ? decision
+    : { ...decision, windows: { ...windows, memory: { ...windows.memory, recommendations: null } } };
 };

@@ -1,12 +1,14 @@
 import { TidemarkError } from "../model/errors.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
 import { getAutoscaler } from "../store/autoscalers.ts";
 import type { Desk } from "./desk.ts";
 import { store } from "./edit.ts";
 import { clustersNamed } from "./find.ts";
-import { check, type Given, inNamespace, readGiven } from "./manifests.ts";
+import { check, type Given, inNamespace, readGiven, storedSpec } from "./manifests.ts";
 import { mustHaveStayed, mustStay } from "./removal.ts";
+import { rulesChange } from "./rules-change.ts";
 import type { ApplyOptions, Source } from "./service.ts";
 import { type Aimed, sharedTargets } from "./shared-targets.ts";
 import type { Applied } from "./views.ts";
@@ -94,8 +96,15 @@ const planOne = async (desk: Desk, cluster: ClusterRecord, given: Given): Promis
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, stored, spec } = checked.admitted;
   const outcome = !old ? "created" : changed ? "configured" : "unchanged";
-  const applied = { ...ref, kind: String(stored["kind"]), outcome, generation: old?.generation ?? 0, warnings: checked.warnings } as const;
+  const warnings = [...checked.warnings, ...changedRules(given, old, spec)];
+  const applied = { ...ref, kind: String(stored["kind"]), outcome, generation: old?.generation ?? 0, warnings } as const;
   return { given, ...(old && { old }), applied, aimed: { namespace: metadata.namespace, name: metadata.name, target: spec.target } };
+};
+
+const changedRules = ({ where }: Given, old: AutoscalerRecord | undefined, spec: AutoscalerSpec): readonly string[] => {
+  const before = old && storedSpec(old);
+  const change = before?.kind === "spec" ? rulesChange(before.spec, spec) : undefined;
+  return change === undefined ? [] : [`"${where}": ${change}`];
 };
 
 /** Stores one planned document; when somebody else was faster, it is planned anew on what they stored. */

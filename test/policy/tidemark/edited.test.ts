@@ -57,6 +57,22 @@ describe("an autoscaler edited away from native and back", () => {
   });
 });
 
+describe("an autoscaler edited away from rules that record recommendations and back", () => {
+  const ORIGINAL = native({ rules: "hpa", hpa: { cpuUtilization: { targetPercentage: 50 } } });
+
+  it.each([
+    ["watermark", WATERMARK],
+    ["the first design", ORIGINAL],
+  ])("stabilizes from the current count after %s, and never falls at once", (_, between) => {
+    const before = later(HPA, NEW_WINDOWS, 90, 0);
+    const forgotten = later(between, before.windows, 70, 30);
+    expect(forgotten.windows.memory.recommendations).toBeNull();
+    const back = later(HPA, forgotten.windows, 20, 600);
+    const held = later(HPA, back.windows, 20, 659);
+    expect([back.count, held.count, later(HPA, held.windows, 20, 660).count]).toEqual([9, 9, 2]);
+  });
+});
+
 describe("an autoscaler that was not looked at for a while", () => {
   it("begins a breach anew after more than three lost syncs, not before", () => {
     const spec = native({ scaleUp: { sustainSeconds: 60 }, metrics: [LOAD] });
