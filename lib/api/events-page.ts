@@ -47,10 +47,11 @@ const inside = (start: Place, { fromMs, untilMs, ...after }: Place): Place => ({
 const filled = async (service: Reading, query: EventQuery, place: Place, page: Page<EventPlace>): Promise<Place | undefined> => {
   let { fromMs, after } = place;
   const { untilMs } = place;
+  const { asked, isWanted } = sifted(query);
   for (;;) {
     const endMs = query.name === undefined ? Math.min(untilMs, fromMs + STRETCH_MS) : untilMs;
-    const stretch = { ...query, sinceMs: fromMs, untilMs: endMs, ...(after && { after }) };
-    const left = await page.fill(service.events(stretch), placeOf);
+    const stretch = { ...asked, sinceMs: fromMs, untilMs: endMs, ...(after && { after }) };
+    const left = await page.fill(service.events(stretch), placeOf, isWanted);
     if (left) return { untilMs, fromMs, after: left };
     if (endMs >= untilMs) return undefined;
     fromMs = endMs + 1;
@@ -58,5 +59,11 @@ const filled = async (service: Reading, query: EventQuery, place: Place, page: P
     if (page.isLate) return { untilMs, fromMs };
   }
 };
+
+/** A namespace of a fleet is sifted here, where every event that is passed over shows how late it is; an autoscaler is found by its namespace. */
+const sifted = ({ namespace, ...query }: EventQuery): { readonly asked: EventQuery; readonly isWanted: (event: EventView) => boolean } =>
+  query.name !== undefined || namespace === undefined
+    ? { asked: { ...query, ...(namespace !== undefined && { namespace }) }, isWanted: () => true }
+    : { asked: query, isWanted: (event) => event.namespace === namespace };
 
 const placeOf = ({ cluster, namespace, at, id }: EventView): EventPlace => ({ cluster, namespace, atMs: Date.parse(at), id });

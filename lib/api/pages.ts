@@ -28,15 +28,22 @@ export class Page<Place extends object> {
     return this.#clock() >= this.#endMs;
   }
 
-  /** Takes items until the page is full; gives the place of the last one then, and nothing at the list's end. */
-  async fill<Item>(items: AsyncIterable<Item>, placeOf: (item: Item) => Place): Promise<Place | undefined> {
+  /** Takes the items that are wanted until the page is full or late; gives the place of the last one seen then, and nothing at the list's end. */
+  async fill<Item>(
+    items: AsyncIterable<Item>,
+    placeOf: (item: Item) => Place,
+    isWanted: (item: Item) => boolean = () => true,
+  ): Promise<Place | undefined> {
     for await (const item of items) {
-      const text = JSON.stringify(item);
-      this.#texts.push(text);
-      this.#bytes += Buffer.byteLength(text) + 1;
+      if (isWanted(item)) this.#add(JSON.stringify(item));
       if (this.#bytes >= this.#limits.bytes || this.isLate) return placeOf(item);
     }
     return undefined;
+  }
+
+  #add(text: string): void {
+    this.#texts.push(text);
+    this.#bytes += Buffer.byteLength(text) + 1;
   }
 
   /** `{"items":[…],"next":"…"}`; without `next` at the end of the list. */

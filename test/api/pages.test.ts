@@ -98,6 +98,14 @@ describe("a list", () => {
     expect(itemsOf(slow)).toEqual(carried(await gathered(reading.events({ sinceMs: Date.parse("2026-01-20T00:00:00Z") }))));
   });
 
+  it("ends a page where its time is over, though events were passed over and none was of the namespace", async () => {
+    let nowMs = NOON;
+    const clock = (): number => (nowMs += 1_000);
+    const slow = await pages(READING_PATHS.events, `${SINCE}&namespace=nowhere`, { bytes: 1_000_000, ms: 5_000 }, clock);
+    expect(itemsOf(slow)).toEqual([]);
+    expect(slow.length).toBeGreaterThan(EVENTS / 10);
+  });
+
   it("shows no event that came after its first page", async () => {
     const first = await page(READING_PATHS.events, SINCE, { bytes: 1, ms: 60_000 });
     world.set(NOON + 60_000);
