@@ -3,14 +3,15 @@ import { TidemarkError } from "../model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../model/ids.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import { DEFAULT_SETTINGS } from "../model/settings.ts";
+import type { Desk } from "../service/desk.ts";
+import { tellChange } from "../service/scope-change.ts";
 import { getCluster, putCluster } from "../store/clusters.ts";
-import type { Tables } from "../store/tables.ts";
 
 const SYNC_PERIOD_MS = 15_000;
 
 /** Makes sure that the run's cluster is in the table, reached as it is now; whatever else people set on it stays. */
-export const ensureCluster = async (tables: Tables, name: string, connection: ClusterRecord["connection"]): Promise<ClusterRecord> => {
-  const known = await getCluster(tables, clusterName(name));
+export const ensureCluster = async (desk: Desk, name: string, connection: ClusterRecord["connection"]): Promise<ClusterRecord> => {
+  const known = await getCluster(desk.tables, clusterName(name));
   if (known && isDeepStrictEqual(known.connection, connection)) return known;
   const record: ClusterRecord = known
     ? { ...known, connection, version: known.version + 1 }
@@ -22,7 +23,9 @@ export const ensureCluster = async (tables: Tables, name: string, connection: Cl
         settings: DEFAULT_SETTINGS,
         version: 1,
       };
-  const written = await putCluster(tables, record, known?.version);
+  const verb = known ? "replace" : "add";
+  await tellChange(desk, { scope: "cluster", name, version: record.version, verb, ...(known && { before: known }), after: record });
+  const written = await putCluster(desk.tables, record, known?.version);
   if (written.kind === "stored") return record;
   throw new TidemarkError("local.cluster-edited", `Cannot store cluster "${name}": somebody else is editing it, start again`, { name });
 };

@@ -66,7 +66,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const service = openService(desk);
   const series = await startSeriesServer(async () => openMetricsText(await service.series()), options.metricsPort);
   closer.add(series.close);
-  const cluster = await ensureCluster(store, world.name, world.connection);
+  const cluster = await ensureCluster(desk, world.name, world.connection);
   // A kubeconfig that cannot be used is told now; and the large library that reads it is loaded before the first sync.
   await stack.connect(cluster);
   const first = !setup.resumed && setup.about.kind === "simulated" ? setup.about.seed : undefined;

@@ -1,6 +1,7 @@
 import type { ClusterName } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
-import { DAY_MS, eventsOfCluster } from "../store/events.ts";
+import { eventsOfCluster } from "../store/cluster-events.ts";
+import { DAY_MS } from "../store/events.ts";
 import type { Head } from "../store/head.ts";
 import type { Tables } from "../store/tables.ts";
 

@@ -86,15 +86,6 @@ export async function* eventsOfAutoscaler(tables: Tables, ref: AutoscalerRef, st
 export const dayEventsParams = (historyTable: string, cluster: ClusterName, day: string, stretch: Stretch): QueryCommandInput =>
   stretchParams(historyTable, dayPk(cluster, day), "", stretch);
 
-/** Scale events of a whole cluster in order of time: day after day, page after page. */
-export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
-  if (isEmptyStretch(stretch)) return;
-  for (const day of daysOf(stretch)) {
-    const params = dayEventsParams(tables.historyTable, cluster, day, stretch);
-    for await (const item of readAll(tables, `read the events of cluster "${cluster}"`, params)) yield eventOf(historyItemOf(item));
-  }
-}
-
 /** The days that a stretch touches, in its order. Nothing older than events are kept is asked for. */
 export const daysOf = ({ sinceMs, untilMs, newestFirst }: Stretch): readonly string[] => {
   const days: string[] = [];

@@ -1,7 +1,8 @@
 import type { ClusterName } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
 import { allDone } from "./all-done.ts";
-import { eventsOfCluster, type Stretch } from "./events.ts";
+import { eventsOfCluster } from "./cluster-events.ts";
+import type { Stretch } from "./events.ts";
 import type { Tables } from "./tables.ts";
 
 /** Events held while the fleet's are merged: many of a few clusters, so that a long export makes few requests, and few of many. Memory never grows with the stretch. */

@@ -1,5 +1,6 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../model/errors.ts";
+import type { ClusterName } from "../model/ids.ts";
 import type { ScopeChangeRecord } from "../model/records.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
 import { historyItemOf } from "./history-item.ts";
@@ -38,3 +39,16 @@ export async function* scopeChangesOf(tables: Tables, scope: Pick<ScopeChangeRec
   const params = scopeChangesParams(tables.historyTable, scope);
   for await (const item of readAll(tables, `read the changes of ${scope.scope} "${scope.name}"`, params)) yield changeOf(historyItemOf(item));
 }
+
+/**
+ * When a cluster was added, if its oldest change that is kept says so: then it has no event from before. `undefined`: what came first has expired, or the cluster is older than
+ * its changes.
+ */
+export const addedMs = async (tables: Tables, cluster: ClusterName): Promise<number | undefined> => {
+  const params = { ...scopeChangesParams(tables.historyTable, { scope: "cluster", name: cluster }), Limit: 1 };
+  for await (const item of readAll(tables, `read the first change of cluster "${cluster}"`, params)) {
+    const { verb, atMs } = changeOf(historyItemOf(item));
+    return verb === "add" ? atMs : undefined;
+  }
+  return undefined;
+};

@@ -17,6 +17,7 @@ import { autoscalerName, autoscalerUid, namespace, WHOLE_CLUSTER } from "../../l
 import type { ClusterRecord, Intent } from "../../lib/model/records.ts";
 import { claim } from "../../lib/store/claim.ts";
 import { readHead } from "../../lib/store/head.ts";
+import { insertByPut } from "../../lib/store/history-put.ts";
 import { storeIntents } from "../../lib/store/intend.ts";
 import { type Tables, tableDefinitions } from "../../lib/store/tables.ts";
 
@@ -37,7 +38,10 @@ beforeEach(async () => {
   await ensureTables(dynamo, tableDefinitions(TABLE_NAMES));
   tables = localTables(dynamo, () => NOW_MS);
   simulated = await startSimulatedCluster({ dataDir: join(dir, "cluster"), clock: () => NOW_MS, seed: 1, workloads: await demonstrationWorkloads() });
-  cluster = await ensureCluster(tables, "local", { kind: "kubeconfig", path: simulated.kubeconfigPath });
+  cluster = await ensureCluster({ tables, insert: insertByPut(tables), clock: () => NOW_MS, by: "ada", newUid: () => "" }, "local", {
+    kind: "kubeconfig",
+    path: simulated.kubeconfigPath,
+  });
   client = await connect(cluster, { clock: Date.now, trusted: ON_THIS_MACHINE });
 });
 afterEach(async () => {

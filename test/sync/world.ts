@@ -3,8 +3,8 @@ import type { AutoscalerRecord, ClusterRecord, ScaleEventRecord } from "../../li
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { putAutoscaler } from "../../lib/store/autoscalers.ts";
+import { eventsOfCluster } from "../../lib/store/cluster-events.ts";
 import { putCluster } from "../../lib/store/clusters.ts";
-import { eventsOfCluster } from "../../lib/store/events.ts";
 import { type Head, readHead } from "../../lib/store/head.ts";
 import { insertByPut } from "../../lib/store/history-put.ts";
 import type { Tables } from "../../lib/store/tables.ts";

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import type { Desk } from "../../lib/service/desk.ts";
+import { gathered } from "../../lib/service/gathered.ts";
+import { openService } from "../../lib/service/open.ts";
+import { DAY_MS } from "../../lib/store/events.ts";
+import { insertByPut } from "../../lib/store/history-put.ts";
+import { startMemory } from "../contracts/engines.ts";
+import { around } from "../contracts/faults.ts";
+import { testTables } from "../sync/world.ts";
+import { hpa } from "./world/manifests.ts";
+import { recordOf } from "./world/shop.ts";
+import { storeEvents } from "./world/synced.ts";
+
+const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
+const CONNECTION = { kind: "kubeconfig", path: "none" } as const;
+
+/** A desk whose clock stands at an instant, and which counts its queries. */
+const desks = async () => {
+  const engine = await startMemory();
+  let queries = 0;
+  const client = around(engine.client, async (command, send) => {
+    if (command === "QueryCommand") queries++;
+    return send();
+  });
+  const at = (nowMs: number): Desk => {
+    const tables = testTables(client, engine.tables, () => nowMs);
+    return { tables, insert: insertByPut(tables), clock: () => nowMs, by: "ada", newUid: () => `uid-${nowMs}` };
+  };
+  return {
+    at,
+    queriesOf: async (work: () => Promise<unknown>): Promise<number> => {
+      const before = queries;
+      await work();
+      return queries - before;
+    },
+  };
+};
+
+const added = async (desk: Desk): Promise<void> => {
+  const service = openService(desk);
+  await service.addCluster({ name: "eu-1", connection: CONNECTION });
+  await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster: "eu-1", dryRun: false });
+  await storeEvents(desk.insert, await recordOf(desk, "web"), desk.clock(), [[0, 2, 4]]);
+};
+
+const all = (desk: Desk, sinceMs?: number) => gathered(openService(desk).events(sinceMs === undefined ? {} : { sinceMs }));
+
+describe("events of all that is kept", () => {
+  it("ask no day before a cluster was added", async () => {
+    const { at, queriesOf } = await desks();
+    await added(at(NOW_MS - 10 * DAY_MS));
+    const now = at(NOW_MS);
+    // The clusters, the first change, and eleven days.
+    expect(await queriesOf(async () => expect(await all(now)).toHaveLength(1))).toBe(13);
+    expect(await queriesOf(async () => expect(await all(now, NOW_MS - DAY_MS)).toEqual([]))).toBe(3);
+  });
+
+  it("are found from before a cluster was removed and added again", async () => {
+    const { at } = await desks();
+    await added(at(NOW_MS - 30 * DAY_MS));
+    const later = openService(at(NOW_MS - 20 * DAY_MS));
+    await later.delete({ name: "web" });
+    await later.removeCluster("eu-1");
+    await added(at(NOW_MS - 10 * DAY_MS));
+    expect(await all(at(NOW_MS))).toHaveLength(2);
+  });
+
+  it("are asked for day by day where the history no longer says when a cluster was added", async () => {
+    const { at, queriesOf } = await desks();
+    await added(at(NOW_MS - 500 * DAY_MS));
+    const now = at(NOW_MS);
+    await openService(now).pauseCluster("eu-1");
+    expect(await queriesOf(() => all(now))).toBeGreaterThan(390);
+  });
+});
