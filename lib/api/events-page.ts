@@ -17,11 +17,11 @@ const PLACE = z.strictObject({
 });
 type Place = z.infer<typeof PLACE>;
 
-/** Days of many clusters that are looked through before the time is looked at: each costs a request per cluster, whether it has events or not. */
-const STRETCH_MS = 4 * DAY_MS;
+/** Days of many clusters that are looked through before the time is looked at: each costs a request per cluster, whether it has events or not. Twice as many after each look: no step is much longer than all before it. */
+const FIRST_STRETCH_MS = 4 * DAY_MS;
 
 /**
- * One page of the scale events. Where those of a fleet are asked for, a stretch of a few days is looked through at a time, so that a fleet of any size in which little happens is answered in
+ * One page of the scale events. Where those of a fleet are asked for, a stretch of days is looked through at a time, so that a fleet of any size in which little happens is answered in
  * bounded time; a page may then be empty and still not be the last.
  */
 export const eventsPage = async (service: Reading, query: EventQuery, token: string | undefined, edge: Edge): Promise<Reply> => {
@@ -48,8 +48,8 @@ const filled = async (service: Reading, query: EventQuery, place: Place, page: P
   let { fromMs, after } = place;
   const { untilMs } = place;
   const { asked, isWanted } = sifted(query);
-  for (;;) {
-    const endMs = query.name === undefined ? Math.min(untilMs, fromMs + STRETCH_MS) : untilMs;
+  for (let stretchMs = FIRST_STRETCH_MS; ; stretchMs *= 2) {
+    const endMs = query.name === undefined ? Math.min(untilMs, fromMs + stretchMs) : untilMs;
     const stretch = { ...asked, sinceMs: fromMs, untilMs: endMs, ...(after && { after }) };
     const left = await page.fill(service.events(stretch), placeOf, isWanted);
     if (left) return { untilMs, fromMs, after: left };
