@@ -48,6 +48,8 @@ export const EVENTS = z.strictObject({
   page: page.exactOptional(),
 });
 export const NOTHING = z.strictObject({});
+/** Names of labels, by blanks or commas. */
+export const SERIES = z.strictObject({ labels: text(TEXT_CHARACTERS_MAX).exactOptional() });
 export const PAGED = z.strictObject({ page: page.exactOptional() });
 export const NAMED = z.strictObject({ name: label });
 /** A partition as CLUSTER/PARTITION. */

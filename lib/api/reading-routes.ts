@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
+import { labelNames } from "../service/labels-info.ts";
 import type { AutoscalerPlace, EventQuery, Reading } from "../service/service.ts";
 import { eventsPage } from "./events-page.ts";
 import { json, type Reply } from "./exchange.ts";
-import { ASKED, ASKED_AT, EVENTS, FILTER, NAMED, NOTHING, PAGED, PARTITION } from "./inputs.ts";
+import { ASKED, ASKED_AT, EVENTS, FILTER, NAMED, NOTHING, PAGED, PARTITION, SERIES } from "./inputs.ts";
 import { placeIn } from "./page-place.ts";
 import { pageToken } from "./page-token.ts";
 import { Page } from "./pages.ts";
@@ -55,7 +56,7 @@ export const READING_ROUTES: Readonly<Record<keyof Reading, Route<Reading>>> = {
   events: asking("lists scale events, oldest first, a page at a time", EVENTS, (service, { page: token, since, until, ...query }, edge) =>
     eventsPage(service, { ...query, ...timesOf(since, until) }, token, edge),
   ),
-  series: asking("the series of every autoscaler", NOTHING, async (service) => json(seriesJson(await service.series()))),
+  series: asking("the series of every autoscaler", SERIES, async (service, { labels }) => json(seriesJson(await service.series(labelNames(labels))))),
   clusters: asking("lists clusters, a page at a time", PAGED, (service, { page: token }, edge) =>
     listed(
       {
@@ -76,7 +77,7 @@ export const READING_ROUTES: Readonly<Record<keyof Reading, Route<Reading>>> = {
 };
 
 /** No verb of its own: the series in the words of scrapers. */
-export const METRICS_ROUTE: Route<Reading> = asking("the series of every autoscaler as OpenMetrics text", NOTHING, async (service) => ({
+export const METRICS_ROUTE: Route<Reading> = asking("the series of every autoscaler as OpenMetrics text", SERIES, async (service, { labels }) => ({
   type: OPEN_METRICS_TYPE,
-  text: openMetricsText(await service.series()),
+  text: openMetricsText(await service.series(labelNames(labels))),
 }));

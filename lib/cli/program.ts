@@ -7,7 +7,7 @@ import { type EventsOptions, events } from "./commands/events.ts";
 import * as fleet from "./commands/fleet.ts";
 import { type GetOptions, get } from "./commands/get.ts";
 import * as partition from "./commands/partition.ts";
-import { series } from "./commands/series.ts";
+import { type SeriesOptions, series } from "./commands/series.ts";
 import type { Printer, Session } from "./io.ts";
 import { manifests } from "./manifest-commands.ts";
 import type { PlaceOptions } from "./place.ts";
@@ -83,7 +83,8 @@ const reading = (root: Command, run: Run): void => {
     );
   on(root.command("series"))
     .description("what every autoscaler measures and decides, as OpenMetrics text")
-    .action((options: Where) => run(options, series));
+    .option("--labels <names>", "labels that wpa_controller_labels_info carries")
+    .action((options: SeriesOptions & Where) => run(options, (session, printer) => series(session, printer, options)));
 };
 
 const editing = (root: Command, run: Run, io: Parameters<typeof apply>[3]): void => {

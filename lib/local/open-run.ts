@@ -64,7 +64,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const store = localTables(deskClient, clock.now);
   const desk: Desk = { tables: store, insert: insertByPut(store), clock: clock.now, by: person(), newUid: randomUUID };
   const service = openService(desk);
-  const series = await startSeriesServer(async () => openMetricsText(await service.series()), options.metricsPort);
+  const series = await startSeriesServer(async (labels) => openMetricsText(await service.series(labels)), options.metricsPort);
   closer.add(series.close);
   const cluster = await ensureCluster(desk, world.name, world.connection);
   // A kubeconfig that cannot be used is told now; and the large library that reads it is loaded before the first sync.

@@ -21,7 +21,10 @@ const reading = (ask: Ask): Reading => {
     describe: (asked) => look(READING_PATHS.describe, askedOf(asked)),
     explain: (asked, atMs) => look(READING_PATHS.explain, { ...askedOf(asked), at: timeText(atMs) }),
     events: (query) => events(look, query),
-    series: async () => seriesOf({ families: listIn(READING_PATHS.series, await look<SeriesJson>(READING_PATHS.series), "families") }),
+    series: async (labels = []) => {
+      const fields = { labels: labels.length > 0 ? labels.join(",") : undefined };
+      return seriesOf({ families: listIn(READING_PATHS.series, await look<SeriesJson>(READING_PATHS.series, fields), "families") });
+    },
     clusters: (after) => listed<ClusterView>(look, READING_PATHS.clusters, {}, after === undefined ? undefined : pageToken({}, { name: after })),
     cluster: (name) => look(READING_PATHS.cluster, { name }),
     partition: (name) => look(READING_PATHS.partition, { name }),

@@ -16,6 +16,7 @@ const WPA_HELP: Readonly<Record<string, string>> = {
   dry_run: "1 in a dry run",
   scaling_active: "1 while the condition ScalingActive is true",
   conditions: "1 while the condition that the label names is true",
+  labels_info: "Always 1: the chosen labels of the autoscaler, to join on",
   lifecycle_control_status: "1 while the monitor blocks every scale",
 };
 

@@ -2,6 +2,7 @@ import type { GaugeWrite } from "../model/decision.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
 import { ACTIVE_HELP, CURRENT_HELP, DESIRED_HELP, wpaHelp } from "../report/series-words.ts";
 import { autoscalerView, type Known } from "./autoscaler-view.ts";
+import { chosenLabels } from "./labels-info.ts";
 import type { Totals } from "./scaled-totals.ts";
 import type { AutoscalerState, AutoscalerView } from "./views.ts";
 
@@ -17,9 +18,10 @@ const INCREMENT = /_total$/;
 const DECIDED: ReadonlySet<AutoscalerState> = new Set(["active", "held", "limited"]);
 
 /** Every series of one autoscaler, as its newest evaluation left them; what that did not write, or took away, is absent (watermark.md 2.15). */
-export const seriesOf = (known: Known, totals: Totals): readonly Told[] => {
+export const seriesOf = (known: Known, totals: Totals, labels: readonly string[] = []): readonly Told[] => {
   const view = autoscalerView(known);
-  return [...genericSeries(view), ...(isCounted(known) ? watermarkSeries(view, known.evaluated?.evaluation.gauges ?? [], totals) : [])];
+  if (!isCounted(known)) return genericSeries(view);
+  return [...genericSeries(view), ...watermarkSeries(view, known.evaluated?.evaluation.gauges ?? [], totals), labelsInfo(known, view, labels)];
 };
 
 /** True where the series of the watermark rules are told, which count every scale there was. */
@@ -62,6 +64,13 @@ const baseLabels = ({ cluster, namespace, name, target }: AutoscalerView): Reado
   target_name: target?.name ?? "",
   namespace,
 });
+
+/** Always 1, to join other series on what the labels of the autoscaler say (watermark.md 2.15). */
+const labelsInfo = ({ record }: Known, { cluster, namespace, name }: AutoscalerView, names: readonly string[]): Told => {
+  const labels = { cluster, wpa_name: name, wpa_namespace: namespace, resource_namespace: namespace, namespace };
+  const chosen = chosenLabels(record, names, labels);
+  return { name: `${WPA_PREFIX}labels_info`, type: "gauge", help: wpaHelp("labels_info"), labels: { ...labels, ...chosen }, value: 1 };
+};
 
 /** A monitor has the name of its autoscaler; the series about it names no workload. */
 const monitorLabels = ({ cluster, namespace, name }: AutoscalerView): Readonly<Record<string, string>> => ({

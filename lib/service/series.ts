@@ -16,9 +16,9 @@ import { isCounted, seriesOf, type Told } from "./series-of.ts";
  * Reads the series of every autoscaler from the newest journal. What was read of history is remembered from one call to the next, so that a scrape reads only what came since. A
  * cluster or an autoscaler that cannot be read is left out; it never hides the others.
  */
-export const seriesReader = (desk: ReadingDesk): (() => Promise<readonly MetricFamily[]>) => {
+export const seriesReader = (desk: ReadingDesk): ((labels?: readonly string[]) => Promise<readonly MetricFamily[]>) => {
   let remembered: ReadonlyMap<ClusterName, Folded> = new Map();
-  return async () => {
+  return async (labels = []) => {
     // One instant for the whole answer, earlier than everything that is read for it.
     const nowMs = desk.clock();
     const still: ReadingDesk = { ...desk, clock: () => nowMs };
@@ -28,7 +28,7 @@ export const seriesReader = (desk: ReadingDesk): (() => Promise<readonly MetricF
     for await (const item of listClusters(desk.tables)) {
       if (item.kind === "unreadable") continue;
       const one = await clusterSeries(still, item.record, fleet, remembered.get(item.record.name) ?? NOTHING_FOLDED);
-      told.push(...one.told);
+      told.push(...one.known.flatMap((known) => seriesOf(known, one.totals.get(known.record.uid) ?? NO_TOTALS, labels)));
       folded.set(item.record.name, one.folded);
     }
     remembered = folded;
@@ -41,7 +41,7 @@ const clusterSeries = async (
   cluster: ClusterRecord,
   fleet: FleetRecord,
   before: Folded,
-): Promise<{ readonly told: readonly Told[]; readonly folded: Folded }> => {
+): Promise<{ readonly known: readonly Known[]; readonly totals: Folded["totals"]; readonly folded: Folded }> => {
   const { tables } = desk;
   const nowMs = desk.clock();
   const records: AutoscalerRecord[] = [];
@@ -59,7 +59,7 @@ const clusterSeries = async (
   const { totals, folded } = fresh.some(isCounted)
     ? await scaledTotals(tables, cluster.name, before, { heads, oldestMs, nowMs })
     : { totals: NOTHING_FOLDED.totals, folded: before };
-  return { told: fresh.flatMap((known) => seriesOf(known, totals.get(known.record.uid) ?? NO_TOTALS)), folded };
+  return { known: fresh, totals, folded };
 };
 
 /** Prometheus takes a series that is absent for one that ended, and one that is told for the truth of this moment: what is old is not told. */

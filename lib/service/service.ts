@@ -14,8 +14,8 @@ export interface Reading {
   explain(asked: Asked, atMs?: number): Promise<Explanation>;
   /** Oldest first. */
   events(query: EventQuery): AsyncIterable<EventView>;
-  /** Every series of every autoscaler, as the newest syncs left them. */
-  series(): Promise<readonly MetricFamily[]>;
+  /** Every series of every autoscaler, as the newest syncs left them; `labels_info` carries the labels of these names. */
+  series(labels?: readonly string[]): Promise<readonly MetricFamily[]>;
 
   /** In order of name. */
   clusters(after?: string): AsyncIterable<ClusterView>;

@@ -7,7 +7,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-const started = async (read: () => Promise<string>, port = 0): Promise<string> => {
+const started = async (read: Parameters<typeof startSeriesServer>[0], port = 0): Promise<string> => {
   server = await startSeriesServer(read, port);
   return server.url;
 };
@@ -21,6 +21,15 @@ describe("startSeriesServer()", () => {
     expect([first.status, first.headers.get("content-type")]).toEqual([200, "application/openmetrics-text; version=1.0.0; charset=utf-8"]);
     expect(await first.text()).toBe("# scrape 1\n# EOF\n");
     expect(await (await fetch(`${url}?name[]=x`)).text()).toBe("# scrape 2\n# EOF\n");
+  });
+
+  it("passes the labels on that the scrape names", async () => {
+    const url = await started(async (labels) => `# ${JSON.stringify(labels)}\n# EOF\n`);
+    const named = async (query: string) => (await fetch(`${url}${query}`)).text();
+    expect(await named("?labels=team,tier")).toBe('# ["team","tier"]\n# EOF\n');
+    expect(await named("?labels=team%20tier")).toBe('# ["team","tier"]\n# EOF\n');
+    expect(await named("?labels=")).toBe("# []\n# EOF\n");
+    expect(await named("")).toBe("# []\n# EOF\n");
   });
 
   it("answers HEAD without the text, but with its length", async () => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { ParsedFamily } from "../report/open-metrics-parser.ts";
+import { openMetricsText } from "../../lib/report/open-metrics.ts";
+import { type ParsedFamily, parseOpenMetrics } from "../report/open-metrics-parser.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld, valueIn } from "./series-world.ts";
 
 const wpa = (name: string, more = ""): string => `apiVersion: datadoghq.com/v1alpha1
@@ -51,6 +52,7 @@ describe("series()", () => {
       "wpa_controller_dry_run gauge",
       "wpa_controller_high_watermak gauge",
       "wpa_controller_high_watermark gauge",
+      "wpa_controller_labels_info gauge",
       "wpa_controller_low_watermak gauge",
       "wpa_controller_low_watermark gauge",
       "wpa_controller_max_replicas gauge",
@@ -83,6 +85,18 @@ describe("series()", () => {
     for (const name of ["high_watermark", "high_watermak"]) expect(wpaValue(families, name, { metric_name: "lag" })).toBe(400_000);
     for (const name of ["low_watermark", "low_watermak"]) expect(wpaValue(families, name, { metric_name: "lag" })).toBe(150_000);
     expect(families.every(({ help }) => help.length > 10)).toBe(true);
+  });
+
+  it("tells the chosen labels to join on: empty where they are not carried, left out where no series can have them", async () => {
+    await begin({ web: 4 }, wpa("web").replace("namespace: shop", 'namespace: shop, labels: { team: checkout, "app.kubernetes.io/name": web }'));
+    world.milli = 2_000_000n;
+    await world.play(1);
+    const infoOf = (families: readonly ParsedFamily[]) => families.find(({ name }) => name === "wpa_controller_labels_info")?.samples;
+    const base = { cluster: "eu-1", wpa_name: "web", wpa_namespace: "shop", resource_namespace: "shop", namespace: "shop" };
+    const sample = (labels: object) => [{ name: "wpa_controller_labels_info", labels: { ...base, ...labels }, value: 1 }];
+    expect(infoOf(await world.scrape())).toEqual(sample({}));
+    const chosen = ["team", "tier", "app.kubernetes.io/name", "namespace"];
+    expect(infoOf(parseOpenMetrics(openMetricsText(await world.service.series(chosen))))).toEqual(sample({ team: "checkout", tier: "" }));
   });
 
   it("tells what the newest sync found, and counts what was scaled", async () => {
