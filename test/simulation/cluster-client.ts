@@ -1,7 +1,8 @@
 import type { ClusterClient, Observed, Watched } from "../../lib/cluster/port.ts";
-import type { ApiFailure } from "../../lib/model/observation.ts";
-import type { Effect, SimulatedCluster } from "./cluster.ts";
-import { observeNow } from "./observe.ts";
+import type { Answer, ApiFailure, RecommenderReply } from "../../lib/model/observation.ts";
+import type { TargetRef } from "../../lib/model/spec-governed.ts";
+import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
+import { observeNow, recommendationOf } from "./observe.ts";
 import type { Network, Process } from "./process.ts";
 
 const SILENT: ApiFailure = { code: 0, reason: "Timeout", message: "no answer in time" };
@@ -50,9 +51,25 @@ export const clusterClient = (
       execute: () => cluster.read(namespace, target),
       unclear: () => ({ kind: "failed", failure: SILENT }),
     }),
-  recommend: () => Promise.reject(new TypeError("no autoscaler of the simulation has a recommender")),
+  recommend: (_recommender, request, timeoutMs) =>
+    network.call<Answer<RecommenderReply>>(caller, {
+      kind: "recommend",
+      what: "ask the recommender",
+      timeoutMs,
+      lateMs: 0,
+      execute: () => ({ kind: "answered", items: recommendationOf(askedFor(cluster, request)) }),
+      unclear: ({ fault }) => ({ kind: "failed", failure: fault === "failed before" ? BROKEN : SILENT }),
+    }),
   close: () => {},
 });
+
+/** The workload that a question names. */
+const askedFor = (cluster: SimulatedCluster, request: unknown): Workload => {
+  const { namespace, ...target } = (request as { readonly targetRef: TargetRef & { readonly namespace: string } }).targetRef;
+  const found = cluster.at(namespace, target);
+  if (!found) throw new TypeError(`the recommender was asked for "${target.name}", which is not there`);
+  return found;
+};
 
 const unseen: Observed = {
   observation: {

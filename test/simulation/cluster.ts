@@ -16,6 +16,8 @@ export interface Workload {
   generation: number | undefined;
   /** What its metrics show in all; `LOAD_PER_POD` of it is the target of one pod. */
   load: number;
+  /** Another controller scales it as well. */
+  rival: boolean;
 }
 
 export const LOAD_PER_POD = 10;

@@ -10,7 +10,6 @@ export interface Environments {
 
 /** Clocks are ahead or behind by this at most, so that any two differ by twice as much. */
 export const SKEW_MAX_MS = 2_000;
-const WARM_MAX = 6;
 /** Chance that work goes to a new environment though a warm one is free, and that a clock is set anew before it works. */
 const NEW_CHANCE = 0.05;
 /** Chance that a clock is right: between such clocks runs of recommendations go on, and pages need no write. */
@@ -20,18 +19,28 @@ const RIGHT_CHANCE = 0.3;
 export const environments = (
   network: Network,
   faults: { readonly random: Random; readonly rate: () => number; readonly extreme: number },
-  options: { readonly parallel: number },
+  options: { readonly parallel: number; readonly warmMax: number },
 ): Environments => {
   const { random, rate, extreme } = faults;
   let made = 0;
   const all: Process[] = [];
   const skew = (): number => {
-    if (rate() === 0 || random.chance(RIGHT_CHANCE)) return 0;
+    if (rate() === 0) return 0;
+    if (extreme < 1 && random.chance(RIGHT_CHANCE)) return 0;
     return random.chance(extreme) ? random.pick([-SKEW_MAX_MS, SKEW_MAX_MS]) : random.int(-SKEW_MAX_MS, SKEW_MAX_MS);
   };
   const newProcess = (): Process => {
     const name = `env-${++made}`;
-    const process = { name, skewMs: skew(), pausedUntilMs: 0, alive: true, cache: warmCache(), busy: 0, onEnd: new Set<() => void>() };
+    const process = {
+      name,
+      skewMs: skew(),
+      pausedUntilMs: 0,
+      alive: true,
+      cache: warmCache(),
+      busy: 0,
+      endsMs: Number.POSITIVE_INFINITY,
+      onEnd: new Set<() => void>(),
+    };
     all.push(process);
     return process;
   };
@@ -39,7 +48,7 @@ export const environments = (
     all,
     take: () => {
       const warm = all.filter(({ alive, busy }) => alive && busy < options.parallel);
-      if (warm.length > WARM_MAX) {
+      if (warm.length > options.warmMax) {
         const surplus = warm.find(({ busy }) => busy === 0);
         if (surplus) network.end(surplus, "no longer needed");
       }

@@ -1,7 +1,7 @@
 import type { Random } from "./random.ts";
 
 /** What kind of call it is: faults are drawn more often where they are most interesting. */
-export type CallKind = "table" | "page" | "observe" | "read" | "put" | "queue";
+export type CallKind = "table" | "page" | "observe" | "recommend" | "read" | "put" | "queue";
 
 /**
  * What becomes of the request and its answer. `late`: no answer in time, and the request still takes effect some time later. `orphaned`: the same, and the process that sent it ends
@@ -21,18 +21,25 @@ export interface Fate {
   readonly after: Stall;
 }
 
-/** What happens to the process at this point: it stops for a while, or for ever. */
-export type Stall = { readonly kind: "none" } | { readonly kind: "crash" } | { readonly kind: "pause"; readonly ms: number };
+/** What happens to the process at this point: it stops for a while, for ever, or until just before the platform would end it. */
+export type Stall =
+  | { readonly kind: "none" }
+  | { readonly kind: "crash" }
+  | { readonly kind: "pause"; readonly ms: number }
+  | { readonly kind: "brink"; readonly leftMs: number };
 
 const NONE: Stall = { kind: "none" };
 const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
   table: ["throttled", "lost request", "lost answer", "failed before", "failed after", "late", "orphaned"],
   page: ["lost answer", "failed after", "late", "orphaned", "orphaned"],
   observe: ["lost request", "failed before", "throttled"],
+  recommend: ["lost request", "failed before"],
   read: ["lost request", "failed before"],
   put: ["lost request", "lost answer", "failed after", "late", "late", "orphaned"],
   queue: ["lost request", "lost answer", "failed before"],
 };
+const LAST_WORDS: readonly Fault[] = ["none", "lost answer", "late", "late", "orphaned"];
+
 /** How hard a seed is on its workers. */
 export interface Temper {
   readonly name: string;
@@ -41,30 +48,58 @@ export interface Temper {
   readonly putRate: number;
   /** The same of the write of a windows page, the last word before a release. */
   readonly pageRate: number;
+  /** Chance per workload and observation that it gives no metrics. */
+  readonly metricRate: number;
   /** Chances per call that the process crashes or stands still at it. */
   readonly stallRate: number;
   /** Share of late requests that are as late as can be, and of clocks that are as wrong as can be: limits are tested at their edge. */
   readonly extreme: number;
   /** Bounds of a pause. */
   readonly pauseMs: readonly [from: number, to: number];
+  /** Share of the pauses that last until just before the platform ends the process. */
+  readonly brink: number;
 }
 
-/** Requests that are as late as can be, clocks as far apart as can be, and processes that stand still just before a PUT. */
-export const AT_THE_EDGE: Temper = {
-  name: "at the edge",
-  rate: 0.01,
-  putRate: 0.4,
+const AT_THE_BRINK: Temper = {
+  name: "at the brink",
+  rate: 0.005,
+  putRate: 0.5,
   pageRate: 0.02,
-  stallRate: 0.025,
+  metricRate: 0.02,
+  stallRate: 0.05,
   extreme: 1,
-  pauseMs: [5_000, 32_000],
+  pauseMs: [2_000, 16_000],
+  brink: 0.8,
 };
 
+/** A seed draws one of them. The last three look for edges: requests as late as can be, clocks as far apart as can be, and processes that stand still just before a PUT. */
 export const TEMPERS: readonly Temper[] = [
-  { name: "light", rate: 0.003, putRate: 0.03, pageRate: 0.003, stallRate: 0.001, extreme: 0.4, pauseMs: [100, 40_000] },
-  { name: "ordinary", rate: 0.01, putRate: 0.1, pageRate: 0.02, stallRate: 0.004, extreme: 0.4, pauseMs: [100, 20_000] },
-  { name: "heavy", rate: 0.04, putRate: 0.3, pageRate: 0.04, stallRate: 0.02, extreme: 0.4, pauseMs: [100, 40_000] },
-  AT_THE_EDGE,
+  { name: "light", rate: 0.003, putRate: 0.03, pageRate: 0.003, metricRate: 0.006, stallRate: 0.001, extreme: 0.4, pauseMs: [100, 60_000], brink: 0 },
+  {
+    name: "ordinary",
+    rate: 0.01,
+    putRate: 0.1,
+    pageRate: 0.02,
+    metricRate: 0.02,
+    stallRate: 0.004,
+    extreme: 0.4,
+    pauseMs: [100, 20_000],
+    brink: 0.1,
+  },
+  { name: "heavy", rate: 0.04, putRate: 0.3, pageRate: 0.06, metricRate: 0.1, stallRate: 0.02, extreme: 0.4, pauseMs: [100, 60_000], brink: 0.1 },
+  {
+    name: "at the edge",
+    rate: 0.01,
+    putRate: 0.4,
+    pageRate: 0.06,
+    metricRate: 0.04,
+    stallRate: 0.025,
+    extreme: 1,
+    pauseMs: [5_000, 60_000],
+    brink: 0,
+  },
+  AT_THE_BRINK,
+  AT_THE_BRINK,
 ];
 
 export interface Fates {
@@ -86,8 +121,8 @@ export const faultyFates = (random: Random, temper: Temper, stop: () => boolean)
     next: (kind) => {
       if (stop()) return calm.next(kind);
       const rates = ratesOf(temper, kind);
-      const fault = random.chance(rates.fault) ? random.pick(FAULTS[kind]) : "none";
       const before = random.chance(rates.before) ? stall(random, temper) : NONE;
+      const fault = faultOf(random, kind, rates.fault, before);
       const after = random.chance(rates.after) ? stall(random, temper) : NONE;
       const lateness = random.chance(temper.extreme) ? 1 : random.real();
       return { fault, ...latency(random, kind), lateness, before, after };
@@ -95,7 +130,14 @@ export const faultyFates = (random: Random, temper: Temper, stop: () => boolean)
   };
 };
 
-const ratesOf = ({ rate, putRate, pageRate, stallRate }: Temper, kind: CallKind): { fault: number; before: number; after: number } => {
+/** What is sent in the last moment of a life is often the last that is heard of it. */
+const faultOf = (random: Random, kind: CallKind, rate: number, before: Stall): Fault => {
+  if (before.kind === "brink") return random.pick(LAST_WORDS);
+  return random.chance(rate) ? random.pick(FAULTS[kind]) : "none";
+};
+
+const ratesOf = ({ rate, putRate, pageRate, metricRate, stallRate }: Temper, kind: CallKind): { fault: number; before: number; after: number } => {
+  if (kind === "recommend") return { fault: metricRate, before: stallRate, after: stallRate / 2 };
   if (kind === "put") return { fault: putRate, before: stallRate * PUT_STALLS, after: stallRate / 2 };
   return { fault: kind === "page" ? pageRate : rate, before: stallRate, after: stallRate / 2 };
 };
@@ -103,5 +145,10 @@ const ratesOf = ({ rate, putRate, pageRate, stallRate }: Temper, kind: CallKind)
 /** A process that stands still between its last look at the clock and its PUT is what deadlines are for. */
 const PUT_STALLS = 4;
 
-const stall = (random: Random, { pauseMs: [from, to] }: Temper): Stall =>
-  random.chance(1 / 4) ? { kind: "crash" } : { kind: "pause", ms: random.int(from, to) };
+/** Time that a process on the brink has left: enough for a request to go out. */
+const BRINK_MS = 400;
+
+const stall = (random: Random, { pauseMs: [from, to], brink }: Temper): Stall => {
+  if (random.chance(1 / 4)) return { kind: "crash" };
+  return random.chance(brink) ? { kind: "brink", leftMs: random.int(1, BRINK_MS) } : { kind: "pause", ms: random.int(from, to) };
+};

@@ -12,6 +12,10 @@ export interface Invocation {
   over: boolean;
   /** Epoch that the table gave to its claim, whether or not it was told. */
   epoch: number | undefined;
+  /** When that was, as the world counts (watch/stops.ts). */
+  claimedAt: number;
+  /** Workloads where its observation saw another controller, by name of the target. */
+  readonly rivals: Set<string>;
   /** Uid of what it watches, by namespace and name. */
   readonly uids: Map<string, string>;
   /** By uid: what it decided. */

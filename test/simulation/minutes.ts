@@ -1,3 +1,4 @@
+import { plannedTime } from "../../lib/sync/plan.ts";
 import { schedule } from "../../lib/sync/schedule.ts";
 import type { Process } from "./process.ts";
 import type { SimulatedQueue } from "./queue.ts";
@@ -22,7 +23,8 @@ export const planMinutes = (stage: Stage, untilMs: number, queue: SimulatedQueue
     scheduler.resumed();
   };
   const call = (minute: number): void => {
-    if (random.chance(rate() / 2)) return;
+    // Nothing is lost of what is due after the faults.
+    if (random.chance(rate(plannedTime(nowMs(), false).fromMs) / 2)) return;
     const lateMs = random.chance(rate() * 5) ? random.int(0, MINUTE_MS) : 0;
     scheduler.at(nowMs() + lateMs, () => plan(minute));
     if (random.chance(rate())) scheduler.at(nowMs() + lateMs + random.int(0, MINUTE_MS), () => plan(minute));

@@ -1,6 +1,6 @@
 import type { Observed, Watched } from "../../lib/cluster/port.ts";
 import { type LabelIndex, labelIndex } from "../../lib/model/label-index.ts";
-import type { Answer, ApiFailure, ExternalMetricValue, MetricAnswers, Pod, PodMetrics } from "../../lib/model/observation.ts";
+import type { Answer, ApiFailure, ExternalMetricValue, MetricAnswers, Pod, PodMetrics, RecommenderReply } from "../../lib/model/observation.ts";
 import { queryKey, questions } from "../../lib/model/query.ts";
 import { LOAD_PER_POD, type SimulatedCluster, type Workload } from "./cluster.ts";
 
@@ -46,7 +46,8 @@ const observedOf = (cluster: SimulatedCluster, { namespace, spec }: Watched, now
     external: new Map(asked.external.map((query) => [queryKey(query), answered([value])])),
     ...(asked.podMetrics && { resource: answered(now.listsOf(namespace).metrics) }),
   };
-  return { observation: { scale, pods: asked.pods ? now.listsOf(namespace).pods : NO_PODS, answers, others: [] }, rivals: [] };
+  const observation = { scale, pods: asked.pods ? now.listsOf(namespace).pods : NO_PODS, answers, others: [] };
+  return { observation, rivals: workload?.rival ? [{ kind: "ScaledObject", name: "another" }] : [] };
 };
 
 const HOUR_MS = 3_600_000;
@@ -92,3 +93,9 @@ const metricsOf = ({ target, load, replicas }: Workload, at: number, nowMs: numb
 
 /** Count of pods that a load asks for. */
 export const podsFor = (load: number): number => Math.ceil(load / LOAD_PER_POD);
+
+/** What a recommender answers that knows the load. */
+export const recommendationOf = ({ load }: Workload): RecommenderReply => {
+  const replicas = podsFor(load);
+  return { replicas, lowerBoundReplicas: replicas, upperBoundReplicas: replicas, observedValue: load, reason: "as the load is" };
+};

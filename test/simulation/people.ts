@@ -1,80 +1,133 @@
 import { isTidemarkError } from "../../lib/model/errors.ts";
 import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
 import { insertByPut } from "../../lib/store/history-put.ts";
 import type { Tables } from "../../lib/store/tables.ts";
+import type { Order } from "./orders.ts";
 import type { Process } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
 import type { PlannedAutoscaler, PlannedEdit } from "./timetable.ts";
+import type { Stops } from "./watch/stops.ts";
+import { SIMULATED_CONNECTION } from "./world.ts";
 
-export interface People {
+/** Somebody at the command line. */
+export interface Person {
   readonly edit: (autoscaler: PlannedAutoscaler, edit: PlannedEdit) => void;
+  readonly order: (order: Order) => void;
   /** True when everything that was asked for is done. */
   readonly idle: () => boolean;
 }
 
 const RETRY_MS = 1_000;
 
-/** A person at the command line: one edit after the other, each again until it is done, in a new process where the last one died. */
-export const newPeople = (world: {
+interface World {
   readonly scheduler: Scheduler;
   readonly story: Story;
   readonly newProcess: (name: string) => Process;
   readonly tablesOf: (process: Process) => Tables;
-}): People => {
-  const { scheduler, story } = world;
-  const waiting: (() => Promise<void>)[] = [];
+  /** Told when an edit is about to be made, and when it is done. */
+  readonly stops: Stops;
+}
+
+/** One command, as often as it is tried. */
+interface Deed {
+  readonly words: string;
+  readonly perform: (service: Service, clock: () => number) => Promise<unknown>;
+  readonly begin: () => void;
+  readonly done: () => void;
+}
+
+/** A person does one thing after the other, each again until it is done, in a new process where the last one died. */
+export const newPerson = (world: World, name: string): Person => {
+  const { scheduler, story, stops } = world;
+  const waiting: Deed[] = [];
   let uids = 0;
   let attempts = 0;
   let busy = false;
-  const perform = (process: Process, { cluster, namespace, name }: PlannedAutoscaler, edit: PlannedEdit): Promise<unknown> => {
+  const attempt = async (deed: Deed): Promise<void> => {
+    const process = world.newProcess(`${name}-${++attempts}`);
     const tables = world.tablesOf(process);
     const service = openService({ tables, insert: insertByPut(tables), clock: tables.clock, by: "a person", newUid: () => `uid-${name}-${++uids}` });
-    const asked = { cluster, namespace, name };
-    switch (edit.verb) {
-      case "apply":
-        return service.apply([{ file: "-", text: JSON.stringify(edit.manifest) }], { cluster, dryRun: false });
-      case "pause":
-        return service.pause(asked, tables.clock() + edit.forMs);
-      case "resume":
-        return service.resume(asked);
-      case "delete":
-        return service.delete(asked);
-    }
-  };
-  const next = (): void => {
-    const first = waiting[0];
-    busy = first !== undefined;
-    void first?.();
-  };
-  const attempt = (autoscaler: PlannedAutoscaler, edit: PlannedEdit) => async (): Promise<void> => {
-    const process = world.newProcess(`person-${++attempts}`);
-    const again = (): void => scheduler.at(scheduler.nowMs() + RETRY_MS, resumedNext);
     process.onEnd.add(again);
     try {
-      await perform(process, autoscaler, edit).catch(unlessGone);
-      story.tell(process.name, `${edit.verb} ${autoscaler.name}: done`);
+      deed.begin();
+      await deed.perform(service, tables.clock).catch(unlessGone);
+      story.tell(process.name, `${deed.words}: done`);
+      deed.done();
       waiting.shift();
       process.onEnd.clear();
       next();
     } catch (error) {
-      story.tell(process.name, `${edit.verb} ${autoscaler.name}: ${error instanceof Error ? error.message : String(error)}`);
+      story.tell(process.name, `${deed.words}: ${error instanceof Error ? error.message : String(error)}`);
       process.onEnd.clear();
       if (!isTidemarkError(error)) throw error;
       again();
     }
   };
-  const resumedNext = (): void => {
+  const next = (): void => {
+    const [first] = waiting;
+    busy = first !== undefined;
+    if (first) void attempt(first);
+  };
+  const again = (): void =>
+    scheduler.at(scheduler.nowMs() + RETRY_MS, () => {
+      next();
+      scheduler.resumed();
+    });
+  const ask = (deed: Deed): void => {
+    waiting.push(deed);
+    if (busy) return;
     next();
     scheduler.resumed();
   };
   return {
-    edit: (autoscaler, edit) => {
-      waiting.push(attempt(autoscaler, edit));
-      if (!busy) resumedNext();
-    },
+    edit: (autoscaler, edit) => ask(editDeed(autoscaler, edit, stops)),
+    order: (order) => ask({ words: wordsOf(order), perform: (service) => performOrder(service, order), begin: () => {}, done: () => {} }),
     idle: () => waiting.length === 0,
   };
+};
+
+const editDeed = ({ cluster, namespace, name }: PlannedAutoscaler, edit: PlannedEdit, stops: Stops): Deed => {
+  const asked = { cluster, namespace, name };
+  const words = `${edit.verb} ${name}`;
+  const stopped = { begin: () => {}, done: (): void => stops.stop(name, Number.POSITIVE_INFINITY) };
+  const goesOn = { begin: (): void => stops.goOn(name), done: () => {} };
+  switch (edit.verb) {
+    case "apply": {
+      const source = { file: "-", text: JSON.stringify(edit.manifest) };
+      return { words, perform: (service) => service.apply([source], { cluster, dryRun: false }), ...goesOn };
+    }
+    case "pause": {
+      let untilMs = 0;
+      const perform = (service: Service, clock: () => number): Promise<unknown> => {
+        untilMs = clock() + edit.forMs;
+        return service.pause(asked, untilMs);
+      };
+      return { words, perform, begin: () => {}, done: () => stops.stop(name, untilMs) };
+    }
+    case "resume":
+      return { words, perform: (service) => service.resume(asked), ...goesOn };
+    case "delete":
+      return { words, perform: (service) => service.delete(asked), ...stopped };
+  }
+};
+
+const wordsOf = (order: Order): string => ("cluster" in order ? `${order.verb} ${order.cluster}` : order.verb);
+
+const performOrder = (service: Service, order: Order): Promise<unknown> => {
+  switch (order.verb) {
+    case "freeze":
+      return service.freeze("to see what happens");
+    case "thaw":
+      return service.thaw();
+    case "pause cluster":
+      return service.pauseCluster(order.cluster);
+    case "resume cluster":
+      return service.resumeCluster(order.cluster);
+    case "divide":
+      return service.replaceCluster({ name: order.cluster, connection: SIMULATED_CONNECTION, partitions: order.partitions });
+  }
 };
 
 /** Somebody may have deleted it before, or this one in an attempt that died after its effect. */

@@ -1,24 +1,38 @@
 import { describe, expect, it } from "vitest";
 import { PLANTED } from "./planted/all.ts";
+import type { PlantedBug } from "./planted/planted.ts";
 import { play } from "./play.ts";
 
 /** More than any of them needs, so that a change of the code, which moves all draws, does not move it out of reach. */
-const SEEDS_MAX = 150;
+const SEEDS_MAX = 250;
 const PATIENCE_MS = 300_000;
 
-describe("a planted mistake is caught", () => {
+/** The first violation of a seed with a mistake in the code. */
+const caughtIn = async (seed: number, planted: PlantedBug) => (await play(seed, { faults: true, told: false, planted })).violation;
+
+/** The seed that is known to show it; where a change of the code moved all draws, the first that does. */
+const caughtFirst = async (planted: PlantedBug) => {
+  const known = await caughtIn(planted.seed, planted);
+  if (known) return known;
+  for (let seed = 0; seed < SEEDS_MAX; seed++) {
+    const violation = await caughtIn(seed, planted);
+    if (violation) return violation;
+  }
+  return undefined;
+};
+
+describe("a planted mistake is caught by the faults that every seed has", () => {
   it("for each row of the table, and three more", () => {
-    expect(PLANTED.length).toBeGreaterThanOrEqual(11);
+    expect(PLANTED).toHaveLength(13);
   });
 
-  it.each(PLANTED.map((planted) => [planted.leftOut, planted] as const))("left out: %s", { timeout: PATIENCE_MS }, async (_name, planted) => {
-    let caught: string | undefined;
-    for (let seed = 0; seed < SEEDS_MAX && caught === undefined; seed++) {
-      const { violation } = await play(seed, { faults: true, told: false, planted });
-      caught = violation?.invariant;
-    }
-    expect(planted.caughtBy).toContain(caught);
-  });
+  it.each(PLANTED.map((planted) => [planted.leftOut, planted.seed, planted] as const))(
+    "left out: %s (seed %i)",
+    { timeout: PATIENCE_MS },
+    async (_name, _seed, planted) => {
+      expect(planted.caughtBy).toContain((await caughtFirst(planted))?.invariant);
+    },
+  );
 });
 
 describe("without a mistake", () => {

@@ -62,9 +62,12 @@ export const newPlatform = (world: {
       startMs: scheduler.nowMs(),
       over: false,
       epoch: undefined,
+      claimedAt: 0,
+      rivals: new Set(),
       uids: new Map(),
       decided: new Map(),
     };
+    process.endsMs = Math.min(process.busy > 0 ? process.endsMs : Number.POSITIVE_INFINITY, invocation.startMs + world.lifeMs);
     process.busy++;
     const ended = (): void => {
       if (invocation.over) return;

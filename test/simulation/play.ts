@@ -6,10 +6,10 @@ import { warmCache } from "../../lib/sync/warm-cache.ts";
 import type { Effect } from "./cluster.ts";
 import { clusterClient } from "./cluster-client.ts";
 import { environments } from "./environments.ts";
-import type { Temper } from "./fates.ts";
 import type { Invocation } from "./invocation.ts";
+import { LONGEST_WINDOW_SECONDS } from "./manifests/bounds.ts";
 import { planMinutes } from "./minutes.ts";
-import { newPeople, type People } from "./people.ts";
+import { newPerson, type Person } from "./people.ts";
 import { newPlatform, type Platform, type Played } from "./platform.ts";
 import type { Process } from "./process.ts";
 import { simulatedQueue } from "./queue.ts";
@@ -19,9 +19,14 @@ import { FAULTS_MS, type Happening } from "./timetable.ts";
 import { watchEffect } from "./watch/effects.ts";
 import { watchEnd } from "./watch/history.ts";
 import type { Violation } from "./watch/ledger.ts";
+import { watchSent } from "./watch/stops.ts";
 
-/** After the faults: leases and deadlines run out, the longest window passes, and every limit lets the whole range be crossed. */
-const QUIET_MS = 300_000;
+/** What was under way when the faults ended comes to its end: leases, and intents whose deadline is over. */
+const UNDER_WAY_MS = 60_000;
+/** Once no window stands in the way, every limit lets the whole range be crossed in this time. */
+const CROSSING_MS = 90_000;
+/** Load is constant for so long, and then replicas are those of the run without faults. */
+const QUIET_MS = UNDER_WAY_MS + LONGEST_WINDOW_SECONDS * 1_000 + CROSSING_MS;
 
 /** A mistake planted on purpose: ports that are wrapped, or a platform that does not keep its promise. */
 export interface Planted {
@@ -29,8 +34,6 @@ export interface Planted {
   readonly leftOut: string;
   readonly ports?: (ports: SyncPorts, by: Invocation, client: ClusterClient) => SyncPorts;
   readonly platformEndsStalled?: false;
-  /** Plays every seed in this temper: one in which the edge that the mistake breaks is often reached. */
-  readonly temper?: Temper;
 }
 
 export interface PlayOptions {
@@ -51,14 +54,22 @@ export interface Outcome {
 
 /** Plays one seed from beginning to end, or to its first violation. */
 export const play = async (seed: number, { faults, told, planted }: PlayOptions): Promise<Outcome> => {
-  const stage = newStage(seed, { faults, told, temper: planted?.temper });
+  const stage = newStage(seed, { faults, told });
   const { scheduler, ledger, timetable } = stage;
   const platform = platformOf(stage, planted);
-  const people = newPeople({ scheduler, story: stage.story, newProcess, tablesOf: (process) => stage.tablesFor(process, undefined) });
-  for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, people, happening));
+  const everybody = {
+    scheduler,
+    story: stage.story,
+    newProcess,
+    tablesOf: (process: Process) => stage.tablesFor(process, undefined),
+    stops: ledger.stops,
+  };
+  const [owner, operator] = [newPerson(everybody, "owner"), newPerson(everybody, "operator")];
+  for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, owner, happening));
+  for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => operator.order(order));
   await scheduler.run(START_MS + FAULTS_MS + QUIET_MS, () => ledger.violation !== undefined);
   if (!ledger.violation) watchEnd(ledger);
-  if (!ledger.violation && !people.idle()) ledger.violate("nothing breaks", "an edit was never done");
+  if (!ledger.violation && !(owner.idle() && operator.idle())) ledger.violate("nothing breaks", "an edit was never done");
   const workloads = [...stage.clusters.values()].flatMap(({ name, workloads: inside }) =>
     [...inside].map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const),
   );
@@ -78,7 +89,7 @@ const platformOf = (stage: Stage, planted: Planted | undefined): Platform => {
     network,
     story,
     random,
-    environments: environments(network, { random, rate, extreme: stage.temper.extreme }, { parallel: stage.parallel }),
+    environments: environments(network, { random, rate, extreme: stage.temper.extreme }, stage),
     queue: () => queue,
     lifeMs: stage.timing.lifeMs,
     portsOf: (by) => portsOf(stage, by, planted),
@@ -93,7 +104,16 @@ const platformOf = (stage: Stage, planted: Planted | undefined): Platform => {
   return platform;
 };
 
-const newProcess = (name: string): Process => ({ name, skewMs: 0, pausedUntilMs: 0, alive: true, cache: warmCache(), busy: 0, onEnd: new Set() });
+const newProcess = (name: string): Process => ({
+  name,
+  skewMs: 0,
+  pausedUntilMs: 0,
+  alive: true,
+  cache: warmCache(),
+  busy: 0,
+  endsMs: Number.POSITIVE_INFINITY,
+  onEnd: new Set(),
+});
 
 /** What one invocation reaches: everything through the network, and all that it decides and does looked at. */
 const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): SyncPorts => {
@@ -106,14 +126,20 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
     watchEffect(ledger, by, made);
   };
   const client = clusterClient(network, by.process, cluster, { nowMs, effect, failing: () => failingNow(stage) });
-  const observe: ClusterClient["observe"] = (watched, limits) => {
+  const observe: ClusterClient["observe"] = async (watched, limits) => {
     for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
-    return client.observe(watched, limits);
+    const seen = await client.observe(watched, limits);
+    for (const { uid, spec } of watched) if (seen.observations.get(uid)?.rivals.length) by.rivals.add(spec.target.name);
+    return seen;
+  };
+  const putScale: ClusterClient["putScale"] = (write, timeoutMs) => {
+    watchSent(ledger, by, write, nowMs());
+    return client.putScale(write, timeoutMs);
   };
   const ports: SyncPorts = {
     tables,
     insert: stage.byStatement ? insertByStatement(tables) : insertByPut(tables),
-    connect: () => Promise.resolve({ ...client, observe }),
+    connect: () => Promise.resolve({ ...client, observe, putScale }),
     rules: SHARED_RULES,
     timing: stage.timing,
     cache: by.process.cache,
@@ -122,10 +148,10 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
   return { ...wrapped, rules: watchedRules(wrapped.rules, by, ledger, nowMs) };
 };
 
-const failingNow = ({ timetable, random, rate }: Stage): ReadonlySet<string> =>
-  rate() === 0 ? new Set() : new Set(timetable.autoscalers.filter(() => random.chance(rate() * 2)).map(({ name }) => name));
+const failingNow = ({ timetable, random, temper, rate }: Stage): ReadonlySet<string> =>
+  rate() === 0 ? new Set() : new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate)).map(({ name }) => name));
 
-const happen = ({ timetable, clusters, story }: Stage, people: People, happening: Happening): void => {
+const happen = ({ timetable, clusters, story }: Stage, owner: Person, happening: Happening): void => {
   const autoscaler = timetable.autoscalers[happening.workload];
   const cluster = autoscaler && clusters.get(autoscaler.cluster);
   const workload = autoscaler && cluster?.at(autoscaler.namespace, autoscaler.target);
@@ -133,11 +159,15 @@ const happen = ({ timetable, clusters, story }: Stage, people: People, happening
   const tell = (words: string): void => story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
   switch (happening.kind) {
     case "edit":
-      people.edit(autoscaler, happening.edit);
+      owner.edit(autoscaler, happening.edit);
       break;
     case "load":
       tell(`has a load of ${happening.load}`);
       workload.load = happening.load;
+      break;
+    case "rival":
+      tell(happening.there ? "has another controller" : "has no other controller any more");
+      workload.rival = happening.there;
       break;
     case "count":
       tell(happening.replicas === undefined ? "is touched by somebody" : `is set to ${happening.replicas} by somebody`);

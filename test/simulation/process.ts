@@ -13,6 +13,8 @@ export interface Process {
   readonly cache: WarmCache;
   /** Syncs under way in it. */
   busy: number;
+  /** When the platform ends it at the latest; nobody ends a person's. */
+  endsMs: number;
   /** Called once when it ends before its work is done. */
   readonly onEnd: Set<() => void>;
 }
@@ -53,10 +55,10 @@ export const newNetwork = (scheduler: Scheduler, fates: Fates, story: Story): Ne
   };
   const stalled = (process: Process, stall: Stall, what: string): void => {
     if (stall.kind === "crash") end(process, `crashed at ${what}`);
-    if (stall.kind === "pause") {
-      process.pausedUntilMs = Math.max(process.pausedUntilMs, scheduler.nowMs() + stall.ms);
-      story.tell(process.name, `stands still for ${stall.ms} ms at ${what}`);
-    }
+    const ms = stall.kind === "pause" ? stall.ms : stall.kind === "brink" ? process.endsMs - stall.leftMs - scheduler.nowMs() : 0;
+    if (ms <= 0 || ms === Number.POSITIVE_INFINITY) return;
+    process.pausedUntilMs = Math.max(process.pausedUntilMs, scheduler.nowMs() + ms);
+    story.tell(process.name, `stands still for ${ms} ms at ${what}`);
   };
   const settleAt = <Answer>(caller: Process, ms: number, fate: Fate, what: string, answer: () => Answer, settle: Settle<Answer>): void =>
     scheduler.at(ms, () => {

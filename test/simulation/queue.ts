@@ -12,8 +12,8 @@ export interface QueuedMessage {
 }
 
 export interface QueueFaults {
-  /** Chances that a message is dropped, delivered twice, or late. */
-  readonly rate: () => number;
+  /** Chance that a message that is due at an instant is dropped, delivered twice, or late. */
+  readonly rate: (dueMs: number) => number;
   readonly random: Random;
 }
 
@@ -39,7 +39,7 @@ export const simulatedQueue = (
     });
   const sent = (message: SyncMessage, visibleMs: number): void => {
     const { random } = faults;
-    const rate = faults.rate();
+    const rate = faults.rate(message.dueMs);
     if (random.chance(rate)) return;
     const queued = { message, received: 0, deleted: false };
     deliverAt(queued, visibleMs + random.int(0, 50) + (random.chance(rate * 2) ? random.int(0, LATE_MAX_MS) : 0));

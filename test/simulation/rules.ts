@@ -1,6 +1,7 @@
 import type { Rules, SpecReading } from "../../lib/sync/ports.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import type { Invocation } from "./invocation.ts";
+import { noteBreach } from "./watch/breaches.ts";
 import type { Ledger } from "./watch/ledger.ts";
 import { watchRecommendations } from "./watch/recommendations.ts";
 
@@ -27,6 +28,7 @@ export const watchedRules = (rules: Rules, by: Invocation, ledger: Ledger, nowMs
     const decided = { by, uid, input, decision, atMs: nowMs() };
     by.decided.set(uid, decided);
     watchRecommendations(ledger, decided);
+    noteBreach(ledger, decided);
     return decision;
   },
 });

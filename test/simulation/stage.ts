@@ -1,3 +1,4 @@
+import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/store/keys.ts";
 import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";
 import { memoryTables } from "../contracts/memory-engine.ts";
 import type { SimulatedCluster } from "./cluster.ts";
@@ -9,7 +10,7 @@ import { newScheduler, type Scheduler } from "./scheduler.ts";
 import { newStory, type Story } from "./story.ts";
 import { TABLE_NAMES, tablesOf } from "./tables.ts";
 import { FAULTS_MS, newTimetable, type Timetable } from "./timetable.ts";
-import { watchHead } from "./watch/head.ts";
+import { type Item, watchHead } from "./watch/head.ts";
 import { watchHistory } from "./watch/history.ts";
 import { type Ledger, newLedger } from "./watch/ledger.ts";
 import { clustersOf, fillTables } from "./world.ts";
@@ -27,13 +28,15 @@ export interface Stage {
   readonly timetable: Timetable;
   readonly timing: Timing;
   readonly temper: Temper;
-  /** Chance of a fault per call now; 0 once faults are over. */
-  readonly rate: () => number;
+  /** Chance of a fault per call now, or of what is done at another instant; 0 once faults are over. */
+  readonly rate: (atMs?: number) => number;
   readonly clusters: ReadonlyMap<string, SimulatedCluster>;
   /** Appends to history by statements, as on DynamoDB, or by puts, as on the embedded engine. */
   readonly byStatement: boolean;
   /** Syncs that one process may run at once. */
   readonly parallel: number;
+  /** Environments that are kept warm. */
+  readonly warmMax: number;
   readonly tablesFor: (process: Process, by: Invocation | undefined) => ReturnType<typeof tablesOf>;
 }
 
@@ -44,18 +47,17 @@ const timingOf = (random: Random): Timing => {
   return { ...DEFAULT_TIMING, lifeMs, leaseMs: random.pick([5_000, 10_000, lifeMs + DEFAULT_TIMING.clockDifferenceMs]) };
 };
 
-export const newStage = (seed: number, options: { readonly faults: boolean; readonly told: boolean; readonly temper: Temper | undefined }): Stage => {
+export const newStage = (seed: number, options: { readonly faults: boolean; readonly told: boolean }): Stage => {
   const settings = randomOf(seed, "settings");
   const random = randomOf(seed, options.faults ? "faults" : "jitter");
   const timetable = newTimetable(randomOf(seed, "timetable"));
   const timing = timingOf(settings);
-  const drawn = settings.pick(TEMPERS);
-  const temper = options.temper ?? drawn;
+  const temper = settings.pick(TEMPERS);
   const scheduler = newScheduler(START_MS);
   const { nowMs } = scheduler;
   const story = newStory(nowMs, START_MS, options.told);
   const ledger = newLedger(story.tell);
-  const calm = (): boolean => !options.faults || nowMs() >= START_MS + FAULTS_MS;
+  const calm = (atMs = nowMs()): boolean => !options.faults || atMs >= START_MS + FAULTS_MS;
   const network = newNetwork(scheduler, options.faults ? faultyFates(random, temper, calm) : calmFates(random), story);
   const tables = watchedTables(ledger);
   fillTables(timetable, START_MS, (command) => tables.execute(command, undefined));
@@ -70,13 +72,20 @@ export const newStage = (seed: number, options: { readonly faults: boolean; read
     timetable,
     timing,
     temper,
-    rate: () => (calm() ? 0 : temper.rate),
+    rate: (atMs) => (calm(atMs) ? 0 : temper.rate),
     clusters: clustersOf(timetable, nowMs),
     byStatement: settings.chance(1 / 2),
     parallel: settings.int(1, 2),
+    warmMax: settings.pick([2, 3, 6]),
     tablesFor: (process, by) =>
       tablesOf(network, process, { nowMs, random: random.real, token: () => `token-${++tokens}`, execute: (command) => tables.execute(command, by) }),
   };
+};
+
+/** The fleet, or one cluster. */
+const recordOf = (item: Item): string => {
+  const sk = item["sk"]?.S ?? "";
+  return sk.startsWith(CLUSTER_SK_PREFIX) ? `cluster ${sk.slice(CLUSTER_SK_PREFIX.length)}` : "fleet";
 };
 
 /** Tables of which every write that takes effect is looked at, together with who sent it. */
@@ -84,6 +93,7 @@ const watchedTables = (ledger: Ledger): { readonly execute: (command: unknown, b
   let writer: Invocation | undefined;
   const memory = memoryTables((table, before, after) => {
     if (table === TABLE_NAMES.historyTable) watchHistory(ledger, before, after);
+    else if (after?.["pk"]?.S === FLEET_PK) ledger.stops.recordWritten(recordOf(after), after);
     else if (after?.["sk"]?.S === "head") watchHead(ledger, { before, after, by: writer, read: readItem });
   });
   const readItem = (pk: string, sk: string) => memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);

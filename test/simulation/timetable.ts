@@ -1,5 +1,8 @@
-import { editedManifest, newManifest, PODS_MAX, SHAPES } from "./manifests.ts";
+import { PODS_MAX } from "./manifests/bounds.ts";
+import { editedManifest } from "./manifests/edited.ts";
+import { newManifest, rests, type Shape, shapesOf } from "./manifests/shapes.ts";
 import { podsFor } from "./observe.ts";
+import { type PlannedOrder, plannedOrders } from "./orders.ts";
 import type { Random } from "./random.ts";
 
 /** What the world does to itself, whatever fails: the same with faults and without. */
@@ -7,6 +10,8 @@ export interface Timetable {
   readonly clusters: readonly PlannedCluster[];
   readonly autoscalers: readonly PlannedAutoscaler[];
   readonly happenings: readonly Happening[];
+  /** What is done to whole clusters and to the fleet. */
+  readonly orders: readonly PlannedOrder[];
 }
 
 export interface PlannedCluster {
@@ -25,6 +30,7 @@ export interface PlannedAutoscaler {
   readonly counted: boolean;
   readonly replicas: number;
   readonly load: number;
+  readonly shape: Shape;
   readonly manifest: object;
 }
 
@@ -32,6 +38,8 @@ export interface PlannedAutoscaler {
 export type Happening = { readonly atMs: number; readonly workload: number } & (
   | { readonly kind: "load"; readonly load: number }
   | { readonly kind: "count"; readonly replicas: number | undefined }
+  /** Another controller begins to scale the workload, or stops. */
+  | { readonly kind: "rival"; readonly there: boolean }
   | { readonly kind: "edit"; readonly edit: PlannedEdit }
 );
 
@@ -46,6 +54,7 @@ const AUTOSCALERS = 20;
 const LOAD_CHANGES = 60;
 const COUNT_CHANGES = 10;
 const EDITS = 8;
+const RIVALS_MAX = 2;
 
 export const newTimetable = (random: Random): Timetable => {
   const clusters = [
@@ -53,37 +62,46 @@ export const newTimetable = (random: Random): Timetable => {
     { name: "eu-2", periodMs: 15_000, namespaces: ["shop"], divided: false },
     { name: "us-1", periodMs: 12_000, namespaces: ["shop", "pay"], divided: true },
   ];
-  const autoscalers = Array.from({ length: AUTOSCALERS }, (_, at) => plannedAutoscaler(random, at, clusters));
+  const shapes = shapesOf(random);
+  // Watermarks keep no recommendations: where a partition has nothing else, its page is not written while nothing happens.
+  const payShape = random.chance(1 / 2) ? "watermark" : undefined;
+  const autoscalers = Array.from({ length: AUTOSCALERS }, (_, at) => plannedAutoscaler(random, at, { clusters, shapes, payShape }));
   const happenings = [
-    ...Array.from({ length: LOAD_CHANGES }, () => loadChange(random)),
+    ...Array.from({ length: LOAD_CHANGES }, () => loadChange(random, autoscalers)),
     ...Array.from({ length: COUNT_CHANGES }, () => countChange(random)),
     ...Array.from({ length: EDITS }, () => edit(random, autoscalers)).flat(),
+    ...Array.from({ length: random.int(0, RIVALS_MAX) }, () => rival(random)).flat(),
     ...autoscalers.flatMap((planned, workload) => lastWords(random, planned, workload)),
   ];
-  return { clusters, autoscalers, happenings: happenings.sort((one, other) => one.atMs - other.atMs) };
+  const orders = plannedOrders(random, FAULTS_MS);
+  return { clusters, autoscalers, happenings: happenings.sort((one, other) => one.atMs - other.atMs), orders };
 };
 
-const plannedAutoscaler = (random: Random, at: number, clusters: readonly PlannedCluster[]): PlannedAutoscaler => {
-  const { name: cluster, namespaces } = clusters[at % clusters.length] ?? { name: "", namespaces: [""] };
+const plannedAutoscaler = (
+  random: Random,
+  at: number,
+  seed: { readonly clusters: readonly PlannedCluster[]; readonly shapes: readonly Shape[]; readonly payShape: Shape | undefined },
+): PlannedAutoscaler => {
+  const { name: cluster, namespaces } = seed.clusters[at % seed.clusters.length] ?? { name: "", namespaces: [""] };
   const namespace = random.pick(namespaces);
   const name = `app-${at}`;
   const counted = !random.chance(1 / 5);
   const target = counted ? { apiVersion: "apps/v1", kind: "Deployment", name } : { apiVersion: "games.example/v1", kind: "Fleet", name };
-  const shape = SHAPES[at % SHAPES.length] ?? "legacy";
+  const own = seed.shapes[at % seed.shapes.length] ?? "legacy";
+  const shape = namespace === "pay" ? (seed.payShape ?? own) : own;
   const manifest = newManifest(random, shape, { namespace, name, target });
-  return { cluster, namespace, name, target, counted, replicas: random.int(1, PODS_MAX), load: someLoad(random), manifest };
+  return { cluster, namespace, name, target, counted, replicas: random.int(1, PODS_MAX), load: someLoad(random, shape), shape, manifest };
 };
 
-const someLoad = (random: Random): number => random.int(5, 110);
+/** Of nothing at all, where the autoscaler can do with no pods. */
+const someLoad = (random: Random, shape: Shape): number => (rests(shape) && random.chance(1 / 3) ? 0 : random.int(5, 110));
 const someTime = (random: Random): number => random.int(0, FAULTS_MS - 60_000);
 const someWorkload = (random: Random): number => random.int(0, AUTOSCALERS - 1);
 
-const loadChange = (random: Random): Happening => ({
-  atMs: someTime(random),
-  workload: someWorkload(random),
-  kind: "load",
-  load: someLoad(random),
-});
+const loadChange = (random: Random, autoscalers: readonly PlannedAutoscaler[]): Happening => {
+  const workload = someWorkload(random);
+  return { atMs: someTime(random), workload, kind: "load", load: someLoad(random, autoscalers[workload]?.shape ?? "legacy") };
+};
 
 const countChange = (random: Random): Happening => ({
   atMs: someTime(random),
@@ -92,30 +110,45 @@ const countChange = (random: Random): Happening => ({
   replicas: random.chance(1 / 3) ? undefined : random.int(1, PODS_MAX + 2),
 });
 
+/** Another controller of the same workload, for a while: it scales as well. */
+const rival = (random: Random): readonly Happening[] => {
+  const workload = someWorkload(random);
+  const atMs = someTime(random);
+  const untilMs = Math.min(FAULTS_MS - 30_000, atMs + random.int(20_000, 90_000));
+  return [
+    { atMs, workload, kind: "rival", there: true },
+    { atMs: random.int(atMs, untilMs), workload, kind: "count", replicas: random.int(1, PODS_MAX) },
+    { atMs: untilMs, workload, kind: "rival", there: false },
+  ];
+};
+
 /** One edit by a person; what was deleted or paused comes back before the faults end. */
 const edit = (random: Random, autoscalers: readonly PlannedAutoscaler[]): readonly Happening[] => {
   const workload = someWorkload(random);
-  const manifest = autoscalers[workload]?.manifest ?? {};
+  const { manifest = {}, shape = "legacy" } = autoscalers[workload] ?? {};
   const atMs = someTime(random);
   const backMs = Math.min(FAULTS_MS - 30_000, atMs + random.int(10_000, 120_000));
   const one = (at: number, planned: PlannedEdit): Happening => ({ atMs: at, workload, kind: "edit", edit: planned });
   switch (random.pick(["apply", "apply", "pause", "pause for", "delete"] as const)) {
     case "apply":
-      return [one(atMs, { verb: "apply", manifest: editedManifest(random, manifest) })];
+      return [one(atMs, { verb: "apply", manifest: editedManifest(random, shape, manifest) })];
     case "pause":
       return [one(atMs, { verb: "pause", forMs: 3_600_000 }), one(backMs, { verb: "resume" })];
     case "pause for":
       return [one(atMs, { verb: "pause", forMs: random.int(15_000, 60_000) })];
     case "delete":
-      return [one(atMs, { verb: "delete" }), one(backMs, { verb: "apply", manifest })];
+      // A new autoscaler does not wake what another has put to rest (hpa.md 2.4 step 4).
+      return shape === "zero" ? [] : [one(atMs, { verb: "delete" }), one(backMs, { verb: "apply", manifest })];
   }
 };
 
 /** A load under which exactly one count is at rest, and every autoscaler there and awake. */
-const lastWords = (random: Random, { manifest }: PlannedAutoscaler, workload: number): readonly Happening[] => {
+const lastWords = (random: Random, { manifest, shape }: PlannedAutoscaler, workload: number): readonly Happening[] => {
   const atMs = FAULTS_MS - 20_000;
+  // Even, so that it is at rest under a modulo as well.
+  const pods = 2 * Math.ceil(podsFor(someLoad(random, shape)) / 2);
   return [
-    { atMs, workload, kind: "load", load: podsFor(someLoad(random)) * 10 },
+    { atMs, workload, kind: "load", load: pods * 10 },
     { atMs, workload, kind: "edit", edit: { verb: "apply", manifest } },
     { atMs: atMs + 1, workload, kind: "edit", edit: { verb: "resume" } },
   ];

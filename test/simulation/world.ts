@@ -29,6 +29,7 @@ const workloadOf = ({ cluster, namespace: inside, target, counted, replicas, loa
   resourceVersion: 100,
   generation: counted ? 1 : undefined,
   load,
+  rival: false,
 });
 
 /** Fills the state table with the clusters and autoscalers of a seed, as people had left it. */
@@ -43,9 +44,12 @@ export const fillTables = ({ clusters, autoscalers }: Timetable, startMs: number
   }
 };
 
+/** How the simulated clusters are reached: nobody connects. */
+export const SIMULATED_CONNECTION = { kind: "kubeconfig", path: "simulated" } as const;
+
 const clusterRecord = ({ name, periodMs, divided }: PlannedCluster): ClusterRecord => ({
   name: clusterName(name),
-  connection: { kind: "kubeconfig", path: "simulated" },
+  connection: SIMULATED_CONNECTION,
   syncPeriodMs: periodMs,
   partitions: divided
     ? [{ name: partitionName("default") }, { name: partitionName("pay"), namespaces: [namespace("pay")] }]

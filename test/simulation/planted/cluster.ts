@@ -4,7 +4,6 @@ import type { HistoryItem } from "../../../lib/store/history-port.ts";
 import { decodeIntent } from "../../../lib/store/intent-codec.ts";
 import { EVENT_SK_PREFIX } from "../../../lib/store/keys.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
-import { AT_THE_EDGE } from "../fates.ts";
 import type { Invocation } from "../invocation.ts";
 import { EVENT, ONE_EVENT, type PlantedBug } from "./planted.ts";
 import { withClient, withTables } from "./ports.ts";
@@ -12,7 +11,7 @@ import { withClient, withTables } from "./ports.ts";
 /** Workloads of open intents are read as soon as the claim is answered: before `nowMs` is. */
 const observedFirst: PlantedBug = {
   leftOut: "`nowMs` read before the observation",
-  temper: { ...AT_THE_EDGE, putRate: 0.6, stallRate: 0.06 },
+  seed: 4,
   caughtBy: [EVENT],
   ports: (ports, _by, client) => {
     const early = new Map<string, Promise<ScaleReading>>();
@@ -50,6 +49,7 @@ const observedFirst: PlantedBug = {
 /** A transport that sends a PUT again when it got no clear answer. */
 const repeats: PlantedBug = {
   leftOut: '"never repeats a PUT"',
+  seed: 0,
   caughtBy: [EVENT],
   ports: (ports) =>
     withClient(ports, (inner: ClusterClient) => ({
@@ -63,7 +63,7 @@ const repeats: PlantedBug = {
 
 const neverEnded: PlantedBug = {
   leftOut: "an end to a stalled process",
-  temper: AT_THE_EDGE,
+  seed: 3,
   caughtBy: [EVENT],
   platformEndsStalled: false,
 };
@@ -71,6 +71,7 @@ const neverEnded: PlantedBug = {
 /** Events carry the epoch of whoever settles. */
 const settlersEpoch: PlantedBug = {
   leftOut: "epoch of the intent in the event id",
+  seed: 0,
   caughtBy: [ONE_EVENT],
   ports: (ports, by) => ({ ...ports, insert: (items) => ports.insert(items.map((item) => renamed(item, by))) }),
 };

@@ -1,14 +1,15 @@
-import { GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { decodeIntent, encodeIntent } from "../../../lib/store/intent-codec.ts";
 import type { Process } from "../process.ts";
-import { EVENT, INTENT, LIMITS, ONE_EVENT, ONE_INTENT, type PlantedBug, WINDOWS } from "./planted.ts";
+import { EVENT, INTENT, LOST_WINDOWS, ONE_EVENT, ONE_INTENT, type PlantedBug } from "./planted.ts";
 import { withTables } from "./ports.ts";
 
 const tokens = new WeakMap<Process, string>();
 
 const tokenPerWorker: PlantedBug = {
   leftOut: "a token of its own per write (one per worker instead)",
-  caughtBy: [INTENT, ONE_INTENT],
+  seed: 2,
+  caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports, { process }) => {
     const token = tokens.get(process) ?? ports.tables.token();
     tokens.set(process, token);
@@ -20,6 +21,7 @@ const tokenPerWorker: PlantedBug = {
 /** Deadlines as the head gives them are long over; those that the writer goes by are as they were. */
 const noDeadline: PlantedBug = {
   leftOut: "the deadline at all",
+  seed: 2,
   caughtBy: [EVENT],
   ports: (ports) =>
     withTables(ports, {
@@ -37,10 +39,19 @@ const noDeadline: PlantedBug = {
     }),
 };
 
+/** Deadlines without the largest difference of two clocks, as their writer and everybody else goes by them. */
+const noClockDifference: PlantedBug = {
+  leftOut: "clock difference in the deadline",
+  seed: 66,
+  caughtBy: [EVENT],
+  ports: (ports) => ({ ...ports, timing: { ...ports.timing, clockDifferenceMs: 0 } }),
+};
+
 /** Page writes under no condition at all. */
 const noPageEpoch: PlantedBug = {
   leftOut: "page epoch",
-  caughtBy: [INTENT, WINDOWS, LIMITS],
+  seed: 0,
+  caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withTables(ports, {
       request: (command) =>
@@ -50,39 +61,35 @@ const noPageEpoch: PlantedBug = {
     }),
 };
 
-/** Pages that each process saw last, by key. */
-const seenPages = new WeakMap<Process, Map<string, object>>();
-
-/** After an unclean release a process goes by the page that it remembers, where it remembers one, in place of reading it strongly. */
-const trustingReads: PlantedBug = {
+/**
+ * After an unclean release an environment goes by the windows in its memory, where it has some, and need not write them: the head looks as if its last holder had closed it and
+ * had named them.
+ */
+const trustedMemory: PlantedBug = {
   leftOut: "strong reads after an unclean release",
-  caughtBy: [INTENT, WINDOWS, LIMITS],
-  ports: (ports, { process }) => {
-    const pages = seenPages.get(process) ?? new Map<string, object>();
-    seenPages.set(process, pages);
-    let unclean = false;
-    const tables = withTables(ports, {
+  seed: 0,
+  caughtBy: LOST_WINDOWS,
+  ports: (ports, { message }) =>
+    withTables(ports, {
       claimed: (head) => {
-        unclean = Number(head["releasedEpoch"]?.N) !== Number(head["epoch"]?.N) - 1;
-        return head;
+        const isClean = Number(head["releasedEpoch"]?.N) === Number(head["epoch"]?.N) - 1;
+        const pages = ports.cache.get(message)?.pages;
+        const [first] = pages ?? [];
+        if (isClean || !pages || !first) return head;
+        return {
+          ...head,
+          releasedEpoch: { N: String(Number(head["epoch"]?.N) - 1) },
+          pageGeneration: { N: String(first.generation) },
+          pages: { L: pages.map(({ epoch }) => ({ N: String(epoch) })) },
+        };
       },
-    });
-    const { client } = tables.tables;
-    const send = async (command: object): Promise<object> => {
-      const key = command instanceof GetItemCommand ? `${command.input.Key?.["pk"]?.S} ${command.input.Key?.["sk"]?.S}` : "";
-      const remembered = key.includes(" page#") ? pages.get(key) : undefined;
-      if (unclean && remembered) return remembered;
-      const answer = await client.send(command as GetItemCommand);
-      if (key.includes(" page#")) pages.set(key, answer);
-      return answer;
-    };
-    return { ...tables, tables: { ...tables.tables, client: { send: send as typeof client.send } } };
-  },
+    }),
 };
 
 /** Intents are stored whoever holds the head by now. */
 const noEpochCheck: PlantedBug = {
   leftOut: "the epoch check on storing an intent",
+  seed: 2,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports) =>
     withTables(ports, {
@@ -94,4 +101,4 @@ const noEpochCheck: PlantedBug = {
     }),
 };
 
-export const HEAD_BUGS: readonly PlantedBug[] = [tokenPerWorker, noDeadline, noPageEpoch, trustingReads, noEpochCheck];
+export const HEAD_BUGS: readonly PlantedBug[] = [tokenPerWorker, noClockDifference, noDeadline, noPageEpoch, trustedMemory, noEpochCheck];

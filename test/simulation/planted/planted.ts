@@ -3,6 +3,8 @@ import type { Invariant } from "../watch/ledger.ts";
 
 /** A mistake, the row of the table in docs/simulation.md that it stands for, and the invariants of which one must catch it. */
 export interface PlantedBug extends Planted {
+  /** First seed that shows it (first-seeds.ts finds it anew). */
+  readonly seed: number;
   readonly caughtBy: readonly Invariant[];
 }
 
@@ -12,3 +14,8 @@ export const ONE_EVENT: Invariant = "every intent ends in exactly one event";
 export const ONE_INTENT: Invariant = "at most one open intent per workload";
 export const LIMITS: Invariant = "per-period limits are never exceeded as seen from the cluster";
 export const WINDOWS: Invariant = "stabilization windows hold what was recommended, no more and no less";
+export const FORBIDDEN: Invariant = "forbidden windows are never cut short";
+export const BREACH: Invariant = "a breach must last, though workers die";
+
+/** What breaks when an autoscaler goes by windows that are not its own last ones. */
+export const LOST_WINDOWS: readonly Invariant[] = [INTENT, WINDOWS, LIMITS, FORBIDDEN, BREACH];

@@ -8,6 +8,7 @@ import { withTables } from "./ports.ts";
 /** The windows are told the time of the decision for that of the answer. */
 const dateAtIntent: PlantedBug = {
   leftOut: "the event dated after the answer (at the intent instead)",
+  seed: 0,
   caughtBy: [LIMITS, INTENT],
   ports: (ports) => {
     const decidedMs = new Map<string | undefined, number>();
@@ -48,6 +49,7 @@ const stored = new WeakMap<Invocation["process"], Map<string, Uint8Array | undef
 /** A page whose scales stay as they were is written with the recommendations that it had: the run that was there is then taken to go on. */
 const extendedUnrecorded: PlantedBug = {
   leftOut: "the record of a new run (the old one is extended)",
+  seed: 0,
   caughtBy: [WINDOWS],
   ports: (ports, { process }) => {
     const known = stored.get(process) ?? new Map<string, Uint8Array | undefined>();
@@ -70,6 +72,7 @@ const extendedUnrecorded: PlantedBug = {
 /** What is recommended is noted twice. */
 const countedTwice: PlantedBug = {
   leftOut: "one record per recommendation (they are counted twice)",
+  seed: 0,
   caughtBy: [WINDOWS],
   ports: (ports) => ({
     ...ports,

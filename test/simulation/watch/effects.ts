@@ -1,9 +1,12 @@
 import type { Effect } from "../cluster.ts";
 import type { Decided, Invocation } from "../invocation.ts";
+import { watchRest, watchSustained } from "./breaches.ts";
+import { CLOCK_ALLOWANCE_MS } from "./clocks.ts";
 import { watchForbidden } from "./forbidden.ts";
-import { CLOCK_ALLOWANCE_MS, type KnownEffect, type KnownIntent, type Ledger, listed } from "./ledger.ts";
-import { behaviorOf, watchLimits } from "./limits.ts";
+import { type KnownEffect, type KnownIntent, type Ledger, listed } from "./ledger.ts";
+import { watchFlaps, watchLimits, watchModulo, watchStep } from "./limits.ts";
 import { watchStabilization } from "./recommendations.ts";
+import { rulesOf } from "./rules-of.ts";
 
 const INTENT = "no PUT takes effect without an intent that every later holder counts";
 
@@ -18,14 +21,33 @@ export const watchEffect = (ledger: Ledger, by: Invocation, effect: Effect): voi
   }
   watchFence(ledger, known, named);
   const { intent, effects, decided } = known;
-  const { minReplicas, maxReplicas } = decided.input.spec;
-  if (to < minReplicas || to > maxReplicas) ledger.violate("nothing leaves [min, max]", `${named}: ${minReplicas} to ${maxReplicas} are allowed`);
-  const made: KnownEffect = { id: intent.id, uid: intent.uid, atMs, from: intent.from, to, decided };
-  // A count outside its bounds goes straight to the bound, past limits and windows.
-  if (intent.from >= minReplicas && intent.from <= maxReplicas)
-    for (const watch of [watchLimits, watchStabilization, watchForbidden]) watch(ledger, made);
+  const { spec } = decided.input;
+  const { minReplicas, maxReplicas } = spec;
+  const rest = spec.dialect === "tidemark" ? spec.idle?.replicas : undefined;
+  if ((to < minReplicas || to > maxReplicas) && to !== rest) {
+    ledger.violate("nothing leaves [min, max]", `${named}: ${minReplicas} to ${maxReplicas} are allowed`);
+  }
+  const made: KnownEffect = { id: intent.id, uid: intent.uid, atMs, from: intent.from, to, decided, forgettable: false };
+  const isInside = intent.from >= minReplicas && intent.from <= maxReplicas;
+  for (const watch of isInside ? (to === rest ? RESTING : MOVING) : STRAIGHT) watch(ledger, made);
+  markForgettable(ledger, made);
   effects.push(made);
   listed(ledger.effects, intent.uid).push(made);
+};
+
+type Watch = (ledger: Ledger, effect: KnownEffect) => void;
+
+const MOVING: readonly Watch[] = [watchLimits, watchStep, watchModulo, watchFlaps, watchStabilization, watchSustained, watchForbidden];
+/** A workload that is out of use goes past all but cool-down and flap budget. */
+const RESTING: readonly Watch[] = [watchRest, watchFlaps, watchForbidden];
+/** A count outside its bounds goes straight to the bound, past limits and windows. */
+const STRAIGHT: readonly Watch[] = [];
+
+const markForgettable = (ledger: Ledger, { uid, atMs, from, to, decided }: KnownEffect): void => {
+  const { keptMs } = rulesOf(decided.input, to > from);
+  for (const one of ledger.effects.get(uid) ?? []) {
+    if (one.to > one.from === to > from && one.atMs < atMs - keptMs + CLOCK_ALLOWANCE_MS) one.forgettable = true;
+  }
 };
 
 const watchFence = (ledger: Ledger, { intent, event, effects, open }: KnownIntent, named: string): void => {
@@ -47,13 +69,11 @@ const intentOf = (ledger: Ledger, by: Invocation, { workload, to }: Effect): Kno
 
 /** Whoever is about to scale has seen every scale that may have happened inside its longest period: it is in the windows that it decided on. */
 export const watchCounted = (ledger: Ledger, { uid, input, atMs }: Decided): void => {
-  const behavior = behaviorOf(input.spec);
   const { scaleUps, scaleDowns } = input.windows.memory;
   const counted = new Set([...scaleUps, ...scaleDowns].map(({ eventId }) => eventId));
   for (const effect of ledger.effects.get(uid) ?? []) {
-    const rules = effect.to > effect.from ? behavior?.scaleUp : behavior?.scaleDown;
-    const longestMs = Math.max(0, ...(rules?.policies ?? []).map(({ periodSeconds }) => periodSeconds * 1_000));
-    const isRecent = effect.atMs > atMs - longestMs + CLOCK_ALLOWANCE_MS;
+    const { keptMs } = rulesOf(input, effect.to > effect.from);
+    const isRecent = effect.atMs > atMs - keptMs + CLOCK_ALLOWANCE_MS && !effect.forgettable;
     if (isRecent && !counted.has(effect.id)) ledger.violate(INTENT, `"${effect.id}" took effect and is not counted by a later decision`);
   }
 };

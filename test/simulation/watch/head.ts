@@ -28,7 +28,7 @@ export const watchHead = (ledger: Ledger, write: HeadWrite): void => {
     if (number(after, name) < number(before, name)) ledger.violate("time and epochs never run backwards", `${name} of ${partition} fell`);
   }
   const epoch = number(after, "epoch");
-  if (by && epoch > number(before, "epoch")) claimed(ledger, by, epoch);
+  if (epoch > number(before, "epoch")) claimed(ledger, partition, by, epoch);
   watchAdded(ledger, write, partition);
   const isRelease = number(after, "releasedEpoch") !== number(before, "releasedEpoch");
   if (isRelease) watchNamedPages(ledger, after, write.read);
@@ -46,15 +46,21 @@ const watchCleared = (ledger: Ledger, { before, after, read }: HeadWrite): void 
   }
 };
 
-const claimed = (ledger: Ledger, by: Invocation, epoch: number): void => {
+/** Nobody of the syncs holds a partition while a person moves its namespaces. */
+const claimed = (ledger: Ledger, partition: string, by: Invocation | undefined, epoch: number): void => {
+  ledger.holders.delete(partition);
+  if (!by) return;
   by.epoch = epoch;
-  ledger.holders.set(`${by.message.cluster}/${by.message.partition}`, by);
+  by.claimedAt = ledger.stops.tick();
+  ledger.holders.set(partition, by);
 };
 
-/** What a completed sync recommended counts from now on. */
+/** What a completed sync recommended and saw counts from now on. */
 const completed = (ledger: Ledger, by: Invocation): void => {
   for (const recommendations of ledger.pending.get(by)?.values() ?? []) for (const one of recommendations) one.counts = true;
+  for (const breach of ledger.evaluated.get(by) ?? []) breach.counts = true;
   ledger.pending.delete(by);
+  ledger.evaluated.delete(by);
 };
 
 const watchAdded = (

@@ -1,5 +1,7 @@
 import type { Intent, ScaleEventRecord } from "../../../lib/model/records.ts";
 import type { Decided, Invocation } from "../invocation.ts";
+import type { Breach } from "./breaches.ts";
+import { newStops, type Stops } from "./stops.ts";
 
 /** The invariants, by the names that violations carry. */
 export type Invariant =
@@ -9,6 +11,9 @@ export type Invariant =
   | "per-period limits are never exceeded as seen from the cluster"
   | "stabilization windows hold what was recommended, no more and no less"
   | "forbidden windows are never cut short"
+  | "a breach must last, though workers die"
+  | "nothing is sent that was claimed after a freeze or a pause"
+  | "nothing is sent where another controller was seen"
   | "every intent ends in exactly one event"
   | "every PUT that took effect has an event, applied or unknown"
   | "nothing leaves [min, max]"
@@ -40,6 +45,8 @@ export interface KnownEffect {
   readonly from: number;
   readonly to: number;
   readonly decided: Decided;
+  /** It had left every period of its direction when a later scale was recorded: its place may have been used again (hpa.md 3.9). */
+  forgettable: boolean;
 }
 
 /** A recommendation of a sync. `counts` once that sync was completed, or its intent stored; until then it may have been lost. */
@@ -55,10 +62,17 @@ export interface Ledger {
   /** By uid of the autoscaler, in order of time. */
   readonly effects: Map<string, KnownEffect[]>;
   readonly recommendations: Map<string, Recommendation[]>;
+  /** By uid: the newest recommendation that had left every window, so that nothing is known of what was made before it. */
+  readonly leftMs: Map<string, number>;
   /** Of each invocation, until it is completed. */
   readonly pending: Map<Invocation, Map<string, Recommendation[]>>;
-  /** By cluster and partition: whose claim was the last. */
+  /** By key of the partition: whose claim was the last, unless it was a person's. */
   readonly holders: Map<string, Invocation>;
+  /** By uid, in order of evaluation. */
+  readonly breaches: Map<string, Breach[]>;
+  /** What each invocation saw, until it is completed. */
+  readonly evaluated: Map<Invocation, Breach[]>;
+  readonly stops: Stops;
   violation: Violation | undefined;
   readonly violate: (invariant: Invariant, message: string) => void;
 }
@@ -68,8 +82,12 @@ export const newLedger = (tell: (who: string, what: string) => void): Ledger => 
     intents: new Map(),
     effects: new Map(),
     recommendations: new Map(),
+    leftMs: new Map(),
     pending: new Map(),
     holders: new Map(),
+    breaches: new Map(),
+    evaluated: new Map(),
+    stops: newStops(),
     violation: undefined,
     violate: (invariant, message) => {
       tell("VIOLATION", `${invariant}: ${message}`);
@@ -79,10 +97,7 @@ export const newLedger = (tell: (who: string, what: string) => void): Ledger => 
   return ledger;
 };
 
-/** Largest difference of any two clocks: what no reader of two clocks can do better than. */
-export const CLOCK_ALLOWANCE_MS = 4_000;
-
-export const listed = <Item>(lists: Map<string, Item[]>, key: string): Item[] => {
+export const listed = <Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] => {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   return list;

@@ -1,13 +1,14 @@
 import { newestRunAt, type RecommendationRun } from "../../../lib/model/windows.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
+import { headKey } from "../../../lib/store/keys.ts";
 import type { Decided } from "../invocation.ts";
 import { type KnownEffect, type Ledger, listed, type Recommendation } from "./ledger.ts";
-import { behaviorOf } from "./limits.ts";
+import { rulesOf } from "./rules-of.ts";
 
 const WINDOWS = "stabilization windows hold what was recommended, no more and no less";
 /**
- * A run of evenly spaced recommendations stands for some that clocks and delays had spaced a little less evenly; where it is divided, the pieces end at times that are off by as
- * much. The end of the newest run is exact.
+ * A run of evenly spaced recommendations stands for some that clocks and delays had spaced a little less evenly: which of them are older than an instant is known as exactly as
+ * that. It matters to their count alone; the end of every run that is in a window is exact.
  */
 const SPACING_MS = 5_000;
 
@@ -18,30 +19,29 @@ interface WindowsMs {
   readonly includesEdge: boolean;
 }
 
-export const windowsMsOf = ({ spec, settings }: DecideInput): WindowsMs => {
-  const behavior = behaviorOf(spec);
-  return behavior
-    ? {
-        upMs: (behavior.scaleUp.stabilizationWindowSeconds ?? 0) * 1_000,
-        downMs: (behavior.scaleDown.stabilizationWindowSeconds ?? settings.downscaleStabilizationMs / 1_000) * 1_000,
-        includesEdge: false,
-      }
-    : { upMs: 0, downMs: settings.downscaleStabilizationMs, includesEdge: true };
+const windowsMsOf = (input: DecideInput): WindowsMs => {
+  const { spec } = input;
+  const includesEdge = spec.dialect === "hpa" && spec.behavior === undefined;
+  return { upMs: rulesOf(input, true).stabilizationMs, downMs: rulesOf(input, false).stabilizationMs, includesEdge };
 };
 
 /** Notes what a decision recommends, and holds the windows that it was given against what earlier ones recommended. */
 export const watchRecommendations = (ledger: Ledger, decided: Decided): void => {
   const { uid, input } = decided;
-  if (input.spec.dialect !== "hpa") return;
+  if (input.spec.dialect === "watermark") return;
   const known = listed(ledger.recommendations, uid);
   const { upMs, downMs } = windowsMsOf(input);
   const longestMs = Math.max(upMs, downMs);
   // What has left the longest window may be used again by the controller's own rule, and does not come back when a window is made longer.
   const kept = known.filter(({ nowMs }) => nowMs >= input.nowMs - longestMs);
+  const leftMs = known.reduce(
+    (latest, { nowMs }) => (nowMs < input.nowMs - longestMs ? Math.max(latest, nowMs) : latest),
+    ledger.leftMs.get(uid) ?? 0,
+  );
+  ledger.leftMs.set(uid, leftMs);
   ledger.recommendations.set(uid, kept);
   // Whoever was overtaken decides on what was, and is fenced off.
-  const { cluster, partition } = decided.by.message;
-  if (ledger.holders.get(`${cluster}/${partition}`) === decided.by) watchRuns(ledger, uid, input, kept);
+  if (ledger.holders.get(headKey(decided.by.message).pk) === decided.by) watchRuns(ledger, uid, input, { kept, leftMs });
   const made = madeBy(decided);
   kept.push(...made);
   const pending = ledger.pending.get(decided.by) ?? new Map<string, Recommendation[]>();
@@ -57,17 +57,21 @@ const madeBy = ({ input, decision }: Decided): Recommendation[] => {
   return [seed, proposed].flatMap((replicas) => (replicas === undefined ? [] : [{ replicas, nowMs, counts: false }]));
 };
 
-const watchRuns = (ledger: Ledger, uid: string, { windows, nowMs }: DecideInput, known: readonly Recommendation[]): void => {
+interface Known {
+  readonly kept: readonly Recommendation[];
+  readonly leftMs: number;
+}
+
+const watchRuns = (ledger: Ledger, uid: string, { windows, nowMs }: DecideInput, { kept, leftMs }: Known): void => {
   const runs = windows.memory.recommendations ?? [];
-  for (const { replicas, nowMs: atMs, counts } of known) {
+  for (const { replicas, nowMs: atMs, counts } of kept) {
     // The same count recommended again later stands for it in every window that it is in.
-    const held = runs.some((run) => run.replicas === replicas && atMs <= run.lastMs + SPACING_MS);
+    const held = runs.some((run) => run.replicas === replicas && atMs <= run.lastMs);
     if (counts && !held) ledger.violate(WINDOWS, `"${uid}" has lost the recommendation of ${replicas}, ${nowMs - atMs} ms ago`);
   }
-  const oldestMs = Math.min(...known.map((one) => one.nowMs), nowMs);
   const newest = runs[newestRunAt(runs)];
-  for (const run of runs) if (run.lastMs > oldestMs + SPACING_MS) watchRun(ledger, uid, run, { known, newest: run === newest });
-  watchCount(ledger, uid, runs, known);
+  for (const run of runs) if (run.lastMs > leftMs) watchRun(ledger, uid, run, { known: kept, newest: run === newest });
+  watchCount(ledger, uid, runs, kept);
 };
 
 /** A run ends with something that was recommended; the pieces of an older one with what was recommended then or again later, which stands for them in every window. */
@@ -88,11 +92,10 @@ const watchRun = (
 const timeOf = (ms: number): string => new Date(ms).toISOString().slice("2026-11-21T12:".length, -1);
 
 /** No more of them than were made. */
-const watchCount = (ledger: Ledger, uid: string, runs: readonly RecommendationRun[], known: readonly Recommendation[]): void => {
-  const oldestMs = Math.min(...known.map((one) => one.nowMs));
-  if (known.length === 0) return;
+const watchCount = (ledger: Ledger, uid: string, runs: readonly RecommendationRun[], kept: readonly Recommendation[]): void => {
+  const oldestMs = Math.min(...kept.map(({ nowMs }) => nowMs));
   const remembered = runs.reduce((sum, run) => sum + slotsAfter(run, oldestMs + SPACING_MS), 0);
-  if (remembered > known.length) ledger.violate(WINDOWS, `"${uid}" remembers ${remembered} recommendations of ${known.length}`);
+  if (remembered > kept.length) ledger.violate(WINDOWS, `"${uid}" remembers ${remembered} recommendations of ${kept.length}`);
 };
 
 const slotsAfter = ({ firstMs, lastMs, stepMs }: RecommendationRun, afterMs: number): number => {
@@ -105,10 +108,12 @@ const slotsAfter = ({ firstMs, lastMs, stepMs }: RecommendationRun, afterMs: num
 /** A count is lowered no further than the highest recommendation of the window, and raised no further than the lowest of the other one. */
 export const watchStabilization = (ledger: Ledger, { uid, from, to, id, decided }: KnownEffect): void => {
   const { nowMs, spec } = decided.input;
-  if (spec.dialect !== "hpa") return;
+  if (spec.dialect === "watermark") return;
   const up = to > from;
+  // Native counts are rounded up to the modulo after that.
+  const modulo = spec.dialect === "tidemark" && up ? spec.scaleUp.replicaModulo : 1;
   for (const { replicas, nowMs: atMs } of countingInside(ledger, uid, decided.input, up)) {
-    if (up ? to > Math.max(replicas, from) : to < Math.min(replicas, from)) {
+    if (up ? to > Math.ceil(Math.max(replicas, from) / modulo) * modulo : to < Math.min(replicas, from)) {
       ledger.violate(WINDOWS, `"${id}" went from ${from} to ${to}, and ${replicas} were recommended ${nowMs - atMs} ms before`);
     }
   }

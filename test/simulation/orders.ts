@@ -1,0 +1,48 @@
+import type { Random } from "./random.ts";
+
+/** What a person does to a whole cluster or to the fleet. Offsets from the start. */
+export type PlannedOrder = { readonly atMs: number } & Order;
+
+export type Order =
+  | { readonly verb: "freeze" | "thaw" }
+  | { readonly verb: "pause cluster" | "resume cluster"; readonly cluster: string }
+  | { readonly verb: "divide"; readonly cluster: string; readonly partitions: Partitions };
+
+type Partitions = readonly { readonly name: string; readonly namespaces?: readonly string[] }[];
+
+const REST = { name: "default" };
+/** As the cluster was divided at first, and as it may be meanwhile: as a whole, the other way round, or with a partition of another name. */
+const AT_FIRST: Partitions = [REST, { name: "pay", namespaces: ["pay"] }];
+const MEANWHILE: readonly Partitions[] = [[REST], [REST, { name: "pay", namespaces: ["shop"] }], [REST, { name: "other", namespaces: ["pay"] }]];
+
+/** The orders of a seed: each kind of them in some seeds, and everything is as it was before the faults end. */
+export const plannedOrders = (random: Random, faultsMs: number): readonly PlannedOrder[] => {
+  const orders = [
+    ...(random.chance(1 / 3) ? forAWhile(random, faultsMs, { verb: "freeze" }, { verb: "thaw" }) : []),
+    ...(random.chance(1 / 3) ? pausedCluster(random, faultsMs) : []),
+    ...(random.chance(1 / 3) ? dividedAnew(random, faultsMs) : []),
+  ];
+  return orders.sort((one, other) => one.atMs - other.atMs);
+};
+
+const forAWhile = (random: Random, faultsMs: number, begin: Order, end: Order): readonly PlannedOrder[] => {
+  const atMs = random.int(20_000, faultsMs - 120_000);
+  return [
+    { atMs, ...begin },
+    { atMs: atMs + random.int(15_000, 70_000), ...end },
+  ];
+};
+
+const pausedCluster = (random: Random, faultsMs: number): readonly PlannedOrder[] => {
+  const cluster = random.pick(["eu-1", "eu-2", "us-1"]);
+  return forAWhile(random, faultsMs, { verb: "pause cluster", cluster }, { verb: "resume cluster", cluster });
+};
+
+/** A partition that was not there before is planned two minutes ahead, and is divided so that it is synced again when the faults end. */
+const dividedAnew = (random: Random, faultsMs: number): readonly PlannedOrder[] => {
+  const atMs = random.int(30_000, faultsMs / 3);
+  return [
+    { atMs, verb: "divide", cluster: "us-1", partitions: random.pick(MEANWHILE) },
+    { atMs: atMs + random.int(20_000, faultsMs / 4), verb: "divide", cluster: "us-1", partitions: AT_FIRST },
+  ];
+};

@@ -1,0 +1,18 @@
+import { parseArgs } from "node:util";
+import { play } from "../play.ts";
+import { PLANTED } from "./all.ts";
+
+/** `node test/simulation/planted/first-seeds.ts [--seeds N]`: the first seed that shows each planted mistake, and the invariant that it breaks; for the table in docs/simulation.md. */
+const { values } = parseArgs({ options: { seeds: { type: "string", default: "200" } } });
+const seeds = Number(values.seeds);
+
+for (const planted of PLANTED) {
+  let found = `not in ${seeds} seeds`;
+  for (let seed = 0; seed < seeds; seed++) {
+    const { violation } = await play(seed, { faults: true, told: false, planted });
+    if (!violation) continue;
+    found = `seed ${seed}: ${violation.invariant}`;
+    break;
+  }
+  process.stdout.write(`${planted.leftOut}: ${found}\n`);
+}

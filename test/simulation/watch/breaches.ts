@@ -1,0 +1,87 @@
+import type { Decided, Invocation } from "../invocation.ts";
+import { WHOLE_SECOND_MS } from "./clocks.ts";
+import { type KnownEffect, type Ledger, listed } from "./ledger.ts";
+import { rulesOf } from "./rules-of.ts";
+
+/** What one evaluation saw of the load. */
+export type Sight = "above" | "below" | "within";
+
+/** One evaluation. `counts` once its sync was completed: until then what it saw may have been lost. */
+export interface Breach {
+  readonly by: Invocation;
+  readonly nowMs: number;
+  readonly sight: Sight;
+  /** The whole load was at or below the activation threshold; absent where nothing was measured, because the count was on its way to a bound. */
+  readonly idle: boolean | undefined;
+  counts: boolean;
+}
+
+/** Longer than any delay of a seed, in evaluations. */
+const KEPT = 60;
+
+/** Notes what an evaluation saw. One without a value is no breach, but for the watermark dialect, which then leaves its conditions as they are. */
+export const noteBreach = (ledger: Ledger, decided: Decided): void => {
+  const { uid, by, input } = decided;
+  if (input.spec.dialect === "hpa") return;
+  const sight = sightOf(decided);
+  if (sight === undefined) return;
+  const known = listed(ledger.breaches, uid);
+  const breach = { by, nowMs: input.nowMs, sight, idle: isIdle(decided), counts: false };
+  known.push(breach);
+  if (known.length > KEPT) known.shift();
+  listed(ledger.evaluated, by).push(breach);
+};
+
+const sightOf = ({ input: { spec }, decision: { steps, from } }: Decided): Sight | undefined => {
+  const step = steps.find(({ step: name }) => name === (spec.dialect === "watermark" ? "propose" : "sustain"));
+  const wanted = spec.dialect === "watermark" ? step?.after : step?.before;
+  if (wanted === undefined || from === undefined) return spec.dialect === "watermark" ? undefined : "within";
+  if (wanted === from) return "within";
+  return wanted > from ? "above" : "below";
+};
+
+/** As the cluster's own answer says. */
+const isIdle = ({ input: { spec, observation }, decision: { metrics } }: Decided): boolean | undefined => {
+  const threshold = spec.dialect === "tidemark" ? spec.metrics[0]?.activationMilli : undefined;
+  const [answer] = observation.answers.external.values();
+  if (threshold === undefined || metrics.length === 0) return undefined;
+  if (answer?.kind !== "answered") return false;
+  return answer.items.every(({ milli }) => milli <= threshold);
+};
+
+/** A breach must last as long as the spec says, though workers die and their syncs are lost: since the last completed evaluation that saw none, one saw it long enough ago. */
+export const watchSustained = (ledger: Ledger, effect: KnownEffect): void => {
+  const { input } = effect.decided;
+  const up = effect.to > effect.from;
+  const { sustainMs } = rulesOf(input, up);
+  // The very first decision of the watermark dialect waits for nothing (watermark.md 2.9).
+  if (sustainMs === 0 || (input.spec.dialect === "watermark" && input.windows.status.lastScaleMs === undefined)) return;
+  const roundedMs = input.spec.dialect === "watermark" ? WHOLE_SECOND_MS : 0;
+  watchLasted(ledger, effect, sustainMs - roundedMs, ({ sight }) => sight === (up ? "above" : "below"));
+};
+
+/** The same of the time that a workload must be out of use before it goes to rest. */
+export const watchRest = (ledger: Ledger, effect: KnownEffect): void => {
+  const { spec } = effect.decided.input;
+  const idle = spec.dialect === "tidemark" ? spec.idle : undefined;
+  if (idle && effect.to === idle.replicas) watchLasted(ledger, effect, idle.afterSeconds * 1_000, (breach) => breach.idle);
+};
+
+const watchLasted = (
+  ledger: Ledger,
+  { id, uid, from, to, decided }: KnownEffect,
+  lastingMs: number,
+  holds: (breach: Breach) => boolean | undefined,
+): void => {
+  const { nowMs } = decided.input;
+  const known = (ledger.breaches.get(uid) ?? []).filter((one) => one.nowMs <= nowMs);
+  if (known.length === KEPT) return;
+  // In the order of evaluation: time may stand still between two syncs.
+  const since = known.slice(known.findLastIndex((one) => one.counts && holds(one) === false) + 1).filter((one) => holds(one));
+  const [first] = since;
+  if (first && first.nowMs <= nowMs - lastingMs) return;
+  ledger.violate(
+    "a breach must last, though workers die",
+    `"${id}" went from ${from} to ${to} after ${first ? nowMs - first.nowMs : 0} ms of ${lastingMs / 1_000} s`,
+  );
+};
