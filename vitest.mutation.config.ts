@@ -2,6 +2,9 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification, type Vite, type VitestPluginContext } from "vitest/node";
 import { keptThread } from "./test/mutation/kept-thread.ts";
 
+const TESTS = ["test/policy/**/*.test.ts", "test/model/**/*.test.ts", "test/conformance/hpa.test.ts", "test/conformance/watermark.test.ts"];
+const room = process.env["MUTATION_ROOM"];
+
 /** Files by what they cost: examples first, then properties, then the recorded decisions. The first failure ends the run of a mutant. */
 const COSTLY = ["properties.test.ts", "quantity.test.ts", "conformance/watermark.test.ts", "conformance/hpa.test.ts"];
 const cost = ({ moduleId }: TestSpecification): number => COSTLY.findIndex((name) => moduleId.endsWith(name));
@@ -25,7 +28,7 @@ const keepThreads: Vite.Plugin = {
 export default defineConfig({
   plugins: [keepThreads],
   test: {
-    include: ["test/policy/**/*.test.ts", "test/model/**/*.test.ts", "test/conformance/hpa.test.ts", "test/conformance/watermark.test.ts"],
+    include: room === undefined ? TESTS : [`test/${room}/**/*.test.ts`],
     setupFiles: ["test/mutation/after-file.ts"],
     testTimeout: 30_000,
     isolate: false,

@@ -7,6 +7,9 @@ import { atLoad, kept, type MutationReport, withResults } from "./summary.ts";
 const REPORTS = join(import.meta.dirname, "../../reports/mutation");
 const reportPath = (part: string): string => join(REPORTS, `${part.replaceAll("/", "-")}.json`);
 
+/** Read by vitest.mutation.config.ts: the folder of tests that a run is limited to. */
+const ROOM = "MUTATION_ROOM";
+
 /** The report of a part as it was last measured. */
 export const readReport = (part: string): MutationReport | undefined => (existsSync(reportPath(part)) ? reportAt(reportPath(part)) : undefined);
 
@@ -14,7 +17,8 @@ const reportAt = (fileName: string): MutationReport => JSON.parse(readFileSync(f
 
 /**
  * Measures one part and leaves its report: first all that runs in tests, each mutant against the tests that reach it. What runs only when a file is loaded is reached by every
- * test and needs fresh threads, so it comes in a run of its own. Results of an earlier report are kept where neither the mutant nor the test that killed it has changed.
+ * test and needs fresh threads, so it comes in a run of its own, with the tests of its room alone.
+ * Results of an earlier report are kept where neither the mutant nor the test that killed it has changed.
  */
 export const measure = async (part: string): Promise<MutationReport> => {
   const fileName = reportPath(part);
@@ -32,7 +36,9 @@ export const measure = async (part: string): Promise<MutationReport> => {
   const first = reportAt(fileName);
   const left = atLoad(first);
   if (left.length === 0) return first;
+  process.env[ROOM] = part.split("/")[0];
   await new Stryker({ mutate: [...left], jsonReporter: { fileName: atLoadName } }).runMutationTest();
+  delete process.env[ROOM];
   const whole = withResults(first, reportAt(atLoadName));
   rmSync(atLoadName);
   writeFileSync(fileName, JSON.stringify(whole));
