@@ -47,6 +47,7 @@ export const EVENTS = z.strictObject({
   until: instant.exactOptional(),
   page: page.exactOptional(),
 });
+export const CHANGES = z.strictObject({ ...filter, name: asked.name.exactOptional(), since: instant.exactOptional(), page: page.exactOptional() });
 export const NOTHING = z.strictObject({});
 /** Names of labels, by blanks or commas. */
 export const SERIES = z.strictObject({ labels: text(TEXT_CHARACTERS_MAX).exactOptional() });

@@ -7,6 +7,7 @@ export const READING_PATHS = {
   describe: "/v1/autoscaler/description",
   explain: "/v1/autoscaler/explanation",
   events: "/v1/events",
+  changes: "/v1/changes",
   series: "/v1/series",
   clusters: "/v1/clusters",
   cluster: "/v1/cluster",

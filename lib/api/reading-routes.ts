@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
 import { labelNames } from "../service/labels-info.ts";
-import type { AutoscalerPlace, EventQuery, Reading } from "../service/service.ts";
+import type { AutoscalerPlace, ChangePlace, EventQuery, Reading } from "../service/service.ts";
 import { eventsPage } from "./events-page.ts";
 import { json, type Reply } from "./exchange.ts";
-import { ASKED, ASKED_AT, EVENTS, FILTER, NAMED, NOTHING, PAGED, PARTITION, SERIES } from "./inputs.ts";
+import { ASKED, ASKED_AT, CHANGES, EVENTS, FILTER, NAMED, NOTHING, PAGED, PARTITION, SERIES } from "./inputs.ts";
 import { placeIn } from "./page-place.ts";
 import { pageToken } from "./page-token.ts";
 import { Page } from "./pages.ts";
@@ -12,6 +12,7 @@ import { asking, type Edge, type Route } from "./route.ts";
 import { seriesJson } from "./series-json.ts";
 
 const PLACE: z.ZodType<AutoscalerPlace> = z.strictObject({ cluster: z.string().min(1), namespace: z.string().min(1), name: z.string().min(1) });
+const CHANGE_PLACE: z.ZodType<ChangePlace> = z.strictObject({ atMs: z.number(), id: z.string() });
 const CLUSTER_PLACE = z.strictObject({ name: z.string() });
 
 interface List<Item, Place extends object> {
@@ -56,6 +57,19 @@ export const READING_ROUTES: Readonly<Record<keyof Reading, Route<Reading>>> = {
   events: asking("lists scale events, oldest first, a page at a time", EVENTS, (service, { page: token, since, until, ...query }, edge) =>
     eventsPage(service, { ...query, ...timesOf(since, until) }, token, edge),
   ),
+  changes: asking("lists edits by people, oldest first, a page at a time", CHANGES, (service, { page: token, since, ...query }, edge) => {
+    const question = { ...query, ...timesOf(since, undefined) };
+    return listed(
+      {
+        question,
+        place: CHANGE_PLACE,
+        token,
+        items: (after) => service.changes({ ...question, ...(after && { after }) }),
+        placeOf: ({ at, id }) => ({ atMs: Date.parse(at), id }),
+      },
+      edge,
+    );
+  }),
   series: asking("the series of every autoscaler", SERIES, async (service, { labels }) => json(seriesJson(await service.series(labelNames(labels))))),
   clusters: asking("lists clusters, a page at a time", PAGED, (service, { page: token }, edge) =>
     listed(

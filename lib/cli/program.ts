@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { type AddOptions, newCluster } from "./cluster-options.ts";
+import { type ChangesOptions, changes } from "./commands/changes.ts";
 import * as cluster from "./commands/cluster.ts";
 import { describe, type ExplainOptions, explain, type SheetOptions } from "./commands/describe.ts";
 import { type ApplyCommandOptions, apply, pause, remove, resume } from "./commands/edit.ts";
@@ -80,6 +81,15 @@ const reading = (root: Command, run: Run): void => {
     .addOption(output(["table", "jsonl", "json", "yaml", "csv"]))
     .action((name: string | undefined, options: EventsOptions & Where) =>
       run(options, (session, printer) => events(session, printer, name, options)),
+    );
+  inNamespace(root.command("changes"))
+    .description("edits by people, oldest first: who, when, and what they changed")
+    .argument("[name]")
+    .option("--all", "of every autoscaler, cluster and partition, and of the fleet")
+    .option("--since <time>", "not older than: a duration, or RFC 3339")
+    .addOption(output(["text", "jsonl", "json", "yaml"]))
+    .action((name: string | undefined, options: ChangesOptions & Where) =>
+      run(options, (session, printer) => changes(session, printer, name, options)),
     );
   on(root.command("series"))
     .description("what every autoscaler measures and decides, as OpenMetrics text")

@@ -2,7 +2,8 @@ import { pageToken } from "../api/page-token.ts";
 import { EDITING_PATHS, KEY_HEADER, READING_PATHS } from "../api/paths.ts";
 import { type SeriesJson, seriesOf } from "../api/series-json.ts";
 import { TidemarkError } from "../model/errors.ts";
-import type { Asked, AutoscalerPlace, Editing, EventQuery, Filter, Reading, Service } from "../service/service.ts";
+import type { ChangeView } from "../service/change-view.ts";
+import type { Asked, AutoscalerPlace, ChangeQuery, Editing, EventQuery, Filter, Reading, Service } from "../service/service.ts";
 import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views.ts";
 import type { Ask } from "./ask.ts";
 
@@ -21,6 +22,7 @@ const reading = (ask: Ask): Reading => {
     describe: (asked) => look(READING_PATHS.describe, askedOf(asked)),
     explain: (asked, atMs) => look(READING_PATHS.explain, { ...askedOf(asked), at: timeText(atMs) }),
     events: (query) => events(look, query),
+    changes: (query) => changes(look, query),
     series: async (labels = []) => {
       const fields = { labels: labels.length > 0 ? labels.join(",") : undefined };
       return seriesOf({ families: listIn(READING_PATHS.series, await look<SeriesJson>(READING_PATHS.series, fields), "families") });
@@ -69,6 +71,17 @@ const events = (look: Look, { sinceMs, untilMs, after, name, ...filter }: EventQ
   // The stack itself ends the list at its present.
   const place = after && { untilMs: untilMs ?? LATEST_MS, fromMs: after.atMs, after };
   return listed(look, READING_PATHS.events, fields, place && pageToken(question, place));
+};
+
+const changes = (look: Look, { sinceMs, after, name, ...filter }: ChangeQuery): AsyncIterable<ChangeView> => {
+  const query = { ...given({ name }), ...filterOf(filter) };
+  const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }) };
+  return listed(
+    look,
+    READING_PATHS.changes,
+    { ...query, since: timeText(sinceMs) },
+    after && pageToken(question, { atMs: after.atMs, id: after.id }),
+  );
 };
 
 const LATEST_MS = 8_640_000_000_000_000;

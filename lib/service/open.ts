@@ -1,6 +1,7 @@
 import { apply } from "./apply.ts";
 import { autoscalerView } from "./autoscaler-view.ts";
 import { autoscalers, known } from "./autoscalers.ts";
+import { changes } from "./changes.ts";
 import { addCluster, cluster, clusters, pauseCluster, replaceCluster, resumeCluster } from "./clusters.ts";
 import { describe } from "./describe.ts";
 import type { Desk, ReadingDesk } from "./desk.ts";
@@ -26,6 +27,7 @@ export const openReading = (desk: ReadingDesk): Reading => ({
   describe: (asked) => describe(desk, asked),
   explain: (asked, atMs) => explain(desk, asked, atMs),
   events: (query) => events(desk, query),
+  changes: (query) => changes(desk, query),
   series: seriesReader(desk),
 
   clusters: (after) => clusters(desk, after),

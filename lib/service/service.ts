@@ -1,6 +1,7 @@
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
+import type { ChangeView } from "./change-view.ts";
 import type { PartitionView, ResetView } from "./partition-views.ts";
 import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetView } from "./views.ts";
 
@@ -14,6 +15,8 @@ export interface Reading {
   explain(asked: Asked, atMs?: number): Promise<Explanation>;
   /** Oldest first. */
   events(query: EventQuery): AsyncIterable<EventView>;
+  /** Edits by people, oldest first: of one autoscaler, or of everything. */
+  changes(query: ChangeQuery): AsyncIterable<ChangeView>;
   /** Every series of every autoscaler, as the newest syncs left them; `labels_info` carries the labels of these names. */
   series(labels?: readonly string[]): Promise<readonly MetricFamily[]>;
 
@@ -80,6 +83,19 @@ export interface EventQuery extends Filter {
 export interface EventPlace {
   readonly cluster: string;
   readonly namespace: string;
+  readonly atMs: number;
+  readonly id: string;
+}
+
+export interface ChangeQuery extends Filter {
+  readonly name?: string;
+  readonly sinceMs?: number;
+  /** Only what comes after this one in the order of the list. */
+  readonly after?: ChangePlace;
+}
+
+/** Where a list of changes was left. */
+export interface ChangePlace {
   readonly atMs: number;
   readonly id: string;
 }

@@ -1,11 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../model/errors.ts";
-import type { AutoscalerRef } from "../model/ids.ts";
+import type { AutoscalerRef, ClusterName } from "../model/ids.ts";
 import type { ChangeRecord } from "../model/records.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
 import { historyItemOf } from "./history-item.ts";
 import type { HistoryItem, InsertHistory } from "./history-port.ts";
-import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey } from "./keys.ts";
+import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clusterChangesPk, timeText } from "./keys.ts";
 import { readAll } from "./read-all.ts";
 import type { Tables } from "./tables.ts";
 
@@ -15,12 +16,17 @@ const changeOf = (item: HistoryItem): ChangeRecord => {
   return JSON.parse(item.body) as ChangeRecord;
 };
 
-/** Inserts a person's edit before it is made, and returns the one that holds this id: another editor may have been first. */
+/**
+ * Inserts a person's edit before it is made, and returns the one that holds this id: another editor may have been first. It is inserted twice, first under its autoscaler, which decides,
+ * then under its cluster; whoever dies between the two does not come to make the edit.
+ */
 export const insertChange = async (insert: InsertHistory, change: ChangeRecord): Promise<ChangeRecord> => {
-  const [outcome] = await insert([
-    { ...changeKey(change, change.id), body: JSON.stringify(change), ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT) },
-  ]);
-  return outcome?.kind === "duplicate" ? changeOf(outcome.stored) : change;
+  const rest = { body: JSON.stringify(change), ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT) };
+  const [outcome] = await insert([{ ...changeKey(change, change.id), ...rest }]);
+  const counting = outcome?.kind === "duplicate" ? changeOf(outcome.stored) : change;
+  // The same by value: this very edit, told by an earlier attempt of the same call.
+  if (isDeepStrictEqual(counting, change)) await insert([{ ...clusterChangeKey(change.cluster, change), ...rest }]);
+  return counting;
 };
 
 export const changesParams = (historyTable: string, ref: AutoscalerRef): QueryCommandInput => ({
@@ -33,4 +39,16 @@ export const changesParams = (historyTable: string, ref: AutoscalerRef): QueryCo
 export async function* changesOf(tables: Tables, ref: AutoscalerRef): AsyncGenerator<ChangeRecord> {
   const params = changesParams(tables.historyTable, ref);
   for await (const item of readAll(tables, `read the changes of "${ref.namespace}/${ref.name}"`, params)) yield changeOf(historyItemOf(item));
+}
+
+export const clusterChangesParams = (historyTable: string, cluster: ClusterName, sinceMs: number): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND sk >= :since",
+  ExpressionAttributeValues: { ":pk": { S: clusterChangesPk(cluster) }, ":since": { S: `${CHANGE_SK_PREFIX}${timeText(Math.max(0, sinceMs))}` } },
+});
+
+/** Edits of every autoscaler of a cluster, also of those that are gone, in order of time and page by page. */
+export async function* changesOfCluster(tables: Tables, cluster: ClusterName, sinceMs: number): AsyncGenerator<ChangeRecord> {
+  const params = clusterChangesParams(tables.historyTable, cluster, sinceMs);
+  for await (const item of readAll(tables, `read the changes of cluster "${cluster}"`, params)) yield changeOf(historyItemOf(item));
 }

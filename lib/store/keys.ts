@@ -49,6 +49,13 @@ export const eventKey = (ref: AutoscalerRef, event: { readonly atMs: number; rea
 });
 export const changeKey = (ref: AutoscalerRef, id: string): Key => ({ pk: autoscalerHistoryPk(ref), sk: `${CHANGE_SK_PREFIX}${id}` });
 
+/** The changes of every autoscaler of a cluster a second time, in order of time: also those of autoscalers that are gone. */
+export const clusterChangesPk = (cluster: ClusterName): string => `changes#autoscalers#${cluster}`;
+export const clusterChangeKey = (cluster: ClusterName, change: { readonly atMs: number; readonly id: string }): Key => ({
+  pk: clusterChangesPk(cluster),
+  sk: `${CHANGE_SK_PREFIX}${timeText(change.atMs)}#${change.id}`,
+});
+
 /** The same event a second time, where one day of one cluster is read in order of time. */
 export const dayPk = (cluster: ClusterName, day: string): string => `day#${cluster}#${day}`;
 export const dayEventKey = (cluster: ClusterName, event: { readonly atMs: number; readonly id: string }): Key => ({

@@ -57,6 +57,8 @@ describe("the routes that show", () => {
       "since=2026-03-01T12:59:00%2B01:00",
       async () => ({ items: await gathered(service.events({ sinceMs: Date.parse("2026-03-01T11:59:00Z") })) }),
     ],
+    [READING_PATHS.changes, "", async () => ({ items: await gathered(service.changes({})) })],
+    [READING_PATHS.changes, "name=shop%2Fweb", async () => ({ items: await gathered(service.changes({ name: "shop/web" })) })],
     [READING_PATHS.clusters, "", async () => ({ items: await gathered(service.clusters()) })],
     [READING_PATHS.cluster, "name=eu-1", () => service.cluster("eu-1")],
     [READING_PATHS.partition, "name=eu-1%2Fdefault", () => service.partition("eu-1/default")],

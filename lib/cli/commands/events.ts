@@ -2,8 +2,8 @@ import type { EventQuery } from "../../service/service.ts";
 import type { EventView } from "../../service/views.ts";
 import { batches } from "../batches.ts";
 import type { Printer, Session } from "../io.ts";
-import { documentText } from "../output/document.ts";
 import { CSV_HEADER, EVENT_HEADERS, eventCsv, eventRow } from "../output/event-rows.ts";
+import { lines, listWriter, separator, type Writer } from "../output/list-writers.ts";
 import { Table } from "../output/table.ts";
 import { pastMs } from "../since.ts";
 import { usage } from "../usage.ts";
@@ -29,62 +29,29 @@ export const events = async ({ service, nowMs }: Session, printer: Printer, name
     ...(options.cluster === undefined ? {} : { cluster: options.cluster }),
     ...(options.since === undefined ? {} : { sinceMs: pastMs("--since", options.since, nowMs) }),
   };
-  const write = WRITERS[options.output](nowMs, printer);
+  const write = writerFor(options.output, nowMs, printer);
   for await (const batch of batches(service.events(query), BATCH)) if (!(await printer.print(write.batch(batch)))) return;
   await printer.print(write.end());
 };
 
-interface Writer {
-  batch(events: readonly EventView[]): string;
-  end(): string;
-}
+const writerFor = (format: EventsOptions["output"], nowMs: number, printer: Printer): Writer<EventView> => {
+  if (format === "table") return tableWriter(nowMs, printer);
+  return format === "csv" ? csvWriter() : listWriter(format);
+};
 
-type WriterOf = (nowMs: number, printer: Printer) => Writer;
-
-const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`).join("");
-
-/** What stands before the first item and before every other one. */
-const separator = (first: string, next: string): (() => string) => {
-  let before = first;
-  return () => {
-    const taken = before;
-    before = next;
-    return taken;
+const tableWriter = (nowMs: number, { paint }: Printer): Writer<EventView> => {
+  const table = new Table(EVENT_HEADERS);
+  const nothing = separator("No scale events\n", "");
+  return {
+    batch: (batch) => {
+      nothing();
+      return lines(table.lines(batch.map((event) => eventRow(event, nowMs, paint))));
+    },
+    end: nothing,
   };
 };
 
-const WRITERS: Readonly<Record<EventsOptions["output"], WriterOf>> = {
-  table: (nowMs, { paint }) => {
-    const table = new Table(EVENT_HEADERS);
-    const nothing = separator("No scale events\n", "");
-    return {
-      batch: (batch) => {
-        nothing();
-        return lines(table.lines(batch.map((event) => eventRow(event, nowMs, paint))));
-      },
-      end: nothing,
-    };
-  },
-  jsonl: () => ({ batch: (batch) => lines(batch.map((event) => JSON.stringify(event))), end: () => "" }),
-  json: () => {
-    const before = separator("[\n", ",\n");
-    return {
-      batch: (batch) => batch.map((event) => `${before()}${JSON.stringify(event)}`).join(""),
-      end: () => (before() === "[\n" ? "[]\n" : "\n]\n"),
-    };
-  },
-  yaml: () => {
-    const nothing = separator("[]\n", "");
-    return {
-      batch: (batch) => {
-        nothing();
-        return documentText(batch, "yaml");
-      },
-      end: nothing,
-    };
-  },
-  csv: () => {
-    const header = separator(`${CSV_HEADER}\n`, "");
-    return { batch: (batch) => header() + lines(batch.map(eventCsv)), end: header };
-  },
+const csvWriter = (): Writer<EventView> => {
+  const header = separator(`${CSV_HEADER}\n`, "");
+  return { batch: (batch) => header() + lines(batch.map(eventCsv)), end: header };
 };

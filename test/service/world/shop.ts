@@ -86,8 +86,10 @@ const failing = (record: AutoscalerRecord): Outcome => ({
 export const fillShop = async (world: { readonly desk: Desk; readonly set: (nowMs: number) => void }): Promise<void> => {
   const { desk } = world;
   const service = openService(desk);
-  world.set(ago(3600));
+  // Long before: no event is from before its cluster.
+  world.set(ago(60 * 86_400));
   for (const name of ["eu-1", "us-1"]) await service.addCluster({ name, connection: { kind: "kubeconfig", path: "/kube/config" } });
+  world.set(ago(3600));
   for (const [cluster, name, inside] of [
     ["eu-1", "web", "shop"],
     ["eu-1", "api", "shop"],

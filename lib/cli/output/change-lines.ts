@@ -1,0 +1,29 @@
+import type { ChangeView } from "../../service/change-view.ts";
+import type { FieldChange } from "../../service/field-changes.ts";
+import { ageText } from "./age.ts";
+
+const VALUE_CHARACTERS_MAX = 120;
+
+const valueText = (value: unknown): string => {
+  const text = JSON.stringify(value);
+  return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
+};
+
+const fieldLine = (field: FieldChange): string => {
+  if (!("before" in field)) return `  + ${field.path}: ${valueText(field.after)}`;
+  if (!("after" in field)) return `  - ${field.path}: ${valueText(field.before)}`;
+  return `  ~ ${field.path}: ${valueText(field.before)} -> ${valueText(field.after)}`;
+};
+
+const objectText = ({ scope, cluster, namespace, name }: ChangeView): string => {
+  if (scope === "fleet") return "the fleet";
+  return scope === "autoscaler" ? `"${cluster}/${namespace}/${name}"` : `${scope} "${name}"`;
+};
+
+/** One edit in words: who, when and what, and below it a line for each field that it changed. */
+export const changeLines = (change: ChangeView, nowMs: number): readonly string[] => {
+  const { at, by, verb, scope, generation, made, fields } = change;
+  const number = scope === "autoscaler" ? `, generation ${generation}` : "";
+  const failed = made === false ? ", which did not come about" : "";
+  return [`${at} (${ageText(nowMs - Date.parse(at))} ago) ${by}: ${verb} ${objectText(change)}${number}${failed}`, ...fields.map(fieldLine)];
+};

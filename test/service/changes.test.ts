@@ -1,0 +1,148 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { clusterName, namespace } from "../../lib/model/ids.ts";
+import { fieldChanges } from "../../lib/service/field-changes.ts";
+import { gathered } from "../../lib/service/gathered.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { ChangeQuery, Service } from "../../lib/service/service.ts";
+import { insertChange } from "../../lib/store/changes.ts";
+import { NOON, newWorld, type World } from "./world/desk.ts";
+import { BEHAVIOR, hpa } from "./world/manifests.ts";
+
+let world: World;
+let service: Service;
+let secondMs = NOON;
+
+/** Each edit a second after the one before. */
+const next = (): void => {
+  secondMs += 1_000;
+  world.set(secondMs);
+};
+const apply = async (name: string, change: Parameters<typeof hpa>[1] = {}): Promise<void> => {
+  next();
+  await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop", ...change }) }], { cluster: "eu-1", dryRun: false });
+};
+const told = async (query: ChangeQuery): Promise<readonly string[]> =>
+  (await gathered(service.changes(query))).map(
+    ({ scope, name, verb, generation, made }) => `${scope} ${name} ${verb} ${generation}${made === undefined ? "" : ` ${made}`}`,
+  );
+
+beforeAll(async () => {
+  world = await newWorld();
+  service = openService(world.desk);
+  await service.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "a" } });
+  await apply("web");
+  await apply("web", { max: 12, more: BEHAVIOR });
+  next();
+  await service.pause({ name: "web" });
+  await apply("gone");
+  next();
+  await service.delete({ name: "gone" });
+  next();
+  await service.pauseCluster("eu-1");
+  next();
+  await service.freeze("drill");
+  next();
+});
+afterAll(() => world.close());
+
+describe("changes()", () => {
+  it("shows who changed what of one autoscaler, from what to what, and that it came about", async () => {
+    const [created, changed, paused] = await gathered(service.changes({ name: "web" }));
+    expect(created).toMatchObject({ by: "ada", at: new Date(NOON + 1_000).toISOString(), verb: "apply", generation: 1, made: true, fields: [] });
+    expect(changed).toMatchObject({ cluster: "eu-1", namespace: "shop", name: "web", generation: 2, made: true });
+    expect(changed?.fields).toEqual([
+      { path: "spec.maxReplicas", before: 10, after: 12 },
+      { path: "spec.behavior", after: expect.objectContaining({ scaleUp: expect.anything() }) },
+    ]);
+    expect(paused?.fields).toEqual([{ path: "paused", after: { by: "ada", atMs: NOON + 3_000 } }]);
+    expect(paused?.after).toMatchObject({ kind: "HorizontalPodAutoscaler", paused: { by: "ada" } });
+  });
+
+  it("tells an edit that did not come about from those that did", async () => {
+    const [{ uid = "" } = {}] = [await service.get({ name: "web" })];
+    const ref = { cluster: clusterName("eu-1"), namespace: namespace("shop"), name: "web" as never };
+    // Its editor died before he stored the record; the next edit takes the number after it.
+    await insertChange(world.desk.insert, { ...ref, id: `${uid}:4`, atMs: secondMs, by: "bob", verb: "resume", baseGeneration: 3 });
+    next();
+    await service.resume({ name: "web" });
+    expect((await told({ name: "web" })).slice(2)).toEqual([
+      "autoscaler web pause 3 true",
+      "autoscaler web resume 4 false",
+      "autoscaler web resume 5 true",
+    ]);
+  });
+
+  it("finds the edits of an autoscaler that is gone, by its full name", async () => {
+    expect(await told({ name: "shop/gone" })).toEqual(["autoscaler gone apply 1 true", "autoscaler gone delete 2 true"]);
+    await expect(told({ name: "gone" })).rejects.toMatchObject({ code: "service.unknown" });
+    await expect(told({ name: "shop/never" })).rejects.toMatchObject({ code: "service.unknown" });
+  });
+
+  it("lists those of everything in order of time, of what is gone too", async () => {
+    expect((await told({})).slice(0, 8)).toEqual([
+      "cluster eu-1 add 1",
+      "autoscaler web apply 1",
+      "autoscaler web apply 2",
+      "autoscaler web pause 3",
+      "autoscaler gone apply 1",
+      "autoscaler gone delete 2",
+      "cluster eu-1 pause 2",
+      "fleet fleet freeze 1",
+    ]);
+  });
+
+  it("narrows to a cluster, a namespace and a time", async () => {
+    expect(await told({ cluster: "eu-1" })).not.toContain("fleet fleet freeze 1");
+    expect((await told({ namespace: "shop" })).every((line) => line.startsWith("autoscaler "))).toBe(true);
+    expect(await told({ namespace: "other" })).toEqual([]);
+    expect((await told({ sinceMs: NOON + 6_000 })).slice(0, 2)).toEqual(["cluster eu-1 pause 2", "fleet fleet freeze 1"]);
+  });
+
+  it("goes on after any of its items", async () => {
+    const all = await gathered(service.changes({}));
+    for (const [at, { id, at: time }] of all.entries()) {
+      expect(await gathered(service.changes({ after: { atMs: Date.parse(time), id } }))).toEqual(all.slice(at + 1));
+    }
+  });
+
+  it("shows a cluster that was removed to who names it", async () => {
+    await service.addCluster({ name: "old", connection: { kind: "kubeconfig", path: "a" } });
+    next();
+    await service.removeCluster("old");
+    expect(await told({ cluster: "old" })).toEqual(["cluster old add 1", "cluster old remove 2"]);
+    await expect(told({ cluster: "oldest" })).rejects.toMatchObject({ code: "service.unknown" });
+  });
+});
+
+describe("fieldChanges()", () => {
+  it.each([
+    [{ a: 1 }, { a: 1 }, []],
+    [{ a: 1, b: 2 }, { a: 1 }, [{ path: "b", before: 2 }]],
+    [
+      { a: [1, 2] },
+      { a: [1, 3, 4] },
+      [
+        { path: "a[1]", before: 2, after: 3 },
+        { path: "a[2]", after: 4 },
+      ],
+    ],
+    [{ a: [1] }, { a: { 0: 1 } }, [{ path: "a", before: [1], after: { 0: 1 } }]],
+    [{ a: null }, { a: 0 }, [{ path: "a", before: null, after: 0 }]],
+    [1, 2, [{ path: "", before: 1, after: 2 }]],
+  ])("says what differs between %j and %j", (before, after, wanted) => {
+    expect(fieldChanges(before, after)).toEqual(wanted);
+  });
+
+  it("is always empty for equal documents, and never for others", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
+        const [before, after] = [JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other))];
+        expect(fieldChanges(before, before)).toEqual([]);
+        expect(fieldChanges(before, after).length === 0).toBe(
+          JSON.stringify(before) === JSON.stringify(after) || fieldChanges(after, before).length === 0,
+        );
+      }),
+    );
+  });
+});
