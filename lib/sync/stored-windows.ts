@@ -58,9 +58,15 @@ const sameChange = (one: ScaleChange, other: ScaleChange | undefined): boolean =
   one.outdated === other.outdated &&
   one.eventId === other.eventId;
 
+/**
+ * The watermark rules set these anew in every sync, as their original does: the time of their last change is that of the sync, and no decision asks for it (watermark.md 2.3).
+ * Written down, it would cost a page and a journal page per sync; the journal has it.
+ */
+const SET_ANEW: ReadonlySet<string> = new Set(["ScalingActive", "AbleToScale"]);
+
 const sameCondition = (one: Condition, other: Condition | undefined): boolean =>
   one.type === other?.type &&
   one.status === other.status &&
   one.reason === other.reason &&
   one.message === other.message &&
-  one.transitionMs === other.transitionMs;
+  (one.transitionMs === other.transitionMs || SET_ANEW.has(one.type));

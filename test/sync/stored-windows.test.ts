@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { autoscalerUid } from "../../lib/model/ids.ts";
+import type { StoredWindows } from "../../lib/model/records.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
+import { needsNoWrite } from "../../lib/sync/stored-windows.ts";
+import { NOON, native, sync } from "../policy/tidemark/world.ts";
+
+const stored = (windows: Windows): StoredWindows => ({ uid: autoscalerUid("u"), windows, open: false });
+
+const pods = Array.from({ length: 4 }, (_, at) => ({ name: `web-1-${at}`, owners: [{ kind: "ReplicaSet", name: "web-1" }] }));
+const marks = { metrics: [{ type: "External", external: { metricName: "load", metricSelector: {}, highWatermark: 40, lowWatermark: 20 } }] };
+const watermark = (more: object = {}) => native({ rules: "watermark", watermark: { ...marks, ...more } });
+
+/** Syncs of a watermark on four ready pods, 15 s apart; the first one writes its count, whatever it is. */
+const play = (spec: ReturnType<typeof native>, loads: readonly number[]): readonly Windows[] => {
+  let windows: Windows = NEW_WINDOWS;
+  let replicas = 4;
+  return loads.map((load, at) => {
+    const ready = pods.map((pod) => ({
+      ...pod,
+      labels: { app: "web" },
+      deleting: false,
+      phase: "Running" as const,
+      startMs: NOON - 3_600_000,
+      ready: { status: "True" as const, transitionMs: NOON - 3_000_000 },
+      containers: [],
+      initContainers: [],
+      overhead: {},
+    }));
+    ({ windows, count: replicas } = sync(spec, { replicas, pods: ready, values: { load }, nowMs: NOON + at * 15_000, windows }));
+    return windows;
+  });
+};
+
+const written = (all: readonly Windows[]): readonly boolean[] =>
+  all.slice(1).map((after, at) => !needsNoWrite(stored(all[at] ?? NEW_WINDOWS), stored(after)));
+
+describe("needsNoWrite()", () => {
+  it("writes no page for a watermark that stays as it is, though two of its conditions are set anew in every sync", () => {
+    const all = play(watermark(), [30, 30, 30, 30, 30, 30]);
+    const since = (windows: Windows | undefined) => windows?.status.conditions.find(({ type }) => type === "ScalingActive")?.transitionMs;
+    expect(since(all[4])).not.toBe(since(all[5]));
+    // The back-off of the first write begins, and the upscale forbidden window ends after a minute.
+    expect(written(all)).toEqual([true, false, false, true, false]);
+  });
+
+  it("writes one when a breach begins and ends, by which delays are measured", () =>
+    expect(
+      written(
+        play(
+          watermark({ upscaleDelayAboveWatermarkSeconds: 600, upscaleForbiddenWindowSeconds: 1, downscaleForbiddenWindowSeconds: 1 }),
+          [30, 30, 50, 50, 30, 30],
+        ),
+      ),
+    ).toEqual([true, true, false, true, false]));
+
+  it("writes one for a breach that begins anew under the same status", () => {
+    const condition = { type: "BreachAbove", status: "True", reason: "Breached", message: "", transitionMs: NOON } as const;
+    const at = (transitionMs: number): StoredWindows =>
+      stored({ ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, conditions: [{ ...condition, transitionMs }] } });
+    expect([needsNoWrite(at(NOON), at(NOON)), needsNoWrite(at(NOON), at(NOON + 1))]).toEqual([true, false]);
+  });
+});
