@@ -4,6 +4,7 @@ import type { AutoscalerRef } from "../model/ids.ts";
 import type { AutoscalerRecord, ChangeRecord, ClusterRecord } from "../model/records.ts";
 import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../store/autoscalers.ts";
 import { insertChange } from "../store/changes.ts";
+import { getCluster } from "../store/clusters.ts";
 import { partitionOf } from "../store/partitions.ts";
 import type { RecordWrite } from "../store/record-write.ts";
 import type { Desk } from "./desk.ts";
@@ -67,8 +68,12 @@ const write = (desk: Desk, { ref, before, after }: Edit, generation: number): Pr
   throw new RangeError("an edit has a state before it or after it");
 };
 
-/** A namespace that no partition holds is decided by nobody, so nobody need be told. */
-const announce = async (desk: Desk, { cluster, ref }: Edit): Promise<void> => {
-  const partition = partitionOf(cluster, ref.namespace);
-  if (partition !== undefined) await raiseSpecVersion(desk.tables, { cluster: cluster.name, partition });
+/**
+ * Tells the partition that holds the namespace now: it may have moved since the edit began, and its new holder may have read the record before it was written. A namespace that
+ * no partition holds is decided by nobody, so nobody need be told.
+ */
+const announce = async (desk: Desk, { cluster: { name }, ref }: Edit): Promise<void> => {
+  const cluster = await getCluster(desk.tables, name);
+  const partition = cluster && partitionOf(cluster, ref.namespace);
+  if (partition !== undefined) await raiseSpecVersion(desk.tables, { cluster: name, partition });
 };

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AutoscalerRef } from "../../lib/model/ids.ts";
-import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
+import { autoscalerName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import { gathered } from "../../lib/service/gathered.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { getAutoscaler, putAutoscaler } from "../../lib/store/autoscalers.ts";
 import { changesOf, insertChange } from "../../lib/store/changes.ts";
+import { readHead } from "../../lib/store/head.ts";
 import { NOON, newWorld, type World } from "./world/desk.ts";
 import { documents, hpa } from "./world/manifests.ts";
 import { specVersion } from "./world/synced.ts";
@@ -49,6 +50,20 @@ describe("apply()", () => {
       { ...ref("web", "shop"), id: `${record?.uid}:1`, atMs: NOON, by: "ada", verb: "apply", baseGeneration: 0, after: record?.manifest },
     ]);
     expect(await specVersion(world.tables, clusterName(cluster))).toBe(1);
+  });
+
+  it("tells the partition that the namespace has moved to since it began", async () => {
+    const partitions = [{ name: "default" }, { name: "pay", namespaces: ["shop"] }];
+    const whileMoved = openService({
+      ...world.desk,
+      insert: async (items) => {
+        await service.replaceCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" }, partitions });
+        return world.desk.insert(items);
+      },
+    });
+    await whileMoved.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster, dryRun: false });
+    expect((await readHead(world.tables, { cluster: clusterName(cluster), partition: partitionName("pay") }))?.specVersion).toBe(1);
+    expect(await specVersion(world.tables, clusterName(cluster))).toBe(0);
   });
 
   it("warns of windows that are shorter than the sync period of the cluster it applies to", async () => {
