@@ -96,7 +96,7 @@ const planOne = async (desk: Desk, cluster: ClusterRecord, given: Given): Promis
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, stored, spec } = checked.admitted;
   const outcome = !old ? "created" : changed ? "configured" : "unchanged";
-  const warnings = [...checked.warnings, ...changedRules(given, old, spec)];
+  const warnings = [...checked.warnings, ...changedRules(given, old, spec), ...pastPause(given, spec, desk.clock())];
   const applied = { ...ref, kind: String(stored["kind"]), outcome, generation: old?.generation ?? 0, warnings } as const;
   return { given, ...(old && { old }), applied, aimed: { namespace: metadata.namespace, name: metadata.name, target: spec.target } };
 };
@@ -105,6 +105,11 @@ const changedRules = ({ where }: Given, old: AutoscalerRecord | undefined, spec:
   const before = old && storedSpec(old);
   const change = before?.kind === "spec" ? rulesChange(before.spec, spec) : undefined;
   return change === undefined ? [] : [`"${where}": ${change}`];
+};
+
+const pastPause = ({ where, lineOf }: Given, { pausedUntilMs }: AutoscalerSpec, nowMs: number): readonly string[] => {
+  if (pausedUntilMs === undefined || pausedUntilMs > nowMs) return [];
+  return [`"${where}", line ${lineOf("spec.pausedUntil")}: spec.pausedUntil: it has passed and holds nothing; remove it, or write a later time`];
 };
 
 /** Stores one planned document; when somebody else was faster, it is planned anew on what they stored. */

@@ -77,6 +77,25 @@ describe("apply()", () => {
     ]);
   });
 
+  it("warns of a pause that has passed", async () => {
+    const at = async (pausedUntil: string) => {
+      const text = `apiVersion: tidemark.dev/v1
+kind: PodAutoscaler
+metadata: { name: web }
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }
+  maxReplicas: 9
+  pausedUntil: ${pausedUntil}
+  metrics: [{ external: { metric: lag }, target: 1 }]
+`;
+      return (await apply(text, { dryRun: true }))[0]?.warnings;
+    };
+    expect(await at(new Date(NOON + 1000).toISOString())).toEqual([]);
+    expect(await at(new Date(NOON).toISOString())).toEqual([
+      '"a.yaml", line 7: spec.pausedUntil: it has passed and holds nothing; remove it, or write a later time',
+    ]);
+  });
+
   it("updates under the next generation and keeps uid and time of creation", async () => {
     await apply(hpa("web"));
     const before = await stored("web");
