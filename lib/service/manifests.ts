@@ -1,10 +1,11 @@
-import { type Admitted, admit, specOf } from "../manifest/admit.ts";
+import { type Admitted, admit } from "../manifest/admit.ts";
 import { type ManifestDocument, readManifests } from "../manifest/documents.ts";
 import { clauseOf, type Warning } from "../manifest/problem.ts";
 import { isObject } from "../manifest/shape.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { AutoscalerRecord } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
+import { knownSpecs } from "./known-specs.ts";
 import type { Source } from "./service.ts";
 
 /** One document of what a person gave, and where it stood. */
@@ -56,6 +57,8 @@ export const check = ({ where, document, lineOf }: Given, old: AutoscalerRecord 
 /** With the path of its field, unless the sentence names it. */
 const warned = ({ field, message, fix }: Warning): string =>
   `${message.includes(field) ? message : `${field}: ${message}`}${fix === undefined ? "" : `; ${fix}`}`;
+
+const specOf = knownSpecs();
 
 /** The spec of a stored manifest, or why this version no longer understands it. */
 export const storedSpec = ({ manifest, namespace, name }: AutoscalerRecord): StoredSpec => {
