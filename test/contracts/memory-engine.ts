@@ -24,6 +24,8 @@ type Client = Pick<DynamoDBClient, "send">;
 export type OnWrite = (table: string, before: Item | undefined, after: Item | undefined) => void;
 
 const named = (name: string): Error => Object.assign(new Error(name), { name });
+/** The refusal of a condition: an answer like others, many a second, so that it tells no stack of its own. */
+const REFUSAL = named("ConditionalCheckFailedException");
 const pkOf = (item: Item): string => item["pk"]?.S ?? "";
 const skOf = (item: Item): string => item["sk"]?.S ?? "";
 const found = ({ partitions }: Table, key: Item): Item | undefined => partitions.get(pkOf(key))?.get(skOf(key));
@@ -54,7 +56,7 @@ interface Tables {
 }
 
 const guard = (item: Item | undefined, condition: string | undefined, terms: Terms): void => {
-  if (condition !== undefined && !conditionOf(condition)(item ?? {}, terms)) throw named("ConditionalCheckFailedException");
+  if (condition !== undefined && !conditionOf(condition)(item ?? {}, terms)) throw REFUSAL;
 };
 
 const store = ({ onWrite }: Tables, into: Table, item: Item): void => {

@@ -91,7 +91,7 @@ export const newPlatform = (world: {
   const told = (invocation: Invocation, report: SyncReport): void => {
     if (report.kind === "completed") played.completed++;
     else played.dropped++;
-    story.tell(invocation.process.name, `${invocation.name} ${wordsOf(report)}`);
+    story.tell(invocation.process.name, () => `${invocation.name} ${wordsOf(report)}`);
   };
   return {
     played,
@@ -102,7 +102,7 @@ export const newPlatform = (world: {
       const started = begun(queued, process);
       const { invocation } = started;
       const { cluster, partition, dueMs } = queued.message;
-      story.tell(process.name, `${invocation.name} begins ${cluster}/${partition} due ${new Date(dueMs).toISOString().slice(14, 23)}`);
+      story.tell(process.name, () => `${invocation.name} begins ${cluster}/${partition} due ${new Date(dueMs).toISOString().slice(14, 23)}`);
       sync(world.portsOf(invocation), queued.message).then(
         (report) => {
           over(started);

@@ -1,6 +1,7 @@
 /** What happened in a seed, line by line; kept only where somebody will read it. */
 export interface Story {
-  readonly tell: (who: string, what: string) => void;
+  /** What every sync tells is given as a function: most stories are never read. */
+  readonly tell: (who: string, what: string | (() => string)) => void;
   readonly lines: readonly string[];
 }
 
@@ -11,7 +12,9 @@ export const newStory = (nowMs: () => number, startMs: number, kept: boolean): S
   return {
     lines,
     tell: (who, what) => {
-      if (kept) lines.push(`${((nowMs() - startMs) / SECOND_MS).toFixed(3).padStart(9)} s  ${who.padEnd(12)} ${what}`);
+      if (!kept) return;
+      const words = typeof what === "string" ? what : what();
+      lines.push(`${((nowMs() - startMs) / SECOND_MS).toFixed(3).padStart(9)} s  ${who.padEnd(12)} ${words}`);
     },
   };
 };

@@ -1,7 +1,7 @@
 import { autoscalerUid, clusterName, type PartitionRef, partitionName } from "../../../lib/model/ids.ts";
 import type { Intent } from "../../../lib/model/records.ts";
 import { autoscalerKey, pageKey } from "../../../lib/store/keys.ts";
-import { decodePage } from "../../../lib/store/page-codec.ts";
+import { type DecodedPage, decodePage } from "../../../lib/store/page-codec.ts";
 import { pageOf } from "../../../lib/store/page-plan.ts";
 import type { Item, ReadItem } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
@@ -37,6 +37,15 @@ export const watchClearedIntent = (ledger: Ledger, { intent, event, effects }: K
 };
 
 const SECOND_MS = 1_000;
+const NO_BYTES = new Uint8Array();
+
+/** Bodies are never changed in place, and each is looked at for every intent that its release clears: decoded once. */
+const decoded = (body: Uint8Array): DecodedPage => {
+  const known = pages.get(body) ?? decodePage(body);
+  pages.set(body, known);
+  return known;
+};
+const pages = new WeakMap<Uint8Array, DecodedPage>();
 
 const watchCountedOnPage = (
   ledger: Ledger,
@@ -45,7 +54,7 @@ const watchCountedOnPage = (
   { head, read }: { readonly head: Item; readonly read: ReadItem },
 ): void => {
   const index = pageOf(autoscalerUid(uid), Math.max(1, head["pages"]?.L?.length ?? 0));
-  const page = decodePage(pageItem(head, index, read)?.["body"]?.B ?? new Uint8Array());
+  const page = decoded(pageItem(head, index, read)?.["body"]?.B ?? NO_BYTES);
   const windows = page.kind === "read" ? page.entries.get(uid)?.windows : undefined;
   const key = autoscalerKey({ ...partitionOf(head), namespace, name });
   const isThere = read(key.pk, key.sk)?.["uid"]?.S === uid;
