@@ -97,6 +97,7 @@ describe("the rules of the first design (proposals.md §1)", () => {
     const limited = ({ windows }: ReturnType<typeof one>) => windows.status.conditions.find(({ type }) => type === "ScalingLimited");
     expect(limited(one(3, loadsOf(160, 160, 160)))).toMatchObject({ status: "False", reason: "DesiredWithinRange" });
     expect(limited(one(3, loadsOf(160, 160, 160), { maxReplicas: 6 }))).toMatchObject({ status: "False", reason: "DesiredWithinRange" });
+    expect(limited(one(3, loadsOf(10, 10, 10)))).toMatchObject({ status: "False", reason: "DesiredWithinRange" });
     expect(limited(one(3, loadsOf(160, 160, 160), { maxReplicas: 5 }))).toMatchObject({ status: "True", reason: "TooManyReplicas" });
   });
 
@@ -109,6 +110,10 @@ describe("the rules of the first design (proposals.md §1)", () => {
   it.each([
     ["a running pod without a sample", [...loadsOf(10, 10), { usedMilli: 0n, silent: true }]],
     ["a pod that requests nothing", [...loadsOf(10, 10), { usedMilli: 10n, requestMilli: 0n }]],
+    [
+      "a pod without a request",
+      [...loadsOf(10, 10), { usedMilli: 10n, pod: { containers: [{ name: "app", requests: {}, limits: {}, restartable: false }] } }],
+    ],
   ])("never shrink on %s: the count stays and the reason is told", (_, loads) => {
     expect(one(3, loads)).toMatchObject({ kind: "hold", failed: true, because: { reason: "FailedGetResourceMetric" } });
   });
@@ -211,14 +216,20 @@ describe.each([
     expect(second?.windows.status.conditions[0]).toMatchObject({ type: "AbleToScale", status: "True", reason: "ReadyForNewScale" });
   });
 
-  it("say what holds the count, and until when", () => {
-    const [, second] = decisions(manifest(), 2, { replicas: 1, periodMs: 30 * SECOND, killed, see: growing(() => 160) });
-    expect(second).toMatchObject({ kind: "hold", failed: false, because: { reason: "BackoffUpscale" } });
+  it.each([
+    ["up", 1, () => 160, 2, 4, "BackoffUpscale", "upscale", 180],
+    ["down", 2, (sync: number) => (sync === 0 ? 160 : 20), 4, 1, "BackoffDownscale", "downscale", 300],
+  ])("say what holds the count, and until when: %s", (_, replicas, percents, current, wanted, reason, window, seconds) => {
+    const [first, second] = decisions(manifest(), 2, { replicas, periodMs: 30 * SECOND, killed, see: growing(percents) });
+    const message = `the time since the previous scale is still within the ${window} forbidden window`;
+    expect(first?.steps.slice(-2).map(({ step }) => step)).toEqual(["bounds", "cool down"]);
+    expect(second).toMatchObject({ kind: "hold", failed: false, because: { reason } });
     expect(second?.steps.at(-1)).toEqual({
       step: "cool down",
-      before: 4,
-      after: 2,
-      limit: expect.objectContaining({ reason: "BackoffUpscale", value: 2, untilMs: 1_777_000_000_000 + 180 * SECOND }),
+      before: wanted,
+      after: current,
+      limit: { reason, value: current, message, untilMs: 1_777_000_000_000 + seconds * SECOND },
     });
+    expect(second?.windows.status.conditions.find(({ type }) => type === "AbleToScale")).toMatchObject({ status: "False", reason, message });
   });
 });
