@@ -1,7 +1,8 @@
 import { CLUSTER_BUGS } from "./cluster.ts";
 import { HEAD_BUGS } from "./head.ts";
 import type { PlantedBug } from "./planted.ts";
+import { STOP_BUGS } from "./stops.ts";
 import { WINDOWS_BUGS } from "./windows.ts";
 
-/** Every row of the table that ends the design's account of exactly one effect, and three more. */
-export const PLANTED: readonly PlantedBug[] = [...HEAD_BUGS, ...WINDOWS_BUGS, ...CLUSTER_BUGS];
+/** Every row of the table that ends the design's account of exactly one effect, and five more. */
+export const PLANTED: readonly PlantedBug[] = [...HEAD_BUGS, ...WINDOWS_BUGS, ...CLUSTER_BUGS, ...STOP_BUGS];

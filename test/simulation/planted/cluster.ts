@@ -11,7 +11,7 @@ import { withClient, withTables } from "./ports.ts";
 /** Workloads of open intents are read as soon as the claim is answered: before `nowMs` is. */
 const observedFirst: PlantedBug = {
   leftOut: "`nowMs` read before the observation",
-  seed: 4,
+  seed: 14,
   caughtBy: [EVENT],
   ports: (ports, _by, client) => {
     const early = new Map<string, Promise<ScaleReading>>();
@@ -63,7 +63,7 @@ const repeats: PlantedBug = {
 
 const neverEnded: PlantedBug = {
   leftOut: "an end to a stalled process",
-  seed: 3,
+  seed: 5,
   caughtBy: [EVENT],
   platformEndsStalled: false,
 };

@@ -8,7 +8,7 @@ const tokens = new WeakMap<Process, string>();
 
 const tokenPerWorker: PlantedBug = {
   leftOut: "a token of its own per write (one per worker instead)",
-  seed: 2,
+  seed: 0,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports, { process }) => {
     const token = tokens.get(process) ?? ports.tables.token();
@@ -42,7 +42,7 @@ const noDeadline: PlantedBug = {
 /** Deadlines without the largest difference of two clocks, as their writer and everybody else goes by them. */
 const noClockDifference: PlantedBug = {
   leftOut: "clock difference in the deadline",
-  seed: 66,
+  seed: 14,
   caughtBy: [EVENT],
   ports: (ports) => ({ ...ports, timing: { ...ports.timing, clockDifferenceMs: 0 } }),
 };
