@@ -109,7 +109,10 @@ const changedRules = ({ where }: Given, old: AutoscalerRecord | undefined, spec:
 
 const pastPause = ({ where, lineOf }: Given, { pausedUntilMs }: AutoscalerSpec, nowMs: number): readonly string[] => {
   if (pausedUntilMs === undefined || pausedUntilMs > nowMs) return [];
-  return [`"${where}", line ${lineOf("spec.pausedUntil")}: spec.pausedUntil: it has passed and holds nothing; remove it, or write a later time`];
+  const line = lineOf("spec.pausedUntil");
+  return [
+    `"${where}"${line === undefined ? "" : `, line ${line}`}: spec.pausedUntil: it has passed and holds nothing; remove it, or write a later time`,
+  ];
 };
 
 /** Stores one planned document; when somebody else was faster, it is planned anew on what they stored. */
