@@ -29,6 +29,14 @@ const decision = (from: number, to: number): Scale => ({
 const types = ({ status: { conditions } }: Windows) => conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 
 describe("afterWrite()", () => {
+  it("keeps the earliest time of a change where it is known", () => {
+    const report = { spec: SPEC, decision: decision(4, 2), outcome: { kind: "unknown", message: "timed out" } as const, atMs: AT_MS };
+    expect(afterWrite({ ...report, earliestMs: 0, eventId: "e1" }).windows.memory.scaleDowns).toStrictEqual([
+      { change: 2, atMs: AT_MS, earliestMs: 0, eventId: "e1" },
+    ]);
+    expect(afterWrite(report).windows.memory.scaleDowns).toStrictEqual([{ change: 2, atMs: AT_MS }]);
+  });
+
   it.each([{ kind: "applied" } as const, { kind: "unknown", message: "timed out" } as const])("counts a write that was $kind", (outcome) => {
     const { windows, events } = afterWrite({ spec: SPEC, decision: decision(4, 2), outcome, atMs: AT_MS, eventId: "e1" });
     expect(windows.memory.scaleDowns).toEqual([{ change: 2, atMs: AT_MS, eventId: "e1" }]);
