@@ -1,3 +1,4 @@
+import { isTrue } from "../../../lib/policy/conditions.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import { WHOLE_SECOND_MS } from "./clocks.ts";
 import { type KnownEffect, type Ledger, listed } from "./ledger.ts";
@@ -32,12 +33,18 @@ export const noteBreach = (ledger: Ledger, decided: Decided): void => {
   listed(ledger.evaluated, by).push(breach);
 };
 
-const sightOf = ({ input: { spec }, decision: { steps, from } }: Decided): Sight | undefined => {
-  const step = steps.find(({ step: name }) => name === (spec.dialect === "watermark" ? "propose" : "sustain"));
-  const wanted = spec.dialect === "watermark" ? step?.after : step?.before;
-  if (wanted === undefined || from === undefined) return spec.dialect === "watermark" ? undefined : "within";
-  if (wanted === from) return "within";
-  return wanted > from ? "above" : "below";
+const sightOf = ({ input: { spec }, decision }: Decided): Sight | undefined => {
+  if (spec.dialect === "watermark") return sightOfMarks(decision);
+  const wanted = decision.steps.find(({ step }) => step === "sustain")?.before;
+  if (wanted === undefined || decision.from === undefined || wanted === decision.from) return "within";
+  return wanted > decision.from ? "above" : "below";
+};
+
+/** A value outside the marks is a breach, though the count may be at its bound already. */
+const sightOfMarks = ({ steps, windows: { status } }: Decided["decision"]): Sight | undefined => {
+  if (!steps.some(({ step }) => step === "propose")) return undefined;
+  if (isTrue(status.conditions, "AboveHighWatermark")) return "above";
+  return isTrue(status.conditions, "BelowLowWatermark") ? "below" : "within";
 };
 
 /** As the cluster's own answer says. */
