@@ -28,7 +28,7 @@ export const decide = (input: DecideInput): Decision => override(decideByRules(i
 
 const decideByRules = (input: DecideInput): Decision => {
   const { spec } = input;
-  const windows = spec.dialect === "tidemark" ? input.windows : withoutTimed(input.windows);
+  const windows = withoutTimed(input.windows);
   switch (spec.dialect) {
     case "hpa":
       return spec.rules === "original"

@@ -56,6 +56,24 @@ describe("what a metric of the native rules says", () => {
     expect(metricLine(average, { ...seen, usage: { "web-0": 0n, "web-1": 0n } })).toBe("metric cpu Resource 0 against 1, ratio 0 gives 0");
   });
 
+  it.each([
+    ["none of it is left in 64 bits", { use: 2n ** 62n, request: 1000n, replicas: 2 }],
+    ["200 TB between 4 pods, of which 64 bits keep 15.5 TB", { use: 50n * 10n ** 15n, request: 60n * 10n ** 15n, replicas: 4 }],
+    ["a gigabyte of one byte is more percent than 32 bits hold", { use: 10n ** 12n, request: 1000n, replicas: 1 }],
+    ["all that is asked for together is too much", { use: 1n, request: 2n ** 62n, replicas: 2 }],
+  ])("a percentage that cannot be computed is missing: %s", (_, { use, request, replicas }) => {
+    const pods = Array.from({ length: replicas }, (_pod, at) => pod(`web-${at}`, { request }));
+    const usage = Object.fromEntries(pods.map(({ name }) => [name, use]));
+    const line = metricLine(cpu("request"), { replicas, pods, usage });
+    expect(line).toBe("metric cpu Resource failed, UnusableValue: the value of cpu leaves the range of numbers");
+  });
+
+  it("92 TB between 4 pods is the most that a percentage is computed of", () => {
+    const pods = Array.from({ length: 4 }, (_pod, at) => pod(`web-${at}`, { request: 23n * 10n ** 15n }));
+    const usage = Object.fromEntries(pods.map(({ name }) => [name, 23n * 10n ** 15n]));
+    expect(metricLine(cpu("request"), { replicas: 4, pods, usage })).toBe("metric cpu Resource 100% against 30%, ratio 3.3333333333333335 gives 14");
+  });
+
   it("a whole value below zero is a value", () =>
     expect(metricLine({ metrics: [{ ...LOAD, measure: "Total" }] }, { replicas: 5, values: { load: -50 } })).toBe(
       "metric load External -50 against 10, ratio -5 gives 0",

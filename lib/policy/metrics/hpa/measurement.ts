@@ -32,6 +32,8 @@ export interface Measured {
   /** The amount that status shows, thousandths; for targets in percent the percentage beside it. */
   readonly usageMilli: bigint;
   readonly utilization?: number;
+  /** A sum was wrapped on the way (outcome.ts). */
+  readonly overflowed?: true;
   readonly status: MetricStatus;
 }
 

@@ -9,6 +9,8 @@ export interface Proposal {
   readonly utilization?: number;
   /** value ÷ target, before anything was assumed for missing pods. */
   readonly ratio: number;
+  /** A sum left 64 bits and was wrapped: the controller goes on with what is left of it (hpa.md 3.3), native rules do not. */
+  readonly overflowed?: true;
 }
 
 /** A metric that could not be evaluated, in the words that its event gives. Nothing shrinks on it. */

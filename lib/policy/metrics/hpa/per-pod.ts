@@ -21,6 +21,7 @@ interface Ratio {
   readonly ratio: number;
   readonly usageMilli: bigint;
   readonly utilization?: number;
+  readonly overflowed?: true;
 }
 
 /** How one kind of target turns samples into a ratio, and what it assumes for a pod that gave none while the others ask for less. */
@@ -70,7 +71,7 @@ const propose = (input: PerPodInput, groups: PodGroups, measure: Measure): Propo
   assume(input.samples, groups, first.ratio, measure);
   const second = measure.ratioOf(input.samples);
   if ("message" in second) return second;
-  return { kind: "proposal", replicas: dampened(input, first.ratio, second.ratio), ...first };
+  return { kind: "proposal", replicas: dampened(input, first.ratio, second.ratio), ...first, ...overflowOf(second.overflowed === true) };
 };
 
 const assume = (samples: Samples, { missing, unready }: PodGroups, ratio: number, measure: Measure): void => {
@@ -103,8 +104,10 @@ const utilizationRatio = (samples: Samples, requests: Requests, targetPercent: n
   const requestedTotal = wrapI64(requested);
   if (requestedTotal === 0n) return failure("no metrics returned matched known pods");
   const usedTotal = wrapI64(used);
-  const utilization = wrapI32(wrapI64(usedTotal * 100n) / requestedTotal);
-  return { ratio: utilization / targetPercent, utilization, usageMilli: usedTotal / entries };
+  const percent = wrapI64(usedTotal * 100n) / requestedTotal;
+  const utilization = wrapI32(percent);
+  const overflowed = wrapI64(used * 100n) !== used * 100n || requestedTotal !== requested || BigInt(utilization) !== percent;
+  return { ratio: utilization / targetPercent, utilization, usageMilli: usedTotal / entries, ...overflowOf(overflowed) };
 };
 
 /** The mean is over all samples, also those of pods that are not listed (hpa.md 3.4). */
@@ -112,5 +115,7 @@ const averageRatio = (samples: Samples, targetMilli: bigint): Ratio => {
   let total = 0n;
   for (const { milli } of samples.values()) total += milli;
   const usageMilli = wrapI64(total) / BigInt(samples.size);
-  return { ratio: Number(usageMilli) / Number(targetMilli), usageMilli };
+  return { ratio: Number(usageMilli) / Number(targetMilli), usageMilli, ...overflowOf(wrapI64(total) !== total) };
 };
+
+const overflowOf = (overflowed: boolean): { readonly overflowed?: true } => (overflowed ? { overflowed } : {});

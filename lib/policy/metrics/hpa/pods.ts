@@ -26,6 +26,7 @@ export const measurePods = (metric: PodsMetric, context: MetricContext): Measure
     target: decimalText(metric.target.averageValueMilli ?? 0n),
     ratio: outcome.ratio,
     usageMilli: outcome.usageMilli,
+    ...(outcome.overflowed && { overflowed: outcome.overflowed }),
     status: { type: "Pods", pods: { metric: identifierStatus(metric.metric), current: { averageValue } } },
   };
 };

@@ -34,14 +34,14 @@ const byPercentage = (metric: ResourceMetric, targetPercent: number, context: Me
 };
 
 const measured = (metric: ResourceMetric, name: string, outcome: Proposal, value: string, target: string): Measurement => {
-  const { replicas, ratio, usageMilli, utilization } = outcome;
+  const { replicas, ratio, usageMilli, utilization, overflowed } = outcome;
   const averageValue = amountText(metric.name, usageMilli);
   const current = utilization === undefined ? { averageValue } : { averageUtilization: utilization, averageValue };
   const status =
     metric.type === "Resource"
       ? { type: metric.type, resource: { name: metric.name, current } }
       : { type: metric.type, containerResource: { name: metric.name, container: metric.container, current } };
-  const amounts = utilization === undefined ? { usageMilli } : { usageMilli, utilization };
+  const amounts = { usageMilli, ...(utilization !== undefined && { utilization }), ...(overflowed && { overflowed }) };
   return { kind: "measured", name, proposal: replicas, value, target, ratio, ...amounts, status };
 };
 

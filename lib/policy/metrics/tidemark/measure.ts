@@ -38,7 +38,7 @@ const against = (metric: NativeMetric, levelMilli: bigint, context: MetricContex
   const { source } = metric;
   if (measured.kind === "failed") return { kind: "missing", metric, reason: measured.reason, message: inOwnWords(measured.message, metric) };
   const { ratio } = measured;
-  if (Number.isNaN(ratio) || (ratio < 0 && source.type === "Resource"))
+  if (Number.isNaN(ratio) || measured.overflowed || (ratio < 0 && source.type === "Resource"))
     return { kind: "missing", metric, reason: "UnusableValue", message: `the value of ${metric.name} leaves the range of numbers` };
   return { kind: "measured", metric, measured, proposal: guarded(measured, context.currentReplicas), target: levelText(metric, levelMilli) };
 };
