@@ -13,7 +13,13 @@ const ROOM = "MUTATION_ROOM";
 /** The report of a part as it was last measured. */
 export const readReport = (part: string): MutationReport | undefined => (existsSync(reportPath(part)) ? reportAt(reportPath(part)) : undefined);
 
-const reportAt = (fileName: string): MutationReport => JSON.parse(readFileSync(fileName, "utf8")) as MutationReport;
+const reportAt = (fileName: string): MutationReport => {
+  try {
+    return JSON.parse(readFileSync(fileName, "utf8")) as MutationReport;
+  } catch (cause) {
+    throw new Error(`Cannot read the report "${fileName}": delete it, and its part is measured anew`, { cause });
+  }
+};
 
 /**
  * Measures one part and leaves its report: first all that runs in tests, each mutant against the tests that reach it. What runs only when a file is loaded is reached by every
@@ -24,15 +30,18 @@ export const measure = async (part: string): Promise<MutationReport> => {
   const fileName = reportPath(part);
   // What survived at load would be kept whatever tests were added, because no test is named as reaching it; what the clock ended may be a busy machine's.
   const before = readReport(part);
-  if (before) writeFileSync(fileName, JSON.stringify(kept(before)));
+  // A file of its own: Stryker writes what it knows and what it reports side by side.
+  const knownName = reportPath(`${part}-known`);
+  if (before) writeFileSync(knownName, JSON.stringify(kept(before)));
   const atLoadName = reportPath(`${part}-at-load`);
   await new Stryker({
     mutate: [...(PARTS[part] ?? [])],
     ignoreStatic: true,
     incremental: true,
-    incrementalFile: fileName,
+    incrementalFile: knownName,
     jsonReporter: { fileName },
   }).runMutationTest();
+  rmSync(knownName);
   const first = reportAt(fileName);
   const left = atLoad(first);
   if (left.length === 0) return first;
