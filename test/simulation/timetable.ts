@@ -49,11 +49,11 @@ export type PlannedEdit =
   | { readonly verb: "resume" | "delete" };
 
 /** Where faults, edits and changes of load end. */
-export const FAULTS_MS = 480_000;
+export const FAULTS_MS = 330_000;
 const AUTOSCALERS = 20;
-const LOAD_CHANGES = 60;
-const COUNT_CHANGES = 10;
-const EDITS = 8;
+const LOAD_CHANGES = 42;
+const COUNT_CHANGES = 7;
+const EDITS = 6;
 const RIVALS_MAX = 2;
 
 export const newTimetable = (random: Random): Timetable => {
@@ -66,12 +66,14 @@ export const newTimetable = (random: Random): Timetable => {
   // Watermarks keep no recommendations: where a partition has nothing else, its page is not written while nothing happens.
   const payShape = random.chance(1 / 2) ? "watermark" : undefined;
   const autoscalers = Array.from({ length: AUTOSCALERS }, (_, at) => plannedAutoscaler(random, at, { clusters, shapes, payShape }));
+  const edits = Array.from({ length: EDITS }, () => edit(random, autoscalers)).flat();
   const happenings = [
+    ...edits,
     ...Array.from({ length: LOAD_CHANGES }, () => loadChange(random, autoscalers)),
     ...Array.from({ length: COUNT_CHANGES }, () => countChange(random)),
-    ...Array.from({ length: EDITS }, () => edit(random, autoscalers)).flat(),
     ...Array.from({ length: random.int(0, RIVALS_MAX) }, () => rival(random)).flat(),
-    ...autoscalers.flatMap((planned, workload) => lastWords(random, planned, workload)),
+    ...autoscalers.map((planned, workload) => lastLoad(random, planned, workload)),
+    ...[...new Set(edits.map(({ workload }) => workload))].flatMap((workload) => lastWords(autoscalers, workload)),
   ];
   const orders = plannedOrders(random, FAULTS_MS);
   return { clusters, autoscalers, happenings: happenings.sort((one, other) => one.atMs - other.atMs), orders };
@@ -142,14 +144,17 @@ const edit = (random: Random, autoscalers: readonly PlannedAutoscaler[]): readon
   }
 };
 
-/** A load under which exactly one count is at rest, and every autoscaler there and awake. */
-const lastWords = (random: Random, { manifest, shape }: PlannedAutoscaler, workload: number): readonly Happening[] => {
-  const atMs = FAULTS_MS - 20_000;
+const LAST_MS = FAULTS_MS - 20_000;
+
+/** A load under which exactly one count is at rest. */
+const lastLoad = (random: Random, { shape }: PlannedAutoscaler, workload: number): Happening => {
   // Even, so that it is at rest under a modulo as well.
   const pods = 2 * Math.ceil(podsFor(someLoad(random, shape)) / 2);
-  return [
-    { atMs, workload, kind: "load", load: pods * 10 },
-    { atMs, workload, kind: "edit", edit: { verb: "apply", manifest } },
-    { atMs: atMs + 1, workload, kind: "edit", edit: { verb: "resume" } },
-  ];
+  return { atMs: LAST_MS, workload, kind: "load", load: pods * 10 };
 };
+
+/** Whoever was edited is there, awake, and as it was. */
+const lastWords = (autoscalers: readonly PlannedAutoscaler[], workload: number): readonly Happening[] => [
+  { atMs: LAST_MS, workload, kind: "edit", edit: { verb: "apply", manifest: autoscalers[workload]?.manifest ?? {} } },
+  { atMs: LAST_MS + 1, workload, kind: "edit", edit: { verb: "resume" } },
+];

@@ -10,7 +10,8 @@ for (const planted of PLANTED) {
   let found = `not in ${seeds} seeds`;
   for (let seed = 0; seed < seeds; seed++) {
     const { violation } = await play(seed, { faults: true, told: false, planted });
-    if (!violation) continue;
+    // A mistake may lead to others; the table is of what it is known for.
+    if (!violation || !planted.caughtBy.includes(violation.invariant)) continue;
     found = `seed ${seed}: ${violation.invariant}`;
     break;
   }

@@ -21,7 +21,7 @@ const tokenPerWorker: PlantedBug = {
 /** Deadlines as the head gives them are long over; those that the writer goes by are as they were. */
 const noDeadline: PlantedBug = {
   leftOut: "the deadline at all",
-  seed: 2,
+  seed: 4,
   caughtBy: [EVENT],
   ports: (ports) =>
     withTables(ports, {
@@ -50,7 +50,7 @@ const noClockDifference: PlantedBug = {
 /** Page writes under no condition at all. */
 const noPageEpoch: PlantedBug = {
   leftOut: "page epoch",
-  seed: 0,
+  seed: 2,
   caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withTables(ports, {
@@ -89,7 +89,7 @@ const trustedMemory: PlantedBug = {
 /** Intents are stored whoever holds the head by now. */
 const noEpochCheck: PlantedBug = {
   leftOut: "the epoch check on storing an intent",
-  seed: 2,
+  seed: 4,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports) =>
     withTables(ports, {
