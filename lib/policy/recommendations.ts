@@ -8,7 +8,7 @@ import { newestRunAt, type RecommendationRun } from "../model/windows.ts";
 type Runs = readonly RecommendationRun[];
 
 /**
- * A repetition that is off its time by a second or more begins a new run; less is forgiven, so that syncs that a queue delivers by the second go on in one run. What is forgiven adds up: the
+ * A repetition that is off its time by a second or more, or by more than half a step, begins a new run; less is forgiven, so that syncs that a queue delivers by the second go on in one run. What is forgiven adds up: the
  * first and the last time of a run are exact, those between them to the largest difference of lag, and of clocks, among its syncs (seconds, where clocks differ by as much), and the number of
  * its slots to the share by which its first gap was off. Neither shows while windows stay or become shorter, because a window that holds any of a run holds its last; only in a window that
  * was made longer, after slots inside an older run were used again.
@@ -39,7 +39,7 @@ export const recorded = (runs: Runs, replicas: number, nowMs: number, windowMs: 
 };
 
 const isNext = ({ lastMs, stepMs }: RecommendationRun, nowMs: number): boolean =>
-  stepMs !== undefined && Math.abs(nowMs - lastMs - stepMs) <= SPACING_TOLERANCE_MS;
+  stepMs !== undefined && Math.abs(nowMs - lastMs - stepMs) <= Math.min(SPACING_TOLERANCE_MS, stepMs / 2);
 
 /** Ends the open run: each of its repetitions takes the slot that it took when it was made. */
 export const settled = (runs: Runs): Runs => {

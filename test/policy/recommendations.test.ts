@@ -87,6 +87,15 @@ describe("recommendations as runs", () => {
     );
   });
 
+  it.each([
+    { gapMs: 420, runs: 2 },
+    { gapMs: 421, runs: 3 },
+    { gapMs: 984, runs: 3 },
+  ])("a run of syncs close together goes on for half a step more at most: $gapMs ms after 280 ms", ({ gapMs, runs }) => {
+    const seen = [0, 280, 560, 560 + gapMs].reduce<Runs>((known, atMs) => recorded(known, 8, atMs, 300_000), []);
+    expect(seen.length).toBe(runs);
+  });
+
   it("move nothing but the end of the newest run while the same is recommended, also when syncs come a little early or late", () => {
     let runs: Runs = recorded(recorded([{ replicas: 9, firstMs: 0, lastMs: 0 }], 5, 15_000, 300_000), 5, 30_000, 300_000);
     const before = runs;
