@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification, type Vite, type VitestPluginContext } from "vitest/node";
 import { keptThread } from "./test/mutation/kept-thread.ts";
 
-const TESTS = ["test/policy/**/*.test.ts", "test/model/**/*.test.ts", "test/conformance/hpa.test.ts", "test/conformance/watermark.test.ts"];
+const RECORDED = ["test/conformance/hpa.test.ts", "test/conformance/watermark.test.ts"];
 const room = process.env["MUTATION_ROOM"];
 
 /** Files by what they cost: examples first, then properties, then the recorded decisions. The first failure ends the run of a mutant. */
@@ -28,7 +28,7 @@ const keepThreads: Vite.Plugin = {
 export default defineConfig({
   plugins: [keepThreads],
   test: {
-    include: room === undefined ? TESTS : [`test/${room}/**/*.test.ts`],
+    include: [...(room === undefined ? ["policy", "model"] : [room]).map((name) => `test/${name}/**/*.test.ts`), ...RECORDED],
     setupFiles: ["test/mutation/after-file.ts"],
     testTimeout: 30_000,
     isolate: false,

@@ -7,7 +7,7 @@ import { atLoad, kept, type MutationReport, withResults } from "./summary.ts";
 const REPORTS = join(import.meta.dirname, "../../reports/mutation");
 const reportPath = (part: string): string => join(REPORTS, `${part.replaceAll("/", "-")}.json`);
 
-/** Read by vitest.mutation.config.ts: the folder of tests that a run is limited to. */
+/** Read by vitest.mutation.config.ts: the folder of tests that a run is limited to, beside the recorded decisions. */
 const ROOM = "MUTATION_ROOM";
 
 /** The report of a part as it was last measured. */
@@ -23,7 +23,7 @@ const reportAt = (fileName: string): MutationReport => {
 
 /**
  * Measures one part and leaves its report: first all that runs in tests, each mutant against the tests that reach it. What runs only when a file is loaded is reached by every
- * test and needs fresh threads, so it comes in a run of its own, with the tests of its room alone.
+ * test and needs fresh threads, so it comes in a run of its own, with the tests of its room and the recorded decisions.
  * Results of an earlier report are kept where neither the mutant nor the test that killed it has changed.
  */
 export const measure = async (part: string): Promise<MutationReport> => {
