@@ -52,9 +52,10 @@ export const newPerson = (world: World, name: string): Person => {
     process.onEnd.add(again);
     try {
       deed.begin();
-      await deed.perform(service, tables.clock).catch(unlessGone);
-      story.tell(process.name, `${deed.words}: done`);
-      deed.done();
+      const gone = await deed.perform(service, tables.clock).then(() => false, isGone);
+      story.tell(process.name, `${deed.words}: ${gone ? "there is none" : "done"}`);
+      // Who deletes what is gone already is told just that: an attempt that died half-way may be noticed by the syncs up to a minute later.
+      if (!gone) deed.done();
       waiting.shift();
       process.onEnd.clear();
       next();
@@ -131,6 +132,7 @@ const performOrder = (service: Service, order: Order): Promise<unknown> => {
 };
 
 /** Somebody may have deleted it before, or this one in an attempt that died after its effect. */
-const unlessGone = (error: unknown): void => {
+const isGone = (error: unknown): true => {
   if (!isTidemarkError(error, "service.unknown")) throw error;
+  return true;
 };

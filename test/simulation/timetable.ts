@@ -49,11 +49,11 @@ export type PlannedEdit =
   | { readonly verb: "resume" | "delete" };
 
 /** Where faults, edits and changes of load end. */
-export const FAULTS_MS = 330_000;
+export const FAULTS_MS = 290_000;
 const AUTOSCALERS = 20;
-const LOAD_CHANGES = 42;
-const COUNT_CHANGES = 7;
-const EDITS = 6;
+const LOAD_CHANGES = 37;
+const COUNT_CHANGES = 6;
+const EDITS = 5;
 const RIVALS_MAX = 2;
 
 export const newTimetable = (random: Random): Timetable => {

@@ -63,7 +63,7 @@ const repeats: PlantedBug = {
 
 const neverEnded: PlantedBug = {
   leftOut: "an end to a stalled process",
-  seed: 5,
+  seed: 38,
   caughtBy: [EVENT],
   platformEndsStalled: false,
 };

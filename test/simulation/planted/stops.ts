@@ -6,7 +6,7 @@ import { withClient } from "./ports.ts";
 /** Whoever claims looks for no kill switch. */
 const unreadFleet: PlantedBug = {
   leftOut: "the kill switch read after the claim",
-  seed: 5,
+  seed: 2,
   caughtBy: ["nothing is sent that was claimed after a freeze or a pause"],
   ports: (ports) => {
     const { client } = ports.tables;
@@ -20,7 +20,7 @@ const unreadFleet: PlantedBug = {
 
 const unseenRivals: PlantedBug = {
   leftOut: "a look at who else scales the workload",
-  seed: 0,
+  seed: 2,
   caughtBy: ["nothing is sent where another controller was seen"],
   ports: (ports) =>
     withClient(ports, (inner) => ({
