@@ -91,11 +91,11 @@ const watchRun = (
 
 const timeOf = (ms: number): string => new Date(ms).toISOString().slice("2026-11-21T12:".length, -1);
 
-/** No more of them than were made, and one that may stand on either side of the oldest: within a run they are taken for evenly spaced. */
+/** No more of them than were made. */
 const watchCount = (ledger: Ledger, uid: string, runs: readonly RecommendationRun[], kept: readonly Recommendation[]): void => {
   const oldestMs = Math.min(...kept.map(({ nowMs }) => nowMs));
   const remembered = runs.reduce((sum, run) => sum + slotsAfter(run, oldestMs + SPACING_MS), 0);
-  if (remembered > kept.length + 1) ledger.violate(WINDOWS, `"${uid}" remembers ${remembered} recommendations of ${kept.length}`);
+  if (remembered > kept.length) ledger.violate(WINDOWS, `"${uid}" remembers ${remembered} recommendations of ${kept.length}`);
 };
 
 const slotsAfter = ({ firstMs, lastMs, stepMs }: RecommendationRun, afterMs: number): number => {
