@@ -17,10 +17,10 @@ const SPACING_TOLERANCE_MS = 999;
 
 /** The largest and smallest count recommended inside a window. A run counts by its last recommendation: a window that holds any of them holds that one. */
 export const highest = (runs: Runs, start: number, isInside: (atMs: number) => boolean): number =>
-  runs.reduce((most, { replicas, lastMs }) => (replicas > most && isInside(lastMs) ? replicas : most), start);
+  runs.reduce((most, { replicas, lastMs }) => (isInside(lastMs) ? Math.max(most, replicas) : most), start);
 
 export const lowest = (runs: Runs, start: number, isInside: (atMs: number) => boolean): number =>
-  runs.reduce((least, { replicas, lastMs }) => (replicas < least && isInside(lastMs) ? replicas : least), start);
+  runs.reduce((least, { replicas, lastMs }) => (isInside(lastMs) ? Math.min(least, replicas) : least), start);
 
 /** The list as it stands before a recommendation under windows of at most `windowMs`: a newest run that was made under others ends here. */
 export const recalled = (runs: Runs, windowMs: number): Runs => {
@@ -67,8 +67,8 @@ const slotsOf = ({ firstMs, lastMs, stepMs }: Span): number => {
 
 /** Time of the nth slot of a run, from 0. */
 const timeOf = (run: Span, nth: number): number => {
-  const last = slotsOf(run) - 1;
-  return last === 0 ? run.firstMs : run.firstMs + ((run.lastMs - run.firstMs) * nth) / last;
+  const gaps = Math.max(1, slotsOf(run) - 1);
+  return run.firstMs + ((run.lastMs - run.firstMs) * nth) / gaps;
 };
 
 /** Puts one slot where the last expired one is, or at the end of the list. */

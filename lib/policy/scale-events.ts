@@ -15,8 +15,8 @@ export interface Change {
   readonly to: number;
   readonly atMs: number;
   /** See ScaleChange. */
-  readonly earliestMs?: number;
-  readonly eventId?: string;
+  readonly earliestMs?: number | undefined;
+  readonly eventId?: string | undefined;
 }
 
 /**

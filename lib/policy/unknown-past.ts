@@ -1,5 +1,5 @@
 import type { AutoscalerSpec } from "../model/spec.ts";
-import type { RecommendationRun, ScaleChange, Windows } from "../model/windows.ts";
+import type { ScaleChange, Windows } from "../model/windows.ts";
 import { setCondition } from "./conditions.ts";
 import { scaledToZero } from "./steps/hpa/sentences.ts";
 
@@ -19,8 +19,8 @@ export interface UnknownPast {
 
 /**
  * Windows of an autoscaler of which nobody knows what was done before `nowMs`: as if everything that its rules allow had been done at this very instant. Every window counts from
- * here: nothing is scaled before the longest of its own has passed, in neither direction, except back inside [min, max]. Without `spec` (it cannot be read) the stabilization of
- * native rules is left out, because nothing says that they are native.
+ * here: nothing is scaled before the longest of its own has passed, in neither direction, except back inside [min, max]. Without `spec` (it cannot be read) the flap
+ * budget of native rules is left out, because nothing says that they are native.
  *
  * Which way each part fails: limits are used up and give no room to the other direction; forbidden windows are closed; breaches, idleness and delays have lasted for no time; the
  * flap budget is spent; stabilization holds the count that the next sync finds, because none that was recommended before is known.
@@ -31,7 +31,7 @@ export const withUnknownPast = ({ memory, status }: Windows, { spec, nowMs, even
   return {
     memory: {
       ...memory,
-      recommendations: recommendations(spec, nowMs),
+      recommendations: null,
       scaleUps: [...memory.scaleUps, ...turns.ups, used],
       scaleDowns: [...memory.scaleDowns, ...turns.downs, used],
     },
@@ -42,10 +42,6 @@ export const withUnknownPast = ({ memory, status }: Windows, { spec, nowMs, even
     },
   };
 };
-
-/** A list that does not exist begins with the count that is found (hpa.md 2.4 step 3). Native rules have no such start: between none and everything their windows hold any count. */
-const recommendations = (spec: AutoscalerSpec | undefined, nowMs: number): readonly RecommendationRun[] | null =>
-  spec?.dialect === "tidemark" ? [0, EVERYTHING].map((replicas) => ({ replicas, firstMs: nowMs, lastMs: nowMs })) : null;
 
 interface Turns {
   readonly ups: readonly ScaleChange[];

@@ -86,7 +86,7 @@ describe("decide()", () => {
     const decision = decided({ load: 6 });
     expect(decision).toMatchObject({ kind: "scale", from: 4, to: 6, trigger: "external metric load(nil) above target" });
     expect(decision.because).toEqual({ reason: "MetricAboveTarget", message: "external metric load(nil) above target" });
-    expect(decision.steps).toEqual([
+    expect(decision.steps).toStrictEqual([
       { step: "propose", before: 4, after: 6 },
       { step: "stabilize", before: 6, after: 6 },
       { step: "limit", before: 6, after: 6 },
@@ -119,6 +119,17 @@ describe("decide()", () => {
       before: 2,
       after: 6,
       limit: { reason: "ScaleDownStabilized", value: 6, untilMs: NOW_MS + 200_000 },
+    });
+  });
+
+  it("names the window that holds a higher count than the current one, though the metrics want this one", () => {
+    const recommendations = [{ replicas: 6, firstMs: NOW_MS - 100_000, lastMs: NOW_MS - 100_000 }];
+    const message = "recent recommendations were higher than current one, applying the highest recent recommendation";
+    expect(decided({ load: 4, windows: remembered({ recommendations }) })).toMatchObject({
+      kind: "scale",
+      to: 6,
+      trigger: "",
+      because: { reason: "ScaleDownStabilized", message },
     });
   });
 
@@ -155,16 +166,30 @@ describe("decide()", () => {
   });
 
   it.each([
-    ["above maxReplicas goes to it", { replicas: 30 }, 20, "AboveMaxReplicas", "Current number of replicas above Spec.MaxReplicas"],
-    ["below minReplicas goes to it", { spec: { minReplicas: 6 } }, 6, "BelowMinReplicas", "Current number of replicas below Spec.MinReplicas"],
-  ])("a count %s without asking the metrics", (_, given, to, reason, trigger) => {
+    [
+      "above maxReplicas goes to it",
+      { replicas: 30 },
+      20,
+      "AboveMaxReplicas",
+      "Current number of replicas above Spec.MaxReplicas",
+      "30 is outside 1 to 20",
+    ],
+    [
+      "below minReplicas goes to it",
+      { spec: { minReplicas: 6 } },
+      6,
+      "BelowMinReplicas",
+      "Current number of replicas below Spec.MinReplicas",
+      "4 is outside 6 to 20",
+    ],
+  ])("a count %s without asking the metrics", (_, given, to, reason, trigger, found) => {
     const decision = decided({ ...given, load: 99 });
     expect(decision).toMatchObject({ kind: "scale", to, trigger, because: { reason }, metrics: [] });
     expect(decision.windows.status.currentMetrics).toBeNull();
     expect(decision.steps).toEqual([
       { step: "bounds", before: expect.any(Number), after: to, limit: { reason, value: to, message: expect.any(String) } },
     ]);
-    expect(decision.because.message).toContain(trigger);
+    expect(decision.because.message).toBe(`${trigger}: ${found}`);
   });
 
   it("holds a workload at zero that somebody else put there", () => {
@@ -179,6 +204,21 @@ describe("decide()", () => {
     const raised = decided({ replicas: 0, load: 0, spec: { minReplicas: 3, behavior }, windows });
     expect(raised).toMatchObject({ kind: "scale", to: 3, trigger: "Current number of replicas below Spec.MinReplicas" });
     expect(raised.steps.at(-1)).toMatchObject({ step: "resume", before: 0, after: 3, limit: { reason: "BelowMinReplicas", value: 3 } });
+  });
+
+  it("wakes it without a word of minReplicas when that much is wanted", () => {
+    const windows = remembered({}, [scaledToZero("True")]);
+    const woken = decided({
+      replicas: 0,
+      load: 3,
+      spec: {
+        minReplicas: 3,
+        behavior: { ...behavior, scaleUp: { selectPolicy: "Max", policies: [{ type: "Pods", value: 9, periodSeconds: 60 }] } },
+      },
+      windows,
+    });
+    expect(woken).toMatchObject({ kind: "scale", to: 3, trigger: "external metric load(nil) above target" });
+    expect(woken.steps.map(({ step }) => step)).toEqual(["propose", "stabilize", "limit"]);
   });
 
   it("wakes on one External metric among others", () => {
@@ -219,6 +259,15 @@ describe("decide()", () => {
     expect(decided({ load: 6, spec: { metrics: [UNASKED, LOAD] } })).toMatchObject({ kind: "scale", to: 6 });
   });
 
+  it("holds without any metric", () => {
+    expect(decided({ spec: { metrics: [] } })).toMatchObject({
+      kind: "hold",
+      failed: true,
+      because: { reason: "InvalidMetrics", message: "the HPA was unable to compute the replica count: there is no metric" },
+      events: [{ reason: "FailedComputeMetricsReplicas", message: "invalid metrics (0 invalid out of 0), first error is: there is no metric" }],
+    });
+  });
+
   it("fails a metric that nobody asked, and holds", () => {
     const metrics: readonly HpaMetric[] = [
       UNASKED,
@@ -231,33 +280,6 @@ describe("decide()", () => {
     expect(
       decision.metrics.map((metric) => metric.kind === "failed" && metric.message.endsWith("the metric was not asked for in this sync")),
     ).toEqual([true, true, true, true]);
-  });
-
-  it.each<[string, HpaMetric, string]>([
-    [
-      "External",
-      { type: "External", metric: { name: "load" }, target: { type: "Value" } },
-      "invalid external metric source: neither a value target nor an average value target was set",
-    ],
-    [
-      "Resource",
-      { type: "Resource", name: "cpu", target: { type: "Value" } },
-      "invalid resource metric source: neither an average utilization target nor an average value (usage) target was set",
-    ],
-    [
-      "ContainerResource",
-      { type: "ContainerResource", name: "cpu", container: "app", target: { type: "Value" } },
-      "invalid container resource metric source: neither an average utilization target nor an average value (usage) target was set",
-    ],
-    [
-      "Object",
-      { type: "Object", metric: { name: "o" }, describedObject: { kind: "Service", name: "s" }, target: { type: "Value", averageValueMilli: 5n } },
-      "invalid object metric source: neither a value target nor an average value target was set",
-    ],
-  ])("fails a %s metric without a target", (type, metric, message) => {
-    expect(decided({ spec: { metrics: [metric] } }).metrics).toEqual([
-      expect.objectContaining({ kind: "failed", type, reason: `FailedGet${type}Metric`, message }),
-    ]);
   });
 
   it("takes the last name of nothing but zeros, and the first of equal counts", () => {

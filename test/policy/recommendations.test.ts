@@ -15,7 +15,7 @@ const stored = (runs: Runs): Runs =>
 /** One sync: time since the one before, the recommendation, and new windows if they were edited. */
 const syncs = fc.array(
   fc.record({
-    gapSeconds: fc.oneof({ weight: 6, arbitrary: fc.constant(15) }, { weight: 1, arbitrary: fc.constantFrom(5, 16, 30, 61, 300, 700) }),
+    gapSeconds: fc.oneof({ weight: 6, arbitrary: fc.constant(15) }, { weight: 1, arbitrary: fc.constantFrom(0, 5, 16, 30, 61, 300, 700) }),
     replicas: fc.oneof({ weight: 3, arbitrary: fc.constant(5) }, { weight: 1, arbitrary: fc.integer({ min: 1, max: 9 }) }),
     edit: fc.option(fc.record({ upSeconds: fc.constantFrom(0, 30, 120, 600), downSeconds: fc.constantFrom(0, 15, 60, 300, 600) }), { freq: 8 }),
   }),

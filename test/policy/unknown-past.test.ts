@@ -127,6 +127,17 @@ describe("withUnknownPast()", () => {
     expect(countsAfter(spec, 0, 5, [0, 60], forgotten(spec, NEW_WINDOWS, true))).toEqual([0, 5]);
   });
 
+  it("spends a flap budget with turns of no pods, one after the other", () => {
+    const spec = native({ metrics: [{ external: { metric: "load" }, target: 1 }], flapBudget: { reversals: 4, periodSeconds: 600 } });
+    const { scaleUps, scaleDowns } = forgotten(spec).memory;
+    const turn = (agoMs: number) => ({ change: 0, atMs: NOON - agoMs, eventId: "reset" });
+    const used = { change: EVERYTHING, atMs: NOON, earliestMs: 0, eventId: "reset" };
+    expect([scaleUps, scaleDowns]).toStrictEqual([
+      [turn(2), used],
+      [turn(3), turn(1), used],
+    ]);
+  });
+
   it("says nothing of stabilization where the rules are not known, and closes the rest", () => {
     const { memory, status } = withUnknownPast(NEW_WINDOWS, { nowMs: NOON, eventId: "reset", restsAtZero: false });
     const used = { change: EVERYTHING, atMs: NOON, earliestMs: 0, eventId: "reset" };

@@ -51,6 +51,17 @@ describe("totalReplicas()", () => {
     expect(totalReplicas(2000n, 1000n, 5, BAND, mixed)).toMatchObject({ replicas: 4 });
   });
 
+  it("gives the total and the ratio with the proposal", () => {
+    expect(totalReplicas(2000n, 1000n, 5, BAND, pods)).toStrictEqual({ kind: "proposal", replicas: 6, usageMilli: 2000n, ratio: 2 });
+  });
+
+  it("fails without a pod to scale from, outside the band", () => {
+    expect(totalReplicas(2000n, 1000n, 5, BAND, [])).toStrictEqual({
+      kind: "failure",
+      message: "unable to calculate ready pods: no pods returned by selector while calculating replica count",
+    });
+  });
+
   it("stops at the largest count", () => {
     expect(totalReplicas(MAX_I64, 1n, 5, BAND, pods)).toMatchObject({ replicas: MAX_I32 });
   });
@@ -58,8 +69,8 @@ describe("totalReplicas()", () => {
 
 describe("perReplicaReplicas()", () => {
   it("keeps the status count inside the band, and shares the total among it, rounded up", () => {
-    expect(perReplicaReplicas(3100n, 1000n, 3, BAND, true)).toMatchObject({ replicas: 3, usageMilli: 1034n });
-    expect(perReplicaReplicas(3301n, 1000n, 3, BAND, true)).toMatchObject({ replicas: 4, usageMilli: 1101n });
+    expect(perReplicaReplicas(3100n, 1000n, 3, BAND, true)).toMatchObject({ kind: "proposal", replicas: 3, usageMilli: 1034n });
+    expect(perReplicaReplicas(3301n, 1000n, 3, BAND, true)).toMatchObject({ kind: "proposal", replicas: 4, usageMilli: 1101n });
   });
 
   it("saturates for External where Object falls out of range", () => {

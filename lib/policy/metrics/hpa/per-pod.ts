@@ -66,12 +66,12 @@ const propose = (input: PerPodInput, groups: PodGroups, measure: Measure): Propo
   // Without anything to assume there is no guard against a step in the other direction: upstream relies on that during a surge (hpa.md 3.3).
   if (!unreadyCount && groups.missing.length === 0) {
     const replicas = isInside(first.ratio, input.tolerance) ? input.currentReplicas : toI32(Math.ceil(first.ratio * groups.ready));
-    return { kind: "proposal", replicas, ...first };
+    return { ...first, kind: "proposal", replicas };
   }
   assume(input.samples, groups, first.ratio, measure);
   const second = measure.ratioOf(input.samples);
   if ("message" in second) return second;
-  return { kind: "proposal", replicas: dampened(input, first.ratio, second.ratio), ...first, ...overflowOf(second.overflowed === true) };
+  return { ...first, ...overflowOf(second.overflowed === true), kind: "proposal", replicas: dampened(input, first.ratio, second.ratio) };
 };
 
 const assume = (samples: Samples, { missing, unready }: PodGroups, ratio: number, measure: Measure): void => {

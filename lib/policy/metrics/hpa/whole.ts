@@ -46,7 +46,7 @@ export const perReplicaReplicas = (
 export const saturatedTotal = (values: readonly bigint[]): bigint => {
   let total = 0n;
   for (const value of values) {
-    if (value > 0n && total > MAX_I64 - value) return MAX_I64;
+    if (total > MAX_I64 - value) return MAX_I64;
     total = wrapI64(total + value);
   }
   return total;

@@ -14,18 +14,16 @@ export const afterHpaWrite = (spec: HpaSpec, { decision, outcome, atMs, earliest
     return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event] };
   }
   const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
-  const change: Change = { from, to, atMs, ...(earliestMs !== undefined && { earliestMs }), ...(eventId !== undefined && { eventId }) };
+  const change: Change = { from, to, atMs, earliestMs, eventId };
   const wakeable = spec.metrics.some(({ type }) => type === "Object" || type === "External");
-  return { windows: scaled(windows, spec, change, toZero(change) && spec.minReplicas === 0 && wakeable), events: [...events, event] };
+  return { windows: scaled(windows, spec, change, to === 0 && spec.minReplicas === 0 && wakeable), events: [...events, event] };
 };
-
-const toZero = ({ from, to }: Change): boolean => from > 0 && to === 0;
 
 /**
  * The windows with a scale that a later sync settles. To zero it was made under a spec that allowed that, and that is all that counts: the spec may be another one by now, and
  * without the condition nothing would ever wake the workload.
  */
-export const withHpaScale = (windows: Windows, spec: HpaSpec, change: Change): Windows => scaled(windows, spec, change, toZero(change));
+export const withHpaScale = (windows: Windows, spec: HpaSpec, change: Change): Windows => scaled(windows, spec, change, change.to === 0);
 
 const scaled = (windows: Windows, spec: HpaSpec, change: Change, zero: boolean): Windows => {
   const { to, atMs } = change;

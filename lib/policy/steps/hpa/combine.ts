@@ -6,17 +6,14 @@ import { type HpaStep, type HpaSync, stepped, warning, withCondition } from "./s
 export const combine: HpaStep = (sync) => {
   const failures = sync.measurements.filter((measurement): measurement is Unmeasured => measurement.kind === "failed");
   const chosen = largest(sync.measurements);
-  const [first] = failures;
   // A missing metric could be the one that needs the pods: never shrink without it.
-  if (first && (chosen === undefined || chosen.proposal < sync.current)) return refused(sync, first, failures.length);
-  const proposal = chosen?.proposal ?? 0;
-  const count = Math.max(0, proposal);
-  const name = proposal > 0 ? (chosen?.name ?? "") : "";
+  if (chosen === undefined || (failures.length > 0 && chosen.proposal < sync.current)) return refused(sync, failures);
+  const count = Math.max(0, chosen.proposal);
   return {
     ...sync,
-    conditions: withCondition(sync, validMetricFound(chosen?.name ?? "")),
+    conditions: withCondition(sync, validMetricFound(chosen.name)),
     count,
-    trigger: triggerOf(count, sync.current, name),
+    trigger: triggerOf(count, sync.current, chosen.name),
     steps: stepped(sync, "propose", count),
   };
 };
@@ -33,9 +30,17 @@ const triggerOf = (count: number, current: number, name: string): string => {
   return count < current ? "All metrics below target" : "";
 };
 
-const refused = (sync: HpaSync, first: Unmeasured, failed: number): HpaSync => {
+/** A spec without metrics is none that admission lets through. It says nothing, so it fails like one without an answer. */
+const NONE: Pick<Unmeasured, "reason" | "message" | "chain"> = {
+  reason: "InvalidMetrics",
+  message: "there is no metric",
+  chain: "there is no metric",
+};
+
+const refused = (sync: HpaSync, failures: readonly Unmeasured[]): HpaSync => {
+  const [first = NONE] = failures;
   const condition = scalingInactive(first.reason, `the HPA was unable to compute the replica count: ${first.message}`);
-  const message = `invalid metrics (${failed} invalid out of ${sync.measurements.length}), first error is: ${first.chain}`;
+  const message = `invalid metrics (${failures.length} invalid out of ${sync.measurements.length}), first error is: ${first.chain}`;
   return {
     ...sync,
     conditions: withCondition(sync, condition),

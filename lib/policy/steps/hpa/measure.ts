@@ -7,13 +7,13 @@ import { type HpaStep, type HpaSync, warning } from "./sync.ts";
 /** hpa.md 2.5 step 4: every metric on its own, in order; one that fails leaves a blank slot and its own event. */
 export const measure: HpaStep = (sync) => {
   const context = contextOf(sync);
-  const { metrics } = sync.input.spec;
-  const measurements = metrics.map((metric) => measureMetric(metric, context));
+  const measured = sync.input.spec.metrics.map((metric) => ({ type: metric.type, measurement: measureMetric(metric, context) }));
+  const measurements = measured.map(({ measurement }) => measurement);
   return {
     ...sync,
     measurements,
     currentMetrics: measurements.map((measurement) => (measurement.kind === "measured" ? measurement.status : { type: "" })),
-    metrics: measurements.map((measurement, index) => outcomeOf(measurement, metrics[index]?.type ?? "")),
+    metrics: measured.map(({ type, measurement }) => outcomeOf(measurement, type)),
     events: [
       ...sync.events,
       ...measurements.flatMap((measurement) => (measurement.kind === "failed" ? [warning(measurement.reason, measurement.message)] : [])),

@@ -35,7 +35,6 @@ const refused = (sync: HpaSync, reason: string, message: string, eventReason: st
 
 /** Name of another autoscaler that also matches one of the pods. */
 export const rivalOf = (pods: readonly Pod[], others: readonly Neighbour[], own: string): string | undefined => {
-  if (pods.length === 0 || others.length === 0) return undefined;
   const index = neighbourIndex(others);
   for (const { labels } of pods) {
     const rival = index.matching(labels).find((name) => name !== own);
@@ -67,8 +66,8 @@ const buildIndex = (others: readonly Neighbour[]): NeighbourIndex => {
     const reading = parseSelector(text);
     if (reading.kind === "invalid") continue;
     const { selector } = reading;
-    const pinned = selector.find(({ operator, values }) => operator === "=" || (operator === "in" && values.length === 1));
-    if (pinned) append(byLabel, labelKey(pinned.key, pinned.values[0] ?? ""), { name, selector });
+    const label = pinnedLabel(selector);
+    if (label !== undefined) append(byLabel, label, { name, selector });
     else rest.push({ name, selector });
   }
   return {
@@ -77,6 +76,14 @@ const buildIndex = (others: readonly Neighbour[]): NeighbourIndex => {
       return [...pinned, ...rest].filter(({ selector }) => matches(selector, labels)).map(({ name }) => name);
     },
   };
+};
+
+/** The first label of which it asks for one value. */
+const pinnedLabel = (selector: Selector): string | undefined => {
+  const [label] = selector.flatMap(({ key, operator, values }) =>
+    values.length === 1 && (operator === "=" || operator === "in") ? values.map((value) => labelKey(key, value)) : [],
+  );
+  return label;
 };
 
 const append = <Item>(lists: Map<string, Item[]>, key: string, item: Item): void => {

@@ -5,7 +5,7 @@ import type { RecommendationRun } from "../../../model/windows.ts";
 import type { ConditionReport } from "../../conditions.ts";
 import { highest, lowest, recalled, recorded } from "../../recommendations.ts";
 import { READY_FOR_NEW_SCALE, SCALE_DOWN_STABILIZED, SCALE_UP_STABILIZED } from "./sentences.ts";
-import { type HpaStep, type HpaSync, stepped, withCondition } from "./sync.ts";
+import { type HpaInput, type HpaStep, stepped, withCondition } from "./sync.ts";
 
 /** What a step of stabilization gives: the count, the condition when it is not the one that was proposed, and the list with the raw proposal recorded. */
 export interface Stabilized {
@@ -31,7 +31,7 @@ export const stabilize: HpaStep = (sync) => {
     conditions: withCondition(sync, report),
     recommendations,
     count: after,
-    steps: stepped(sync, "stabilize", after, limitOf(sync, after, report)),
+    steps: stepped(sync, "stabilize", after, limitOf(input, runs, after, report)),
   };
 };
 
@@ -79,12 +79,12 @@ export const stabilizeBothWays = (
 };
 
 /** The window that held the count, and until when its record is in it. */
-const limitOf = ({ input, recommendations }: HpaSync, after: number, { reason, message }: ConditionReport): Limit | undefined => {
+const limitOf = (input: HpaInput, runs: readonly RecommendationRun[], after: number, { reason, message }: ConditionReport): Limit | undefined => {
   if (reason === READY_FOR_NEW_SCALE.reason) return undefined;
   const { behavior } = input.spec;
   const down = reason === SCALE_DOWN_STABILIZED.reason;
   const { upMs, downMs } = behavior ? windowsOf(behavior, input.settings) : { upMs: 0, downMs: input.settings.downscaleStabilizationMs };
-  const holding = (recommendations ?? []).filter(({ replicas }) => (down ? replicas >= after : replicas <= after));
+  const holding = runs.filter(({ replicas }) => (down ? replicas >= after : replicas <= after));
   const lastMs = Math.max(...holding.map((run) => run.lastMs));
   const limit = { reason, value: after, message };
   return Number.isFinite(lastMs) ? { ...limit, untilMs: lastMs + (down ? downMs : upMs) } : limit;

@@ -15,7 +15,7 @@ export const afterNativeWrite = (spec: NativeSpec, { decision, outcome, atMs, ea
     return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event] };
   }
   const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
-  const change: Change = { from, to, atMs, ...(earliestMs !== undefined && { earliestMs }), ...(eventId !== undefined && { eventId }) };
+  const change: Change = { from, to, atMs, earliestMs, eventId };
   return { windows: withNativeScale(windows, spec, change), events: [...events, event] };
 };
 
