@@ -1,10 +1,10 @@
 import { TidemarkError } from "../model/errors.ts";
-import { autoscalerName, autoscalerUid, namespace } from "../model/ids.ts";
+import { autoscalerName, autoscalerUid, type Namespace, namespace } from "../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { getAutoscaler } from "../store/autoscalers.ts";
 import type { Desk } from "./desk.ts";
-import { store } from "./edit.ts";
+import { announce, store } from "./edit.ts";
 import { clustersNamed } from "./find.ts";
 import { check, type Given, inNamespace, readGiven, storedSpec } from "./manifests.ts";
 import { mustHaveStayed, mustStay } from "./removal.ts";
@@ -39,8 +39,13 @@ export const apply = async (desk: Desk, sources: readonly Source[], options: App
   if (options.dryRun) return planned.map(({ applied }) => applied);
   const applied: Applied[] = [];
   for (const plan of planned) applied.push(await storePlanned(desk, cluster, plan));
+  await announce(desk, cluster.name, unchangedNamespaces(applied));
   return applied;
 };
+
+/** Where an earlier attempt may have stored a document and died before it told anybody. */
+const unchangedNamespaces = (applied: readonly Applied[]): readonly Namespace[] =>
+  applied.filter(({ outcome }) => outcome === "unchanged").map((one) => namespace(one.namespace));
 
 const invalid = (message: string): TidemarkError => new TidemarkError("service.invalid", message, {});
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../model/errors.ts";
-import type { AutoscalerRef } from "../model/ids.ts";
+import type { AutoscalerRef, ClusterName, Namespace } from "../model/ids.ts";
 import type { AutoscalerRecord, ChangeRecord, ClusterRecord } from "../model/records.ts";
 import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../store/autoscalers.ts";
 import { insertChange } from "../store/changes.ts";
@@ -26,13 +26,14 @@ export interface Edit {
 /*
  *  change uid:5 inserted ── record put (generation 4 → 5) ── spec version raised
  *                        └─ died ✗  generation 5 never exists: the change counts for nothing, the next editor takes 6
+ *                                                        └─ died ✗  the repeat finds nothing to change, and raises it
  *
  * Nobody's edit is without its change item (docs/architecture.md, "What is stored"); history unwritable → nothing is edited.
  */
 export const store = async (desk: Desk, edit: Edit): Promise<RecordWrite & { readonly generation: number }> => {
   const generation = await recordChange(desk, edit);
   const written = await write(desk, edit, generation);
-  if (written.kind === "stored") await announce(desk, edit);
+  if (written.kind === "stored") await announce(desk, edit.ref.cluster, [edit.ref.namespace]);
   return { ...written, generation };
 };
 
@@ -69,11 +70,11 @@ const write = (desk: Desk, { ref, before, after }: Edit, generation: number): Pr
 };
 
 /**
- * Tells the partition that holds the namespace now: it may have moved since the edit began, and its new holder may have read the record before it was written. A namespace that
- * no partition holds is decided by nobody, so nobody need be told.
+ * Tells the partitions that hold namespaces now that something there was edited, or may have been by an attempt that died before it told: they may have moved since the edit
+ * began, and a new holder may have read the record before it was written. A namespace that no partition holds is decided by nobody, so nobody need be told.
  */
-const announce = async (desk: Desk, { cluster: { name }, ref }: Edit): Promise<void> => {
+export const announce = async (desk: Desk, name: ClusterName, namespaces: readonly Namespace[]): Promise<void> => {
   const cluster = await getCluster(desk.tables, name);
-  const partition = cluster && partitionOf(cluster, ref.namespace);
-  if (partition !== undefined) await raiseSpecVersion(desk.tables, { cluster: name, partition });
+  const partitions = cluster ? namespaces.map((namespace) => partitionOf(cluster, namespace)) : [];
+  for (const partition of new Set(partitions)) if (partition !== undefined) await raiseSpecVersion(desk.tables, { cluster: name, partition });
 };

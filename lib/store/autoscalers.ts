@@ -81,7 +81,7 @@ export async function* listAutoscalers(
 
 /*
  *  put manifest (generation 5) ── raise spec version       a sync between the two reads the old or the new manifest: either is whole
- *                              └─ died ✗                   cached specs expire after 60 s, which heals it
+ *                              └─ died ✗                   a repeat raises it; without one, cached specs expire after 60 s
  */
 export const raiseSpecVersionParams = (stateTable: string, ref: PartitionRef): UpdateItemCommandInput => ({
   TableName: stateTable,

@@ -54,8 +54,7 @@ export const newPerson = (world: World, name: string): Person => {
       deed.begin();
       const gone = await deed.perform(service, tables.clock).then(() => false, isGone);
       story.tell(process.name, `${deed.words}: ${gone ? "there is none" : "done"}`);
-      // Who deletes what is gone already is told just that: an attempt that died half-way may be noticed by the syncs up to a minute later.
-      if (!gone) deed.done();
+      deed.done();
       waiting.shift();
       process.onEnd.clear();
       next();

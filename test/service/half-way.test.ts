@@ -1,0 +1,82 @@
+import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { clusterName } from "../../lib/model/ids.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import type { Tables } from "../../lib/store/tables.ts";
+import { newWorld, type World } from "./world/desk.ts";
+import { documents, hpa } from "./world/manifests.ts";
+import { specVersion } from "./world/synced.ts";
+
+/*
+ *  record written ─✗ died ── spec version raised       the sync goes on with what it has cached
+ *        the same again: nothing to change ── spec version raised
+ */
+let world: World;
+let service: Service;
+/** Dies where it would raise the spec version. */
+let dying: Service;
+let cluster = "";
+let count = 0;
+
+const source = (text: string) => [{ file: "a.yaml", text }];
+const web = () => ({ cluster, namespace: "default", name: "web" });
+const version = (): Promise<number> => specVersion(world.tables, clusterName(cluster));
+
+const dyingTables = (tables: Tables): Tables => {
+  const client = Object.create(tables.client) as Tables["client"];
+  client.send = (async (command: Parameters<Tables["client"]["send"]>[0]) => {
+    if (command instanceof UpdateItemCommand) throw new Error("died");
+    return tables.client.send(command);
+  }) as Tables["client"]["send"];
+  return { ...tables, client };
+};
+
+beforeAll(async () => {
+  world = await newWorld();
+  service = openService(world.desk);
+  dying = openService({ ...world.desk, tables: dyingTables(world.tables) });
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  cluster = `half-${++count}`;
+  await service.addCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" } });
+});
+
+it("apply: what is found unchanged tells each partition, once", async () => {
+  const manifests = source(documents(hpa("web"), hpa("api")));
+  await expect(dying.apply(manifests, { cluster, dryRun: false })).rejects.toThrow("died");
+  expect(await version()).toBe(0);
+  expect((await service.apply(source(hpa("web")), { cluster, dryRun: false }))[0]?.outcome).toBe("unchanged");
+  expect(await version()).toBe(1);
+  await service.apply(manifests, { cluster, dryRun: false });
+  await service.apply(manifests, { cluster, dryRun: false });
+  expect(await version()).toBe(4);
+});
+
+it("apply, dry: tells nobody", async () => {
+  await service.apply(source(hpa("web")), { cluster, dryRun: false });
+  await service.apply(source(hpa("web")), { cluster, dryRun: true });
+  expect(await version()).toBe(1);
+});
+
+it("pause and resume", async () => {
+  await service.apply(source(hpa("web")), { cluster, dryRun: false });
+  await expect(dying.pause(web())).rejects.toThrow("died");
+  expect(await version()).toBe(1);
+  expect(await service.pause(web())).toMatchObject({ changed: false });
+  expect(await version()).toBe(2);
+  await expect(dying.resume(web())).rejects.toThrow("died");
+  expect(await service.resume(web())).toMatchObject({ changed: false });
+  expect(await version()).toBe(3);
+});
+
+it("delete: says that there is none, and tells the partition of the path", async () => {
+  await service.apply(source(hpa("web")), { cluster, dryRun: false });
+  await expect(dying.delete(web())).rejects.toThrow("died");
+  expect(await version()).toBe(1);
+  await expect(service.delete(web())).rejects.toMatchObject({ code: "service.unknown" });
+  expect(await version()).toBe(2);
+  await expect(service.delete({ cluster, name: "web" })).rejects.toMatchObject({ code: "service.unknown" });
+  expect(await version()).toBe(2);
+});
