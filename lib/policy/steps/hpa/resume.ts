@@ -2,12 +2,12 @@ import { BELOW_MIN } from "./branch.ts";
 import { type HpaStep, stepped } from "./sync.ts";
 
 /**
- * hpa.md 2.4 step 5: a workload that was scaled to zero comes back with at least minReplicas, if that was raised meanwhile. No other count is below it here: the limit has seen to
- * those above zero, and a zero that somebody else made ended the sync at the branch.
+ * hpa.md 2.4 step 5: a workload that was scaled to zero comes back with at least minReplicas, if that was raised meanwhile. A zero that somebody else made ended the sync at the
+ * branch; other counts are below it only where numbers overflow, and stay as the controller has them.
  */
 export const resumeFromZero: HpaStep = (sync) => {
   const { minReplicas } = sync.input.spec;
-  if (sync.count >= minReplicas) return sync;
+  if (sync.current > 0 || sync.count >= minReplicas) return sync;
   const bound = { reason: "BelowMinReplicas", value: minReplicas, message: BELOW_MIN };
   return { ...sync, count: minReplicas, trigger: sync.trigger || BELOW_MIN, steps: stepped(sync, "resume", minReplicas, bound) };
 };
