@@ -4,7 +4,6 @@ const SUFFIX_OF_POWER: ReadonlyMap<number, string> = new Map([
   [-9, "n"],
   [-6, "u"],
   [-3, "m"],
-  [0, ""],
   [3, "k"],
   [6, "M"],
   [9, "G"],

@@ -297,6 +297,18 @@ describe("isWhole()", () => {
   ])("of %s is %s", (text, whole) => expect(isWhole(parsed(text))).toBe(whole));
 });
 
+describe("what the API capped at 64 bits", () => {
+  it.each([
+    ["8Ei", 9_223_372_036_854_775_807n, -1000n],
+    ["-8Ei", -9_223_372_036_854_775_807n, 1000n],
+    ["-16Ei", -9_223_372_036_854_775_807n, 1000n],
+    // The same number in decimal was not capped: it wraps as a big quantity of nine places.
+    ["-9223372036854775807", 1n, 1000n],
+  ])("has lost its decimal places: %s", (text, whole, milli) => {
+    expect([wholeOf(parsed(text)), milliOf(parsed(text))]).toEqual([whole, milli]);
+  });
+});
+
 describe("a binary quantity below zero that is too long for the short form", () => {
   it("wraps before it is divided", () => {
     const wrapped = BigInt.asIntN(64, -1_234_567_890_123n * 1_024n * 10n ** 9n);

@@ -57,6 +57,12 @@ describe("questions()", () => {
     ["ContainerResource", { type: "ContainerResource", name: "cpu", container: "app", target: average }, true, true],
     ["Pods", { type: "Pods", metric: queue, target: average }, false, true],
     ["Object by value", { type: "Object", metric: queue, describedObject: service, target: value }, false, true],
+    [
+      "Object by value, with an average that does not count",
+      { type: "Object", metric: queue, describedObject: service, target: { ...average, ...value } },
+      false,
+      true,
+    ],
     ["Object by average", { type: "Object", metric: queue, describedObject: service, target: average }, false, false],
     ["External by value", { type: "External", metric: queue, target: value }, false, true],
     ["External by average", { type: "External", metric: queue, target: average }, false, false],

@@ -49,7 +49,7 @@ describe("parseSelector()", () => {
     expect(parseSelector(text)).toEqual({ kind: "selector", selector });
   });
 
-  it.each([
+  it.each<readonly [string, string]>([
     ["app in", "unable to parse requirement: found '' expected: '('"],
     ["a=b=c", "found '=', expected: ',' or 'end of string'"],
     ["=x", "found '=', expected: !, identifier, or 'end of string'"],
@@ -62,6 +62,11 @@ describe("parseSelector()", () => {
     ["a in (b c)", "unable to parse requirement: found 'c', expected: ',' or ')'"],
     ["a in ()", "unable to parse requirement: values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"],
     ["a notin ()", "unable to parse requirement: values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"],
+    ["a>v1", "unable to parse requirement: values[0]: Invalid value: \"v1\": for 'Gt', 'Lt' operators, the value must be an integer"],
+    ["a>1v", "unable to parse requirement: values[0]: Invalid value: \"1v\": for 'Gt', 'Lt' operators, the value must be an integer"],
+    ...["==", "!=", "!", ")", ">", "<"].map(
+      (symbol) => [`a!=${symbol}`, `unable to parse requirement: found '${symbol}', expected: identifier`] as const,
+    ),
     ["a>b", "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an integer"],
     ["a<", "unable to parse requirement: values[0]: Invalid value: \"\": for 'Gt', 'Lt' operators, the value must be an integer"],
   ])("refuses %j in the words of the API", (text, message) => {
@@ -70,7 +75,7 @@ describe("parseSelector()", () => {
 });
 
 describe("matches()", () => {
-  const labels = { app: "web", tier: "front", n: "7", empty: "" };
+  const labels = { app: "web", tier: "front", n: "7", v: "v7", w: "7v", empty: "" };
 
   it.each([
     ["", true],
@@ -98,6 +103,8 @@ describe("matches()", () => {
     ["n<7", false],
     ["n>+6", true],
     ["app>6", false],
+    ["v>6", false],
+    ["w>6", false],
     ["empty<6", false],
     ["missing<6", false],
     ["toString", false],
