@@ -5,7 +5,7 @@ import type { Measured, MetricContext } from "../hpa/measurement.ts";
 import { measureMetric } from "../hpa/metric.ts";
 import { withLimits } from "./limits.ts";
 
-/** What one metric says of the count. `whole` is the value that activation is compared with, thousandths; absent where it was not read. */
+/** What one metric says of the count, or why it says nothing. */
 export type Reading =
   | { readonly kind: "measured"; readonly metric: NativeMetric; readonly proposal: number; readonly measured: Measured; readonly target: string }
   | { readonly kind: "missing"; readonly metric: NativeMetric; readonly reason: string; readonly message: string };
