@@ -1,7 +1,19 @@
 import type { Editing } from "../service/service.ts";
 import { json } from "./exchange.ts";
 import { invalid } from "./given.ts";
-import { APPLY, ASKED, ASKED_UNTIL, CLUSTER, NAMED, NAMED_UNTIL, NOTHING, PARTITION_INTENT, PARTITION_PAGE, REASON } from "./inputs.ts";
+import {
+  APPLY,
+  ASKED,
+  ASKED_UNTIL,
+  CLUSTER_CHANGE,
+  NAMED,
+  NAMED_UNTIL,
+  NEW_CLUSTER,
+  NOTHING,
+  PARTITION_INTENT,
+  PARTITION_PAGE,
+  REASON,
+} from "./inputs.ts";
 import { type Edge, giving, type Route } from "./route.ts";
 
 /** A request of a function has 6 MB at most, with what stands around its body. */
@@ -28,10 +40,10 @@ export const EDITING_ROUTES: Readonly<Record<keyof Editing, Route<Editing>>> = {
     json(await service.pause(asked, ahead(until, edge))),
   ),
   resume: giving("ends a pause", ASKED, async (service, asked) => json(await service.resume(asked))),
-  addCluster: giving("connects a cluster", CLUSTER, async (service, cluster) => json(await service.addCluster(cluster)), CLUSTER_BYTES_MAX),
+  addCluster: giving("connects a cluster", NEW_CLUSTER, async (service, cluster) => json(await service.addCluster(cluster)), CLUSTER_BYTES_MAX),
   replaceCluster: giving(
     "gives a cluster another connection, period, settings or partitions",
-    CLUSTER,
+    CLUSTER_CHANGE,
     async (service, cluster) => json(await service.replaceCluster(cluster)),
     CLUSTER_BYTES_MAX,
   ),

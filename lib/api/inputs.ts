@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { NewCluster, Source } from "../service/service.ts";
+import type { ClusterChange, NewCluster, Source } from "../service/service.ts";
 
 /** Names reach keys of the tables, which are bounded: the longest is CLUSTER/NAMESPACE/NAME. */
 const NAME_CHARACTERS_MAX = 400;
@@ -100,10 +100,14 @@ const partition = z.strictObject({
   namespaces: z.array(label).max(NAMESPACES_MAX, `must have at most ${NAMESPACES_MAX} items`).exactOptional(),
 });
 
-export const CLUSTER: z.ZodType<NewCluster> & { readonly shape: object } = z.strictObject({
-  name: label,
-  connection,
+const optionalParts = {
   syncPeriodMs: length.exactOptional(),
   partitions: z.array(partition).max(PARTITIONS_MAX, `must have at most ${PARTITIONS_MAX} items`).exactOptional(),
   settings: settings.exactOptional(),
+};
+export const NEW_CLUSTER: z.ZodType<NewCluster> & { readonly shape: object } = z.strictObject({ name: label, connection, ...optionalParts });
+export const CLUSTER_CHANGE: z.ZodType<ClusterChange> & { readonly shape: object } = z.strictObject({
+  name: label,
+  connection: connection.exactOptional(),
+  ...optionalParts,
 });

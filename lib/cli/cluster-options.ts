@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Connection } from "../model/records.ts";
-import type { NewCluster } from "../service/service.ts";
+import type { ClusterChange, NewCluster } from "../service/service.ts";
 import { lengthMs } from "./since.ts";
 import { usage } from "./usage.ts";
 
@@ -21,10 +21,18 @@ export interface AddOptions {
   readonly initialReadinessDelay?: string;
 }
 
-/** What `cluster add` was given, as a cluster to add. Throws usage errors that name the option. */
-export const newCluster = (name: string, options: AddOptions): NewCluster => ({
+/** What `cluster add` was given. Throws usage errors that name the option. */
+export const newCluster = (name: string, options: AddOptions): NewCluster => ({ ...scope(name, options), connection: connection(name, options) });
+
+/** What `cluster add --replace` was given. Without a way to connect the cluster keeps the one that it has. */
+export const clusterChange = (name: string, options: AddOptions): ClusterChange => {
+  const { kubeconfig, secret, eks, context, endpoint, caData, region, roleArn } = options;
+  const connects = [kubeconfig, secret, eks, context, endpoint, caData, region, roleArn].some((given) => given !== undefined);
+  return { ...scope(name, options), ...(connects && { connection: connection(name, options) }) };
+};
+
+const scope = (name: string, options: AddOptions): Omit<ClusterChange, "connection"> => ({
   name,
-  connection: connection(name, options),
   ...(options.period === undefined ? {} : { syncPeriodMs: lengthMs("--period", options.period) }),
   ...(options.partition === undefined ? {} : { partitions: options.partition.map(partition) }),
   settings: {
@@ -37,7 +45,7 @@ export const newCluster = (name: string, options: AddOptions): NewCluster => ({
 
 const connection = (name: string, options: AddOptions): Connection => {
   const ways = [options.kubeconfig, options.secret, options.eks].filter((way) => way !== undefined);
-  if (ways.length !== 1) throw usage(`Cannot add cluster "${name}": give one of --kubeconfig, --secret and --eks`);
+  if (ways.length !== 1) throw usage(`Cannot connect to cluster "${name}": give one of --kubeconfig, --secret and --eks`);
   const context = options.context === undefined ? {} : { context: options.context };
   if (options.kubeconfig !== undefined) return { kind: "kubeconfig", path: resolve(options.kubeconfig), ...context };
   if (options.secret !== undefined) return { kind: "secret", secretId: options.secret, ...context };
@@ -52,7 +60,7 @@ const connection = (name: string, options: AddOptions): Connection => {
 };
 
 const needed = (name: string, option: string, value: string | undefined): string => {
-  if (value === undefined) throw usage(`Cannot add cluster "${name}": --eks needs ${option}`);
+  if (value === undefined) throw usage(`Cannot connect to cluster "${name}": --eks needs ${option}`);
   return value;
 };
 

@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { type AddOptions, newCluster } from "./cluster-options.ts";
+import { type AddOptions, clusterChange, newCluster } from "./cluster-options.ts";
 import { type ChangesOptions, changes } from "./commands/changes.ts";
 import * as cluster from "./commands/cluster.ts";
 import { describe, type ExplainOptions, explain, type SheetOptions } from "./commands/describe.ts";
@@ -140,8 +140,12 @@ const clusters = (parent: Command, run: Run): void => {
     .option("--initial-readiness-delay <duration>", "controller setting (default: 30s)")
     .option("--replace", "give a cluster that is there another connection, period, settings or partitions; what is not given stays")
     .action((name: string, options: AddOptions & Where & { readonly replace?: true }) => {
+      if (options.replace) {
+        const change = clusterChange(name, options);
+        return run(options, (session, printer) => cluster.replace(session, printer, change));
+      }
       const added = newCluster(name, options);
-      return run(options, (session, printer) => cluster.add(session, printer, added, options.replace === true));
+      return run(options, (session, printer) => cluster.add(session, printer, added));
     });
   on(parent.command("list"))
     .description("list clusters")

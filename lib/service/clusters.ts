@@ -10,7 +10,7 @@ import { withWindows } from "./carry-windows.ts";
 import type { Desk, ReadingDesk } from "./desk.ts";
 import { clustersNamed, findCluster } from "./find.ts";
 import { tellChange } from "./scope-change.ts";
-import type { NewCluster } from "./service.ts";
+import type { ClusterChange, NewCluster } from "./service.ts";
 import { timeText } from "./time-text.ts";
 import type { ClusterView } from "./views.ts";
 
@@ -79,18 +79,18 @@ export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<Cluste
   return view(desk, record);
 };
 
-const partitionsOf = ({ partitions }: NewCluster): ClusterRecord["partitions"] | undefined =>
+const partitionsOf = ({ partitions }: ClusterChange): ClusterRecord["partitions"] | undefined =>
   partitions?.map(({ name, namespaces }) => ({ name: partitionName(name), ...(namespaces && { namespaces: namespaces.map(namespace) }) }));
 
 const taken = (name: string): TidemarkError =>
   new TidemarkError("service.exists", `Cannot add cluster "${name}": there is one of that name`, { name });
 
 /** What is not given stays as it is; other partitions take the windows of their namespaces with them. Throws `service.invalid`, `service.unknown`, `service.busy`, `service.unmovable`. */
-export const replaceCluster = (desk: Desk, wanted: NewCluster): Promise<ClusterView> => {
+export const replaceCluster = (desk: Desk, wanted: ClusterChange): Promise<ClusterView> => {
   refuseFaults("replace", wanted.name, faultsOf(wanted));
   return edit(desk, wanted.name, "replace", (record) => ({
     ...record,
-    connection: wanted.connection,
+    connection: wanted.connection ?? record.connection,
     partitions: partitionsOf(wanted) ?? record.partitions,
     syncPeriodMs: wanted.syncPeriodMs ?? record.syncPeriodMs,
     settings: { ...record.settings, ...wanted.settings },
@@ -104,7 +104,7 @@ const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly st
 /** A window of recommendations longer than any manifest may ask for would outgrow its page (docs/storage.md, "Bytes"). */
 const STABILIZATION_MOST_MS = 3_600_000;
 
-const faultsOf = ({ name, syncPeriodMs: periodMs = PERIOD_MS, partitions = [], settings = {} }: NewCluster): readonly string[] => {
+const faultsOf = ({ name, syncPeriodMs: periodMs = PERIOD_MS, partitions = [], settings = {} }: ClusterChange): readonly string[] => {
   const named = partitions.flatMap(({ namespaces }) => namespaces ?? []);
   return [
     ...(LABEL.test(name) ? [] : [`its name ${LABEL_WORDS}`]),

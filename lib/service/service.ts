@@ -37,7 +37,7 @@ export interface Editing {
 
   addCluster(cluster: NewCluster): Promise<ClusterView>;
   /** Another connection, period, settings or partitions for a cluster that is there; what is not given stays, and windows go where their namespaces go. */
-  replaceCluster(cluster: NewCluster): Promise<ClusterView>;
+  replaceCluster(change: ClusterChange): Promise<ClusterView>;
   pauseCluster(name: string, untilMs?: number): Promise<ClusterView>;
   resumeCluster(name: string): Promise<ClusterView>;
   removeCluster(name: string): Promise<void>;
@@ -129,3 +129,6 @@ export interface NewCluster {
   readonly partitions?: readonly { readonly name: string; readonly namespaces?: readonly string[] }[];
   readonly settings?: Partial<ControllerSettings>;
 }
+
+/** A cluster as it is to be from now on; what is not given stays. */
+export type ClusterChange = Pick<NewCluster, "name"> & Partial<NewCluster>;

@@ -173,7 +173,7 @@ describe("tidemark cluster and fleet", () => {
       settings: { tolerance: 0.05 },
       version: 2,
     });
-    const whole = ["--replace", "--secret", "prod/eks-1", "--partition", "rest"];
+    const whole = ["--replace", "--partition", "rest"];
     expect(await run("cluster", "add", "eks-1", ...whole)).toEqual(said(0, 'Cluster "eks-1" replaced\n'));
     expect(await run("cluster", "add", "eks-1", ...whole, "--partition", "shop=shop")).toEqual(said(0, 'Cluster "eks-1" replaced\n'));
     expect((await run("cluster", "add", "eks-1", ...whole, "--partition", "more")).err).toBe(
@@ -185,6 +185,12 @@ describe("tidemark cluster and fleet", () => {
     expect((await run("cluster", "add", "eks-2", "--replace", "--secret", "s")).err).toBe(
       'error: Cannot find cluster "eks-2": the nearest name is "eks-1"\n',
     );
+    expect(JSON.parse((await run("cluster", "describe", "eks-1", "-o", "json")).out)).toMatchObject({
+      connection: { kind: "secret", secretId: "prod/eks-1" },
+    });
+    expect((await run("cluster", "add", "eks-1", "--replace", "--context", "prod")).err).toBe(
+      'error: Cannot connect to cluster "eks-1": give one of --kubeconfig, --secret and --eks\n',
+    );
     expect(await run("cluster", "pause", "eks-1", "--until", "1h")).toEqual(said(0, 'Cluster "eks-1" paused until 2026-03-01T13:00:00.000Z\n'));
     expect((await run("cluster", "list")).out).toMatch(/^eks-1 +secret +30s +2 +2026-03-01T13:00:00\.000Z +never$/m);
     expect(await run("cluster", "resume", "eks-1")).toEqual(said(0, 'Cluster "eks-1" resumed\n'));
@@ -195,9 +201,9 @@ describe("tidemark cluster and fleet", () => {
   });
 
   it.each([
-    [[], 'Cannot add cluster "x": give one of --kubeconfig, --secret and --eks'],
-    [["--kubeconfig", "/a", "--secret", "b"], 'Cannot add cluster "x": give one of --kubeconfig, --secret and --eks'],
-    [["--eks", "prod"], 'Cannot add cluster "x": --eks needs --endpoint'],
+    [[], 'Cannot connect to cluster "x": give one of --kubeconfig, --secret and --eks'],
+    [["--kubeconfig", "/a", "--secret", "b"], 'Cannot connect to cluster "x": give one of --kubeconfig, --secret and --eks'],
+    [["--eks", "prod"], 'Cannot connect to cluster "x": --eks needs --endpoint'],
     [["--secret", "s", "--partition", "a="], 'Cannot read --partition "a=": wanted NAME=NAMESPACE,NAMESPACE or NAME for all others'],
     [["--secret", "s", "--period", "often"], 'Cannot read --period "often": wanted a duration of at least 1s, such as "15s" or "5m"'],
     [["--secret", "s", "--tolerance", "wide"], 'Cannot read --tolerance "wide": wanted a number of at least 0, such as 0.1'],

@@ -1,5 +1,5 @@
 import { gathered } from "../../service/gathered.ts";
-import type { NewCluster } from "../../service/service.ts";
+import type { ClusterChange, NewCluster } from "../../service/service.ts";
 import type { ClusterView } from "../../service/views.ts";
 import type { Printer, Session } from "../io.ts";
 import { ageText } from "../output/age.ts";
@@ -71,9 +71,14 @@ const clusterSheet = (cluster: ClusterView): string => {
   ]);
 };
 
-export const add = async ({ service }: Session, printer: Printer, cluster: NewCluster, replace: boolean): Promise<void> => {
-  const { name } = await (replace ? service.replaceCluster(cluster) : service.addCluster(cluster));
-  await printer.print(`Cluster "${name}" ${replace ? "replaced" : "added"}\n`);
+export const add = async ({ service }: Session, printer: Printer, cluster: NewCluster): Promise<void> => {
+  const { name } = await service.addCluster(cluster);
+  await printer.print(`Cluster "${name}" added\n`);
+};
+
+export const replace = async ({ service }: Session, printer: Printer, change: ClusterChange): Promise<void> => {
+  const { name } = await service.replaceCluster(change);
+  await printer.print(`Cluster "${name}" replaced\n`);
 };
 
 export const pause = async ({ service, nowMs }: Session, printer: Printer, name: string, until: string | undefined): Promise<void> => {
