@@ -56,6 +56,20 @@ describe("what a metric of the native rules says", () => {
     expect(metricLine(average, { ...seen, usage: { "web-0": 0n, "web-1": 0n } })).toBe("metric cpu Resource 0 against 1, ratio 0 gives 0");
   });
 
+  it("a use below nothing, which no pod can have, is missing, and nothing shrinks on it", () => {
+    const average = { metrics: [{ resource: { name: "cpu" }, measure: "Average", target: 1, tolerance: { up: "0", down: "0" } }] };
+    const seen = { replicas: 2, pods: [pod("web-0"), pod("web-1")], usage: { "web-0": -100n, "web-1": -100n } };
+    expect(metricLine(average, seen)).toBe("metric cpu Resource failed, UnusableValue: the value of cpu leaves the range of numbers");
+  });
+
+  it("an average below nothing is missing too, where the HPA takes it for an overflow and asks for all the pods there can be; a total is what it is", () => {
+    const load = (measure: string, value: number) =>
+      metricLine({ metrics: [{ ...LOAD, measure, target: 1 }] }, { replicas: 2, values: { load: value } });
+    expect(load("Average", -3)).toBe("metric load External failed, UnusableValue: the value of load leaves the range of numbers");
+    expect(load("Average", 3)).toBe("metric load External 1500m against 1, ratio 1.5 gives 3");
+    expect(load("Total", -3)).toBe("metric load External -3 against 1, ratio -3 gives 0");
+  });
+
   it.each([
     ["none of it is left in 64 bits", { use: 2n ** 62n, request: 1000n, replicas: 2 }],
     ["200 TB between 4 pods, of which 64 bits keep 15.5 TB", { use: 50n * 10n ** 15n, request: 60n * 10n ** 15n, replicas: 4 }],

@@ -2,6 +2,7 @@ import { decimalText } from "../../../model/quantity.ts";
 import { externalQuery, queryKey } from "../../../model/query.ts";
 import { selectorOf } from "../../../model/selector.ts";
 import type { HpaMetric } from "../../../model/spec-hpa.ts";
+import { MAX_I64 } from "../../arithmetic.ts";
 import { identifierStatus, type Measured, type Measurement, type MetricContext, NOT_ASKED, type Unmeasured } from "./measurement.ts";
 import { type Failure, failure, type Proposal } from "./outcome.ts";
 import { printSelector } from "./selector-print.ts";
@@ -20,9 +21,11 @@ export const measureExternal = (metric: ExternalMetric, context: MetricContext):
 const byReplica = (metric: ExternalMetric, targetMilli: bigint, context: MetricContext): Measurement => {
   const values = externalValues(metric, context);
   if ("message" in values) return failed(metric, values.message, `failed to get ${metric.metric.name} external metric: `);
-  const outcome = perReplicaReplicas(nonNegativeTotal(values), targetMilli, context.statusReplicas, context.tolerance, true);
+  const totalMilli = nonNegativeTotal(values);
+  const outcome = perReplicaReplicas(totalMilli, targetMilli, context.statusReplicas, context.tolerance, true);
   const averageValue = decimalText(outcome.usageMilli);
-  return measured(metric, outcome, { averageValue }, averageValue, targetMilli);
+  const shown = measured(metric, outcome, { averageValue }, averageValue, targetMilli);
+  return totalMilli === MAX_I64 ? { ...shown, overflowed: true } : shown;
 };
 
 const byTotal = (metric: ExternalMetric, targetMilli: bigint, context: MetricContext): Measurement => {

@@ -32,7 +32,7 @@ export interface Measured {
   /** The amount that status shows, thousandths; for targets in percent the percentage beside it. */
   readonly usageMilli: bigint;
   readonly utilization?: number;
-  /** A sum was wrapped on the way (outcome.ts). */
+  /** A sum was wrapped on the way (outcome.ts), or taken for overflowed because it was negative (hpa.md 3.7). */
   readonly overflowed?: true;
   readonly status: MetricStatus;
 }
