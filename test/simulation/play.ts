@@ -25,8 +25,9 @@ import { watchSent } from "./watch/stops.ts";
 const UNDER_WAY_MS = 60_000;
 /** Once no window stands in the way, every limit lets the whole range be crossed in this time. */
 const CROSSING_MS = 90_000;
-/** Load is constant for so long, and then replicas are those of the run without faults. */
-const QUIET_MS = UNDER_WAY_MS + LONGEST_WINDOW_SECONDS * 1_000 + CROSSING_MS;
+/** Load is constant for so long, and then replicas are those of the run without faults; there nothing waits for what faults have left behind. */
+const CALM_QUIET_MS = LONGEST_WINDOW_SECONDS * 1_000 + CROSSING_MS;
+const QUIET_MS = UNDER_WAY_MS + CALM_QUIET_MS;
 
 /** What every seed plays at the least, and how long it may go on for it. */
 const SYNCS_MIN = 200;
@@ -73,7 +74,7 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
   for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, owner, happening));
   for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => operator.order(order));
   const broken = (): boolean => ledger.violation !== undefined;
-  await scheduler.run(START_MS + FAULTS_MS + QUIET_MS, broken);
+  await scheduler.run(START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS), broken);
   // Where much was lost or nothing sent twice, it goes on until enough syncs were seen; nothing happens any more that could tell the two runs apart.
   for (let moreMs = 0; faults && moreMs < MORE_MS_MAX && begun(platform.played) < SYNCS_MIN && !broken(); moreMs += MORE_MS) {
     await scheduler.run(START_MS + FAULTS_MS + QUIET_MS + moreMs + MORE_MS, broken);

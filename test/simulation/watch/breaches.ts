@@ -84,8 +84,10 @@ const watchLasted = (
   const known = (ledger.breaches.get(uid) ?? []).filter((one) => one.nowMs <= nowMs);
   if (known.length === KEPT) return;
   // In the order of evaluation: time may stand still between two syncs.
-  const since = known.slice(known.findLastIndex((one) => one.counts && holds(one) === false) + 1).filter((one) => holds(one));
-  // Not the first of them: a sync that stood still evaluates after others, by an earlier time.
+  const lastNone = known.findLastIndex((one) => one.counts && holds(one) === false);
+  const noneMs = known[lastNone]?.nowMs ?? Number.NEGATIVE_INFINITY;
+  // Not the first of them: a sync that stood still evaluates after others, by an earlier time; but what it saw before there was none counts no more.
+  const since = known.slice(lastNone + 1).filter((one) => one.nowMs >= noneMs && holds(one));
   const firstMs = Math.min(nowMs, ...since.map((one) => one.nowMs));
   if (since.length > 0 && firstMs <= nowMs - lastingMs) return;
   ledger.violate(
