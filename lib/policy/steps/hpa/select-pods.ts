@@ -35,16 +35,17 @@ const refused = (sync: HpaSync, reason: string, message: string, eventReason: st
 
 /** Name of another autoscaler that also matches one of the pods. */
 export const rivalOf = (pods: readonly Pod[], others: readonly Neighbour[], own: string): string | undefined => {
+  if (others.length === 0) return undefined;
   const index = neighbourIndex(others);
   for (const { labels } of pods) {
-    const rival = index.matching(labels).find((name) => name !== own);
+    const rival = index.rivalFor(labels, own);
     if (rival !== undefined) return rival;
   }
   return undefined;
 };
 
 interface NeighbourIndex {
-  readonly matching: (labels: Readonly<Record<string, string>>) => readonly string[];
+  readonly rivalFor: (labels: Readonly<Record<string, string>>, own: string) => string | undefined;
 }
 
 /** One index serves every autoscaler of a namespace, as they share the list. */
@@ -58,10 +59,15 @@ const neighbourIndex = (others: readonly Neighbour[]): NeighbourIndex => {
   return index;
 };
 
+interface Claim {
+  readonly name: string;
+  readonly selector: Selector;
+}
+
 /** Selectors that ask for one value of a label are found by it, so that a pod is compared with the few that could match and not with all of the namespace. */
 const buildIndex = (others: readonly Neighbour[]): NeighbourIndex => {
-  const byLabel = new Map<string, { readonly name: string; readonly selector: Selector }[]>();
-  const rest: { readonly name: string; readonly selector: Selector }[] = [];
+  const byLabel = new Map<string, Claim[]>();
+  const rest: Claim[] = [];
   for (const { name, selector: text } of others) {
     const reading = parseSelector(text);
     if (reading.kind === "invalid") continue;
@@ -71,9 +77,13 @@ const buildIndex = (others: readonly Neighbour[]): NeighbourIndex => {
     else rest.push({ name, selector });
   }
   return {
-    matching: (labels) => {
-      const pinned = Object.entries(labels).flatMap(([key, value]) => byLabel.get(labelKey(key, value)) ?? []);
-      return [...pinned, ...rest].filter(({ selector }) => matches(selector, labels)).map(({ name }) => name);
+    rivalFor: (labels, own) => {
+      const isRival = ({ name, selector }: Claim): boolean => name !== own && matches(selector, labels);
+      for (const key of Object.keys(labels)) {
+        const rival = byLabel.get(labelKey(key, labels[key]))?.find(isRival);
+        if (rival) return rival.name;
+      }
+      return rest.find(isRival)?.name;
     },
   };
 };
@@ -93,4 +103,4 @@ const append = <Item>(lists: Map<string, Item[]>, key: string, item: Item): void
 };
 
 /** A label's key never holds "=". */
-const labelKey = (key: string, value: string): string => `${key}=${value}`;
+const labelKey = (key: string, value: string | undefined): string => `${key}=${value}`;
