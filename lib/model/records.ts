@@ -153,6 +153,8 @@ export interface JournalPage {
   readonly atMs: number;
   readonly epoch: number;
   readonly page: number;
+  /** Only what changed since the page was last told whole, which is no more than a minute of syncs ago. */
+  readonly partial?: true;
   readonly evaluations: readonly Evaluation[];
 }
 

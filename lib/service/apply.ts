@@ -39,7 +39,8 @@ export const apply = async (desk: Desk, sources: readonly Source[], options: App
   if (options.dryRun) return planned.map(({ applied }) => applied);
   const applied: Applied[] = [];
   for (const plan of planned) applied.push(await storePlanned(desk, cluster, plan));
-  await announce(desk, cluster.name, unchangedNamespaces(applied));
+  const unchanged = unchangedNamespaces(applied);
+  if (unchanged.length > 0) await announce(desk, cluster.name, unchanged);
   return applied;
 };
 

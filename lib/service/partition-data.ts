@@ -52,15 +52,14 @@ export const partitionData = async (desk: ReadingDesk, ref: PartitionRef): Promi
   };
 };
 
-/** Journal pages that are looked through for an autoscaler that is younger than the newest of them, or that moved between pages. */
-const JOURNAL_PAGES_MAX = 5;
+/** Whole journal pages that are looked through for an autoscaler that is younger than the newest of them, or that moved between pages. */
+const WHOLE_PAGES_MAX = 5;
 
 const newestEvaluations = (desk: ReadingDesk, ref: PartitionRef, head: Head): PartitionData["evaluation"] => {
   const opened = new Map<string, LazyList<JournalPage>>();
   const before = (page: number, untilMs: number): LazyList<JournalPage> => {
     const key = `${page}@${untilMs}`;
-    const known =
-      opened.get(key) ?? lazily(journalOfPage(desk.tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize: 1 }), JOURNAL_PAGES_MAX);
+    const known = opened.get(key) ?? lazily(journalOfPage(desk.tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize: 1 }));
     opened.set(key, known);
     return known;
   };
@@ -68,23 +67,32 @@ const newestEvaluations = (desk: ReadingDesk, ref: PartitionRef, head: Head): Pa
     // Pages are numbered anew when a partition grows or shrinks: what was written before then lies under another number.
     const own = pageOf(uid, Math.max(1, head.pages.length));
     for (const page of new Set([own, ...head.pages.keys()])) {
-      for await (const journal of before(page, atMs)) {
-        const evaluation = journal.evaluations.find((found) => found.uid === uid);
-        if (evaluation) return { atMs: journal.atMs, evaluation };
-      }
+      const found = await newestOf(uid, before(page, atMs));
+      if (found) return found;
     }
     return undefined;
   };
 };
 
+const newestOf = async (uid: string, journals: AsyncIterable<JournalPage>): Promise<Evaluated | undefined> => {
+  let whole = 0;
+  for await (const { atMs, evaluations, partial } of journals) {
+    const evaluation = evaluations.find((one) => one.uid === uid);
+    if (evaluation) return { atMs, evaluation };
+    if (!partial) whole++;
+    if (whole === WHOLE_PAGES_MAX) break;
+  }
+  return undefined;
+};
+
 type LazyList<Item> = AsyncIterable<Item>;
 
-/** The first items of a stream, read when they are first asked for and kept for whoever asks again. */
-const lazily = <Item>(stream: AsyncIterator<Item>, most: number): LazyList<Item> => {
+/** The items of a stream, read when they are first asked for and kept for whoever asks again. */
+const lazily = <Item>(stream: AsyncIterator<Item>): LazyList<Item> => {
   const taken: Promise<IteratorResult<Item>>[] = [];
   return {
     async *[Symbol.asyncIterator]() {
-      for (let at = 0; at < most; at++) {
+      for (let at = 0; ; at++) {
         const next = taken[at] ?? stream.next();
         taken[at] = next;
         const { value, done } = await next;

@@ -14,8 +14,8 @@ import { needsNoWrite } from "./stored-windows.ts";
 export interface StoredPages {
   readonly generation: number;
   readonly pages: readonly LoadedPage[];
-  /** Indexes of the pages whose content changed. */
-  readonly changed: ReadonlySet<number>;
+  /** Uids of the autoscalers whose windows changed. */
+  readonly changed: ReadonlySet<string>;
   readonly written: number;
 }
 
@@ -41,7 +41,7 @@ export const storePages = async (
 interface Plan {
   readonly generation: number;
   readonly pages: readonly LoadedPage[];
-  readonly changed: ReadonlySet<number>;
+  readonly changed: ReadonlySet<string>;
   readonly writes: readonly { readonly index: number; readonly body: Uint8Array; readonly readEpoch?: number }[];
 }
 
@@ -58,7 +58,7 @@ const byPage = (after: ReadonlyMap<string, StoredWindows>, pages: number): Reado
 
 const sameGeneration = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>): Plan => {
   const entriesOf = byPage(after, Math.max(1, loaded.pages.length));
-  const changed = new Set<number>();
+  const changed = new Set<string>();
   const writes: { index: number; body: Uint8Array; readEpoch: number }[] = [];
   const pages = loaded.pages.map((page): LoadedPage => {
     const { index, epoch: readEpoch } = page;
@@ -69,9 +69,9 @@ const sameGeneration = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows
       return { ...page, epoch: loaded.head.epoch };
     }
     const entries = entriesOf.get(index) ?? [];
-    const same = isSame(page.entries, entries);
-    if (!same) changed.add(index);
-    if (same && !loaded.mustWrite) return page;
+    const others = changedOf(page.entries, entries);
+    for (const { uid } of others) changed.add(uid);
+    if (others.length === 0 && page.entries.size === entries.length && !loaded.mustWrite) return page;
     const next = pageOfEntries(entries, { index, generation: page.generation, epoch: loaded.head.epoch });
     writes.push({ index, body: next.body, readEpoch });
     return next;
@@ -79,11 +79,10 @@ const sameGeneration = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows
   return { generation: loaded.head.pageGeneration, pages, changed, writes };
 };
 
-const isSame = (stored: ReadonlyMap<string, StoredWindows>, after: readonly StoredWindows[]): boolean =>
-  stored.size === after.length &&
-  after.every((entry) => {
+const changedOf = (stored: ReadonlyMap<string, StoredWindows>, after: readonly StoredWindows[]): readonly StoredWindows[] =>
+  after.filter((entry) => {
     const before = stored.get(entry.uid);
-    return before !== undefined && needsNoWrite(before, entry);
+    return before === undefined || !needsNoWrite(before, entry);
   });
 
 const pageOfEntries = (
@@ -103,7 +102,7 @@ const newGeneration = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>
   const pages = Array.from({ length: count }, (_, index) =>
     pageOfEntries(entriesOf.get(index) ?? [], { index, generation, epoch: loaded.head.epoch }),
   );
-  return { generation, pages, changed: new Set(pages.keys()), writes: pages.map(({ index, body }) => ({ index, body })) };
+  return { generation, pages, changed: new Set(after.keys()), writes: pages.map(({ index, body }) => ({ index, body })) };
 };
 
 /** Twice as many pages until each is small enough; one autoscaler alone always is. With two for each, only a page that no item could hold is worth more of them. */

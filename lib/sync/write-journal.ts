@@ -8,7 +8,7 @@ import type { SyncPorts } from "./ports.ts";
 import type { StoredPages } from "./store-pages.ts";
 import type { After } from "./windows-after.ts";
 
-/** Each page is told in the journal at least so often while its partition is synced. */
+/** Each page is told whole in the journal at least so often while its partition is synced. */
 export const JOURNAL_EVERY_MS = 60_000;
 
 const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after: After): Evaluation | undefined => {
@@ -34,10 +34,13 @@ const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after:
   };
 };
 
-/** True for the first sync of a minute: each page is then told in the journal, changed or not. */
+/** True for the first sync of a minute: each page is then told whole. */
 const opensMinute = ({ nowMs, head }: Loaded): boolean => Math.floor(nowMs / JOURNAL_EVERY_MS) > Math.floor(head.nowMs / JOURNAL_EVERY_MS);
 
-/** Inserts what this sync found: every page in the first sync of a minute, else those that changed. Returns how many pages. */
+/**
+ * Inserts what this sync found: every page whole in the first sync of a minute and where they were divided anew, else what changed of each, so that a few busy workloads do not tell
+ * of all the others with them. Returns how many pages.
+ */
 export const writeJournal = async (
   ports: SyncPorts,
   partition: PartitionRef,
@@ -50,14 +53,15 @@ export const writeJournal = async (
 ): Promise<number> => {
   const { loaded, stored } = now;
   // After an unclean end nobody knows whether this minute was opened.
-  const all = opensMinute(loaded) || loaded.mustWrite;
-  const told = stored.pages.filter(({ index }) => all || stored.changed.has(index));
-  if (told.length === 0) return 0;
-  const evaluations = now.verdicts.flatMap((verdict) => evaluationOf(verdict, now.after) ?? []);
+  const whole = opensMinute(loaded) || loaded.mustWrite || stored.generation !== loaded.head.pageGeneration;
+  const { nowMs: atMs, head } = loaded;
+  const told = ({ uid, kind }: Evaluation): boolean => whole || kind === "scale" || stored.changed.has(uid);
+  const evaluations = now.verdicts.flatMap((verdict) => evaluationOf(verdict, now.after) ?? []).filter(told);
   const byPage = Map.groupBy(evaluations, ({ uid }) => pageOf(uid, stored.pages.length));
-  const pages = told.map(
-    ({ index }): JournalPage => ({ atMs: loaded.nowMs, epoch: loaded.head.epoch, page: index, evaluations: byPage.get(index) ?? [] }),
+  const indexes = whole ? stored.pages.map(({ index }) => index) : [...byPage.keys()];
+  const pages = indexes.map(
+    (page): JournalPage => ({ atMs, epoch: head.epoch, page, ...(!whole && { partial: true }), evaluations: byPage.get(page) ?? [] }),
   );
-  await insertJournal(ports.insert, partition, pages);
+  if (pages.length > 0) await insertJournal(ports.insert, partition, pages);
   return pages.length;
 };

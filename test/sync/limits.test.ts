@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { Windows } from "../../lib/model/windows.ts";
-import { newestJournalPage } from "../../lib/store/journal.ts";
 import { PAGE_BYTES_MAX } from "../../lib/store/page-plan.ts";
 import { readPage } from "../../lib/store/pages.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
@@ -105,40 +104,6 @@ describe("more scales than the head has room for", () => {
     expect(await world.events()).toHaveLength(450);
     expect(names.every((name) => workloadOf(world, name).replicas === workloadOf(world, name).demand)).toBe(true);
   }, 60_000);
-});
-
-describe("the journal", () => {
-  it("tells every page in the first sync of a minute, and what changed at once", async () => {
-    const world = await newWorld(engine.client, engine.tables, { web: 4 });
-    const told: number[] = [];
-    for (let periods = 0; periods < 9; periods++) {
-      if (periods === 6) workloadOf(world, "web").demand = 5;
-      const report = await next(world);
-      told.push(report.kind === "completed" ? report.journalPages : 0);
-    }
-    expect(told).toEqual([1, 0, 0, 1, 0, 0, 1, 1, 0]);
-  });
-
-  it("holds the evaluation with its outcome, and the status after it", async () => {
-    const world = await newWorld(engine.client, engine.tables, { web: 4 });
-    workloadOf(world, "web").demand = 6;
-    await world.sync();
-    const page = await newestJournalPage(world.tables, world.partition, 0, world.nowMs);
-    expect(page).toMatchObject({ atMs: world.nowMs, epoch: 1, page: 0 });
-    expect(page?.evaluations).toMatchObject([
-      {
-        uid: "uid-web",
-        namespace: "shop",
-        name: "web",
-        kind: "scale",
-        failed: false,
-        from: 4,
-        to: 6,
-        because: { reason: "Demand" },
-        status: { desiredReplicas: 6 },
-      },
-    ]);
-  });
 });
 
 describe("the memory of an environment", () => {

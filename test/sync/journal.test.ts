@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { autoscalerName, namespace } from "../../lib/model/ids.ts";
+import { partitionData } from "../../lib/service/partition-data.ts";
+import { getAutoscaler } from "../../lib/store/autoscalers.ts";
+import { newestJournalPage } from "../../lib/store/journal.ts";
+import { type Engine, startMemory } from "../contracts/engines.ts";
+import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startMemory();
+});
+afterAll(() => engine.close());
+
+const next = async (world: World) => {
+  world.nowMs += PERIOD_MS;
+  return world.sync();
+};
+
+const newestPage = async (world: World) => {
+  const page = await newestJournalPage(world.tables, world.partition, 0, world.nowMs);
+  return [page?.partial, page?.evaluations.map(({ name }) => name).toSorted()];
+};
+
+describe("the journal", () => {
+  it("tells every page in the first sync of a minute, and what changed at once", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 4 });
+    const told: number[] = [];
+    for (let periods = 0; periods < 9; periods++) {
+      if (periods === 6) workloadOf(world, "web").demand = 5;
+      const report = await next(world);
+      told.push(report.kind === "completed" ? report.journalPages : 0);
+    }
+    expect(told).toEqual([1, 0, 0, 1, 0, 0, 1, 1, 0]);
+  });
+
+  it("tells the page whole in the first sync of a minute, then only the autoscalers that changed; who asks finds each where it was told last", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 4, api: 4 });
+    for (let periods = 0; periods < 4; periods++) await next(world);
+    const wholeMs = world.nowMs;
+    expect(await newestPage(world)).toEqual([undefined, ["api", "web"]]);
+    workloadOf(world, "web").demand = 5;
+    await next(world);
+    expect(await newestPage(world)).toEqual([true, ["web"]]);
+    const at = async (name: string, atMs: number) => {
+      const record = await getAutoscaler(world.tables, {
+        cluster: world.partition.cluster,
+        namespace: namespace("shop"),
+        name: autoscalerName(name),
+      });
+      const data = await partitionData({ tables: world.tables, clock: () => world.nowMs }, world.partition);
+      return record && (await data.evaluation(record, atMs))?.atMs;
+    };
+    expect([await at("web", world.nowMs), await at("api", world.nowMs), await at("web", world.nowMs - 1)]).toEqual([world.nowMs, wholeMs, wholeMs]);
+  });
+
+  it("holds the evaluation with its outcome, and the status after it", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 4 });
+    workloadOf(world, "web").demand = 6;
+    await world.sync();
+    const page = await newestJournalPage(world.tables, world.partition, 0, world.nowMs);
+    expect(page).toMatchObject({ atMs: world.nowMs, epoch: 1, page: 0 });
+    expect(page?.evaluations).toMatchObject([
+      {
+        uid: "uid-web",
+        namespace: "shop",
+        name: "web",
+        kind: "scale",
+        failed: false,
+        from: 4,
+        to: 6,
+        because: { reason: "Demand" },
+        status: { desiredReplicas: 6 },
+      },
+    ]);
+  });
+});
