@@ -268,7 +268,7 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
       return made.writes;
     };
     expect(await atMost(() => apply("first.json"), 3, 2)).toEqual({ PartiQLInsert: 2, PutItem: 1, UpdateItem: 1 });
-    expect(await atMost(() => apply("again.json"), 2, 2)).toEqual({});
+    expect(await atMost(() => apply("again.json"), 3, 2)).toEqual({ UpdateItem: 1 });
     expect(await atMost(() => answered(view, { path: READING_PATHS.get, query: "name=eu-2/shop/web" }), 5, 1)).toEqual({});
     expect(await atMost(() => answered(view, { path: READING_PATHS.autoscalers }), 2, 3)).toEqual({});
   });
