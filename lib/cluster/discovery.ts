@@ -111,12 +111,6 @@ export const groupOf = (apiVersion = ""): string | undefined => {
   return parts.length > 2 ? undefined : parts.length === 2 ? parts[0] : "";
 };
 
-/** Name of a kind with its group, as the server prints it: "Deployment.apps", "Service". */
-export const groupKindText = (target: Target): string => {
-  const group = groupOf(target.apiVersion) ?? "";
-  return group === "" ? target.kind : `${target.kind}.${group}`;
-};
-
 const failed = (code: number, reason: string, message: string): { readonly kind: "failed"; readonly failure: ApiFailure } => ({
   kind: "failed",
   failure: { code, reason, message },

@@ -94,9 +94,3 @@ export async function* journalOfPage(tables: Tables, ref: PartitionRef, want: Wa
     if (page) yield page;
   }
 }
-
-/** The newest journal page of one windows page; absent before the first sync and after all have expired. */
-export const newestJournalPage = async (tables: Tables, ref: PartitionRef, page: number, untilMs: number): Promise<JournalPage | undefined> => {
-  for await (const found of journalOfPage(tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize: 1 })) return found;
-  return undefined;
-};

@@ -1,4 +1,4 @@
-import type { CreateTableCommandInput, DynamoDBClient, UpdateTimeToLiveCommandInput } from "@aws-sdk/client-dynamodb";
+import type { CreateTableCommandInput, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 
 /** Everything outside that the room needs, so that a test or a simulation can hold each of them. */
 export interface Tables {
@@ -37,8 +37,3 @@ export const tableDefinitions = (names: { readonly stateTable: string; readonly 
 
 /** Attribute of the history table that holds seconds since 1970. Readers filter by it too: a deletion may be days late. */
 export const TTL_ATTRIBUTE = "ttl";
-
-export const timeToLiveParams = (historyTable: string): UpdateTimeToLiveCommandInput => ({
-  TableName: historyTable,
-  TimeToLiveSpecification: { AttributeName: TTL_ATTRIBUTE, Enabled: true },
-});

@@ -6,11 +6,11 @@ import { getFleet, putCluster, putFleet } from "../../lib/store/clusters.ts";
 import { compress } from "../../lib/store/compressed.ts";
 import { storeIntents } from "../../lib/store/intend.ts";
 import { itemKey } from "../../lib/store/item-key.ts";
-import { newestJournalPage } from "../../lib/store/journal.ts";
 import { headKey, pageKey } from "../../lib/store/keys.ts";
 import { deletePage, readPage } from "../../lib/store/pages.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
+import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { intent } from "../store/records.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 

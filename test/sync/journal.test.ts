@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, namespace } from "../../lib/model/ids.ts";
 import { partitionData } from "../../lib/service/partition-data.ts";
 import { getAutoscaler } from "../../lib/store/autoscalers.ts";
-import { newestJournalPage } from "../../lib/store/journal.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
+import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
 let engine: Engine;

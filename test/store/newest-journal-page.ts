@@ -1,0 +1,10 @@
+import type { PartitionRef } from "../../lib/model/ids.ts";
+import type { JournalPage } from "../../lib/model/records.ts";
+import { journalOfPage } from "../../lib/store/journal.ts";
+import type { Tables } from "../../lib/store/tables.ts";
+
+/** The newest journal page of one windows page; absent before the first sync and after all have expired. */
+export const newestJournalPage = async (tables: Tables, ref: PartitionRef, page: number, untilMs: number): Promise<JournalPage | undefined> => {
+  for await (const found of journalOfPage(tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize: 1 })) return found;
+  return undefined;
+};
