@@ -67,7 +67,7 @@ describe("a request that is made once", () => {
     await insertAnswer(insert, NAME, ANSWER, NOW);
     const other = { ...NAME, key: "a-key-of-another-version" };
     await insertAnswer(
-      (items) => insert(items.map((item) => ({ ...item, body: Uint8Array.of(9, ...(item.body as Uint8Array).subarray(1)) }))),
+      (items) => insert(items.map((item) => ({ ...item, body: Uint8Array.of(0x80 + 9, ...(item.body as Uint8Array).subarray(1)) }))),
       other,
       ANSWER,
       NOW,
