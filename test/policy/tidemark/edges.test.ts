@@ -62,6 +62,24 @@ describe("what a metric of the native rules says", () => {
     expect(metricLine(average, seen)).toBe("metric cpu Resource failed, UnusableValue: the value of cpu leaves the range of numbers");
   });
 
+  it("a total above the high mark is missing where there is no pod to scale from, though the low mark could do without", () => {
+    const marks = { metrics: [{ ...load, measure: "Total", watermarks: { low: 5, high: 10 } }] };
+    expect(metricLine(marks, { replicas: 2, pods: [], values: { load: 50 } })).toMatch(
+      /^metric load External failed, .*no pods returned by selector/,
+    );
+  });
+
+  it("a value above its target keeps the count where no pod is ready, and does not ask for all there can be", () => {
+    const unready = [pod("web-0"), pod("web-1")].map((one) => ({ ...one, ready: { status: "False", transitionMs: NOON } }));
+    const total = { metrics: [{ ...LOAD, measure: "Total", target: 10 }] };
+    expect(metricLine(total, { replicas: 2, pods: unready, values: { load: 50 } })).toBe("metric load External 50 against 10, ratio 5 gives 2");
+  });
+
+  it("a value exactly at its target asks for nothing more of a workload at rest", () => {
+    const rests = { idle: { afterSeconds: 60 }, metrics: [{ ...LOAD, measure: "Total", target: 10, activation: 20 }] };
+    expect(metricLine(rests, { replicas: 0, pods: [], values: { load: 10 } })).toBe("metric load External 10 against 10, ratio 1 gives 0");
+  });
+
   it("an average below nothing is missing too, where the HPA takes it for an overflow and asks for all the pods there can be; a total is what it is", () => {
     const load = (measure: string, value: number) =>
       metricLine({ metrics: [{ ...LOAD, measure, target: 1 }] }, { replicas: 2, values: { load: value } });
