@@ -52,7 +52,7 @@ export const partitionData = async (desk: ReadingDesk, ref: PartitionRef): Promi
   };
 };
 
-/** Whole journal pages that are looked through for an autoscaler that is younger than the newest of them, or that moved between pages. */
+/** Whole journal pages that are looked through for an autoscaler that moved between pages. */
 const WHOLE_PAGES_MAX = 5;
 
 const newestEvaluations = (desk: ReadingDesk, ref: PartitionRef, head: Head): PartitionData["evaluation"] => {
@@ -63,24 +63,25 @@ const newestEvaluations = (desk: ReadingDesk, ref: PartitionRef, head: Head): Pa
     opened.set(key, known);
     return known;
   };
-  return async ({ uid }, atMs) => {
+  return async (record, atMs) => {
     // Pages are numbered anew when a partition grows or shrinks: what was written before then lies under another number.
-    const own = pageOf(uid, Math.max(1, head.pages.length));
+    const own = pageOf(record.uid, Math.max(1, head.pages.length));
     for (const page of new Set([own, ...head.pages.keys()])) {
-      const found = await newestOf(uid, before(page, atMs));
+      const found = await newestOf(record, before(page, atMs));
       if (found) return found;
     }
     return undefined;
   };
 };
 
-const newestOf = async (uid: string, journals: AsyncIterable<JournalPage>): Promise<Evaluated | undefined> => {
+/** Before an autoscaler was created nothing tells of it, so that a new one is not looked for in all that is kept. */
+const newestOf = async ({ uid, createdMs }: AutoscalerRecord, journals: AsyncIterable<JournalPage>): Promise<Evaluated | undefined> => {
   let whole = 0;
   for await (const { atMs, evaluations, partial } of journals) {
     const evaluation = evaluations.find((one) => one.uid === uid);
     if (evaluation) return { atMs, evaluation };
     if (!partial) whole++;
-    if (whole === WHOLE_PAGES_MAX) break;
+    if (whole === WHOLE_PAGES_MAX || atMs < createdMs) break;
   }
   return undefined;
 };

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerName, namespace } from "../../lib/model/ids.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
 import { partitionData } from "../../lib/service/partition-data.ts";
 import { getAutoscaler } from "../../lib/store/autoscalers.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
+import { around } from "../contracts/faults.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
@@ -52,6 +53,21 @@ describe("the journal", () => {
       return record && (await data.evaluation(record, atMs))?.atMs;
     };
     expect([await at("web", world.nowMs), await at("api", world.nowMs), await at("web", world.nowMs - 1)]).toEqual([world.nowMs, wholeMs, wholeMs]);
+  });
+
+  it("is not read back to before an autoscaler was created", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 4 });
+    for (let periods = 0; periods < 30; periods++) await next(world);
+    let queries = 0;
+    const client = around(engine.client, (command, send) => {
+      if (command === "QueryCommand") queries++;
+      return send();
+    });
+    const web = await getAutoscaler(world.tables, { cluster: world.partition.cluster, namespace: namespace("shop"), name: autoscalerName("web") });
+    if (!web) throw new Error("it is there");
+    const data = await partitionData({ tables: { ...world.tables, client }, clock: () => world.nowMs }, world.partition);
+    const created = { ...web, uid: autoscalerUid("uid-new"), createdMs: world.nowMs };
+    expect([await data.evaluation(created, world.nowMs), queries]).toEqual([undefined, 1]);
   });
 
   it("holds the evaluation with its outcome, and the status after it", async () => {
