@@ -3,6 +3,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
+import { boundedRequests } from "../lib/aws/bounded-requests.ts";
 import { planLine } from "../lib/report/plan-line.ts";
 import { powertoolsTeller, type Teller } from "../lib/report/teller.ts";
 import { realTables } from "../lib/store/real-tables.ts";
@@ -32,11 +33,19 @@ export const scheduleHandler = ({ tables, queue, teller }: ScheduleDependencies)
   return (event, context) => handler(event, context);
 };
 
+/** SQS answers within tens of milliseconds. A batch without an answer is sent again: the claim refuses the second copy of a message. */
+const SEND = { maxAttempts: 3, requestHandler: boundedRequests({ connectMs: 1_000, wholeMs: 3_000 }) };
+
 const fromEnvironment = (): ScheduleDependencies => {
   const names = environmentOf(ENVIRONMENT.schedule);
   return {
     tables: realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: "" }),
-    queue: { client: new SQSClient({}), queueUrl: names.TIDEMARK_SYNC_QUEUE_URL, wait, random: Math.random },
+    queue: {
+      client: new SQSClient(SEND),
+      queueUrl: names.TIDEMARK_SYNC_QUEUE_URL,
+      wait,
+      random: Math.random,
+    },
     teller: powertoolsTeller(),
   };
 };

@@ -1,3 +1,5 @@
+import { boundedRequests } from "../aws/bounded-requests.ts";
+
 /**
  * Every bound of this room in one place. A cluster that is slow, huge or gone reaches one of these and becomes a failure value; it cannot hold a sync longer than its budget.
  */
@@ -60,7 +62,7 @@ export const KUBECONFIG_TTL_MS = 10_000;
 export const EKS_TOKEN_TTL_MS = 14 * 60_000;
 
 /** Calls to AWS for credentials: bounded, because the clusters' own deadlines run meanwhile. */
-export const AWS_CALLS = { maxAttempts: 2, requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000 } } as const;
+export const AWS_CALLS = { maxAttempts: 2, requestHandler: boundedRequests({ connectMs: 1_000, wholeMs: 3_000 }) } as const;
 
 /** Clients kept for warm invocations, least recently used first to go. */
 export const MAX_CLIENTS = 64;

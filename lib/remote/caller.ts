@@ -1,3 +1,4 @@
+import { boundedRequests } from "../aws/bounded-requests.ts";
 import { TidemarkError } from "../model/errors.ts";
 
 export interface Credentials {
@@ -27,7 +28,7 @@ export const defaultCaller = (region: string): Caller => {
     const client = new STSClient({
       region,
       maxAttempts: 1,
-      requestHandler: { connectionTimeout: NAME_TIMEOUT_MS, requestTimeout: NAME_TIMEOUT_MS },
+      requestHandler: boundedRequests({ connectMs: NAME_TIMEOUT_MS, wholeMs: NAME_TIMEOUT_MS }),
     });
     return { client, identity: async () => client.send(new GetCallerIdentityCommand({})) };
   });

@@ -1,14 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { boundedRequests } from "../aws/bounded-requests.ts";
 import type { Tables } from "./tables.ts";
 
-/** One attempt per call, with a short life: repeating is ours (repeat.ts), because it must end with the sync. */
-const CLIENT = { maxAttempts: 1, requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000 } } as const;
+/** DynamoDB answers within milliseconds. A call that takes this long is lost, and its repeat still fits into the life of a sync. */
+const CALL_LIMITS = { connectMs: 1_000, wholeMs: 2_000 } as const;
 
 /** The tables of a function: region and credentials from its environment, the machine's clock. */
 export const realTables = (names: Pick<Tables, "stateTable" | "historyTable">): Tables => ({
-  client: new DynamoDBClient(CLIENT),
+  // One attempt per call: repeat.ts repeats, because repeats must end with the sync.
+  client: new DynamoDBClient({ maxAttempts: 1, requestHandler: boundedRequests(CALL_LIMITS) }),
   ...names,
   clock: Date.now,
   wait,

@@ -3,16 +3,17 @@
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/model": [],
+  "lib/aws": [],
   "lib/manifest": ["lib/model"],
   "lib/policy": ["lib/model"],
-  "lib/store": ["lib/model"],
-  "lib/cluster": ["lib/model"],
+  "lib/store": ["lib/model", "lib/aws"],
+  "lib/cluster": ["lib/model", "lib/aws"],
   "lib/report": ["lib/model"],
   "lib/sync": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report"],
   "lib/service": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync"],
   "lib/api": ["lib/model", "lib/store", "lib/report", "lib/service"],
-  functions: ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "lib/api"],
-  "lib/remote": ["lib/model", "lib/report", "lib/service", "lib/api"],
+  functions: ["lib/model", "lib/aws", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "lib/api"],
+  "lib/remote": ["lib/model", "lib/aws", "lib/report", "lib/service", "lib/api"],
   "lib/local": ["lib/model", "lib/manifest", "lib/policy", "lib/store", "lib/cluster", "lib/report", "lib/sync", "lib/service", "functions"],
   "lib/cli": [
     "lib/model",
@@ -42,6 +43,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "cli-table3": ["lib/cli", "lib/local"],
   "log-update": ["lib/cli", "lib/local"],
   "@aws-sdk/client-dynamodb": ["lib/store", "lib/sync", "lib/service", "lib/local", "lib/cli", "functions"],
+  "@smithy/node-http-handler": ["lib/aws"],
   "@middy/core": ["functions"],
   "@middy/sqs-partial-batch-failure": ["functions"],
 };

@@ -1,0 +1,43 @@
+import { NodeHttpHandler } from "@smithy/node-http-handler";
+
+type Handle = NodeHttpHandler["handle"];
+
+/** Limits of one HTTP request to an AWS service, in milliseconds. */
+export interface RequestLimits {
+  /** From the start until the connection stands. */
+  readonly connectMs: number;
+  /** From the start until the last byte of the answer. */
+  readonly wholeMs: number;
+}
+
+/**
+ * A request handler for the clients of the AWS SDK that ends each request at a limit.
+ *
+ * The SDK's own `requestTimeout` only logs a warning, and no setting of it covers an answer that stops halfway. Here one timer covers everything: the wait for a socket, the
+ * connection, the request and the whole body. A connection that went dead while the environment was frozen ends the same way, is closed, and the next attempt opens a new one.
+ *
+ * A request that reaches its limit fails with the name `TimeoutError`. It says nothing about whether the service executed the request.
+ */
+export const boundedRequests = ({ connectMs, wholeMs }: RequestLimits): NodeHttpHandler => new BoundedHandler(connectMs, wholeMs);
+
+class BoundedHandler extends NodeHttpHandler {
+  readonly #wholeMs: number;
+
+  constructor(connectMs: number, wholeMs: number) {
+    super({ connectionTimeout: connectMs });
+    this.#wholeMs = wholeMs;
+  }
+
+  override async handle(...[request, options]: Parameters<Handle>): ReturnType<Handle> {
+    // Aborting also destroys the connection after the head of the answer came: the reader of the body then fails with ECONNRESET.
+    const limit = AbortSignal.timeout(this.#wholeMs);
+    const given = options?.abortSignal;
+    const abortSignal = given instanceof AbortSignal ? AbortSignal.any([limit, given]) : limit;
+    try {
+      return await super.handle(request, { ...options, abortSignal });
+    } catch (cause) {
+      if (!limit.aborted) throw cause;
+      throw Object.assign(new Error(`no answer from ${request.hostname} within ${this.#wholeMs} ms`, { cause }), { name: "TimeoutError" });
+    }
+  }
+}
