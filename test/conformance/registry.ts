@@ -1,3 +1,4 @@
+import { COUNTS_KINDS } from "./counts/kinds.ts";
 import type { Difference } from "./differences.ts";
 import { HPA_KINDS } from "./hpa/kinds.ts";
 import type { VectorCase, VectorFile, VectorHead } from "./vector-file.ts";
@@ -8,6 +9,7 @@ export type CaseRunner = (vector: VectorCase, head: VectorHead) => readonly Diff
 
 /** Kinds of vectors by dialect; a dialect registers the kinds that it can run. */
 export const KINDS: Readonly<Record<string, Readonly<Record<string, CaseRunner>>>> = {
+  any: COUNTS_KINDS,
   hpa: HPA_KINDS,
   watermark: WATERMARK_KINDS,
 };
@@ -17,11 +19,11 @@ export interface CaseResult {
   readonly differences: readonly Difference[];
 }
 
-/** Every case of a file. Of an unknown kind every case fails: silence would pass for success. */
+/** Every case of a file. Of an unknown kind every case fails: silence would pass for success. A case is called by its id, its name or its place. */
 export const runFile = ({ dialect, kind, head, cases }: VectorFile): readonly CaseResult[] => {
   const runner = KINDS[dialect]?.[kind];
-  return cases.map((vector) => ({
-    id: vector.id,
+  return cases.map((vector, index) => ({
+    id: String(vector.id ?? vector["name"] ?? `cases[${index}]`),
     differences: runner ? runCase(runner, vector, head) : [{ field: "kind", expected: "a known kind", actual: `${dialect}/${kind}` }],
   }));
 };

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadManifest } from "../policy/loop.ts";
 
 const RUNNER = join(import.meta.dirname, "run.ts");
 let folder = "";
@@ -23,6 +24,21 @@ const run = (...paths: readonly string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [RUNNER, ...paths], { encoding: "utf8" });
   return { status, stdout, stderr, last: stdout.trimEnd().split("\n").at(-1) };
 };
+
+const perPod = (averageValue: string) => ({
+  type: "External",
+  external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue } },
+});
+const YAML = `
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }
+  maxReplicas: 100
+  metrics:
+    - type: External
+      external: { metric: { name: load }, target: { type: AverageValue, averageValue: 10 } }
+`;
 
 describe("npm run conformance", () => {
   it("counts each case once and ends well when all agree", () => {
@@ -49,6 +65,43 @@ describe("npm run conformance", () => {
     const { status, stdout, last } = run(path);
     expect({ status, last }).toEqual({ status: 1, last: "0 passed, 1 failed" });
     expect(stdout).toContain("unknown op guess");
+  });
+
+  const counted = (...cases: readonly object[]) => ({ format: "tidemark-conformance/1", dialect: "any", kind: "counts", cases });
+  const steps = [
+    { at: 0, external: { load: "120" }, expect: 12 },
+    { at: 7.5, external: { load: null }, expect: 12 },
+    { at: 30, set: 7, external: { load: 90 }, expect: 9 },
+  ];
+
+  it("follows the counts of an autoscaler of any form, from an object or from YAML, and says which step differs", () => {
+    const manifest = loadManifest({ maxReplicas: 100, metrics: [perPod("10")] });
+    const path = write(
+      "counts.json",
+      counted({ name: "as JSON", manifest, start: { replicas: 10 }, steps }, { name: "as YAML", manifest: YAML, steps }),
+    );
+    const { status, stdout, last } = run(path);
+    expect({ status, last }).toEqual({ status: 1, last: "0 passed, 2 failed" });
+    // Nine would be enough, but the twelve of 30 seconds ago still count.
+    expect(stdout).toContain('counts.json as JSON\n  steps[2] at 30 s\n    expected 9\n    actual   "12, because');
+    expect(stdout).toContain('counts.json as YAML\n  steps[0] at 0 s\n    expected 12\n    actual   "4, because ScaleUpLimit');
+  });
+
+  it("tells of a case of counts that cannot be read what is wrong with it", () => {
+    const manifest = loadManifest({ maxReplicas: 100, metrics: [perPod("10")] });
+    const path = write(
+      "odd.json",
+      counted(
+        { name: "no steps", manifest },
+        { name: "setting", manifest, settings: { tolerence: 0 }, steps },
+        { name: "refused", manifest: loadManifest({ maxReplicas: 0 }), steps },
+      ),
+    );
+    const { stdout, last } = run(path);
+    expect(last).toBe("0 passed, 3 failed");
+    expect(stdout).toContain("→ at steps");
+    expect(stdout).toContain('Unknown setting \\"tolerence\\": known are tolerance, downscaleStabilizationMs');
+    expect(stdout).toContain("spec.maxReplicas");
   });
 
   it("passes other files over by name, and ends with 1 when nothing ran", () => {
