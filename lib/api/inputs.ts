@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { readInstant } from "../model/instant.ts";
 import type { ClusterChange, NewCluster, Source } from "../service/service.ts";
 
 /** Names reach keys of the tables, which are bounded: the longest is CLUSTER/NAMESPACE/NAME. */
@@ -29,9 +30,12 @@ const text = (most: number) =>
 const words = text(TEXT_CHARACTERS_MAX).min(1, "must not be empty");
 
 /** RFC 3339, as milliseconds. */
-const instant = z.iso
-  .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-03-01T12:00:00Z" })
-  .transform((time) => Date.parse(time));
+const instant = z.string().transform((time, { addIssue }) => {
+  const atMs = readInstant(time);
+  if (atMs !== undefined) return atMs;
+  addIssue("must be an RFC 3339 time such as 2026-03-01T12:00:00Z");
+  return z.NEVER;
+});
 const page = z.string().max(4_000, atMost(4_000));
 
 const filter = { cluster: label.exactOptional(), namespace: label.exactOptional() };

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
-import ms, { type StringValue } from "ms";
+import { readDuration } from "../model/duration.ts";
 import { DEFAULT_DATA_FOLDER } from "./folder-layout.ts";
 
 /** What a person asked `npm start` for. */
@@ -27,7 +27,7 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>): Comma
     .option("--manifest <file>", "apply these autoscalers instead of the demonstration's (repeatable)", collect, [])
     .option("--trace <file>", "play this recorded load (CSV: timestamp,value) on every deployment")
     .option("--speed <n>", "virtual seconds per second, at most", positive, DEFAULT_SPEED)
-    .option("--for <duration>", "stop after so much virtual time: 90s, 40m, 2h", duration)
+    .option("--for <duration>", "stop after so much virtual time: 90s, 1h30m, 2h", duration)
     .option("--seed <n>", "another seed, other start-up times of pods", wholeNumber)
     .option("--kubeconfig <file>", "scale this cluster in real time instead of a simulated one")
     .option("--context <name>", "context of the kubeconfig")
@@ -57,9 +57,12 @@ const positive = (text: string): number => {
   return value;
 };
 
+/** A hundred years: its end can still be written down. */
+const MAX_DURATION_MS = 36_525 * 86_400_000;
+
 const duration = (text: string): number => {
-  // The package gives undefined for what it cannot read, whatever its types say.
-  const value: number | undefined = ms(text as StringValue);
-  if (value === undefined || Number.isNaN(value) || value <= 0) throw new InvalidArgumentError("Wanted a duration like 90s, 40m or 2h.");
-  return value;
+  const value = readDuration(text);
+  if (value === undefined || value <= 0) throw new InvalidArgumentError("Wanted a duration like 90s, 1m30s, 40m or 2h.");
+  if (value > MAX_DURATION_MS) throw new InvalidArgumentError("Wanted at most 36525d.");
+  return Math.round(value);
 };

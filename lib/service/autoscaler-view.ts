@@ -1,4 +1,5 @@
 import type { StepOutcome } from "../model/decision.ts";
+import { LATEST_MS } from "../model/instant.ts";
 import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Status, Windows } from "../model/windows.ts";
@@ -117,7 +118,7 @@ export const isHeld = ({ kind, from, steps }: Evaluation): boolean => {
 /** A pause that is still on; one whose end has come is over without an edit. */
 export const pauseView = (paused: AutoscalerRecord["paused"], nowMs: number): PauseView | undefined => {
   if (!paused || (paused.untilMs !== undefined && paused.untilMs <= nowMs)) return undefined;
-  return { by: paused.by, at: timeText(paused.atMs), ...(paused.untilMs !== undefined && { until: timeText(paused.untilMs) }) };
+  return { by: paused.by, at: timeText(paused.atMs), ...(paused.untilMs !== undefined && { until: timeText(Math.min(paused.untilMs, LATEST_MS)) }) };
 };
 
 const manifestOf = ({ manifest }: AutoscalerRecord): unknown => JSON.parse(manifest);

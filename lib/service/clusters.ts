@@ -9,6 +9,7 @@ import { pauseView, secondsBetween } from "./autoscaler-view.ts";
 import { withWindows } from "./carry-windows.ts";
 import type { Desk, ReadingDesk } from "./desk.ts";
 import { clustersNamed, findCluster } from "./find.ts";
+import { checkPauseEnd } from "./pause-end.ts";
 import { tellChange } from "./scope-change.ts";
 import type { ClusterChange, NewCluster } from "./service.ts";
 import { timeText } from "./time-text.ts";
@@ -103,6 +104,9 @@ const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly st
 
 /** A window of recommendations longer than any manifest may ask for would outgrow its page (docs/storage.md, "Bytes"). */
 const STABILIZATION_MOST_MS = 3_600_000;
+/** Longer than any pod takes to be ready. */
+const POD_PERIOD_MOST_MS = 31 * 86_400_000;
+const TOLERANCE_MOST = 1_000;
 
 const faultsOf = ({ name, syncPeriodMs: periodMs = PERIOD_MS, partitions = [], settings = {} }: ClusterChange): readonly string[] => {
   const named = partitions.flatMap(({ namespaces }) => namespaces ?? []);
@@ -110,6 +114,9 @@ const faultsOf = ({ name, syncPeriodMs: periodMs = PERIOD_MS, partitions = [], s
     ...(LABEL.test(name) ? [] : [`its name ${LABEL_WORDS}`]),
     ...(periodMs >= PERIOD_LEAST_MS && periodMs <= PERIOD_MOST_MS ? [] : [`its sync period is ${periodMs / 1000} s, must be 5 s to 15 min`]),
     ...((settings.downscaleStabilizationMs ?? 0) <= STABILIZATION_MOST_MS ? [] : ["its downscale stabilization must be at most 1 h"]),
+    ...((settings.cpuInitializationPeriodMs ?? 0) <= POD_PERIOD_MOST_MS ? [] : ["its CPU initialization period must be at most 31 d"]),
+    ...((settings.initialReadinessDelayMs ?? 0) <= POD_PERIOD_MOST_MS ? [] : ["its initial readiness delay must be at most 31 d"]),
+    ...((settings.tolerance ?? 0) <= TOLERANCE_MOST ? [] : [`its tolerance must be at most ${TOLERANCE_MOST}`]),
     ...partitions.filter((partition) => !LABEL.test(partition.name)).map((partition) => `the partition name "${partition.name}" ${LABEL_WORDS}`),
     ...named.filter((text) => !LABEL.test(text)).map((text) => `the namespace "${text}" ${LABEL_WORDS}`),
     ...twice(partitions.map((partition) => partition.name)).map((text) => `the partition "${text}" is named twice`),
@@ -141,7 +148,12 @@ const edit = async (
   throw new TidemarkError("service.conflict", `Cannot edit cluster "${name}": others are editing it`, { name });
 };
 
+/** Throws `service.invalid` for an end that has passed. */
 export const pauseCluster = (desk: Desk, name: string, untilMs?: number): Promise<ClusterView> =>
-  edit(desk, name, "pause", (record) => ({ ...record, paused: { by: desk.by, atMs: desk.clock(), ...(untilMs !== undefined && { untilMs }) } }));
+  edit(desk, name, "pause", (record) => {
+    const atMs = desk.clock();
+    checkPauseEnd(`cluster "${name}"`, untilMs, atMs);
+    return { ...record, paused: { by: desk.by, atMs, ...(untilMs !== undefined && { untilMs }) } };
+  });
 
 export const resumeCluster = (desk: Desk, name: string): Promise<ClusterView> => edit(desk, name, "resume", ({ paused: _over, ...record }) => record);

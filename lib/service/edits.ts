@@ -5,6 +5,7 @@ import { pauseView } from "./autoscaler-view.ts";
 import type { Desk } from "./desk.ts";
 import { announce, type Edit, store } from "./edit.ts";
 import { findAutoscaler, parts } from "./find.ts";
+import { checkPauseEnd } from "./pause-end.ts";
 import type { Asked, Edited } from "./service.ts";
 
 /** Edits that others may make in between before ours gives up. */
@@ -46,10 +47,11 @@ const announceGone = async (desk: Desk, { cluster, namespace: inNamespace }: Ask
   if (cluster !== undefined && inNamespace !== undefined) await announce(desk, clusterName(cluster), [namespace(inNamespace)]);
 };
 
-/** Holds the workload where it is; a pause with another end replaces the one before. */
+/** Holds the workload where it is; a pause with another end replaces the one before. Throws `service.invalid` for an end that has passed. */
 export const pause = (desk: Desk, asked: Asked, untilMs?: number): Promise<Edited> =>
   edit(desk, asked, (before) => {
     const now = desk.clock();
+    checkPauseEnd(`"${before.namespace}/${before.name}" in cluster "${before.cluster}"`, untilMs, now);
     if (pauseView(before.paused, now) && before.paused?.untilMs === untilMs) return undefined;
     return { verb: "pause", after: { ...before, paused: { by: desk.by, atMs: now, ...(untilMs !== undefined && { untilMs }) } } };
   });

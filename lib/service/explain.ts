@@ -10,8 +10,16 @@ import { timeText } from "./time-text.ts";
 import type { Explanation } from "./views.ts";
 import { NO_WINDOWS } from "./window-views.ts";
 
-/** Why an autoscaler was at its count at an instant, from the newest journal page at or before it. Throws `service.not-evaluated` where the journal has none. */
+/** Clocks of callers may be ahead of this one by as much, as signatures allow it: such an instant means now. */
+const CLOCKS_APART_MS = 5 * 60_000;
+
+/**
+ * Why an autoscaler was at its count at an instant, from the newest journal page at or before it. Throws `service.not-evaluated` where the journal has none, and
+ * `service.invalid` for an instant that has not come: the newest evaluation would look like one of that time.
+ */
 export const explain = async (desk: ReadingDesk, asked: Asked, atMs?: number): Promise<Explanation> => {
+  const presentMs = desk.clock();
+  if (atMs !== undefined && atMs > presentMs + CLOCKS_APART_MS) throw notYet(asked.name, atMs, presentMs);
   const all = await known(desk, await findAutoscaler(desk, asked), atMs);
   const { evaluated, record, cluster, spec, nowMs } = all;
   if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, cluster.name, atMs);
@@ -37,6 +45,9 @@ export const explain = async (desk: ReadingDesk, asked: Asked, atMs?: number): P
     }),
   };
 };
+
+const notYet = (name: string, atMs: number, nowMs: number): TidemarkError =>
+  new TidemarkError("service.invalid", `Cannot explain "${name}" at ${timeText(atMs)}: it is only ${timeText(nowMs)} now`, { name, atMs });
 
 const notEvaluated = (path: string, cluster: string, atMs: number | undefined): TidemarkError =>
   new TidemarkError(

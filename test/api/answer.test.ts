@@ -107,10 +107,15 @@ describe("times that lie elsewhere", () => {
     expect([status, json]).toEqual([200, { items: [] }]);
   });
 
-  it("are explained by the newest evaluation when they have not come, and by none when there was none yet", async () => {
-    const now = await get(READING_PATHS.explain, "name=shop/web");
-    const { decision } = now.json as { readonly decision: object };
-    expect((await get(READING_PATHS.explain, "name=shop/web&at=9999-12-31T23:59:59Z")).json).toMatchObject({ decision });
+  it("are not explained when they have not come, nor when nothing was evaluated by then", async () => {
+    expect((await get(READING_PATHS.explain, "name=shop/web&at=9999-12-31T23:59:59Z")).json).toMatchObject({
+      status: 400,
+      code: "service.invalid",
+      detail: expect.stringMatching(/^Cannot explain "shop\/web" at 9999-12-31T23:59:59.000Z: it is only /),
+    });
+    expect((await get(READING_PATHS.explain, "name=shop/web&at=2026-02-30T00:00:00Z")).json).toMatchObject({
+      errors: [{ field: "at", message: "must be an RFC 3339 time such as 2026-03-01T12:00:00Z" }],
+    });
     expect((await get(READING_PATHS.explain, "name=shop/web&at=0001-01-01T00:00:00Z")).json).toMatchObject({
       status: 404,
       code: "service.not-evaluated",

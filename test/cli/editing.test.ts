@@ -140,11 +140,18 @@ describe("tidemark delete, pause and resume", () => {
 
   it("refuse an end that has passed or cannot be read", async () => {
     await apply();
+    const told = async (): Promise<string> => (await run("changes", "--all")).out;
+    const before = await told();
     expect((await run("pause", "lab/web", "--until", "2026-03-01T11:00:00Z")).err).toBe(
       'error: Cannot use --until "2026-03-01T11:00:00Z": it is 2026-03-01T12:00:00.000Z already\n',
     );
-    expect((await run("pause", "lab/web", "--until", "soon")).code).toBe(2);
+    for (const end of ["soon", "2026-03-30T25:00:00Z", "2027-02-30T00:00:00Z", "99999999999d"]) {
+      const { code, err } = await run("pause", "lab/web", "--until", end);
+      expect([code, err.split(":")[0]]).toEqual([2, "error"]);
+      expect((await run("cluster", "pause", "eu-1", "--until", end)).code).toBe(2);
+    }
     expect(await names()).toBe("web@1");
+    expect(await told()).toBe(before);
   });
 });
 
@@ -205,7 +212,8 @@ describe("tidemark cluster and fleet", () => {
     [["--kubeconfig", "/a", "--secret", "b"], 'Cannot connect to cluster "x": give one of --kubeconfig, --secret and --eks'],
     [["--eks", "prod"], 'Cannot connect to cluster "x": --eks needs --endpoint'],
     [["--secret", "s", "--partition", "a="], 'Cannot read --partition "a=": wanted NAME=NAMESPACE,NAMESPACE or NAME for all others'],
-    [["--secret", "s", "--period", "often"], 'Cannot read --period "often": wanted a duration of at least 1s, such as "15s" or "5m"'],
+    [["--secret", "s", "--period", "often"], 'Cannot read --period "often": wanted a duration of at least 1s, such as "15s" or "1m30s"'],
+    [["--secret", "s", "--period", "1m30"], 'Cannot read --period "1m30": wanted a duration of at least 1s, such as "15s" or "1m30s"'],
     [["--secret", "s", "--tolerance", "wide"], 'Cannot read --tolerance "wide": wanted a number of at least 0, such as 0.1'],
   ])("refuse the options %j", async (options, message) => {
     expect(await run("cluster", "add", "x", ...options)).toEqual(said(2, "", `error: ${message}\n`));

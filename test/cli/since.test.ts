@@ -10,20 +10,37 @@ describe("pastMs()", () => {
     ["1h30m", NOW - 5_400_000],
     ["7d", NOW - 604_800_000],
     ["0.5h", NOW - 1_800_000],
+    ["1m30s", NOW - 90_000],
     ["2026-03-01T10:00:00Z", NOW - 7_200_000],
+    ["2026-03-01 10:00:00z", NOW - 7_200_000],
     ["2026-03-01T11:00:00+01:00", NOW - 7_200_000],
   ])("reads %s", (text, ms) => {
     expect(pastMs("--since", text, NOW)).toBe(ms);
   });
 
-  it.each(["", "2", "soon", "2 parsecs", "-2h", "2026-03-01", "2026-13-01T00:00:00Z", "h"])("refuses %j by name", (text) => {
+  it.each(["", "2", "soon", "2 parsecs", "-2h", "2026-03-01", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "h"])("refuses %j by name", (text) => {
     expect(() => pastMs("--since", text, NOW)).toThrow(
       expect.objectContaining({
         name: "TidemarkError",
         code: "cli.usage",
-        message: `Cannot read --since "${text}": wanted a duration such as "90s", "2h" or "7d", or a time such as "2026-03-01T12:00:00Z"`,
+        message: `Cannot read --since "${text}": wanted a duration such as "90s", "1h30m" or "7d", or a time such as "2026-03-01T12:00:00Z"`,
       }),
     );
+  });
+});
+
+describe("a time that is out of bounds", () => {
+  it.each([
+    ["--at", "2026-03-01T12:00:01Z", "it is only 2026-03-01T12:00:00.000Z now"],
+    ["--since", "99999999999d", "the earliest time is 1970-01-01T00:00:00.000Z"],
+    ["--since", "1969-12-31T23:59:59Z", "the earliest time is 1970-01-01T00:00:00.000Z"],
+  ])("is refused in the past: %s %s", (option, text, problem) => {
+    expect(() => pastMs(option, text, NOW)).toThrow(`Cannot use ${option} "${text}": ${problem}`);
+  });
+
+  it("is refused in the future", () => {
+    expect(() => futureMs("--until", "99999999999d", NOW)).toThrow('Cannot use --until "99999999999d": the latest time is 9999-12-31T23:59:59.999Z');
+    expect(() => futureMs("--until", "2026-02-30T00:00:00Z", NOW)).toThrow("Cannot read --until");
   });
 });
 
@@ -44,8 +61,9 @@ describe("futureMs()", () => {
 describe("lengthMs()", () => {
   it("takes one second and more, unless told that less will do", () => {
     expect(lengthMs("--period", "1s")).toBe(1000);
+    expect(lengthMs("--period", "1m30s")).toBe(90_000);
     expect(lengthMs("--initial-readiness-delay", "0", 0)).toBe(0);
-    expect(() => lengthMs("--period", "999ms")).toThrow('Cannot read --period "999ms": wanted a duration of at least 1s, such as "15s" or "5m"');
-    expect(() => lengthMs("--x", "often", 0)).toThrow('Cannot read --x "often": wanted a duration, such as "15s" or "5m"');
+    expect(() => lengthMs("--period", "999ms")).toThrow('Cannot read --period "999ms": wanted a duration of at least 1s, such as "15s" or "1m30s"');
+    expect(() => lengthMs("--x", "often", 0)).toThrow('Cannot read --x "often": wanted a duration, such as "15s" or "1m30s"');
   });
 });

@@ -263,6 +263,17 @@ describe("pause(), resume() and delete()", () => {
     expect(await service.resume(asked())).toMatchObject({ changed: false });
   });
 
+  it.each([
+    [NOON, "its end has passed, it is 2026-03-01T12:00:00.000Z"],
+    [Number.MAX_SAFE_INTEGER, "the latest end is 9999-12-31T23:59:59.999Z"],
+  ])("refuse a pause that ends at %d before anything is stored", async (untilMs, problem) => {
+    const message = `Cannot pause "default/web" in cluster "${cluster}": ${problem}`;
+    await apply(hpa("web"));
+    await expect(service.pause(asked(), untilMs)).rejects.toMatchObject({ code: "service.invalid", message });
+    expect((await changes("web")).map(({ verb }) => verb)).toEqual(["apply"]);
+    expect(await stored("web")).toMatchObject({ generation: 1 });
+  });
+
   it("delete the record, keep its history, and give a new one of that name another uid", async () => {
     await apply(hpa("web"));
     const before = await stored("web");

@@ -44,6 +44,10 @@ describe("addCluster()", () => {
     [faulty({ syncPeriodMs: 4_999 }), 'Cannot add cluster "x": its sync period is 4.999 s, must be 5 s to 15 min'],
     [faulty({ syncPeriodMs: 900_001 }), 'Cannot add cluster "x": its sync period is 900.001 s, must be 5 s to 15 min'],
     [
+      faulty({ settings: { cpuInitializationPeriodMs: 32 * 86_400_000, initialReadinessDelayMs: 32 * 86_400_000, tolerance: 1_001 } }),
+      'Cannot add cluster "x": its CPU initialization period must be at most 31 d; its initial readiness delay must be at most 31 d; its tolerance must be at most 1000',
+    ],
+    [
       faulty({
         partitions: [
           { name: "a", namespaces: ["one", "two"] },
@@ -88,6 +92,16 @@ describe("a cluster", () => {
     const resumed = await service.resumeCluster("eu-1");
     expect(resumed).toMatchObject({ version: 3 });
     expect(resumed).not.toHaveProperty("paused");
+  });
+
+  it("is not paused to an end that cannot be written down, and no change of it is kept", async () => {
+    const told = async () => (await gathered(scopeChangesOf(world.tables, { scope: "cluster", name: "eu-1" }))).length;
+    const before = await told();
+    await expect(service.pauseCluster("eu-1", Number.MAX_SAFE_INTEGER)).rejects.toMatchObject({
+      code: "service.invalid",
+      message: 'Cannot pause cluster "eu-1": the latest end is 9999-12-31T23:59:59.999Z',
+    });
+    expect(await told()).toBe(before);
   });
 
   it("pauses every autoscaler in it", async () => {

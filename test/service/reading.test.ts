@@ -164,6 +164,10 @@ describe("explain()", () => {
   it("goes back to the newest evaluation at or before the time asked for", async () => {
     expect((await service.explain({ name: "shop/web" }, ago(16))).decision).toMatchObject({ at: at(-60), reason: "Earlier" });
     expect((await service.explain({ name: "shop/web" }, ago(15))).decision.at).toBe(at(-15));
+    await expect(service.explain({ name: "shop/web" }, ago(-3_600))).rejects.toMatchObject({
+      code: "service.invalid",
+      message: `Cannot explain "shop/web" at ${at(3_600)}: it is only ${at(0)} now`,
+    });
     await expect(service.explain({ name: "shop/web" }, ago(61))).rejects.toMatchObject({
       code: "service.not-evaluated",
       message: `Cannot explain "shop/web" in cluster "eu-1" at ${at(-61)}: no sync has evaluated it by then, or its journal has expired`,

@@ -1,3 +1,4 @@
+import { readInstant } from "../../model/instant.ts";
 import { milliOf, type Quantity, signOf } from "../../model/quantity.ts";
 import { invalid, notSupported, type Problem, required } from "../problem.ts";
 import { isObject } from "../shape.ts";
@@ -25,7 +26,7 @@ const itemProblems: Check = ({ items }, value, path) =>
 const choiceProblems: Check = ({ choices = [] }, value, path) => (choices.includes(String(value)) ? [] : [notSupported(path, choices)]);
 
 const timeProblems: Check = (_, value, path) =>
-  isTime(String(value)) ? [] : [invalid(path, "must be an RFC 3339 time", "write it like 2030-01-31T08:00:00Z")];
+  readInstant(String(value)) !== undefined ? [] : [invalid(path, "must be an RFC 3339 time", "write it like 2030-01-31T08:00:00Z")];
 
 const rangeProblems = ({ least, most }: About, value: number, path: string): readonly Problem[] => {
   if (least !== undefined && value < least) return [invalid(path, `must be greater than or equal to ${least}`, `write ${least} or more`)];
@@ -34,18 +35,6 @@ const rangeProblems = ({ least, most }: About, value: number, path: string): rea
 };
 
 const last = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
-
-/** Also the pattern of the JSON Schema. */
-export const RFC3339 = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
-const DAY_CHARACTERS = 10;
-
-/** A day that its month does not have would be read as one of the next month. */
-const isTime = (text: string): boolean => RFC3339.test(text) && isDay(text.slice(0, DAY_CHARACTERS));
-
-const isDay = (day: string): boolean => {
-  const atMs = Date.parse(`${day}T00:00:00Z`);
-  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day);
-};
 
 /** Less than a thousandth below 0 would be rounded to a thousandth above it (hpa.md 0.4): it is below every bound all the same. */
 const unitsOf = (quantity: Quantity): number => {

@@ -1,5 +1,5 @@
+import { RFC_3339 } from "../../model/instant.ts";
 import { type Json, present } from "../json.ts";
-import { RFC3339 } from "./bounds.ts";
 import type { About } from "./field.ts";
 import { SPEC } from "./fields.ts";
 
@@ -16,7 +16,7 @@ export const schemaOf = (about: About): Json => {
     case "text":
       return present({ type: typeOf("string", required), ...text, ...told });
     case "time":
-      return present({ type: typeOf("string", required), format: "date-time", pattern: RFC3339.source, ...told });
+      return present({ type: typeOf("string", required), format: "date-time", pattern: RFC_3339.source, ...told });
     case "flag":
       return present({ type: typeOf("boolean", required), ...told });
     case "choice":

@@ -1,3 +1,4 @@
+import { readInstant } from "../../model/instant.ts";
 import { milliOf } from "../../model/quantity.ts";
 import type { Governed, TargetRef } from "../../model/spec-governed.ts";
 import type { NativeRules, NativeSpec } from "../../model/spec-native.ts";
@@ -20,11 +21,10 @@ export const nativeSpecOf = (read: SpecRead): NativeSpec => ({
 });
 
 /** What the manifest says whatever rules decide. */
-export const governedOf = ({ owner, dryRun, pausedUntil }: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil">): Governed => ({
-  ...(owner && { owner }),
-  ...(dryRun && { dryRun }),
-  ...(pausedUntil && { pausedUntilMs: Date.parse(pausedUntil) }),
-});
+export const governedOf = ({ owner, dryRun, pausedUntil }: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil">): Governed => {
+  const pausedUntilMs = readInstant(pausedUntil ?? "");
+  return { ...(owner && { owner }), ...(dryRun && { dryRun }), ...(pausedUntilMs !== undefined && { pausedUntilMs }) };
+};
 
 const targetOf = ({ scaleTargetRef }: SpecRead): TargetRef => ({
   apiVersion: scaleTargetRef?.apiVersion ?? "",

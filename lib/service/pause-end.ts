@@ -1,0 +1,10 @@
+import { TidemarkError } from "../model/errors.ts";
+import { LATEST_MS } from "../model/instant.ts";
+import { timeText } from "./time-text.ts";
+
+/** Checks the end of a pause before anything of it is stored. `what`: `"web"`, `cluster "eu-1"`. Throws `service.invalid`. */
+export const checkPauseEnd = (what: string, untilMs: number | undefined, nowMs: number): void => {
+  if (untilMs === undefined || (untilMs > nowMs && untilMs <= LATEST_MS)) return;
+  const problem = untilMs <= nowMs ? `its end has passed, it is ${timeText(nowMs)}` : `the latest end is ${timeText(LATEST_MS)}`;
+  throw new TidemarkError("service.invalid", `Cannot pause ${what}: ${problem}`, { untilMs });
+};
