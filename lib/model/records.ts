@@ -129,6 +129,12 @@ export interface ScopeChangeRecord {
   readonly after?: string;
 }
 
+/** What would be done if a hold were not there: a scale to `to`, or a hold for another reason. */
+export interface WithoutHold {
+  readonly to?: number;
+  readonly because: Because;
+}
+
 /** What one sync found and decided for one autoscaler, as the journal keeps it. */
 export interface Evaluation {
   readonly uid: AutoscalerUid;
@@ -139,6 +145,8 @@ export interface Evaluation {
   readonly from?: number;
   readonly to?: number;
   readonly because: Because;
+  /** What the decision is without the hold that `because` names: a freeze, a pause, a rival. Absent where its own rules have the last word. */
+  readonly withoutHold?: WithoutHold;
   readonly metrics: readonly MetricOutcome[];
   readonly steps: readonly StepOutcome[];
   readonly events: readonly ControllerEvent[];

@@ -54,14 +54,15 @@ const completedLine = (report: CompletedSync): LogLine => ({
     journalPages: report.journalPages,
     phasesMs: report.phasesMs,
     ...(report.unreadable.length > 0 && { unreadable: report.unreadable.length, unreadableFirst: report.unreadable.slice(0, NAMED_MAX) }),
-    ...(report.unseen && { unseen: report.unseen.reason }),
+    ...(report.heldBack > 0 && { heldBack: report.heldBack }),
+    ...(report.stopped && { stopped: report.stopped.reason }),
   },
 });
 
 const sentence = (report: CompletedSync): string => {
   const what = `Synced "${report.cluster}/${report.partition}"`;
-  if (report.unseen) return `${what}: held all ${report.autoscalers} autoscalers, ${report.unseen.message}`;
-  return `${what}: ${report.evaluated} of ${report.autoscalers} autoscalers evaluated, ${report.events.length} scales settled, ${report.failed} failed`;
+  const found = `${report.evaluated} of ${report.autoscalers} autoscalers evaluated, ${report.events.length} scales settled, ${report.failed} failed`;
+  return report.stopped ? `${what} without a scale, ${report.heldBack} held back: ${report.stopped.message}; ${found}` : `${what}: ${found}`;
 };
 
 const OUTCOME_WORDS: Readonly<Record<ScaleEventRecord["outcome"], string>> = {

@@ -38,8 +38,10 @@ export interface CompletedSync extends Told {
   readonly bytes: number;
   readonly pagesWritten: number;
   readonly journalPages: number;
-  /** Why nobody was evaluated: the kill switch, or a pause of the cluster. */
-  readonly unseen?: Because;
+  /** Scales that the rules wanted, and a hold beside them kept from being made. */
+  readonly heldBack: number;
+  /** Why nothing was written to the cluster, whatever was decided: the kill switch, or a pause of the cluster. */
+  readonly stopped?: Because;
   readonly phasesMs: Readonly<Record<string, number>>;
 }
 

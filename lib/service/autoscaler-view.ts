@@ -1,6 +1,6 @@
 import type { StepOutcome } from "../model/decision.ts";
 import { LATEST_MS } from "../model/instant.ts";
-import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord } from "../model/records.ts";
+import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, WithoutHold } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Status, Windows } from "../model/windows.ts";
 import type { Found } from "./find.ts";
@@ -34,7 +34,7 @@ export const autoscalerView = (known: Known): AutoscalerView => {
     ...specView(spec),
     state: stateOf(known),
     ...holdsView(known),
-    ...(status && { currentReplicas: currentReplicas(known, status), desiredReplicas: status.desiredReplicas }),
+    ...(status && { currentReplicas: currentReplicas(known, status), desiredReplicas: desiredReplicas(known, status) }),
     metrics: metricsOf(known),
     conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: timeText(transitionMs) })),
     ...(evaluated && { decision: decisionView(evaluated) }),
@@ -74,6 +74,9 @@ const currentReplicas = ({ evaluated, syncedMs = 0 }: Known, status: Status): nu
   const reached = evaluation.kind === "scale" && syncedMs > atMs;
   return reached ? status.desiredReplicas : (evaluation.from ?? status.currentReplicas);
 };
+
+/** What the rules want, though a freeze, a pause or a rival keeps it from being written. */
+const desiredReplicas = ({ evaluated }: Known, status: Status): number => evaluated?.evaluation.withoutHold?.to ?? status.desiredReplicas;
 
 /**
  * Every metric of the spec, as the sync found it: one that went straight to a bound measures nothing, one of a workload at rest its activation alone. A metric that failed has
@@ -131,7 +134,10 @@ export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => (
   reason: evaluation.because.reason,
   message: evaluation.because.message,
   failed: evaluation.failed,
+  ...(evaluation.withoutHold && { withoutHold: withoutHoldView(evaluation.withoutHold) }),
 });
+
+const withoutHoldView = ({ to, because }: WithoutHold): NonNullable<DecisionView["withoutHold"]> => ({ ...(to !== undefined && { to }), ...because });
 
 export const stepView = ({ step, before, after, limit }: StepOutcome): StepView => {
   if (!limit) return { step, before, after };

@@ -1,6 +1,6 @@
 import type { StepOutcome } from "../model/decision.ts";
 import { decimalText } from "../model/quantity.ts";
-import type { Evaluation } from "../model/records.ts";
+import type { Evaluation, WithoutHold } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { NativeMetric } from "../model/spec-native.ts";
@@ -30,10 +30,14 @@ export const otherwise = (seen: Circumstances): readonly string[] => {
 
 /** What kept the count although the rules wanted another one comes first: nothing else matters until it is gone. */
 const holds = (evaluation: Evaluation): readonly string[] => {
-  const { because, from, steps } = evaluation;
+  const { because, from, steps, withoutHold } = evaluation;
+  if (withoutHold) return [`Held, because ${because.message}: without that ${outcomeText(withoutHold)}`];
   if (isHeld(evaluation)) return [`Held, because ${because.message}: without that the count would be ${steps.at(-1)?.after}`];
   return from === undefined ? [`Nothing is decided while this holds: ${because.message}`] : [];
 };
+
+const outcomeText = ({ to, because }: WithoutHold): string =>
+  to === undefined ? `it would hold all the same: ${because.message}` : `the count would be ${to}`;
 
 const fallbackText = ({ onMissing }: NativeMetric): string =>
   onMissing.action === "fallback" ? `, or was missing for ${onMissing.afterSeconds} s: then its fallback of ${onMissing.replicas} counts` : "";

@@ -80,6 +80,8 @@ export interface DecisionView {
   readonly reason: string;
   readonly message: string;
   readonly failed: boolean;
+  /** What the decision is without the hold that `reason` names; with `to` it is a scale. Absent where the rules have the last word. */
+  readonly withoutHold?: { readonly to?: number; readonly reason: string; readonly message: string };
 }
 
 export interface Description extends AutoscalerView {

@@ -10,7 +10,7 @@ import type { Tables } from "./tables.ts";
 export interface Release {
   readonly dueMs: number;
   readonly nowMs: number;
-  /** When the sync evaluated its autoscalers; unchanged when it was told to hold them all unseen. */
+  /** When the sync evaluated its autoscalers: open runs of recommendations reach to here. */
   readonly evaluatedMs: number;
   readonly pageGeneration: number;
   readonly pages: readonly number[];

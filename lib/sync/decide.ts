@@ -1,12 +1,10 @@
 import type { Observed } from "../cluster/port.ts";
 import type { Because, Decision, Scale } from "../model/decision.ts";
-import type { Intent } from "../model/records.ts";
+import type { Intent, WithoutHold } from "../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
 import type { DecideInput } from "../policy/decide.ts";
 import {
   autoscalerPaused,
-  clusterPaused,
-  fleetFrozen,
   intentOpen,
   intentSettled,
   intentUnreadable,
@@ -23,6 +21,7 @@ import type { ReadySpec, Seen } from "./observe.ts";
 import { settledLate, workloadKey } from "./open-intents.ts";
 import { pausedBy } from "./pause.ts";
 import type { Rules } from "./ports.ts";
+import { stopOf } from "./stop.ts";
 import { windowsNow } from "./stored-windows.ts";
 
 /** What this sync does about one autoscaler. */
@@ -32,6 +31,8 @@ export interface Verdict {
   readonly because: Because;
   /** Absent where nothing was evaluated. */
   readonly evaluated?: { readonly input: DecideInput; readonly decision: Decision };
+  /** Present where something beside the rules holds it. */
+  readonly withoutHold?: WithoutHold;
   /** Only here is anything written to the cluster. */
   readonly scale?: Scale;
 }
@@ -47,10 +48,17 @@ export const decideAll = (rules: Rules, loaded: Loaded, seen: Seen): readonly Ve
     if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
     const input = inputOf(loaded, autoscaler, observed);
     const decision = rules.decide(input);
-    const hold = held(autoscaler) ?? rivalsOf(observed);
+    const [hold, next] = [...held(autoscaler), ...rivalsOf(observed)];
     const verdict = { autoscaler, because: hold ?? decision.because, evaluated: { input, decision } };
-    return decision.kind === "scale" && !hold ? { ...verdict, scale: decision } : verdict;
+    if (hold) return { ...verdict, withoutHold: withoutHold(decision, next) };
+    return decision.kind === "scale" ? { ...verdict, scale: decision } : verdict;
   });
+};
+
+/** Behind one hold may stand another: a freeze that ends lets nothing be written beside a rival. */
+const withoutHold = (decision: Decision, next: Because | undefined): WithoutHold => {
+  if (next) return { because: next };
+  return { because: decision.because, ...(decision.kind === "scale" && { to: decision.to }) };
 };
 
 const inputOf = (loaded: Loaded, { record, spec }: ReadySpec, observed: Observed): DecideInput => ({
@@ -69,25 +77,32 @@ const windowsOf = (loaded: Loaded, uid: ReadySpec["record"]["uid"]): Windows => 
   return entry ? windowsNow(entry, loaded.head.evaluatedMs) : NEW_WINDOWS;
 };
 
-/** Why an autoscaler is not even evaluated. */
+/** Why an autoscaler cannot be evaluated. A freeze or a pause is no such reason: it only keeps the result from being written. */
 const unseenReason = (loaded: Loaded, autoscaler: LoadedSpec): Because | undefined => {
-  const { fleet, cluster, nowMs } = loaded;
-  if (fleet.frozen) return fleetFrozen(fleet.frozen);
-  const pause = pausedBy(cluster, nowMs);
-  if (pause) return clusterPaused(pause);
   if (autoscaler.kind === "unreadable") return recordUnreadable(autoscaler.message);
   if (autoscaler.kind === "invalid") return specInvalid(autoscaler.message);
-  const own = pausedBy(autoscaler.record, nowMs);
-  if (own) return autoscalerPaused(own);
   const page = pageOfUid(loaded, autoscaler.record.uid);
   // Windows that cannot be read are not "no windows": a cool-down may be running. It holds until somebody looks.
   return page?.kind === "unreadable" ? windowsUnreadable(page.index, page.message) : undefined;
 };
 
-const rivalsOf = ({ rivals }: Observed): Because | undefined => (rivals.length > 0 ? rivalControllers(rivals) : undefined);
+const rivalsOf = ({ rivals }: Observed): readonly Because[] => (rivals.length > 0 ? [rivalControllers(rivals)] : []);
 
-/** Why an evaluated autoscaler must not act: an intent of its workload is open or was settled just now, or another one scales the same workload. */
-const holdsOf = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Because | undefined) => {
+/**
+ * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause, an intent of its workload that is open or was settled just now, another autoscaler
+ * of the same workload. One reason is enough to write nothing.
+ */
+const holdsOf = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => readonly Because[]) => {
+  const stop = stopOf(loaded);
+  const around = holdsAround(loaded, seen);
+  return (autoscaler) => {
+    const own = pausedBy(autoscaler.record, loaded.nowMs);
+    return [stop, own && autoscalerPaused(own), around(autoscaler)].filter((hold) => hold !== undefined);
+  };
+};
+
+/** What is under way for the workload, or who else of ours targets it. */
+const holdsAround = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Because | undefined) => {
   const { head, specs } = loaded;
   const byWorkload = new Map<string, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
   const byUid = new Map<string, Intent>(head.intents.map((intent) => [intent.uid, intent]));

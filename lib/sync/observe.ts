@@ -7,7 +7,6 @@ import type { Loaded } from "./load.ts";
 import type { LoadedSpec } from "./loaded-specs.ts";
 import type { SyncMessage } from "./message.ts";
 import { isPastDeadline, workloadKey } from "./open-intents.ts";
-import { pausedBy } from "./pause.ts";
 import type { SyncPorts } from "./ports.ts";
 import { withRecommendations } from "./recommend.ts";
 
@@ -26,9 +25,9 @@ const OBSERVE_SHARE = 0.6;
 const PARALLEL = 8;
 const NOTHING: ObservedCluster = { observations: new Map(), calls: 0, bytes: 0 };
 
-/** Reads the cluster for every autoscaler that may act. It begins after `nowMs` was read, so that what it sees is later than any deadline that is over. */
+/** Reads the cluster for every autoscaler that can be evaluated, those that are frozen or paused among them. It begins after `nowMs` was read, so that what it sees is later than any deadline that is over. */
 export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Loaded): Promise<Seen> => {
-  const watched = loaded.fleet.frozen || pausedBy(loaded.cluster, loaded.nowMs) ? [] : watchedOf(loaded);
+  const watched = watchedOf(loaded);
   const overdue = loaded.head.intents.filter((intent) => isPastDeadline(intent, loaded.nowMs));
   if (watched.length === 0 && overdue.length === 0) return { client: undefined, observed: NOTHING, late: new Map() };
   const client = await connected(ports, loaded.cluster);
@@ -46,14 +45,14 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
   };
 };
 
-const watchedOf = ({ specs, pages, nowMs }: Loaded): readonly Watched[] => {
+const watchedOf = ({ specs, pages }: Loaded): readonly Watched[] => {
   const selectors = new Map<string, string>();
   for (const page of pages) {
     if (page.kind === "unreadable") continue;
     for (const [uid, { windows }] of page.entries) if (windows.memory.selector !== undefined) selectors.set(uid, windows.memory.selector);
   }
   return specs.all.flatMap((loaded) => {
-    if (loaded.kind !== "ready" || pausedBy(loaded.record, nowMs)) return [];
+    if (loaded.kind !== "ready") return [];
     const { uid, namespace, name } = loaded.record;
     const selector = selectors.get(uid);
     return [{ uid, namespace, name, spec: loaded.spec, ...(selector !== undefined && { selector }) }];

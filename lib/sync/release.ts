@@ -5,7 +5,6 @@ import type { SyncMessage } from "./message.ts";
 import type { SyncPorts } from "./ports.ts";
 import type { Settled } from "./settle.ts";
 import type { StoredPages } from "./store-pages.ts";
-import { evaluates } from "./windows-after.ts";
 
 /** Closes the sync in one update, and only then remembers what it knows: a memory that no release vouches for is never used. */
 export const releasePartition = async (
@@ -17,7 +16,7 @@ export const releasePartition = async (
   await release(ports.tables, held, {
     dueMs: message.dueMs,
     nowMs: loaded.nowMs,
-    evaluatedMs: evaluates(loaded) ? loaded.nowMs : loaded.head.evaluatedMs,
+    evaluatedMs: loaded.nowMs,
     pageGeneration: stored.generation,
     pages: stored.pages.map(({ epoch }) => epoch),
     open: settled.open,

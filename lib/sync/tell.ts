@@ -5,8 +5,8 @@ import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import type { Seen } from "./observe.ts";
 import type { Settled } from "./settle.ts";
+import { stopOf } from "./stop.ts";
 import type { StoredPages } from "./store-pages.ts";
-import { evaluates } from "./windows-after.ts";
 
 /** Everything that a completed sync has to say, once. */
 export const completedReport = (
@@ -24,7 +24,7 @@ export const completedReport = (
   },
 ): CompletedSync => {
   const { loaded, seen, verdicts, settled, stored } = now;
-  const unseen = evaluates(loaded) ? undefined : verdicts[0]?.because;
+  const stopped = stopOf(loaded);
   return {
     kind: "completed",
     cluster: message.cluster,
@@ -44,7 +44,8 @@ export const completedReport = (
     bytes: seen.observed.bytes,
     pagesWritten: stored.written,
     journalPages: now.journalPages,
-    ...(unseen && { unseen }),
+    heldBack: verdicts.filter((verdict) => verdict.withoutHold?.to !== undefined).length,
+    ...(stopped && { stopped }),
     phasesMs: now.phasesMs,
   };
 };

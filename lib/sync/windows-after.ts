@@ -8,14 +8,10 @@ import type { Verdict } from "./decide.ts";
 import { withChange, withRecommendation } from "./late-windows.ts";
 import type { Loaded } from "./load.ts";
 import { uidOf } from "./loaded-specs.ts";
-import { pausedBy } from "./pause.ts";
 import type { Rules } from "./ports.ts";
 import { outcomeOfEvent } from "./scale-event.ts";
 import type { Settled, SettledScale } from "./settle.ts";
 import { isOpenAt, windowsNow } from "./stored-windows.ts";
-
-/** False while the kill switch or a pause of the cluster holds everything unseen: windows then stay as they are, and runs do not go on. */
-export const evaluates = ({ fleet, cluster, nowMs }: Loaded): boolean => !fleet.frozen && !pausedBy(cluster, nowMs);
 
 /** What a sync leaves behind of its autoscalers, by uid. */
 export interface After {
@@ -26,7 +22,10 @@ export interface After {
   readonly gauges: ReadonlyMap<string, readonly GaugeWrite[]>;
 }
 
-/** What every autoscaler of the partition remembers after this sync. Nothing is made up for one that was not evaluated and has no windows yet. */
+/**
+ * What every autoscaler of the partition remembers after this sync. Nothing is made up for one that was not evaluated and has no windows yet. What was recommended counts
+ * though it was held, frozen or paused: so a thaw meets stabilization windows that are full. A scale counts only if a PUT was sent for it.
+ */
 export const windowsAfter = (rules: Rules, loaded: Loaded, verdicts: readonly Verdict[], settled: Settled): After => {
   const before = new Map(loaded.pages.flatMap((page) => (page.kind === "read" ? [...page.entries] : [])));
   const written = writtenNow(rules, verdicts, settled);
@@ -59,9 +58,8 @@ const withLate = (rules: Rules, spec: AutoscalerSpec | undefined, entry: StoredW
 
 const newEntry = (uid: string): StoredWindows => ({ uid: autoscalerUid(uid), windows: NEW_WINDOWS, open: false });
 
-/** Entry of an autoscaler that was not evaluated: its run ends at the last sync that did, unless nobody was evaluated. */
-const restedEntry = (loaded: Loaded, stored: StoredWindows | undefined): StoredWindows | undefined =>
-  stored && evaluates(loaded) ? ended(loaded, stored.uid, stored) : stored;
+/** Entry of an autoscaler that was not evaluated: its run ends at the last sync that did. */
+const restedEntry = (loaded: Loaded, stored: StoredWindows | undefined): StoredWindows | undefined => stored && ended(loaded, stored.uid, stored);
 
 const ended = (loaded: Loaded, uid: string, stored: StoredWindows | undefined): StoredWindows =>
   stored ? { ...stored, windows: windowsNow(stored, loaded.head.evaluatedMs), open: false } : newEntry(uid);

@@ -11,7 +11,7 @@ import type { After } from "./windows-after.ts";
 /** Each page is told whole in the journal at least so often while its partition is synced. */
 export const JOURNAL_EVERY_MS = 60_000;
 
-const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after: After): Evaluation | undefined => {
+const evaluationOf = ({ autoscaler, because, withoutHold, evaluated, scale }: Verdict, after: After): Evaluation | undefined => {
   if (autoscaler.kind === "unreadable") return undefined;
   const { uid, namespace, name } = autoscaler.record;
   const status = after.entries.get(uid)?.windows.status;
@@ -26,6 +26,7 @@ const evaluationOf = ({ autoscaler, because, evaluated, scale }: Verdict, after:
     ...(decision?.from !== undefined && { from: decision.from }),
     ...(scale && { to: scale.to }),
     because,
+    ...(withoutHold && { withoutHold }),
     metrics: decision?.metrics ?? [],
     steps: decision?.steps ?? [],
     events: after.events.get(uid) ?? [],

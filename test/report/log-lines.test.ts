@@ -57,11 +57,15 @@ describe("logLines()", () => {
     expect(line).toMatchObject({ level: "error", fields: { unreadable: 7, unreadableFirst: unreadable.slice(0, 5) } });
   });
 
-  it("says why everything was held unseen", () => {
-    const unseen = { reason: "FleetFrozen", message: "the fleet was frozen by ann: game day" };
-    expect(words(completed({ evaluated: 0, unseen }))).toEqual([
-      'info: Synced "eu-1/default": held all 3 autoscalers, the fleet was frozen by ann: game day',
-    ]);
+  it("says why nothing was scaled, and how many would have been", () => {
+    const stopped = { reason: "FleetFrozen", message: "the fleet was frozen by ann: game day" };
+    const [line] = logLines(completed({ heldBack: 2, stopped }));
+    expect(line).toMatchObject({
+      level: "info",
+      message:
+        'Synced "eu-1/default" without a scale, 2 held back: the fleet was frozen by ann: game day; 3 of 3 autoscalers evaluated, 0 scales settled, 0 failed',
+      fields: { stopped: "FleetFrozen", heldBack: 2 },
+    });
   });
 
   it.each([

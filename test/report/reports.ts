@@ -15,6 +15,7 @@ export const completed = (parts: Partial<CompletedSync> = {}): CompletedSync => 
   openIntents: 0,
   unreadable: [],
   changed: [],
+  heldBack: 0,
   calls: 4,
   bytes: 1_000,
   pagesWritten: 0,

@@ -80,6 +80,27 @@ describe("otherwise() without an evaluation", () => {
   });
 });
 
+describe("otherwise() of what something beside the rules holds", () => {
+  const because = { reason: "FleetFrozen", message: "the fleet was frozen by ada: incident" };
+  const held = (withoutHold: Evaluation["withoutHold"]) => {
+    const named = { uid: autoscalerUid("u"), namespace: namespace("shop"), name: autoscalerName("web") };
+    const found = { kind: "hold", failed: false, from: 4, because, metrics: [], steps: [], events: [] } as const;
+    return otherwise({ evaluation: { ...named, ...found, ...(withoutHold && { withoutHold }) }, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })[0];
+  };
+
+  it("says which count there would be without it", () => {
+    expect(held({ to: 9, because: { reason: "MetricAboveTarget", message: "cpu is above its target" } })).toBe(
+      "Held, because the fleet was frozen by ada: incident: without that the count would be 9",
+    );
+  });
+
+  it("says why there would be no other count without it", () => {
+    expect(held({ because: { reason: "RivalController", message: 'the workload is also scaled by HPA "web"' } })).toBe(
+      'Held, because the fleet was frozen by ada: incident: without that it would hold all the same: the workload is also scaled by HPA "web"',
+    );
+  });
+});
+
 describe("otherwise() on limits", () => {
   it.each([
     [limited("TooManyReplicas", 14, 10), "maxReplicas is 10: with 14 or more, 14 would be allowed"],

@@ -247,16 +247,19 @@ describe("series()", () => {
     expect(wpaValue(before, "value")).toBe(200_000);
   });
 
-  it("tells while the fleet is frozen that no rules decide, and no value as the present one", async () => {
+  it("tells while the fleet is frozen that no rules decide, what they measure, and the count that they would write", async () => {
     await begin({ web: 4 }, wpa("web"));
     world.milli = 2_000_000n;
     await world.play(1);
     await world.service.freeze("incident");
     expect(valueIn(await world.scrape(), "tidemark_scaling_active", { name: "web" })).toBe(0);
-    await world.play(4);
+    world.milli = 3_000_000n;
+    await world.play(5);
     const families = await world.scrape();
     expect(valueIn(families, "tidemark_scaling_active", { name: "web" })).toBe(0);
-    expect(wpaValue(families, "value")).toBeUndefined();
+    expect(wpaValue(families, "value")).toBe(3_000_000);
+    expect(valueIn(families, "tidemark_current_replicas", { name: "web" })).toBe(6);
+    expect(valueIn(families, "tidemark_desired_replicas", { name: "web" })).toBe(9);
     expect(wpaValue(families, "upscale_replicas")).toBe(2);
   });
 

@@ -1,8 +1,7 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ClusterRecord, Evaluation } from "../../lib/model/records.ts";
+import type { Evaluation } from "../../lib/model/records.ts";
 import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/autoscalers.ts";
-import { getFleet, putCluster, putFleet } from "../../lib/store/clusters.ts";
 import { compress } from "../../lib/store/compressed.ts";
 import { storeIntents } from "../../lib/store/intend.ts";
 import { itemKey } from "../../lib/store/item-key.ts";
@@ -39,43 +38,6 @@ const told = async (world: World, name: string): Promise<Evaluation | undefined>
   (await newestJournalPage(world.tables, world.partition, 0, world.nowMs))?.evaluations.find((one) => one.name === name);
 
 describe("everything holds, and says why,", () => {
-  it("while the fleet is frozen: the cluster is not even asked", async () => {
-    const world = await world2();
-    const { version } = await getFleet(world.tables);
-    await putFleet(world.tables, { frozen: { by: "ann", atMs: 1, reason: "game day" } }, version);
-    expect(await world.sync()).toMatchObject({
-      kind: "completed",
-      evaluated: 0,
-      unseen: { reason: "FleetFrozen", message: "the fleet was frozen by ann: game day" },
-    });
-    expect([replicas(world), world.cluster.calls]).toEqual([[2, 2], 0]);
-    await putFleet(world.tables, {}, version + 1);
-    await next(world);
-    expect(replicas(world)).toEqual([5, 5]);
-  });
-
-  it("while the cluster is paused, until the pause ends", async () => {
-    const world = await world2();
-    const paused: ClusterRecord = { ...world.record, version: 2, paused: { by: "bob", atMs: 1, untilMs: world.nowMs + 1 } };
-    await putCluster(world.tables, paused, 1);
-    expect(await world.sync()).toMatchObject({
-      unseen: { reason: "ClusterPaused", message: "the cluster was paused by bob until 2026-11-21T12:00:00.001Z" },
-    });
-    expect(replicas(world)).toEqual([2, 2]);
-    await next(world);
-    expect(replicas(world)).toEqual([5, 5]);
-  });
-
-  it("but what is open is settled all the same", async () => {
-    const world = await world2();
-    world.cluster.faults.push("lost answer");
-    await world.sync();
-    await putCluster(world.tables, { ...world.record, version: 2, paused: { by: "bob", atMs: 1 } }, 1);
-    await next(world);
-    await next(world);
-    expect(await next(world)).toMatchObject({ evaluated: 0, openIntents: 0, events: [{ outcome: "applied" }] });
-  });
-
   it("while the cluster cannot be reached, without failing the sync", async () => {
     const world = await world2();
     const report = await world.sync(world.worker({ connect: () => Promise.reject(new Error("no such secret")) }));
@@ -85,14 +47,6 @@ describe("everything holds, and says why,", () => {
 });
 
 describe("one autoscaler holds, and the others do not,", () => {
-  it("while it is paused", async () => {
-    const world = await world2();
-    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), paused: { by: "ann", atMs: 1 } }, 1);
-    await world.sync();
-    expect(replicas(world)).toEqual([2, 5]);
-    expect(await told(world, "web")).toMatchObject({ because: { reason: "AutoscalerPaused", message: "the autoscaler was paused by ann" } });
-  });
-
   it("while its manifest cannot be converted", async () => {
     const world = await world2();
     await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), manifest: "broken" }, 1);
@@ -221,7 +175,7 @@ describe("specs", () => {
     const world = await world2();
     const warm = world.worker();
     await world.sync(warm);
-    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), paused: { by: "ann", atMs: 1 } }, 1);
+    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), manifest: "broken" }, 1);
     const evaluated: number[] = [];
     for (let periods = 0; periods < 5; periods++) {
       world.nowMs += PERIOD_MS;

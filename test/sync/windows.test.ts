@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoredWindows } from "../../lib/model/records.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/autoscalers.ts";
-import { putCluster } from "../../lib/store/clusters.ts";
 import { decodePage } from "../../lib/store/page-codec.ts";
 import { readPage } from "../../lib/store/pages.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
@@ -82,7 +81,7 @@ describe("a recommendation run", () => {
     const world = await newWorld(engine.client, engine.tables, { web: 2 });
     await world.sync();
     await next(world);
-    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), paused: { by: "ann", atMs: 1 } }, 1);
+    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), manifest: "broken" }, 1);
     await raiseSpecVersion(world.tables, world.partition);
     expect(await next(world)).toMatchObject({ pagesWritten: 1 });
     expect(await entryOf(world, "uid-web")).toMatchObject({ open: false });
@@ -120,24 +119,8 @@ describe("a recommendation run", () => {
   });
 });
 
-describe("windows while nobody is evaluated", () => {
-  it("stay as they are, and a run that goes on afterwards has not reached over the pause", async () => {
-    const world = await newWorld(engine.client, engine.tables, { web: 2 });
-    await world.sync();
-    await next(world);
-    await putCluster(world.tables, { ...world.record, version: 2, paused: { by: "ann", atMs: 1 } }, 1);
-    expect(await next(world)).toMatchObject({ pagesWritten: 0, evaluated: 0 });
-    expect(await world.head()).toMatchObject({ evaluatedMs: START_MS + PERIOD_MS, nowMs: START_MS + 2 * PERIOD_MS });
-    await putCluster(world.tables, { ...world.record, version: 3 }, 2);
-    workloadOf(world, "web").demand = 3;
-    await next(world);
-    expect(await runs(world)).toEqual([
-      [2, 0, PERIOD_MS],
-      [3, 3 * PERIOD_MS, 3 * PERIOD_MS],
-    ]);
-  });
-
-  it("take what is settled, with the run before it ended where it was last extended", async () => {
+describe("windows of a scale that is settled late", () => {
+  it("take it, with the run before it ended where it was last extended", async () => {
     const world = await newWorld(engine.client, engine.tables, { web: 2 });
     await world.sync();
     world.nowMs += PERIOD_MS;
@@ -146,7 +129,8 @@ describe("windows while nobody is evaluated", () => {
     await world.sync();
     workloadOf(world, "web").demand = 6;
     await next(world);
-    await putCluster(world.tables, { ...world.record, version: 2, paused: { by: "ann", atMs: 1 } }, 1);
+    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), manifest: "broken" }, 1);
+    await raiseSpecVersion(world.tables, world.partition);
     await next(world);
     expect(await next(world)).toMatchObject({ evaluated: 0, events: [{ outcome: "applied" }], pagesWritten: 1 });
     expect(await runs(world)).toEqual([

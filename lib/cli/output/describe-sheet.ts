@@ -3,6 +3,7 @@ import type { Description, FrozenView, PauseView } from "../../service/views.ts"
 import { ageText } from "./age.ts";
 import { countText, metricText, referenceText, stateText } from "./autoscaler-rows.ts";
 import { eventRow } from "./event-rows.ts";
+import { withoutHoldText } from "./explain-sheet.ts";
 import type { Paint } from "./paint.ts";
 import { type Line, sheet } from "./sheet.ts";
 import { aligned, Table } from "./table.ts";
@@ -52,6 +53,7 @@ const state = (view: Description, nowMs: number): readonly Line[] => [
   [`${view.target?.kind ?? "Target"} replicas`, replicas(view)],
   ["Last scale", view.lastScaleAt === undefined ? "never" : ago(view.lastScaleAt, nowMs)],
   ["Last decision", decision(view, nowMs)],
+  ...(view.decision?.withoutHold ? [["Without hold", withoutHoldText(view.decision.withoutHold, view.decision.from)] as const] : []),
   ["Data as of", view.syncedAt === undefined ? "no sync has completed yet" : ago(view.syncedAt, nowMs)],
   { heading: "Windows", lines: windowLines(view.windows, nowMs) },
 ];

@@ -1,4 +1,4 @@
-import type { Explanation, MetricView, StepView } from "../../service/views.ts";
+import type { DecisionView, Explanation, MetricView, StepView } from "../../service/views.ts";
 import { ageText, untilText } from "./age.ts";
 import type { Paint } from "./paint.ts";
 import { type Line, sheet } from "./sheet.ts";
@@ -16,6 +16,7 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
     ["Evaluated", `${decision.at} (${ageText(nowMs - atMs)} ago)`],
     ["Outcome", paint("strong", outcomeText(explanation))],
     ["Reason", `${decision.reason}: ${decision.message}`],
+    ...(decision.withoutHold ? [["Without hold", withoutHoldText(decision.withoutHold, decision.from)] as const] : []),
     { heading: "Metrics", lines: metrics(explanation.metrics, paint) },
     { heading: "Steps", lines: explanation.steps.length === 0 ? ["<none>"] : aligned(explanation.steps.map((step) => stepRow(step, atMs))) },
     { heading: explanation.windowsPartial ? "Windows (as far as they are still stored)" : "Windows", lines: windowLines(explanation.windows, atMs) },
@@ -27,6 +28,10 @@ const outcomeText = ({ decision }: Explanation): string => {
   if (decision.kind === "scale") return `scale from ${decision.from} to ${decision.to}`;
   return decision.from === undefined ? "hold, without an evaluation" : `hold at ${decision.from}`;
 };
+
+/** "scale 2 -> 5: AboveTarget: …", or why it would hold all the same. */
+export const withoutHoldText = ({ to, reason, message }: NonNullable<DecisionView["withoutHold"]>, from: number | undefined): string =>
+  `${to === undefined ? "hold" : `scale ${from} -> ${to}`}: ${reason}: ${message}`;
 
 const metrics = (all: readonly MetricView[], paint: Paint): readonly string[] =>
   all.length === 0

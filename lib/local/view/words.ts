@@ -18,7 +18,9 @@ export const decisionText = ({ decision, problem, state }: AutoscalerView): stri
   if (problem !== undefined) return problem;
   if (!decision) return state === "paused" || state === "frozen" ? state : "waiting for its first sync";
   const done = decision.kind === "scale" ? `${decision.from} → ${decision.to}` : "holds";
-  return `${done}: ${decision.reason}, ${decision.message}`;
+  const { from, withoutHold } = decision;
+  const without = withoutHold?.to === undefined ? "" : `; without that ${from} → ${withoutHold.to}`;
+  return `${done}: ${decision.reason}, ${decision.message}${without}`;
 };
 
 /** "shop/daily 2 → 4 applied: ScaleUpLimit, …" */

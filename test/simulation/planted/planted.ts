@@ -14,6 +14,7 @@ export const ONE_EVENT: Invariant = "every intent ends in exactly one event";
 export const ONE_INTENT: Invariant = "at most one open intent per workload";
 export const LIMITS: Invariant = "per-period limits are never exceeded as seen from the cluster";
 export const WINDOWS: Invariant = "stabilization windows hold what was recommended, no more and no less";
+export const MADE: Invariant = "windows count only scales that may have been made";
 export const FORBIDDEN: Invariant = "forbidden windows are never cut short";
 export const BREACH: Invariant = "a breach must last, though workers die";
 

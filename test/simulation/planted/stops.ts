@@ -1,6 +1,9 @@
 import { type DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import type { Decision } from "../../../lib/model/decision.ts";
+import type { DecideInput } from "../../../lib/policy/decide.ts";
 import { fleetKey } from "../../../lib/store/keys.ts";
-import type { PlantedBug } from "./planted.ts";
+import type { SyncPorts } from "../../../lib/sync/ports.ts";
+import { MADE, type PlantedBug, WINDOWS } from "./planted.ts";
 import { withClient } from "./ports.ts";
 
 /** Whoever claims looks for no kill switch. */
@@ -32,4 +35,47 @@ const unseenRivals: PlantedBug = {
     })),
 };
 
-export const STOP_BUGS: readonly PlantedBug[] = [unreadFleet, unseenRivals];
+/** Ports whose rules decide otherwise while the kill switch is on. */
+const whileFrozen = (ports: SyncPorts, decide: (input: DecideInput, decision: Decision) => Decision): SyncPorts => {
+  const { client } = ports.tables;
+  let frozen = false;
+  const send = async (command: object): Promise<object> => {
+    const answer: object = await client.send(command as GetItemCommand);
+    if (command instanceof GetItemCommand && command.input.Key?.["sk"]?.S === fleetKey.sk) frozen = JSON.stringify(answer).includes('"frozen"');
+    return answer;
+  };
+  const rules = {
+    ...ports.rules,
+    decide: (input: DecideInput): Decision => {
+      const decision = ports.rules.decide(input);
+      return frozen ? decide(input, decision) : decision;
+    },
+  };
+  return { ...ports, rules, tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } } };
+};
+
+/** What is held back by a freeze counts as if it had been written: limits and forbidden windows are full when it ends. */
+const countedThoughFrozen: PlantedBug = {
+  leftOut: "counting only scales that were sent (those that a freeze held back count too)",
+  seed: 2,
+  caughtBy: [MADE],
+  ports: (ports) =>
+    whileFrozen(ports, ({ spec, nowMs }, decision) => {
+      if (decision.kind === "hold") return decision;
+      const outcome = { kind: "applied" } as const;
+      return {
+        ...decision,
+        windows: ports.rules.afterWrite({ spec, decision, outcome, atMs: nowMs, earliestMs: nowMs, eventId: "held back" }).windows,
+      };
+    }),
+};
+
+/** Windows stay as they are while the fleet is frozen: they have holes when it ends. */
+const forgottenWhileFrozen: PlantedBug = {
+  leftOut: "recording what is recommended during a freeze",
+  seed: 2,
+  caughtBy: [WINDOWS],
+  ports: (ports) => whileFrozen(ports, ({ windows }, decision) => ({ ...decision, windows })),
+};
+
+export const STOP_BUGS: readonly PlantedBug[] = [unreadFleet, unseenRivals, countedThoughFrozen, forgottenWhileFrozen];

@@ -16,6 +16,7 @@ export type Invariant =
   | "nothing is sent where another controller was seen"
   | "every intent ends in exactly one event"
   | "every PUT that took effect has an event, applied or unknown"
+  | "windows count only scales that may have been made"
   | "nothing leaves [min, max]"
   | "time and epochs never run backwards"
   | "after faults stop, replicas equal those of the run without faults";
@@ -61,6 +62,8 @@ export interface Ledger {
   readonly intents: Map<string, KnownIntent>;
   /** By uid of the autoscaler, in order of time. */
   readonly effects: Map<string, KnownEffect[]>;
+  /** By uid: when the newest of its scales that counts was settled. */
+  readonly settledMs: Map<string, number>;
   readonly recommendations: Map<string, Recommendation[]>;
   /** By uid: the newest recommendation that had left every window, so that nothing is known of what was made before it. */
   readonly leftMs: Map<string, number>;
@@ -81,6 +84,7 @@ export const newLedger = (tell: (who: string, what: string) => void): Ledger => 
   const ledger: Ledger = {
     intents: new Map(),
     effects: new Map(),
+    settledMs: new Map(),
     recommendations: new Map(),
     leftMs: new Map(),
     pending: new Map(),

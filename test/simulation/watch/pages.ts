@@ -8,6 +8,8 @@ import type { KnownIntent, Ledger } from "./ledger.ts";
 
 const COUNTS = "no PUT takes effect without an intent that every later holder counts";
 
+const MADE = "windows count only scales that may have been made";
+
 const partitionOf = (head: Item): PartitionRef => {
   const [, cluster = "", partition = ""] = (head["pk"]?.S ?? "").split("#");
   return { cluster: clusterName(cluster), partition: partitionName(partition) };
@@ -21,10 +23,30 @@ const pageItem = (head: Item, index: number, read: ReadItem): Item | undefined =
 /** A release names the pages as they are: else the next holder goes by others than this one wrote. */
 export const watchNamedPages = (ledger: Ledger, head: Item, read: ReadItem): void => {
   for (const [index, { N: named }] of (head["pages"]?.L ?? []).entries()) {
-    const found = pageItem(head, index, read)?.["epoch"]?.N;
+    const item = pageItem(head, index, read);
+    const found = item?.["epoch"]?.N;
     if (found !== named) ledger.violate(COUNTS, `the head of ${head["pk"]?.S} names page ${index} of epoch ${named}, and it is of ${found}`);
+    watchMade(ledger, item?.["body"]?.B ?? NO_BYTES);
   }
 };
+
+/** What a freeze, a pause or a rival kept from being written is in no window: limits, forbidden windows and the last scale are of PUTs that were sent and not refused. */
+const watchMade = (ledger: Ledger, body: Uint8Array): void => {
+  if (watched.has(body)) return;
+  watched.add(body);
+  const page = decoded(body);
+  if (page.kind === "unreadable") return;
+  for (const [uid, { windows }] of page.entries) {
+    const { scaleUps, scaleDowns } = windows.memory;
+    const unmade = [...scaleUps, ...scaleDowns].find(({ eventId = "" }) => (ledger.intents.get(eventId)?.event?.outcome ?? "refused") === "refused");
+    if (unmade) ledger.violate(MADE, `"${uid}" counts "${unmade.eventId}", which was never made`);
+    const { lastScaleMs } = windows.status;
+    if (lastScaleMs !== undefined && lastScaleMs > (ledger.settledMs.get(uid) ?? 0)) {
+      ledger.violate(MADE, `"${uid}" was last scaled at ${new Date(lastScaleMs).toISOString()}, it says, and was not`);
+    }
+  }
+};
+const watched = new WeakSet<Uint8Array>();
 
 /** An intent that is cleared has its event, and its page counts it unless it was refused. */
 export const watchClearedIntent = (ledger: Ledger, { intent, event, effects }: KnownIntent, head: Item, read: ReadItem): void => {

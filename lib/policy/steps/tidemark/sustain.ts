@@ -16,7 +16,7 @@ export const sustain: NativeStep = (sync) => {
   return stepped(seen, "sustain", current, { reason: "NotSustained", value: rules.sustainSeconds, message, untilMs });
 };
 
-/** A sync or two may be lost; after more, such as a pause, nobody saw whether the breach lasted. */
+/** A sync or two may be lost; after more of them, it is not known whether the breach lasted. */
 const LOST_SYNCS = 3;
 
 const wasLeftAlone = ({ input, recommendations }: NativeSync): boolean => {
