@@ -1,3 +1,4 @@
+import type { Metadata } from "../manifest/metadata.ts";
 import { TidemarkError } from "../model/errors.ts";
 import { autoscalerName, autoscalerUid, type Namespace, namespace } from "../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
@@ -104,8 +105,15 @@ const planOne = async (desk: Desk, cluster: ClusterRecord, given: Given): Promis
   const outcome = !old ? "created" : changed ? "configured" : "unchanged";
   const warnings = [...checked.warnings, ...changedRules(given, old, spec), ...pastPause(given, spec, desk.clock())];
   const applied = { ...ref, kind: String(stored["kind"]), outcome, generation: old?.generation ?? 0, warnings } as const;
-  return { given, ...(old && { old }), applied, aimed: { namespace: metadata.namespace, name: metadata.name, target: spec.target } };
+  return { given, ...(old && { old }), applied, aimed: aimedAt(metadata, spec) };
 };
+
+const aimedAt = ({ namespace: inside, name }: Metadata, { target, dryRun = false }: AutoscalerSpec): Aimed => ({
+  namespace: inside,
+  name,
+  target,
+  dryRun,
+});
 
 const changedRules = ({ where }: Given, old: AutoscalerRecord | undefined, spec: AutoscalerSpec): readonly string[] => {
   const before = old && storedSpec(old);

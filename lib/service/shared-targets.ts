@@ -10,14 +10,17 @@ export interface Aimed {
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
+  /** It writes nothing, so it shares its workload with any other. */
+  readonly dryRun: boolean;
 }
 
 const keyOf = ({ namespace: inside, target }: Aimed): string => workloadKey(namespace(inside), target);
 
-/** Warnings for autoscalers whose workload another one scales too, stored or applied with them: both would hold (lib/report/holds.ts). One list per namespace. */
+/** Warnings for autoscalers whose workload another one scales too, stored or applied with them: both would hold (lib/report/holds.ts). A dry run is neither. One list per namespace. */
 export const sharedTargets = async (desk: Desk, cluster: ClusterName, applied: readonly Aimed[]): Promise<ReadonlyMap<Aimed, string>> => {
-  const all = Map.groupBy([...(await storedBeside(desk, cluster, applied)), ...applied], keyOf);
-  const warned = applied.map((aimed) => [aimed, (all.get(keyOf(aimed)) ?? []).filter(({ name }) => name !== aimed.name)] as const);
+  const writing = applied.filter(({ dryRun }) => !dryRun);
+  const all = Map.groupBy([...(await storedBeside(desk, cluster, applied)), ...writing], keyOf);
+  const warned = writing.map((aimed) => [aimed, (all.get(keyOf(aimed)) ?? []).filter(({ name }) => name !== aimed.name)] as const);
   return new Map(warned.filter(([, others]) => others.length > 0).map(([aimed, others]) => [aimed, warningOf(aimed, others)]));
 };
 
@@ -28,7 +31,7 @@ const storedBeside = async (desk: Desk, cluster: ClusterName, applied: readonly 
   for (const inside of new Set(applied.map((aimed) => aimed.namespace))) {
     for await (const item of listAutoscalers(desk.tables, cluster, namespace(inside))) stored.push(...aimedBy(item));
   }
-  return stored.filter((aimed) => !replaced.has(pathOf(aimed)));
+  return stored.filter((aimed) => !aimed.dryRun && !replaced.has(pathOf(aimed)));
 };
 
 const pathOf = (aimed: Aimed): string => `${aimed.namespace}/${aimed.name}`;
@@ -37,7 +40,9 @@ const pathOf = (aimed: Aimed): string => `${aimed.namespace}/${aimed.name}`;
 const aimedBy = (item: AutoscalerItem): readonly Aimed[] => {
   if (item.kind === "unreadable") return [];
   const stored = storedSpec(item.record);
-  return stored.kind === "spec" ? [{ namespace: item.record.namespace, name: item.record.name, target: stored.spec.target }] : [];
+  if (stored.kind === "problem") return [];
+  const { target, dryRun = false } = stored.spec;
+  return [{ namespace: item.record.namespace, name: item.record.name, target, dryRun }];
 };
 
 const warningOf = ({ namespace: inside, name, target }: Aimed, others: readonly Aimed[]): string =>

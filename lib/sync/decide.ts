@@ -48,7 +48,7 @@ export const decideAll = (rules: Rules, loaded: Loaded, seen: Seen): readonly Ve
     if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
     const input = inputOf(loaded, autoscaler, observed);
     const decision = rules.decide(input);
-    const [hold, next] = [...held(autoscaler), ...rivalsOf(observed)];
+    const [hold, next] = [...held(autoscaler), ...rivalsOf(autoscaler, observed)];
     const verdict = { autoscaler, because: hold ?? decision.because, evaluated: { input, decision } };
     if (hold) return { ...verdict, withoutHold: withoutHold(decision, next) };
     return decision.kind === "scale" ? { ...verdict, scale: decision } : verdict;
@@ -86,7 +86,9 @@ const unseenReason = (loaded: Loaded, autoscaler: LoadedSpec): Because | undefin
   return page?.kind === "unreadable" ? windowsUnreadable(page.index, page.message) : undefined;
 };
 
-const rivalsOf = ({ rivals }: Observed): readonly Because[] => (rivals.length > 0 ? [rivalControllers(rivals)] : []);
+/** A dry run writes nothing, so it fights with no other controller and is not held because of one. */
+const rivalsOf = ({ spec }: ReadySpec, { rivals }: Observed): readonly Because[] =>
+  rivals.length > 0 && !spec.dryRun ? [rivalControllers(rivals)] : [];
 
 /**
  * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause, an intent of its workload that is open or was settled just now, another autoscaler
@@ -107,17 +109,25 @@ const holdsAround = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Be
   const byWorkload = new Map<string, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
   const byUid = new Map<string, Intent>(head.intents.map((intent) => [intent.uid, intent]));
   const unreadable = new Map(head.unreadable.map((intent) => [intent.id.slice(0, intent.id.lastIndexOf(":")), intent]));
-  const sharing = Map.groupBy(
-    specs.all.filter((spec) => spec.kind === "ready"),
-    ({ record, spec }) => workloadKey(record.namespace, spec.target),
-  );
+  const sharersOf = sharers(specs.all);
   return ({ record, spec }) => {
     const key = workloadKey(record.namespace, spec.target);
     const intent = byWorkload.get(key) ?? byUid.get(record.uid);
     if (intent) return settledLate(intent, loaded, seen.late) ? intentSettled(intent) : intentOpen(intent);
     const lost = unreadable.get(record.uid);
     if (lost) return intentUnreadable(lost.id, lost.message);
-    const others = (sharing.get(key) ?? []).filter((other) => other.record.uid !== record.uid).map((other) => other.record.name);
+    const others = sharersOf({ record, spec });
     return others.length > 0 ? targetShared(others) : undefined;
+  };
+};
+
+/** The names of the other autoscalers that write the same workload. A dry run writes none, so it is no such other, and has none. */
+const sharers = (all: readonly LoadedSpec[]): ((autoscaler: Pick<ReadySpec, "record" | "spec">) => readonly string[]) => {
+  const writing = all.filter((one) => one.kind === "ready").filter(({ spec }) => !spec.dryRun);
+  const sharing = Map.groupBy(writing, ({ record, spec }) => workloadKey(record.namespace, spec.target));
+  return ({ record, spec }) => {
+    if (spec.dryRun) return [];
+    const others = sharing.get(workloadKey(record.namespace, spec.target)) ?? [];
+    return others.filter((other) => other.record.uid !== record.uid).map((other) => other.record.name);
   };
 };

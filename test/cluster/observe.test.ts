@@ -266,6 +266,17 @@ describe("observe()", () => {
     expect(seen(observed, watch("shop", "api")).observation.others).toEqual([{ name: "web", selector: "app=web" }]);
   });
 
+  it("does not count a dry run among the neighbours, because it writes nothing", async () => {
+    fill([
+      ["shop", "web"],
+      ["shop", "api"],
+    ]);
+    const web = watch("shop", "web", { selector: "app=web" });
+    const dry = { ...watch("shop", "api", { selector: "app=web" }), spec: { ...web.spec, dryRun: true } };
+    const observed = await client.observe([web, dry], WHOLE);
+    expect(seen(observed, web).observation.others).toEqual([{ name: "web", selector: "app=web" }]);
+  });
+
   it("asks identical questions once", async () => {
     fill([
       ["shop", "web"],

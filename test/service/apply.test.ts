@@ -301,6 +301,20 @@ describe("apply() of two autoscalers for one workload", () => {
     ]);
   });
 
+  it("warns of no dry run and in no dry run, because it writes nothing", async () => {
+    const dry = `apiVersion: tidemark.dev/v1
+kind: PodAutoscaler
+metadata: { name: trial }
+spec:
+  dryRun: true
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }
+  maxReplicas: 9
+  metrics: [{ resource: { name: cpu }, target: 60 }]
+`;
+    expect((await apply(documents(hpa("web"), dry))).map(({ warnings }) => warnings)).toEqual([[], []]);
+    expect((await apply(hpa("web"))).map(({ warnings }) => warnings)).toEqual([[]]);
+  });
+
   it("forgets the target that an autoscaler had before", async () => {
     await apply(hpa("web"));
     const [moved, next] = await apply(documents(aimedAt("web", "other"), aimedAt("second", "web")));

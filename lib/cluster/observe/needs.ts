@@ -13,7 +13,7 @@ export interface NamespaceNeeds {
   readonly podMetrics: boolean;
   readonly custom: ReadonlyMap<string, CustomQuery>;
   readonly external: ReadonlyMap<string, ExternalQuery>;
-  /** The autoscalers of the namespace whose last sync found a selector. */
+  /** The autoscalers of the namespace whose last sync found a selector; a dry run writes nothing, so it is none of them. */
   readonly neighbours: readonly Neighbour[];
 }
 
@@ -23,7 +23,7 @@ const MAX_NEIGHBOURS_COMPARED = 50;
 /** The needs of each namespace that has an autoscaler. One whose scale could not be read asks nothing: its decision ends there (hpa.md 2.4 step 1). */
 export const needsOf = (watched: readonly Watched[], scales: Scales): readonly NamespaceNeeds[] =>
   [...Map.groupBy(watched, ({ namespace }) => namespace)].map(([namespace, group]) => {
-    const neighbours = group.flatMap(({ name, selector }) => (selector === undefined ? [] : [{ name, selector }]));
+    const neighbours = group.flatMap(({ name, selector, spec }) => (selector === undefined || spec.dryRun ? [] : [{ name, selector }]));
     const asking = group.flatMap((one) => {
       const scale = scales.get(targetKey({ namespace, target: one.spec.target }));
       return scale?.kind === "read" ? [{ one, scale, asks: questions(one.spec, namespace, scale) }] : [];

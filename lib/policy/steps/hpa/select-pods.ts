@@ -4,7 +4,7 @@ import { parseSelector } from "../../../model/selector-text.ts";
 import { scalingInactive } from "./sentences.ts";
 import { type HpaStep, type HpaSync, warning, withCondition } from "./sync.ts";
 
-/** hpa.md 2.5 steps 1 to 3: the pods of the target, unless its selector is missing, unreadable, or shared with another autoscaler. */
+/** hpa.md 2.5 steps 1 to 3: the pods of the target, unless its selector is missing, unreadable, or shared with another autoscaler. A dry run writes nothing, so it may share them. */
 export const selectPods: HpaStep = (sync) => {
   const { scale, pods, others } = sync.input.observation;
   const text = scale.kind === "read" ? scale.selector : "";
@@ -17,12 +17,12 @@ export const selectPods: HpaStep = (sync) => {
   }
   const selected = pods.select(reading.selector);
   const found = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
-  const rival = rivalOf(selected, others, sync.input.name);
+  const rival = sync.input.spec.dryRun ? undefined : rivalOf(selected, others, sync.input.name);
   if (rival === undefined) return found;
   const { namespace, name } = sync.input;
   const names = [`${namespace}/${name}`, `${namespace}/${rival}`].toSorted().join(" ");
   const message = `pods by selector ${text} are controlled by more than one HPA (e.g. [${names}])`;
-  // Both autoscalers stop: whoever scaled alone would fight the other one (hpa.md 2.5).
+  // Both autoscalers stop: one that went on would fight the other (hpa.md 2.5).
   return refused(found, "AmbiguousSelector", message, "AmbiguousSelector", message);
 };
 

@@ -3,7 +3,7 @@ import { rivalOf } from "../hpa/select-pods.ts";
 import { scalingActive } from "./sentences.ts";
 import { type NativeStep, type NativeSync, withCondition } from "./sync.ts";
 
-/** The pods of the target, by the selector of its scale, shared with no other autoscaler. Without them nothing is decided: whose load it is cannot be known. */
+/** The pods of the target, by the selector of its scale, shared with no other autoscaler; a dry run, which writes nothing, may share them. Without them nothing is decided: whose load it is cannot be known. */
 export const selectPods: NativeStep = (sync) => {
   const { scale, pods, others } = sync.input.observation;
   const text = scale.kind === "read" ? scale.selector : "";
@@ -12,7 +12,7 @@ export const selectPods: NativeStep = (sync) => {
   if (reading.kind === "invalid") return refused(sync, "InvalidSelector", `the selector of the target cannot be read: ${reading.message}`);
   const selected = pods.select(reading.selector);
   const found = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
-  const rival = rivalOf(selected, others, sync.input.name);
+  const rival = sync.input.spec.dryRun ? undefined : rivalOf(selected, others, sync.input.name);
   if (rival === undefined) return found;
   const { namespace, name } = sync.input;
   const names = [`"${name}"`, `"${rival}"`].toSorted().join(" and ");
