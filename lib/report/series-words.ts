@@ -9,7 +9,7 @@ const WPA_HELP: Readonly<Record<string, string>> = {
   replicas_scaling_effective: "Replicas that were written or kept; in a dry run, those that would have been written",
   min_replicas: "Least replicas allowed",
   max_replicas: "Most replicas allowed",
-  restricted_scaling: "1 while the limit that the label names cuts a step",
+  restricted_scaling: "1 while the limit that the label names cuts a step; within_bounds: while every value is between its widened watermarks",
   transition_countdown: "Seconds until the forbidden window of the direction ends",
   upscale_replicas: "Replicas added",
   downscale_replicas: "Replicas removed",

@@ -131,6 +131,20 @@ describe("series()", () => {
     expect(wpaValue(fourth, "replicas_scaling_effective")).toBe(5);
   });
 
+  it.each([
+    ["inside the marks", 300_000n, 1],
+    ["on the widened high mark", 440_000n, 1],
+    ["just above it", 440_001n, 0],
+    ["on the widened low mark", 135_000n, 1],
+    ["just below it", 134_999n, 0],
+    ["a zero that is not tolerated, which says nothing", 0n, 0],
+  ])("tells by within_bounds whether the value is between the marks: %s", async (_, milli, within) => {
+    await begin({ web: 4 }, wpa("web"));
+    world.milli = milli;
+    await world.play(1);
+    expect(wpaValue(await world.scrape(), "restricted_scaling", { reason: "within_bounds" })).toBe(within);
+  });
+
   it("leaves out what a failing metric took away, and says that the rules do not decide", async () => {
     await begin({ web: 4 }, wpa("web"));
     world.milli = 200_000n;

@@ -97,7 +97,7 @@ const metricBreach = (metric: WatermarkManifestMetric, path: string): Breach | u
   if (highWatermark === undefined && lowWatermark === undefined)
     return { field: `${path}.${member}`, message: "at least one watermark (low/high) should be set" };
   if (metricSelector === undefined)
-    return { field: `${path}.${member}.metricSelector`, message: "metricSelector should be set, {} selects everything" };
+    return { field: `${path}.${member}.metricSelector`, message: `missing Labels for the ${metric.type} metric ${block.name}` };
   if (highWatermark !== undefined && lowWatermark !== undefined && milli(highWatermark) < milli(lowWatermark))
     return {
       field: `${path}.${member}.lowWatermark`,

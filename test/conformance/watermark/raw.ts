@@ -17,7 +17,13 @@ export const specFrom = (value: unknown) => readWatermarkSpec(value ?? {}, "spec
 export const rawOf = (value: unknown): Raw => (typeof value === "object" && value !== null ? (value as Raw) : {});
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 export const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
-export const timeOf = (value: unknown): number => Date.parse(textOf(value));
+
+/** Milliseconds, with the digits behind them: a window that ends a microsecond from now has not ended. `Date.parse` drops those digits. */
+export const timeOf = (value: unknown): number => {
+  const text = textOf(value);
+  const [, digits = ""] = /\.\d{3}(\d+)/.exec(text) ?? [];
+  return Date.parse(text) + Number(`0.${digits || 0}`);
+};
 
 export const podsOf = (value: unknown): LabelIndex<Pod> =>
   labelIndex(

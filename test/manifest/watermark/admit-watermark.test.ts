@@ -86,6 +86,11 @@ describe("admit() of a WatermarkPodAutoscaler", () => {
         "spec.scaleDownLimitFactor: scaledownlimitfactor should be set as a quantity between 0 and 100 (exc.), currently set to : 100, which could yield a 100% decrease",
       ],
     ],
+    [
+      "a metric without a selector, in the words of the original, before its marks are compared",
+      { metrics: [{ type: "External", external: { metricName: "lag", highWatermark: "1", lowWatermark: "2" } }] },
+      ["spec.metrics[0].external.metricSelector: missing Labels for the External metric lag"],
+    ],
     ["a modulo of 0", { replicaScalingAbsoluteModulo: 0 }, ["spec.replicaScalingAbsoluteModulo: must be greater than or equal to 1"]],
     [
       "an address that is none",

@@ -63,6 +63,17 @@ describe("proposeFromReply()", () => {
   });
 });
 
+describe("proposeFromReply() tells by within_bounds", () => {
+  it.each([
+    [6, 1],
+    [8, 0],
+  ])("whether the count is right: %d of 6 is %d", (replicas, value) => {
+    const record = recorder([], NOON);
+    proposeFromReply({ ...REPLY, replicas }, { current: 6, ready: 5 }, spec(), record);
+    expect(record.gauges()).toContainEqual({ name: "restricted_scaling", labels: { reason: "within_bounds" }, value });
+  });
+});
+
 describe("recommenderName()", () => {
   it("sorts the settings behind the type of the target", () =>
     expect(recommenderName(RECOMMENDER)).toBe("recommender{targetType:cpu,limit:5,window:600}"));
@@ -78,6 +89,13 @@ describe("recommenderRequest()", () => {
       targets: [{ type: "cpu", lowerBound: 150, upperBound: 400 }],
       settings: { window: "600", limit: "5" },
     }));
+
+  it("leaves the field of a mark out that the spec does not have", () => {
+    const { highMilli: _, ...lowAlone } = RECOMMENDER;
+    const request = recommenderRequest(spec(), lowAlone, { namespace: "shop", current: 6, ready: 5 });
+    expect(JSON.parse(JSON.stringify(request))).toMatchObject({ targets: [{ type: "cpu", lowerBound: 150 }] });
+    expect(request["targets"]).toEqual([{ type: "cpu", lowerBound: 150 }]);
+  });
 
   it("leaves out what is zero or empty, but for the two counts that may be zero", () => {
     const bare = { ...RECOMMENDER, targetType: "", settings: {}, lowMilli: 0n };

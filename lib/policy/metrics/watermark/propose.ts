@@ -66,6 +66,7 @@ export const proposeFromValue = (
     const wanted = Math.max(toI32(Math.floor((ready * usage) / Number(marks.lowMilli))), 1);
     return { ...position, replicas: Math.min(roundUpToModulo(wanted, rules.replicaScalingAbsoluteModulo), current), above: false, below: true };
   }
+  inside(record);
   return { ...position, replicas: converge(current, predicted(usage, marks, counts, rules), rules, record), above: false, below: false };
 };
 
@@ -86,5 +87,11 @@ const predicted = (
 
 export const outside = (record: Pick<Recorder, "condition" | "gauge">, side: "above" | "below"): void => {
   record.condition(convergeOutside(side));
-  record.gauge("restricted_scaling", 0, { reason: "within_bounds" });
+  withinBounds(record, false);
 };
+
+/** The original never writes 1 here; both of its documents tell to look for it, so that it is written (watermark.md 5, row 18). No decision depends on it. */
+export const inside = (record: Pick<Recorder, "gauge">): void => withinBounds(record, true);
+
+export const withinBounds = (record: Pick<Recorder, "gauge">, within: boolean): void =>
+  record.gauge("restricted_scaling", within ? 1 : 0, { reason: "within_bounds" });

@@ -3,7 +3,7 @@ import type { Recommender, WatermarkSpec } from "../../../model/spec-watermark.t
 import { toI64 } from "../../arithmetic.ts";
 import type { Recorder } from "../../steps/watermark/recorder.ts";
 import { converge } from "./converge.ts";
-import { outside, type Proposal, roundUpToModulo } from "./propose.ts";
+import { inside, outside, type Proposal, roundUpToModulo } from "./propose.ts";
 
 /** `recommender{targetType:cpu,window:600}`: its name in messages and series, settings sorted (watermark.md 2.16). */
 export const recommenderName = ({ targetType, settings }: Pick<Recommender, "targetType" | "settings">): string =>
@@ -22,7 +22,10 @@ export const proposeFromReply = (
   const { replicas, lowerBoundReplicas: lower, upperBoundReplicas: upper } = reply;
   if (replicas === 0 && !spec.tolerateZero) return { replicas: ready, utilisation: 0n, ready, above: false, below: false, details: "", zero: true };
   const position = { utilisation: toI64(reply.observedValue * 1000), ready, details: reply.reason, zero: false };
-  if (replicas === current) return { ...position, replicas: converge(current, { lower, upper }, spec, record), above: false, below: false };
+  if (replicas === current) {
+    inside(record);
+    return { ...position, replicas: converge(current, { lower, upper }, spec, record), above: false, below: false };
+  }
   outside(record, replicas > current ? "above" : "below");
   const rounded = roundUpToModulo(replicas, spec.replicaScalingAbsoluteModulo);
   const wanted = replicas > current ? Math.max(rounded, current) : Math.min(rounded, current);
@@ -42,7 +45,7 @@ export const recommenderRequest = (
     name: spec.target.name,
     apiVersion: spec.target.apiVersion,
   };
-  const target = { type: recommender.targetType, lowerBound: Number(recommender.lowMilli) / 1000, upperBound: Number(recommender.highMilli) / 1000 };
+  const target = { type: recommender.targetType, lowerBound: bound(recommender.lowMilli), upperBound: bound(recommender.highMilli) };
   return {
     targetRef: withoutZeros(targetRef),
     constraints: withoutZeros({ minReplicas: spec.minReplicas, maxReplicas: spec.maxReplicas }),
@@ -51,6 +54,9 @@ export const recommenderRequest = (
     ...(Object.keys(recommender.settings).length > 0 ? { settings: recommender.settings } : {}),
   };
 };
+
+/** A mark that is missing is sent as one of 0 is: its field is left out. */
+const bound = (milli: bigint | undefined): number => Number(milli ?? 0n) / 1000;
 
 const withoutZeros = (fields: Readonly<Record<string, string | number>>): Record<string, string | number> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== "" && value !== 0));

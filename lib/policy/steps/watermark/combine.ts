@@ -3,7 +3,7 @@ import type { WatermarkMetric } from "../../../model/spec-watermark.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
 import { dropSeries, measure, readyPods, type Subject } from "../../metrics/watermark/measure.ts";
 import type { Counted } from "../../metrics/watermark/pods.ts";
-import type { Marks, Proposal } from "../../metrics/watermark/propose.ts";
+import { type Marks, type Proposal, withinBounds } from "../../metrics/watermark/propose.ts";
 import { proposeFromReply, recommenderName } from "../../metrics/watermark/recommender.ts";
 import type { Recorder } from "./recorder.ts";
 import { aboveHigh, belowLow, failedMetric, validMetric } from "./sentences.ts";
@@ -37,6 +37,7 @@ export const combine = (sources: readonly Source[], record: Recorder): Counted<C
   let best: Omit<Combined, "stable"> = { replicas: 0, name: "", ready: 0, zero: false, statuses: [] };
   let above = false;
   let below = false;
+  let zero = false;
   let details = "";
   for (const source of sources) {
     reportMarks(source, record);
@@ -46,6 +47,7 @@ export const combine = (sources: readonly Source[], record: Recorder): Counted<C
     report(source, proposal, record);
     above ||= proposal.above;
     below ||= proposal.below;
+    zero ||= proposal.zero;
     const statuses = [...best.statuses, source.status(proposal.utilisation)];
     const wins = best.replicas === 0 || proposal.replicas > best.replicas;
     if (wins) details = proposal.details;
@@ -53,6 +55,8 @@ export const combine = (sources: readonly Source[], record: Recorder): Counted<C
       ? { ...best, replicas: proposal.replicas, name: source.name, ready: proposal.ready, zero: proposal.zero, statuses }
       : { ...best, statuses };
   }
+  // One metric that is outside its marks, or says nothing, is enough: the others do not make it a band.
+  if (above || below || zero) withinBounds(record, false);
   record.condition(aboveHigh(above));
   record.condition(belowLow(below));
   record.condition(validMetric(best.name, details));
