@@ -1,3 +1,4 @@
+import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
 import { MAX_CLIENTS } from "./limits.ts";
@@ -5,14 +6,14 @@ import type { ClusterClient } from "./port.ts";
 
 /** Clients kept between invocations of a warm environment, so that connections, tokens and discovery are used again. */
 export interface ClusterClients {
-  /** The client of this version of the record; a newer version closes the older client. Fails as `connect` does, and then tries anew next time. */
+  /** The client of this version of this cluster; another version, or another cluster of the same name, closes the client of before. Fails as `connect` does, and then tries anew next time. */
   readonly clientFor: (record: Connectable) => Promise<ClusterClient>;
   readonly closeAll: () => Promise<void>;
 }
 
-type Connectable = Pick<ClusterRecord, "name" | "connection" | "version">;
+type Connectable = Pick<ClusterRecord, "name" | "uid" | "connection" | "version">;
 interface Kept {
-  readonly version: number;
+  readonly incarnation: string;
   readonly client: Promise<ClusterClient>;
 }
 
@@ -26,15 +27,16 @@ export const clusterClients = (
     if (kept.get(name) === entry) kept.delete(name);
     entry.client.then(
       (client) => client.close(),
-      // It never opened; whoever asked for it has been told.
+      // It never opened. The caller of `clientFor` has the error.
       () => undefined,
     );
   };
   return {
     clientFor: (record) => {
+      const incarnation = incarnationOf(record);
       const known = kept.get(record.name);
-      if (known && known.version !== record.version) drop(record.name, known);
-      const entry: Kept = known?.version === record.version ? known : { version: record.version, client: open(record, options) };
+      if (known && known.incarnation !== incarnation) drop(record.name, known);
+      const entry: Kept = known?.incarnation === incarnation ? known : { incarnation, client: open(record, options) };
       kept.delete(record.name);
       kept.set(record.name, entry);
       entry.client.catch(() => drop(record.name, entry));

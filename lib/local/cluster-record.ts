@@ -5,7 +5,7 @@ import type { ClusterRecord } from "../model/records.ts";
 import { DEFAULT_SETTINGS } from "../model/settings.ts";
 import type { Desk } from "../service/desk.ts";
 import { tellChange } from "../service/scope-change.ts";
-import { getCluster, putCluster } from "../store/clusters.ts";
+import { getCluster, lastVersion, putCluster } from "../store/clusters.ts";
 
 const SYNC_PERIOD_MS = 15_000;
 
@@ -17,15 +17,16 @@ export const ensureCluster = async (desk: Desk, name: string, connection: Cluste
     ? { ...known, connection, version: known.version + 1 }
     : {
         name: clusterName(name),
+        uid: desk.newUid(),
         connection,
         syncPeriodMs: SYNC_PERIOD_MS,
         partitions: [{ name: WHOLE_CLUSTER }],
         settings: DEFAULT_SETTINGS,
-        version: 1,
+        version: (await lastVersion(desk.tables, clusterName(name))) + 1,
       };
   const verb = known ? "replace" : "add";
   await tellChange(desk, { scope: "cluster", name, version: record.version, verb, ...(known && { before: known }), after: record });
   const written = await putCluster(desk.tables, record, known?.version);
   if (written.kind === "stored") return record;
-  throw new TidemarkError("local.cluster-edited", `Cannot store cluster "${name}": somebody else is editing it, start again`, { name });
+  throw new TidemarkError("local.cluster-edited", `Cannot store cluster "${name}": another command is editing it; start again`, { name });
 };

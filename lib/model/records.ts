@@ -25,6 +25,8 @@ export type Connection =
 
 export interface ClusterRecord {
   readonly name: ClusterName;
+  /** Made when the cluster is added, never used again: another cluster of the same name has another. Absent in records that were stored before there were uids. */
+  readonly uid?: string;
   readonly connection: Connection;
   readonly syncPeriodMs: number;
   /** Each partition and its namespaces; a partition without a list holds every namespace that no other partition names. */

@@ -2,7 +2,7 @@ import { TidemarkError } from "../model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../model/ids.ts";
 import type { ClusterRecord, ScopeChangeRecord } from "../model/records.ts";
 import { DEFAULT_SETTINGS } from "../model/settings.ts";
-import { getCluster, putCluster } from "../store/clusters.ts";
+import { getCluster, lastVersion, putCluster } from "../store/clusters.ts";
 import { readHead } from "../store/head.ts";
 import type { RecordWrite } from "../store/record-write.ts";
 import { pauseView, secondsBetween } from "./autoscaler-view.ts";
@@ -64,17 +64,20 @@ export const cluster = async (desk: ReadingDesk, name: string): Promise<ClusterV
 /** Throws `service.invalid` with every fault, `service.exists`. */
 export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<ClusterView> => {
   refuseFaults("add", wanted.name, faultsOf(wanted));
+  const name = clusterName(wanted.name);
   const record: ClusterRecord = {
-    name: clusterName(wanted.name),
+    name,
+    uid: desk.newUid(),
     connection: wanted.connection,
     syncPeriodMs: wanted.syncPeriodMs ?? PERIOD_MS,
     partitions: partitionsOf(wanted) ?? [{ name: WHOLE_CLUSTER }],
     settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
-    version: 1,
+    // A removed cluster of this name goes on counting here: a late edit of it never meets its version again.
+    version: (await lastVersion(desk.tables, name)) + 1,
   };
   // Looked at before the history is written: a name that is taken is no edit.
   if (await getCluster(desk.tables, record.name)) throw taken(wanted.name);
-  await tellChange(desk, { scope: "cluster", name: wanted.name, version: 1, verb: "add", after: record });
+  await tellChange(desk, { scope: "cluster", name, version: record.version, verb: "add", after: record });
   const stored = await putCluster(desk.tables, record, undefined);
   if (stored.kind === "conflict") throw taken(wanted.name);
   return view(desk, record);
@@ -82,6 +85,9 @@ export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<Cluste
 
 const partitionsOf = ({ partitions }: ClusterChange): ClusterRecord["partitions"] | undefined =>
   partitions?.map(({ name, namespaces }) => ({ name: partitionName(name), ...(namespaces && { namespaces: namespaces.map(namespace) }) }));
+
+const replaced = (name: string): TidemarkError =>
+  new TidemarkError("service.conflict", `Cannot edit cluster "${name}": it was removed and added again meanwhile`, { name });
 
 const taken = (name: string): TidemarkError =>
   new TidemarkError("service.exists", `Cannot add cluster "${name}": there is one of that name`, { name });
@@ -134,9 +140,12 @@ const edit = async (
   verb: ScopeChangeRecord["verb"],
   change: (record: ClusterRecord) => ClusterRecord,
 ): Promise<ClusterView> => {
+  let uid: string | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const before = await findCluster(desk, name);
-    // Whoever edits a cluster keeps it: a removal that somebody began ends here.
+    uid ??= before.uid;
+    if (before.uid !== uid) throw replaced(name);
+    // An edit keeps the cluster: it ends a removal that was begun and not finished.
     const { removing: _ended, ...kept } = change(before);
     const after = { ...kept, version: before.version + 1 };
     const write = async (): Promise<RecordWrite> => {

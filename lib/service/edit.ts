@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../model/errors.ts";
 import type { AutoscalerRef, ClusterName, Namespace } from "../model/ids.ts";
 import type { AutoscalerRecord, ChangeRecord, ClusterRecord } from "../model/records.ts";
-import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../store/autoscalers.ts";
+import { deleteAutoscaler, lastGeneration, putAutoscaler, raiseSpecVersion } from "../store/autoscalers.ts";
 import { insertChange } from "../store/changes.ts";
 import { getCluster } from "../store/clusters.ts";
 import { partitionOf } from "../store/partitions.ts";
@@ -30,15 +30,24 @@ export interface Edit {
  *
  * Nobody's edit is without its change item (docs/architecture.md, "What is stored"); history unwritable → nothing is edited.
  */
-export const store = async (desk: Desk, edit: Edit): Promise<RecordWrite & { readonly generation: number }> => {
-  const generation = await recordChange(desk, edit);
+export const store = async (desk: Desk, edit: Edit): Promise<Stored> => {
+  const stored = await storeAbove(desk, edit, edit.before?.generation ?? 0);
+  if (stored.kind === "stored" || edit.before) return stored;
+  // Refused although nothing was found: an autoscaler of this name was deleted within a day, and generations go on where it stopped.
+  const last = await lastGeneration(desk.tables, edit.ref);
+  return last > 0 ? storeAbove(desk, edit, last) : stored;
+};
+
+type Stored = RecordWrite & { readonly generation: number };
+
+const storeAbove = async (desk: Desk, edit: Edit, lastKnown: number): Promise<Stored> => {
+  const generation = await recordChange(desk, edit, lastKnown + 1);
   const written = await write(desk, edit, generation);
   if (written.kind === "stored") await announce(desk, edit.ref.cluster, [edit.ref.namespace]);
   return { ...written, generation };
 };
 
-const recordChange = async (desk: Desk, { verb, ref, uid, before, after }: Edit): Promise<number> => {
-  const first = (before?.generation ?? 0) + 1;
+const recordChange = async (desk: Desk, { verb, ref, uid, before, after }: Edit, first: number): Promise<number> => {
   for (let generation = first; generation < first + GENERATIONS_MAX; generation++) {
     const change: ChangeRecord = {
       cluster: ref.cluster,
@@ -63,9 +72,9 @@ const recordChange = async (desk: Desk, { verb, ref, uid, before, after }: Edit)
 const textOf = ({ manifest, paused }: Pick<AutoscalerRecord, "manifest" | "paused">): string =>
   paused ? JSON.stringify({ manifest, paused }) : manifest;
 
-const write = (desk: Desk, { ref, before, after }: Edit, generation: number): Promise<RecordWrite> => {
+const write = (desk: Desk, { before, after }: Edit, generation: number): Promise<RecordWrite> => {
   if (after) return putAutoscaler(desk.tables, { ...after, generation, updatedMs: desk.clock(), updatedBy: desk.by }, before?.generation);
-  if (before) return deleteAutoscaler(desk.tables, ref, before.generation);
+  if (before) return deleteAutoscaler(desk.tables, before, before.generation);
   throw new RangeError("an edit has a state before it or after it");
 };
 

@@ -18,8 +18,12 @@ type Change = Pick<Edit, "verb" | "after">;
  * an earlier attempt may have died before it told them.
  */
 const edit = async (desk: Desk, asked: Asked, change: (before: AutoscalerRecord) => Change | undefined): Promise<Edited> => {
+  let uid: AutoscalerRecord["uid"] | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { cluster, record } = await findAutoscaler(desk, asked);
+    uid ??= record.uid;
+    // The edit was meant for the autoscaler that was found first.
+    if (record.uid !== uid) throw replaced(asked.name);
     const edited = { cluster: record.cluster, namespace: record.namespace, name: record.name };
     const wanted = change(record);
     if (!wanted) {
@@ -31,6 +35,9 @@ const edit = async (desk: Desk, asked: Asked, change: (before: AutoscalerRecord)
   }
   throw new TidemarkError("service.conflict", `Cannot edit "${asked.name}": others are editing it`, { name: asked.name });
 };
+
+const replaced = (name: string): TidemarkError =>
+  new TidemarkError("service.conflict", `Cannot edit "${name}": it was deleted and created again meanwhile; look at it and try again`, { name });
 
 /** Forgets an autoscaler. Its workload keeps its count, its events and changes stay. Throws `service.unknown` where it is gone already. */
 export const remove = async (desk: Desk, asked: Asked): Promise<Edited> => {

@@ -7,9 +7,10 @@ import type { Desk } from "./desk.ts";
 import { store } from "./edit.ts";
 import { findCluster } from "./find.ts";
 import { tellChange } from "./scope-change.ts";
+import { whenSettled } from "./settle-for-removal.ts";
 
 /*
- *  remove             mark (7 → 8) ── list: none ── delete under 8
+ *  remove             mark (7 → 8) ── settle open intents ── list: none ── delete under 8
  *  apply   put "web" ── look ✓ ─ ─ ─ ─ list: "web"                      the mark came after: the removal is refused, and the mark taken off
  *  apply                      put "web" ── look: marked ─ ─ ─ look: gone ✗      takes "web" back, and is refused
  *
@@ -22,7 +23,10 @@ const conflict = (name: string): TidemarkError =>
 
 const unmarked = ({ removing: _over, ...record }: ClusterRecord): ClusterRecord => record;
 
-/** Refused while the cluster has autoscalers: they would be left without a place. Its history stays. Died halfway, it is done by doing it again; any other edit ends it. */
+/**
+ * Removes a cluster that has no autoscalers. Its history stays, with the outcome of every scale. Died halfway, it is done by doing it again; any other edit of the cluster ends it.
+ * Throws `service.unknown`, `service.in-use`, `service.conflict`, `service.busy`, `service.unreadable`.
+ */
 export const removeCluster = async (desk: Desk, name: string): Promise<void> => {
   const before = await findCluster(desk, name);
   await mustBeEmpty(desk, name);
@@ -31,13 +35,16 @@ export const removeCluster = async (desk: Desk, name: string): Promise<void> => 
   const marked = { ...before, version, removing: { by: desk.by, atMs: desk.clock() } };
   if ((await putCluster(desk.tables, marked, before.version)).kind === "conflict") return mustBeGone(desk, name);
   try {
-    await mustBeEmpty(desk, name);
+    const deleted = await whenSettled(desk, before, async () => {
+      await mustBeEmpty(desk, name);
+      return deleteCluster(desk.tables, before, version);
+    });
+    if (deleted.kind === "conflict") await mustBeGone(desk, name);
   } catch (error) {
-    // A conflict is another's edit, which took the mark off.
+    // A conflict is an edit by another command, which took the mark off.
     await putCluster(desk.tables, { ...unmarked(before), version: version + 1 }, version);
     throw error;
   }
-  if ((await deleteCluster(desk.tables, before.name, version)).kind === "conflict") await mustBeGone(desk, name);
 };
 
 const mustBeGone = async (desk: Desk, name: string): Promise<void> => {

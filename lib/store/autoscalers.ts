@@ -7,9 +7,10 @@ import { itemKey } from "./item-key.ts";
 import { autoscalerKey, autoscalersPk, headKey, namespacePrefix } from "./keys.ts";
 import { readAll } from "./read-all.ts";
 import { autoscalerSchema } from "./record-schemas.ts";
-import { deleteRecord, putRecord, type RecordWrite, readRecord } from "./record-write.ts";
+import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./record-write.ts";
 import { repeat } from "./repeat.ts";
 import type { Tables } from "./tables.ts";
+import { isTombstone } from "./tombstone.ts";
 
 /** An autoscaler as its item holds it, or the words of the failure to read it: that stops this one alone. */
 export type AutoscalerItem =
@@ -36,17 +37,27 @@ export const getAutoscaler = async (tables: Tables, ref: AutoscalerRef): Promise
   throw new TidemarkError("store.unreadable", `Cannot read ${named(ref)}: ${read.message}`, { ...ref });
 };
 
-/** Stores a record with its new generation, if the stored one still has `expected` (undefined: none is stored). Raise the partition's spec version after it. */
+/**
+ * Stores a record with its new generation, if the stored one has its uid and the generation `expected`. Without `expected` the record is created: none may be stored, and its generation
+ * must be above that of a deleted one (`lastGeneration`). Raise the partition's spec version after it.
+ */
 export const putAutoscaler = (tables: Tables, record: AutoscalerRecord, expected: number | undefined): Promise<RecordWrite> =>
   putRecord(tables, `store ${named(record)}`, {
     key: autoscalerKey(record),
     record,
-    expected: { counter: "generation", ...(expected !== undefined && { value: expected }) },
+    expected: { counter: "generation", ...(expected !== undefined && { value: expected, uid: record.uid }) },
   });
 
-/** Deletes an autoscaler whose generation is `expected`. Raise the partition's spec version after it. */
-export const deleteAutoscaler = (tables: Tables, ref: AutoscalerRef, expected: number): Promise<RecordWrite> =>
-  deleteRecord(tables, `delete ${named(ref)}`, { key: autoscalerKey(ref), expected: { counter: "generation", value: expected } });
+/** Deletes the autoscaler with this uid whose generation is `expected`. Raise the partition's spec version after it. */
+export const deleteAutoscaler = (tables: Tables, record: AutoscalerRef & Pick<AutoscalerRecord, "uid">, expected: number): Promise<RecordWrite> =>
+  deleteRecord(tables, `delete ${named(record)}`, {
+    key: autoscalerKey(record),
+    expected: { counter: "generation", value: expected, uid: record.uid },
+  });
+
+/** The last generation of an autoscaler of this name that was deleted within a day; 0 when there is none. */
+export const lastGeneration = (tables: Tables, ref: AutoscalerRef): Promise<number> =>
+  lastCount(tables, `read ${named(ref)}`, autoscalerKey(ref), "generation");
 
 /** Where a list of one cluster's autoscalers was left; the autoscaler itself may be gone since. */
 export type AfterAutoscaler = Pick<AutoscalerRef, "namespace" | "name">;
@@ -76,7 +87,7 @@ export async function* listAutoscalers(
   after?: AfterAutoscaler,
 ): AsyncGenerator<AutoscalerItem> {
   const params = listAutoscalersParams(tables.stateTable, cluster, namespace, after);
-  for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}"`, params)) yield itemOf(item);
+  for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}"`, params)) if (!isTombstone(item)) yield itemOf(item);
 }
 
 /*

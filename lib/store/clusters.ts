@@ -6,8 +6,9 @@ import type { ClusterRecord, FleetRecord } from "../model/records.ts";
 import { CLUSTER_SK_PREFIX, clusterKey, FLEET_PK, fleetKey } from "./keys.ts";
 import { readAll } from "./read-all.ts";
 import { clusterSchema, fleetSchema } from "./record-schemas.ts";
-import { deleteRecord, putRecord, type RecordWrite, readRecord } from "./record-write.ts";
+import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./record-write.ts";
 import type { Tables } from "./tables.ts";
+import { isTombstone } from "./tombstone.ts";
 
 /** A cluster as its item holds it, or why it cannot be read: that stops this one alone. */
 export type ClusterItem =
@@ -39,19 +40,32 @@ export const listClustersParams = (stateTable: string): QueryCommandInput => ({
 
 /** Every cluster in order of name, page by page. */
 export async function* listClusters(tables: Tables): AsyncGenerator<ClusterItem> {
-  for await (const item of readAll(tables, "list the clusters", listClustersParams(tables.stateTable))) yield itemOf(item);
+  for await (const item of readAll(tables, "list the clusters", listClustersParams(tables.stateTable))) if (!isTombstone(item)) yield itemOf(item);
 }
 
-/** Stores a record with its new version, if the stored one still has `expected` (undefined: none is stored). */
+/**
+ * Stores a record with its new version, if the stored one has its uid and the version `expected`. Without `expected` the cluster is added: none may be stored, and its version must be above
+ * that of a removed one (`lastVersion`).
+ */
 export const putCluster = (tables: Tables, record: ClusterRecord, expected: number | undefined): Promise<RecordWrite> =>
   putRecord(tables, `store cluster "${record.name}"`, {
     key: clusterKey(record.name),
     record,
-    expected: { counter: "version", ...(expected !== undefined && { value: expected }) },
+    expected: { counter: "version", ...(expected !== undefined && { value: expected, ...uidOf(record) }) },
   });
 
-export const deleteCluster = (tables: Tables, name: ClusterName, expected: number): Promise<RecordWrite> =>
-  deleteRecord(tables, `delete cluster "${name}"`, { key: clusterKey(name), expected: { counter: "version", value: expected } });
+/** Deletes the cluster with this uid whose version is `expected`. */
+export const deleteCluster = (tables: Tables, record: Pick<ClusterRecord, "name" | "uid">, expected: number): Promise<RecordWrite> =>
+  deleteRecord(tables, `delete cluster "${record.name}"`, {
+    key: clusterKey(record.name),
+    expected: { counter: "version", value: expected, ...uidOf(record) },
+  });
+
+const uidOf = ({ uid }: Pick<ClusterRecord, "uid">): { readonly uid?: string } => (uid === undefined ? {} : { uid });
+
+/** The last version of a cluster of this name that was removed within a day; 0 when there is none. */
+export const lastVersion = (tables: Tables, name: ClusterName): Promise<number> =>
+  lastCount(tables, `read cluster "${name}"`, clusterKey(name), "version");
 
 /** The fleet record with the number of its edits; version 0 when nobody wrote one. Read strongly. Throws `store.unreadable`: with the kill switch unreadable nothing acts. */
 export const getFleet = async (tables: Tables): Promise<FleetRecord & { readonly version: number }> => {

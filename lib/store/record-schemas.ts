@@ -32,6 +32,7 @@ const connection = z.discriminatedUnion("kind", [
 
 export const clusterSchema = z.object({
   name: z.string().transform(clusterName),
+  uid: z.string().exactOptional(),
   connection,
   syncPeriodMs: z.number().int().min(5_000).max(900_000),
   partitions: z

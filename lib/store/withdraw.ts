@@ -18,8 +18,8 @@ export const withdrawParams = (stateTable: string, held: Held, ids: readonly str
 });
 
 /**
- * Takes back intents of a dead holder whose PUT was proven never to have been executed, and never to be: only where the platform can prove both, which no cloud can.
- * Returns the write number after it. Throws `store.lease-lost`.
+ * Takes intents out of the head whose outcome is known: their event is in the history, or the platform proved that their PUT was never executed and never will be (the embedded run alone
+ * can prove that). Returns the holder's last write. Throws `store.lease-lost`.
  */
 export const withdrawIntents = async (tables: Tables, held: Held, ids: readonly string[]): Promise<Held> => {
   let now = held;

@@ -1,4 +1,5 @@
 import type { PartitionRef } from "../model/ids.ts";
+import { incarnationOf } from "../model/incarnation.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import { autoscalersOf } from "../store/partitions.ts";
 import type { LoadedSpec, LoadedSpecs } from "./loaded-specs.ts";
@@ -21,7 +22,7 @@ export const readSpecs = async (
     const same = known.get(item.record.uid);
     all.push(same?.record.manifest === item.record.manifest ? { ...same, record: item.record } : converted(ports, item.record));
   }
-  return { specVersion: want.specVersion, clusterVersion: cluster.version, readMs: want.readMs, all };
+  return { specVersion: want.specVersion, clusterIncarnation: incarnationOf(cluster), readMs: want.readMs, all };
 };
 
 const converted = (ports: SyncPorts, record: AutoscalerRecord): LoadedSpec => {

@@ -1,3 +1,4 @@
+import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord, FleetRecord } from "../model/records.ts";
 import { getCluster, getFleet } from "../store/clusters.ts";
 import type { Head } from "../store/head.ts";
@@ -67,7 +68,7 @@ const specsFromMemory = (
   const { specs } = remembered;
   if (now.head.releasedEpoch !== now.head.epoch - 1) return undefined;
   const fresh = now.readMs - specs.readMs < ports.timing.specsFreshMs;
-  return fresh && specs.specVersion === now.head.specVersion && specs.clusterVersion === now.cluster.version ? specs : undefined;
+  return fresh && specs.specVersion === now.head.specVersion && specs.clusterIncarnation === incarnationOf(now.cluster) ? specs : undefined;
 };
 
 /** Time never runs backwards in the record, whatever the clocks do: the latest of own clock, head, open intents and the events that windows hold. */

@@ -9,8 +9,8 @@ export type LoadedSpec =
 
 export interface LoadedSpecs {
   readonly specVersion: number;
-  /** Version of the cluster record whose partitions were followed. */
-  readonly clusterVersion: number;
+  /** Of the cluster record whose partitions were followed (lib/model/incarnation.ts). */
+  readonly clusterIncarnation: string;
   readonly readMs: number;
   readonly all: readonly LoadedSpec[];
 }

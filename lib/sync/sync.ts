@@ -41,7 +41,11 @@ export const sync = async (given: SyncPorts, message: SyncMessage): Promise<Sync
   if (claimed.kind !== "claimed") return dropped(claimed.kind);
   const held = holder(message, claimed.head);
   try {
-    return (await syncHeld(ports, message, { head: claimed.head, held, startMs })) ?? dropped("removed");
+    const report = await syncHeld(ports, message, { head: claimed.head, held, startMs });
+    if (report) return report;
+    // The partition is no more. An edit that waits for its lease need not wait until it runs out.
+    await giveBack(ports.tables, held.now);
+    return dropped("removed");
   } catch (error) {
     ports.cache.forget(message);
     if (isTidemarkError(error, "store.lease-lost")) return dropped("lost");

@@ -32,6 +32,14 @@ describe("clusterClients()", () => {
     expect(log.toSorted()).toEqual(["close eu-1 1", "open eu-1 1", "open eu-1 2"]);
   });
 
+  it("never gives the client of a cluster that was removed to another one that was added under its name", async () => {
+    const { clients, log } = opened();
+    const first = await clients.clientFor({ ...record("eu-1", 1), uid: "a" });
+    const second = await clients.clientFor({ ...record("eu-1", 1), uid: "b" });
+    expect(second).not.toBe(first);
+    expect(log.toSorted()).toEqual(["close eu-1 1", "open eu-1 1", "open eu-1 1"]);
+  });
+
   it("tries anew after a failure", async () => {
     const { clients, log, failNext } = opened();
     failNext();

@@ -17,11 +17,18 @@ const errorOf = (fault: TableFault): Error => {
   return Object.assign(new Error(`planted: ${fault}`), { name, $metadata: { httpStatusCode } });
 };
 
-/** A client with something around each of its calls, by the name of the command. */
-export const around = (client: TableClient, call: (command: string, send: () => Promise<unknown>) => Promise<unknown>): TableClient => {
-  const send = client.send.bind(client) as (command: object) => Promise<unknown>;
-  return { send: ((command: object) => call(command.constructor.name, () => send(command))) as DynamoDBClient["send"] };
+/** A client with something around each of its calls, by the name of the command and its input. */
+export const around = (
+  client: TableClient,
+  call: (command: string, send: () => Promise<unknown>, input: unknown) => Promise<unknown>,
+): TableClient => {
+  const send = client.send.bind(client) as (command: { readonly input: unknown }) => Promise<unknown>;
+  const sendAround = (command: { readonly input: unknown }) => call(command.constructor.name, () => send(command), command.input);
+  return { send: sendAround as DynamoDBClient["send"] };
 };
+
+/** True for the write that deletes a record: the put of its tombstone. */
+export const isDeletion = (input: unknown): boolean => JSON.stringify(input).includes('"deletedMs":');
 
 /** Makes calls of a client fail: `next` is asked before each. A lost answer is lost after the call took effect. */
 export const withFaults = (client: TableClient, next: (command: string) => TableFault | undefined): TableClient =>

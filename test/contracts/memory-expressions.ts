@@ -128,6 +128,12 @@ class Parser {
       this.take(")");
       return (item, terms) => read(item, path, terms) === undefined;
     }
+    if (this.maybe("attribute_exists")) {
+      this.take("(");
+      const path = this.path();
+      this.take(")");
+      return (item, terms) => read(item, path, terms) !== undefined;
+    }
     if (this.maybe("begins_with")) {
       this.take("(");
       const [path, , prefix] = [this.path(), this.take(","), this.operand()];

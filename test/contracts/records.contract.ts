@@ -1,10 +1,13 @@
-import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
+import { autoscalerUid, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
-import { deleteAutoscaler, getAutoscaler, listAutoscalers, putAutoscaler } from "../../lib/store/autoscalers.ts";
-import { deleteCluster, getCluster, getFleet, listClusters, putCluster, putFleet } from "../../lib/store/clusters.ts";
+import { deleteAutoscaler, getAutoscaler, lastGeneration, listAutoscalers, putAutoscaler } from "../../lib/store/autoscalers.ts";
+import { deleteCluster, getCluster, getFleet, lastVersion, listClusters, putCluster, putFleet } from "../../lib/store/clusters.ts";
+import { itemKey } from "../../lib/store/item-key.ts";
+import { autoscalerKey } from "../../lib/store/keys.ts";
 import { autoscalersOf, namespacesOf, partitionOf } from "../../lib/store/partitions.ts";
 import type { Tables } from "../../lib/store/tables.ts";
 import { autoscalerRecord, collected, testTables } from "../sync/world.ts";
@@ -42,6 +45,75 @@ export const recordsContract = (engine: () => Engine): void => {
       expect(await deleteAutoscaler(tables, record("web"), 2)).toEqual({ kind: "stored" });
       expect(await getAutoscaler(tables, record("web"))).toBeUndefined();
       expect(await deleteAutoscaler(tables, record("web"), 2)).toEqual({ kind: "stored" });
+      expect(await deleteAutoscaler(tables, record("never-there"), 2)).toEqual({ kind: "stored" });
+    });
+
+    /** Tables that keep every conditional write, so that a copy of it can arrive late. */
+    const recording = () => {
+      const sent: PutItemCommand[] = [];
+      const send = (command: PutItemCommand) => {
+        if (command instanceof PutItemCommand) sent.push(command);
+        return engine().client.send(command);
+      };
+      const late = async (): Promise<void> => {
+        for (const { input } of sent) await expect(engine().client.send(new PutItemCommand(input))).rejects.toMatchObject(REFUSED);
+      };
+      return { tables: { ...tables, client: { send } as Tables["client"] }, late };
+    };
+    const REFUSED = { name: "ConditionalCheckFailedException" };
+    const reborn = (name: string, generation: number) => ({ ...record(name, generation), uid: autoscalerUid(`${name}-reborn`) });
+
+    it("go on counting generations after a deletion", async () => {
+      await putAutoscaler(tables, record("web"), undefined);
+      expect(await lastGeneration(tables, record("web"))).toBe(0);
+      await deleteAutoscaler(tables, record("web"), 1);
+      expect(await lastGeneration(tables, record("web"))).toBe(2);
+      expect(await putAutoscaler(tables, reborn("web", 2), undefined)).toEqual({ kind: "conflict" });
+      expect(await putAutoscaler(tables, reborn("web", 3), undefined)).toEqual({ kind: "stored" });
+      expect(await getAutoscaler(tables, record("web"))).toEqual(reborn("web", 3));
+    });
+
+    it("are not removed by a late copy of a deletion, once they were created again", async () => {
+      const own = recording();
+      await putAutoscaler(tables, record("web"), undefined);
+      await deleteAutoscaler(own.tables, record("web"), 1);
+      await putAutoscaler(tables, reborn("web", 3), undefined);
+      await own.late();
+      // Also where the count happens to be the same, as in a table that was restored.
+      await engine().client.send(
+        new PutItemCommand({ TableName: tables.stateTable, Item: { ...marshall(reborn("web", 1)), ...itemKey(autoscalerKey(record("web"))) } }),
+      );
+      await own.late();
+      expect(await getAutoscaler(tables, record("web"))).toEqual(reborn("web", 1));
+    });
+
+    it("are not overwritten by a late copy of an edit of the record before them", async () => {
+      const own = recording();
+      await putAutoscaler(tables, record("web"), undefined);
+      await putAutoscaler(own.tables, { ...record("web", 2), paused: { by: "ann", atMs: 1 } }, 1);
+      await deleteAutoscaler(tables, record("web"), 2);
+      await own.late();
+      await putAutoscaler(tables, reborn("web", 4), undefined);
+      await own.late();
+      expect(await getAutoscaler(tables, record("web"))).toEqual(reborn("web", 4));
+    });
+
+    it("are not brought back by a late copy of their creation", async () => {
+      const own = recording();
+      await putAutoscaler(own.tables, record("web"), undefined);
+      await deleteAutoscaler(tables, record("web"), 1);
+      await own.late();
+      expect(await getAutoscaler(tables, record("web"))).toBeUndefined();
+    });
+
+    it("leave a tombstone that is listed nowhere and lives for a day", async () => {
+      await putAutoscaler(tables, record("web"), undefined);
+      await deleteAutoscaler(tables, record("web"), 1);
+      expect(await collected(listAutoscalers(tables, cluster.name))).toEqual([]);
+      const { Item } = await engine().client.send(
+        new GetItemCommand({ TableName: tables.stateTable, Key: itemKey(autoscalerKey(record("web"))), ConsistentRead: true }),
+      );
+      expect(unmarshall(Item ?? {})).toMatchObject({ generation: 2, deletedUid: record("web").uid, deletedMs: 0, ttl: 86_400 });
     });
 
     it("know an edit whose answer was lost", async () => {
@@ -89,8 +161,23 @@ export const recordsContract = (engine: () => Engine): void => {
       const listed = await collected(listClusters(tables));
       expect(listed.filter((item) => item.kind === "read" && item.record.name === cluster.name)).toHaveLength(1);
       expect(listed.every((item) => item.kind === "read")).toBe(true);
-      expect(await deleteCluster(tables, cluster.name, 2)).toEqual({ kind: "stored" });
+      expect(await deleteCluster(tables, cluster, 2)).toEqual({ kind: "stored" });
       expect(await getCluster(tables, cluster.name)).toBeUndefined();
+      expect((await collected(listClusters(tables))).filter((item) => item.kind === "read" && item.record.name === cluster.name)).toEqual([]);
+    });
+
+    it("of a cluster that was added again are not touched by late edits of the one before", async () => {
+      const own = recording();
+      await putCluster(own.tables, { ...cluster, uid: "a" }, undefined);
+      await putCluster(own.tables, { ...cluster, uid: "a", version: 2 }, 1);
+      await deleteCluster(own.tables, { ...cluster, uid: "a" }, 2);
+      expect(await lastVersion(tables, cluster.name)).toBe(3);
+      await own.late();
+      const again = { ...cluster, uid: "b", version: 4 };
+      expect(await putCluster(tables, again, undefined)).toEqual({ kind: "stored" });
+      await own.late();
+      expect(await putCluster(tables, { ...cluster, uid: "a", version: 5 }, 4)).toEqual({ kind: "conflict" });
+      expect(await getCluster(tables, cluster.name)).toEqual(again);
     });
 
     it("of the fleet count their edits, so that a thaw cannot undo a later freeze", async () => {

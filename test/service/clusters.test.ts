@@ -156,7 +156,8 @@ describe("the history of edits", () => {
       ["pause", 2, "ada", true, true],
       ["replace", 3, "ada", true, true],
       ["remove", 4, "ada", true, false],
-      ["add", 1, "ada", false, true],
+      // The removal took version 5, and counting goes on after it.
+      ["add", 6, "ada", false, true],
     ]);
     await service.removeCluster("told");
     world.set(NOON);

@@ -7,7 +7,7 @@ import { getAutoscaler } from "../../lib/store/autoscalers.ts";
 import { getCluster } from "../../lib/store/clusters.ts";
 import { insertByPut } from "../../lib/store/history-put.ts";
 import { startMemory } from "../contracts/engines.ts";
-import { around, type TableClient } from "../contracts/faults.ts";
+import { around, isDeletion, type TableClient } from "../contracts/faults.ts";
 import { testTables } from "../sync/world.ts";
 import { hpa } from "./world/manifests.ts";
 
@@ -36,6 +36,16 @@ const scheduled = (client: TableClient, scheduler: fc.Scheduler, who: string): T
     await scheduler.schedule(Promise.resolve(), `${who}: ${command}`);
     return send();
   });
+
+/** Tables of a process that dies when it is about to delete a record: no later call of it arrives either. */
+const diesAtDeletion = (client: TableClient): TableClient => {
+  let died = false;
+  return around(client, async (_command, send, input) => {
+    died ||= isDeletion(input);
+    if (died) throw new Died();
+    return send();
+  });
+};
 
 const applied = (desk: Desk) => openService(desk).apply([SOURCE], { cluster: NAME, dryRun: false });
 
@@ -116,10 +126,7 @@ describe("a cluster that is removed while something is applied to it", () => {
 
   it("is removed by doing it again where somebody died at it", async () => {
     const { client, desk, plain } = await newDesks();
-    const stalled = around(client, async (command, send) => {
-      if (command === "DeleteItemCommand") throw new Died();
-      return send();
-    });
+    const stalled = diesAtDeletion(client);
     await expect(openService(desk(stalled, "grace")).removeCluster(NAME)).rejects.toThrow(Died);
     await openService(plain).removeCluster(NAME);
     expect(await getCluster(plain.tables, REF.cluster)).toBeUndefined();
@@ -127,10 +134,7 @@ describe("a cluster that is removed while something is applied to it", () => {
 
   it("says who is removing it", async () => {
     const { client, desk, plain } = await newDesks();
-    const stalled = around(client, async (command, send) => {
-      if (command === "DeleteItemCommand") throw new Died();
-      return send();
-    });
+    const stalled = diesAtDeletion(client);
     await expect(openService(desk(stalled, "grace")).removeCluster(NAME)).rejects.toThrow(Died);
     expect((await openService(plain).cluster(NAME)).removing).toEqual({ by: "grace", at: "1970-01-01T00:00:00.000Z" });
     await expect(applied(plain)).rejects.toMatchObject({

@@ -7,13 +7,15 @@ import { putRecordParams } from "../../lib/store/record-write.ts";
 const key = { pk: "fleet", sk: "cluster#eu-1" };
 
 describe("the requests of records that people edit", () => {
-  it("putRecordParams() stores a new record only where there is none", () => {
+  it("putRecordParams() stores a new record only where there is none, or over an older tombstone", () => {
     expect(
       putRecordParams("state", { key, record: { name: "eu-1", version: 1, paused: undefined }, expected: { counter: "version" }, token: "t" }),
     ).toEqual({
       TableName: "state",
       Item: { name: { S: "eu-1" }, version: { N: "1" }, pk: { S: "fleet" }, sk: { S: "cluster#eu-1" }, token: { S: "t" } },
-      ConditionExpression: "attribute_not_exists(pk)",
+      ConditionExpression: "attribute_not_exists(pk) OR (attribute_exists(deletedMs) AND #counter < :new)",
+      ExpressionAttributeNames: { "#counter": "version" },
+      ExpressionAttributeValues: { ":new": { N: "1" } },
     });
   });
 
@@ -21,10 +23,16 @@ describe("the requests of records that people edit", () => {
     expect(putRecordParams("state", { key, record: { version: 5 }, expected: { counter: "version", value: 4 }, token: "t" })).toEqual({
       TableName: "state",
       Item: { version: { N: "5" }, pk: { S: "fleet" }, sk: { S: "cluster#eu-1" }, token: { S: "t" } },
-      ConditionExpression: "#counter = :expected",
+      ConditionExpression: "#counter = :expected AND attribute_not_exists(uid) AND attribute_not_exists(deletedMs)",
       ExpressionAttributeNames: { "#counter": "version" },
       ExpressionAttributeValues: { ":expected": { N: "4" } },
     });
+    expect(putRecordParams("state", { key, record: { version: 5 }, expected: { counter: "version", value: 4, uid: "a" }, token: "t" })).toMatchObject(
+      {
+        ConditionExpression: "#counter = :expected AND uid = :uid AND attribute_not_exists(deletedMs)",
+        ExpressionAttributeValues: { ":expected": { N: "4" }, ":uid": { S: "a" } },
+      },
+    );
   });
 
   it("listAutoscalersParams() reads a cluster, or one namespace of it, strongly", () => {

@@ -199,7 +199,7 @@ describe("specs", () => {
     expect(await uidsSeen(other)).toBe(1);
     expect(await uidsSeen(warm)).toBe(1);
     // Created in the same way: a third worker gives it windows, which the first must not drop.
-    await putAutoscaler(world.tables, world.autoscaler("web"), undefined);
+    await putAutoscaler(world.tables, world.autoscaler("web", 3), undefined);
     expect(await uidsSeen(world.worker())).toBe(2);
     expect(await uidsSeen(warm)).toBe(2);
   });

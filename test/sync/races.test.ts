@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deleteCluster } from "../../lib/store/clusters.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
@@ -56,10 +57,16 @@ describe("messages", () => {
 
   it("of a partition that was removed are dropped", async () => {
     const world = await wanting();
-    const { deleteCluster } = await import("../../lib/store/clusters.ts");
-    await deleteCluster(world.tables, world.record.name, 1);
+    await deleteCluster(world.tables, world.record, 1);
     expect(await world.sync()).toMatchObject({ kind: "dropped", why: "removed" });
     expect(world.cluster.calls).toBe(0);
+  });
+
+  it("of a partition that was removed give the lease back, so that an edit need not wait for it", async () => {
+    const world = await wanting();
+    await deleteCluster(world.tables, world.record, 1);
+    await world.sync();
+    expect(await world.head()).toMatchObject({ leaseUntilMs: 0 });
   });
 });
 

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Desk } from "../../lib/service/desk.ts";
+import { openService } from "../../lib/service/open.ts";
+import { deleteAutoscaler } from "../../lib/store/autoscalers.ts";
+import { getCluster } from "../../lib/store/clusters.ts";
+import { insertByPut } from "../../lib/store/history-put.ts";
+import { type Engine, startMemory } from "../contracts/engines.ts";
+import type { PutFault } from "../sync/memory-cluster.ts";
+import { newWorld, PERIOD_MS, type World, workloadOf } from "../sync/world.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startMemory();
+});
+afterAll(() => engine.close());
+
+/** A desk whose waits move the clock of the world, with `meanwhile` done at each of them. */
+const deskOf = (world: World, meanwhile: () => Promise<unknown> = () => Promise.resolve()): Desk => {
+  const wait = async (ms: number): Promise<void> => {
+    world.nowMs += ms;
+    await meanwhile();
+  };
+  const tables = { ...world.tables, wait };
+  return { tables, insert: insertByPut(tables), clock: () => world.nowMs, by: "ada", newUid: () => "new" };
+};
+
+/** A cluster whose only autoscaler scaled 2 to 5, met a fault, and was then deleted. */
+const withOpenIntent = async (fault: PutFault): Promise<World> => {
+  const world = await newWorld(engine.client, engine.tables, { web: 2 });
+  workloadOf(world, "web").demand = 5;
+  world.cluster.faults.push(fault);
+  await world.sync();
+  expect((await world.head()).intents).toHaveLength(1);
+  await deleteAutoscaler(world.tables, world.autoscaler("web"), 1);
+  return world;
+};
+
+const removed = async (world: World, desk = deskOf(world)): Promise<void> => {
+  await openService(desk).removeCluster(world.record.name);
+  expect(await getCluster(world.tables, world.record.name)).toBeUndefined();
+};
+
+describe("a cluster with a scale whose answer was lost", () => {
+  it("is removed after a sync has settled the scale with its true outcome", async () => {
+    const world = await withOpenIntent("lost answer");
+    const desk = deskOf(world, async () => {
+      if (world.nowMs % PERIOD_MS < 2_000) await world.sync();
+    });
+    await removed(world, desk);
+    expect(await world.events()).toMatchObject([{ id: "uid-web:1", from: 2, to: 5, outcome: "applied" }]);
+  });
+
+  it("is removed after the deadline with the event of an unknown outcome, when no sync could settle it", async () => {
+    const world = await withOpenIntent("lost answer");
+    const begunMs = world.nowMs;
+    await removed(world);
+    expect(world.nowMs - begunMs).toBeGreaterThan(39_000);
+    const detail = "the cluster was removed before a sync could look at the workload";
+    expect(await world.events()).toMatchObject([{ id: "uid-web:1", from: 2, to: 5, outcome: "unknown", detail, settledMs: world.nowMs }]);
+    expect(await world.head()).toMatchObject({ intents: [], leaseUntilMs: 0 });
+  });
+
+  it("keeps its place when the event cannot be stored, and takes the mark off", async () => {
+    const world = await withOpenIntent("late");
+    const desk = deskOf(world);
+    const insert: Desk["insert"] = async (items) => {
+      if (items.some(({ sk }) => sk.includes("event#"))) throw new Error("history is read-only");
+      return desk.insert(items);
+    };
+    await expect(openService({ ...desk, insert }).removeCluster(world.record.name)).rejects.toThrow("history is read-only");
+    const left = await getCluster(world.tables, world.record.name);
+    expect(left).toMatchObject({ version: 3 });
+    expect(left?.removing).toBeUndefined();
+    expect(await world.head()).toMatchObject({ intents: [{ id: "uid-web:1" }], leaseUntilMs: 0 });
+  });
+});
