@@ -27,7 +27,15 @@ export interface ScalingRules {
   readonly policies: readonly ScalingPolicy[];
   /** Double made from the quantity as hpa.md 3.1 says; absent: the cluster's tolerance. */
   readonly tolerance?: number;
+  /** Absent: "Both", as hpa.md 3.8.4 has it. */
+  readonly countedChanges?: CountedChanges;
 }
+
+/**
+ * Which changes of the count inside its period a policy looks at. "Both": its own direction uses the limit up, and what the other one did is given back first. "SameDirection":
+ * the other direction changes nothing (proposals.md §3).
+ */
+export type CountedChanges = "Both" | "SameDirection";
 
 export interface ScalingPolicy {
   readonly type: "Pods" | "Percent";

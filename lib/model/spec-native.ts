@@ -1,5 +1,5 @@
 import type { Governed, TargetRef } from "./spec-governed.ts";
-import type { DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "./spec-hpa.ts";
+import type { CountedChanges, DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "./spec-hpa.ts";
 
 /** `tidemark.dev/v1 PodAutoscaler` with `rules: native`, defaulted (docs/pod-autoscaler.md). With `rules: hpa` or `watermark` the spec is that dialect's own. */
 export interface NativeSpec extends Governed {
@@ -52,6 +52,7 @@ export interface NativeRules {
   readonly stabilizationWindowSeconds: number;
   readonly selectPolicy: "Max" | "Min" | "Disabled";
   readonly policies: readonly NativePolicy[];
+  readonly countedChanges: CountedChanges;
   /** A wanted change of fewer pods is not made. */
   readonly stepMinimum: number;
   readonly replicaModulo: number;

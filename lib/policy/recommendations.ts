@@ -1,4 +1,5 @@
 import { newestRunAt, type RecommendationRun } from "../model/windows.ts";
+import { collapsed, condensed, LONGEST_CONTROLLER_WINDOW_MS } from "./long-windows.ts";
 
 /**
  * The controller keeps one slot per recommendation and uses one expired slot again at each sync, the last of the list that it finds (hpa.md 3.8). Which slots survive
@@ -34,8 +35,10 @@ export const recorded = (runs: Runs, replicas: number, nowMs: number, windowMs: 
   const newest = runs[at];
   if (newest?.replicas === replicas && newest.windowMs === windowMs && isNext(newest, nowMs)) return runs.with(at, { ...newest, lastMs: nowMs });
   const gapMs = newest === undefined ? 0 : nowMs - newest.lastMs;
-  const open = { replicas, firstMs: nowMs, lastMs: nowMs, windowMs };
-  return placed(settled(runs), gapMs > 0 ? { ...open, stepMs: gapMs } : open, nowMs - windowMs);
+  const single = { replicas, firstMs: nowMs, lastMs: nowMs, windowMs };
+  const open = gapMs > 0 ? { ...single, stepMs: gapMs } : single;
+  if (windowMs > LONGEST_CONTROLLER_WINDOW_MS) return condensed(runs, open, windowMs);
+  return placed(settled(runs), open, nowMs - windowMs);
 };
 
 const isNext = ({ lastMs, stepMs }: RecommendationRun, nowMs: number): boolean =>
@@ -47,6 +50,7 @@ export const settled = (runs: Runs): Runs => {
   const open = runs[at];
   if (open?.windowMs === undefined) return runs;
   const { replicas, firstMs, lastMs, stepMs, windowMs } = open;
+  if (windowMs > LONGEST_CONTROLLER_WINDOW_MS) return collapsed(runs);
   let list: Runs = runs.with(at, { replicas, firstMs, lastMs: firstMs });
   const repetitions = slotsOf({ firstMs, lastMs, ...(stepMs !== undefined && { stepMs }) }) - 1;
   // Once every slot was used again, more repetitions only turn the ring.

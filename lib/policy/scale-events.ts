@@ -1,4 +1,4 @@
-import type { Behavior, ScalingRules } from "../model/spec-hpa.ts";
+import type { Behavior, CountedChanges, ScalingRules } from "../model/spec-hpa.ts";
 import type { Memory, ScaleChange } from "../model/windows.ts";
 import { addI32 } from "./arithmetic.ts";
 
@@ -9,6 +9,14 @@ export const changedWithin = (events: readonly ScaleChange[], periodMs: number, 
 /** The same for the limits of the other direction: only what surely happened inside the period gives room there. */
 export const surelyChangedWithin = (events: readonly ScaleChange[], periodMs: number, nowMs: number): number =>
   events.reduce((sum, { change, atMs, earliestMs = atMs }) => (earliestMs > nowMs - periodMs ? addI32(sum, change) : sum), 0);
+
+export type Events = Pick<Memory, "scaleUps" | "scaleDowns">;
+
+/** The events that the policies of one direction look at. */
+export const countedEvents = (direction: "scaleUp" | "scaleDown", countedChanges: CountedChanges | undefined, events: Events): Events => {
+  if (countedChanges !== "SameDirection") return events;
+  return direction === "scaleUp" ? { scaleUps: events.scaleUps, scaleDowns: [] } : { scaleUps: [], scaleDowns: events.scaleDowns };
+};
 
 export interface Change {
   readonly from: number;
@@ -38,9 +46,35 @@ const stored = (
   if (eventId !== undefined && events.some((event) => event.eventId === eventId)) return events;
   const longestMs = Math.max(0, ...policies.map(({ periodSeconds }) => periodSeconds * 1000));
   const marked = events.map((event) => (event.atMs < atMs - longestMs && !event.outdated ? { ...event, outdated: true } : event));
-  const change = Math.abs(to - from);
+  // Beyond 32 bits it wraps, as the controller's own subtraction does.
+  const change = to > from ? addI32(to, -from) : addI32(from, -to);
   const fresh: ScaleChange = { change, atMs, ...(earliestMs !== undefined && { earliestMs }), ...(eventId !== undefined && { eventId }) };
   // The last outdated place is used again, though another direction's longer period may still count what stands there: the controller's own rule.
   const place = marked.findLastIndex(({ outdated }) => outdated === true);
-  return place < 0 ? [...marked, fresh] : marked.with(place, fresh);
+  return place < 0 ? bounded([...marked, fresh], longestMs) : marked.with(place, fresh);
 };
+
+/** As many as the shortest sync period fits into the longest period of a flap budget. */
+const EVENTS_MAX = 722;
+/** Flap budgets look at single scales, and no further back than this. */
+const SINGLE_MS = 3_600_000;
+/** Parts of a longer period, when there are more. */
+const PARTS = 240;
+
+/**
+ * Of too many events those of one part of the period become one. Its time is not exact, so that it counts longest where it limits, and shortest where it gives room (ScaleChange.earliestMs): by less
+ * than a part, which is six minutes of a day.
+ */
+const bounded = (events: readonly ScaleChange[], periodMs: number): readonly ScaleChange[] => {
+  if (events.length <= EVENTS_MAX) return events;
+  const inOrder = events.toSorted((one, other) => one.atMs - other.atMs);
+  const sinceMs = (inOrder.at(-1)?.atMs ?? 0) - SINGLE_MS;
+  const parts = Map.groupBy(inOrder, ({ atMs }, index) => (atMs > sinceMs ? `event ${index}` : Math.floor((atMs * PARTS) / periodMs)));
+  return [...parts.values()].map((part) => part.reduce(joined));
+};
+
+const joined = (older: ScaleChange, younger: ScaleChange): ScaleChange => ({
+  ...younger,
+  change: addI32(older.change, younger.change),
+  earliestMs: Math.min(...[older, younger].map((event) => event.earliestMs ?? event.atMs)),
+});

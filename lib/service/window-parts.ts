@@ -1,5 +1,6 @@
-import type { ScalingRules } from "../model/spec-hpa.ts";
+import type { CountedChanges, ScalingRules } from "../model/spec-hpa.ts";
 import type { Memory, RecommendationRun, ScaleChange, Status } from "../model/windows.ts";
+import { countedEvents, type Events } from "../policy/scale-events.ts";
 import { timeText } from "./time-text.ts";
 import type { Direction, ForbiddenView, RateView, StabilizationView, WindowsView } from "./window-views.ts";
 
@@ -46,12 +47,13 @@ const latestOf = (runs: readonly RecommendationRun[]): RecommendationRun | undef
 
 type Policy = Pick<RateView, "type" | "value" | "periodSeconds">;
 
-/** Changes of both directions count against the limit of either: what was taken away may be added again (hpa.md 3.8.4). */
-export const rate = (direction: Direction, policy: Policy, memory: Memory, nowMs: number): RateView => {
+/** The changes that count for the limit: those of the other direction give room, where they count at all (hpa.md 3.8.4, proposals.md §3). */
+export const rate = (direction: Direction, policy: Policy, counted: CountedChanges | undefined, memory: Events, nowMs: number): RateView => {
   const periodMs = policy.periodSeconds * 1000;
   const inside = (changes: readonly ScaleChange[]): readonly ScaleChange[] => changes.filter((change) => change.atMs > nowMs - periodMs);
-  const ups = inside(memory.scaleUps);
-  const downs = inside(memory.scaleDowns);
+  const { scaleUps, scaleDowns } = countedEvents(direction, counted, memory);
+  const ups = inside(scaleUps);
+  const downs = inside(scaleDowns);
   const view = (change: ScaleChange, sign: 1 | -1) => ({
     change: sign * change.change,
     at: timeText(change.atMs),
@@ -63,6 +65,7 @@ export const rate = (direction: Direction, policy: Policy, memory: Memory, nowMs
     type: policy.type,
     value: policy.value,
     periodSeconds: policy.periodSeconds,
+    ...(counted === "SameDirection" && { countedChanges: counted }),
     added: sum(ups),
     removed: sum(downs),
     events: [...ups.map((change) => view(change, 1)), ...downs.map((change) => view(change, -1))].toSorted((a, b) => a.at.localeCompare(b.at)),

@@ -53,6 +53,8 @@ export interface RateView {
   readonly type: NativePolicy["type"];
   readonly value: number;
   readonly periodSeconds: number;
+  /** Given where only the changes of the rate's own direction count. */
+  readonly countedChanges?: "SameDirection";
   /** Pods added and removed inside the period, by the scale events below. */
   readonly added: number;
   readonly removed: number;

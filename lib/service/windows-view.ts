@@ -63,7 +63,9 @@ const nativeView = (spec: NativeSpec, windows: Windows, { nowMs, count }: Moment
       stabilization({ direction, windowSeconds: spec[direction].stabilizationWindowSeconds }, runs, nowMs, count),
     ),
     rates: DIRECTIONS.flatMap((direction) =>
-      policiesOf(spec[direction]).map(({ valueMilli, ...policy }) => rate(direction, { ...policy, value: valueMilli / 1000 }, memory, nowMs)),
+      policiesOf(spec[direction]).map(({ valueMilli, ...policy }) =>
+        rate(direction, { ...policy, value: valueMilli / 1000 }, spec[direction].countedChanges, memory, nowMs),
+      ),
     ),
     forbidden: forbidden({ scaleUp, scaleDown }, status, nowMs),
     timers: nativeTimers(spec, status.conditions),
@@ -83,7 +85,9 @@ const hpaView = (spec: HpaSpec, { memory }: Windows, { settings, nowMs, count }:
   return {
     recommendations: rowsOf(runs),
     stabilization: windowsOf(spec, settings).map((window) => stabilization(window, runs, nowMs, spec.behavior ? count : undefined)),
-    rates: DIRECTIONS.flatMap((direction) => policiesOf(spec.behavior?.[direction]).map((policy) => rate(direction, policy, memory, nowMs))),
+    rates: DIRECTIONS.flatMap((direction) =>
+      policiesOf(spec.behavior?.[direction]).map((policy) => rate(direction, policy, spec.behavior?.[direction].countedChanges, memory, nowMs)),
+    ),
   };
 };
 

@@ -22,6 +22,18 @@ describe("windowLines()", () => {
     ]);
   });
 
+  it("shows of a rate that counts its own direction alone no other changes", () => {
+    const own = { ...rate, type: "Pods", countedChanges: "SameDirection" } as const;
+    const rates = [
+      { ...own, direction: "scaleUp" },
+      { ...own, direction: "scaleDown", added: 0, removed: 3 },
+    ] as const;
+    expect(windowLines({ ...NO_WINDOWS, rates }, NOW).filter((line) => line.includes("rate"))).toEqual([
+      "Scale up rate 1.5 pods in 60s: 2 added",
+      "Scale down rate 1.5 pods in 60s: 3 removed",
+    ]);
+  });
+
   it("shows a flap budget and a pause of the manifest with their ends", () => {
     const flap = { reversals: 2, periodSeconds: 600, made: 1 };
     const lines = (more: object) => windowLines({ ...NO_WINDOWS, flap: { ...flap, ...more } }, NOW);

@@ -8,8 +8,9 @@ const warningsOf = (constraints: unknown, spec: Readonly<Record<string, unknown>
 
 const pods = (value: number, periodSeconds = 60) => ({ type: "Pods", value, periodSeconds });
 const percent = (value: number, periodSeconds = 60) => ({ type: "Percent", value, periodSeconds });
-const DEFAULT_UP = { stabilizationWindowSeconds: 0, selectPolicy: "Max", policies: [pods(4), percent(100)] };
-const UNLIMITED_DOWN = { selectPolicy: "Min", policies: [] };
+const OWN = { countedChanges: "SameDirection" };
+const DEFAULT_UP = { ...OWN, stabilizationWindowSeconds: 0, selectPolicy: "Max", policies: [pods(4), percent(100)] };
+const UNLIMITED_DOWN = { ...OWN, selectPolicy: "Min", policies: [] };
 
 describe("constraints (proposals.md §3)", () => {
   it("are absent by default: the manifest is a plain HPA", () => {
@@ -25,7 +26,7 @@ describe("constraints (proposals.md §3)", () => {
   it("story 2: and down gradually", () =>
     expect(behaviorOf({ scaleUp: { percent: 900 }, scaleDown: { pods: 1, periodSeconds: 600 } })).toEqual({
       scaleUp: { ...DEFAULT_UP, policies: [pods(4), percent(900)] },
-      scaleDown: { selectPolicy: "Min", policies: [pods(1, 600)] },
+      scaleDown: { ...OWN, selectPolicy: "Min", policies: [pods(1, 600)] },
     }));
 
   it("story 3: up gradually", () => {
@@ -41,10 +42,11 @@ describe("constraints (proposals.md §3)", () => {
   });
 
   it("story 4: never down", () =>
-    expect(behaviorOf({ scaleDown: { percent: 0, pods: 0 } })?.scaleDown).toEqual({ selectPolicy: "Disabled", policies: [] }));
+    expect(behaviorOf({ scaleDown: { percent: 0, pods: 0 } })?.scaleDown).toEqual({ ...OWN, selectPolicy: "Disabled", policies: [] }));
 
   it("story 5: a delay", () =>
     expect(behaviorOf({ scaleDown: { pods: 5, delaySeconds: 600 } })?.scaleDown).toEqual({
+      ...OWN,
       stabilizationWindowSeconds: 600,
       selectPolicy: "Min",
       policies: [pods(5)],
@@ -62,8 +64,8 @@ describe("constraints (proposals.md §3)", () => {
     };
     const short = { scaleUp: { percent: 50, pods: 3, periodSeconds: 120, delaySeconds: 30 }, scaleDown: { pods: 2 }, delaySeconds: 90 };
     expect(behaviorOf(nested)).toEqual({
-      scaleUp: { stabilizationWindowSeconds: 30, selectPolicy: "Max", policies: [pods(3, 120), percent(50, 120)] },
-      scaleDown: { stabilizationWindowSeconds: 90, selectPolicy: "Min", policies: [pods(2)] },
+      scaleUp: { ...OWN, stabilizationWindowSeconds: 30, selectPolicy: "Max", policies: [pods(3, 120), percent(50, 120)] },
+      scaleDown: { ...OWN, stabilizationWindowSeconds: 90, selectPolicy: "Min", policies: [pods(2)] },
     });
     expect(behaviorOf(short)).toEqual(behaviorOf(nested));
   });
@@ -94,13 +96,13 @@ describe("constraints (proposals.md §3)", () => {
     ["pods 0, percent absent: no limit", { pods: 0 }, "Min", []],
     ["both given: the more careful", { pods: 2, percent: 30 }, "Min", [pods(2), percent(30)]],
     ["both absent: no limit", {}, "Min", []],
-  ])("down, %s", (_, scaleDown, selectPolicy, policies) => expect(behaviorOf({ scaleDown })?.scaleDown).toEqual({ selectPolicy, policies }));
+  ])("down, %s", (_, scaleDown, selectPolicy, policies) => expect(behaviorOf({ scaleDown })?.scaleDown).toEqual({ ...OWN, selectPolicy, policies }));
 
   it.each([
     ["pods", 0, 2 ** 31 - 1],
     ["percent", 0, 2 ** 31 - 1],
-    ["periodSeconds", 1, 1800],
-    ["delaySeconds", 0, 3600],
+    ["periodSeconds", 1, 86_400],
+    ["delaySeconds", 0, 86_400],
   ])("%s may be %d to %d", (name, least, most) => {
     const at = (value: number) => faultsOf(constrained({ scaleDown: { [name]: value } }));
     const path = `spec.constraints.scaleDown.${name}`;
@@ -148,7 +150,7 @@ describe("constraints (proposals.md §3)", () => {
     ["extensions/v1beta1", { scaleRef: target, maxReplicas: 10 }],
   ])("are read in %s", (apiVersion, spec) => {
     const document = manifest(apiVersion, { ...spec, constraints: { scaleDown: { pods: 1 } } });
-    expect(admitted(document).spec.behavior).toEqual({ scaleUp: DEFAULT_UP, scaleDown: { selectPolicy: "Min", policies: [pods(1)] } });
+    expect(admitted(document).spec.behavior).toEqual({ scaleUp: DEFAULT_UP, scaleDown: { ...OWN, selectPolicy: "Min", policies: [pods(1)] } });
   });
 
   it("take an object of the original design out of its rules, and say so", () => {

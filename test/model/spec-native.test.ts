@@ -6,6 +6,7 @@ const RULES: NativeSpec["scaleUp"] = {
   stabilizationWindowSeconds: 0,
   selectPolicy: "Max",
   policies: [],
+  countedChanges: "Both",
   stepMinimum: 1,
   replicaModulo: 1,
   forbiddenAfterEventSeconds: 0,

@@ -29,6 +29,13 @@ describe("changedWithin()", () => {
 });
 
 describe("withScaleEvent()", () => {
+  it("wraps a change beyond 32 bits as the controller does: 4294967295 pods are -1", () => {
+    const [least, most] = [-2_147_483_648, 2_147_483_647];
+    expect(withScaleEvent(memory(), behavior, { from: least, to: most, atMs: NOW_MS }).scaleUps).toEqual([{ change: -1, atMs: NOW_MS }]);
+    expect(withScaleEvent(memory(), behavior, { from: most, to: least, atMs: NOW_MS }).scaleDowns).toEqual([{ change: -1, atMs: NOW_MS }]);
+    expect(withScaleEvent(memory(), behavior, { from: 0, to: most, atMs: NOW_MS }).scaleUps).toEqual([{ change: most, atMs: NOW_MS }]);
+  });
+
   it("keeps nothing without behavior", () => {
     const before = memory();
     expect(withScaleEvent(before, undefined, { from: 1, to: 3, atMs: NOW_MS })).toBe(before);

@@ -123,6 +123,15 @@ describe("windowsView() rates", () => {
     ]);
   });
 
+  it("sums the changes of a rate's own direction alone where only those count", () => {
+    const memory = { ...EMPTY, scaleUps: [{ change: 3, atMs: ago(59) }], scaleDowns: [{ change: 1, atMs: ago(10) }] };
+    const rules = behavior(0);
+    const own = { ...rules, scaleUp: { ...rules.scaleUp, countedChanges: "SameDirection" } } as const;
+    expect(windowsView({ ...SPEC, behavior: own }, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates).toMatchObject([
+      { countedChanges: "SameDirection", added: 3, removed: 0, events: [{ change: 3 }] },
+    ]);
+  });
+
   it("lists no rates for a direction that is disabled, nor without behavior", () => {
     expect(windowsView(SPEC, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates).toEqual([]);
     expect(

@@ -43,16 +43,19 @@ const flapLine = ({ reversals, periodSeconds, made, until }: NonNullable<Windows
   return `Flap budget ${reversals} in ${ageText(periodSeconds * 1000)}: ${made} reversal${made === 1 ? "" : "s"} made, ${state}`;
 };
 
-const rateLines = (
-  { direction, type, value, periodSeconds, added, removed, events }: WindowsView["rates"][number],
-  nowMs: number,
-): readonly string[] => [
-  `${NAMES[direction]} rate ${amountText(direction, type, value)} in ${ageText(periodSeconds * 1000)}: ${added} added, ${removed} removed`,
+const rateLines = ({ direction, type, value, periodSeconds, events, ...counted }: WindowsView["rates"][number], nowMs: number): readonly string[] => [
+  `${NAMES[direction]} rate ${amountText(direction, type, value)} in ${ageText(periodSeconds * 1000)}: ${countedText(direction, counted)}`,
   ...events.map(
     ({ change, at, leaves }) =>
       `  ${change > 0 ? "+" : ""}${change} ${ageText(nowMs - Date.parse(at))} ago, leaves ${untilText(Date.parse(leaves), nowMs)}`,
   ),
 ];
+
+/** A rate that counts its own direction alone says nothing of the other. */
+const countedText = (direction: Direction, { added, removed, countedChanges }: Pick<RateView, "added" | "removed" | "countedChanges">): string => {
+  if (countedChanges === undefined) return `${added} added, ${removed} removed`;
+  return direction === "scaleUp" ? `${added} added` : `${removed} removed`;
+};
 
 const amountText = (direction: Direction, type: RateView["type"], value: number): string => {
   switch (type) {

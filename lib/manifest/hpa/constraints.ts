@@ -1,7 +1,6 @@
 import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
 import { invalid, type Problem, type Warning } from "../problem.ts";
 import { int32, objectOf, type ReadAs, type Reading } from "../shape.ts";
-import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "./validate-behavior.ts";
 
 const PATH = "spec.constraints";
 const RATE = { percent: int32, pods: int32, periodSeconds: int32 } as const;
@@ -51,7 +50,10 @@ export const readConstraints = (value: unknown, reading: Reading, replicas: Repl
   return { constraints, problems, warnings: [...upWarnings(up, replicas), ...downWarnings(down)] };
 };
 
-/** As today's API would say it: the larger count of the two rates is the limit, the faster one up and the more careful one down. */
+/**
+ * As today's API would say it: the larger count of the two rates is the limit, the faster one up and the more careful one down. Unlike there, a rate counts the changes of its own
+ * direction alone: what a spike added is not given back at once (proposals.md §3).
+ */
 export const behaviorOfConstraints = ({ scaleUp, scaleDown }: Constraints): Behavior => ({
   scaleUp: rulesOf(scaleUp, "Max"),
   scaleDown: rulesOf(scaleDown, "Min"),
@@ -64,6 +66,7 @@ const rulesOf = (constraint: Constraint, selectPolicy: "Max" | "Min"): ScalingRu
     ...(delaySeconds !== undefined && { stabilizationWindowSeconds: delaySeconds }),
     selectPolicy: percent === 0 && pods === 0 ? "Disabled" : selectPolicy,
     policies,
+    countedChanges: "SameDirection",
   };
 };
 
@@ -73,11 +76,14 @@ const policy = (type: ScalingPolicy["type"], value: number | undefined, periodSe
 
 type Given = Partial<Record<keyof Constraint, number>>;
 
+/** The document sets no bound; this one bounds what is stored (proposals.md §3). */
+export const MAX_CONSTRAINT_SECONDS = 86_400;
+
 const LIMITS: Readonly<Record<keyof Constraint, readonly [number, number]>> = {
   percent: [0, 2 ** 31 - 1],
   pods: [0, 2 ** 31 - 1],
-  periodSeconds: [1, MAX_PERIOD_SECONDS],
-  delaySeconds: [0, MAX_STABILIZATION_SECONDS],
+  periodSeconds: [1, MAX_CONSTRAINT_SECONDS],
+  delaySeconds: [0, MAX_CONSTRAINT_SECONDS],
 };
 
 /** The values given for one direction, each from the one or two places where it may stand. */

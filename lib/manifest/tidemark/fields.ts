@@ -7,7 +7,6 @@ import { WATERMARK_BLOCK } from "./watermark-block.ts";
 
 const HOUR = 3_600;
 const DAY = 86_400;
-const LONGEST_PERIOD = 1_800;
 const MOST_REVERSALS = 100;
 const LEAST_POLICY = 0.001;
 /** Policies and periods without limits would make windows without bounds. */
@@ -28,7 +27,7 @@ const POLICY = group(
       { required: true },
     ),
     value: amount("How much; whole for Pods, above 1 for Factor.", { required: true, least: LEAST_POLICY, most: MOST_POLICY }),
-    periodSeconds: integer("In how long.", { required: true, least: 1, most: LONGEST_PERIOD }),
+    periodSeconds: integer("In how long.", { required: true, least: 1, most: DAY }),
   },
   {
     demands: [
@@ -45,7 +44,7 @@ const rules = (way: "up" | "down", stabilizationWindowSeconds: number, policies:
       sustainSeconds: integer(`How long the metrics must ask for it without a break.`, { default: 0, least: 0, most: HOUR }),
       stabilizationWindowSeconds: integer(
         way === "up" ? "Never above the lowest count wanted in so long." : "Never below the highest count wanted in so long.",
-        { default: stabilizationWindowSeconds, least: 0, most: HOUR },
+        { default: stabilizationWindowSeconds, least: 0, most: DAY },
       ),
       selectPolicy: choice(
         "Max takes the policy that allows most, Min the one that allows least; Disabled forbids the direction.",
@@ -54,11 +53,11 @@ const rules = (way: "up" | "down", stabilizationWindowSeconds: number, policies:
           default: "Max",
         },
       ),
-      policies: list(
-        "How much the count may change per period; changes of the other direction inside the period are taken back first.",
-        POLICY,
-        {},
-        { default: policies },
+      policies: list("How much the count may change per period.", POLICY, {}, { default: policies }),
+      countedChanges: choice(
+        "Which changes the policies count. Both: what the other direction did inside the period is given back first, as behavior of autoscaling/v2 has it. SameDirection: it changes nothing.",
+        ["Both", "SameDirection"],
+        { default: "Both" },
       ),
       stepMinimum: integer("A wanted change of fewer pods is not made.", { default: 1, least: 1, most: MOST_REPLICAS }),
       replicaModulo: integer("Counts are multiples of this, rounded up; minReplicas and maxReplicas go before it.", {

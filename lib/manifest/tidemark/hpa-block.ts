@@ -1,3 +1,5 @@
+import { MAX_CONSTRAINT_SECONDS } from "../hpa/constraints.ts";
+import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "../hpa/validate-behavior.ts";
 import type { Json } from "../json.ts";
 import { listed, MUST, object, oneOf, quantity, SELECTOR, text, whole } from "./carried-fields.ts";
 import { absent, all, either, exactlyOne, given, says, values, when } from "./demands.ts";
@@ -61,20 +63,17 @@ const SOURCE = object(
   Object.entries(SOURCES).map(([type, { member }]) => memberDemand(type, member)),
 );
 
-const LONGEST_WINDOW = 3_600;
-const LONGEST_PERIOD = 1_800;
-
 const RULES = object(
   "How fast in this direction.",
   {
-    stabilizationWindowSeconds: whole("Recommendations of so long ago still hold the count.", { least: 0, most: LONGEST_WINDOW }),
+    stabilizationWindowSeconds: whole("Recommendations of so long ago still hold the count.", { least: 0, most: MAX_STABILIZATION_SECONDS }),
     selectPolicy: oneOf("Which policy counts.", ["Max", "Min", "Disabled"]),
     policies: listed(
       "Changes allowed per period.",
       object("One policy.", {
         type: oneOf("What value counts.", ["Pods", "Percent"], MUST),
         value: whole("How much.", { ...MUST, least: 1 }),
-        periodSeconds: whole("In how long.", { ...MUST, least: 1, most: LONGEST_PERIOD }),
+        periodSeconds: whole("In how long.", { ...MUST, least: 1, most: MAX_PERIOD_SECONDS }),
       }),
     ),
     tolerance: quantity("How far from the target nothing happens.", { least: 0 }),
@@ -85,9 +84,9 @@ const RULES = object(
 const RATE = {
   percent: whole("Percent of the count at the start of the period.", { least: 0 }),
   pods: whole("So many pods.", { least: 0 }),
-  periodSeconds: whole("In how long.", { least: 1, most: LONGEST_PERIOD }),
+  periodSeconds: whole("In how long.", { least: 1, most: MAX_CONSTRAINT_SECONDS }),
 };
-const DELAY = whole("Stabilization window.", { least: 0, most: LONGEST_WINDOW });
+const DELAY = whole("Stabilization window.", { least: 0, most: MAX_CONSTRAINT_SECONDS });
 const DIRECTION = object("How fast in this direction.", { ...RATE, rate: object("The same, nested.", RATE), delaySeconds: DELAY });
 
 /** With `rules: hpa`: what a spec of autoscaling/v2 says beside target and bounds. */

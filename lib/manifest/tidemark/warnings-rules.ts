@@ -39,11 +39,12 @@ const neverBinds = (policy: Policy, way: Way, spec: SpecRead): string | undefine
 
 /** Nothing else counts in a direction that is not taken; what has its default may not have been written. */
 const disabledWarnings = (rules: RulesRead, path: string): readonly Warning[] => {
-  const { sustainSeconds, forbiddenAfterEventSeconds, stepMinimum, replicaModulo } = rules;
+  const { sustainSeconds, forbiddenAfterEventSeconds, stepMinimum, replicaModulo, countedChanges } = rules;
   const written = Object.entries({ sustainSeconds, forbiddenAfterEventSeconds, stepMinimum: stepMinimum - 1, replicaModulo: replicaModulo - 1 });
   const names = [
     ...written.filter(([, value]) => value > 0).map(([name]) => name),
     ...rules.policies.flatMap((policy, index) => (isDefaultPolicy(policy) ? [] : `policies[${index}]`)),
+    ...(countedChanges === "Both" ? [] : ["countedChanges"]),
   ];
   return names.map((name) => ({ field: `${path}.${name}`, message: "the direction is disabled: this has no effect", fix: "remove it" }));
 };

@@ -29,6 +29,7 @@ export const COMPLETE: readonly Json[] = [
         { type: "Pods", value: 4, periodSeconds: 60 },
         { type: "Factor", value: 1.5, periodSeconds: 60 },
       ],
+      countedChanges: "SameDirection",
       stepMinimum: 2,
       replicaModulo: 2,
       forbiddenAfterEventSeconds: 60,

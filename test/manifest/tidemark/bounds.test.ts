@@ -52,14 +52,14 @@ const inDirection = (way: string): readonly Row[] => {
   const roomy = { minReplicas: 1, maxReplicas: MILLION };
   return [
     rule("sustainSeconds", 0, 3600),
-    rule("stabilizationWindowSeconds", 0, 3600),
+    rule("stabilizationWindowSeconds", 0, 86_400),
     rule("forbiddenAfterEventSeconds", 0, 86_400),
     { ...rule("stepMinimum", 1, MILLION - 1, roomy), relative: true },
     rule("replicaModulo", 1, MILLION),
     policy("value", 1, MILLION, "Pods", 1),
     policy("value", THOUSANDTH, MILLION, "Percent", THOUSANDTH),
     policy("value", 1 + THOUSANDTH, MILLION, "Factor", THOUSANDTH),
-    policy("periodSeconds", 1, 1800, "Pods", 1),
+    policy("periodSeconds", 1, 86_400, "Pods", 1),
   ];
 };
 

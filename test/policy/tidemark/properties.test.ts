@@ -22,6 +22,7 @@ const rules = fc.record(
     selectPolicy: fc.constantFrom("Max", "Min", "Disabled"),
     policies: fc.array(policy, { minLength: 1, maxLength: 3 }),
     stepMinimum: fc.integer({ min: 1, max: 3 }),
+    countedChanges: fc.constantFrom("Both", "SameDirection"),
     replicaModulo: fc.integer({ min: 1, max: 4 }),
   },
   { requiredKeys: ["policies"], ...PLAIN },

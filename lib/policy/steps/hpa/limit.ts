@@ -1,7 +1,6 @@
 import type { Behavior, HpaSpec, ScalingRules } from "../../../model/spec-hpa.ts";
-import type { Memory } from "../../../model/windows.ts";
 import { addI32, MAX_I32, MIN_I32, toI32 } from "../../arithmetic.ts";
-import { changedWithin, surelyChangedWithin } from "../../scale-events.ts";
+import { changedWithin, countedEvents, type Events, surelyChangedWithin } from "../../scale-events.ts";
 import { LIMIT_SENTENCES, type LimitReason, scalingLimited } from "./sentences.ts";
 import { type HpaStep, stepped, withCondition } from "./sync.ts";
 
@@ -54,11 +53,10 @@ export const limitRate = (current: number, count: number, bounds: Bounds, behavi
   return { count, reason: "DesiredWithinRange" };
 };
 
-export type Events = Pick<Memory, "scaleUps" | "scaleDowns">;
-
 /** The largest count that the policies allow; "Min" takes the slowest of them. Percentages round up, in doubles: 100 + 10 % is 111 (hpa.md 3.8.4). */
-export const upLimit = (current: number, { selectPolicy, policies }: ScalingRules, events: Events, nowMs: number): number => {
+export const upLimit = (current: number, { selectPolicy, policies, countedChanges }: ScalingRules, recorded: Events, nowMs: number): number => {
   if (selectPolicy === "Disabled") return current;
+  const events = countedEvents("scaleUp", countedChanges, recorded);
   const allowed = policies.map(({ type, value, periodSeconds }) => {
     const start = startForUp(current, periodSeconds * SECOND_MS, events, nowMs);
     return type === "Pods" ? addI32(start, value) : toI32(Math.ceil(start * (1 + value / 100)));
@@ -67,8 +65,9 @@ export const upLimit = (current: number, { selectPolicy, policies }: ScalingRule
 };
 
 /** The smallest count that the policies allow; "Min" takes the one that removes least. Percentages are cut off: 10 - 90 % is 0 (hpa.md 3.8.4). */
-export const downLimit = (current: number, { selectPolicy, policies }: ScalingRules, events: Events, nowMs: number): number => {
+export const downLimit = (current: number, { selectPolicy, policies, countedChanges }: ScalingRules, recorded: Events, nowMs: number): number => {
   if (selectPolicy === "Disabled") return current;
+  const events = countedEvents("scaleDown", countedChanges, recorded);
   const allowed = policies.map(({ type, value, periodSeconds }) => {
     const start = startForDown(current, periodSeconds * SECOND_MS, events, nowMs);
     return type === "Pods" ? addI32(start, -value) : toI32(start * (1 - value / 100));
@@ -77,7 +76,7 @@ export const downLimit = (current: number, { selectPolicy, policies }: ScalingRu
 };
 
 /**
- * The count at the beginning of the period, as far as events tell: what both directions changed since is taken back. Of the direction that is limited everything counts that may have
+ * The count at the beginning of the period, as far as the given events tell: what they changed since is taken back. Of the direction that is limited everything counts that may have
  * happened; of the other one, which gives room, only what surely did.
  */
 export const startForUp = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, nowMs: number): number =>

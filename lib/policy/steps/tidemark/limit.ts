@@ -1,5 +1,6 @@
 import type { NativePolicy, NativeRules } from "../../../model/spec-native.ts";
-import { type Events, startForDown, startForUp } from "../hpa/limit.ts";
+import { countedEvents, type Events } from "../../scale-events.ts";
+import { startForDown, startForUp } from "../hpa/limit.ts";
 import { type NativeStep, rulesOf, stepped } from "./sync.ts";
 
 /** How fast: what the policies of the direction allow within their periods, cut to the modulo towards the current count. */
@@ -12,8 +13,8 @@ export const limit: NativeStep = (sync) => {
     const message = `scaling ${up ? "up" : "down"} is disabled`;
     return stepped(sync, "limit", current, { reason: "DirectionDisabled", value: current, message });
   }
-  const { memory } = input.windows;
-  const fastest = up ? upLimit(current, rules, memory, input.nowMs) : downLimit(current, rules, memory, input.nowMs);
+  const events = countedEvents(up ? "scaleUp" : "scaleDown", rules.countedChanges, input.windows.memory);
+  const fastest = up ? upLimit(current, rules, events, input.nowMs) : downLimit(current, rules, events, input.nowMs);
   if (up ? count <= fastest : count >= fastest) return stepped(sync, "limit", count);
   const after = onModulo(fastest, current, rules.replicaModulo);
   const message = `the policies allow ${after} for now`;
