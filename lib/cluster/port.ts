@@ -48,6 +48,8 @@ export interface Observed {
   readonly observation: Observation;
   /** Other controllers that scale the same target: an HPA, a ScaledObject, a WatermarkPodAutoscaler in the cluster. Tidemark holds beside them. */
   readonly rivals: readonly Rival[];
+  /** Why there may be others that were not seen: "not seen" is not "none", so it holds. Absent where all were looked for, or looking is not allowed. */
+  readonly rivalsUnknown?: string;
 }
 
 export interface Rival {

@@ -52,6 +52,11 @@ export const rivalControllers = (rivals: readonly { readonly kind: string; reado
   message: `the workload is also scaled by ${rivals.map(({ kind, name }) => `${kind} "${name}"`).join(", ")}`,
 });
 
+export const rivalsUnknown = (words: string): Because => ({
+  reason: "RivalsUnknown",
+  message: `whether another controller scales the workload is not known: ${words}`,
+});
+
 export const targetShared = (others: readonly string[]): Because => ({
   reason: "TargetShared",
   message: `the workload is also the target of ${others.map((name) => `autoscaler "${name}"`).join(", ")}`,

@@ -10,6 +10,7 @@ import {
   intentUnreadable,
   recordUnreadable,
   rivalControllers,
+  rivalsUnknown,
   specInvalid,
   targetShared,
   windowsUnreadable,
@@ -86,9 +87,15 @@ const unseenReason = (loaded: Loaded, autoscaler: LoadedSpec): Because | undefin
   return page?.kind === "unreadable" ? windowsUnreadable(page.index, page.message) : undefined;
 };
 
-/** A dry run writes nothing, so it fights with no other controller and is not held because of one. */
-const rivalsOf = ({ spec }: ReadySpec, { rivals }: Observed): readonly Because[] =>
-  rivals.length > 0 && !spec.dryRun ? [rivalControllers(rivals)] : [];
+/**
+ * Fails to a hold: beside a rival, seen or not, two controllers would fight over the count. A dry run writes nothing, so it fights with no other controller and is not held
+ * because of one.
+ */
+const rivalsOf = ({ spec }: ReadySpec, { rivals, rivalsUnknown: unknown }: Observed): readonly Because[] => {
+  if (spec.dryRun) return [];
+  if (rivals.length > 0) return [rivalControllers(rivals)];
+  return unknown === undefined ? [] : [rivalsUnknown(unknown)];
+};
 
 /**
  * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause, an intent of its workload that is open or was settled just now, another autoscaler

@@ -456,6 +456,43 @@ describe("observe() looks for rivals", () => {
     expect(notices).toEqual(['Cannot look for a HorizontalPodAutoscaler on the same targets in cluster "eu-1": not for you']);
   });
 
+  describe("and is not answered", () => {
+    const FAILURE = { code: 500, reason: "InternalError" };
+    const HPAS = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers";
+    const unknownOf = async (name: string): Promise<string | undefined> => {
+      const one = watch("shop", name);
+      return seen(await client.observe([one], WHOLE), one).rivalsUnknown;
+    };
+
+    it("knows of none in a new client, which is not the same as that there is none", async () => {
+      forbid(HPAS, FAILURE);
+      expect(await unknownOf("web")).toBe("no HorizontalPodAutoscaler could be looked for: not for you");
+      server.overrides.length = 0;
+      expect(await unknownOf("web")).toBeUndefined();
+      forbid(HPAS, FAILURE);
+      expect(await unknownOf("web")).toBeUndefined();
+    });
+
+    it("knows nothing of a target that no answer was ever about", async () => {
+      expect(await unknownOf("web")).toBeUndefined();
+      forbid(HPAS, FAILURE);
+      expect([await unknownOf("web"), typeof (await unknownOf("api"))]).toEqual([undefined, "string"]);
+    });
+
+    it("takes a group whose versions cannot be read for one that may be installed, until it was read once", async () => {
+      forbid("/apis/keda.sh", FAILURE);
+      expect(await unknownOf("web")).toBe("no ScaledObject could be looked for: not for you");
+      server.overrides.length = 0;
+      expect(await unknownOf("web")).toBeUndefined();
+    });
+
+    it.each([403, 404])("goes on after %i, as documented: there is no right or nothing to look", async (code) => {
+      forbid(HPAS, { code, reason: "No" });
+      forbid("/apis/keda.sh", { code, reason: "No" });
+      expect(await unknownOf("web")).toBeUndefined();
+    });
+  });
+
   it("remembers rivals over a passing failure", async () => {
     server.collections.set("/apis/autoscaling/v2/horizontalpodautoscalers", [hpa("web")]);
     expect(await rivalsOf()).toEqual(["HorizontalPodAutoscaler web"]);

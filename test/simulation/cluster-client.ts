@@ -2,7 +2,7 @@ import type { ClusterClient, Observed, Watched } from "../../lib/cluster/port.ts
 import type { Answer, ApiFailure, RecommenderReply } from "../../lib/model/observation.ts";
 import type { TargetRef } from "../../lib/model/spec-governed.ts";
 import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
-import { observeNow, recommendationOf } from "./observe.ts";
+import { type Failing, observeNow, recommendationOf } from "./observe.ts";
 import type { Network, Process } from "./process.ts";
 
 const SILENT: ApiFailure = { code: 0, reason: "Timeout", message: "no answer in time" };
@@ -16,8 +16,8 @@ export const clusterClient = (
   now: {
     readonly nowMs: () => number;
     readonly effect: (effect: Effect) => void;
-    /** Workloads whose metrics fail in the next observation. */
-    readonly failing: () => ReadonlySet<string>;
+    /** What fails in the next observation. */
+    readonly failing: () => Failing;
   },
 ): ClusterClient => ({
   observe: async (watched, { budgetMs }) => ({

@@ -14,7 +14,7 @@ export interface Invocation {
   epoch: number | undefined;
   /** When that was, as the world counts (watch/stops.ts). */
   claimedAt: number;
-  /** Workloads where its observation saw another controller, by name of the target. */
+  /** Workloads where its observation saw another controller, or could not look for one, by name of the target. */
   readonly rivals: Set<string>;
   /** Uid of what it watches, by namespace and name. */
   readonly uids: Map<string, string>;

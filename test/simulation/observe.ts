@@ -4,12 +4,12 @@ import type { Answer, ApiFailure, ExternalMetricValue, MetricAnswers, Pod, PodMe
 import { queryKey, questions } from "../../lib/model/query.ts";
 import { LOAD_PER_POD, type SimulatedCluster, type Workload } from "./cluster.ts";
 
-/** What an observation finds, all of it at one instant. `failing` says which workloads give no metrics this time. */
+/** What an observation finds, all of it at one instant. */
 export const observeNow = (
   cluster: SimulatedCluster,
   watched: readonly Watched[],
   nowMs: number,
-  failing: ReadonlySet<string>,
+  { metrics: failing, rivals }: Failing,
 ): ReadonlyMap<Watched["uid"], Observed> => {
   const lists = new Map<string, Lists>();
   const listsOf = (namespace: string): Lists => {
@@ -17,8 +17,16 @@ export const observeNow = (
     lists.set(namespace, known);
     return known;
   };
-  return new Map(watched.map((one) => [one.uid, observedOf(cluster, one, { nowMs, failing, listsOf })]));
+  return new Map(watched.map((one) => [one.uid, observedOf(cluster, one, { nowMs, failing, rivalsFail: rivals, listsOf })]));
 };
+
+/** What an observation does not get. */
+export interface Failing {
+  /** Workloads that give no metrics. */
+  readonly metrics: ReadonlySet<string>;
+  /** Other controllers cannot be looked for, and this client never could. */
+  readonly rivals: boolean;
+}
 
 interface Lists {
   readonly pods: LabelIndex<Pod>;
@@ -28,6 +36,7 @@ interface Lists {
 interface Now {
   readonly nowMs: number;
   readonly failing: ReadonlySet<string>;
+  readonly rivalsFail: boolean;
   readonly listsOf: (namespace: string) => Lists;
 }
 
@@ -47,6 +56,7 @@ const observedOf = (cluster: SimulatedCluster, { namespace, spec }: Watched, now
     ...(asked.podMetrics && { resource: answered(now.listsOf(namespace).metrics) }),
   };
   const observation = { scale, pods: asked.pods ? now.listsOf(namespace).pods : NO_PODS, answers, others: [] };
+  if (now.rivalsFail) return { observation, rivals: [], rivalsUnknown: "the list failed" };
   return { observation, rivals: workload?.rival ? [{ kind: "ScaledObject", name: "another" }] : [] };
 };
 

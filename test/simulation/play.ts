@@ -9,6 +9,7 @@ import { environments } from "./environments.ts";
 import type { Invocation } from "./invocation.ts";
 import { LONGEST_WINDOW_SECONDS } from "./manifests/bounds.ts";
 import { planMinutes } from "./minutes.ts";
+import type { Failing } from "./observe.ts";
 import { newPerson, type Person } from "./people.ts";
 import { newPlatform, type Platform, type Played } from "./platform.ts";
 import type { Process } from "./process.ts";
@@ -142,7 +143,10 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
   const observe: ClusterClient["observe"] = async (watched, limits) => {
     for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
     const seen = await client.observe(watched, limits);
-    for (const { uid, spec } of watched) if (seen.observations.get(uid)?.rivals.length) by.rivals.add(spec.target.name);
+    for (const { uid, spec } of watched) {
+      const { rivals = [], rivalsUnknown } = seen.observations.get(uid) ?? {};
+      if (rivals.length > 0 || rivalsUnknown !== undefined) by.rivals.add(spec.target.name);
+    }
     return seen;
   };
   const putScale: ClusterClient["putScale"] = (write, timeoutMs) => {
@@ -161,8 +165,13 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
   return { ...wrapped, rules: watchedRules(wrapped.rules, by, ledger, nowMs) };
 };
 
-const failingNow = ({ timetable, random, temper, rate }: Stage): ReadonlySet<string> =>
-  rate() === 0 ? new Set() : new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate)).map(({ name }) => name));
+const failingNow = ({ timetable, random, temper, rate }: Stage): Failing =>
+  rate() === 0
+    ? { metrics: new Set(), rivals: false }
+    : {
+        metrics: new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate)).map(({ name }) => name)),
+        rivals: random.chance(temper.metricRate),
+      };
 
 const happen = ({ timetable, clusters, story }: Stage, owner: Person, happening: Happening): void => {
   const autoscaler = timetable.autoscalers[happening.workload];

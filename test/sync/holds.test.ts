@@ -75,6 +75,23 @@ describe("one autoscaler holds, and the others do not,", () => {
     });
   });
 
+  it("while it is not known whether its workload has a rival", async () => {
+    const world = await world2();
+    world.cluster.rivalsUnknown = "no HorizontalPodAutoscaler could be looked for: Timeout";
+    await world.sync();
+    expect(replicas(world)).toEqual([2, 2]);
+    expect(await told(world, "web")).toMatchObject({
+      because: {
+        reason: "RivalsUnknown",
+        message: "whether another controller scales the workload is not known: no HorizontalPodAutoscaler could be looked for: Timeout",
+      },
+      withoutHold: { to: 5 },
+    });
+    delete world.cluster.rivalsUnknown;
+    await next(world);
+    expect(replicas(world)).toEqual([5, 5]);
+  });
+
   it("while an open intent of it cannot be read, which is kept as it is", async () => {
     const world = await world2();
     const head = await (async () => {

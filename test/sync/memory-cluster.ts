@@ -26,6 +26,8 @@ export interface MemoryCluster {
   broken: boolean;
   calls: number;
   readonly rivals: Map<string, { kind: string; name: string }[]>;
+  /** Why rivals could not be looked for. */
+  rivalsUnknown?: string;
   readonly client: ClusterClient;
 }
 
@@ -85,6 +87,7 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
             {
               observation: { scale: reading(spec.target.name), pods: NONE, answers: { custom: new Map(), external: new Map() }, others: [] },
               rivals: world.rivals.get(spec.target.name) ?? [],
+              ...(world.rivalsUnknown !== undefined && { rivalsUnknown: world.rivalsUnknown }),
             },
           ]),
         );

@@ -1,15 +1,23 @@
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "../limits.ts";
 import type { Rival } from "../port.ts";
 
-/** What a warm client knows from earlier observations: only how to ask, never an answer that a decision rests on. */
+/** The rivals that one LIST showed, of the targets that were looked for in it. */
+export interface LookedFor {
+  readonly targets: ReadonlySet<string>;
+  readonly found: ReadonlyMap<string, readonly Rival[]>;
+}
+
+/** What a warm client knows from earlier observations: how to ask, and the rivals seen last. */
 export interface Memory {
   /** Objects that a LIST of this path held when last looked at. */
   readonly listedBefore: (path: string) => number | undefined;
   readonly remember: (path: string, objects: number) => void;
   readonly listIsForbidden: (path: string) => boolean;
   readonly forbid: (path: string) => void;
-  /** Rivals that a LIST of this path showed last; better than none when it fails. */
-  readonly rivals: Map<string, ReadonlyMap<string, readonly Rival[]>>;
+  /** By path, the LIST of rivals that was answered last. It stands in for one that fails; where there is none, nothing is known. */
+  readonly rivals: Map<string, LookedFor>;
+  /** By API group, the version that was served last, "" where the group was not installed. */
+  readonly rivalVersions: Map<string, string>;
   /** Tells something once in the life of the client. */
   readonly once: (message: string) => void;
 }
@@ -31,6 +39,7 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
       forbidden.set(path, clock() + ABSENCE_TTL_MS);
     },
     rivals: new Map(),
+    rivalVersions: new Map(),
     once: (message) => {
       if (told.has(message)) return;
       told.add(message);

@@ -10,7 +10,7 @@ import { askCustom, askExternal, type CustomAnswer, type ExternalAnswer } from "
 import { observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
 import { type ByNamespace, observePodMetrics, observePods } from "./pods.ts";
-import { observeRivals, rivalKey } from "./rivals.ts";
+import { observeRivals } from "./rivals.ts";
 import { type Observing, observeScales, targetKey } from "./workloads.ts";
 
 /**
@@ -20,7 +20,7 @@ import { type Observing, observeScales, targetKey } from "./workloads.ts";
 export const observe = async (line: Line, memory: Memory, watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster> => {
   const budget = callBudget({ budgetMs: limits.budgetMs, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed: line.elapsed });
   const observing: Observing = { line, budget, limits, memory };
-  const [scales, rivals, monitorOf] = await Promise.all([
+  const [scales, rivalsOf, monitorOf] = await Promise.all([
     observeScales(observing, watched),
     observeRivals(observing, watched),
     observeMonitors(observing, watched),
@@ -47,7 +47,7 @@ export const observe = async (line: Line, memory: Memory, watched: readonly Watc
     const view = views.get(namespace) ?? EMPTY_VIEW;
     observations.set(uid, {
       observation: { scale, ...view, ...(monitor && { monitor }) },
-      rivals: rivals.get(rivalKey(namespace, spec.target)) ?? [],
+      ...rivalsOf(namespace, spec.target),
     });
   }
   return { observations, ...budget.spent() };

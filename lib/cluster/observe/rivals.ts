@@ -1,15 +1,14 @@
 import type { Namespace } from "../../model/ids.ts";
-import { groupOf, type KindPath } from "../discovery.ts";
+import type { ApiFailure } from "../../model/observation.ts";
+import { type Found, groupOf, type KindPath } from "../discovery.ts";
 import { list } from "../list.ts";
 import { listPath } from "../paths.ts";
-import type { Rival, Watched } from "../port.ts";
+import type { Observed, Rival, Watched } from "../port.ts";
 import { asList, asObject, asText } from "../read/json.ts";
 import type { JsonObject } from "../transport/transport.ts";
+import type { LookedFor } from "./memory.ts";
 import { type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
-
-/** Rivals by `rivalKey` of the target that they scale. */
-export type Rivals = ReadonlyMap<string, readonly Rival[]>;
 
 /** A target whatever version names it. */
 export const rivalKey = (namespace: string, target: { readonly apiVersion: string; readonly kind: string; readonly name: string }): string =>
@@ -56,68 +55,84 @@ const RIVAL_KINDS: readonly RivalKind[] = [
   },
 ];
 
-/** Other controllers in the cluster that scale a watched target. */
-export const observeRivals = async (observing: Observing, watched: readonly Watched[]): Promise<Rivals> => {
-  if (watched.length === 0) return NONE;
-  const wanted = new Set(watched.map(({ namespace, spec }) => rivalKey(namespace, spec.target)));
+/** What is known of the other controllers of a target: those that were seen, and why there may be others. */
+export type LookForRivals = (namespace: Namespace, target: Watched["spec"]["target"]) => Pick<Observed, "rivals" | "rivalsUnknown">;
+
+/** Looks for other controllers in the cluster that scale a watched target. A LIST that fails is no empty list: where no earlier one showed the target, its rivals are not known. */
+export const observeRivals = async (observing: Observing, watched: readonly Watched[]): Promise<LookForRivals> => {
+  const targets = new Set(watched.map(({ namespace, spec }) => rivalKey(namespace, spec.target)));
+  if (watched.length === 0) return () => ({ rivals: [] });
   const scopes = scopesFor(new Set(watched.map(({ namespace }) => namespace)), observing.limits);
-  const parts = await Promise.all(RIVAL_KINDS.map((rival) => rivalsOfKind(observing, rival, { wanted, scopes })));
-  const rivals = new Map<string, Rival[]>();
-  for (const [key, found] of parts.flatMap((part) => part.flatMap((map) => [...map]))) rivals.set(key, [...(rivals.get(key) ?? []), ...found]);
-  return rivals;
+  const looks = (await Promise.all(RIVAL_KINDS.map((rival) => lookForKind(observing, rival, { targets, scopes })))).flat();
+  const byNamespace = Map.groupBy(looks, ({ scope }) => scope.namespace);
+  return (namespace, target) => {
+    const key = rivalKey(namespace, target);
+    const inScope = [...(byNamespace.get(undefined) ?? []), ...(byNamespace.get(namespace) ?? [])];
+    const unknown = inScope.find(({ problem, targets: known }) => problem !== undefined && !known.has(key))?.problem;
+    return { rivals: inScope.flatMap(({ found }) => found.get(key) ?? []), ...(unknown !== undefined && { rivalsUnknown: unknown }) };
+  };
 };
 
-const rivalsOfKind = async (
-  observing: Observing,
-  rival: RivalKind,
-  { wanted, scopes }: { readonly wanted: ReadonlySet<string>; readonly scopes: readonly Scope[] },
-): Promise<readonly Rivals[]> => {
-  const version = rival.version ?? (await servedVersion(observing, rival));
-  if (version === undefined) return [];
-  const kind: KindPath = { base: `/apis/${rival.group}/${version}`, plural: rival.plural, resource: `${rival.plural}.${rival.group}` };
-  return Promise.all(
-    scopes.map((scope) => listRivals(observing, rival, { kind, wanted, ...(scope.namespace !== undefined && { namespace: scope.namespace }) })),
-  );
+/** What one LIST told, or the last one that was answered. */
+interface Look extends LookedFor {
+  readonly scope: Scope;
+  /** Why it was not answered this time: only the targets of an earlier answer are known. */
+  readonly problem?: string;
+}
+
+interface Place {
+  readonly targets: ReadonlySet<string>;
+  readonly scopes: readonly Scope[];
+}
+
+const NOWHERE: LookedFor = { targets: new Set(), found: new Map() };
+
+const lookForKind = async (observing: Observing, rival: RivalKind, { targets, scopes }: Place): Promise<readonly Look[]> => {
+  const version = await versionOf(observing, rival);
+  if (version.kind === "failed") return scopes.map((scope) => ({ ...NOWHERE, scope, problem: problemOf(rival, version.failure) }));
+  if (version.value === "") return [];
+  const kind: KindPath = { base: `/apis/${rival.group}/${version.value}`, plural: rival.plural, resource: `${rival.plural}.${rival.group}` };
+  return Promise.all(scopes.map((scope) => lookInScope(observing, rival, { kind, targets, scope })));
 };
 
-/** Undefined when the group is not installed, or nobody could say. */
-const servedVersion = async ({ line, budget }: Observing, rival: RivalKind): Promise<string | undefined> => {
-  const versions = await line.discovery.groupVersions(rival.group, budget);
-  return versions.kind === "found" ? versions.value[0] : undefined;
+/** The version to ask for, "" where the group is not installed. What was found last counts while discovery fails; forbidden, it counts as not installed. */
+const versionOf = async ({ line, budget, memory }: Observing, { group, version }: RivalKind): Promise<Found<string>> => {
+  if (version !== undefined) return { kind: "found", value: version };
+  const versions = await line.discovery.groupVersions(group, budget);
+  if (versions.kind === "found") memory.rivalVersions.set(group, versions.value[0] ?? "");
+  const known = memory.rivalVersions.get(group);
+  if (known !== undefined) return { kind: "found", value: known };
+  return versions.kind === "failed" && isRefusal(versions.failure) ? { kind: "found", value: "" } : (versions as Found<never>);
 };
 
-const listRivals = async (
+const isRefusal = ({ code }: ApiFailure): boolean => code === 403 || code === 404;
+
+const problemOf = ({ kind }: RivalKind, { message }: ApiFailure): string => `no ${kind} could be looked for: ${message}`;
+
+const lookInScope = async (
   { line, budget, memory }: Observing,
   rival: RivalKind,
-  place: { readonly kind: KindPath; readonly wanted: ReadonlySet<string>; readonly namespace?: Namespace },
-): Promise<Rivals> => {
-  const { kind, wanted, namespace } = place;
-  const path = listPath(kind, namespace);
-  if (memory.listIsForbidden(path)) return NONE;
-  const listed = await list(
-    line.transport,
-    {
-      path,
-      resource: kind.resource,
-      read: (raw) => {
-        const metadata = asObject(raw["metadata"]);
-        const key = rivalKey(asText(metadata["namespace"]), rival.target(asObject(raw["spec"])));
-        return wanted.has(key) && !rival.idle?.(raw) ? { key, rival: { kind: rival.kind, name: asText(metadata["name"]) } } : undefined;
-      },
-    },
-    budget,
-  );
+  { kind, targets, scope }: { readonly kind: KindPath; readonly targets: ReadonlySet<string>; readonly scope: Scope },
+): Promise<Look> => {
+  const path = listPath(kind, scope.namespace);
+  if (memory.listIsForbidden(path)) return { ...NOWHERE, scope };
+  const listed = await list(line.transport, { path, resource: kind.resource, read: (raw) => rivalIn(raw, rival, targets) }, budget);
   if (listed.kind === "listed") {
     const found = new Map([...Map.groupBy(listed.items, ({ key }) => key)].map(([key, items]) => [key, items.map((item) => item.rival)]));
-    memory.rivals.set(path, found);
-    return found;
+    memory.rivals.set(path, { targets, found });
+    return { targets, found, scope };
   }
-  // Not allowed to look, or no such API: nothing is known and nothing is held back, but it is said. A passing failure: what was seen last still counts.
-  if (listed.failure.code !== 403 && listed.failure.code !== 404) return memory.rivals.get(path) ?? NONE;
+  // A passing failure: what was seen last still counts, and a target that no answer was ever about holds.
+  if (!isRefusal(listed.failure)) return { ...(memory.rivals.get(path) ?? NOWHERE), scope, problem: problemOf(rival, listed.failure) };
+  // Not allowed to look, or no such API: nothing is known and nothing is held back, but it is said. Holding would stop every cluster that grants no right to look.
   memory.forbid(path);
   if (listed.failure.code === 403)
     memory.once(`Cannot look for a ${rival.kind} on the same targets in cluster "${line.cluster}": ${listed.failure.message}`);
-  return NONE;
+  return { ...NOWHERE, scope };
 };
 
-const NONE: Rivals = new Map();
+const rivalIn = (raw: JsonObject, rival: RivalKind, targets: ReadonlySet<string>): { readonly key: string; readonly rival: Rival } | undefined => {
+  const metadata = asObject(raw["metadata"]);
+  const key = rivalKey(asText(metadata["namespace"]), rival.target(asObject(raw["spec"])));
+  return targets.has(key) && !rival.idle?.(raw) ? { key, rival: { kind: rival.kind, name: asText(metadata["name"]) } } : undefined;
+};

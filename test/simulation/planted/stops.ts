@@ -24,13 +24,29 @@ const unreadFleet: PlantedBug = {
 const unseenRivals: PlantedBug = {
   leftOut: "a look at who else scales the workload",
   seed: 2,
-  caughtBy: ["nothing is sent where another controller was seen"],
+  caughtBy: ["nothing is sent where another controller was seen or may be"],
   ports: (ports) =>
     withClient(ports, (inner) => ({
       ...inner,
       observe: async (watched, limits) => {
         const seen = await inner.observe(watched, limits);
         return { ...seen, observations: new Map([...seen.observations].map(([uid, observed]) => [uid, { ...observed, rivals: [] }])) };
+      },
+    })),
+};
+
+/** A list of other controllers that fails is taken for an empty one. */
+const unknownRivals: PlantedBug = {
+  leftOut: "a hold where other controllers could not be looked for",
+  seed: 2,
+  caughtBy: ["nothing is sent where another controller was seen or may be"],
+  ports: (ports) =>
+    withClient(ports, (inner) => ({
+      ...inner,
+      observe: async (watched, limits) => {
+        const seen = await inner.observe(watched, limits);
+        const known = [...seen.observations].map(([uid, { rivalsUnknown: _unknown, ...observed }]) => [uid, observed] as const);
+        return { ...seen, observations: new Map(known) };
       },
     })),
 };
@@ -78,4 +94,4 @@ const forgottenWhileFrozen: PlantedBug = {
   ports: (ports) => whileFrozen(ports, ({ windows }, decision) => ({ ...decision, windows })),
 };
 
-export const STOP_BUGS: readonly PlantedBug[] = [unreadFleet, unseenRivals, countedThoughFrozen, forgottenWhileFrozen];
+export const STOP_BUGS: readonly PlantedBug[] = [unreadFleet, unseenRivals, unknownRivals, countedThoughFrozen, forgottenWhileFrozen];

@@ -13,7 +13,7 @@ export type Invariant =
   | "forbidden windows are never cut short"
   | "a breach must last, though workers die"
   | "nothing is sent that was claimed after a freeze or a pause"
-  | "nothing is sent where another controller was seen"
+  | "nothing is sent where another controller was seen or may be"
   | "every intent ends in exactly one event"
   | "every PUT that took effect has an event, applied or unknown"
   | "windows count only scales that may have been made"

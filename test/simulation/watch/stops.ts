@@ -55,5 +55,5 @@ export const watchSent = (
   const words = `${by.name} sends a PUT of "${name}" to ${write.replicas}`;
   const stop = ledger.stops.stopping(by.message.cluster, name, by.claimedAt, nowMs);
   if (stop) ledger.violate("nothing is sent that was claimed after a freeze or a pause", `${words}, and "${stop}" was stopped before its claim`);
-  if (by.rivals.has(name)) ledger.violate("nothing is sent where another controller was seen", words);
+  if (by.rivals.has(name)) ledger.violate("nothing is sent where another controller was seen or may be", words);
 };
