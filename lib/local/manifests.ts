@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { admitOrThrow } from "../manifest/admit.ts";
+import { newBudget } from "../manifest/budget.ts";
 import { readManifests } from "../manifest/documents.ts";
 import { TidemarkError } from "../model/errors.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
@@ -39,8 +40,9 @@ const textOf = (file: string): string => {
 /** The workloads that the manifests scale, each once. Throws as applying them would. */
 export const deploymentsOf = (files: readonly ManifestFile[]): readonly Deployment[] => {
   const found = new Map<string, Deployment>();
+  const budget = newBudget();
   for (const { file, text } of files) {
-    for (const given of readManifests(text, file)) {
+    for (const given of readManifests(text, file, { budget })) {
       const { metadata, spec } = admitOrThrow(given);
       const percent = cpuPercentOf(spec);
       const trace = traceOf(metadata.annotations, given.where);

@@ -6,7 +6,7 @@ import type { Form, FormOutcome } from "./form.ts";
 import { FORMS } from "./forms.ts";
 import type { Json } from "./json.ts";
 import { type Metadata, storedMetadata } from "./metadata.ts";
-import { type Problem, required, type Warning, wrongType } from "./problem.ts";
+import { type Problem, required, toldProblems, type Warning, wrongType } from "./problem.ts";
 import { isObject, newReading } from "./shape.ts";
 
 export type Admission = Admitted | Refused;
@@ -80,7 +80,7 @@ const refusalOf = ({ document, where, lineOf }: Given, problems: readonly Proble
   return {
     where,
     ...(typeof name === "string" && name !== "" && { name }),
-    problems: problems.map((problem) => {
+    problems: toldProblems(problems).told.map((problem) => {
       const line = lineOf?.(problem.source ?? problem.field);
       return line === undefined ? problem : { ...problem, line };
     }),

@@ -70,6 +70,16 @@ export const clauseOf = (problem: Problem): string => {
   return detail.startsWith("must") || detail.startsWith("may") ? `${place} ${detail}` : `${place}: ${detail}`;
 };
 
+/** More lines than this about one manifest help nobody. */
+export const MAX_TOLD = 50;
+
+/** The problems to tell a person: of a field that is missing nothing more is said, and what comes above the limit is counted. */
+export const toldProblems = <Some extends Problem>(problems: readonly Some[]): { readonly told: readonly Some[]; readonly more: number } => {
+  const missing = new Set(problems.filter(({ type }) => type === "FieldValueRequired").map(({ field }) => field));
+  const worthTelling = problems.filter(({ type, field }) => type === "FieldValueRequired" || !missing.has(field));
+  return { told: worthTelling.slice(0, MAX_TOLD), more: Math.max(0, worthTelling.length - MAX_TOLD) };
+};
+
 const LONGEST_SHOWN = 40;
 
 const shown = (value: unknown): string => {

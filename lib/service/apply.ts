@@ -16,8 +16,8 @@ import type { Applied } from "./views.ts";
 
 /** Edits that others may make in between before ours gives up. */
 const ATTEMPTS_MAX = 5;
-/** Documents of one call: each is read and written by itself. */
-const DOCUMENTS_MAX = 1_000;
+/** Lines about what is wrong. Nothing more is checked above it, so that a hostile text makes no answer of many megabytes. */
+const LINES_MAX = 500;
 
 /** A document that passed every check, and the record that it replaces. */
 interface Planned {
@@ -33,7 +33,6 @@ interface Planned {
  */
 export const apply = async (desk: Desk, sources: readonly Source[], options: ApplyOptions): Promise<readonly Applied[]> => {
   const given = readGiven(sources).map((one) => inNamespace(one, options.namespace));
-  if (given.length > DOCUMENTS_MAX) throw invalid(`Cannot apply ${given.length} documents: ${DOCUMENTS_MAX} at once are the most`);
   const cluster = await clusterFor(desk, options.cluster);
   mustStay(cluster);
   const planned = await withSharedTargets(desk, cluster, await planAll(desk, cluster, given));
@@ -63,7 +62,11 @@ const planAll = async (desk: Desk, cluster: ClusterRecord, all: readonly Given[]
   const planned: Planned[] = [];
   const lines: string[] = [];
   const places = new Map<string, string>();
-  for (const given of all) {
+  for (const [index, given] of all.entries()) {
+    if (lines.length >= LINES_MAX) {
+      lines.push(`Cannot check the other ${all.length - index} documents: mend these first`);
+      break;
+    }
     const plan = await planOne(desk, cluster, given);
     if ("lines" in plan) lines.push(...plan.lines);
     else planned.push(plan);

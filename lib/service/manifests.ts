@@ -1,6 +1,7 @@
 import { type Admitted, admit } from "../manifest/admit.ts";
+import { newBudget } from "../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../manifest/documents.ts";
-import { clauseOf, type Warning } from "../manifest/problem.ts";
+import { clauseOf, toldProblems, type Warning } from "../manifest/problem.ts";
 import { isObject } from "../manifest/shape.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { AutoscalerRecord } from "../model/records.ts";
@@ -14,9 +15,10 @@ export type Given = ManifestDocument;
 /** Every document of every source, Lists opened, or all that is unreadable at once. Throws `manifest.unreadable`, `manifest.invalid`. */
 export const readGiven = (sources: readonly Source[]): readonly Given[] => {
   const failures: TidemarkError[] = [];
+  const budget = newBudget();
   const given = sources.flatMap(({ file, text }) => {
     try {
-      return readManifests(text, file);
+      return readManifests(text, file, { budget });
     } catch (error) {
       if (!isTidemarkError(error, "manifest")) throw error;
       failures.push(error);
@@ -48,8 +50,11 @@ export const check = ({ where, document, lineOf }: Given, old: AutoscalerRecord 
   };
   const before = old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {};
   const admission = admit(document, { ...before, syncPeriodSeconds: syncPeriodMs / 1000 });
-  if (!admission.ok)
-    return { kind: "refused", lines: admission.problems.map((problem) => `Cannot accept ${place(problem)}: ${clauseOf(problem)}; ${problem.fix}`) };
+  if (!admission.ok) {
+    const { told, more } = toldProblems(admission.problems);
+    const lines = told.map((problem) => `Cannot accept ${place(problem)}: ${clauseOf(problem)}; ${problem.fix}`);
+    return { kind: "refused", lines: more === 0 ? lines : [...lines, `Cannot accept "${where}": it has ${more} further problems`] };
+  }
   const warnings = admission.warnings.map((warning) => `${place(warning)}: ${warned(warning)}`);
   return { kind: "admitted", admitted: admission, warnings };
 };

@@ -45,5 +45,11 @@ const aimedBy = (item: AutoscalerItem): readonly Aimed[] => {
   return [{ namespace: item.record.namespace, name: item.record.name, target, dryRun }];
 };
 
-const warningOf = ({ namespace: inside, name, target }: Aimed, others: readonly Aimed[]): string =>
-  `${target.kind} "${target.name}" is also the target of ${others.map((other) => `"${inside}/${other.name}"`).join(", ")}: "${inside}/${name}" and they hold until one is left`;
+/** Autoscalers that a warning names; a thousand with one target would otherwise name each other a million times. */
+const NAMED_MAX = 5;
+
+const warningOf = ({ namespace: inside, name, target }: Aimed, others: readonly Aimed[]): string => {
+  const named = others.slice(0, NAMED_MAX).map((other) => `"${inside}/${other.name}"`);
+  const more = others.length > NAMED_MAX ? [`${others.length - NAMED_MAX} more`] : [];
+  return `${target.kind} "${target.name}" is also the target of ${[...named, ...more].join(", ")}: "${inside}/${name}" and they hold until one is left`;
+};

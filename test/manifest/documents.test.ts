@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { MAX_MANIFEST_BYTES, MAX_MANIFESTS, MAX_TEXT_CHARACTERS, readManifests } from "../../lib/manifest/documents.ts";
+import { MAX_MANIFESTS, MAX_TEXT_BYTES } from "../../lib/manifest/budget.ts";
+import { readManifests } from "../../lib/manifest/documents.ts";
+import { MAX_MANIFEST_BYTES } from "../../lib/manifest/lists.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 
 const FILE = "hpa.yaml";
@@ -53,7 +55,7 @@ describe("readManifests()", () => {
     expect(places("base: &base {a: 1, b: 2}\nother: {<<: *base, b: 3}\n")).toEqual([["hpa.yaml", { base: { a: 1, b: 2 }, other: { a: 1, b: 3 } }]]));
 
   it("knows the line of a field, and of what encloses an absent one", () => {
-    const [, second] = readManifests("kind: A\n---\nkind: List\nitems:\n- kind: B\n  spec:\n    metrics:\n    - type: X\n    - type: Y\n", FILE).map(
+    const [, second] = readManifests("kind: A\n---\nkind: List\nitems:\n- kind: B\n  spec:\n    metrics:\n    - type: V\n    - type: W\n", FILE).map(
       ({ lineOf }) => lineOf,
     );
     expect(
@@ -73,15 +75,16 @@ describe("readManifests()", () => {
     ["broken YAML", "a: b: c\n", 'Cannot read "hpa.yaml", line 1, column 4: nested mappings are not allowed in compact mappings'],
     ["a tab", "a:\n\tb: 1\n", 'Cannot read "hpa.yaml", line 2, column 1: tabs are not allowed as indentation'],
     ["a tag nobody knows", "a: !secret b\n", 'Cannot read "hpa.yaml", line 1, column 4: unresolved tag: !secret'],
-    ["an anchor that holds itself", "a: &a [*a]\n", 'Cannot read "hpa.yaml": an anchor holds itself'],
-    ["an alias of nothing", "a: *nobody\n", 'Cannot read "hpa.yaml": unresolved alias (the anchor must be set before the alias): nobody'],
+    ["an anchor that holds itself", "a: &a [*a]\n", 'Cannot read "hpa.yaml", line 1, column 8: an anchor holds itself'],
+    ["an alias of nothing", "a: *nothing\n", 'Cannot read "hpa.yaml", line 1, column 4: the alias "nothing" has no anchor before it'],
     ["no text", "", 'Cannot read "hpa.yaml": it holds no manifest'],
     ["comments only", "---\n# nothing\n---\n", 'Cannot read "hpa.yaml": it holds no manifest'],
     ["an empty List", "kind: List\nitems: []\n", 'Cannot read "hpa.yaml": it holds no manifest'],
+    ["a List without items, whose name was mistyped", "kind: List\nitem: []\n", 'Cannot read "hpa.yaml": a List needs "items"'],
     ["a List of no list", "kind: List\nitems: 5\n", 'Cannot read "hpa.yaml": "items" of a List must be a list'],
     [
       "Lists in Lists in Lists in Lists",
-      "{kind: List, items: [{kind: List, items: [{kind: List, items: [{kind: List}]}]}]}",
+      "{kind: List, items: [{kind: List, items: [{kind: List, items: [{kind: List, items: []}]}]}]}",
       'Cannot read "hpa.yaml": lists are nested more than 3 deep',
     ],
   ])("refuses %s", (_, text, message) => {
@@ -99,10 +102,51 @@ describe("readManifests()", () => {
     expect(refusal(text).message).toBe('Cannot read "hpa.yaml": excessive alias count indicates a resource exhaustion attack');
   });
 
-  it("refuses a nesting that would exhaust the stack", () => {
-    const error = refusal(`a: ${"[".repeat(20_000)}`);
-    expect(error.code).toBe("manifest.unreadable");
-    expect(error.message).toMatch(/: it is nested too deeply$/);
+  it.each([
+    [
+      "yes",
+      "metadata:\n  name: yes\n",
+      'line 2, column 9: the word yes without quotes is a boolean for Kubernetes: write "yes" in quotes, or true or false',
+    ],
+    [
+      "No as a key",
+      "labels: {No: a}\n",
+      'line 1, column 10: the word No without quotes is a boolean for Kubernetes: write "No" in quotes, or true or false',
+    ],
+    ["y", "- y\n", 'line 1, column 3: the word y without quotes is a boolean for Kubernetes: write "y" in quotes, or true or false'],
+    ["an octal number", "a: 010\n", "line 1, column 4: the number 010 is an octal one for Kubernetes: write it without the leading 0, or in quotes"],
+  ])("refuses %s, which Kubernetes reads as something else", (_, text, why) => expect(refusal(text).message).toBe(`Cannot read "hpa.yaml", ${why}`));
+
+  it("takes the same words and numbers in quotes, and as part of others", () =>
+    expect(places(`a: ["yes", 'no', "010", yesterday, on-call, 0, 0.5, 10]\n`)).toEqual([
+      ["hpa.yaml", { a: ["yes", "no", "010", "yesterday", "on-call", 0, 0.5, 10] }],
+    ]));
+
+  it.each([
+    ["spec:\n  maxReplicas: {{ .Values.max }}\n", "line 2, column 17: a key must be a text, not a list, an object or an alias"],
+    ["{{- if .Values.on }}\nkind: A\n{{- end }}\n", "line 1, column 3: "],
+    ["kind: A\n{{ include this }}\n", "line 2, column 1: "],
+  ])("says of a template that it must be rendered, and nothing else is printed", (text, why) => {
+    const printed: unknown[] = [];
+    const listener = (warning: Error): unknown => printed.push(warning);
+    process.on("warning", listener);
+    const { message } = refusal(text);
+    process.off("warning", listener);
+    expect(message.startsWith(`Cannot read "hpa.yaml", ${why}`)).toBe(true);
+    expect(message).toMatch(/; this line is of a template, which must be rendered before it is applied$/);
+    expect(printed).toEqual([]);
+  });
+
+  it("keeps repeated keys where it is asked to: the last one counts, and each is told with its line", () => {
+    const [first, second] = readManifests("kind: List\nitems:\n- {a: 1, a: 2}\n- b: 1\n  b: 2\n", FILE, { repeatedKeys: "keep" });
+    expect([first?.document, second?.document]).toEqual([{ a: 2 }, { b: 2 }]);
+    expect([first?.repeatedKeys, second?.repeatedKeys]).toEqual([
+      [
+        { name: "a", line: 3 },
+        { name: "b", line: 5 },
+      ],
+      undefined,
+    ]);
   });
 
   it("finds the duplicate among thirty thousand keys in no more time than it takes to read them", () => {
@@ -111,11 +155,11 @@ describe("readManifests()", () => {
   });
 
   it("reads a text at the limit and refuses one above it", () => {
-    const atLimit = `kind: A\n#${"x".repeat(MAX_TEXT_CHARACTERS - 9)}`;
-    expect(atLimit.length).toBe(MAX_TEXT_CHARACTERS);
+    const atLimit = `kind: A\n#${"x".repeat(MAX_TEXT_BYTES - 9)}`;
+    expect(Buffer.byteLength(atLimit)).toBe(MAX_TEXT_BYTES);
     expect(places(atLimit)).toHaveLength(1);
     expect(refusal(`${atLimit}x`).message).toBe(
-      `Cannot read "hpa.yaml": it has ${MAX_TEXT_CHARACTERS + 1} characters, and at most ${MAX_TEXT_CHARACTERS} are read; cut it into several files`,
+      `Cannot read "hpa.yaml": it has ${MAX_TEXT_BYTES + 1} bytes, and at most ${MAX_TEXT_BYTES} are read; cut it into several files`,
     );
   });
 
@@ -124,7 +168,7 @@ describe("readManifests()", () => {
     expect(Buffer.byteLength(atLimit)).toBe(MAX_MANIFEST_BYTES);
     expect(places(atLimit)).toHaveLength(1);
     expect(refusal(atLimit.replace("x", "xx")).message).toBe(
-      `Cannot read "hpa.yaml": it has ${MAX_MANIFEST_BYTES + 1} bytes, and at most ${MAX_MANIFEST_BYTES} are kept`,
+      `Cannot read "hpa.yaml": it has more than ${MAX_MANIFEST_BYTES} bytes as JSON, and no more are kept`,
     );
   });
 
@@ -132,7 +176,7 @@ describe("readManifests()", () => {
     const items = (count: number) => `{kind: List, items: [${"{kind: A},".repeat(count)}]}`;
     expect(places(items(MAX_MANIFESTS))).toHaveLength(MAX_MANIFESTS);
     expect(refusal(items(MAX_MANIFESTS + 1)).message).toBe(
-      `Cannot read "hpa.yaml": it holds ${MAX_MANIFESTS + 1} manifests, and at most ${MAX_MANIFESTS} are read; cut it into several files`,
+      `Cannot read "hpa.yaml": one step has more than ${MAX_MANIFESTS} manifests; apply it in several steps`,
     );
   });
 });

@@ -1,10 +1,21 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { admit } from "../../lib/manifest/admit.ts";
-import { MAX_ALIASES, MAX_MANIFEST_BYTES, MAX_MANIFESTS, MAX_TEXT_CHARACTERS, readManifests } from "../../lib/manifest/documents.ts";
+import {
+  MAX_ALIASES,
+  MAX_DEPTH,
+  MAX_DOCUMENTS,
+  MAX_LEXEMES,
+  MAX_MANIFESTS,
+  MAX_NODES,
+  MAX_STEP_BYTES,
+  MAX_TEXT_BYTES,
+} from "../../lib/manifest/budget.ts";
+import { readManifests } from "../../lib/manifest/documents.ts";
 import { FORMS } from "../../lib/manifest/forms.ts";
 import { MAX_CONSTRAINT_SECONDS } from "../../lib/manifest/hpa/constraints.ts";
 import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "../../lib/manifest/hpa/validate-behavior.ts";
+import { MAX_MANIFEST_BYTES } from "../../lib/manifest/lists.ts";
 import { admitted } from "./manifests.ts";
 
 const reference = readFileSync(new URL("../../docs/manifests.md", import.meta.url), "utf8");
@@ -27,8 +38,20 @@ describe("docs/manifests.md", () => {
   });
 
   it("names the limits that the code has", () => {
-    expect([MAX_TEXT_CHARACTERS, MAX_MANIFEST_BYTES, MAX_MANIFESTS, MAX_ALIASES]).toEqual([2 * 1024 * 1024, 128 * 1024, 5_000, 100]);
-    expect(reference).toContain("At most 2 MiB of text and 5,000 manifests in one file, 128 KiB of JSON for one manifest, 100 aliases");
+    const grouped = (count: number): string => count.toLocaleString("en");
+    const limits = [
+      [MAX_MANIFEST_BYTES, "128 KiB of JSON", "a manifest"],
+      [MAX_TEXT_BYTES, "2 MiB of UTF-8", "a file"],
+      [MAX_STEP_BYTES, "5 MB", "a step"],
+      [MAX_MANIFESTS, `${grouped(MAX_MANIFESTS)} manifests`, "a step"],
+      [MAX_DOCUMENTS, `${grouped(MAX_DOCUMENTS)} YAML documents, empty ones included`, "a step"],
+      [MAX_LEXEMES, `${grouped(MAX_LEXEMES)} YAML tokens`, "a step"],
+      [MAX_NODES, `${grouped(MAX_NODES)} keys and values, counted with what aliases repeat`, "a step"],
+      [MAX_DEPTH, `${MAX_DEPTH} lists and objects inside each other`, "a document"],
+      [MAX_ALIASES, `${MAX_ALIASES} aliases`, "a document"],
+    ] as const;
+    expect(limits.map(([limit]) => limit)).toEqual([131_072, 2_097_152, 5_000_000, 1_000, 5_000, 1_000_000, 500_000, 100, 100]);
+    for (const [, most, per] of limits) expect(reference).toContain(`| ${per} | ${most} |`);
     expect([...reference.matchAll(/1 to 1800\. Scale events/g)]).toHaveLength(MAX_PERIOD_SECONDS === 1_800 ? 1 : 0);
     expect([...reference.matchAll(/0 to 3600\./g)]).toHaveLength(MAX_STABILIZATION_SECONDS === 3_600 ? 1 : 0);
     expect([...reference.matchAll(/[01] to 86400[.;]/g)]).toHaveLength(MAX_CONSTRAINT_SECONDS === 86_400 ? 2 : 0);
@@ -39,6 +62,5 @@ describe("docs/manifests.md", () => {
     expect([careful?.scaleUp.policies, careful?.scaleDown.selectPolicy]).toEqual([[{ type: "Pods", value: 1, periodSeconds: 60 }], "Disabled"]);
   });
 
-  it("quotes a message as it is", () =>
-    expect(reference).toContain('spec.maxReplicas is required; rename "spec.maxReplica" to "spec.maxReplicas" (and 1 further problem)'));
+  it("quotes a message as it is", () => expect(reference).toContain('spec.maxReplicas is required; rename "spec.maxReplica" to "spec.maxReplicas"'));
 });

@@ -1,4 +1,5 @@
 import { admitOrThrow } from "../../manifest/admit.ts";
+import { newBudget } from "../../manifest/budget.ts";
 import { readManifests } from "../../manifest/documents.ts";
 import type { Json } from "../../manifest/json.ts";
 import { convert as conversionOf } from "../../manifest/tidemark/convert.ts";
@@ -15,8 +16,9 @@ export interface ConvertOptions {
 /** Prints every manifest of the files as a PodAutoscaler with the same decisions; all of them, or none. Throws `manifest.not-convertible` with the rule that cannot be said. */
 export const convert = async (printer: Printer, { filename, output }: ConvertOptions, io: Io): Promise<void> => {
   const sources = await readSources(filename, io.stdin);
+  const budget = newBudget();
   const documents = sources
-    .flatMap(({ file, text }) => readManifests(text, file))
+    .flatMap(({ file, text }) => readManifests(text, file, { budget }))
     .map((given) => {
       const { warnings, ...admitted } = admitOrThrow(given);
       for (const { field, message } of warnings) io.stderr.write(`warning: "${admitted.metadata.name}" of "${given.where}": ${field}: ${message}\n`);

@@ -1,0 +1,59 @@
+import { manifestUnreadable, type Whereabouts } from "./errors.ts";
+
+/** A single text; its tree takes tens of times as much memory. */
+export const MAX_TEXT_BYTES = 2 * 1024 * 1024;
+/** All texts of one step. A request of a deployed stack has no more room either. */
+export const MAX_STEP_BYTES = 5_000_000;
+/** Manifests of one step: each is written by itself. */
+export const MAX_MANIFESTS = 1_000;
+/** YAML documents of one step, empty ones included. */
+export const MAX_DOCUMENTS = 5_000;
+/** Marks, names, values, blanks and line breaks that the lexer finds. An ordinary text of 2 MiB has nine hundred thousand. */
+export const MAX_LEXEMES = 1_000_000;
+/** Keys, values, lists and objects, those that an alias repeats counted again. */
+export const MAX_NODES = 500_000;
+/** Lists and objects inside each other; a manifest with all that a cluster adds has twelve. */
+export const MAX_DEPTH = 100;
+/** References to anchors in one document. The parser counts them again with the references inside what they repeat. */
+export const MAX_ALIASES = 100;
+/** Processor time of reading. The other limits keep every text far below it: this one holds where they have a gap. */
+export const MAX_CPU_MS = 20_000;
+
+const LIMITS = {
+  bytes: { most: MAX_STEP_BYTES, words: `the files of one step have more than ${MAX_STEP_BYTES} bytes` },
+  manifests: { most: MAX_MANIFESTS, words: `one step has more than ${MAX_MANIFESTS} manifests` },
+  documents: { most: MAX_DOCUMENTS, words: `one step has more than ${MAX_DOCUMENTS} documents, empty ones included` },
+  lexemes: { most: MAX_LEXEMES, words: `one step has more than ${MAX_LEXEMES} YAML tokens` },
+  nodes: { most: MAX_NODES, words: `one step has more than ${MAX_NODES} keys and values, counted with what aliases repeat` },
+} as const;
+
+type Counted = keyof typeof LIMITS;
+
+/** What one step may still read. It is shared by all texts of the step, so that a thousand small files cost no more than one large file. */
+export interface Budget {
+  /** Counts so many more, before the work on them is done. Throws `manifest.unreadable` above the limit. */
+  readonly spend: (what: Counted, amount: number, at: Whereabouts) => void;
+  /** Throws `manifest.unreadable` when the processor time is used up. */
+  readonly checkTime: (at: Whereabouts) => void;
+}
+
+const threadCpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+
+export const newBudget = (cpuMs: () => number = threadCpuMs): Budget => {
+  const spent: Record<Counted, number> = { bytes: 0, manifests: 0, documents: 0, lexemes: 0, nodes: 0 };
+  const untilMs = cpuMs() + MAX_CPU_MS;
+  return {
+    spend: (what, amount, at) => {
+      spent[what] += amount;
+      const { most, words } = LIMITS[what];
+      if (spent[what] > most) throw manifestUnreadable(at, `${words}; apply it in several steps`);
+    },
+    checkTime: (at) => {
+      if (cpuMs() > untilMs)
+        throw manifestUnreadable(at, `reading it takes more than ${MAX_CPU_MS / 1000} s of processor time; apply it in several steps`);
+    },
+  };
+};

@@ -1,0 +1,88 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, type Pair, Scalar } from "yaml";
+import { MAX_ALIASES } from "./budget.ts";
+import { YamlFault } from "./yaml-text.ts";
+
+/** What one document holds beyond what the parser refuses. */
+export interface Inspected {
+  /** Keys and values, those that an alias repeats counted again. */
+  readonly nodes: number;
+  readonly repeatedKeys: readonly RepeatedKey[];
+}
+
+export interface RepeatedKey {
+  readonly name: string;
+  readonly offset: number;
+}
+
+interface Inspection {
+  /** Nodes below each anchor; "open" while the anchored node is being counted. */
+  readonly anchors: Map<string, number | "open">;
+  readonly repeatedKeys: RepeatedKey[];
+  aliases: number;
+}
+
+/**
+ * Looks at every node once, before the document is made into values. Throws `YamlFault` for what Kubernetes would read as something else, for keys that are no texts, and for
+ * more aliases than are followed.
+ */
+export const inspected = ({ contents }: Document.Parsed): Inspected => {
+  const inspection: Inspection = { anchors: new Map(), repeatedKeys: [], aliases: 0 };
+  return { nodes: nodesOf(contents, inspection), repeatedKeys: inspection.repeatedKeys };
+};
+
+const nodesOf = (node: unknown, inspection: Inspection): number => {
+  if (isAlias(node)) return nodesOfAlias(node.source, startOf(node), inspection);
+  const anchor = isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined;
+  if (anchor !== undefined) inspection.anchors.set(anchor, "open");
+  const nodes = 1 + nodesBelow(node, inspection);
+  if (anchor !== undefined) inspection.anchors.set(anchor, nodes);
+  return nodes;
+};
+
+const nodesBelow = (node: unknown, inspection: Inspection): number => {
+  if (isScalar(node)) checkScalar(node);
+  if (isSeq(node)) return node.items.reduce((sum: number, item) => sum + nodesOf(item, inspection), 0);
+  return isMap(node) ? nodesOfMap(node.items, inspection) : 0;
+};
+
+const nodesOfMap = (pairs: readonly Pair[], inspection: Inspection): number => {
+  const names = new Set<string>();
+  let nodes = 0;
+  for (const { key, value } of pairs) {
+    const name = nameOf(key);
+    if (names.has(name)) inspection.repeatedKeys.push({ name, offset: startOf(key) });
+    names.add(name);
+    nodes += nodesOf(key, inspection) + nodesOf(value, inspection);
+  }
+  return nodes;
+};
+
+/** As JSON has it, where the number 1 and the text "1" are one name. */
+const nameOf = (key: unknown): string => {
+  if (isScalar(key)) return String(key.value);
+  throw new YamlFault("a key must be a text, not a list, an object or an alias", startOf(key));
+};
+
+const nodesOfAlias = (source: string, start: number, inspection: Inspection): number => {
+  if (++inspection.aliases > MAX_ALIASES) throw new YamlFault(`it has more than ${MAX_ALIASES} aliases`, start);
+  const nodes = inspection.anchors.get(source);
+  if (nodes === "open") throw new YamlFault("an anchor holds itself", start);
+  if (nodes === undefined) throw new YamlFault(`the alias "${source}" has no anchor before it`, start);
+  return nodes;
+};
+
+/** Words that YAML 1.1, and with it Kubernetes, reads as true and false. */
+const FORMER_BOOLEAN = /^(?:y|yes|n|no|on|off)$/i;
+const LEADING_ZERO = /^[-+]?0\d/;
+
+/** A value that would be something else for Kubernetes than it is here: which of the two is meant cannot be guessed. */
+const checkScalar = (node: Scalar): void => {
+  if (node.type !== Scalar.PLAIN) return;
+  const { value, source = "" } = node;
+  if (typeof value === "string" && FORMER_BOOLEAN.test(value))
+    throw new YamlFault(`the word ${value} without quotes is a boolean for Kubernetes: write "${value}" in quotes, or true or false`, startOf(node));
+  if (typeof value === "number" && LEADING_ZERO.test(source))
+    throw new YamlFault(`the number ${source} is an octal one for Kubernetes: write it without the leading 0, or in quotes`, startOf(node));
+};
+
+const startOf = (node: unknown): number => (node as { readonly range?: readonly number[] | null } | null)?.range?.[0] ?? 0;
