@@ -1,4 +1,5 @@
 import type { MetricOutcome } from "../model/decision.ts";
+import { floatOf, parseQuantity } from "../model/quantity.ts";
 import type { Evaluation } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
@@ -53,9 +54,14 @@ const mean = (spec: NativeSpec, measured: readonly Measured[], from: number): st
 
 type Rules = Pick<Measurements, "settings"> & { readonly spec: AutoscalerSpec | undefined };
 
-const sentence = (measured: string, { name, target, proposal }: Measured, from: number, { spec, settings }: Rules): string => {
+const sentence = (measured: string, { name, target, proposal, value }: Measured, from: number, { spec, settings }: Rules): string => {
   const marks = marksOf(spec, name, target);
-  if (marks !== undefined) return betweenTheMarks(measured, proposal, from, marks);
+  if (marks !== undefined) {
+    const side = sideOf(value, target, marks.tolerance);
+    return proposal === from && side !== "between"
+      ? `${measured}, ${side} ${marks.text}: ${noOther(value, side, from, spec)}`
+      : betweenTheMarks(measured, proposal, from, marks);
+  }
   const own = tolerances(spec, name);
   const up = timesTarget(target, 1 + (own.up ?? settings.tolerance));
   const down = timesTarget(target, 1 - (own.down ?? settings.tolerance));
@@ -72,15 +78,42 @@ const bandOf = (spec: AutoscalerSpec | undefined, metric: string): Band | undefi
 /** The marks of a metric, and what happens between them; `undefined` where it has a target. */
 const marksOf = (spec: AutoscalerSpec | undefined, metric: string, target: string): Marks | undefined => {
   if (spec?.dialect === "watermark")
-    return { text: `its marks ${target}, widened by ${Number(spec.toleranceMilli) / 10} %`, converges: spec.converge !== "off" };
-  return bandOf(spec, metric)?.kind === "watermarks" ? { text: `its marks ${target}, both included`, converges: false } : undefined;
+    return {
+      text: `its marks ${target}, widened by ${Number(spec.toleranceMilli) / 10} %`,
+      converges: spec.converge !== "off",
+      tolerance: Number(spec.toleranceMilli) / 1000,
+    };
+  return bandOf(spec, metric)?.kind === "watermarks" ? { text: `its marks ${target}, both included`, converges: false, tolerance: 0 } : undefined;
 };
 
 interface Marks {
   readonly text: string;
   /** Between them the count still moves, a step at a time. */
   readonly converges: boolean;
+  /** Share of each mark by which it is widened. */
+  readonly tolerance: number;
 }
+
+type Side = "above" | "below" | "between";
+
+/** Where a value is, by the texts that people read; between the marks where a text is no amount. */
+const sideOf = (value: string, target: string, tolerance: number): Side => {
+  const [at, low, high] = [value, ...target.split("..")].map(amountOf);
+  if (at !== undefined && high !== undefined && at > high * (1 + tolerance)) return "above";
+  return at !== undefined && low !== undefined && at < low * (1 - tolerance) ? "below" : "between";
+};
+
+const amountOf = (text: string): number | undefined => {
+  const quantity = parseQuantity(text.replace("%", ""));
+  return quantity && floatOf(quantity);
+};
+
+/** Why a value outside the marks asks for the count that there is. */
+const noOther = (value: string, side: "above" | "below", from: number, spec: AutoscalerSpec | undefined): string => {
+  const ignoresZero = spec?.dialect === "watermark" && spec.counts === "ready" && !spec.tolerateZero;
+  if (value === "0" && ignoresZero) return "a value of 0 is acted upon with tolerateZero: true alone";
+  return `the share of ${from} that it asks for rounds to no ${side === "above" ? "more" : "fewer"}`;
+};
 
 /** Of the first design, whatever the cluster tolerates (proposals.md §1). */
 const ORIGINAL_TOLERANCE = 0.1;

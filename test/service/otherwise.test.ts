@@ -3,9 +3,11 @@ import type { MetricOutcome, StepOutcome } from "../../lib/model/decision.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
 import type { Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { timesTarget } from "../../lib/service/metric-targets.ts";
 import { otherwise } from "../../lib/service/otherwise.ts";
 import { NO_WINDOWS, type WindowsView } from "../../lib/service/window-views.ts";
+import { wpa } from "../policy/watermark/world.ts";
 
 const measured = (proposal: number, more: { readonly name?: string; readonly value?: string; readonly target?: string } = {}): MetricOutcome => ({
   kind: "measured",
@@ -137,4 +139,49 @@ describe("timesTarget()", () => {
   ])("%s by %d is %s", (target, factor, text) => {
     expect(timesTarget(target, factor)).toBe(text);
   });
+});
+
+describe("otherwise() on watermarks", () => {
+  const at = (spec: AutoscalerSpec, value: string, proposal: number): string | undefined => {
+    const evaluation: Evaluation = {
+      uid: autoscalerUid("u"),
+      namespace: namespace("shop"),
+      name: autoscalerName("web"),
+      kind: "hold",
+      failed: false,
+      from: 9,
+      because: { reason: "r", message: "m" },
+      metrics: [{ kind: "measured", type: "External", name: "lag", value, target: "5..10", proposal }],
+      steps: [],
+      events: [],
+    };
+    return otherwise({ evaluation, spec, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })[0];
+  };
+  const marks = { highWatermark: "10", lowWatermark: "5" };
+  it.each([
+    [
+      "between them",
+      wpa({}, marks),
+      "7",
+      "lag is at 7, between its marks 5..10, widened by 10 %: above them it would ask for more than 9, below them for fewer",
+    ],
+    [
+      "a zero that is not tolerated",
+      wpa({}, marks),
+      "0",
+      "lag is at 0, below its marks 5..10, widened by 10 %: a value of 0 is acted upon with tolerateZero: true alone",
+    ],
+    [
+      "below them by less than one of its replicas",
+      wpa({ tolerateZero: true }, marks),
+      "4450m",
+      "lag is at 4450m, below its marks 5..10, widened by 10 %: the share of 9 that it asks for rounds to no fewer",
+    ],
+    [
+      "above them, where the pods that are ready need no more",
+      wpa({}, marks),
+      "12",
+      "lag is at 12, above its marks 5..10, widened by 10 %: the share of 9 that it asks for rounds to no more",
+    ],
+  ])("says where the value is: %s", (_, spec, value, sentence) => expect(at(spec, value, 9)).toBe(sentence));
 });

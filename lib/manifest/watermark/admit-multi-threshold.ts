@@ -1,45 +1,16 @@
 import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
-import { forbidden, invalid, type Problem } from "../problem.ts";
+import { invalid, type Problem } from "../problem.ts";
 import { anything, isObject, newReading, objectOf } from "../shape.ts";
 import { admitWatermarkAs } from "./admit-watermark.ts";
+import { hasMarks, hasOwnFields, metricsOf, mixed, objectAt } from "./marked.ts";
 import { WATERMARK_SPEC_FIELDS } from "./shape.ts";
-
-/** Fields of the multi-threshold document that no HPA has (proposals.md §5). */
-const OWN_FIELDS = [
-  "algorithm",
-  "tolerance",
-  "scaleUpLimitFactor",
-  "scaleDownLimitFactor",
-  "upscaleForbiddenWindowSeconds",
-  "downscaleForbiddenWindowSeconds",
-] as const;
-const MARKS = ["highWatermark", "lowWatermark"] as const;
-/** Plain targets of any HPA form, inside the block of a metric. */
-const TARGETS = ["target", "targetValue", "targetAverageValue", "targetAverageUtilization"] as const;
-const BLOCKS = ["external", "resource"] as const;
 
 /** A HorizontalPodAutoscaler that carries watermarks is decided by them; every other one is left to its own form. */
 export const orMultiThreshold =
   (plain: AdmitForm): AdmitForm =>
   (document, reading, old) =>
-    hasWatermarks(document) ? admitMultiThreshold(document, reading, old) : plain(document, reading, old);
-
-const objectAt = (value: unknown, name: string): Readonly<Record<string, unknown>> => {
-  const member = isObject(value) ? value[name] : undefined;
-  return isObject(member) ? member : {};
-};
-
-const metricsOf = (document: unknown): readonly unknown[] => {
-  const { metrics } = objectAt(document, "spec");
-  return Array.isArray(metrics) ? metrics : [];
-};
-
-const hasWatermarks = (document: unknown): boolean => {
-  const spec = objectAt(document, "spec");
-  const marked = metricsOf(document).some((metric) => BLOCKS.some((block) => MARKS.some((mark) => mark in objectAt(metric, block))));
-  return marked || OWN_FIELDS.some((field) => field in spec);
-};
+    hasMarks(document) || hasOwnFields(document) ? admitMultiThreshold(document, reading, old) : plain(document, reading, old);
 
 const FIELDS = {
   scaleTargetRef: WATERMARK_SPEC_FIELDS.scaleTargetRef,
@@ -53,49 +24,42 @@ const FIELDS = {
   scaleDownLimitFactor: WATERMARK_SPEC_FIELDS.scaleDownLimitFactor,
   upscaleForbiddenWindowSeconds: WATERMARK_SPEC_FIELDS.upscaleForbiddenWindowSeconds,
   downscaleForbiddenWindowSeconds: WATERMARK_SPEC_FIELDS.downscaleForbiddenWindowSeconds,
+  dryRun: WATERMARK_SPEC_FIELDS.dryRun,
 } as const;
 const DOCUMENT = objectOf({ ...HEAD, spec: objectOf(FIELDS) });
+/** Plain targets, which are refused beside marks; the shape of the marks does not know them. */
+const PLAIN = ["target", "targetValue", "targetAverageValue", "targetAverageUtilization"];
 
 /** The arithmetic of the document: the current count, not the ready pods; whole percents (proposals.md §5). */
 const admitMultiThreshold: AdmitForm = (document, reading, old) => {
-  // A reading of the form's own fields, for unknown ones; the values are read by the shared shape.
+  // Of this form's own reading the unknown fields count; the values are read by the shared shape, which sees no field that this form does not have.
   const own = newReading();
   DOCUMENT(document, "", own);
   reading.warnings.push(...own.warnings);
   const outcome = admitWatermarkAs({ counts: "current", apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" })(
-    withSelectors(document),
+    ownFieldsOf(document),
     reading,
     old,
   );
   return { ...outcome, problems: [...outcome.problems, ...mixed(document), ...wholePercents(document)] };
 };
 
-/** The document's metrics may leave the selector out, which selects everything; blocks lose the targets that are refused below. */
-const withSelectors = (document: unknown): unknown => {
+/** The document with the fields of this form alone. Its metrics may leave the selector out, which selects everything; blocks lose the targets that are refused. */
+const ownFieldsOf = (document: unknown): unknown => {
   const metrics = metricsOf(document).map((metric) => (isObject(metric) ? { ...metric, ...blocksOf(metric) } : metric));
-  return { ...(isObject(document) ? document : {}), spec: { ...objectAt(document, "spec"), metrics } };
+  const spec = Object.entries(objectAt(document, "spec")).filter(([name]) => name in FIELDS);
+  const { apiVersion, kind, metadata } = isObject(document) ? document : {};
+  return { apiVersion, kind, metadata, spec: { ...Object.fromEntries(spec), metrics } };
 };
 
 const blocksOf = (metric: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    BLOCKS.filter((block) => isObject(metric[block])).map((block) => {
-      const plain = Object.entries(objectAt(metric, block)).filter(([name]) => !TARGETS.some((target) => target === name));
-      return [block, { metricSelector: {}, ...Object.fromEntries(plain) }];
-    }),
-  );
-
-/** Watermarks beside a plain target on one metric, or on another one: which rule is meant cannot be guessed. Both places are named. */
-const mixed = (document: unknown): readonly Problem[] =>
-  metricsOf(document).flatMap((metric, index) =>
-    BLOCKS.flatMap((block) => {
-      const members = objectAt(metric, block);
-      const target = TARGETS.find((name) => name in members);
-      if (target === undefined) return [];
-      const place = `spec.metrics[${index}].${block}`;
-      const mark = MARKS.find((name) => name in members);
-      const beside = mark === undefined ? "the watermark fields of this manifest" : `${place}.${mark}`;
-      return [forbidden(`${place}.${target}`, `may not be set together with ${beside}`, "keep the target or the watermarks, not both")];
-    }),
+    ["external", "resource"]
+      .filter((block) => isObject(metric[block]))
+      .map((block) => {
+        const plain = Object.entries(objectAt(metric, block)).filter(([name]) => !PLAIN.includes(name));
+        return [block, { metricSelector: {}, ...Object.fromEntries(plain) }];
+      }),
   );
 
 const MOST_PERCENT = 100;

@@ -5,7 +5,7 @@ import { type Json, present } from "../json.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
 import { invalid, type Problem, required } from "../problem.ts";
 import { objectOf, type Reading } from "../shape.ts";
-import { defaulted } from "./defaults.ts";
+import { type Defaulted, defaulted } from "./defaults.ts";
 import { logAttributes } from "./log-attributes.ts";
 import { WATERMARK_SPEC_FIELDS, type WatermarkManifestMetric, type WatermarkManifestSpec, watermarkSpecFrom } from "./shape.ts";
 import { watermarkSpecOf } from "./spec.ts";
@@ -27,7 +27,7 @@ export const admitWatermarkAs =
     const read = DOCUMENT(document, "", reading);
     const given = watermarkSpecFrom(read?.spec ?? {});
     const metadata = metadataOf(read?.metadata);
-    const spec = defaulted(given);
+    const spec = defaulted(given, counts);
     reading.warnings.push(...warningsOf(spec, metadata.annotations));
     const problems = [...metadataProblems(metadata, old?.metadata), ...schemaProblems(given), ...breaches(spec, counts).map(problemOf)];
     return {
@@ -139,8 +139,8 @@ const warningsOf = (spec: WatermarkManifestSpec, annotations: Readonly<Record<st
 };
 
 /** The defaulted spec as the controller would write it back. */
-const storedSpec = ({ metrics, recommender, ...rest }: WatermarkManifestSpec): Json =>
-  withoutEmpty({
+const storedSpec = ({ metrics, recommender, ...rest }: Defaulted): Json => ({
+  ...withoutEmpty({
     ...rest,
     scaleTargetRef: withoutEmpty({ ...rest.scaleTargetRef }),
     metrics: metrics.length === 0 ? undefined : metrics.map(storedMetric),
@@ -152,7 +152,11 @@ const storedSpec = ({ metrics, recommender, ...rest }: WatermarkManifestSpec): J
         tlsConfig: Object.keys(recommender.tls).length > 0 ? recommender.tls : undefined,
         settings: Object.keys(recommender.settings).length > 0 ? recommender.settings : undefined,
       }),
-  });
+  }),
+  // A window of 0 s is no absent one.
+  upscaleForbiddenWindowSeconds: rest.upscaleForbiddenWindowSeconds,
+  downscaleForbiddenWindowSeconds: rest.downscaleForbiddenWindowSeconds,
+});
 
 const storedMetric = ({ type, external, resource }: WatermarkManifestMetric): Json => {
   const block = ({ name: _name, ...marks }: NonNullable<WatermarkManifestMetric["external"]>): Json => ({ ...marks });

@@ -1,11 +1,15 @@
 import { milliOf, parseQuantity } from "../../model/quantity.ts";
+import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { WatermarkManifestSpec } from "./shape.ts";
 
-const DEFAULT_TOLERANCE = "100m";
-const DEFAULT_UP_FACTOR = "50";
-const DEFAULT_DOWN_FACTOR = "20";
-const DEFAULT_UP_WINDOW_SECONDS = 60;
-const DEFAULT_DOWN_WINDOW_SECONDS = 300;
+/** Of the Watermark Pod Autoscaler (watermark.md 1.2), and of the multi-threshold form. */
+export const DEFAULTS = {
+  tolerance: "100m",
+  scaleUpLimitFactor: "50",
+  scaleDownLimitFactor: "20",
+  upscaleForbiddenWindowSeconds: 60,
+  downscaleForbiddenWindowSeconds: 300,
+} as const;
 
 /** Thousandths of a quantity, 0 when it is absent; the shape has made sure that it can be read. */
 export const milli = (text: string | undefined): bigint => {
@@ -13,26 +17,37 @@ export const milli = (text: string | undefined): bigint => {
   return quantity ? milliOf(quantity) : 0n;
 };
 
-/** A tolerance of 0 and windows of 0 cannot be said: they mean the default (watermark.md 1.2). */
-export const defaulted = (spec: WatermarkManifestSpec): WatermarkManifestSpec => ({
-  ...spec,
-  minReplicas: spec.minReplicas ?? 1,
-  algorithm: spec.algorithm || "absolute",
-  tolerance: spec.tolerance === undefined || milli(spec.tolerance) === 0n ? DEFAULT_TOLERANCE : spec.tolerance,
-  scaleUpLimitFactor: spec.scaleUpLimitFactor ?? DEFAULT_UP_FACTOR,
-  scaleDownLimitFactor: spec.scaleDownLimitFactor ?? DEFAULT_DOWN_FACTOR,
-  upscaleForbiddenWindowSeconds: spec.upscaleForbiddenWindowSeconds || DEFAULT_UP_WINDOW_SECONDS,
-  downscaleForbiddenWindowSeconds: spec.downscaleForbiddenWindowSeconds || DEFAULT_DOWN_WINDOW_SECONDS,
-  replicaScalingAbsoluteModulo: spec.replicaScalingAbsoluteModulo ?? 1,
-});
+/** A spec in which nothing is absent that has a default. */
+export type Defaulted = WatermarkManifestSpec & { readonly upscaleForbiddenWindowSeconds: number; readonly downscaleForbiddenWindowSeconds: number };
 
-/** True when the defaulting would change nothing. */
+/**
+ * In a WatermarkPodAutoscaler a tolerance of 0 and windows of 0 cannot be said: they mean the default (watermark.md 1.2). In the multi-threshold form an absent field takes the
+ * default, and 0 is 0: a window of 0 s forbids nothing (proposals.md §5).
+ */
+export const defaulted = (spec: WatermarkManifestSpec, counts: WatermarkSpec["counts"] = "ready"): Defaulted => {
+  const zeroIsAbsent = counts === "ready";
+  const seconds = (given: number | undefined, otherwise: number): number =>
+    given === undefined || (given === 0 && zeroIsAbsent) ? otherwise : given;
+  return {
+    ...spec,
+    minReplicas: spec.minReplicas ?? 1,
+    algorithm: spec.algorithm || "absolute",
+    tolerance: spec.tolerance === undefined || (zeroIsAbsent && milli(spec.tolerance) === 0n) ? DEFAULTS.tolerance : spec.tolerance,
+    scaleUpLimitFactor: spec.scaleUpLimitFactor ?? DEFAULTS.scaleUpLimitFactor,
+    scaleDownLimitFactor: spec.scaleDownLimitFactor ?? DEFAULTS.scaleDownLimitFactor,
+    upscaleForbiddenWindowSeconds: seconds(spec.upscaleForbiddenWindowSeconds, DEFAULTS.upscaleForbiddenWindowSeconds),
+    downscaleForbiddenWindowSeconds: seconds(spec.downscaleForbiddenWindowSeconds, DEFAULTS.downscaleForbiddenWindowSeconds),
+    replicaScalingAbsoluteModulo: spec.replicaScalingAbsoluteModulo ?? 1,
+  };
+};
+
+/** True when the defaulting of a WatermarkPodAutoscaler would change nothing. */
 export const isDefaulted = (spec: WatermarkManifestSpec): boolean =>
   spec.minReplicas !== undefined &&
   spec.algorithm !== "" &&
   milli(spec.tolerance) !== 0n &&
   spec.scaleUpLimitFactor !== undefined &&
   spec.scaleDownLimitFactor !== undefined &&
-  spec.upscaleForbiddenWindowSeconds !== 0 &&
-  spec.downscaleForbiddenWindowSeconds !== 0 &&
+  (spec.upscaleForbiddenWindowSeconds ?? 0) !== 0 &&
+  (spec.downscaleForbiddenWindowSeconds ?? 0) !== 0 &&
   spec.replicaScalingAbsoluteModulo !== undefined;

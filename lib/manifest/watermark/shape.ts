@@ -13,8 +13,8 @@ export interface WatermarkManifestSpec {
   readonly tolerance?: string;
   readonly scaleUpLimitFactor?: string;
   readonly scaleDownLimitFactor?: string;
-  readonly upscaleForbiddenWindowSeconds: number;
-  readonly downscaleForbiddenWindowSeconds: number;
+  readonly upscaleForbiddenWindowSeconds?: number;
+  readonly downscaleForbiddenWindowSeconds?: number;
   readonly upscaleDelayAboveWatermarkSeconds: number;
   readonly downscaleDelayBelowWatermarkSeconds: number;
   readonly replicaScalingAbsoluteModulo?: number;
@@ -108,8 +108,6 @@ export const readWatermarkSpec = (value: unknown, path: string, reading: Reading
 const ZEROS = {
   maxReplicas: 0,
   algorithm: "",
-  upscaleForbiddenWindowSeconds: 0,
-  downscaleForbiddenWindowSeconds: 0,
   upscaleDelayAboveWatermarkSeconds: 0,
   downscaleDelayBelowWatermarkSeconds: 0,
   convergeTowardsWatermark: "",

@@ -16,8 +16,8 @@ export interface WatermarkOptions {
 
 /** The spec that is decided: defaulted, each missing mark copied from the other one, annotations read. A spec that breaks a rule carries the first breach. */
 export const watermarkSpecOf = (given: WatermarkManifestSpec, annotations: Annotations, options: WatermarkOptions): WatermarkSpec => {
-  const spec = defaulted(given);
   const counts = options.counts ?? "ready";
+  const spec = defaulted(given, counts);
   const [breach] = breaches(spec, counts);
   return {
     dialect: "watermark",

@@ -58,8 +58,8 @@ export const bareSpec = (value: unknown, targetName = "foo"): WatermarkSpec => {
     toleranceMilli: milli(given.tolerance),
     scaleUpLimit: factorOf(given.scaleUpLimitFactor),
     scaleDownLimit: factorOf(given.scaleDownLimitFactor),
-    upscaleForbiddenWindowSeconds: given.upscaleForbiddenWindowSeconds,
-    downscaleForbiddenWindowSeconds: given.downscaleForbiddenWindowSeconds,
+    upscaleForbiddenWindowSeconds: given.upscaleForbiddenWindowSeconds ?? 0,
+    downscaleForbiddenWindowSeconds: given.downscaleForbiddenWindowSeconds ?? 0,
     replicaScalingAbsoluteModulo: given.replicaScalingAbsoluteModulo ?? 0,
     metrics: given.metrics.flatMap(metricOf),
   };

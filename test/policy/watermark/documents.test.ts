@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { admit } from "../../../lib/manifest/admit.ts";
+import { convert } from "../../../lib/manifest/tidemark/convert.ts";
 import { at, NOON, scaledAt, specOf, sync, wpa } from "./world.ts";
 
 const LONG_AGO = scaledAt(NOON - 3_600_000);
@@ -75,6 +76,12 @@ describe("where the watermark dialect is more careful than the original", () => 
     expect(sync(wpa(), { replicas: 10, ready: 9, milli: 0n, windows: LONG_AGO }).decision).toMatchObject({
       kind: "hold",
       because: { reason: "NoUsableValue" },
+    }));
+
+  it("a zero that is not tolerated is not said to be between the marks", () =>
+    expect(sync(wpa(), { replicas: 6, milli: 0n, windows: LONG_AGO }).decision.because).toEqual({
+      reason: "NoChange",
+      message: "a value of 0 says nothing while tolerateZero is false",
     }));
 
   it("a spec without any source never walks down", () => expect(sync(wpa({ metrics: [] }), { replicas: 10, windows: LONG_AGO }).count).toBe(10));
@@ -163,6 +170,39 @@ describe("the multi-threshold HPA (proposals.md §5)", () => {
 
   it("takes the whole count away in one step at 100 %", () =>
     expect(sync(specOf(multi({ scaleDownLimitFactor: 100, minReplicas: 1 })), { replicas: 9, milli: 9n, windows: LONG_AGO }).count).toBe(1));
+
+  it.each([
+    ["shrinks on a value of 0, which is a value", multi({ minReplicas: 1 }), 0n, NOON - 3_600_000, 5],
+    ["forbids nothing by an upscale window of 0 s", multi({ upscaleForbiddenWindowSeconds: 0 }), 6_000n, NOON, 7],
+    ["forbids nothing by a downscale window of 0 s", multi({ downscaleForbiddenWindowSeconds: 0 }), 600n, NOON, 5],
+    ["takes the default of 60 s for an upscale window that is absent", multi({ upscaleForbiddenWindowSeconds: undefined }), 6_000n, NOON - 59_999, 6],
+    ["widens nothing by a tolerance of 0", multi({ tolerance: 0 }), 6n * 401n, NOON - 3_600_000, 7],
+  ])("%s", (_, manifest, milli, lastScaleMs, count) =>
+    expect(sync(specOf(manifest), { replicas: 6, milli, windows: scaledAt(lastScaleMs) }).count).toBe(count),
+  );
+
+  it("keeps an explicit 0 when it is stored, and when it is converted", () => {
+    const admission = admit(multi({ upscaleForbiddenWindowSeconds: 0, tolerance: 0, scaleDownLimitFactor: 0 }));
+    if (!admission.ok) throw new Error(JSON.stringify(admission.problems));
+    expect(specOf(admission.stored)).toEqual(admission.spec);
+    const conversion = convert(admission);
+    expect(conversion.kind === "converted" && specOf(conversion.document)).toEqual(admission.spec);
+  });
+
+  it.each(["tolerateZero", "convergeTowardsWatermark", "replicaScalingAbsoluteModulo", "upscaleDelayAboveWatermarkSeconds"])(
+    "does not know %s of the other dialect: it has no effect, and is named as unknown",
+    (field) => {
+      const value = field === "tolerateZero" ? true : field === "convergeTowardsWatermark" ? "highwatermark" : 5;
+      const admission = admit(multi({ [field]: value }));
+      expect(admission.warnings).toMatchObject([{ message: `unknown field "spec.${field}" is ignored` }]);
+      expect(admission.ok && admission.spec).toEqual(specOf(document));
+    },
+  );
+
+  it("obeys dryRun, and does not call it unknown", () => {
+    const admission = admit(multi({ dryRun: true }));
+    expect(admission.ok && [admission.warnings, admission.spec.dryRun]).toEqual([[], true]);
+  });
 
   it("leaves an HPA without watermarks to its own rules", () =>
     expect(specOf({ ...document, spec: { scaleTargetRef: document.spec.scaleTargetRef, maxReplicas: 9 } }).dialect).toBe("hpa"));

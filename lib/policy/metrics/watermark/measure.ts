@@ -49,7 +49,8 @@ const measureExternal = (metric: WatermarkMetric, subject: Subject, record: Reco
   const fetched = fetchedItems(answer, "external", metric, subject.namespace, record);
   if (fetched.kind === "failed") return fetched;
   const sum = totalOf(fetched.value.map(({ milli }) => milli));
-  if (sum === 0n && !subject.spec.tolerateZero) {
+  // The multi-threshold form has no `tolerateZero`: there 0 is a value like any other (proposals.md §5).
+  if (sum === 0n && !subject.spec.tolerateZero && subject.spec.counts === "ready") {
     return { kind: "counted", value: { replicas: ready, utilisation: 0n, ready, above: false, below: false, details: "", zero: true } };
   }
   return { kind: "counted", value: valued(metric, sum, ready, subject, record) };

@@ -51,7 +51,7 @@ export const choose = (weighed: Weighed): Verdict => {
   if (gate.kind === "closed") return kept(weighed, normalised, gate.reason, heldBy(gate, weighed));
   if (normalised < scale.specReplicas && mustNotShrink(weighed))
     return kept(weighed, normalised, "NoUsableValue", "no metric gives a value to shrink on, holding");
-  if (spec.counts === "current" && normalised === scale.specReplicas) return kept(weighed, normalised, "NoChange", "value within the watermarks");
+  if (spec.counts === "current" && normalised === scale.specReplicas) return kept(weighed, normalised, "NoChange", unchanged(weighed.combined));
   const message = reasonOf(weighed);
   return { to: normalised, wanted: normalised, rescale: true, reason: message === "" ? "FirstDecision" : "Proposal", message, overridden: false };
 };
@@ -66,8 +66,14 @@ const kept = ({ scale }: Weighed, wanted: number, reason: string, message: strin
 });
 
 const heldBy = (gate: Gate & { readonly kind: "closed" }, { normalised, combined }: Weighed): string => {
-  if (gate.reason === "NoChange") return combined.stable ? "value within the watermarks" : "the wanted count is the current count";
+  if (gate.reason === "NoChange") return unchanged(combined);
   return `wants ${normalised}, held: ${gateSentence(gate.reason)}`;
+};
+
+/** Why no other count is wanted. A zero that is not tolerated is nowhere between its marks. */
+const unchanged = ({ stable, zero }: Combined): string => {
+  if (zero) return "a value of 0 says nothing while tolerateZero is false";
+  return stable ? "value within the watermarks" : "the wanted count is the current count";
 };
 
 /** A zero that is not tolerated, or no metric at all, says nothing about the load: the original shrinks on it, Tidemark never does (watermark.md 2.18 c, k). */
