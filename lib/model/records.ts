@@ -29,6 +29,8 @@ export interface ClusterRecord {
   readonly uid?: string;
   readonly connection: Connection;
   readonly syncPeriodMs: number;
+  /** When it was added, or its period or partitions last changed. Absent in older records. Its syncs are planned from there on, not from the next minute that is still unplanned. */
+  readonly plannedFromMs?: number;
   /** Each partition and its namespaces; a partition without a list holds every namespace that no other partition names. */
   readonly partitions: readonly { readonly name: PartitionName; readonly namespaces?: readonly Namespace[] }[];
   readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };

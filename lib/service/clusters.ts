@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../model/ids.ts";
 import type { ClusterRecord, ScopeChangeRecord } from "../model/records.ts";
@@ -70,6 +71,7 @@ export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<Cluste
     uid: desk.newUid(),
     connection: wanted.connection,
     syncPeriodMs: wanted.syncPeriodMs ?? PERIOD_MS,
+    plannedFromMs: desk.clock(),
     partitions: partitionsOf(wanted) ?? [{ name: WHOLE_CLUSTER }],
     settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
     // A removed cluster of this name goes on counting here: a late edit of it never meets its version again.
@@ -85,6 +87,10 @@ export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<Cluste
 
 const partitionsOf = ({ partitions }: ClusterChange): ClusterRecord["partitions"] | undefined =>
   partitions?.map(({ name, namespaces }) => ({ name: partitionName(name), ...(namespaces && { namespaces: namespaces.map(namespace) }) }));
+
+/** An edit that changes when something is due is planned from now on. */
+const replanned = (desk: Desk, before: ClusterRecord, after: ClusterRecord): Pick<ClusterRecord, "plannedFromMs"> =>
+  before.syncPeriodMs === after.syncPeriodMs && isDeepStrictEqual(before.partitions, after.partitions) ? {} : { plannedFromMs: desk.clock() };
 
 const replaced = (name: string): TidemarkError =>
   new TidemarkError("service.conflict", `Cannot edit cluster "${name}": it was removed and added again meanwhile`, { name });
@@ -147,7 +153,7 @@ const edit = async (
     if (before.uid !== uid) throw replaced(name);
     // An edit keeps the cluster: it ends a removal that was begun and not finished.
     const { removing: _ended, ...kept } = change(before);
-    const after = { ...kept, version: before.version + 1 };
+    const after = { ...kept, ...replanned(desk, before, kept), version: before.version + 1 };
     const write = async (): Promise<RecordWrite> => {
       await tellChange(desk, { scope: "cluster", name, version: after.version, verb, before, after });
       return putCluster(desk.tables, after, before.version);

@@ -35,6 +35,7 @@ export const clusterSchema = z.object({
   uid: z.string().exactOptional(),
   connection,
   syncPeriodMs: z.number().int().min(5_000).max(900_000),
+  plannedFromMs: z.number().exactOptional(),
   partitions: z
     .array(z.object({ name: z.string().transform(partitionName), namespaces: z.array(z.string().transform(namespace)).exactOptional() }))
     .min(1),

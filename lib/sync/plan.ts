@@ -11,6 +11,13 @@ const MINUTES_AHEAD = 2;
 /** Longest delay that the queue can hold a message (SQS: 15 minutes). */
 export const DELAY_SECONDS_MAX = 900;
 
+/** Input of the scheduler's call. */
+export interface Tick {
+  readonly scheduledMs: number;
+  /** True for the first call of a fleet that has nothing planned yet. */
+  readonly start: boolean;
+}
+
 /** A stretch of time to be planned: from, inclusive, and until, exclusive. */
 export interface PlannedTime {
   readonly fromMs: number;
@@ -26,6 +33,16 @@ export const plannedTime = (scheduledMs: number, start: boolean): PlannedTime =>
   const aheadMs = minuteMs + MINUTES_AHEAD * MINUTE_MS;
   return { fromMs: start ? minuteMs : aheadMs, untilMs: aheadMs + MINUTE_MS };
 };
+
+/** Ticks may read a cluster a minute late, and each plans a minute that begins two minutes ahead. So the ticks of this time may have planned without a change. */
+const RECENT_MS = (MINUTES_AHEAD + 1) * MINUTE_MS;
+
+/**
+ * What a call of the scheduler plans for one cluster: for one that was added, moved or divided within the last minutes as at a start, from the scheduled minute on. Without it, nothing would be
+ * due for the new partitions until the first minute that was planned with them, two to three minutes later. What was planned already is refused by the claim.
+ */
+export const plannedTimeOf = ({ plannedFromMs = 0 }: Pick<ClusterRecord, "plannedFromMs">, tick: Tick): PlannedTime =>
+  plannedTime(tick.scheduledMs, tick.start || plannedFromMs > tick.scheduledMs - RECENT_MS);
 
 /** Due instants of one partition: every period, shifted by a stable hash so that a fleet does not fire in the same second. On whole seconds, as the queue's delays are. */
 export const dueTimes = (cluster: ClusterName, partition: PartitionName, periodMs: number, { fromMs, untilMs }: PlannedTime): readonly number[] => {

@@ -2,45 +2,50 @@ import type { PlanReport } from "../report/plan-line.ts";
 import { eachDone } from "../store/all-done.ts";
 import { listClusters } from "../store/clusters.ts";
 import type { Tables } from "../store/tables.ts";
-import { delaySeconds, planCluster, plannedTime } from "./plan.ts";
-import { BATCH_MAX, type DelayedMessage, type MessageQueue, sendBatch } from "./send-messages.ts";
-
-/** Input of the scheduler's call. */
-export interface Tick {
-  readonly scheduledMs: number;
-  /** True for the first call of a fleet that has nothing planned yet. */
-  readonly start: boolean;
-}
+import type { SyncMessage } from "./message.ts";
+import { delaySeconds, planCluster, plannedTime, plannedTimeOf, type Tick } from "./plan.ts";
+import { BATCH_MAX, type MessageQueue, sendBatch } from "./send-messages.ts";
 
 const PARALLEL = 8;
 
+interface SchedulePorts {
+  readonly tables: Tables;
+  readonly queue: MessageQueue;
+}
+
 /** Plans the syncs of one minute and sends them, aimed at their due instants. Planning the same minute twice is harmless: a due time is done once. */
-export const schedule = async (ports: { readonly tables: Tables; readonly queue: MessageQueue }, tick: Tick): Promise<PlanReport> => {
+export const schedule = async (ports: SchedulePorts, tick: Tick): Promise<PlanReport> => {
   const planned = plannedTime(tick.scheduledMs, tick.start);
-  const messages: DelayedMessage[] = [];
+  const messages: SyncMessage[] = [];
   const unreadable: { name: string; message: string }[] = [];
   let clusters = 0;
-  let skipped = 0;
   for await (const cluster of listClusters(ports.tables)) {
     if (cluster.kind === "unreadable") {
       unreadable.push({ name: cluster.name, message: cluster.message });
       continue;
     }
     clusters++;
-    for (const message of planCluster(cluster.record, planned)) {
-      const delay = delaySeconds(message, ports.tables.clock());
-      if (delay === undefined) skipped++;
-      else messages.push({ message, delaySeconds: delay });
-    }
+    messages.push(...planCluster(cluster.record, plannedTimeOf(cluster.record, tick)));
   }
-  await sendAll(ports.queue, messages);
-  return { ...planned, clusters, sent: messages.length, skipped, unreadable };
+  const sent = await sendAll(ports, messages);
+  return { ...planned, clusters, sent, skipped: messages.length - sent, unreadable };
 };
 
-/** In order of delay, so that the soonest is sent first; batches in parallel, bounded. */
-const sendAll = async (queue: MessageQueue, messages: readonly DelayedMessage[]): Promise<void> => {
-  const soonest = messages.toSorted((one, other) => one.delaySeconds - other.delaySeconds);
-  const batches: (readonly DelayedMessage[])[] = [];
+/** The soonest first; batches in parallel, bounded. Returns how many were sent: the others had become too old. */
+const sendAll = async (ports: SchedulePorts, messages: readonly SyncMessage[]): Promise<number> => {
+  const soonest = messages.toSorted((one, other) => one.dueMs - other.dueMs);
+  const batches: (readonly SyncMessage[])[] = [];
   for (let from = 0; from < soonest.length; from += BATCH_MAX) batches.push(soonest.slice(from, from + BATCH_MAX));
-  await eachDone(batches, PARALLEL, (batch) => sendBatch(queue, batch));
+  let sent = 0;
+  await eachDone(batches, PARALLEL, async (batch) => {
+    // The delay is taken now: thousands of messages take seconds to send.
+    const clockMs = ports.tables.clock();
+    const delayed = batch.flatMap((message) => {
+      const delay = delaySeconds(message, clockMs);
+      return delay === undefined ? [] : [{ message, delaySeconds: delay }];
+    });
+    await sendBatch(ports.queue, delayed);
+    sent += delayed.length;
+  });
+  return sent;
 };

@@ -38,7 +38,7 @@ const pausedCluster = (random: Random, faultsMs: number): readonly PlannedOrder[
   return forAWhile(random, faultsMs, { verb: "pause cluster", cluster }, { verb: "resume cluster", cluster });
 };
 
-/** A partition that was not there before is planned two minutes ahead, and is divided so that it is synced again when the faults end. */
+/** Divides a cluster anew, and back again before the faults end. */
 const dividedAnew = (random: Random, faultsMs: number): readonly PlannedOrder[] => {
   const atMs = random.int(30_000, faultsMs / 3);
   return [

@@ -6,7 +6,7 @@ import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putCluster } from "../../lib/store/clusters.ts";
 import { messageOf } from "../../lib/sync/message.ts";
-import { delaySeconds, dueTimes, MINUTE_MS, planCluster, plannedTime } from "../../lib/sync/plan.ts";
+import { delaySeconds, dueTimes, MINUTE_MS, planCluster, plannedTime, plannedTimeOf } from "../../lib/sync/plan.ts";
 import { schedule } from "../../lib/sync/schedule.ts";
 import { type DelayedMessage, sendBatch, sendParams } from "../../lib/sync/send-messages.ts";
 import { startMemory } from "../contracts/engines.ts";
@@ -136,6 +136,26 @@ describe("sendBatch()", () => {
   });
 });
 
+describe("plannedTimeOf()", () => {
+  it("always leaves no gap after a change, whenever the ticks around it read the cluster", () => {
+    const lateMs = fc.integer({ min: 0, max: MINUTE_MS });
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 3 * MINUTE_MS }), fc.array(lateMs, { minLength: 10, maxLength: 10 }), (changedMs, lates) => {
+        const ticks = lates.map((late, minute) => ({ scheduledMs: NOON + minute * MINUTE_MS, readMs: NOON + minute * MINUTE_MS + late }));
+        const seen = ticks.filter(({ readMs }) => readMs >= NOON + changedMs);
+        const planned = seen.map(({ scheduledMs }) => plannedTimeOf({ plannedFromMs: NOON + changedMs }, { scheduledMs, start: false }));
+        let coveredMs = NOON + changedMs + 2 * MINUTE_MS;
+        for (const { fromMs, untilMs } of planned.toSorted((one, other) => one.fromMs - other.fromMs)) {
+          expect(fromMs).toBeLessThanOrEqual(coveredMs);
+          coveredMs = Math.max(coveredMs, untilMs);
+        }
+        // The first tick that sees the change plans from its own minute on, so that nothing waits for a later one.
+        expect(planned[0]?.fromMs).toBeLessThanOrEqual(seen[0]?.readMs ?? 0);
+      }),
+    );
+  });
+});
+
 describe("schedule()", () => {
   const cluster = (name: string, partitions: number): ClusterRecord => ({
     name: clusterName(name),
@@ -168,6 +188,38 @@ describe("schedule()", () => {
       sent: 12,
       unreadable: [{ name: "bad" }],
     });
+  });
+
+  it("plans a cluster that was just added or divided from the scheduled minute on, and its neighbours as ever", async () => {
+    const engine = await startMemory();
+    const tables = testTables(engine.client, engine.tables, () => NOON + 20_000);
+    await putCluster(tables, { ...cluster("new", 1), plannedFromMs: NOON + 5_000 }, undefined);
+    await putCluster(tables, { ...cluster("old", 1), plannedFromMs: NOON - 10 * MINUTE_MS }, undefined);
+    const { queue, taken } = fakeQueue();
+    await schedule({ tables, queue }, { scheduledMs: NOON, start: false });
+    const due = (name: string) => taken.map(({ body }) => messageOf(body)).flatMap((one) => (one.cluster === name ? [one.dueMs - NOON] : []));
+    expect(Math.min(...due("new"))).toBeLessThan(20_000 + 15_000);
+    expect(due("new")).toHaveLength(12);
+    expect(due("old").every((dueMs) => dueMs >= 2 * MINUTE_MS)).toBe(true);
+  });
+
+  it("takes the delay of a message when its batch is sent, so that slow sends do not make it late", async () => {
+    const engine = await startMemory();
+    let nowMs = NOON;
+    const tables = testTables(engine.client, engine.tables, () => nowMs);
+    await putCluster(tables, cluster("slow", 40), undefined);
+    const { queue, taken } = fakeQueue();
+    const client = {
+      send: (async (command: object) => {
+        nowMs += 1_000;
+        return (queue.client.send as unknown as (command: object) => Promise<unknown>)(command);
+      }) as never,
+    };
+    await schedule({ tables, queue: { ...queue, client } }, { scheduledMs: NOON, start: false });
+    expect(taken).toHaveLength(160);
+    const early = taken.filter(({ body, delaySeconds: delay }) => messageOf(body).dueMs - NOON < delay * 1_000);
+    expect(early).toEqual([]);
+    expect(taken.some(({ body, delaySeconds: delay }) => messageOf(body).dueMs - NOON > delay * 1_000)).toBe(true);
   });
 
   it("leaves out what is too old when it was called late", async () => {
