@@ -2,6 +2,7 @@ import type { ClusterClient } from "../cluster/port.ts";
 import type { PartitionRef } from "../model/ids.ts";
 import type { ClusterRecord, Intent } from "../model/records.ts";
 import { type Head, readHead } from "../store/head.ts";
+import { intentBodies } from "../store/head-intents.ts";
 import type { Held } from "../store/head-write.ts";
 import { storeIntents } from "../store/intend.ts";
 import { giveBack } from "../store/release.ts";
@@ -53,15 +54,8 @@ const endDeadLease = async (dead: Dead, partition: PartitionRef): Promise<Unfini
     heldBy(head, partition),
     never.map(({ id }) => id),
   );
-  await giveBack(
-    dead.tables,
-    await storeIntents(
-      dead.tables,
-      withdrawn,
-      reached.map((intent) => dueAt(intent, dead.nowMs)),
-      head.nowMs,
-    ),
-  );
+  const due = { ...head, intents: reached.map((intent) => dueAt(intent, dead.nowMs)) };
+  await giveBack(dead.tables, await storeIntents(dead.tables, withdrawn, intentBodies(due), head.nowMs));
   return { leases: 1, reached: reached.length, withdrawn: never.length };
 };
 

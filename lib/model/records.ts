@@ -81,6 +81,22 @@ export interface Intent {
   readonly recommendation?: number;
 }
 
+/**
+ * A scale that is settled and has its event, while no windows page counts it yet: what the head keeps of its intent until a release names such a page. A holder that finds one
+ * counts it; its sync died in between.
+ */
+export interface UncountedScale {
+  /** The intent's, and the event's. */
+  readonly id: string;
+  readonly uid: AutoscalerUid;
+  readonly from: number;
+  readonly to: number;
+  readonly outcome: WriteOutcome["kind"];
+  readonly decidedMs: number;
+  readonly settledMs: number;
+  readonly recommendation?: number;
+}
+
 /** The immutable record of one attempt to scale. */
 export interface ScaleEventRecord extends AutoscalerRef {
   readonly id: string;

@@ -42,7 +42,7 @@ export const intentOpen = (intent: Intent): Because => ({
   message: `whether the scale from ${intent.from} to ${intent.to} took effect is not known before ${new Date(intent.deadlineMs).toISOString()}`,
 });
 
-export const intentSettled = (intent: Intent): Because => ({
+export const intentSettled = (intent: Pick<Intent, "from" | "to">): Because => ({
   reason: "ScaleSettled",
   message: `the scale from ${intent.from} to ${intent.to} of an earlier sync was settled in this one`,
 });
@@ -62,7 +62,7 @@ export const targetShared = (others: readonly string[]): Because => ({
   message: `the workload is also the target of ${others.map((name) => `autoscaler "${name}"`).join(", ")}`,
 });
 
-export const tooManyIntents = (limit: number): Because => ({
+export const scaleWaits = (made: number): Because => ({
   reason: "TooManyScales",
-  message: `${limit} scales of this partition are under way already: the rest wait for the next sync`,
+  message: `this sync had time for ${made} scales of the partition: this one waits for the next sync`,
 });

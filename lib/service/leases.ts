@@ -58,7 +58,8 @@ const tryAll = async (desk: Desk, wanted: readonly PartitionRef[], settled: Read
   return refusal ?? `partition "${open?.[0]}" has an open intent`;
 };
 
-const openIn = ({ intents, unreadable }: Head): boolean => intents.length + unreadable.length > 0;
+/** An uncounted scale as well: the next sync of its partition counts it in windows that stay there. */
+const openIn = ({ intents, uncounted, unreadable }: Head): boolean => intents.length + uncounted.length + unreadable.length > 0;
 
 const claimEach = async (desk: Desk, wanted: readonly PartitionRef[], leases: Map<PartitionName, Leased>): Promise<string | undefined> => {
   for (const partition of wanted) {

@@ -47,7 +47,7 @@ export const resetIntent = async (desk: Desk, path: string, id: string): Promise
 const mustBeUnreadable = (head: Head | undefined, id: string, action: string): UnreadableIntent => {
   const found = head?.unreadable.find((intent) => intent.id === id);
   if (found) return found;
-  const readable = head?.intents.some((intent) => intent.id === id) === true;
+  const readable = [...(head?.intents ?? []), ...(head?.uncounted ?? [])].some((entry) => entry.id === id);
   if (readable) throw new TidemarkError("service.readable", `Cannot ${action}: it can be read, and a sync settles it`, { id });
   throw new TidemarkError("service.unknown", `Cannot ${action}: there is no such open intent`, { id });
 };

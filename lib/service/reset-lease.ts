@@ -42,7 +42,13 @@ export const underLease = async <Result>(
 
 /** Not before anything that the partition recorded, whatever the clocks say. */
 export const timeOf = (desk: Desk, { head }: Leased): number =>
-  Math.max(desk.clock(), head.nowMs, head.evaluatedMs, ...head.intents.map(({ decidedMs }) => decidedMs));
+  Math.max(
+    desk.clock(),
+    head.nowMs,
+    head.evaluatedMs,
+    ...head.intents.map(({ decidedMs }) => decidedMs),
+    ...head.uncounted.map(({ settledMs }) => settledMs),
+  );
 
 /** Windows of an autoscaler as if it had just been scaled as far as its rules allow. A manifest that cannot be read, or none: as far as any would. */
 export const withoutPast = async (

@@ -2,7 +2,7 @@ import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../model/errors.ts";
 import type { AutoscalerRef, ClusterName } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
-import { historyItemOf } from "./history-item.ts";
+import { historyItemOf, readHistory } from "./history-item.ts";
 import type { HistoryItem, InsertHistory } from "./history-port.ts";
 import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, timeText } from "./keys.ts";
 import { readAll } from "./read-all.ts";
@@ -42,6 +42,16 @@ export const insertEvents = async (insert: InsertHistory, events: readonly Scale
   });
   await insert(counting.map((event) => eventItems(event).day));
   return counting;
+};
+
+/** One event of an autoscaler by name, read strongly; absent when there is none of this key. */
+export const readEvent = async (
+  tables: Tables,
+  ref: AutoscalerRef,
+  of: { readonly atMs: number; readonly id: string },
+): Promise<ScaleEventRecord | undefined> => {
+  const item = await readHistory(tables, eventKey(ref, of));
+  return item && eventOf(item);
 };
 
 /** A stretch of history: from `sinceMs` to `untilMs`, both inclusive; newest first when asked for. */

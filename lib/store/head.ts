@@ -2,15 +2,14 @@ import { type AttributeValue, GetItemCommand, type GetItemCommandInput } from "@
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import type { PartitionRef } from "../model/ids.ts";
-import type { Intent } from "../model/records.ts";
-import { decodeIntent } from "./intent-codec.ts";
+import { type HeadIntents, headIntentsOf } from "./head-intents.ts";
 import { itemKey } from "./item-key.ts";
 import { headKey } from "./keys.ts";
 import { repeat } from "./repeat.ts";
 import type { Tables } from "./tables.ts";
 
 /** One per partition: the fence, and what changes in every sync. Under 1 KB while no intent is open. */
-export interface Head {
+export interface Head extends HeadIntents {
   /** Raised by every claim. */
   readonly epoch: number;
   /** Epoch that last released; anything but the epoch before mine means that somebody stopped halfway. */
@@ -29,9 +28,6 @@ export interface Head {
   readonly pageGeneration: number;
   /** By page index: the epoch that wrote the page, which is its version. */
   readonly pages: readonly number[];
-  readonly intents: readonly Intent[];
-  /** Open intents that this code cannot read: their autoscalers hold until somebody looks. */
-  readonly unreadable: readonly UnreadableIntent[];
   /** Version of the cluster under which namespaces were last moved to or from here: while the cluster still has it, nobody knows yet whether they were (moving.ts). */
   readonly movingVersion?: number;
 }
@@ -64,14 +60,7 @@ const stored = z.object({
 /** The head as its item says; what nobody wrote yet is zero. */
 export const headOf = (item: Readonly<Record<string, AttributeValue>>): Head => {
   const { intents: bodies, ...rest } = stored.parse(unmarshall(item));
-  const intents: Intent[] = [];
-  const unreadable: UnreadableIntent[] = [];
-  for (const [id, body] of Object.entries(bodies)) {
-    const read = decodeIntent(body);
-    if (read.kind === "read") intents.push(read.intent);
-    else unreadable.push({ id, body, message: read.message });
-  }
-  return { ...rest, intents, unreadable };
+  return { ...rest, ...headIntentsOf(bodies) };
 };
 
 export const readHeadParams = (stateTable: string, ref: PartitionRef): GetItemCommandInput => ({

@@ -24,10 +24,13 @@ export const readHistoryParams = (historyTable: string, key: Key): GetItemComman
   ConsistentRead: true,
 });
 
-/** The item that a duplicate met. Throws `store.unreadable` if it is gone meanwhile, which no right of ours can do. */
-export const readStored = async (tables: Tables, key: Key): Promise<HistoryItem> => {
+/** One item, read strongly; absent when there is none of this key. */
+export const readHistory = async (tables: Tables, key: Key): Promise<HistoryItem | undefined> => {
   const { Item } = await repeat(tables, `read the history item "${key.sk}"`, () =>
     tables.client.send(new GetItemCommand(readHistoryParams(tables.historyTable, key))),
   );
-  return historyItemOf(Item ?? {});
+  return Item && historyItemOf(Item);
 };
+
+/** The item that a duplicate met. Throws `store.unreadable` if it is gone meanwhile, which no right of ours can do. */
+export const readStored = async (tables: Tables, key: Key): Promise<HistoryItem> => (await readHistory(tables, key)) ?? historyItemOf({});

@@ -4,11 +4,8 @@ import { compress, decompress } from "./compressed.ts";
 
 const VERSION = 1;
 
-/** Open intents of one partition. With `INTENT_BYTES_MAX` it keeps the head under the 400 KB of an item; more scales wait for the next sync. */
-export const OPEN_INTENTS_MAX = 400;
+/** An intent takes 220 bytes as a rule. */
 export const INTENT_BYTES_MAX = 900;
-/** Added by one update of the head: keeps the expression under 4 KB and 300 operators. */
-export const INTENTS_PER_UPDATE_MAX = 100;
 
 const MESSAGE_CHARS_MAX = 200;
 

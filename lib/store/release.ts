@@ -1,8 +1,6 @@
 import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
-import type { Intent } from "../model/records.ts";
-import type { UnreadableIntent } from "./head.ts";
+import { type IntentBodies, intentsAttribute } from "./head-intents.ts";
 import { type Held, HOLDER_CONDITION, holderValues, mustHold, writeHead } from "./head-write.ts";
-import { encodeIntent } from "./intent-codec.ts";
 import { itemKey } from "./item-key.ts";
 import { headKey } from "./keys.ts";
 import type { Tables } from "./tables.ts";
@@ -14,9 +12,8 @@ export interface Release {
   readonly evaluatedMs: number;
   readonly pageGeneration: number;
   readonly pages: readonly number[];
-  /** Intents that stay open. The holder has seen them all (write number), so naming what stays clears exactly what was settled. */
-  readonly open: readonly Intent[];
-  readonly unreadable: readonly UnreadableIntent[];
+  /** Entries that stay. The holder has seen them all (write number), so naming what stays clears exactly what was settled and is counted. */
+  readonly intents: IntentBodies;
 }
 
 /*
@@ -48,12 +45,7 @@ export const releaseParams = (stateTable: string, held: Held, release: Release, 
     ":evaluated": { N: String(release.evaluatedMs) },
     ":generation": { N: String(release.pageGeneration) },
     ":pages": { L: release.pages.map((epoch) => ({ N: String(epoch) })) },
-    ":open": {
-      M: Object.fromEntries([
-        ...release.open.map((intent) => [intent.id, { B: encodeIntent(intent) }] as const),
-        ...release.unreadable.map(({ id, body }) => [id, { B: body }] as const),
-      ]),
-    },
+    ":open": intentsAttribute(release.intents),
   },
 });
 

@@ -1,11 +1,13 @@
+import limited from "p-limit";
 import type { ClusterClient, ScaleAnswer } from "../cluster/port.ts";
 import type { WriteOutcome } from "../model/decision.ts";
 import type { ApiFailure, ScaleRead } from "../model/observation.ts";
-import { eachDone } from "../store/all-done.ts";
+import { allDone } from "../store/all-done.ts";
 import type { Intended } from "./intend.ts";
 import type { SyncPorts } from "./ports.ts";
 import { sendUntil } from "./timing.ts";
 import { mayWriteAgain, WRITES_MAX } from "./write-again.ts";
+import type { WriteWidth } from "./write-width.ts";
 
 /** What a PUT led to. `open`: no clear answer, so that a later holder settles it. */
 export interface Acted extends Intended {
@@ -14,53 +16,81 @@ export interface Acted extends Intended {
   readonly atMs: number;
 }
 
-const PARALLEL = 16;
+/** How the writes of a wave go on. */
+export interface Acting {
+  readonly softUntilMs: number;
+  readonly width: WriteWidth;
+  /** Called with each scale as it is answered. */
+  readonly onActed: (acted: Acted) => void;
+  /** True when nothing more may be sent: what was not sent stays open. */
+  readonly isOver: () => boolean;
+}
 
 /** Writes every intended scale, in parallel and bounded; each at most once per version that it saw. Waits for all answers. */
 export const act = async (
   ports: SyncPorts,
   client: ClusterClient | undefined,
   intended: readonly Intended[],
-  softUntilMs: number,
-): Promise<readonly Acted[]> =>
-  eachDone(intended, PARALLEL, async (one) => {
-    if (!client) throw new TypeError("a scale was decided on a cluster that was not seen");
-    const outcome = await write(ports, client, one, softUntilMs);
-    return { ...one, outcome, atMs: Math.max(ports.tables.clock(), one.intent.decidedMs) };
-  });
+  acting: Acting,
+): Promise<readonly Acted[]> => {
+  const limit = limited(acting.width.now());
+  return allDone(
+    intended.map((one) =>
+      limit(async () => {
+        if (!client) throw new TypeError("a scale was decided on a cluster that was not seen");
+        const { outcome, throttled } = acting.isOver() ? NOT_SENT : await write(ports, client, one, acting.softUntilMs);
+        limit.concurrency = acting.width.answered(throttled);
+        const acted = { ...one, outcome, atMs: Math.max(ports.tables.clock(), one.intent.decidedMs) };
+        acting.onActed(acted);
+        return acted;
+      }),
+    ),
+  );
+};
+
+interface Ended {
+  readonly outcome: Acted["outcome"];
+  /** The server was asked too much. */
+  readonly throttled: boolean;
+}
+
+const NOT_SENT: Ended = { outcome: { kind: "open", message: "not sent: history cannot be written" }, throttled: false };
+const TOO_MANY_REQUESTS = 429;
 
 type Version = Pick<ScaleRead, "uid" | "resourceVersion">;
 
-const write = async (ports: SyncPorts, client: ClusterClient, { intent, autoscaler }: Intended, softUntilMs: number): Promise<Acted["outcome"]> => {
+const write = async (ports: SyncPorts, client: ClusterClient, { intent, autoscaler }: Intended, softUntilMs: number): Promise<Ended> => {
   // The deadline of the intent is what others go by: past this instant a PUT might land after they settled it.
   const untilMs = Math.min(softUntilMs, sendUntil(intent.deadlineMs, ports.timing));
   let version: Version = { uid: intent.targetUid, resourceVersion: intent.resourceVersion };
   let conflict: ApiFailure | undefined;
   for (let attempt = 1; attempt <= WRITES_MAX; attempt++) {
-    if (ports.tables.clock() >= untilMs) return { kind: "refused", message: "not sent: the sync ran out of time" };
+    if (ports.tables.clock() >= untilMs) return refused("not sent: the sync ran out of time");
     const answer = await client.putScale(
       { namespace: intent.namespace, target: intent.target, targetUid: version.uid, resourceVersion: version.resourceVersion, replicas: intent.to },
       ports.timing.putTimeoutMs,
     );
-    if (answer.kind !== "conflict") return outcomeOf(answer);
+    if (answer.kind !== "conflict") return endedBy(answer);
     conflict = answer.failure;
     const again = await client.readScale(intent.namespace, intent.target, ports.timing.putTimeoutMs);
     const may = mayWriteAgain(autoscaler.spec.dialect, intent, again);
-    if (may.kind === "no") return { kind: "refused", message: `${conflict.message}; ${may.message}` };
+    if (may.kind === "no") return refused(`${conflict.message}; ${may.message}`);
     version = may.version;
   }
-  return { kind: "refused", message: conflict?.message ?? "" };
+  return refused(conflict?.message ?? "");
 };
 
+const refused = (message: string): Ended => ({ outcome: { kind: "refused", message }, throttled: false });
+
 /** Every earlier attempt under this intent met a conflict, which proves that it was not executed: so the last answer alone decides. */
-const outcomeOf = (answer: Exclude<ScaleAnswer, { kind: "conflict" }> | ScaleAnswer): Acted["outcome"] => {
+const endedBy = (answer: Exclude<ScaleAnswer, { kind: "conflict" }> | ScaleAnswer): Ended => {
   switch (answer.kind) {
     case "applied":
-      return { kind: "applied" };
+      return { outcome: { kind: "applied" }, throttled: false };
     case "conflict":
     case "refused":
-      return { kind: "refused", message: answer.failure.message };
+      return { outcome: { kind: "refused", message: answer.failure.message }, throttled: answer.failure.code === TOO_MANY_REQUESTS };
     case "unclear":
-      return { kind: "open", message: answer.failure.message };
+      return { outcome: { kind: "open", message: answer.failure.message }, throttled: false };
   }
 };

@@ -15,6 +15,7 @@ import {
   targetShared,
   windowsUnreadable,
 } from "../report/holds.ts";
+import type { Head } from "../store/head.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec } from "./loaded-specs.ts";
@@ -115,14 +116,14 @@ const holdsAround = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Be
   const { head, specs } = loaded;
   const byWorkload = new Map<string, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
   const byUid = new Map<string, Intent>(head.intents.map((intent) => [intent.uid, intent]));
-  const unreadable = new Map(head.unreadable.map((intent) => [intent.id.slice(0, intent.id.lastIndexOf(":")), intent]));
+  const left = leftBehind(head);
   const sharersOf = sharers(specs.all);
   return ({ record, spec }) => {
     const key = workloadKey(record.namespace, spec.target);
     const intent = byWorkload.get(key) ?? byUid.get(record.uid);
     if (intent) return settledLate(intent, loaded, seen.late) ? intentSettled(intent) : intentOpen(intent);
-    const lost = unreadable.get(record.uid);
-    if (lost) return intentUnreadable(lost.id, lost.message);
+    const behind = left(record.uid);
+    if (behind) return behind;
     const others = sharersOf({ record, spec });
     return others.length > 0 ? targetShared(others) : undefined;
   };
@@ -137,4 +138,13 @@ const sharers = (all: readonly LoadedSpec[]): ((autoscaler: Pick<ReadySpec, "rec
     const others = sharing.get(workloadKey(record.namespace, spec.target)) ?? [];
     return others.filter((other) => other.record.uid !== record.uid).map((other) => other.record.name);
   };
+};
+
+/** What a sync that died left behind in the head: a scale that no window holds yet, or an entry that cannot be read. */
+const leftBehind = ({ uncounted, unreadable }: Head): ((uid: string) => Because | undefined) => {
+  const reasons = new Map<string, Because>([
+    ...uncounted.map((scale) => [scale.uid as string, intentSettled(scale)] as const),
+    ...unreadable.map(({ id, message }) => [id.slice(0, id.lastIndexOf(":")), intentUnreadable(id, message)] as const),
+  ]);
+  return (uid) => reasons.get(uid);
 };

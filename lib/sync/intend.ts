@@ -1,14 +1,11 @@
 import type { Scale } from "../model/decision.ts";
 import type { Intent } from "../model/records.ts";
 import type { DecideInput } from "../policy/decide.ts";
-import { tooManyIntents } from "../report/holds.ts";
-import type { Held } from "../store/head-write.ts";
-import { storeIntents } from "../store/intend.ts";
-import { OPEN_INTENTS_MAX } from "../store/intent-codec.ts";
+import { scaleWaits } from "../report/holds.ts";
+import { bytesOf, entryBytes, INTENT_ROOM_BYTES, type IntentBodies } from "../store/head-intents.ts";
+import { encodeIntent } from "../store/intent-codec.ts";
 import type { Verdict } from "./decide.ts";
-import type { Loaded } from "./load.ts";
 import type { ReadySpec } from "./observe.ts";
-import type { SyncPorts } from "./ports.ts";
 import { newestRun } from "./stored-windows.ts";
 import { deadlineOf, type Timing } from "./timing.ts";
 
@@ -56,35 +53,33 @@ const urgency = (one: Intended, other: Intended): number => {
   return step(other) - step(one) || one.intent.id.localeCompare(other.intent.id);
 };
 
-export interface Intentions {
-  readonly held: Held;
-  readonly intended: readonly Intended[];
-  readonly verdicts: readonly Verdict[];
-}
+/** Every scale that was decided, those first that are needed most. */
+export const intendedScales = (verdicts: readonly Verdict[], epoch: number, timing: Timing): readonly Intended[] =>
+  verdicts.flatMap((verdict) => intendedOf(verdict, epoch, timing) ?? []).sort(urgency);
 
-/** Stores the intents of every scale about to be made, the fence before any PUT. Those for which the head has no room hold until the next sync. */
-export const intend = async (ports: SyncPorts, held: Held, loaded: Loaded, verdicts: readonly Verdict[]): Promise<Intentions> => {
-  const wanted = verdicts.flatMap((verdict) => intendedOf(verdict, held.epoch, ports.timing) ?? []);
-  if (wanted.length === 0) return { held, intended: [], verdicts };
-  const room = Math.max(0, OPEN_INTENTS_MAX - loaded.head.intents.length - loaded.head.unreadable.length);
-  const intended = [...wanted].sort(urgency).slice(0, room);
-  const chosen = new Set<string>(intended.map(({ intent }) => intent.uid));
-  return {
-    held: await storeIntents(
-      ports.tables,
-      held,
-      intended.map(({ intent }) => intent),
-      loaded.nowMs,
-    ),
-    intended,
-    verdicts: verdicts.map((verdict) => (verdict.scale && !chosen.has(verdictUid(verdict)) ? waiting(verdict) : verdict)),
-  };
+/** The scales of one wave, and the head's entries with theirs: as many as there is room for, at most `most`. */
+export const fitting = (
+  wanted: readonly Intended[],
+  kept: IntentBodies,
+  most: number,
+): { readonly wave: readonly Intended[]; readonly bodies: Map<string, Uint8Array> } => {
+  const bodies = new Map(kept);
+  const wave: Intended[] = [];
+  let bytes = bytesOf(kept);
+  for (const one of wanted.slice(0, most)) {
+    const { id } = one.intent;
+    const body = encodeIntent(one.intent);
+    bytes += entryBytes(id, body);
+    if (bytes > INTENT_ROOM_BYTES) break;
+    bodies.set(id, body);
+    wave.push(one);
+  }
+  return { wave, bodies };
 };
 
-const verdictUid = ({ autoscaler }: Verdict): string => (autoscaler.kind === "ready" ? autoscaler.record.uid : "");
-
-const waiting = ({ autoscaler, evaluated }: Verdict): Verdict => ({
+/** The verdict of a scale for which this sync had no time or the head no room. */
+export const waiting = ({ autoscaler, evaluated }: Verdict, made: number): Verdict => ({
   autoscaler,
-  because: tooManyIntents(OPEN_INTENTS_MAX),
+  because: scaleWaits(made),
   ...(evaluated && { evaluated }),
 });

@@ -1,4 +1,4 @@
-import type { Intent } from "../model/records.ts";
+import type { UncountedScale } from "../model/records.ts";
 import type { RecommendationRun, ScaleChange, Windows } from "../model/windows.ts";
 import { setCondition } from "../policy/conditions.ts";
 import { settled } from "../policy/recommendations.ts";
@@ -9,7 +9,7 @@ import { scaledToZero } from "../policy/steps/hpa/sentences.ts";
  * Windows with the recommendation behind an intent of an earlier sync, at the time it was made, however the scale ended: the sync that made it may have died before it
  * stored its page, and a stabilization window would be cut short. Twice changes nothing.
  */
-export const withRecommendation = (windows: Windows, { recommendation, decidedMs }: Intent): Windows =>
+export const withRecommendation = (windows: Windows, { recommendation, decidedMs }: Pick<UncountedScale, "recommendation" | "decidedMs">): Windows =>
   recommendation === undefined
     ? windows
     : { ...windows, memory: { ...windows.memory, recommendations: withRun(windows.memory.recommendations ?? [], recommendation, decidedMs) } };

@@ -71,10 +71,11 @@ const specsFromMemory = (
   return fresh && specs.specVersion === now.head.specVersion && specs.clusterIncarnation === incarnationOf(now.cluster) ? specs : undefined;
 };
 
-/** Time never runs backwards in the record, whatever the clocks do: the latest of own clock, head, open intents and the events that windows hold. */
+/** Time never runs backwards in the record, whatever the clocks do: the latest of own clock, head, intents, uncounted scales and the events that windows hold. */
 const nowOf = (clockMs: number, head: Head, { pages }: LoadedPages): number => {
   let latest = Math.max(clockMs, head.nowMs, head.evaluatedMs);
   for (const intent of head.intents) latest = Math.max(latest, intent.decidedMs);
+  for (const { settledMs } of head.uncounted) latest = Math.max(latest, settledMs);
   for (const page of pages) {
     if (page.kind === "unreadable") continue;
     for (const { windows } of page.entries.values()) {

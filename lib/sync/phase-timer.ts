@@ -1,5 +1,7 @@
-/** Milliseconds of each phase by name, on the injected clock. */
+/** Milliseconds of each phase by name, on the injected clock; those of one that comes again are added up. */
 export interface PhaseTimer {
+  /** Ends a phase here. */
+  readonly mark: (name: string) => void;
   readonly phase: <Result>(name: string, running: Promise<Result>) => Promise<Result>;
   readonly phasesMs: Readonly<Record<string, number>>;
 }
@@ -7,13 +9,17 @@ export interface PhaseTimer {
 export const phaseTimer = (clock: () => number): PhaseTimer => {
   const phasesMs: Record<string, number> = {};
   let lastMs = clock();
+  const mark = (name: string): void => {
+    const nowMs = clock();
+    phasesMs[name] = (phasesMs[name] ?? 0) + nowMs - lastMs;
+    lastMs = nowMs;
+  };
   return {
     phasesMs,
+    mark,
     phase: async (name, running) => {
       const result = await running;
-      const nowMs = clock();
-      phasesMs[name] = nowMs - lastMs;
-      lastMs = nowMs;
+      mark(name);
       return result;
     },
   };

@@ -1,3 +1,4 @@
+import { intentBodies } from "../store/head-intents.ts";
 import type { Held } from "../store/head-write.ts";
 import { release } from "../store/release.ts";
 import type { Loaded } from "./load.ts";
@@ -19,8 +20,7 @@ export const releasePartition = async (
     evaluatedMs: loaded.nowMs,
     pageGeneration: stored.generation,
     pages: stored.pages.map(({ epoch }) => epoch),
-    open: settled.open,
-    unreadable: loaded.head.unreadable,
+    intents: intentBodies({ intents: settled.open, uncounted: settled.uncounted, unreadable: loaded.head.unreadable }),
   });
   ports.cache.set(message, { specs: loaded.specs, pages: stored.pages, pageGeneration: stored.generation });
 };

@@ -4,19 +4,19 @@ import type { Head } from "../store/head.ts";
 import type { Held } from "../store/head-write.ts";
 import { giveBack } from "../store/release.ts";
 import type { Tables } from "../store/tables.ts";
-import { act } from "./act.ts";
 import { claimPartition } from "./claim.ts";
 import { decideAll } from "./decide.ts";
-import { intend } from "./intend.ts";
+import { type Holder, holder } from "./holder.ts";
 import { load } from "./load.ts";
 import { isStale, type SyncMessage } from "./message.ts";
 import { observe } from "./observe.ts";
 import { phaseTimer } from "./phase-timer.ts";
 import type { SyncPorts } from "./ports.ts";
 import { releasePartition } from "./release.ts";
-import { settle } from "./settle.ts";
+import { settleEarlier } from "./settle.ts";
 import { removeOldPages, storePages } from "./store-pages.ts";
 import { completedReport } from "./tell.ts";
+import { makeWaves } from "./waves.ts";
 import { windowsAfter } from "./windows-after.ts";
 import { writeJournal } from "./write-journal.ts";
 
@@ -57,15 +57,6 @@ export const sync = async (given: SyncPorts, message: SyncMessage): Promise<Sync
 /** Time kept at the end of a life: no call to the tables is repeated in it, so that an invocation ends by itself. */
 const REPEATS_END_MS = 3_000;
 
-/** The holder's last write of the head, which moves on as it writes. */
-interface Holder {
-  now: Held;
-}
-
-const holder = ({ cluster, partition }: SyncMessage, { epoch, writeNumber }: Head): Holder => ({
-  now: { partition: { cluster, partition }, epoch, writeNumber },
-});
-
 /** The phases, in the order of docs/protocol.md. `undefined`: the partition was removed. */
 const syncHeld = async (
   ports: SyncPorts,
@@ -78,20 +69,19 @@ const syncHeld = async (
   const loaded = await timer.phase("load", load(ports, message, claimed.head));
   if (!loaded) return undefined;
   const seen = await timer.phase("observe", observe(ports, message, loaded));
-  const intentions = await timer.phase("intend", intend(ports, held.now, loaded, decideAll(ports.rules, loaded, seen)));
-  held.now = intentions.held;
-  const acted = await timer.phase("act", act(ports, seen.client, intentions.intended, softUntilMs));
-  const settled = await timer.phase("settle", settle(ports, message, { loaded, late: seen.late, acted }));
-  const after = windowsAfter(ports.rules, loaded, intentions.verdicts, settled);
+  const decided = decideAll(ports.rules, loaded, seen);
+  const earlier = await timer.phase("settle", settleEarlier(ports, message, { loaded, late: seen.late }));
+  const { settled, verdicts } = await makeWaves(ports, held, { message, loaded, seen, verdicts: decided, earlier, softUntilMs, timer });
+  const after = windowsAfter(ports.rules, loaded, verdicts, settled);
   const stored = await timer.phase("pages", storePages(ports, held.now.partition, loaded, after.entries));
-  const journalPages = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts: intentions.verdicts, stored, after }));
+  const journalPages = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts, stored, after }));
   await timer.phase("release", releasePartition(ports, held.now, { message, loaded, settled, stored }));
   await removeOldPages(ports, held.now.partition, loaded, stored);
   const endMs = ports.tables.clock();
   return completedReport(message, {
     loaded,
     seen,
-    verdicts: intentions.verdicts,
+    verdicts,
     settled,
     stored,
     journalPages,

@@ -1,5 +1,5 @@
 /**
- * How long things may take, in one place: the safety of the protocol rests on the order of these numbers (docs/protocol.md, "Time"). The template states the same
+ * How long things may take, and how much at once, in one place: the safety of the protocol rests on the order of these numbers (docs/protocol.md, "Time"). The template states the same
  * function timeout, and a test compares them.
  */
 export interface Timing {
@@ -12,6 +12,8 @@ export interface Timing {
   /** Largest difference between any two clocks that take part. */
   readonly clockDifferenceMs: number;
   readonly leaseMs: number;
+  /** Scales written between two updates of the head: what a sync that dies leaves open at most. More would be hardly faster. */
+  readonly scalesPerWave: number;
   /** After this, specs are read again even if the head names the same version: it heals an edit that died before it raised the version. */
   readonly specsFreshMs: number;
 }
@@ -26,6 +28,7 @@ export const DEFAULT_TIMING: Timing = {
   clockDifferenceMs,
   // Above the life, so that nobody claims while the holder may still be at work; given back early by every sync that ends.
   leaseMs: lifeMs + clockDifferenceMs,
+  scalesPerWave: 500,
   specsFreshMs: 60_000,
 };
 

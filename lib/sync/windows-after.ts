@@ -1,6 +1,6 @@
 import type { ControllerEvent, GaugeWrite } from "../model/decision.ts";
 import { autoscalerUid } from "../model/ids.ts";
-import type { StoredWindows } from "../model/records.ts";
+import type { StoredWindows, UncountedScale } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { NEW_WINDOWS } from "../model/windows.ts";
 import type { Written } from "../policy/write-report.ts";
@@ -10,7 +10,7 @@ import type { Loaded } from "./load.ts";
 import { uidOf } from "./loaded-specs.ts";
 import type { Rules } from "./ports.ts";
 import { outcomeOfEvent } from "./scale-event.ts";
-import type { Settled, SettledScale } from "./settle.ts";
+import type { Settled } from "./settle.ts";
 import { isOpenAt, windowsNow } from "./stored-windows.ts";
 
 /** What a sync leaves behind of its autoscalers, by uid. */
@@ -30,7 +30,7 @@ export const windowsAfter = (rules: Rules, loaded: Loaded, verdicts: readonly Ve
   const before = new Map(loaded.pages.flatMap((page) => (page.kind === "read" ? [...page.entries] : [])));
   const written = writtenNow(rules, verdicts, settled);
   const specs = new Map(loaded.specs.all.flatMap((spec) => (spec.kind === "ready" ? [[spec.record.uid as string, spec.spec] as const] : [])));
-  const late = new Map(settled.late.map((scale) => [scale.intent.uid as string, scale]));
+  const late = new Map(settled.late.map(({ scale }) => [scale.uid as string, scale]));
   const entries = new Map<string, StoredWindows>();
   for (const uid of keptUids(loaded, [...before.keys(), ...late.keys()])) {
     const windows = written.get(uid)?.windows;
@@ -48,11 +48,11 @@ export const windowsAfter = (rules: Rules, loaded: Loaded, verdicts: readonly Ve
   };
 };
 
-const withLate = (rules: Rules, spec: AutoscalerSpec | undefined, entry: StoredWindows, { intent, event }: SettledScale): StoredWindows => {
-  const recommended = withRecommendation(entry.windows, intent);
-  if (event.outcome === "refused") return { ...entry, windows: recommended };
+const withLate = (rules: Rules, spec: AutoscalerSpec | undefined, entry: StoredWindows, scale: UncountedScale): StoredWindows => {
+  const recommended = withRecommendation(entry.windows, scale);
+  if (scale.outcome === "refused") return { ...entry, windows: recommended };
   // When it happened, and with "unknown" whether, nobody can say: it limits its own direction from now on, and gives no room to the other.
-  const change = { from: event.from, to: event.to, atMs: event.settledMs, earliestMs: 0, eventId: event.id };
+  const change = { from: scale.from, to: scale.to, atMs: scale.settledMs, earliestMs: 0, eventId: scale.id };
   return { ...entry, windows: spec ? rules.withScale(recommended, spec, change) : withChange(recommended, change) };
 };
 

@@ -1,13 +1,15 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { autoscalerUid, clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { raiseSpecVersion } from "../../lib/store/autoscalers.ts";
 import { claim } from "../../lib/store/claim.ts";
 import { type Head, readHead } from "../../lib/store/head.ts";
 import type { Held } from "../../lib/store/head-write.ts";
+import type { UncountedScale } from "../../lib/model/records.ts";
+import { bytesOf, entryBytes, INTENT_ROOM_BYTES, intentBodies } from "../../lib/store/head-intents.ts";
 import { storeIntents } from "../../lib/store/intend.ts";
 import { giveBack, type Release, release } from "../../lib/store/release.ts";
 import type { Tables } from "../../lib/store/tables.ts";
-import { intent } from "../store/records.ts";
+import { bodiesOf, intent } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { once, type Planted, withFaults } from "./faults.ts";
@@ -32,8 +34,7 @@ export const headContract = (engine: () => Engine): void => {
       evaluatedMs: 0,
       pageGeneration: 0,
       pages: [],
-      open: [],
-      unreadable: [],
+      intents: bodiesOf(),
       ...parts,
     });
     const failing = (...planted: readonly Planted[]): Tables => ({ ...tables, client: withFaults(engine().client, once(...planted)) });
@@ -76,35 +77,35 @@ export const headContract = (engine: () => Engine): void => {
 
     it("stores an intent under the holder's epoch and last write, and shows it to the next holder", async () => {
       const held = await claimed(1_000);
-      const after = await storeIntents(tables, held, [intent(), intent({ id: "uid-api:1" })], 1_500);
+      const after = await storeIntents(tables, held, bodiesOf(intent(), intent({ id: "uid-api:1" })), 1_500);
       expect(after.writeNumber).toBe(2);
       expect(await claimed(40_000)).toMatchObject({ epoch: 2, head: { nowMs: 1_500, intents: expect.toSatisfy((all) => all.length === 2) } });
     });
 
     it("refuses the intents of whoever lost the lease", async () => {
       const [one, other] = [await claimed(1_000), await claimed(40_000)];
-      await expect(storeIntents(tables, one, [intent()], 1_500)).rejects.toMatchObject({
+      await expect(storeIntents(tables, one, bodiesOf(intent()), 1_500)).rejects.toMatchObject({
         name: "TidemarkError",
         code: "store.lease-lost",
         message: `Cannot store intents of "${partition.cluster}/default": epoch is 2, not 1`,
       });
       expect((await readHead(tables, partition))?.intents).toEqual([]);
-      await storeIntents(tables, other, [intent()], 40_500);
+      await storeIntents(tables, other, bodiesOf(intent()), 40_500);
     });
 
     it("refuses an intent under a write that is not the last, and stores a repeated one once", async () => {
       const held = await claimed(1_000);
-      const after = await storeIntents(failing({ command: "UpdateItemCommand", fault: "lost answer" }), held, [intent()], 1_500);
+      const after = await storeIntents(failing({ command: "UpdateItemCommand", fault: "lost answer" }), held, bodiesOf(intent()), 1_500);
       expect(after.writeNumber).toBe(2);
       expect(await readHead(tables, partition)).toMatchObject({ writeNumber: 2, intents: [{ id: "uid-web:5" }] });
-      await expect(storeIntents(tables, held, [intent({ id: "uid-api:1" })], 1_600)).rejects.toMatchObject({ code: "store.lease-lost" });
+      await expect(storeIntents(tables, held, bodiesOf(intent({ id: "uid-api:1" })), 1_600)).rejects.toMatchObject({ code: "store.lease-lost" });
       expect((await readHead(tables, partition))?.intents).toHaveLength(1);
     });
 
     it("is released in one update: intents cleared but those that stay, pages named, due time done", async () => {
-      const held = await storeIntents(tables, await claimed(1_000), [intent(), intent({ id: "uid-api:1" })], 1_500);
+      const held = await storeIntents(tables, await claimed(1_000), bodiesOf(intent(), intent({ id: "uid-api:1" })), 1_500);
       const open = intent({ id: "uid-api:1" });
-      const ending = closing({ dueMs: 1_000, nowMs: 1_500, evaluatedMs: 1_500, pageGeneration: 1, pages: [1, 1], open: [open] });
+      const ending = closing({ dueMs: 1_000, nowMs: 1_500, evaluatedMs: 1_500, pageGeneration: 1, pages: [1, 1], intents: bodiesOf(open) });
       await release(failing({ command: "UpdateItemCommand", fault: "lost answer" }), held, ending);
       expect(await readHead(tables, partition)).toMatchObject({
         epoch: 1,
@@ -143,19 +144,49 @@ export const headContract = (engine: () => Engine): void => {
     it("keeps intents that cannot be read, and says so", async () => {
       const held = await claimed(1_000);
       const body = Buffer.of(99, 1, 2);
-      await release(tables, held, closing({ dueMs: 1_000, unreadable: [{ id: "uid-web:1", body, message: "" }] }));
+      await release(tables, held, closing({ dueMs: 1_000, intents: new Map([["uid-web:1", body]]) }));
       const next = await claimed(16_000);
       expect(next.head).toMatchObject({ intents: [], unreadable: [{ id: "uid-web:1" }] });
       expect(Buffer.compare(Buffer.from(next.head.unreadable[0]?.body ?? []), body)).toBe(0);
     });
 
-    it("holds as many intents as it ever must, and as large, in one item", async () => {
-      let held: Held = await claimed(1_000);
+    it("keeps settled scales apart from open intents until a page counts them", async () => {
+      const scale: UncountedScale = {
+        id: "uid-web:1",
+        uid: autoscalerUid("uid-web"),
+        from: 2,
+        to: 5,
+        outcome: "unknown",
+        decidedMs: 1_000,
+        settledMs: 1_700,
+        recommendation: 6,
+      };
+      const { recommendation: _none, ...bare } = { ...scale, id: "uid-db:1", uid: autoscalerUid("uid-db"), outcome: "refused" as const };
+      const open = intent({ id: "uid-api:1" });
+      await storeIntents(tables, await claimed(1_000), intentBodies({ intents: [open], uncounted: [scale, bare], unreadable: [] }), 1_500);
+      const { head } = await claimed(40_000);
+      expect(head.intents).toEqual([open]);
+      expect(head.uncounted).toEqual(expect.toSatisfy((all: readonly UncountedScale[]) => all.length === 2));
+      expect(head.uncounted.toSorted((one, other) => one.id.localeCompare(other.id))).toEqual([bare, scale]);
+    });
+
+    it("says of a settled scale whose body is damaged that it cannot be read", async () => {
+      const damaged = new Map([["uid-web:1", Buffer.of(2, 0x5b, 0x31)]]);
+      await storeIntents(tables, await claimed(1_000), damaged, 1_500);
+      expect((await claimed(40_000)).head).toMatchObject({ intents: [], uncounted: [], unreadable: [{ id: "uid-web:1" }] });
+    });
+
+    it("holds as many intents as it ever may, in one item and one update", async () => {
       const long = { reason: "Long", message: Array.from({ length: 400 }, (_, at) => String.fromCharCode(97 + ((at * 7919) % 26))).join("") };
-      const many = Array.from({ length: 400 }, (_, at) => intent({ id: `0b0cf6ee-57de-4a07-8d6e-7d3f5ff3c${at}:1`, because: long }));
-      held = await storeIntents(tables, held, many, 1_500);
-      await release(tables, held, closing({ dueMs: 1_000, open: many }));
-      expect((await readHead(tables, partition))?.intents).toHaveLength(400);
+      const all = Array.from({ length: 3_000 }, (_, at) =>
+        intent({ id: `0b0cf6ee-57de-4a07-8d6e-7d3f5ff3${String(at).padStart(4, "0")}:1`, because: long }),
+      );
+      const bodies = new Map<string, Uint8Array>();
+      for (const [id, body] of bodiesOf(...all)) if (bytesOf(bodies) + entryBytes(id, body) <= INTENT_ROOM_BYTES) bodies.set(id, body);
+      expect(bodies.size).toBeGreaterThan(800);
+      const held = await storeIntents(tables, await claimed(1_000), bodies, 1_500);
+      await release(tables, held, closing({ dueMs: 1_000, intents: bodies }));
+      expect((await readHead(tables, partition))?.intents).toHaveLength(bodies.size);
     });
   });
 };

@@ -7,7 +7,7 @@ import { storeIntents } from "../../lib/store/intend.ts";
 import { adoptPages, markMoving } from "../../lib/store/moving.ts";
 import { giveBack } from "../../lib/store/release.ts";
 import type { Tables } from "../../lib/store/tables.ts";
-import { intent } from "../store/records.ts";
+import { bodiesOf, intent } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { once, withFaults } from "./faults.ts";
@@ -35,7 +35,7 @@ export const movingContract = (engine: () => Engine): void => {
       const before = await claimed(1_000);
       const marked = await markMoving(tables, before, { clusterVersion: 7, epoch: 30 });
       expect(await readHead(tables, partition)).toMatchObject({ movingVersion: 7, epoch: 30, writeNumber: before.writeNumber + 1 });
-      await expect(storeIntents(tables, before, [intent()], 1_000)).rejects.toMatchObject({ code: "store.lease-lost" });
+      await expect(storeIntents(tables, before, bodiesOf(intent()), 1_000)).rejects.toMatchObject({ code: "store.lease-lost" });
       await giveBack(tables, marked);
       // The release that it had is not the one before: no cache is trusted.
       expect(await claimed(2_000)).toMatchObject({ epoch: 31 });

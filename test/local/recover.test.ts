@@ -20,6 +20,7 @@ import { readHead } from "../../lib/store/head.ts";
 import { insertByPut } from "../../lib/store/history-put.ts";
 import { storeIntents } from "../../lib/store/intend.ts";
 import { type Tables, tableDefinitions } from "../../lib/store/tables.ts";
+import { bodiesOf } from "../store/records.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 5, 8);
 const SHOP = namespace("shop");
@@ -80,7 +81,7 @@ const dyingHolder = async (name: string, sent: boolean) => {
     metrics: [],
     steps: [],
   };
-  await storeIntents(tables, { partition: partition(), epoch, writeNumber }, [intent], NOW_MS);
+  await storeIntents(tables, { partition: partition(), epoch, writeNumber }, bodiesOf(intent), NOW_MS);
   const write = { namespace: SHOP, target: intent.target, targetUid: intent.targetUid, resourceVersion: intent.resourceVersion, replicas: intent.to };
   if (sent) expect((await client.putScale(write, 5_000)).kind).toBe("applied");
   return intent;

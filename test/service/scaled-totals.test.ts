@@ -35,6 +35,7 @@ const head = (nowMs: number, decided: readonly number[] = [], unreadable: Head["
   pageGeneration: 1,
   pages: [1],
   intents: decided.map(intent),
+  uncounted: [],
   unreadable,
 });
 

@@ -40,18 +40,22 @@ export interface Stage {
   readonly tablesFor: (process: Process, by: Invocation | undefined) => ReturnType<typeof tablesOf>;
 }
 
+/** By the seed, so that nothing else that is drawn depends on it. Of twenty autoscalers few scale at once: these make several waves of them. */
+const SCALES_PER_WAVE = [1, 2, DEFAULT_TIMING.scalesPerWave];
+
 /** The order of these times is what safety rests on, not their size: shorter ones bring the same edges closer. In some the lease is shorter than a life, so that nothing but the fence keeps order. */
-const timingOf = (random: Random): Timing => {
-  if (random.chance(1 / 3)) return DEFAULT_TIMING;
+const timingOf = (seed: number, random: Random): Timing => {
+  const usual = { ...DEFAULT_TIMING, scalesPerWave: SCALES_PER_WAVE[seed % SCALES_PER_WAVE.length] ?? DEFAULT_TIMING.scalesPerWave };
+  if (random.chance(1 / 3)) return usual;
   const lifeMs = random.pick([20_000, 30_000]);
-  return { ...DEFAULT_TIMING, lifeMs, leaseMs: random.pick([5_000, 10_000, lifeMs + DEFAULT_TIMING.clockDifferenceMs]) };
+  return { ...usual, lifeMs, leaseMs: random.pick([5_000, 10_000, lifeMs + DEFAULT_TIMING.clockDifferenceMs]) };
 };
 
 export const newStage = (seed: number, options: { readonly faults: boolean; readonly told: boolean }): Stage => {
   const settings = randomOf(seed, "settings");
   const random = randomOf(seed, options.faults ? "faults" : "jitter");
   const timetable = newTimetable(randomOf(seed, "timetable"));
-  const timing = timingOf(settings);
+  const timing = timingOf(seed, settings);
   const temper = settings.pick(TEMPERS);
   const scheduler = newScheduler(START_MS);
   const { nowMs } = scheduler;

@@ -10,7 +10,7 @@ import { headKey } from "../../lib/store/keys.ts";
 import { writePageParams } from "../../lib/store/pages.ts";
 import { giveBackParams, releaseParams } from "../../lib/store/release.ts";
 import { type Engine, startDynalite, startMemory } from "../contracts/engines.ts";
-import { intent } from "../store/records.ts";
+import { bodiesOf, intent } from "../store/records.ts";
 import { type Random, randomOf } from "./random.ts";
 
 let engines: readonly Engine[] = [];
@@ -29,14 +29,14 @@ const someRequest = (random: Random): PutItemCommand | UpdateItemCommand => {
   const epoch = random.int(1, 6);
   const read = random.chance(1 / 2) ? { readEpoch: random.int(1, 5) } : {};
   const body = new Uint8Array([random.int(0, 9)]);
-  const released = { dueMs: 1, nowMs: 2, evaluatedMs: 3, pageGeneration: 1, pages: [epoch], open: [], unreadable: [] };
+  const released = { dueMs: 1, nowMs: 2, evaluatedMs: 3, pageGeneration: 1, pages: [epoch], intents: new Map() };
   const someIntent = { ...intent(), id: `${autoscalerUid("uid")}:${held.epoch}` };
   return random.pick([
     () =>
       new UpdateItemCommand(
         claimParams("state", { partition, dueMs: random.int(0, 3), clockMs: random.int(0, 50), leaseUntilMs: random.int(0, 50), token }),
       ),
-    () => new UpdateItemCommand(intendParams("state", held, { intents: [someIntent], nowMs: 5, token })),
+    () => new UpdateItemCommand(intendParams("state", held, { intents: bodiesOf(someIntent), nowMs: 5, token })),
     () => new UpdateItemCommand(releaseParams("state", held, released, token)),
     () => new UpdateItemCommand(giveBackParams("state", held, token)),
     () => new UpdateItemCommand(raiseSpecVersionParams("state", partition)),

@@ -1,5 +1,6 @@
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { Intent, ScaleEventRecord } from "../../lib/model/records.ts";
+import { type IntentBodies, intentBodies } from "../../lib/store/head-intents.ts";
 
 export const PARTITION = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER };
 export const REF = { cluster: clusterName("eu-1"), namespace: namespace("shop"), name: autoscalerName("web") };
@@ -23,6 +24,9 @@ export const intent = (parts: Partial<Intent> = {}): Intent => ({
   steps: [],
   ...parts,
 });
+
+/** The entries of a head with nothing but these open intents. */
+export const bodiesOf = (...intents: readonly Intent[]): IntentBodies => intentBodies({ intents, uncounted: [], unreadable: [] });
 
 export const event = (parts: Partial<ScaleEventRecord> = {}): ScaleEventRecord => ({
   ...REF,

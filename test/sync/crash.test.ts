@@ -9,18 +9,18 @@ import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
 /** Per-period limit of the rules: one scale of a workload in it. Longer than an intent may stay open, so that what was settled late must count. */
 const RATE_WINDOW_MS = 6 * PERIOD_MS;
-const NAMES = ["web", "api"] as const;
+const NAMES = ["web", "api", "db"] as const;
 /** Largest difference of two clocks that the protocol allows for. */
 const CLOCK_DIFFERENCE_MS = 4_000;
 
 /** One due time as the fates have it. */
 const stepArbitrary = fc.record({
-  /** Number of the call to tables or cluster at which the worker dies; 40 is never reached. */
-  dieAt: fc.integer({ min: 0, max: 40 }),
+  /** Number of the call to tables or cluster at which the worker dies; 60 is never reached. */
+  dieAt: fc.integer({ min: 0, max: 60 }),
   /** Whether that call still takes effect. */
   dieAfter: fc.boolean(),
   putFaults: fc.array(fc.constantFrom<PutFault>("lost answer", "lost request", "late", "server error"), { maxLength: 2 }),
-  demand: fc.record({ web: fc.integer({ min: 1, max: 9 }), api: fc.integer({ min: 1, max: 9 }) }),
+  demand: fc.record({ web: fc.integer({ min: 1, max: 9 }), api: fc.integer({ min: 1, max: 9 }), db: fc.integer({ min: 1, max: 9 }) }),
   /** A person changes a count between two syncs. */
   edit: fc.option(fc.constantFrom(...NAMES), { freq: 4 }),
   skewMs: fc.integer({ min: -2_000, max: 2_000 }),
@@ -108,11 +108,13 @@ const checkStory = async (world: World): Promise<void> => {
 };
 
 describe("a sync that dies", () => {
-  it("never loses an outcome, an event or a limit, wherever it dies and whatever becomes of its PUTs", async () => {
+  it("never loses an outcome, an event or a limit, wherever it dies, in whichever wave, and whatever becomes of its PUTs", async () => {
+    const wave = fc.constantFrom(1, 2, 500);
     await fc.assert(
-      fc.asyncProperty(fc.array(stepArbitrary, { minLength: 1, maxLength: 10 }), fc.boolean(), async (steps, generations) => {
+      fc.asyncProperty(fc.array(stepArbitrary, { minLength: 1, maxLength: 10 }), fc.boolean(), wave, async (steps, generations, scalesPerWave) => {
         const engine = await startMemory();
-        const world = await newWorld(engine.client, engine.tables, { web: 2, api: 3 }, { generations, rateWindowMs: RATE_WINDOW_MS });
+        const options = { generations, rateWindowMs: RATE_WINDOW_MS, timing: { scalesPerWave } };
+        const world = await newWorld(engine.client, engine.tables, { web: 2, api: 3, db: 4 }, options);
         const warm = world.worker();
         for (const step of steps) await play(world, warm, step);
         await settleDown(world);

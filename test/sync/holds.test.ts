@@ -10,7 +10,7 @@ import { deletePage, readPage } from "../../lib/store/pages.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
-import { intent } from "../store/records.ts";
+import { bodiesOf, intent } from "../store/records.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
 let engine: Engine;
@@ -124,7 +124,7 @@ describe("one autoscaler holds, and the others do not,", () => {
     if (claimed.kind !== "claimed") throw new Error("it was not claimed");
     const target = { apiVersion: "apps/v1beta2", kind: "Deployment", name: "web" };
     const open = intent({ id: "uid-old:1", target, deadlineMs: world.nowMs + 1, targetUid: "uid-of-web", resourceVersion: "1", targetGeneration: 1 });
-    await storeIntents(world.tables, { partition: world.partition, epoch: 1, writeNumber: 1 }, [open], 1);
+    await storeIntents(world.tables, { partition: world.partition, epoch: 1, writeNumber: 1 }, bodiesOf(open), 1);
     await world.sync();
     expect(replicas(world)).toEqual([2, 5]);
     expect(await told(world, "web")).toMatchObject({ because: { reason: "ScaleUnsettled" } });

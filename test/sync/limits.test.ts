@@ -6,7 +6,7 @@ import { PAGE_BYTES_MAX } from "../../lib/store/page-plan.ts";
 import { readPage } from "../../lib/store/pages.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
-import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+import { newWorld, PERIOD_MS, type World } from "./world.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -87,22 +87,6 @@ describe("windows at their legal maximum", () => {
     world.cluster.broken = true;
     await next(world);
     expect((await world.head()).pages).toHaveLength(pages.length);
-  }, 60_000);
-});
-
-describe("more scales than the head has room for", () => {
-  it("are made in the order of their need, the rest in the next sync", async () => {
-    const world = await newWorld(engine.client, engine.tables, many(450));
-    const names = Object.keys(many(450));
-    for (const [at, name] of names.entries()) workloadOf(world, name).demand = at < 60 ? 1 : 9;
-    const first = await world.sync();
-    expect(first).toMatchObject({ kind: "completed", openIntents: 0 });
-    expect(world.cluster.puts).toHaveLength(400);
-    expect(world.cluster.puts.filter(({ replicas }) => replicas === 9)).toHaveLength(390);
-    await next(world);
-    expect(world.cluster.puts).toHaveLength(450);
-    expect(await world.events()).toHaveLength(450);
-    expect(names.every((name) => workloadOf(world, name).replicas === workloadOf(world, name).demand)).toBe(true);
   }, 60_000);
 });
 

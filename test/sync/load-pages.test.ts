@@ -27,6 +27,7 @@ const headOf = (named: number, epoch: number, releasedEpoch = epoch - 1): Head =
   pageGeneration: 1,
   pages: [named],
   intents: [],
+  uncounted: [],
   unreadable: [],
 });
 

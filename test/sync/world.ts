@@ -10,7 +10,7 @@ import { insertByPut } from "../../lib/store/history-put.ts";
 import type { Tables } from "../../lib/store/tables.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { sync } from "../../lib/sync/sync.ts";
-import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
+import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import type { TableClient } from "../contracts/faults.ts";
 import { demandRules } from "./demand-rules.ts";
@@ -71,7 +71,7 @@ export const newWorld = async (
   client: TableClient,
   names: Pick<Tables, "stateTable" | "historyTable">,
   workloads: Readonly<Record<string, number>>,
-  options: { readonly generations?: boolean; readonly rateWindowMs?: number } = {},
+  options: { readonly generations?: boolean; readonly rateWindowMs?: number; readonly timing?: Partial<Timing> } = {},
 ): Promise<World> => {
   const cluster = memoryCluster(workloads, options);
   const name = clusterName(`eu-${++clusters}`);
@@ -92,7 +92,7 @@ export const newWorld = async (
     insert: insertByPut(parts.tables ?? tables),
     connect: () => Promise.resolve(cluster.client),
     rules: demandRules(cluster, options.rateWindowMs),
-    timing: DEFAULT_TIMING,
+    timing: { ...DEFAULT_TIMING, ...options.timing },
     cache: warmCache(),
     ...parts,
   });

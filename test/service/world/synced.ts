@@ -37,7 +37,7 @@ export const storeSync = async (
   await writePage(tables, { place, epoch: head.epoch, body: encodePage(entries), ...(before && { readEpoch: before.epoch }) });
   const evaluations = outcomes.map(({ record: { uid, namespace, name }, evaluation }) => ({ uid, namespace, name, ...evaluation }));
   await insertJournal(insert, partition, [{ atMs, epoch: head.epoch, page: 0, evaluations }]);
-  const closing = { dueMs: atMs, nowMs: atMs, evaluatedMs: atMs, pageGeneration: 1, pages: [head.epoch], open: [], unreadable: [] };
+  const closing = { dueMs: atMs, nowMs: atMs, evaluatedMs: atMs, pageGeneration: 1, pages: [head.epoch], intents: new Map() };
   await release(tables, held, closing);
 };
 

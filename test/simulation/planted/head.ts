@@ -1,5 +1,6 @@
 import { PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { decodeIntent, encodeIntent } from "../../../lib/store/intent-codec.ts";
+import { UNCOUNTED_VERSION } from "../../../lib/store/uncounted-codec.ts";
 import type { Process } from "../process.ts";
 import { EVENT, INTENT, LOST_WINDOWS, ONE_EVENT, ONE_INTENT, type PlantedBug } from "./planted.ts";
 import { withTables } from "./ports.ts";
@@ -94,11 +95,38 @@ const noEpochCheck: PlantedBug = {
   ports: (ports) =>
     withTables(ports, {
       request: (command) => {
-        if (!(command instanceof UpdateItemCommand) || !command.input.UpdateExpression?.includes("intents.#i0")) return command;
+        if (!(command instanceof UpdateItemCommand) || !command.input.UpdateExpression?.includes(":intents")) return command;
         const { ConditionExpression: _left, ...input } = command.input;
         return new UpdateItemCommand(input);
       },
     }),
 };
 
-export const HEAD_BUGS: readonly PlantedBug[] = [tokenPerWorker, noClockDifference, noDeadline, noPageEpoch, trustedMemory, noEpochCheck];
+/** The update that stores the intents of a wave clears those that the wave before has settled, before any page counts them. */
+const clearedBetweenWaves: PlantedBug = {
+  leftOut: "settled scales that stay in the head until a page counts them",
+  seed: 0,
+  caughtBy: [INTENT],
+  ports: (ports) =>
+    withTables(ports, {
+      request: (command) => {
+        const intents = command instanceof UpdateItemCommand ? command.input.ExpressionAttributeValues?.[":intents"]?.M : undefined;
+        if (!(command instanceof UpdateItemCommand) || !intents) return command;
+        const open = Object.fromEntries(Object.entries(intents).filter(([, { B: body }]) => body?.[0] !== UNCOUNTED_VERSION));
+        return new UpdateItemCommand({
+          ...command.input,
+          ExpressionAttributeValues: { ...command.input.ExpressionAttributeValues, ":intents": { M: open } },
+        });
+      },
+    }),
+};
+
+export const HEAD_BUGS: readonly PlantedBug[] = [
+  tokenPerWorker,
+  noClockDifference,
+  noDeadline,
+  noPageEpoch,
+  trustedMemory,
+  noEpochCheck,
+  clearedBetweenWaves,
+];

@@ -1,0 +1,48 @@
+import limited from "p-limit";
+import type { ScaleEventRecord } from "../model/records.ts";
+import { allDone } from "../store/all-done.ts";
+import { insertEvents } from "../store/events.ts";
+import { STATEMENTS_MAX } from "../store/history-insert.ts";
+import type { InsertHistory } from "../store/history-port.ts";
+
+/** Inserts events while the scales of a wave are still being made. */
+export interface EventBatches {
+  readonly add: (event: ScaleEventRecord) => void;
+  /** True once history refused a batch: nothing more may be written to the cluster. */
+  readonly failed: () => boolean;
+  /** Waits until all are in history, and gives those that count. Throws when one could not be inserted. */
+  readonly done: () => Promise<readonly ScaleEventRecord[]>;
+}
+
+/** As many as one request takes. */
+const BATCH = STATEMENTS_MAX;
+/** Requests under way. Four batches of 25 keep a fast engine on one core busy; the event of a cluster's day has one partition key, which takes a thousand a second. */
+const PARALLEL = 4;
+
+export const eventBatches = (insert: InsertHistory): EventBatches => {
+  const limit = limited(PARALLEL);
+  const sent: Promise<readonly ScaleEventRecord[]>[] = [];
+  let waiting: ScaleEventRecord[] = [];
+  let failed = false;
+  const send = (): void => {
+    const batch = waiting;
+    waiting = [];
+    const inserting = limit(insertEvents, insert, batch);
+    // Told by done(); before that the failure must not end the process.
+    inserting.catch(() => {
+      failed = true;
+    });
+    sent.push(inserting);
+  };
+  return {
+    add: (event) => {
+      waiting.push(event);
+      if (waiting.length >= BATCH) send();
+    },
+    failed: () => failed,
+    done: async () => {
+      if (waiting.length > 0) send();
+      return (await allDone(sent)).flat();
+    },
+  };
+};

@@ -1,0 +1,25 @@
+/** How many scales the next wave may have. */
+export interface WavePace {
+  readonly most: () => number;
+  readonly made: (scales: number) => void;
+}
+
+/** The first wave is small: how fast the cluster writes is not known yet. */
+const FIRST_WAVE = 100;
+
+/** As many scales as can be made until `softUntilMs` at the speed of the waves before: an intent for which no time is left would only be called refused. */
+export const wavePace = (clock: () => number, softUntilMs: number, perWave: number): WavePace => {
+  const startMs = clock();
+  let done = 0;
+  return {
+    most: () => {
+      const leftMs = softUntilMs - clock();
+      if (leftMs <= 0) return 0;
+      const perMs = done / Math.max(1, clock() - startMs);
+      return done === 0 ? Math.min(FIRST_WAVE, perWave) : Math.min(perWave, Math.floor(perMs * leftMs));
+    },
+    made: (scales) => {
+      done += scales;
+    },
+  };
+};
