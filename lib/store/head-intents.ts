@@ -1,11 +1,17 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { Intent, UncountedScale } from "../model/records.ts";
-import type { UnreadableIntent } from "./head.ts";
 import { decodeIntent, encodeIntent } from "./intent-codec.ts";
 import { decodeUncounted, encodeUncounted, UNCOUNTED_VERSION } from "./uncounted-codec.ts";
 
 /** The entries of a head's map of intents, by id: each is open, or settled and not counted yet, or cannot be read. */
 export type IntentBodies = ReadonlyMap<string, Uint8Array>;
+
+export interface UnreadableIntent {
+  /** `<uid>:<epoch>`. */
+  readonly id: string;
+  readonly body: Uint8Array;
+  readonly message: string;
+}
 
 export interface HeadIntents {
   readonly intents: readonly Intent[];

@@ -32,13 +32,6 @@ export interface Head extends HeadIntents {
   readonly movingVersion?: number;
 }
 
-export interface UnreadableIntent {
-  /** `<uid>:<epoch>`. */
-  readonly id: string;
-  readonly body: Uint8Array;
-  readonly message: string;
-}
-
 const count = z.number().int().nonnegative().default(0);
 
 const stored = z.object({
