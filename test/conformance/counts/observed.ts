@@ -8,6 +8,7 @@ import type { TargetRef } from "../../../lib/model/spec-governed.ts";
 import type { CountsStep } from "./case.ts";
 
 const LABELS = { app: "workload" };
+/** Name of the one container, where the manifest asks for none. */
 const CONTAINER = "app";
 /** Long before the first step: started, and ready a day later, so that no initial delay is still running. */
 const STARTED = "2025-01-01T00:00:00Z";
@@ -30,40 +31,50 @@ export const observe = ({ spec, namespace, replicas }: Workload, step: CountsSte
     resourceVersion: "1",
   };
   const asked = questions(spec, namespace, scale);
+  const container = containerOf(spec);
   const names = asked.pods || asked.podMetrics ? Array.from({ length: replicas }, (_, index) => `workload-${index}`) : [];
   return {
     scale,
-    pods: labelIndex<Pod>(readPods(names.map((name) => podOf(name, spec.target)))),
-    answers: answersOf(asked, names, step, new Date(nowMs).toISOString()),
+    pods: labelIndex<Pod>(readPods(names.map((name) => podOf(name, container, spec.target)))),
+    answers: answersOf(asked, usagesOf(names, container, step.cpu, nowMs), step, nowMs),
     others: [],
   };
 };
 
-const podOf = (name: string, target: TargetRef): unknown => ({
+const podOf = (name: string, container: string, target: TargetRef): unknown => ({
   metadata: { name, labels: LABELS, ownerReferences: [ownerOf(target)] },
-  spec: { containers: [{ name: CONTAINER, resources: { requests: { cpu: "100m" }, limits: { cpu: "200m" } } }] },
+  spec: { containers: [{ name: container, resources: { requests: { cpu: "100m" }, limits: { cpu: "200m" } } }] },
   status: { phase: "Running", startTime: STARTED, conditions: [{ type: "Ready", status: "True", lastTransitionTime: READY_SINCE }] },
 });
 
 /** A Deployment owns its pods through a ReplicaSet. */
 const ownerOf = ({ kind, name }: TargetRef): unknown => (kind === "Deployment" ? { kind: "ReplicaSet", name: `${name}-5d4f8c7b96` } : { kind, name });
 
-/** A metric that the step does not name is one that the API has not. */
-const answersOf = (asked: Questions, names: readonly string[], { external = {}, cpu }: CountsStep, timestamp: string): MetricAnswers => {
-  const metrics = typeof cpu === "string" ? names.map((name) => usageOf(name, cpu, timestamp)) : [];
-  return {
-    custom: new Map(asked.custom.map((query) => [queryKey(query), { kind: "answered", items: [] }])),
-    external: new Map(asked.external.map((query) => [queryKey(query), readExternalValues(seriesOf(external?.[query.metric], timestamp))])),
-    ...(asked.podMetrics && { resource: { kind: "answered" as const, items: labelIndex(readPodMetrics(metrics)) } }),
-  };
+/** Of a metric of one container the manifest says what it is called. */
+const containerOf = (spec: AutoscalerSpec): string => {
+  if (spec.dialect === "watermark") return CONTAINER;
+  const sources = spec.dialect === "hpa" ? spec.metrics : spec.metrics.map(({ source }) => source);
+  return sources.map((source) => ("container" in source ? source.container : undefined)).find((name) => name !== undefined) ?? CONTAINER;
 };
 
-const seriesOf = (value: string | readonly string[] | null | undefined, timestamp: string): readonly unknown[] =>
-  (typeof value === "string" ? [value] : (value ?? [])).map((series) => ({ value: series, timestamp }));
-
-const usageOf = (name: string, cpu: string, timestamp: string): unknown => ({
-  metadata: { name, labels: LABELS },
-  timestamp,
-  window: "60s",
-  containers: [{ name: CONTAINER, usage: { cpu } }],
+/** A metric that the step does not name is one that the API has not. */
+const answersOf = (asked: Questions, usages: readonly unknown[], { external }: CountsStep, nowMs: number): MetricAnswers => ({
+  custom: new Map(asked.custom.map((query) => [queryKey(query), { kind: "answered", items: [] }])),
+  external: new Map(asked.external.map((query) => [queryKey(query), readExternalValues(seriesOf(external?.[query.metric], nowMs))])),
+  ...(asked.podMetrics && { resource: { kind: "answered" as const, items: labelIndex(readPodMetrics(usages)) } }),
 });
+
+const timeText = (atMs: number): string => new Date(atMs).toISOString();
+
+const seriesOf = (value: string | readonly string[] | null | undefined, nowMs: number): readonly unknown[] =>
+  (typeof value === "string" ? [value] : (value ?? [])).map((series) => ({ value: series, timestamp: timeText(nowMs) }));
+
+const usagesOf = (names: readonly string[], container: string, cpu: CountsStep["cpu"], nowMs: number): readonly unknown[] =>
+  typeof cpu !== "string"
+    ? []
+    : names.map((name) => ({
+        metadata: { name, labels: LABELS },
+        timestamp: timeText(nowMs),
+        window: "60s",
+        containers: [{ name: container, usage: { cpu } }],
+      }));
