@@ -33,7 +33,7 @@ const OPTIONS = {
 } as const satisfies BuildOptions;
 
 /**
- * `import("package")` becomes a file of its own beside the bundle, loaded when that line first runs. So what few clusters need (the Kubernetes client, for kubeconfigs)
+ * `import("package")` becomes a file of its own beside the bundle, loaded when that line first runs. So what few clusters need (the YAML parser, for kubeconfigs in secrets)
  * costs the others nothing at start. Only packages: a file of ours in two bundles would exist twice, and `instanceof` would miss.
  */
 const lazyPackages = (found: Map<string, string>): Plugin => ({
@@ -61,6 +61,8 @@ const bundleFunction = async (name: FunctionName, outDir: string): Promise<reado
     sourcemap: "linked",
     sourcesContent: false,
     plugins: [lazyPackages(lazy)],
+    // `import()` of a CommonJS file by Node itself finds no names in a minified one; as `require()` it gives all of them.
+    supported: { "dynamic-import": false },
   });
   for (const [path, file] of lazy) {
     await build({ ...OPTIONS, stdin: { contents: `export * from ${JSON.stringify(path)};`, resolveDir: ROOT }, outfile: join(folder, file) });

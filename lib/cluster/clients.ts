@@ -1,7 +1,8 @@
 import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord } from "../model/records.ts";
+import type { EksDescription } from "./access/eks-description.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
-import { MAX_CLIENTS } from "./limits.ts";
+import { MAX_CLIENTS, MAX_DESCRIPTIONS } from "./limits.ts";
 import type { ClusterClient } from "./port.ts";
 
 /** Clients kept between invocations of a warm environment, so that connections, tokens and discovery are used again. */
@@ -21,6 +22,7 @@ export const clusterClients = (
   options: ConnectOptions,
   open: (record: Connectable, options: ConnectOptions) => Promise<ClusterClient> = connect,
 ): ClusterClients => {
+  const descriptions = keptDescriptions();
   // In order of last use: a Map keeps the order of insertion, and every use inserts anew.
   const kept = new Map<string, Kept>();
   const drop = (name: string, entry: Kept): void => {
@@ -36,7 +38,10 @@ export const clusterClients = (
       const incarnation = incarnationOf(record);
       const known = kept.get(record.name);
       if (known && known.incarnation !== incarnation) drop(record.name, known);
-      const entry: Kept = known?.incarnation === incarnation ? known : { incarnation, client: open(record, options) };
+      const entry: Kept =
+        known?.incarnation === incarnation
+          ? known
+          : { incarnation, client: open(record, { ...options, eksDescriptions: descriptions.of(incarnation) }) };
       kept.delete(record.name);
       kept.set(record.name, entry);
       entry.client.catch(() => drop(record.name, entry));
@@ -49,5 +54,27 @@ export const clusterClients = (
       for (const [name, entry] of entries) drop(name, entry);
       await Promise.allSettled(entries.map(([, entry]) => entry.client));
     },
+  };
+};
+
+interface Descriptions {
+  /** Those of one incarnation of each record: a cluster that was made anew under its old name is added again, and then asked about again. */
+  readonly of: (incarnation: string) => NonNullable<ConnectOptions["eksDescriptions"]>;
+}
+
+const keptDescriptions = (): Descriptions => {
+  const kept = new Map<string, { readonly incarnation: string; readonly description: EksDescription }>();
+  return {
+    of: (incarnation) => ({
+      get: (name) => {
+        const entry = kept.get(name);
+        return entry?.incarnation === incarnation ? entry.description : undefined;
+      },
+      set: (name, description) => {
+        const [oldest] = kept.keys();
+        if (oldest !== undefined && kept.size >= MAX_DESCRIPTIONS) kept.delete(oldest);
+        kept.set(name, { incarnation, description });
+      },
+    }),
   };
 };

@@ -1,7 +1,9 @@
 import pLimit from "p-limit";
+import { TidemarkError } from "../model/errors.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { Access } from "./access/access.ts";
-import { TEXT_ONLY, type Trusted } from "./access/trusted.ts";
+import type { EksDescription } from "./access/eks-description.ts";
+import { NOTHING_TRUSTED, type Trusted } from "./access/trusted.ts";
 import { apiDiscovery } from "./discovery.ts";
 import { MAX_PARALLEL_CALLS } from "./limits.ts";
 import { newMemory } from "./observe/memory.ts";
@@ -16,8 +18,13 @@ export interface ConnectOptions {
   readonly clock: () => number;
   /** Milliseconds of a clock that only runs forward; budgets are measured with it. */
   readonly elapsed?: () => number;
-  /** What a kubeconfig file may do. Inside functions nothing; the embedded run trusts its own machine (`ON_THIS_MACHINE` in access/trusted.ts). */
+  /** What this machine may be used for. Inside functions nothing; the embedded run trusts its own machine (access/on-this-machine.ts). */
   readonly trusted?: Trusted;
+  /** What AWS said about EKS clusters, by the cluster's name: kept longer than a client, so that AWS is asked once. */
+  readonly eksDescriptions?: {
+    readonly get: (cluster: string) => EksDescription | undefined;
+    readonly set: (cluster: string, description: EksDescription) => void;
+  };
   /** Told once per client and matter: something could not be looked at, and what that means. */
   readonly notice?: (message: string) => void;
 }
@@ -40,7 +47,7 @@ export const clientFor = (cluster: string, access: Access, options: ConnectOptio
     observe: (watched, limits) => observe(line, memory, watched, limits),
     putScale: (write, timeoutMs) => putScaleWithin(line, write, timeoutMs),
     readScale: (namespace, target, timeoutMs) => readScaleWithin(line, namespace, target, timeoutMs),
-    recommend: (recommender, request, timeoutMs) => askRecommender(options.trusted ?? TEXT_ONLY, recommender, request, timeoutMs),
+    recommend: (recommender, request, timeoutMs) => askRecommender(options.trusted ?? NOTHING_TRUSTED, recommender, request, timeoutMs),
     close: transport.close,
   };
 };
@@ -51,21 +58,35 @@ const gated = (transport: Transport): Transport => {
   return { ...transport, get: (request, budget) => gate(() => transport.get(request, budget)) };
 };
 
-/** Each way in is loaded when a cluster needs it: a function that talks to EKS clusters never loads what reads kubeconfigs. */
-const accessFor = async ({ name, connection }: Connectable, { clock, trusted = TEXT_ONLY }: ConnectOptions): Promise<Access> => {
+/** Each way in is loaded when a cluster needs it. */
+const accessFor = async (
+  { name, connection }: Connectable,
+  { clock, trusted = NOTHING_TRUSTED, eksDescriptions }: ConnectOptions,
+): Promise<Access> => {
+  const { ownAddresses, kubeconfigFile } = trusted;
   switch (connection.kind) {
     case "eks": {
       const { eksAccess } = await import("./access/eks.ts");
-      return eksAccess(connection, { cluster: name, clock });
+      const known = eksDescriptions?.get(name);
+      const access = await eksAccess(connection, { cluster: name, clock, ownAddresses, ...(known && { known }) });
+      eksDescriptions?.set(name, access.described);
+      return access;
     }
     case "secret": {
       const { secretAccess } = await import("./access/secret.ts");
-      return secretAccess(connection, { cluster: name, clock });
+      return secretAccess(connection, { cluster: name, clock, ownAddresses });
     }
     case "kubeconfig": {
-      const { kubeconfigAccess } = await import("./access/kubeconfig.ts");
-      const context = connection.context === undefined ? {} : { context: connection.context };
-      return kubeconfigAccess({ path: connection.path }, { cluster: name, clock, from: connection.path, trusted, ...context });
+      if (!kubeconfigFile) throw noFiles(name);
+      const { path, context } = connection;
+      return kubeconfigFile({ path, cluster: name, clock, ...(context !== undefined && { context }) });
     }
   }
 };
+
+const noFiles = (cluster: string): TidemarkError =>
+  new TidemarkError(
+    "cluster.access.kubeconfig",
+    `Cannot connect cluster "${cluster}": a kubeconfig file is read in the embedded run alone; put it into a secret, or connect the cluster as EKS`,
+    { cluster },
+  );

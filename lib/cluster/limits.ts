@@ -64,6 +64,13 @@ export const EKS_TOKEN_TTL_MS = 14 * 60_000;
 /** Calls to AWS for credentials: bounded, because the clusters' own deadlines run meanwhile. */
 export const AWS_CALLS = { maxAttempts: 2, requestHandler: boundedRequests({ connectMs: 1_000, wholeMs: 3_000 }) } as const;
 
+/** One question about an EKS cluster: a description is a few kilobytes, and answers in a fraction of a second. */
+export const DESCRIBE_TIMEOUT_MS = 3_000;
+export const MAX_DESCRIPTION_BYTES = 256 * 1024;
+
+/** Descriptions of EKS clusters kept by a warm environment: more than clients, because AWS limits how often an account may ask, and one has 2 KB. */
+export const MAX_DESCRIPTIONS = 1_000;
+
 /** Clients kept for warm invocations, least recently used first to go. */
 export const MAX_CLIENTS = 64;
 

@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { request as requestPlain } from "node:http";
 import { type RequestOptions, request as requestTls } from "node:https";
-import { isIP } from "node:net";
 import type { SecureVersion } from "node:tls";
 import type { Answer, RecommenderReply } from "../model/observation.ts";
 import type { Recommender, RecommenderTls } from "../model/spec-watermark.ts";
 import type { Trusted } from "./access/trusted.ts";
 import { MAX_RECOMMENDER_BYTES, RECOMMENDER_TIMEOUT_MS } from "./limits.ts";
-import { foreignLookup, isOwnAddress, ownAddress } from "./reachable.ts";
+import { foreignWords } from "./foreign-words.ts";
+import { bareHost, foreignLookup, isOwnHost } from "./reachable.ts";
 import { readRecommenderAnswer } from "./read/recommender.ts";
 
 /**
@@ -22,29 +22,31 @@ export const askRecommender = async (
 ): Promise<Answer<RecommenderReply>> => {
   try {
     const url = new URL(recommender.url);
-    if (!trusted.files) refuseOwn(url, recommender.tls);
+    if (!trusted.files) refuseFiles(recommender.tls);
+    if (!trusted.ownAddresses) refuseOwn(url);
     const options = {
-      ...(trusted.files ? {} : { lookup: foreignLookup }),
+      ...(trusted.ownAddresses ? {} : { lookup: foreignLookup }),
       ...(url.protocol === "https:" ? await tlsOptions(recommender.tls) : {}),
       signal: AbortSignal.timeout(Math.min(timeoutMs, RECOMMENDER_TIMEOUT_MS)),
     };
     const { status, text } = await post(url, JSON.stringify(body), options);
     return readRecommenderAnswer(status, text);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return {
-      kind: "failed",
-      failure: { code: 0, reason: "RecommenderUnreachable", message: `Cannot ask the recommender at ${recommender.url}: ${message}` },
-    };
+    const why = foreignWords(error instanceof Error ? error.message : String(error));
+    const message = `Cannot ask the recommender at ${foreignWords(recommender.url)}: ${why}`;
+    return { kind: "failed", failure: { code: 0, reason: "RecommenderUnreachable", message } };
   }
 };
 
-/** Inside functions a manifest reaches neither their files nor their own addresses. */
-const refuseOwn = ({ hostname }: URL, { caFile, certFile, keyFile }: RecommenderTls): void => {
+/** Inside functions a manifest reaches none of their files. */
+const refuseFiles = ({ caFile, certFile, keyFile }: RecommenderTls): void => {
   const file = [caFile, certFile, keyFile].find((path) => path !== undefined && path !== "");
   if (file !== undefined) throw new Error(`its tlsConfig names the file "${file}", and no files are read here`);
-  const host = hostname.replace(/^\[|\]$/g, "");
-  if (isIP(host) !== 0 && isOwnAddress(host)) throw ownAddress(host, host);
+};
+
+/** Inside functions a manifest reaches none of their addresses; names are looked at when they are resolved. */
+const refuseOwn = ({ hostname }: URL): void => {
+  if (isOwnHost(hostname)) throw new Error(`${bareHost(hostname)} is an address of this machine, of its network link or of a metadata service`);
 };
 
 const VERSIONS: Readonly<Record<string, SecureVersion>> = { TLS10: "TLSv1", TLS11: "TLSv1.1", TLS12: "TLSv1.2", TLS13: "TLSv1.3" };

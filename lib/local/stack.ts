@@ -4,7 +4,7 @@ import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { scheduleHandler } from "../../functions/schedule.ts";
 import { syncHandler } from "../../functions/sync.ts";
-import { ON_THIS_MACHINE } from "../cluster/access/trusted.ts";
+import { ON_THIS_MACHINE } from "../cluster/access/on-this-machine.ts";
 import { clusterClients } from "../cluster/clients.ts";
 import { noticeLine } from "../report/notice-line.ts";
 import type { Teller } from "../report/teller.ts";

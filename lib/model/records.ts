@@ -14,8 +14,9 @@ export interface FleetRecord {
 export type Connection =
   | {
       readonly kind: "eks";
-      readonly endpoint: string;
-      readonly caData: string;
+      /** As an editor gave them: compared with what AWS says of the cluster, never used. */
+      readonly endpoint?: string;
+      readonly caData?: string;
       readonly clusterId: string;
       readonly region: string;
       readonly roleArn?: string;

@@ -1,5 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
+import { failedLine } from "./failed-line.ts";
 import { type LogLine, logLines } from "./log-lines.ts";
 import { syncMetrics } from "./sync-metrics.ts";
 import type { SyncReport } from "./sync-report.ts";
@@ -29,12 +30,7 @@ export const powertoolsTeller = (
       for (const { name, unit, value } of syncMetrics(report)) metrics.addMetric(name, unit, value);
       metrics.publishStoredMetrics();
     },
-    failed: (error, record) => {
-      logger.error("A sync failed, and its message will be delivered again", {
-        error: error instanceof Error ? error : new Error(String(error)),
-        message: bodyOf(record),
-      });
-    },
+    failed: (error, record) => line(failedLine(error, bodyOf(record))),
   };
 };
 

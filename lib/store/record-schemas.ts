@@ -20,8 +20,8 @@ export const autoscalerSchema = z.object({
 const connection = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("eks"),
-    endpoint: z.string(),
-    caData: z.string(),
+    endpoint: z.string().exactOptional(),
+    caData: z.string().exactOptional(),
     clusterId: z.string(),
     region: z.string(),
     roleArn: z.string().exactOptional(),

@@ -22,14 +22,19 @@ const loadedFor = async (connection: Connection): Promise<ReadonlySet<string>> =
 
 describe("connect()", () => {
   it("loads nothing of the Kubernetes client for an EKS cluster", async () => {
-    const loaded = await loadedFor({ kind: "eks", endpoint: "https://cluster.invalid", caData: "", clusterId: "prod", region: "eu-west-1" });
+    const loaded = await loadedFor({ kind: "eks", clusterId: "prod", region: "not a region" });
     expect(loaded).toContain("@smithy/signature-v4");
-    expect([...loaded].filter((name) => ["@kubernetes/client-node", "undici", "@aws-sdk/client-secrets-manager"].includes(name))).toEqual([]);
+    expect([...loaded].filter((name) => ["@kubernetes/client-node", "undici", "yaml", "@aws-sdk/client-secrets-manager"].includes(name))).toEqual([]);
   });
 
-  it("loads it for a kubeconfig, and then nothing of AWS", async () => {
+  it("loads nothing of the Kubernetes client for a secret: that library runs programs which a kubeconfig names", async () => {
+    const loaded = await loadedFor({ kind: "secret", secretId: "of another cluster" });
+    expect(loaded).toContain("@aws-sdk/client-secrets-manager");
+    expect([...loaded].filter((name) => ["@kubernetes/client-node", "undici"].includes(name))).toEqual([]);
+  });
+
+  it("loads nothing of AWS for a kubeconfig file", async () => {
     const loaded = await loadedFor({ kind: "kubeconfig", path: "no-such-file" });
-    expect(loaded).toContain("@kubernetes/client-node");
     expect([...loaded].filter((name) => name.startsWith("@aws-sdk/"))).toEqual([]);
   });
 });

@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ON_THIS_MACHINE, TEXT_ONLY } from "../../lib/cluster/access/trusted.ts";
+import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
+import { NOTHING_TRUSTED } from "../../lib/cluster/access/trusted.ts";
 import { MAX_RECOMMENDER_BYTES } from "../../lib/cluster/limits.ts";
 import { askRecommender } from "../../lib/cluster/recommender.ts";
 import type { Recommender } from "../../lib/model/spec-watermark.ts";
@@ -138,12 +139,17 @@ describe("askRecommender()", () => {
     ["http://2130706433:9001/", "127.0.0.1 is an address of this machine"],
     ["http://localhost:9001/", "localhost is"],
   ])("never asks the function's own addresses: %s", async (url, message) => {
-    const answer = await askRecommender(TEXT_ONLY, recommender(url), REQUEST, 2_000);
+    const answer = await askRecommender(NOTHING_TRUSTED, recommender(url), REQUEST, 2_000);
     expect(answer.kind === "failed" && answer.failure.message).toContain(message);
   });
 
   it("never reads the function's own files", async () => {
-    const answer = await askRecommender(TEXT_ONLY, recommender("https://recommender.example/", { keyFile: "/proc/self/environ" }), REQUEST, 2_000);
+    const answer = await askRecommender(
+      NOTHING_TRUSTED,
+      recommender("https://recommender.example/", { keyFile: "/proc/self/environ" }),
+      REQUEST,
+      2_000,
+    );
     expect(answer.kind === "failed" && answer.failure.message).toContain('names the file "/proc/self/environ"');
   });
 });

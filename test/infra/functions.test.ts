@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FunctionName } from "../../build.ts";
@@ -14,6 +13,7 @@ import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history-insert.ts";
 import { tableDefinitions } from "../../lib/store/tables.ts";
 import { type Asked, eventOf } from "../api/world.ts";
+import { CLUSTER_ADDRESS, startLoadBalancer } from "./load-balancer.ts";
 import { type Call, openAccount, type Statement } from "./lambda/account.ts";
 import { HAS_DYNOXIDE, startDynoxide } from "./lambda/dynoxide.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
@@ -106,12 +106,14 @@ const startAll = async (): Promise<void> => {
   const sqs = await startSqsServer([queue]);
   closing.push(sqs.close, async () => journal.close());
   const cluster = await startCluster(join(stack.folder, "cluster"));
+  const balancer = await startLoadBalancer(cluster.kubeconfigPath);
+  closing.push(balancer.close);
   const { resources } = stack.packaged;
   tickInput = propertiesOf<{ readonly Target: { readonly Input: string } }>(resources, "Tick").Target.Input;
   const account = await openAccount({
     dynamodb: dynoxide.endpoint,
     sqs: sqs.endpoint,
-    secrets: { [SECRET]: await readFile(cluster.kubeconfigPath, "utf8") },
+    secrets: { [SECRET]: balancer.kubeconfig },
     roles: {
       schedule: statementsOf(resources, "ScheduleRole"),
       sync: statementsOf(resources, "SyncRole"),
@@ -130,7 +132,13 @@ const startAll = async (): Promise<void> => {
       taskRoot: stack.folder,
       handler: `dist/${name}/index.handler`,
       timeoutMs: 30_000,
-      environment: { ...environment, AWS_ENDPOINT_URL: account.endpoint, AWS_ACCESS_KEY_ID: name, TIDEMARK_STATE_TABLE: TABLES.stateTable },
+      environment: {
+        ...environment,
+        STAND_IN_ROUTE: `${CLUSTER_ADDRESS}=127.0.0.1`,
+        AWS_ENDPOINT_URL: account.endpoint,
+        AWS_ACCESS_KEY_ID: name,
+        TIDEMARK_STATE_TABLE: TABLES.stateTable,
+      },
     });
     closing.push(started.stop);
     return started;

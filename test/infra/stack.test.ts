@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -92,10 +93,16 @@ describe("the functions", () => {
     }
   });
 
-  it("load the Kubernetes client from a file of its own, and only in the sync", () => {
-    expect(packaged.bundles.filter(({ file }) => file !== "index.js").map(({ function: name, file }) => `${name}/${file}`)).toEqual([
-      "sync/kubernetes-client-node-dist-config.js",
-    ]);
+  it("load the YAML parser of the sync from a file of its own", () => {
+    expect(packaged.bundles.filter(({ file }) => file !== "index.js").map(({ function: name, file }) => `${name}/${file}`)).toEqual(["sync/yaml.js"]);
+  });
+
+  it("hold nothing of the Kubernetes library: it runs programs and reads files that a kubeconfig names", async () => {
+    for (const { function: name, file } of packaged.bundles) {
+      const code = await readFile(join(stack.folder, "dist", name, file), "utf8");
+      // Words of that library alone: a setting of a provider that runs a program, and the file of a service account.
+      expect(/expiry-key|kubernetes\.io\/serviceaccount/.test(code), name).toBe(false);
+    }
   });
 });
 
@@ -279,6 +286,18 @@ describe("the roles", () => {
     expect(onHistory("ApiRole")).toEqual(["dynamodb:PartiQLInsert", "dynamodb:GetItem", "dynamodb:Query"]);
     expect(onHistory("ViewRole")).toEqual(["dynamodb:Query"]);
     expect(JSON.stringify(statementsOf("ScheduleRole"))).not.toContain("HistoryTable");
+  });
+
+  it("let the sync write items of partitions alone: no autoscaler, no cluster, not the fleet", () => {
+    const writing = Object.values(statementsOf("SyncRole")).filter(({ Action }) =>
+      Action.some((action) => /^dynamodb:(Put|Update|Delete|Batch)/.test(action)),
+    );
+    expect(writing).toMatchObject([
+      {
+        Resource: arnOf("StateTable"),
+        Condition: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["partition#*"] }, Null: { "dynamodb:LeadingKeys": "false" } },
+      },
+    ]);
   });
 
   it("let people who look write nothing, and no person reach queues, secrets or clusters", () => {

@@ -1,3 +1,4 @@
+import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { syncMetrics } from "../../lib/report/sync-metrics.ts";
@@ -56,9 +57,33 @@ describe("powertoolsTeller()", () => {
     expect(logger.info).toHaveBeenCalledTimes(2);
   });
 
-  it("tells a failed message with its error and its body", () => {
-    const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-    powertoolsTeller(logger as never).failed(new Error("no"), { body: "{}" });
-    expect(logger.error).toHaveBeenCalledWith("A sync failed, and its message will be delivered again", { error: new Error("no"), message: "{}" });
+  /** The line as the real logger prints it: it drops fields of its own names, such as `message`. */
+  const printedFor = (body: string): Record<string, unknown> => {
+    const printed: string[] = [];
+    const logger = new Logger({ serviceName: "tidemark" });
+    Object.assign(logger, { console: { error: (text: string) => printed.push(text) } });
+    powertoolsTeller(logger).failed(new Error("the history does not answer"), { body });
+    expect(printed).toHaveLength(1);
+    return JSON.parse(printed[0] ?? "");
+  };
+
+  it("names cluster, partition and due time in the line of a sync that failed", () => {
+    const body = JSON.stringify({ cluster: "eu-1", partition: "shops", dueMs: Date.UTC(2026, 10, 21, 12), periodMs: 15_000 });
+    expect(printedFor(body)).toMatchObject({
+      level: "ERROR",
+      message: 'A sync of "eu-1/shops" failed, and its message will be delivered again',
+      cluster: "eu-1",
+      partition: "shops",
+      due: "2026-11-21T12:00:00.000Z",
+      error: { message: "the history does not answer" },
+    });
   });
+
+  it.each(["no message", "{}", '{"cluster":7}', `{"cluster":"a b","partition":"c"}`, `\u001b[2J${"x".repeat(10_000)}`])(
+    "shows the beginning of a body that is no message of ours, escaped: %j",
+    (body) => {
+      const line = printedFor(body);
+      expect(line).toMatchObject({ message: "A sync failed, and its message will be delivered again", body: JSON.stringify(body.slice(0, 256)) });
+    },
+  );
 });

@@ -8,6 +8,8 @@ export interface Access {
   readonly servername?: string;
   /** False only in the embedded run, for a kubeconfig that says so. */
   readonly rejectUnauthorized: boolean;
+  /** True only in the embedded run: the server may be this machine. Else names that lead to it are refused when a connection is made. */
+  readonly ownAddresses: boolean;
   /** Fails with a TidemarkError `cluster.access.…` when no credentials can be had; cached as long as they are good. */
   readonly credentials: () => Promise<Credentials>;
   /** The server refused the credentials (401): forget what is cached. */
@@ -15,7 +17,8 @@ export interface Access {
 }
 
 export interface Credentials {
-  readonly headers: Readonly<Record<string, string>>;
+  /** A list is sent as a header for each of its values. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** PEM of a client certificate and its key. */
   readonly cert?: string;
   readonly key?: string;

@@ -1,5 +1,6 @@
 import { Sha256 } from "@aws-crypto/sha256-js";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { awsDomain } from "../../model/eks.ts";
 
 export interface AwsCredentials {
   readonly accessKeyId: string;
@@ -56,4 +57,4 @@ const presignedIdentityUrl = async ({ credentials, clusterId, region, nowMs }: E
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
-const stsHost = (region: string): string => `sts.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`;
+const stsHost = (region: string): string => `sts.${region}.${awsDomain(region)}`;

@@ -1,68 +1,100 @@
-import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { TidemarkError } from "../../model/errors.ts";
+import { eksFault } from "../../model/eks.ts";
 import type { Connection } from "../../model/records.ts";
-import { AWS_CALLS, EKS_TOKEN_TTL_MS } from "../limits.ts";
+import { EKS_TOKEN_TTL_MS } from "../limits.ts";
 import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";
+import { isCertificates } from "./checked-access.ts";
+import { describeEks, type EksDescription } from "./eks-description.ts";
+import { eksIdentity, eksRefusal } from "./eks-identity.ts";
 import { type AwsCredentials, eksToken } from "./eks-token.ts";
 import { serverUrl } from "./server-url.ts";
 
 type EksConnection = Extract<Connection, { kind: "eks" }>;
 
-/** Longest life of an assumed role that one role may ask of another (role chaining). */
-const ASSUMED_SECONDS = 3_600;
-/** Assumed credentials are replaced this long before they end, so that no token outlives what signed it. */
-const ASSUMED_MARGIN_MS = 15 * 60_000;
+export interface EksOptions {
+  readonly cluster: string;
+  readonly clock: () => number;
+  readonly ownAddresses: boolean;
+  /** What AWS said before, of this version of the record. */
+  readonly known?: EksDescription;
+}
 
-/** Access to an EKS cluster by IAM. The credentials are those of the environment, or of `roleArn` in another account. No call is made until a token is needed. */
-export const eksAccess = (connection: EksConnection, options: { readonly cluster: string; readonly clock: () => number }): Access => {
-  const { cluster, clock } = options;
-  const sts = new STSClient({ region: connection.region, ...AWS_CALLS });
-  const own = (): Promise<AwsCredentials> => sts.config.credentials();
-  const assumed = cached((): Promise<Assumed> => assume(sts, connection.roleArn ?? "", cluster), {
-    ttlMs: (role) => role.expiresMs - clock() - ASSUMED_MARGIN_MS,
-    clock,
-  });
+/**
+ * Access to an EKS cluster by IAM. Address and CA are those that AWS gives for the cluster, in its region and in the account of the role, and never those of an editor: the token is
+ * good for this cluster wherever it is sent. What the record holds beside them is compared, and a difference is refused.
+ */
+export const eksAccess = async (connection: EksConnection, options: EksOptions): Promise<Access & { readonly described: EksDescription }> => {
+  const { cluster, clock, ownAddresses } = options;
+  const identity = eksIdentity(connection, options);
+  const described = await verifiedEks(connection, options, identity.get);
   const token = cached(
     async (nowMs) => {
       try {
-        const credentials = connection.roleArn === undefined ? await own() : (await assumed.get()).credentials;
-        return await eksToken({ credentials, clusterId: connection.clusterId, region: connection.region, nowMs });
+        return await eksToken({ credentials: await identity.get(), clusterId: described.tokenFor, region: connection.region, nowMs });
       } catch (cause) {
-        const who = connection.roleArn ?? "the environment's AWS credentials";
-        const why = cause instanceof Error ? cause.message : String(cause);
-        throw new TidemarkError(
-          "cluster.access.eks",
-          `Cannot make a token for cluster "${cluster}" as ${who}: ${why}`,
-          { cluster, roleArn: connection.roleArn },
-          { cause },
-        );
+        throw eksRefusal("Cannot make a token for", { cluster, roleArn: connection.roleArn }, cause);
       }
     },
     { ttlMs: EKS_TOKEN_TTL_MS, clock },
   );
   return {
-    server: serverUrl(connection.endpoint, { cluster, allowLoopbackHttp: false }),
-    ca: Buffer.from(connection.caData, "base64").toString("utf8"),
+    described,
+    server: serverUrl(described.endpoint, { ownAddresses, refuse: (why) => refusal(connection, cluster, `its endpoint ${why}`) }),
+    ca: pemOf(described),
     rejectUnauthorized: true,
+    ownAddresses,
     credentials: async () => ({ headers: { authorization: `Bearer ${await token.get()}` } }),
     forget: () => {
       token.forget();
-      assumed.forget();
+      identity.forget();
     },
   };
 };
 
-interface Assumed {
-  readonly credentials: AwsCredentials;
-  readonly expiresMs: number;
-}
+type Checking = Pick<EksOptions, "cluster" | "clock" | "known">;
 
-const assume = async (sts: STSClient, roleArn: string, cluster: string): Promise<Assumed> => {
-  const { Credentials } = await sts.send(
-    new AssumeRoleCommand({ RoleArn: roleArn, RoleSessionName: `tidemark-${cluster}`.slice(0, 64), DurationSeconds: ASSUMED_SECONDS }),
-  );
-  const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = Credentials ?? {};
-  if (!AccessKeyId || !SecretAccessKey || !SessionToken || !Expiration) throw new Error("STS answered without credentials");
-  return { credentials: { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken }, expiresMs: Expiration.getTime() };
+/** What AWS says about the cluster, compared with what an editor gave. Throws `cluster.access.eks`. */
+export const verifiedEks = async (
+  connection: EksConnection,
+  options: Checking,
+  credentials = eksIdentity(connection, options).get,
+): Promise<EksDescription> => {
+  const { cluster } = options;
+  const fault = eksFault(connection);
+  if (fault !== undefined) throw refusal(connection, cluster, fault);
+  const described = options.known ?? (await asked(connection, options, credentials));
+  const { endpoint, caData } = connection;
+  if (endpoint !== undefined && !isSameServer(endpoint, described.endpoint)) throw refusal(connection, cluster, differs("endpoint"));
+  if (caData !== undefined && unwrapped(caData) !== unwrapped(described.caData)) throw refusal(connection, cluster, differs("CA"));
+  if (!isCertificates(pemOf(described))) throw refusal(connection, cluster, "its CA is no certificate in PEM");
+  return described;
 };
+
+const asked = async (
+  connection: EksConnection,
+  { cluster, clock }: Checking,
+  credentials: () => Promise<AwsCredentials>,
+): Promise<EksDescription> => {
+  const { clusterId, region, roleArn } = connection;
+  try {
+    return await describeEks({ credentials: await credentials(), clusterId, region, nowMs: clock() });
+  } catch (cause) {
+    throw eksRefusal(`Cannot look up EKS cluster "${clusterId}" in "${region}" for`, { cluster, roleArn }, cause);
+  }
+};
+
+const pemOf = ({ caData }: EksDescription): string => Buffer.from(caData, "base64").toString("utf8");
+
+const refusal = ({ clusterId, region }: EksConnection, cluster: string, why: string): TidemarkError =>
+  new TidemarkError("cluster.access.eks", `Cannot use EKS cluster "${clusterId}" in "${region}" for cluster "${cluster}": ${why}`, {
+    cluster,
+    clusterId,
+    region,
+  });
+
+const differs = (what: string): string => `the ${what} given is not the one that AWS gives for it; replace the connection and leave it out`;
+
+const isSameServer = (given: string, own: string): boolean => URL.canParse(given) && URL.canParse(own) && new URL(given).href === new URL(own).href;
+
+const unwrapped = (data: string): string => data.replace(/\s/g, "");

@@ -2,35 +2,44 @@ import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-sec
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Connection } from "../../model/records.ts";
+import { isSecretOf, secretWords } from "../../model/secret-name.ts";
+import { foreignWords } from "../foreign-words.ts";
 import { AWS_CALLS, SECRET_TTL_MS } from "../limits.ts";
 import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";
-import { kubeconfigAccess } from "./kubeconfig.ts";
-import { serverUrl } from "./server-url.ts";
-import { TEXT_ONLY } from "./trusted.ts";
+import { checkedAccess } from "./checked-access.ts";
+import { kubeconfigTextAccess, type SecretParts } from "./kubeconfig-text.ts";
+import { bearerToken, faultText, filled, pemData } from "./secret-fields.ts";
+import { readSecretText } from "./secret-text.ts";
 
 type SecretConnection = Extract<Connection, { kind: "secret" }>;
 
-const base64 = z.base64().min(1);
+export interface SecretOptions {
+  readonly cluster: string;
+  readonly clock: () => number;
+  readonly ownAddresses: boolean;
+}
+
 /** The short form of a secret; anything else is taken for a kubeconfig. */
 const shortForm = z.strictObject({
-  server: z.string().min(1),
-  caData: base64,
-  token: z.string().min(1).optional(),
-  clientCertData: base64.optional(),
-  clientKeyData: base64.optional(),
+  server: filled,
+  caData: pemData,
+  token: bearerToken.exactOptional(),
+  clientCertData: pemData.exactOptional(),
+  clientKeyData: pemData.exactOptional(),
 });
 
 /**
  * Access by a secret in AWS Secrets Manager: `{ server, caData, token }` (or a client certificate), or a kubeconfig. It is read again every five minutes and after a 401,
- * so a rotated secret needs no restart; the server's address and CA are those of the first reading. Failures are TidemarkErrors `cluster.access.secret`.
+ * so a rotated secret needs no restart; the server's address and CA are those of the first reading. Failures are TidemarkErrors `cluster.access.secret`, and quote nothing of
+ * what the secret holds.
  */
-export const secretAccess = async (
-  connection: SecretConnection,
-  options: { readonly cluster: string; readonly clock: () => number },
-): Promise<Access> => {
+export const secretAccess = async (connection: SecretConnection, options: SecretOptions): Promise<Access> => {
+  const refuse = refusal(connection, options.cluster);
+  if (!isSecretOf(connection.secretId, options.cluster)) throw refuse(secretWords(options.cluster));
   const client = new SecretsManagerClient({ ...AWS_CALLS, ...regionOf(connection.secretId) });
-  const current = cached(async () => accessFrom(await readSecret(client, connection, options.cluster), connection, options), {
+  const parts: SecretParts = { refuse, access: (given) => checkedAccess(given, { refuse, ownAddresses: options.ownAddresses }) };
+  const current = cached(async () => accessFrom(await readSecret(client, connection, options.cluster), connection.context, parts), {
     ttlMs: SECRET_TTL_MS,
     clock: options.clock,
   });
@@ -48,66 +57,56 @@ const regionOf = (secretId: string): { region?: string } => {
   return region === undefined ? {} : { region };
 };
 
-const refusal = (connection: SecretConnection, cluster: string, why: string, cause?: unknown): TidemarkError =>
-  new TidemarkError(
-    "cluster.access.secret",
-    `Cannot use secret "${connection.secretId}" for cluster "${cluster}": ${why}`,
-    { secretId: connection.secretId, cluster },
-    { cause },
-  );
+const refusal =
+  (connection: SecretConnection, cluster: string) =>
+  (why: string): TidemarkError =>
+    new TidemarkError("cluster.access.secret", `Cannot use secret "${connection.secretId}" for cluster "${cluster}": ${why}`, {
+      secretId: connection.secretId,
+      cluster,
+    });
 
 const readSecret = async (client: SecretsManagerClient, connection: SecretConnection, cluster: string): Promise<string> => {
-  try {
-    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: connection.secretId }));
-    if (SecretString !== undefined) return SecretString;
-  } catch (cause) {
-    throw refusal(connection, cluster, cause instanceof Error ? cause.message : String(cause), cause);
-  }
-  throw refusal(connection, cluster, "it holds bytes, not text");
+  const refuse = refusal(connection, cluster);
+  const { SecretString, Name } = await client.send(new GetSecretValueCommand({ SecretId: connection.secretId })).catch((cause: unknown) => {
+    throw refuse(awsWords(cause));
+  });
+  // An ARN without its last six characters may be that of another secret: the name that was answered decides.
+  if (Name === undefined || !isSecretOf(Name, cluster)) throw refuse(secretWords(cluster));
+  if (SecretString === undefined) throw refuse("it holds bytes, not text");
+  return SecretString;
 };
 
-const accessFrom = async (
-  text: string,
-  connection: SecretConnection,
-  options: { readonly cluster: string; readonly clock: () => number },
-): Promise<Access> => {
-  const { cluster, clock } = options;
-  const json = jsonObject(text);
-  if (json === undefined || "clusters" in json) {
-    return kubeconfigAccess(
-      { text },
-      { cluster, clock, from: connection.secretId, trusted: TEXT_ONLY, ...(connection.context !== undefined && { context: connection.context }) },
-    );
-  }
-  const parsed = shortForm.safeParse(json);
-  // The issue's path and kind only: a secret's values must not reach a log.
-  if (!parsed.success)
-    throw refusal(connection, cluster, parsed.error.issues.map((issue) => `${issue.path.join(".") || "the object"}: ${issue.code}`).join(", "));
+/** An answer that the SDK cannot parse is the secret itself: its error quotes it, and is not repeated, neither here nor as a cause. */
+const awsWords = (cause: unknown): string => {
+  if (!(cause instanceof Error) || cause instanceof SyntaxError) return "the answer of Secrets Manager cannot be read";
+  return foreignWords(cause.message);
+};
+
+const accessFrom = async (text: string, context: string | undefined, parts: SecretParts): Promise<Access> => {
+  const reading = await readSecretText(text);
+  if (reading.kind === "unreadable") throw parts.refuse(reading.why);
+  const { value } = reading;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw parts.refuse("it is neither the short form nor a kubeconfig");
+  return isShort(value) ? shortAccess(value, parts) : kubeconfigTextAccess(value, context, parts);
+};
+
+/** A kubeconfig has lists where the short form has texts; what has neither is told as a short form. */
+const isShort = (value: object): boolean => !["clusters", "users", "contexts", "current-context", "apiVersion", "kind"].some((key) => key in value);
+
+const shortAccess = (value: unknown, { refuse, access }: SecretParts): Access => {
+  const parsed = shortForm.safeParse(value);
+  if (!parsed.success) throw refuse(faultText(parsed.error));
   const { server, caData, token, clientCertData, clientKeyData } = parsed.data;
   if (token === undefined && (clientCertData === undefined || clientKeyData === undefined)) {
-    throw refusal(connection, cluster, "it needs token, or clientCertData with clientKeyData");
+    throw refuse("it needs token, or clientCertData with clientKeyData");
   }
-  return {
-    server: serverUrl(server, { cluster, allowLoopbackHttp: false }),
-    ca: decode(caData),
-    rejectUnauthorized: true,
-    credentials: async () => ({
+  return access({
+    server,
+    ca: caData,
+    credentials: {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-      ...(clientCertData !== undefined && { cert: decode(clientCertData) }),
-      ...(clientKeyData !== undefined && { key: decode(clientKeyData) }),
-    }),
-    forget: () => undefined,
-  };
-};
-
-const decode = (data: string): string => Buffer.from(data, "base64").toString("utf8");
-
-const jsonObject = (text: string): Record<string, unknown> | undefined => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    // YAML then: a kubeconfig, or refused as one.
-    return undefined;
-  }
+      ...(clientCertData !== undefined && { cert: clientCertData }),
+      ...(clientKeyData !== undefined && { key: clientKeyData }),
+    },
+  });
 };

@@ -1,15 +1,22 @@
-/** What a kubeconfig may do beyond what its own text holds. */
-export interface Trusted {
-  /** Run the program that it names (exec plugins). */
-  readonly exec: boolean;
-  /** Read certificate, key and token files that it names. */
-  readonly files: boolean;
-  /** Follow `insecure-skip-tls-verify`, and http:// on loopback. */
-  readonly insecure: boolean;
+import type { Access } from "./access.ts";
+
+/** A kubeconfig in a file of the machine. */
+export interface KubeconfigFile {
+  readonly path: string;
+  readonly cluster: string;
+  readonly context?: string;
+  readonly clock: () => number;
 }
 
-/** Nothing: for secrets and inside functions, where there is no such program or file, and nobody would see that TLS is off. */
-export const TEXT_ONLY: Trusted = { exec: false, files: false, insecure: false };
+/** What the machine may be used for on behalf of a stored record or manifest. */
+export interface Trusted {
+  /** Read certificate files that a manifest names. */
+  readonly files: boolean;
+  /** Connect to loopback and to other addresses of this machine. */
+  readonly ownAddresses: boolean;
+  /** Use a kubeconfig file, with the programs and files that it names. Absent: there is no code for it, and the bundles of functions do not hold any. */
+  readonly kubeconfigFile?: (file: KubeconfigFile) => Promise<Access>;
+}
 
-/** For the embedded run: the kubeconfig is the user's own, as it is for kubectl. */
-export const ON_THIS_MACHINE: Trusted = { exec: true, files: true, insecure: true };
+/** Nothing: inside functions, where records and manifests come from people who have no rights on the function itself. */
+export const NOTHING_TRUSTED: Trusted = { files: false, ownAddresses: false };

@@ -41,10 +41,20 @@ export interface Outgoing {
 const established = new WeakSet<Socket>();
 
 /** Sends one request once and waits for the whole answer; never repeats, never throws, and leaves no timer behind. */
-export const exchange = ({ secure, options, body, timeoutMs, maxBytes }: Outgoing): Promise<Exchange> =>
+export const exchange = (outgoing: Outgoing): Promise<Exchange> => {
+  const progress: Progress = { sent: false, reused: false, answering: false, wireBytes: 0, because: "network" };
+  try {
+    return carry((outgoing.secure ? https : http).request(outgoing.options), outgoing, progress);
+  } catch (error) {
+    // Node refuses a header or a certificate before it connects: nothing was sent, so this fails as an unreachable server does and the workloads hold. Its words stay here,
+    // because they may quote what it was given.
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return Promise.resolve({ kind: "broken", error: new Error(`the request cannot be made of these credentials (${code})`), ...progress });
+  }
+};
+
+const carry = (request: http.ClientRequest, { secure, body, timeoutMs, maxBytes }: Outgoing, progress: Progress): Promise<Exchange> =>
   new Promise((resolve) => {
-    const progress: Progress = { sent: false, reused: false, answering: false, wireBytes: 0, because: "network" };
-    const request = (secure ? https : http).request(options);
     const timer = setTimeout(() => {
       progress.because = "timeout";
       request.destroy(new Error("deadline passed"));

@@ -1,4 +1,7 @@
+import { isTidemarkError } from "../../model/errors.ts";
 import type { ApiFailure } from "../../model/observation.ts";
+import { foreignReason, foreignWords } from "../foreign-words.ts";
+import { OWN_ADDRESS } from "../reachable.ts";
 import type { Answered, Broken } from "./exchange.ts";
 
 /** What a call was about, for the sentence: `GET deployments.apps of cluster "eu-1"`. */
@@ -12,7 +15,7 @@ export interface Subject {
 /** The failure that an answer outside 2xx means: the server's own Status object, or standard words where it sent none. */
 export const answeredFailure = (answer: Answered, subject: Subject): ApiFailure => {
   const status = statusObject(answer.text);
-  if (status) return { code: answer.status, reason: status.reason ?? wordsFor(answer.status).reason, message: status.message };
+  if (status) return { code: answer.status, reason: status.reason ?? wordsFor(answer.status).reason, message: foreignWords(status.message) };
   const { reason, message } = wordsFor(answer.status);
   return { code: answer.status, reason, message: `${message} (${subject.method === "GET" ? "get" : "put"} ${subject.resource})` };
 };
@@ -36,12 +39,18 @@ const diagnosis = (broken: Broken, timeoutMs: number): { reason: string; state: 
     const state = broken.answering ? "the answer was not complete" : broken.sent ? "no answer" : "no connection";
     return { reason: "Timeout", state: `${state} within ${Math.round(timeoutMs)} ms` };
   }
+  return networkDiagnosis(broken);
+};
+
+const networkDiagnosis = (broken: Broken): { reason: string; state: string } => {
+  const words = foreignWords(broken.error.message);
+  if (isTidemarkError(broken.error, OWN_ADDRESS)) return { reason: "AddressRefused", state: words };
   const code = broken.error.code ?? "";
   const known = NETWORK_REASONS[code] ?? (isTlsCode(code, broken) ? TLS_REASON : undefined);
   if (known) return { reason: known.reason, state: `${known.state} (${code})` };
   return broken.sent
-    ? { reason: "ConnectionReset", state: `the connection broke before the answer was complete: ${broken.error.message}` }
-    : { reason: "Unreachable", state: broken.error.message };
+    ? { reason: "ConnectionReset", state: `the connection broke before the answer was complete: ${words}` }
+    : { reason: "Unreachable", state: words };
 };
 
 interface Known {
@@ -75,8 +84,8 @@ interface StatusObject {
 const statusObject = (text: string): StatusObject | undefined => {
   const body = parseObject(text);
   if (body?.["kind"] !== "Status" || typeof body["message"] !== "string") return undefined;
-  const { reason, message } = body;
-  return { message, ...(typeof reason === "string" && reason !== "" && { reason }) };
+  const reason = foreignReason(String(body["reason"]));
+  return { message: body["message"], ...(body["reason"] !== undefined && reason !== undefined && { reason }) };
 };
 
 /** The JSON object that a text holds; undefined for anything else. */

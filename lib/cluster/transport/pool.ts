@@ -3,6 +3,7 @@ import * as https from "node:https";
 import type { Socket } from "node:net";
 import type { Access } from "../access/access.ts";
 import { MAX_SOCKETS } from "../limits.ts";
+import { foreignLookup } from "../reachable.ts";
 
 /** The keep-alive connections to one cluster. */
 export interface Pool {
@@ -22,6 +23,7 @@ export const connectionPool = (access: Access, nowMs: () => number): Pool => {
       ? new https.Agent({
           ...options,
           rejectUnauthorized: access.rejectUnauthorized,
+          ...(!access.ownAddresses && { lookup: foreignLookup }),
           ...(access.ca !== undefined && { ca: access.ca }),
           ...(access.servername !== undefined && { servername: access.servername }),
         })

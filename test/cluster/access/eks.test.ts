@@ -1,8 +1,13 @@
 import { createHash, createHmac } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Access } from "../../../lib/cluster/access/access.ts";
 import { eksAccess } from "../../../lib/cluster/access/eks.ts";
 import { type AwsCredentials, eksToken } from "../../../lib/cluster/access/eks-token.ts";
+import type { Connection } from "../../../lib/model/records.ts";
 import { type AwsEndpoint, awsEndpoint } from "../stand-in/aws.ts";
+import { authority } from "../stand-in/certificates.ts";
+
+type EksConnection = Extract<Connection, { kind: "eks" }>;
 
 const NOW = Date.parse("2026-05-01T12:00:00Z");
 const CREDENTIALS: AwsCredentials = {
@@ -67,44 +72,143 @@ describe("eksToken()", () => {
 describe("eksAccess()", () => {
   let aws: AwsEndpoint;
   let now: number;
+  let ca: string;
+  /** What AWS says about cluster "prod"; tests change it. */
+  let described: { status: number; body: object };
+  let assume: () => ReturnType<typeof assumed>;
+  beforeAll(async () => {
+    ca = base64((await authority()).ca);
+  });
   beforeEach(async () => {
     aws = await awsEndpoint();
     now = NOW;
+    described = { status: 200, body: { cluster: { name: "prod", endpoint: ENDPOINT, certificateAuthority: { data: ca }, status: "ACTIVE" } } };
+    assume = () => assumed(NOW + 3_600_000);
+    aws.answer = ({ request }) =>
+      request.startsWith("GET ") ? { status: described.status, type: "application/json", body: JSON.stringify(described.body) } : assume();
     vi.stubEnv("AWS_ACCESS_KEY_ID", CREDENTIALS.accessKeyId);
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", CREDENTIALS.secretAccessKey);
     vi.stubEnv("AWS_SESSION_TOKEN", "");
     vi.stubEnv("AWS_ENDPOINT_URL_STS", aws.url);
+    vi.stubEnv("AWS_ENDPOINT_URL_EKS", aws.url);
   });
   afterEach(async () => {
     vi.unstubAllEnvs();
     await aws.close();
   });
 
-  const connection = {
-    kind: "eks",
-    endpoint: "https://ABC.gr7.eu-west-1.eks.amazonaws.com",
-    caData: Buffer.from("the CA").toString("base64"),
-    clusterId: "prod",
-    region: "eu-west-1",
-  } as const;
-  const access = (more: { roleArn?: string } = {}) => eksAccess({ ...connection, ...more }, { cluster: "eu-1", clock: () => now });
-  const tokenOf = async (from: ReturnType<typeof access>): Promise<string> =>
-    (await from.credentials()).headers["authorization"]?.replace("Bearer ", "") ?? "";
+  const ENDPOINT = "https://ABC.gr7.eu-west-1.eks.amazonaws.com";
+  const ROLE = "arn:aws:iam::111122223333:role/tidemark";
+  const connection = { kind: "eks", clusterId: "prod", region: "eu-west-1" } as const;
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+  const access = (more: Partial<EksConnection> = {}) =>
+    eksAccess({ ...connection, ...more }, { cluster: "eu-1", clock: () => now, ownAddresses: false });
+  const tokenOf = async (from: Access): Promise<string> => String((await from.credentials()).headers["authorization"]).replace("Bearer ", "");
+  const requests = (): readonly string[] => aws.calls.map(({ request }) => request);
   const assumed = (expires: number) => ({
     status: 200,
     type: "text/xml",
     body: `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>ASIAOTHER</AccessKeyId><SecretAccessKey>other</SecretAccessKey><SessionToken>session-${aws.calls.length}</SessionToken><Expiration>${new Date(expires).toISOString()}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
   });
+  const refusal = (words: string) => ({ name: "TidemarkError", code: "cluster.access.eks", message: expect.stringContaining(words) });
 
-  it("makes tokens of the environment's credentials without any call", async () => {
-    const own = access();
-    expect(own).toMatchObject({ ca: "the CA", rejectUnauthorized: true });
+  it("takes address and CA from AWS, and makes tokens of the environment's credentials without any other call", async () => {
+    const own = await access();
+    expect(own).toMatchObject({ ca: Buffer.from(ca, "base64").toString("utf8"), rejectUnauthorized: true });
+    expect(own.server.href).toBe(`${ENDPOINT.toLowerCase()}/`);
     expect(urlIn(await tokenOf(own)).searchParams.get("X-Amz-Credential")).toContain("AKIDEXAMPLE/");
-    expect(aws.calls).toHaveLength(0);
+    expect(requests()).toEqual(["GET /clusters/prod"]);
+    expect(aws.calls[0]?.authorization).toContain("/eu-west-1/eks/aws4_request");
+  });
+
+  it.each([
+    [
+      "another endpoint",
+      { endpoint: "https://attacker.example" },
+      "the endpoint given is not the one that AWS gives for it; replace the connection and leave it out",
+    ],
+    ["another port", { endpoint: `${ENDPOINT}:444` }, "the endpoint given is not the one that AWS gives for it"],
+    ["a user in the endpoint", { endpoint: ENDPOINT.replace("https://", "https://x@") }, "the endpoint given is not the one that AWS gives for it"],
+    [
+      "another CA",
+      { caData: base64("the attacker's own") },
+      "the CA given is not the one that AWS gives for it; replace the connection and leave it out",
+    ],
+  ])("makes no token for a record with %s", async (_name, given, words) => {
+    await expect(access(given)).rejects.toMatchObject(refusal(`Cannot use EKS cluster "prod" in "eu-west-1" for cluster "eu-1": ${words}`));
+    expect(requests()).toEqual(["GET /clusters/prod"]);
+  });
+
+  it("goes on with a record that was stored with the endpoint and CA that AWS gives", async () => {
+    expect(await tokenOf(await access({ endpoint: ENDPOINT, caData: ca }))).toMatch(/^k8s-aws-v1\./);
+  });
+
+  it.each([
+    ["a region that leads elsewhere", { region: "attacker.example/#" }, 'its region must be one of AWS, such as "eu-west-1"'],
+    ["a region that is another host of AWS", { region: "s3-website-eu-west-1" }, "its region must be one of AWS"],
+    ["a region with an account", { region: "x@attacker.example" }, "its region must be one of AWS"],
+    ["a name that is a path", { clusterId: "../../other" }, "the name of an EKS cluster has letters, digits, - and _, at most 100"],
+    ["a role that is none", { roleArn: "arn:aws:iam::1:user/x" }, "its role must be an ARN"],
+  ])("asks nobody for %s", async (_name, given, words) => {
+    await expect(access(given)).rejects.toMatchObject(refusal(words));
+    expect(aws.calls).toEqual([]);
+  });
+
+  it.each([
+    [
+      "is another cluster's",
+      { cluster: { name: "other", endpoint: ENDPOINT, certificateAuthority: { data: "x" } } },
+      "EKS answered for another cluster",
+    ],
+    ["has no endpoint yet", { cluster: { name: "prod", status: "CREATING" } }, "it has no endpoint yet, its status is CREATING"],
+    [
+      "has a CA that is none",
+      { cluster: { name: "prod", endpoint: ENDPOINT, certificateAuthority: { data: "QUFB" } } },
+      "its CA is no certificate in PEM",
+    ],
+    ["is no description", [], "EKS answered for another cluster"],
+  ])("refuses an answer that %s", async (_name, body, words) => {
+    described.body = body;
+    await expect(access()).rejects.toMatchObject(refusal(words));
+  });
+
+  it.each([
+    [403, { message: "User is not authorized" }, "User is not authorized (eks:DescribeCluster is needed)"],
+    [404, { message: "No cluster found for name: prod." }, "No cluster found for name: prod."],
+    [429, {}, "EKS answered 429"],
+  ])("says why AWS does not describe the cluster: %s", async (status, body, words) => {
+    described = { status, body };
+    await expect(access()).rejects.toMatchObject(
+      refusal(`Cannot look up EKS cluster "prod" in "eu-west-1" for cluster "eu-1" as the environment's AWS credentials: ${words}`),
+    );
+  });
+
+  it("asks once more where the first answer is a failure of AWS", async () => {
+    const good = described;
+    described = { status: 500, body: {} };
+    const { answer } = aws;
+    aws.answer = (call) => {
+      const given = answer(call);
+      described = good;
+      return given;
+    };
+    await access();
+    expect(requests()).toEqual(["GET /clusters/prod", "GET /clusters/prod"]);
+  });
+
+  it("refuses an endpoint of AWS that is an address of this machine", async () => {
+    described.body = { cluster: { name: "prod", endpoint: "https://169.254.169.254", certificateAuthority: { data: ca } } };
+    await expect(access()).rejects.toMatchObject(refusal("its endpoint is an address of this machine"));
+  });
+
+  it("signs for the id of a cluster on Outposts, which AWS gives beside its name", async () => {
+    described.body = { cluster: { name: "prod", id: "0b2c-id", endpoint: ENDPOINT, certificateAuthority: { data: ca } } };
+    const local = await access();
+    expect(local.described.tokenFor).toBe("0b2c-id");
   });
 
   it("keeps a token for 14 minutes, and not longer", async () => {
-    const own = access();
+    const own = await access();
     const first = await tokenOf(own);
     now += 14 * 60_000 - 1;
     expect(await tokenOf(own)).toBe(first);
@@ -113,55 +217,47 @@ describe("eksAccess()", () => {
   });
 
   it("makes a new one after a 401", async () => {
-    const own = access();
+    const own = await access();
     await tokenOf(own);
     now += 5_000;
     own.forget();
     expect(urlIn(await tokenOf(own)).searchParams.get("X-Amz-Date")).toBe("20260501T120005Z");
   });
 
-  it("signs as the role of another account, assumed once per hour", async () => {
-    aws.answer = () => assumed(NOW + 3_600_000);
-    const other = access({ roleArn: "arn:aws:iam::111122223333:role/tidemark" });
+  it("describes and signs as the role of another account, assumed once per hour", async () => {
+    const other = await access({ roleArn: ROLE });
+    expect(aws.calls[1]?.authorization).toContain("Credential=ASIAOTHER/");
     const [one, two] = await Promise.all([tokenOf(other), tokenOf(other)]);
     expect(one).toBe(two);
     expect(urlIn(one).searchParams.get("X-Amz-Credential")).toContain("ASIAOTHER/");
     expect(urlIn(one).searchParams.get("X-Amz-Security-Token")).toBe("session-1");
     expect(Object.fromEntries(new URLSearchParams(aws.calls[0]?.body))).toMatchObject({
       Action: "AssumeRole",
-      RoleArn: "arn:aws:iam::111122223333:role/tidemark",
+      RoleArn: ROLE,
       RoleSessionName: "tidemark-eu-1",
     });
     now += 30 * 60_000;
     await tokenOf(other);
-    expect(aws.calls).toHaveLength(1);
+    expect(requests()).toEqual(["POST /", "GET /clusters/prod"]);
     now += 16 * 60_000;
     await tokenOf(other);
-    expect(aws.calls).toHaveLength(2);
+    expect(requests()).toEqual(["POST /", "GET /clusters/prod", "POST /"]);
   });
 
   it("says who may not assume what", async () => {
-    aws.answer = () => ({
+    const other = await access({ roleArn: ROLE });
+    now += 46 * 60_000;
+    assume = () => ({
       status: 403,
       type: "text/xml",
       body: "<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not authorized to perform: sts:AssumeRole</Message></Error></ErrorResponse>",
     });
-    const other = access({ roleArn: "arn:aws:iam::111122223333:role/tidemark" });
     await expect(other.credentials()).rejects.toMatchObject({
       name: "TidemarkError",
       code: "cluster.access.eks",
-      message: 'Cannot make a token for cluster "eu-1" as arn:aws:iam::111122223333:role/tidemark: not authorized to perform: sts:AssumeRole',
+      message: `Cannot make a token for cluster "eu-1" as ${ROLE}: not authorized to perform: sts:AssumeRole`,
     });
-    aws.answer = () => assumed(NOW + 3_600_000);
+    assume = () => assumed(now + 3_600_000);
     expect(await tokenOf(other)).toMatch(/^k8s-aws-v1\./);
-  });
-
-  it("refuses an endpoint without TLS", () => {
-    expect(() => eksAccess({ ...connection, endpoint: "http://127.0.0.1" }, { cluster: "eu-1", clock: () => now })).toThrow(
-      expect.objectContaining({
-        code: "cluster.access.server",
-        message: 'Cannot connect cluster "eu-1" at "http://127.0.0.1": http:// is not allowed here, https:// is needed',
-      }),
-    );
   });
 });

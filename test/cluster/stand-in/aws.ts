@@ -2,6 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface AwsCall {
+  /** Method and path: "GET /clusters/prod". */
+  readonly request: string;
   readonly target: string;
   readonly authorization: string;
   readonly body: string;
@@ -23,6 +25,7 @@ export const awsEndpoint = async (): Promise<AwsEndpoint> => {
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const call: AwsCall = {
+        request: `${request.method} ${request.url}`,
         target: String(request.headers["x-amz-target"] ?? ""),
         authorization: request.headers.authorization ?? "",
         body: Buffer.concat(chunks).toString("utf8"),

@@ -7,6 +7,7 @@ export const accessTo = (server: Pick<StandIn, "url" | "ca">, more: Partial<Acce
   server: new URL(server.url),
   ca: server.ca,
   rejectUnauthorized: true,
+  ownAddresses: true,
   credentials: async () => ({ headers: { authorization: "Bearer open-sesame" } }),
   forget: () => undefined,
   ...more,

@@ -8,6 +8,7 @@ export interface Statement {
   readonly Effect: string;
   readonly Action: readonly string[];
   readonly Resource: Json;
+  readonly Condition?: Json;
 }
 
 /** What stands behind the account's one endpoint: table engine and queue by address, secrets by name, and the statements of each role by access key. */
@@ -32,6 +33,8 @@ interface Asked {
   readonly service: string;
   readonly actions: readonly string[];
   readonly resource: string;
+  /** Partition keys that a request to a table names, as the condition key dynamodb:LeadingKeys has them. */
+  readonly leadingKeys?: readonly string[];
 }
 
 /**
@@ -46,9 +49,7 @@ export const openAccount = async (
     const body = await text(request);
     const asked = askedBy(String(request.headers["x-amz-target"]), body);
     const role = /Credential=([^/]+)\//.exec(String(request.headers.authorization))?.[1] ?? "nobody";
-    const allowed = asked.actions.every((action) =>
-      (account.roles[role] ?? []).some((statement) => allows(statement, action, asked.resource, account.names)),
-    );
+    const allowed = asked.actions.every((action) => (account.roles[role] ?? []).some((statement) => allows(statement, action, asked, account.names)));
     calls.push(...asked.actions.map((action) => ({ role, action, resource: asked.resource, allowed })));
     if (!allowed)
       return reply(response, 400, { __type: "AccessDeniedException", message: `${role} may not ${asked.actions.join(", ")} on ${asked.resource}` });
@@ -70,22 +71,45 @@ const reply = (response: ServerResponse, status: number, body: unknown): void =>
   response.end(JSON.stringify(body));
 };
 
+interface Keyed {
+  readonly pk?: { readonly S?: string };
+}
+
 /** PartiQL has its rights by the kind of its statements. */
 const INSERT = /^INSERT INTO "([^"]+)"/;
 
 const askedBy = (target: string, body: string): Asked => {
   const [prefix = "", operation = ""] = target.split(".");
-  const parsed: { TableName?: string; QueueUrl?: string; SecretId?: string; Statements?: readonly { Statement: string }[] } = JSON.parse(body);
+  const parsed: {
+    TableName?: string;
+    QueueUrl?: string;
+    SecretId?: string;
+    Item?: Keyed;
+    Key?: Keyed;
+    Statements?: readonly { Statement: string }[];
+  } = JSON.parse(body);
   if (prefix === "secretsmanager") return { service: prefix, actions: [`secretsmanager:${operation}`], resource: parsed.SecretId ?? "" };
   if (prefix === "AmazonSQS")
     return { service: "sqs", actions: [`sqs:${operation.replace("Batch", "")}`], resource: parsed.QueueUrl?.split("/").at(-1) ?? "" };
-  if (parsed.Statements === undefined) return { service: "dynamodb", actions: [`dynamodb:${operation}`], resource: parsed.TableName ?? "" };
+  const leadingKeys = [parsed.Item?.pk?.S, parsed.Key?.pk?.S].filter((key) => key !== undefined);
+  if (parsed.Statements === undefined)
+    return { service: "dynamodb", actions: [`dynamodb:${operation}`], resource: parsed.TableName ?? "", leadingKeys };
   const tables = parsed.Statements.map(({ Statement }) => INSERT.exec(Statement)?.[1] ?? "no insert");
   return { service: "dynamodb", actions: ["dynamodb:PartiQLInsert"], resource: [...new Set(tables)].join(" and ") };
 };
 
-const allows = ({ Effect, Action, Resource }: Statement, action: string, resource: string, names: Account["names"]): boolean =>
-  Effect === "Allow" && Action.includes(action) && covers(Resource, resource, names);
+const allows = ({ Effect, Action, Resource, Condition }: Statement, action: string, asked: Asked, names: Account["names"]): boolean =>
+  Effect === "Allow" && Action.includes(action) && covers(Resource, asked.resource, names) && (Condition === undefined || holds(Condition, asked));
+
+/** The one condition that roles of functions have: every key begins as one of the patterns says, and there is one. Any other is not known here, and refused. */
+const holds = (condition: Json, { leadingKeys = [] }: Asked): boolean => {
+  const { "ForAllValues:StringLike": like, Null: none, ...others } = condition as Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  const patterns = (like?.["dynamodb:LeadingKeys"] ?? []) as readonly string[];
+  if (Object.keys(others).length > 0 || none?.["dynamodb:LeadingKeys"] !== "false") return false;
+  return (
+    leadingKeys.length > 0 && leadingKeys.every((key) => patterns.some((pattern) => pattern.endsWith("*") && key.startsWith(pattern.slice(0, -1))))
+  );
+};
 
 /** True when a resource of the template covers a name: an ARN by GetAtt, or a pattern by Sub whose last part may end in a star. */
 const covers = (pattern: Json, resource: string, names: Account["names"]): boolean => {

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { Socket } from "node:net";
 import { join } from "node:path";
 
 /**
@@ -6,6 +7,22 @@ import { join } from "node:path";
  * `node bootstrap.ts`, with the environment that Lambda sets.
  */
 const API = `http://${process.env["AWS_LAMBDA_RUNTIME_API"]}/2018-06-01/runtime`;
+
+/**
+ * A route of the network, "10.99.0.1=127.0.0.1": connections to the first address go to the second. Functions never connect to loopback, where the servers of a test listen; so a cluster has
+ * a private address here, as in a VPC, and the network leads to it.
+ */
+const [from, to] = (process.env["STAND_IN_ROUTE"] ?? "").split("=");
+const { connect } = Socket.prototype;
+const rerouted = (part: unknown): unknown =>
+  typeof part === "object" && part !== null && Reflect.get(part, "host") === from ? { ...part, host: to } : part;
+if (from && to) {
+  Object.assign(Socket.prototype, {
+    connect(this: Socket, ...given: unknown[]): Socket {
+      return Reflect.apply(connect, this, given.map(rerouted));
+    },
+  });
+}
 
 interface Context {
   readonly awsRequestId: string;

@@ -1,0 +1,79 @@
+import { Sha256 } from "@aws-crypto/sha256-js";
+import { SignatureV4 } from "@smithy/signature-v4";
+import { awsDomain } from "../../model/eks.ts";
+import { foreignWords } from "../foreign-words.ts";
+import { DESCRIBE_TIMEOUT_MS, MAX_DESCRIPTION_BYTES } from "../limits.ts";
+import { type Exchange, exchange } from "../transport/exchange.ts";
+import { parseObject } from "../transport/failure.ts";
+import type { AwsCredentials } from "./eks-token.ts";
+
+/** The right that this needs; a test compares the roles of the stack with it. */
+export const DESCRIBE_RIGHT = "eks:DescribeCluster";
+
+/** What AWS itself says about a cluster. */
+export interface EksDescription {
+  readonly endpoint: string;
+  /** PEM in base64. */
+  readonly caData: string;
+  /** What a token is signed for: the name, or the id of a cluster on Outposts. */
+  readonly tokenFor: string;
+}
+
+export interface DescribeInput {
+  readonly credentials: AwsCredentials;
+  readonly clusterId: string;
+  readonly region: string;
+  readonly nowMs: number;
+}
+
+const ATTEMPTS = 2;
+
+/** Asks AWS by one signed GET; the SDK's client would add 52 KiB to what every sync loads at start. Throws an Error with words for people. */
+export const describeEks = async (input: DescribeInput): Promise<EksDescription> => {
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await exchange({ ...(await signedGet(input)), timeoutMs: DESCRIBE_TIMEOUT_MS, maxBytes: MAX_DESCRIPTION_BYTES });
+    if (attempt === ATTEMPTS || !isPassing(outcome)) return descriptionIn(outcome, input);
+  }
+};
+
+/** Nothing came back, or AWS asks to come again. */
+const isPassing = (outcome: Exchange): boolean => outcome.kind === "broken" || outcome.status === 429 || outcome.status >= 500;
+
+const signedGet = async ({ credentials, clusterId, region, nowMs }: DescribeInput) => {
+  const { protocol, hostname, port } = eksUrl(region);
+  const path = `/clusters/${encodeURIComponent(clusterId)}`;
+  const host = port === "" ? hostname : `${hostname}:${port}`;
+  const signer = new SignatureV4({ service: "eks", region, credentials, sha256: Sha256 });
+  const { headers } = await signer.sign(
+    { method: "GET", protocol, hostname, path, headers: { host, accept: "application/json" } },
+    { signingDate: new Date(nowMs) },
+  );
+  return { secure: protocol === "https:", options: { method: "GET", hostname, path, headers, ...(port !== "" && { port }) } };
+};
+
+/** The variables are those of the AWS SDK: an endpoint of the VPC without private DNS is set by them. */
+const eksUrl = (region: string): URL => {
+  const domain = awsDomain(region);
+  if (domain === undefined) throw new Error(`"${region}" is no region of AWS`);
+  return new URL(process.env["AWS_ENDPOINT_URL_EKS"] || process.env["AWS_ENDPOINT_URL"] || `https://eks.${region}.${domain}`);
+};
+
+const descriptionIn = (outcome: Exchange, { clusterId }: DescribeInput): EksDescription => {
+  if (outcome.kind === "broken") throw new Error(`EKS gave no answer (${foreignWords(outcome.error.code ?? outcome.error.message)})`);
+  const body = parseObject(outcome.text);
+  if (outcome.status !== 200) throw new Error(refusalWords(outcome.status, String(body?.["message"] ?? body?.["Message"] ?? "")));
+  const { name, id, endpoint, certificateAuthority, status } = objectIn(body?.["cluster"]);
+  const { data } = objectIn(certificateAuthority);
+  if (name !== clusterId) throw new Error("EKS answered for another cluster");
+  if (typeof endpoint !== "string" || typeof data !== "string")
+    throw new Error(`it has no endpoint yet, its status is ${foreignWords(String(status))}`);
+  return { endpoint, caData: data, tokenFor: typeof id === "string" && id !== "" ? id : clusterId };
+};
+
+const refusalWords = (status: number, message: string): string => {
+  const words = message === "" ? `EKS answered ${status}` : foreignWords(message);
+  return status === 401 || status === 403 ? `${words} (${DESCRIBE_RIGHT} is needed)` : words;
+};
+
+const objectIn = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,0 +1,49 @@
+import * as z from "zod";
+import { bearerToken, filled, headerText, pemData } from "./secret-fields.ts";
+
+/** Data that tools keep for themselves (minikube does). Nothing reads it. */
+const extensions = z.unknown().exactOptional();
+
+/** What the entry of a cluster may hold. Every other field is refused: a proxy, and a CA in a file. */
+const cluster = z.strictObject({
+  server: filled,
+  "certificate-authority-data": pemData.exactOptional(),
+  "tls-server-name": headerText.exactOptional(),
+  "insecure-skip-tls-verify": z.boolean().exactOptional(),
+  "disable-compression": z.boolean().exactOptional(),
+  extensions,
+});
+
+/** What the entry of a user may hold: only what is used as it stands. Every other field is refused: programs, providers and files. */
+const user = z.strictObject({
+  token: bearerToken.exactOptional(),
+  "client-certificate-data": pemData.exactOptional(),
+  "client-key-data": pemData.exactOptional(),
+  username: filled.exactOptional(),
+  password: z.string().exactOptional(),
+  as: headerText.exactOptional(),
+  "as-uid": headerText.exactOptional(),
+  "as-groups": z.array(headerText).exactOptional(),
+  "as-user-extra": z.record(z.string(), z.array(headerText)).exactOptional(),
+  extensions,
+});
+
+const context = z.strictObject({ cluster: filled, user: filled, namespace: z.string().exactOptional(), extensions });
+
+/**
+ * A kubeconfig as it may stand in a secret. A list of what is allowed, at every level and in every entry, also in those that the context does not select: what a later version
+ * of the format adds is refused until it was thought about.
+ */
+export const kubeconfigShape = z.strictObject({
+  apiVersion: z.string().exactOptional(),
+  kind: z.string().exactOptional(),
+  preferences: z.unknown().exactOptional(),
+  "current-context": z.string().exactOptional(),
+  clusters: z.array(z.strictObject({ name: z.string(), cluster })),
+  users: z.array(z.strictObject({ name: z.string(), user })),
+  contexts: z.array(z.strictObject({ name: z.string(), context })),
+  extensions,
+});
+
+export type KubeconfigText = z.infer<typeof kubeconfigShape>;
+export type KubeconfigUser = z.infer<typeof user>;

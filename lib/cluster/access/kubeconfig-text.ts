@@ -1,0 +1,82 @@
+import type { Access, Credentials } from "./access.ts";
+import { type KubeconfigText, type KubeconfigUser, kubeconfigShape } from "./kubeconfig-shape.ts";
+import { faultText } from "./secret-fields.ts";
+
+/** How the parts of a secret become an access: the words of its refusals, and the checks of what it holds. */
+export interface SecretParts {
+  readonly refuse: (why: string) => Error;
+  /** Checks server, CA, certificate and key, and makes the access of them. */
+  readonly access: (parts: AccessParts) => Access;
+}
+
+export interface AccessParts {
+  readonly server: string;
+  readonly ca?: string;
+  readonly servername?: string;
+  readonly credentials: Credentials;
+}
+
+/**
+ * Access by a kubeconfig in a secret. It is read here and not by the Kubernetes library, which runs programs (exec, cmd-path) and reads files (token-file) that a kubeconfig names:
+ * what is not on the list of allowed fields is refused before anything is done with the rest.
+ */
+export const kubeconfigTextAccess = (value: unknown, wanted: string | undefined, { refuse, access }: SecretParts): Access => {
+  const parsed = kubeconfigShape.safeParse(value);
+  if (!parsed.success) throw refuse(faultText(parsed.error));
+  const { cluster, user } = chosen(parsed.data, wanted, refuse);
+  if (cluster["insecure-skip-tls-verify"] === true) throw refuse("insecure-skip-tls-verify is not followed here: give certificate-authority-data");
+  const { server, "certificate-authority-data": ca, "tls-server-name": servername } = cluster;
+  return access({
+    server,
+    credentials: credentialsOf(user, refuse),
+    ...(ca !== undefined && { ca }),
+    ...(servername !== undefined && { servername }),
+  });
+};
+
+/** Names inside the content are not repeated: in a broken one they may be anything. */
+const chosen = ({ contexts, clusters, users, ...config }: KubeconfigText, wanted: string | undefined, refuse: SecretParts["refuse"]) => {
+  const name = wanted ?? config["current-context"];
+  const context = contexts.find((one) => one.name === name)?.context;
+  if (context === undefined) {
+    const which = wanted === undefined ? "its current-context" : `context "${wanted}"`;
+    throw refuse(`${which} is not among its ${contexts.length} contexts`);
+  }
+  const cluster = clusters.find((one) => one.name === context.cluster)?.cluster;
+  if (cluster === undefined) throw refuse("its context names a cluster that is not in it");
+  const user = users.find((one) => one.name === context.user)?.user;
+  if (user === undefined) throw refuse("its context names a user that is not in it");
+  return { cluster, user };
+};
+
+const credentialsOf = (user: KubeconfigUser, refuse: SecretParts["refuse"]): Credentials => {
+  const { "client-certificate-data": cert, "client-key-data": key } = user;
+  if ((cert === undefined) !== (key === undefined)) throw refuse("client-certificate-data and client-key-data must be given together");
+  return {
+    headers: { ...authorization(user), ...impersonation(user, refuse) },
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
+};
+
+const authorization = ({ token, username, password = "" }: KubeconfigUser): Credentials["headers"] => {
+  if (token !== undefined) return { authorization: `Bearer ${token}` };
+  return username === undefined ? {} : { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
+};
+
+const impersonation = (user: KubeconfigUser, refuse: SecretParts["refuse"]): Credentials["headers"] => {
+  const { as, "as-uid": uid, "as-groups": groups = [], "as-user-extra": extra = {} } = user;
+  const extras = Object.entries(extra).map(([key, values]) => [`impersonate-extra-${headerKey(key)}`, values] as const);
+  if (as === undefined && (uid !== undefined || groups.length > 0 || extras.length > 0)) throw refuse("as-uid, as-groups and as-user-extra need as");
+  if (as === undefined) return {};
+  return {
+    "impersonate-user": as,
+    ...(uid !== undefined && { "impersonate-uid": uid }),
+    ...(groups.length > 0 && { "impersonate-group": groups }),
+    ...Object.fromEntries(extras),
+  };
+};
+
+/** The API server decodes the rest of the header's name; what a name cannot hold is percent-encoded. */
+const headerKey = (key: string): string =>
+  encodeURIComponent(key.toLowerCase().toWellFormed()).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -1,0 +1,68 @@
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FOREIGN_CHARACTERS_MAX, foreignWords } from "../../lib/cluster/foreign-words.ts";
+import { budgetOf, transportTo } from "./stand-in/connected.ts";
+import { type StandIn, standIn, status } from "./stand-in/server.ts";
+
+describe("foreignWords()", () => {
+  it("shows what a terminal would obey", () => {
+    expect(foreignWords("a\nb\r\tc\u001b[2J\u0000\u202e\u2028")).toBe("a\\nb\\r\\tc\\u{1b}[2J\\u{0}\\u{202e}");
+  });
+
+  it("never gives more than 256 characters, and never one that is obeyed instead of shown", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 600 }), (text) => {
+        const words = foreignWords(text);
+        expect(words.length).toBeLessThanOrEqual(FOREIGN_CHARACTERS_MAX);
+        expect(words).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      }),
+    );
+  });
+});
+
+describe("what a hostile server says", () => {
+  let server: StandIn;
+  beforeEach(async () => {
+    server = await standIn();
+  });
+  afterEach(() => server.close());
+  const failure = async () => {
+    const answer = await transportTo(server).get({ path: "/x", resource: "pods" }, budgetOf());
+    if (answer.kind !== "failed") throw new Error("it was read");
+    return answer.failure;
+  };
+
+  it("reaches a message cut and escaped, and its reason only where it is one word", async () => {
+    server.answer = status(403, "Forbidden\u001b[31m", `${"x".repeat(50)}\n\u001b[2Jlevel=error ${"y".repeat(1_000_000)}`);
+    const { reason, message } = await failure();
+    expect(reason).toBe("Forbidden");
+    expect(message).toHaveLength(FOREIGN_CHARACTERS_MAX);
+    expect(message).toContain(`${"x".repeat(50)}\\n\\u{1b}[2Jlevel=error`);
+  });
+
+  it("is not repeated at all where it is a page of HTML", async () => {
+    server.answer = (_seen, response) => response.writeHead(500, { "content-type": "text/html" }).end("<html>secret page</html>");
+    expect(await failure()).toMatchObject({ code: 500, reason: "InternalError", message: expect.not.stringContaining("secret") });
+  });
+});
+
+describe("credentials that no request can carry", () => {
+  let server: StandIn;
+  beforeEach(async () => {
+    server = await standIn();
+  });
+  afterEach(() => server.close());
+
+  it.each([
+    ["a token with a line break", { headers: { authorization: "Bearer t0ken\n" } }],
+    ["a client key that is none", { headers: {}, cert: "t0ken", key: "t0ken" }],
+  ])("fail as a value, and are not quoted: %s", async (_name, credentials) => {
+    const transport = transportTo(server, { credentials: async () => credentials });
+    const read = await transport.get({ path: "/x", resource: "pods" }, budgetOf());
+    expect(read).toMatchObject({ kind: "failed", failure: { code: 0, reason: "Unreachable" } });
+    expect(JSON.stringify(read)).not.toContain("t0ken");
+    const put = await transport.put({ path: "/x", resource: "pods", body: {} }, 1_000);
+    expect(put).toMatchObject({ kind: "failed", sent: false });
+    expect(server.seen).toEqual([]);
+  });
+});
