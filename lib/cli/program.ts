@@ -9,9 +9,10 @@ import * as fleet from "./commands/fleet.ts";
 import { type GetOptions, get } from "./commands/get.ts";
 import * as partition from "./commands/partition.ts";
 import { type SeriesOptions, series } from "./commands/series.ts";
-import type { Printer, Session } from "./io.ts";
+import type { Io, Printer, Session } from "./io.ts";
 import { manifests } from "./manifest-commands.ts";
 import type { PlaceOptions } from "./place.ts";
+import { readSources } from "./sources.ts";
 
 /** Runs a command's work in the session of its data folder or stack, which is closed whatever happens. */
 export type Run = (place: PlaceOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
@@ -41,7 +42,7 @@ const inNamespace = (command: Command): Command =>
   on(command).option("-n, --namespace <namespace>", "only in this namespace").option("--cluster <cluster>", "only in this cluster");
 
 /** The whole command line. Handlers hold no rule: they turn options into one call of a command. */
-export const program = (run: Run, io: Parameters<typeof apply>[3]): Command => {
+export const program = (run: Run, io: Io): Command => {
   const root = new Command("tidemark").description("Scales Kubernetes workloads in many clusters, with nothing installed in the clusters");
   reading(root, run);
   editing(root, run, io);
@@ -97,12 +98,15 @@ const reading = (root: Command, run: Run): void => {
     .action((options: SeriesOptions & Where) => run(options, (session, printer) => series(session, printer, options)));
 };
 
-const editing = (root: Command, run: Run, io: Parameters<typeof apply>[3]): void => {
+const editing = (root: Command, run: Run, io: Io): void => {
   inNamespace(root.command("apply"))
     .description("create or update autoscalers; all documents of all files, or none")
     .requiredOption("-f, --filename <file>", "manifests in YAML or JSON, - for standard input; repeatable", collect)
     .option("--dry-run", "check everything, store nothing")
-    .action((options: ApplyCommandOptions & Where) => run(options, (session, printer) => apply(session, printer, options, io)));
+    .action(async (options: ApplyCommandOptions & Where) => {
+      const sources = await readSources(options.filename, io.stdin);
+      await run(options, (session, printer) => apply(session, printer, sources, options, io));
+    });
   inNamespace(root.command("delete"))
     .description("forget an autoscaler; its workload keeps its count, its history stays")
     .argument("<name>")

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { TidemarkError } from "../model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { readAbout } from "./about.ts";
 import { DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./folder-layout.ts";
 import { type Holder, holdFolder, livingRun } from "./folder-lock.ts";
@@ -53,11 +53,16 @@ const openLiving = (layout: FolderLayout, run: Holder): OpenFolder | undefined =
   };
 };
 
-const openResting = async (layout: FolderLayout, folder: string): Promise<OpenFolder> => {
+const openResting = async (layout: FolderLayout, folder: string): Promise<OpenFolder | undefined> => {
   const saved = readSavedClock(layout);
   // A folder is one only when its first run had prepared it whole.
   if (!saved || !readAbout(layout)) throw noData(folder);
-  const held = await holdFolder(layout, "command", PATIENCE_MS);
+  const held = await holdFolder(layout, "command", PATIENCE_MS).catch((error: unknown) => {
+    // A run has started meanwhile, which will serve the tables.
+    if (isTidemarkError(error, "local.folder-in-use") && livingRun(layout)) return undefined;
+    throw error;
+  });
+  if (!held) return undefined;
   try {
     const tables = await startTables(layout.tables);
     held.publish({ tablesEndpoint: tables.endpoint });

@@ -86,9 +86,8 @@ const lockFiles = (layout: FolderLayout): readonly string[] => {
 };
 
 const inUse = (layout: FolderLayout, { pid, role, startedAt }: Holder): TidemarkError =>
-  new TidemarkError("local.folder-in-use", `Cannot use "${layout.dir}": a ${role} with pid ${pid} has it since ${startedAt}`, {
-    dir: layout.dir,
-    pid,
-    role,
-    startedAt,
-  });
+  new TidemarkError(
+    "local.folder-in-use",
+    `Cannot use "${layout.dir}": a ${role} with pid ${pid} has it since ${startedAt}${role === "command" ? "; try again when it has ended" : ""}`,
+    { dir: layout.dir, pid, role, startedAt },
+  );

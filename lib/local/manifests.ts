@@ -1,13 +1,13 @@
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { admitOrThrow } from "../manifest/admit.ts";
-import { newBudget } from "../manifest/budget.ts";
+import { MAX_TEXT_BYTES, newBudget } from "../manifest/budget.ts";
 import { readManifests } from "../manifest/documents.ts";
 import { TidemarkError } from "../model/errors.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { NativeMetric } from "../model/spec-native.ts";
 import type { Deployment } from "./about.ts";
 import { MAX_REPLICAS } from "./cluster/definition.ts";
+import { textOfFile } from "./text-file.ts";
 import { SHIPPED_TRACES, type ShippedTrace } from "./traces/shipped.ts";
 
 /** A file of manifests and its text. */
@@ -21,20 +21,7 @@ const example = (name: string): string => fileURLToPath(new URL(`../../examples/
 /** The manifests to apply: those given, or those that go with what is played. */
 export const manifestFiles = (given: readonly string[], ownTrace: boolean): readonly ManifestFile[] => {
   const files = given.length > 0 ? given : ownTrace ? [example("web")] : ["daily", "steps", "crowd"].map(example);
-  return files.map((file) => ({ file, text: textOf(file) }));
-};
-
-const textOf = (file: string): string => {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (cause) {
-    throw new TidemarkError(
-      "local.unreadable",
-      `Cannot read "${file}": ${cause instanceof Error ? cause.message : String(cause)}`,
-      { file },
-      { cause },
-    );
-  }
+  return files.map((file) => ({ file, text: textOfFile(file, MAX_TEXT_BYTES) }));
 };
 
 /** The workloads that the manifests scale, each once. Throws as applying them would. */

@@ -7,7 +7,7 @@ import { getAutoscaler } from "../store/autoscalers.ts";
 import type { Desk } from "./desk.ts";
 import { announce, store } from "./edit.ts";
 import { clustersNamed } from "./find.ts";
-import { check, type Given, inNamespace, readGiven, storedSpec } from "./manifests.ts";
+import { check, type Given, inNamespace, namespaceClash, readGiven, storedSpec } from "./manifests.ts";
 import { mustHaveStayed, mustStay } from "./removal.ts";
 import { rulesChange } from "./rules-change.ts";
 import type { ApplyOptions, Source } from "./service.ts";
@@ -35,7 +35,7 @@ export const apply = async (desk: Desk, sources: readonly Source[], options: App
   const given = readGiven(sources).map((one) => inNamespace(one, options.namespace));
   const cluster = await clusterFor(desk, options.cluster);
   mustStay(cluster);
-  const planned = await withSharedTargets(desk, cluster, await planAll(desk, cluster, given));
+  const planned = await withSharedTargets(desk, cluster, await planAll(desk, cluster, given, options.namespace));
   if (options.dryRun) return planned.map(({ applied }) => applied);
   const applied: Applied[] = [];
   for (const plan of planned) applied.push(await storePlanned(desk, cluster, plan));
@@ -58,7 +58,7 @@ const clusterFor = async (desk: Desk, name: string | undefined): Promise<Cluster
   return first;
 };
 
-const planAll = async (desk: Desk, cluster: ClusterRecord, all: readonly Given[]): Promise<readonly Planned[]> => {
+const planAll = async (desk: Desk, cluster: ClusterRecord, all: readonly Given[], wanted: string | undefined): Promise<readonly Planned[]> => {
   const planned: Planned[] = [];
   const lines: string[] = [];
   const places = new Map<string, string>();
@@ -70,6 +70,8 @@ const planAll = async (desk: Desk, cluster: ClusterRecord, all: readonly Given[]
     const plan = await planOne(desk, cluster, given);
     if ("lines" in plan) lines.push(...plan.lines);
     else planned.push(plan);
+    const clash = namespaceClash(given, wanted);
+    if (clash !== undefined) lines.push(clash);
     const twice = "lines" in plan ? undefined : namedBefore(places, plan);
     if (twice !== undefined) lines.push(twice);
   }

@@ -29,6 +29,16 @@ export const readGiven = (sources: readonly Source[]): readonly Given[] => {
   return given;
 };
 
+/** A line for a document of another namespace than the one that was asked for: which of the two is meant cannot be guessed. */
+export const namespaceClash = ({ where, document, lineOf }: Given, wanted: string | undefined): string | undefined => {
+  const metadata = isObject(document) && isObject(document["metadata"]) ? document["metadata"] : {};
+  const own = metadata["namespace"] ?? "";
+  if (wanted === undefined || own === "" || own === wanted || typeof own !== "string") return undefined;
+  const line = lineOf("metadata.namespace");
+  const place = line === undefined ? `"${where}"` : `"${where}", line ${line}`;
+  return `Cannot accept ${place}: metadata.namespace is "${own}", and namespace "${wanted}" was asked for; remove one of the two`;
+};
+
 /** The document with the namespace that the person gave beside it, where it names none. */
 export const inNamespace = (given: Given, wanted: string | undefined): Given => {
   const { document } = given;

@@ -94,7 +94,7 @@ describe("tidemark apply", () => {
   it("names a file that is not there, a folder, and standard input given twice", async () => {
     expect(await run("apply", "-f", "/no/such.yaml")).toEqual(said(1, "", 'error: Cannot read "/no/such.yaml": there is no such file\n'));
     expect(await run("apply", "-f", folder.data)).toEqual(said(1, "", `error: Cannot read "${folder.data}": it is a folder\n`));
-    expect(await run("apply", "-f", "-", "-f", "-")).toEqual(said(2, "", "error: Cannot apply: standard input (-f -) can be read once only\n"));
+    expect(await run("apply", "-f", "-", "-f", "-")).toEqual(said(2, "", "error: Cannot read standard input (-f -) twice\n"));
   });
 
   it("asks which cluster when there are several", async () => {

@@ -83,6 +83,12 @@ describe("tidemark explain-schema", () => {
     expect(JSON.parse((await run(["explain-schema", "-o", "json"])).out)).toMatchObject({ title: "tidemark.dev/v1 PodAutoscaler" });
   });
 
+  it.each(["__proto__", "constructor", "spec.scaleUp.toString"])("knows no field %s, which every object of the language has", async (field) => {
+    const { code, err } = await run(["explain-schema", field]);
+    const [path, name] = field.startsWith("spec.") ? ["spec.scaleUp", "toString"] : ["spec", field];
+    expect({ code, err }).toEqual({ code: 1, err: `error: Cannot explain "${field}": "${path}" has no field "${name}"\n` });
+  });
+
   it("says which field was probably meant", async () => {
     const { code, err } = await run(["explain-schema", "spec.combin"]);
     expect({ code, err }).toEqual({ code: 1, err: 'error: Cannot explain "spec.combin": "spec" has no field "combin", did you mean "combine"?\n' });

@@ -126,10 +126,20 @@ spec:
     expect(await changes("web")).toEqual([]);
   });
 
-  it("puts manifests without a namespace where the person says, and leaves the others", async () => {
-    await apply(documents(hpa("web"), hpa("api", { namespace: "infra" })), { namespace: "shop" });
+  it("puts manifests without a namespace where the person says, beside others of that namespace", async () => {
+    await apply(documents(hpa("web"), hpa("api", { namespace: "shop" })), { namespace: "shop" });
     expect(await stored("web", "shop")).toBeDefined();
-    expect(await stored("api", "infra")).toBeDefined();
+    expect(await stored("api", "shop")).toBeDefined();
+  });
+
+  it("refuses a manifest of another namespace than the one that was asked for", async () => {
+    await expect(apply(documents(hpa("web"), hpa("api", { namespace: "infra" })), { namespace: "shop" })).rejects.toMatchObject({
+      code: "manifest.invalid",
+      message: expect.stringMatching(
+        /^Cannot accept "a\.yaml, document 2", line \d+: metadata\.namespace is "infra", and namespace "shop" was asked for; remove one of the two$/,
+      ),
+    });
+    expect(await stored("web", "shop")).toBeUndefined();
   });
 
   it("opens Lists", async () => {

@@ -6,7 +6,7 @@ import { convert as conversionOf } from "../../manifest/tidemark/convert.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Io, Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document.ts";
-import { readSources } from "./edit.ts";
+import { readSources } from "../sources.ts";
 
 export interface ConvertOptions {
   readonly filename: readonly string[];

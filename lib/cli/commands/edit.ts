@@ -1,31 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { text as textOf } from "node:stream/consumers";
-import { TidemarkError } from "../../model/errors.ts";
 import type { Asked, Edited, Source } from "../../service/service.ts";
 import type { Io, Printer, Session } from "../io.ts";
 import { futureMs } from "../since.ts";
-import { usage } from "../usage.ts";
-
-const STDIN = "-";
-
-/** Reads the files of `-f`, standard input for "-", in the order given. */
-export const readSources = async (files: readonly string[], stdin: Io["stdin"]): Promise<readonly Source[]> => {
-  if (files.filter((file) => file === STDIN).length > 1) throw usage("Cannot apply: standard input (-f -) can be read once only");
-  return Promise.all(
-    files.map(async (file) => (file === STDIN ? { file: "standard input", text: await textOf(stdin) } : { file, text: await readText(file) })),
-  );
-};
-
-const WORDS: Readonly<Record<string, string>> = { ENOENT: "there is no such file", EISDIR: "it is a folder", EACCES: "it may not be read" };
-
-const readText = async (file: string): Promise<string> => {
-  try {
-    return await readFile(file, "utf8");
-  } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-    throw new TidemarkError("cli.file", `Cannot read "${file}": ${WORDS[code] ?? String(cause)}`, { file }, { cause });
-  }
-};
 
 export interface ApplyCommandOptions {
   readonly filename: readonly string[];
@@ -35,8 +10,13 @@ export interface ApplyCommandOptions {
 }
 
 /** Applies all documents of all files, or none. */
-export const apply = async (session: Session, printer: Printer, options: ApplyCommandOptions, io: Io): Promise<void> => {
-  const sources = await readSources(options.filename, io.stdin);
+export const apply = async (
+  session: Session,
+  printer: Printer,
+  sources: readonly Source[],
+  options: ApplyCommandOptions,
+  io: Pick<Io, "stderr">,
+): Promise<void> => {
   const dryRun = options.dryRun === true;
   const applied = await session.service.apply(sources, {
     ...(options.cluster === undefined ? {} : { cluster: options.cluster }),

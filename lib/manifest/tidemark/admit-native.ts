@@ -67,7 +67,7 @@ const misplacedProblems = (rules: SpecRead["rules"], document: unknown): readonl
 const RULES: readonly string[] = SPEC_FIELDS.rules.about.choices ?? [];
 
 const foreignProblems = (rules: SpecRead["rules"], spec: Json, written: readonly string[]): readonly Problem[] => {
-  const given = written.filter((name) => name in SPEC_FIELDS && !SHARED.includes(name) && !isForeignList(name, spec));
+  const given = written.filter((name) => Object.hasOwn(SPEC_FIELDS, name) && !SHARED.includes(name) && !isForeignList(name, spec));
   const foreign = rules === "native" ? given.filter((name) => name === "hpa" || name === "watermark") : given.filter((name) => name !== rules);
   return foreign.map((name) =>
     forbidden(
@@ -82,7 +82,9 @@ const foreignProblems = (rules: SpecRead["rules"], spec: Json, written: readonly
 const strayProblems = (spec: Json, written: readonly string[]): readonly Problem[] =>
   (["hpa", "watermark"] as const).flatMap((block) =>
     written
-      .filter((name) => (name in SPEC_FIELDS ? block === "hpa" && isForeignList(name, spec) : name in fieldsOf(SPEC_FIELDS[block].about)))
+      .filter((name) =>
+        Object.hasOwn(SPEC_FIELDS, name) ? block === "hpa" && isForeignList(name, spec) : Object.hasOwn(fieldsOf(SPEC_FIELDS[block].about), name),
+      )
       .map((name) =>
         forbidden(
           `spec.${name}`,

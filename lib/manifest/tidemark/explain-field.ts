@@ -18,7 +18,7 @@ export const explainField = (path: string): FieldExplanation => {
   let known = "spec";
   for (const name of below) {
     const fields = fieldsOf(about);
-    const next = fields[name];
+    const next = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (!next) {
       const nearest = nearestName(name, Object.keys(fields));
       return { kind: "unknown", path: known, name, ...(nearest !== undefined && { nearest }) };
