@@ -24,7 +24,7 @@ export const readSettings = (given: Readonly<Record<string, unknown>>): CaseSett
 const plainName = (name: string): string => {
   const words = name.replace(/^-+/, "").replace(/^horizontal-pod-autoscaler-/, "");
   const camel = words.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-  return camel === "period" ? "syncPeriod" : camel;
+  return camel === "period" ? "syncPeriod" : camel.replace("StabilizationWindow", "Stabilization");
 };
 
 const settingOf = (name: string, plain: string, value: unknown): Partial<CaseSettings> => {
