@@ -62,6 +62,11 @@ export const targetShared = (others: readonly string[]): Because => ({
   message: `the workload is also the target of ${others.map((name) => `autoscaler "${name}"`).join(", ")}`,
 });
 
+export const intentTooLarge = (bytes: number): Because => ({
+  reason: "IntentTooLarge",
+  message: `the intent of the scale takes more than the ${bytes} bytes that there are for it: shorten the target's apiVersion, kind or name`,
+});
+
 export const scaleWaits = (made: number): Because => ({
   reason: "TooManyScales",
   message: `this sync had time for ${made} scales of the partition: this one waits for the next sync`,

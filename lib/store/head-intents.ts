@@ -1,6 +1,6 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { Intent, UncountedScale } from "../model/records.ts";
-import { decodeIntent, encodeIntent } from "./intent-codec.ts";
+import { decodeIntent, encodeOpenIntent, type IntentWorkload } from "./intent-codec.ts";
 import { decodeUncounted, encodeUncounted, UNCOUNTED_VERSION } from "./uncounted-codec.ts";
 
 /** The entries of a head's map of intents, by id: each is open, or settled and not counted yet, or cannot be read. */
@@ -11,13 +11,15 @@ export interface UnreadableIntent {
   readonly id: string;
   readonly body: Uint8Array;
   readonly message: string;
+  /** Which workload it is of, where that much of it can be read. */
+  readonly workload?: IntentWorkload;
 }
 
 export interface HeadIntents {
   readonly intents: readonly Intent[];
   /** Settled by a sync that died before a page counted them. */
   readonly uncounted: readonly UncountedScale[];
-  /** Entries that this code cannot read: their autoscalers hold until somebody looks. */
+  /** Entries that this code cannot read: their autoscalers and workloads hold until a person resets them. */
   readonly unreadable: readonly UnreadableIntent[];
 }
 
@@ -32,7 +34,7 @@ export const bytesOf = (bodies: IntentBodies): number => [...bodies].reduce((sum
 /** The entries as they are stored. */
 export const intentBodies = ({ intents, uncounted, unreadable }: HeadIntents): Map<string, Uint8Array> =>
   new Map([
-    ...intents.map((intent) => [intent.id, encodeIntent(intent)] as const),
+    ...intents.map((intent) => [intent.id, encodeOpenIntent(intent)] as const),
     ...uncounted.map((scale) => [scale.id, encodeUncounted(scale)] as const),
     ...unreadable.map(({ id, body }) => [id, body] as const),
   ]);
@@ -41,7 +43,7 @@ export const intentsAttribute = (bodies: IntentBodies): AttributeValue => ({
   M: Object.fromEntries([...bodies].map(([id, body]) => [id, { B: body }])),
 });
 
-/** The entries as they are read. Damage and versions of a later code stop one autoscaler, not its partition. */
+/** The entries as they are read. Damage and versions of a later code stop one workload, not its partition. */
 export const headIntentsOf = (bodies: Readonly<Record<string, Uint8Array>>): HeadIntents => {
   const read = { intents: [] as Intent[], uncounted: [] as UncountedScale[], unreadable: [] as UnreadableIntent[] };
   for (const [id, body] of Object.entries(bodies)) {
@@ -50,9 +52,9 @@ export const headIntentsOf = (bodies: Readonly<Record<string, Uint8Array>>): Hea
         read.uncounted.push(decodeUncounted(id, body));
         continue;
       }
-      const decoded = decodeIntent(body);
+      const decoded = decodeIntent(body, id);
       if (decoded.kind === "read") read.intents.push(decoded.intent);
-      else read.unreadable.push({ id, body, message: decoded.message });
+      else read.unreadable.push({ id, body, message: decoded.message, ...(decoded.workload && { workload: decoded.workload }) });
     } catch (error) {
       read.unreadable.push({ id, body, message: String(error) });
     }

@@ -1,30 +1,18 @@
 import type { Observed } from "../cluster/port.ts";
 import type { Because, Decision, Scale } from "../model/decision.ts";
-import type { Intent, WithoutHold } from "../model/records.ts";
+import type { WithoutHold } from "../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
 import type { DecideInput } from "../policy/decide.ts";
-import {
-  autoscalerPaused,
-  intentOpen,
-  intentSettled,
-  intentUnreadable,
-  recordUnreadable,
-  rivalControllers,
-  rivalsUnknown,
-  specInvalid,
-  targetShared,
-  windowsUnreadable,
-} from "../report/holds.ts";
-import type { Head } from "../store/head.ts";
+import { autoscalerPaused, recordUnreadable, rivalControllers, rivalsUnknown, specInvalid, windowsUnreadable } from "../report/holds.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec } from "./loaded-specs.ts";
 import type { ReadySpec, Seen } from "./observe.ts";
-import { settledLate, workloadKey } from "./open-intents.ts";
 import { pausedBy } from "./pause.ts";
 import type { Rules } from "./ports.ts";
 import { stopOf } from "./stop.ts";
 import { windowsNow } from "./stored-windows.ts";
+import { workloadHolds } from "./workload-holds.ts";
 
 /** What this sync does about one autoscaler. */
 export interface Verdict {
@@ -104,47 +92,9 @@ const rivalsOf = ({ spec }: ReadySpec, { rivals, rivalsUnknown: unknown }: Obser
  */
 const holdsOf = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => readonly Because[]) => {
   const stop = stopOf(loaded);
-  const around = holdsAround(loaded, seen);
+  const around = workloadHolds(loaded, seen);
   return (autoscaler) => {
     const own = pausedBy(autoscaler.record, loaded.nowMs);
     return [stop, own && autoscalerPaused(own), around(autoscaler)].filter((hold) => hold !== undefined);
   };
-};
-
-/** What is under way for the workload, or who else of ours targets it. */
-const holdsAround = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Because | undefined) => {
-  const { head, specs } = loaded;
-  const byWorkload = new Map<string, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
-  const byUid = new Map<string, Intent>(head.intents.map((intent) => [intent.uid, intent]));
-  const left = leftBehind(head);
-  const sharersOf = sharers(specs.all);
-  return ({ record, spec }) => {
-    const key = workloadKey(record.namespace, spec.target);
-    const intent = byWorkload.get(key) ?? byUid.get(record.uid);
-    if (intent) return settledLate(intent, loaded, seen.late) ? intentSettled(intent) : intentOpen(intent);
-    const behind = left(record.uid);
-    if (behind) return behind;
-    const others = sharersOf({ record, spec });
-    return others.length > 0 ? targetShared(others) : undefined;
-  };
-};
-
-/** The names of the other autoscalers that write the same workload. A dry run writes none, so it is no such other, and has none. */
-const sharers = (all: readonly LoadedSpec[]): ((autoscaler: Pick<ReadySpec, "record" | "spec">) => readonly string[]) => {
-  const writing = all.filter((one) => one.kind === "ready").filter(({ spec }) => !spec.dryRun);
-  const sharing = Map.groupBy(writing, ({ record, spec }) => workloadKey(record.namespace, spec.target));
-  return ({ record, spec }) => {
-    if (spec.dryRun) return [];
-    const others = sharing.get(workloadKey(record.namespace, spec.target)) ?? [];
-    return others.filter((other) => other.record.uid !== record.uid).map((other) => other.record.name);
-  };
-};
-
-/** What a sync that died left behind in the head: a scale that no window holds yet, or an entry that cannot be read. */
-const leftBehind = ({ uncounted, unreadable }: Head): ((uid: string) => Because | undefined) => {
-  const reasons = new Map<string, Because>([
-    ...uncounted.map((scale) => [scale.uid as string, intentSettled(scale)] as const),
-    ...unreadable.map(({ id, message }) => [id.slice(0, id.lastIndexOf(":")), intentUnreadable(id, message)] as const),
-  ]);
-  return (uid) => reasons.get(uid);
 };

@@ -1,7 +1,6 @@
-import type { Scale } from "../model/decision.ts";
+import type { Because, Scale } from "../model/decision.ts";
 import type { Intent } from "../model/records.ts";
 import type { DecideInput } from "../policy/decide.ts";
-import { scaleWaits } from "../report/holds.ts";
 import { bytesOf, entryBytes, INTENT_ROOM_BYTES, type IntentBodies } from "../store/head-intents.ts";
 import { encodeIntent } from "../store/intent-codec.ts";
 import type { Verdict } from "./decide.ts";
@@ -77,9 +76,10 @@ export const fitting = (
   return { wave, bodies };
 };
 
-/** The verdict of a scale for which this sync had no time or the head no room. */
-export const waiting = ({ autoscaler, evaluated }: Verdict, made: number): Verdict => ({
+/** The verdict of a scale that this sync does not make. */
+export const heldBack = ({ autoscaler, evaluated, scale }: Verdict, because: Because): Verdict => ({
   autoscaler,
-  because: scaleWaits(made),
+  because,
+  ...(scale && { withoutHold: { to: scale.to, because: scale.because } }),
   ...(evaluated && { evaluated }),
 });

@@ -1,11 +1,14 @@
-import { encodeUncounted } from "../store/uncounted-codec.ts";
+import type { Because } from "../model/decision.ts";
+import { intentTooLarge, scaleWaits } from "../report/holds.ts";
 import { intentBodies } from "../store/head-intents.ts";
 import { storeIntents } from "../store/intend.ts";
+import { fitsIntent, INTENT_BYTES_MAX } from "../store/intent-codec.ts";
+import { encodeUncounted } from "../store/uncounted-codec.ts";
 import { type Acted, act } from "./act.ts";
 import type { Verdict } from "./decide.ts";
 import { eventBatches } from "./event-batches.ts";
 import type { Holder } from "./holder.ts";
-import { fitting, type Intended, intendedScales, waiting } from "./intend.ts";
+import { fitting, heldBack, type Intended, intendedScales } from "./intend.ts";
 import type { Loaded } from "./load.ts";
 import { uidOf } from "./loaded-specs.ts";
 import type { SyncMessage } from "./message.ts";
@@ -48,7 +51,8 @@ export const makeWaves = async (
   const width = writeWidth(ports.tables.clock);
   const own: OwnScale[] = [];
   const open = [...earlier.open];
-  let left = intendedScales(now.verdicts, held.now.epoch, ports.timing);
+  const byFit = Map.groupBy(intendedScales(now.verdicts, held.now.epoch, ports.timing), ({ intent }) => fitsIntent(intent));
+  let left = byFit.get(true) ?? [];
   let kept = intentBodies(loaded.head);
   for (const { scale } of earlier.late) kept.set(scale.id, encodeUncounted(scale));
   for (;;) {
@@ -63,11 +67,18 @@ export const makeWaves = async (
     left = left.slice(wave.length);
     kept = bodies;
   }
-  const waits = new Set<string>(left.map(({ intent }) => intent.uid));
   const scales = own.length + open.length - earlier.open.length;
+  const holds = new Map<string | undefined, Because>([
+    ...left.map(({ intent }) => [intent.uid, scaleWaits(scales)] as const),
+    // One that no head could hold must not keep the others from theirs.
+    ...(byFit.get(false) ?? []).map(({ intent }) => [intent.uid, intentTooLarge(INTENT_BYTES_MAX)] as const),
+  ]);
   return {
     settled: { ...earlier, own, open },
-    verdicts: now.verdicts.map((verdict) => (verdict.scale && waits.has(uidOf(verdict.autoscaler) ?? "") ? waiting(verdict, scales) : verdict)),
+    verdicts: now.verdicts.map((verdict) => {
+      const hold = verdict.scale && holds.get(uidOf(verdict.autoscaler));
+      return hold ? heldBack(verdict, hold) : verdict;
+    }),
   };
 };
 

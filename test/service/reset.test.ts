@@ -2,10 +2,12 @@ import { describe, expect, it } from "vitest";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { EVERYTHING } from "../../lib/policy/unknown-past.ts";
 import { openService } from "../../lib/service/open.ts";
+import { compress } from "../../lib/store/compressed.ts";
 import { decodePage, encodePage } from "../../lib/store/page-codec.ts";
 import { readPage, writePage } from "../../lib/store/pages.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
+import { intent } from "../store/records.ts";
 import { PERIOD_MS, workloadOf } from "../sync/world.ts";
 import { type Damaged, FOREIGN, newDamaged, RATE_MS } from "./world/damaged.ts";
 
@@ -172,10 +174,10 @@ describe("resetWindows()", () => {
 const ID = "uid-web:1";
 
 /** A partition at rest in which "web" has an open intent that nobody can read, and is in need. */
-const lostIntent = async (syncs = 1): Promise<Damaged> => {
+const lostIntent = async (syncs = 1, body?: Uint8Array): Promise<Damaged> => {
   const damaged = await newDamaged();
   for (let at = 0; at < syncs; at++) await damaged.sync();
-  await damaged.damageIntent(ID);
+  await damaged.damageIntent(ID, body);
   workloadOf(damaged.world, "web").demand = 9;
   expect(await damaged.sync()).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
   return damaged;
@@ -198,6 +200,14 @@ describe("resetIntent()", () => {
     while (damaged.replicas()[1] === 2) await damaged.sync();
     expect(damaged.world.nowMs - resetMs).toBeGreaterThanOrEqual(RATE_MS);
     expect(damaged.replicas()).toEqual([2, 9]);
+  });
+
+  it("settles one that lacks its target in the same way", async () => {
+    const { target: _target, ...rest } = intent({ id: ID });
+    const damaged = await lostIntent(1, compress(1, rest));
+    await openService(damaged.desk()).resetIntent(damaged.path, ID);
+    expect(await damaged.world.head()).toMatchObject({ intents: [], unreadable: [] });
+    expect(await damaged.world.events()).toMatchObject([{ id: ID, outcome: "unknown", reason: "UnreadableIntent" }]);
   });
 
   it("leaves the windows of the others as they are, and counts everything for its own", async () => {

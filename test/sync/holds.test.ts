@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Evaluation } from "../../lib/model/records.ts";
@@ -94,16 +95,42 @@ describe("one autoscaler holds, and the others do not,", () => {
 
   it("while an open intent of it cannot be read, which is kept as it is", async () => {
     const world = await world2();
-    const head = await (async () => {
-      await world.sync(world.worker({ rules: { ...world.worker().rules, decide: (input) => ({ ...hold, windows: input.windows }) } }));
-      return world.head();
-    })();
-    const intents = { M: { "uid-web:1": { B: compress(99, {}) } } };
-    const fields = { epoch: { N: String(head.epoch) }, releasedEpoch: { N: String(head.epoch) }, writeNumber: { N: "9" }, intents };
-    await engine.client.send(new PutItemCommand({ TableName: "state", Item: { ...itemKey(headKey(world.partition)), ...fields } }));
+    await openIntents(world, { "uid-web:1": compress(99, {}) });
     expect(await next(world)).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
     expect(replicas(world)).toEqual([2, 5]);
     expect((await world.head()).unreadable).toMatchObject([{ id: "uid-web:1" }]);
+  });
+
+  it("while its intent is larger than any head has room for", async () => {
+    const world = await world2();
+    const { rules } = world.worker();
+    const noise = (at: number): string => createHash("sha512").update(`noise ${at}`).digest("base64url");
+    const apiVersion = `apps/${Array.from({ length: 20 }, (_, at) => noise(at)).join("")}`;
+    const specOf: typeof rules.specOf = (manifest) => {
+      const reading = rules.specOf(manifest);
+      return manifest === "web" && reading.kind === "spec"
+        ? { kind: "spec", spec: { ...reading.spec, target: { ...reading.spec.target, apiVersion } } }
+        : reading;
+    };
+    expect(await world.sync(world.worker({ rules: { ...rules, specOf } }))).toMatchObject({ kind: "completed", heldBack: 1 });
+    expect(replicas(world)).toEqual([2, 5]);
+    expect(await told(world, "web")).toMatchObject({ kind: "hold", because: { reason: "IntentTooLarge" }, withoutHold: { to: 5 } });
+  });
+
+  it("while an open intent of it lacks its target, which is kept as it is", async () => {
+    const world = await world2();
+    await openIntents(world, { "uid-web:1": compress(1, { ...intent(), id: "uid-web:1", target: undefined }) });
+    expect(await next(world)).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
+    expect(replicas(world)).toEqual([2, 5]);
+    expect((await world.head()).unreadable).toMatchObject([{ id: "uid-web:1" }]);
+  });
+
+  it("while an intent of another autoscaler for the same workload cannot be read, also one that was deleted", async () => {
+    const world = await world2();
+    const target = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+    await openIntents(world, { "uid-old:1": compress(99, { ...intent(), id: "uid-old:1", target }) });
+    expect(await next(world)).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
+    expect(replicas(world)).toEqual([2, 5]);
   });
 
   it("and the other autoscaler of the same workload too: neither fights", async () => {
@@ -131,6 +158,15 @@ describe("one autoscaler holds, and the others do not,", () => {
     expect(await next(world)).toMatchObject({ events: [{ id: "uid-old:1", outcome: "refused" }] });
   });
 });
+
+/** A head after one sync that scaled nothing, with these intents open. */
+const openIntents = async (world: World, bodies: Readonly<Record<string, Uint8Array>>): Promise<void> => {
+  await world.sync(world.worker({ rules: { ...world.worker().rules, decide: (input) => ({ ...hold, windows: input.windows }) } }));
+  const head = await world.head();
+  const intents = { M: Object.fromEntries(Object.entries(bodies).map(([id, B]) => [id, { B }])) };
+  const fields = { epoch: { N: String(head.epoch) }, releasedEpoch: { N: String(head.epoch) }, writeNumber: { N: "9" }, intents };
+  await engine.client.send(new PutItemCommand({ TableName: "state", Item: { ...itemKey(headKey(world.partition)), ...fields } }));
+};
 
 const hold = { kind: "hold", failed: false, because: { reason: "Test", message: "" }, metrics: [], steps: [], events: [] } as const;
 

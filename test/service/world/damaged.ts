@@ -29,7 +29,7 @@ export interface Damaged {
   /** Puts bytes in place of the page, or takes the item away. */
   damagePage(body: Uint8Array | undefined): Promise<void>;
   /** Puts an open intent that nobody can read into the head. */
-  damageIntent(id: string): Promise<void>;
+  damageIntent(id: string, body?: Uint8Array): Promise<void>;
   readonly replicas: () => readonly number[];
   readonly changes: () => Promise<readonly ScopeChangeRecord[]>;
   /** Bytes in the history under the key's first part. */
@@ -73,7 +73,7 @@ export const newDamaged = async (): Promise<Damaged> => {
       const Item = { ...(await key()), epoch: { N: String(version) }, ...(body ? { body: { B: body } } : { rest: { S: "of an item" } }) };
       await send(world, new PutItemCommand({ TableName: "state", Item }));
     },
-    damageIntent: async (id) => {
+    damageIntent: async (id, body = FOREIGN) => {
       await send(
         world,
         new UpdateItemCommand({
@@ -81,7 +81,7 @@ export const newDamaged = async (): Promise<Damaged> => {
           Key: itemKey(headKey(world.partition)),
           UpdateExpression: "SET intents.#id = :body",
           ExpressionAttributeNames: { "#id": id },
-          ExpressionAttributeValues: { ":body": { B: FOREIGN } },
+          ExpressionAttributeValues: { ":body": { B: body } },
         }),
       );
     },
