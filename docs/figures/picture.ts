@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Resvg } from "@resvg/resvg-js";
 import { openDataFolder } from "../../lib/cli/session.ts";
-import { readAbout } from "../../lib/local/about.ts";
+import { readIdentity } from "../../lib/local/about.ts";
 import type { WorkloadDefinition } from "../../lib/local/cluster/definition.ts";
 import { demonstrationWorkloads } from "../../lib/local/cluster/demonstration.ts";
 import { folderLayout } from "../../lib/local/folder-layout.ts";
@@ -64,8 +64,9 @@ const charted = (definition: WorkloadDefinition, events: readonly EventView[], s
 const data = mkdtempSync(join(tmpdir(), "tidemark-picture-"));
 try {
   await play(data);
-  const startMs = readAbout(folderLayout(data))?.startMs;
-  if (startMs === undefined) throw new Error("Cannot draw a run: its folder does not say when it began");
+  const about = readIdentity(folderLayout(data));
+  if (about === undefined || about === "beginning") throw new Error("Cannot draw a run: its folder does not say when it began");
+  const { startMs } = about;
   const events = await storedEvents(data);
   const svg = runChart(
     (await demonstrationWorkloads()).map((definition) => charted(definition, events, startMs)),

@@ -1,5 +1,7 @@
 import { CommanderError } from "commander";
+import { failureText } from "../local/failure-text.ts";
 import { isTidemarkError } from "../model/errors.ts";
+import { usageWords } from "../report/usage-words.ts";
 import { type Io, printerOn } from "./io.ts";
 import { chosenPlace, noteOf, type Place } from "./place.ts";
 import { program, type Run } from "./program.ts";
@@ -47,9 +49,9 @@ const failure = (error: unknown, io: Io, place: Place | undefined): number => {
   return EXIT.failed;
 };
 
-/** A failure that nobody put into words, such as a damaged file of the data folder: its own words, on one line. */
+/** A failure of the file system or of the tables, or one that has only its own words: on one line. */
 const unforeseen = (error: unknown, io: Io): number => {
-  io.stderr.write(`error: Cannot go on: ${String(error).replace(/\s+/g, " ")}\n`);
+  io.stderr.write(`error: ${failureText(error) ?? `Cannot go on: ${String(error).replace(/\s+/g, " ")}`}\n`);
   return EXIT.failed;
 };
 
@@ -58,14 +60,6 @@ const HELPED = new Set(["commander.helpDisplayed", "commander.version"]);
 const misuse = (error: CommanderError, io: Io): number => {
   if (HELPED.has(error.code)) return EXIT.done;
   // Called with no command at all, the help is the answer, and was printed.
-  if (error.code !== "commander.help") io.stderr.write(`error: ${inOurWords(error.message)}\n`);
+  if (error.code !== "commander.help") io.stderr.write(`error: ${usageWords(error.message)}\n`);
   return EXIT.usage;
-};
-
-/** Commander's words in the grammar of every other message: one line, a capital, double quotes, no full stop. */
-const inOurWords = (message: string): string => {
-  const [first = "", hint = ""] = message.replace(/^error: /, "").split("\n");
-  const near = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1];
-  const words = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replaceAll("'", '"').replace(/\.$/, "");
-  return near === undefined ? words : `${words}, did you mean "${near.replaceAll(", ", '", "')}"?`;
 };

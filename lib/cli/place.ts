@@ -17,6 +17,7 @@ export interface PlaceOptions {
 export const chosenPlace = ({ data, stack }: PlaceOptions, stackUrl: string | undefined): Place => {
   if (data !== undefined && stack !== undefined)
     throw usage("Cannot use --data and --stack together: one names a folder, the other a deployed stack");
+  if (data === "") throw usage("Cannot use --data without a name: it names a data folder");
   if (data !== undefined) return { kind: "folder", dir: data, from: "--data" };
   if (stack !== undefined) return { kind: "stack", url: stack, from: "--stack" };
   if (stackUrl) return { kind: "stack", url: stackUrl, from: "TIDEMARK_URL" };

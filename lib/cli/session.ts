@@ -1,17 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { openFolder } from "../local/data-folder.ts";
+import { findFolder } from "../local/find-folder.ts";
 import { TABLE_NAMES } from "../local/names.ts";
 import { tablesClient } from "../local/tables.ts";
 import { openService } from "../service/open.ts";
 import { insertByPut } from "../store/history-put.ts";
 import type { Session } from "./io.ts";
 import type { Place } from "./place.ts";
+import { usage } from "./usage.ts";
 
 /** Opens what a command works on. */
-export const openPlace = async (place: Place, by: string): Promise<Session> =>
+export const openPlace = async (place: Place, by: string): Promise<Session> => {
   // The one needs no signatures, the other no tables.
-  place.kind === "folder" ? openDataFolder(place.dir, by) : (await import("./stack-session.ts")).openStack(place);
+  if (place.kind === "stack") return (await import("./stack-session.ts")).openStack(place);
+  return openDataFolder(place.from === "default" ? theFolder() : place.dir, by);
+};
+
+/** The folder of a command that names none. Throws a usage error where there are several to choose from. */
+const theFolder = (): string => {
+  const found = findFolder();
+  if (found.kind === "one") return found.dir;
+  const names = found.dirs.map((dir) => `"${dir}"`).join(", ");
+  throw usage(`Cannot choose a data folder: ${found.alive ? "runs are alive in" : "no run is alive, and there are"} ${names}; name one with --data`);
+};
 
 /** Opens the data folder of an embedded run, alive or ended, for one command. Throws `local.no-data`, `local.folder-in-use`. */
 export const openDataFolder = async (dataDir: string, by: string): Promise<Session> => {

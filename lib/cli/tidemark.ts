@@ -5,7 +5,8 @@ import { join } from "node:path";
 
 // The command starts often and reads a lot of code: from the second time on, compiled code is at hand for everything imported after this line.
 enableCompileCache(join(import.meta.dirname, "../../node_modules/.cache/tidemark"));
-const { main } = await import("./main.ts");
+const { EXIT, main } = await import("./main.ts");
+const { failureText } = await import("../local/failure-text.ts");
 
 /** Who the person at this terminal is, as the system says; a container may know its user by number only. */
 const person = (): string => {
@@ -15,6 +16,12 @@ const person = (): string => {
     return `uid ${process.getuid?.() ?? "unknown"}`;
   }
 };
+
+// The embedded tables throw what their files refuse, such as a full disk, where nothing can catch it.
+process.on("uncaughtException", (error) => {
+  process.stderr.write(`error: ${failureText(error) ?? error.stack ?? error.message}\n`);
+  process.exit(EXIT.failed);
+});
 
 const { NO_COLOR: noColor, TERM: term, TIDEMARK_URL: stackUrl } = process.env;
 

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { TidemarkError } from "../model/errors.ts";
 import type { FolderLayout } from "./folder-layout.ts";
 import { SHIPPED_TRACES } from "./traces/shipped.ts";
 import { readJsonIfThere, writeWhole } from "./whole-file.ts";
@@ -14,50 +13,53 @@ const deploymentSchema = z.object({
   replicas: z.int().optional(),
 });
 
-const aboutSchema = z.discriminatedUnion("kind", [
-  z.object({
-    kind: z.literal("simulated"),
-    seed: z.int(),
-    /** Virtual time at which the first run began. */
-    startMs: z.number(),
-    /** File of the trace that all deployments play; absent: the shipped ones. */
-    trace: z.string().optional(),
-    deployments: z.array(deploymentSchema),
-  }),
-  z.object({ kind: z.literal("kubeconfig"), startMs: z.number() }),
-]);
+const FORMAT = "tidemark-folder/1";
+/** Folders of earlier versions have no format; they have the same fields, and fewer files that must be there. */
+const format = z.literal(FORMAT).optional();
+
+const simulatedSchema = z.object({
+  format,
+  kind: z.literal("simulated"),
+  seed: z.int(),
+  /** Virtual time at which the first run began. */
+  startMs: z.number(),
+  /** File of the trace that all deployments play; absent: the shipped ones. */
+  trace: z.string().optional(),
+  deployments: z.array(deploymentSchema),
+});
+
+const realSchema = z.object({
+  format,
+  kind: z.literal("kubeconfig"),
+  startMs: z.number(),
+  /** The cluster's name in the tables, its kubeconfig and context. Folders of earlier versions do not say. */
+  cluster: z.string().optional(),
+  kubeconfig: z.string().optional(),
+  context: z.string().optional(),
+});
+
+/** A first start that has not come to its first sync: the folder was empty before, and holds nothing worth keeping. */
+const beginningSchema = z.object({ format: z.literal(FORMAT), kind: z.literal("beginning") });
+
+const identitySchema = z.discriminatedUnion("kind", [simulatedSchema, realSchema, beginningSchema]);
 
 /** What a data folder is for, fixed by its first run: with another seed, trace or set of deployments its past would have been another. */
-export type About = z.infer<typeof aboutSchema>;
-export type SimulatedAbout = Extract<About, { readonly kind: "simulated" }>;
+export type SimulatedAbout = z.infer<typeof simulatedSchema>;
+export type RealAbout = z.infer<typeof realSchema>;
+export type About = SimulatedAbout | RealAbout;
 export type Deployment = z.infer<typeof deploymentSchema>;
 
-export const readAbout = (layout: FolderLayout): About | undefined => readJsonIfThere(layout.about, aboutSchema);
+/** The text of about.json until the folder is ready. Its presence proves that a start of ours found the folder empty. */
+export const BEGINNING_MARK = `${JSON.stringify({ format: FORMAT, kind: "beginning" })}\n`;
 
-export const writeAbout = (layout: FolderLayout, about: About): void => writeWhole(layout.about, JSON.stringify(about, undefined, 2));
-
-/** What the person asked for now, as far as the folder has fixed it. */
-export interface Asked {
-  readonly kind: About["kind"];
-  readonly seed?: number;
-  readonly trace?: string;
-}
-
-/** Throws `local.folder-differs` when the folder cannot go on as it is asked to. */
-export const refuseOther = (layout: FolderLayout, about: About, asked: Asked): void => {
-  const differs = difference(about, asked);
-  if (differs === undefined) return;
-  throw new TidemarkError("local.folder-differs", `Cannot continue in "${layout.dir}": ${differs}; take another folder with --data`, {
-    dir: layout.dir,
-  });
+/** What about.json says: what the folder is for, or that a first start is under way or died, or nothing where there is no such file. Throws `local.unreadable`. */
+export const readIdentity = (layout: FolderLayout): About | "beginning" | undefined => {
+  const identity = readJsonIfThere(layout.about, identitySchema);
+  return identity?.kind === "beginning" ? "beginning" : identity;
 };
 
-const WHAT = { simulated: "a simulated cluster", kubeconfig: "a real cluster" } as const;
+export const writeMark = (layout: FolderLayout): void => writeWhole(layout.about, BEGINNING_MARK);
 
-const difference = (about: About, asked: Asked): string | undefined => {
-  if (about.kind !== asked.kind) return `it belongs to ${WHAT[about.kind]}, not to ${WHAT[asked.kind]}`;
-  if (about.kind !== "simulated") return undefined;
-  if (asked.seed !== undefined && asked.seed !== about.seed) return `its seed is ${about.seed}, not ${asked.seed}`;
-  if (asked.trace !== undefined && asked.trace !== about.trace) return `it plays ${about.trace ?? "the recorded workloads of the demonstration"}`;
-  return undefined;
-};
+/** From now on the folder is ready: later starts go on in it. */
+export const writeAbout = (layout: FolderLayout, about: About): void =>
+  writeWhole(layout.about, JSON.stringify({ format: FORMAT, ...about }, undefined, 2));

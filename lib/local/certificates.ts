@@ -7,6 +7,7 @@ import * as x509 from "@peculiar/x509";
 import * as z from "zod";
 import { TidemarkError } from "../model/errors.ts";
 import { writeDurably } from "./cluster/durable-file.ts";
+import { CLUSTER_CREDENTIALS } from "./folder-layout.ts";
 
 /** What a loopback HTTPS server and its clients need. All of it belongs to one data folder and never leaves it. */
 export interface ServerCredentials {
@@ -17,7 +18,6 @@ export interface ServerCredentials {
   readonly token: string;
 }
 
-const FILE = "cluster-credentials.json";
 const KEY_ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const DAY_MS = 86_400_000;
 /** Some verifiers refuse server certificates that are valid for longer than 398 days. */
@@ -38,7 +38,7 @@ const Stored = z.object({ caPem: z.string(), certificatePem: z.string(), keyPem:
  * `wallMs` is real time, because TLS verifiers look at that clock.
  */
 export const serverCredentials = async (dataDir: string, wallMs: number): Promise<ServerCredentials> => {
-  const path = join(dataDir, FILE);
+  const path = join(dataDir, CLUSTER_CREDENTIALS);
   const stored = await readStored(path);
   if (stored && Date.parse(new X509Certificate(stored.certificatePem).validTo) - RENEW_BEFORE_MS > wallMs) return stored;
   const made = { ...(await issue(wallMs)), token: stored?.token ?? randomBytes(TOKEN_BYTES).toString("base64url") };

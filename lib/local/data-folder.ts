@@ -1,10 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
-import { readAbout } from "./about.ts";
+import { refuseDamaged } from "./damage.ts";
 import { DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./folder-layout.ts";
 import { type Holder, holdFolder, livingRun } from "./folder-lock.ts";
+import { type FolderState, folderState, refuseOthersFolder } from "./folder-state.ts";
+import { openTables } from "./open-tables.ts";
 import { flowingNowMs, readSavedClock, restingNowMs } from "./saved-clock.ts";
-import { startTables } from "./tables.ts";
+import { breakSeal, sealFolder } from "./seal.ts";
 
 export { DEFAULT_DATA_FOLDER };
 
@@ -26,16 +28,17 @@ export interface OpenFolder {
 
 /**
  * Opens the data folder for one command, during a run or after it. Without a run this process serves the tables until `close`, and has the folder alone meanwhile.
- * Throws `local.no-data` when no run was ever started there, `local.folder-in-use` when another command does not let go of it.
+ * Throws `local.no-data` when no run was ever started there, `local.folder-in-use` when another command does not let go of it, `local.damaged` and `local.not-ours`.
  */
 export const openFolder = async (folder: string = DEFAULT_DATA_FOLDER): Promise<OpenFolder> => {
   const layout = folderLayout(folder);
   const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {
-    const run = livingRun(layout);
-    const opened = run ? openLiving(layout, run) : await openResting(layout, folder);
+    const state = folderState(layout);
+    const run = state.kind === "absent" ? undefined : livingRun(layout);
+    const opened = run ? openLiving(layout, run) : await openResting(layout, state);
     if (opened) return opened;
-    // Between its first breath and its first table a run has no endpoint, nor while it closes.
+    // Between its start and its first table a run has no endpoint, nor while it closes.
     if (performance.now() > giveUpAt) throw notReady(layout, run?.pid);
     await wait(LOOK_AGAIN_MS);
   }
@@ -53,10 +56,10 @@ const openLiving = (layout: FolderLayout, run: Holder): OpenFolder | undefined =
   };
 };
 
-const openResting = async (layout: FolderLayout, folder: string): Promise<OpenFolder | undefined> => {
-  const saved = readSavedClock(layout);
-  // A folder is one only when its first run had prepared it whole.
-  if (!saved || !readAbout(layout)) throw noData(folder);
+const openResting = async (layout: FolderLayout, state: FolderState): Promise<OpenFolder | undefined> => {
+  if (state.kind !== "ready") throw noData(layout.named);
+  const { about } = state;
+  refuseOthersFolder(layout);
   const held = await holdFolder(layout, "command", PATIENCE_MS).catch((error: unknown) => {
     // A run has started meanwhile, which will serve the tables.
     if (isTidemarkError(error, "local.folder-in-use") && livingRun(layout)) return undefined;
@@ -64,15 +67,21 @@ const openResting = async (layout: FolderLayout, folder: string): Promise<OpenFo
   });
   if (!held) return undefined;
   try {
-    const tables = await startTables(layout.tables);
-    held.publish({ tablesEndpoint: tables.endpoint });
+    refuseDamaged(layout, about, "command");
+    const saved = readSavedClock(layout);
+    const sealed = breakSeal(layout, "command");
+    const tables = await openTables(layout, true);
     return {
       dir: layout.dir,
       endpoint: tables.endpoint,
-      clock: () => restingNowMs(saved, Date.now()),
+      clock: () => (saved ? restingNowMs(saved, Date.now()) : about.startMs),
       close: async () => {
-        await tables.close();
-        held.release();
+        try {
+          await tables.close();
+          sealFolder(layout, "command", sealed);
+        } finally {
+          held.release();
+        }
       },
     };
   } catch (error) {

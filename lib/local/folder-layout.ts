@@ -1,9 +1,11 @@
 import { join, resolve } from "node:path";
 
-/** Where everything that an embedded run keeps lies: whoever deletes the folder has deleted the run. */
+/** Where everything that an embedded run keeps lies: deleting the folder deletes the run. */
 export interface FolderLayout {
   readonly dir: string;
-  /** What the folder is for, written once by its first run: kind, seed, workloads. */
+  /** The folder as it was named, for commands that people are told to type. */
+  readonly named: string;
+  /** What the folder is for, and the mark that it is a data folder of ours (about.ts). */
   readonly about: string;
   /** The folder's clock. */
   readonly clock: string;
@@ -19,15 +21,23 @@ export interface FolderLayout {
   readonly cluster: string;
   /** Structured log lines of the functions, one JSON object each. */
   readonly log: string;
+  /** Sizes and checksums of the other files, written when the folder was closed in good order (seal.ts). */
+  readonly seal: string;
 }
 
-/** The folder that commands use when nobody names one. */
+/** The folder of the demonstration, and of commands when no run is alive in another. */
 export const DEFAULT_DATA_FOLDER = ".tidemark";
+
+/** Files of the simulated cluster inside `cluster`, whose state cannot be made again. */
+export const CLUSTER_WRITES = "cluster-writes.jsonl";
+export const CLUSTER_CREDENTIALS = "cluster-credentials.json";
+export const CLUSTER_KUBECONFIG = "kubeconfig";
 
 export const folderLayout = (folder: string): FolderLayout => {
   const dir = resolve(folder);
   return {
     dir,
+    named: folder,
     about: join(dir, "about.json"),
     clock: join(dir, "clock.json"),
     locks: join(dir, "locks"),
@@ -36,5 +46,6 @@ export const folderLayout = (folder: string): FolderLayout => {
     schedule: join(dir, "schedule.json"),
     cluster: join(dir, "cluster"),
     log: join(dir, "log.jsonl"),
+    seal: join(dir, "seal.json"),
   };
 };

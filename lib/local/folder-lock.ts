@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import * as z from "zod";
 import { TidemarkError } from "../model/errors.ts";
 import type { FolderLayout } from "./folder-layout.ts";
 import { processIdentity } from "./process-identity.ts";
-import { readJsonIfThere, writeWhole } from "./whole-file.ts";
+import { isMissing, isSystemError, readJsonIfThere, writeWhole } from "./whole-file.ts";
 
 const holderSchema = z.object({
   pid: z.int(),
@@ -30,21 +30,23 @@ export interface HeldFolder {
   readonly release: () => void;
 }
 
-/** How often a process that found somebody else looks again. */
+/** Between two looks of a process that waits for another. */
 const LOOK_AGAIN_MS = 50;
+/** Name of a lock file, and of its draft: the pid, a UUID, and of the draft the pid again. */
+const LOCK_FILE = /^(\d+)-[0-9a-f-]{36}\.json(?:\.\d+\.draft)?$/;
 
 /**
  * Takes the folder for this process alone, waiting up to `patienceMs` for commands that have it now. Throws `local.folder-in-use` when a run has it.
  *
  * Every process first writes a file of its own and then looks for others. Of two that come at once, the later look therefore sees both files: never do both go on,
- * at worst both step back and try again. There is no takeover of a file that somebody else may be taking over too, so a stale file can simply be removed.
+ * at worst both step back and try again. There is no takeover of a file that another process may be taking over too, so a stale file can simply be removed.
  */
 export const holdFolder = async (layout: FolderLayout, role: Holder["role"], patienceMs: number): Promise<HeldFolder> => {
-  mkdirSync(layout.locks, { recursive: true });
+  makeLocks(layout);
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     const mine = writeOwnFile(layout, role);
-    const other = livingHolders(layout).find((holder) => holder.path !== mine.path);
+    const other = othersAlive(layout, mine);
     if (!other) return mine;
     mine.release();
     // A run stays for hours: waiting for it would only look like a hang. Commands are gone in a moment.
@@ -53,8 +55,26 @@ export const holdFolder = async (layout: FolderLayout, role: Holder["role"], pat
   }
 };
 
-/** The run that lives on this folder now, if one does. Files of dead processes are removed on the way. */
+/** The run that lives on this folder now, if one does. Changes nothing. */
 export const livingRun = (layout: FolderLayout): Holder | undefined => livingHolders(layout).find((holder) => holder.role === "run");
+
+/** Throws `local.folder-in-use` when a run lives on the folder. Changes nothing. */
+export const refuseLivingRun = (layout: FolderLayout): void => {
+  const run = livingRun(layout);
+  if (run) throw inUse(layout, run);
+};
+
+/** True when the folder `locks` holds nothing but lock files, or is not there. */
+export const holdsOnlyLocks = (layout: FolderLayout): boolean => entriesOf(layout).every((name) => LOCK_FILE.test(name));
+
+/** Not recursive: where no folder can be made, as in /proc, Node's recursive mkdir never returns. */
+const makeLocks = (layout: FolderLayout): void => {
+  try {
+    mkdirSync(layout.locks, { mode: 0o700 });
+  } catch (error) {
+    if (!(isSystemError(error) && error.code === "EEXIST")) throw error;
+  }
+};
 
 const writeOwnFile = (layout: FolderLayout, role: Holder["role"]): HeldFolder & { readonly path: string } => {
   const path = join(layout.locks, `${process.pid}-${randomUUID()}.json`);
@@ -67,22 +87,45 @@ const writeOwnFile = (layout: FolderLayout, role: Holder["role"]): HeldFolder & 
   };
 };
 
-const livingHolders = (layout: FolderLayout): readonly (Holder & { readonly path: string })[] =>
-  lockFiles(layout).flatMap((path) => {
-    // A file that cannot be read may be of a newer version that lives: then nobody else goes on.
-    const holder = readJsonIfThere(path, holderSchema);
-    if (holder && processIdentity(holder.pid) === holder.identity) return [{ ...holder, path }];
-    // Dead, or its pid belongs to another process by now. Its owner can never come back, so nobody can lose this file by our hand.
-    rmSync(path, { force: true });
-    return [];
+/** Another process that uses the folder now. Files that dead processes left are removed on the way: their owners never come back. */
+const othersAlive = (layout: FolderLayout, mine: { readonly path: string }): Holder | undefined => {
+  const locks = locksOf(layout);
+  for (const { path, holder, pid } of locks) {
+    // A draft has no holder yet; a living process of its pid may be writing it just now.
+    if (!holder && processIdentity(pid) === undefined) rmSync(path, { force: true });
+    else if (holder && !isAlive(holder)) rmSync(path, { force: true });
+  }
+  return locks.find(({ path, holder }) => holder && isAlive(holder) && path !== mine.path)?.holder;
+};
+
+const livingHolders = (layout: FolderLayout): readonly Holder[] =>
+  locksOf(layout).flatMap(({ holder }) => (holder && isAlive(holder) ? [holder] : []));
+
+/** False when the process is dead, or when its pid belongs to another process by now. */
+const isAlive = ({ pid, identity }: Holder): boolean => processIdentity(pid) === identity;
+
+interface Lock {
+  readonly path: string;
+  readonly pid: number;
+  readonly holder: Holder | undefined;
+}
+
+const locksOf = (layout: FolderLayout): readonly Lock[] =>
+  entriesOf(layout).flatMap((name) => {
+    const pid = LOCK_FILE.exec(name)?.[1];
+    if (pid === undefined) return [];
+    const path = join(layout.locks, name);
+    // A file that cannot be read may be of a newer version that lives: it is an error, so that nothing goes on beside it.
+    return [{ path, pid: Number(pid), holder: name.endsWith(".json") ? readJsonIfThere(path, holderSchema) : undefined }];
   });
 
-/** Looking leaves no trace: a folder that nobody has used is not made by asking about it. */
-const lockFiles = (layout: FolderLayout): readonly string[] => {
-  if (!existsSync(layout.locks)) return [];
-  return readdirSync(layout.locks)
-    .filter((name) => name.endsWith(".json"))
-    .map((name) => join(layout.locks, name));
+const entriesOf = (layout: FolderLayout): readonly string[] => {
+  try {
+    return readdirSync(layout.locks);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
 };
 
 const inUse = (layout: FolderLayout, { pid, role, startedAt }: Holder): TidemarkError =>

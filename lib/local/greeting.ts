@@ -1,5 +1,6 @@
 import type { Applied } from "../service/views.ts";
 import type { FolderLayout } from "./folder-layout.ts";
+import { dataOption } from "./hint.ts";
 import type { Unfinished } from "./recover.ts";
 import type { Setup } from "./setup.ts";
 import { durationText, speedText } from "./view/words.ts";
@@ -27,7 +28,7 @@ const begun = ({ layout, setup: { about, manifests }, nowMs, speed, cluster }: G
   if (about.kind === "simulated") {
     return `Began at ${new Date(nowMs).toISOString()} virtual time, seed ${about.seed}, at most ${speedText(speed)}, in "${layout.dir}"`;
   }
-  const hint = manifests.length === 0 ? "; it scales nothing until you apply a manifest: npx tidemark apply -f FILE" : "";
+  const hint = manifests.length === 0 ? `; it scales nothing until you apply a manifest: npx tidemark apply -f FILE${dataOption(layout.named)}` : "";
   return `Began on cluster "${cluster}" in real time, in "${layout.dir}"${hint}`;
 };
 

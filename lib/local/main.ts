@@ -1,35 +1,60 @@
+import { CommanderError } from "commander";
 import { isTidemarkError } from "../model/errors.ts";
+import { usageWords } from "../report/usage-words.ts";
+import { failureText } from "./failure-text.ts";
 import { startCommand } from "./options.ts";
 import { run } from "./run.ts";
 import { terminalOf } from "./terminal.ts";
 
 const INTERRUPTED = 130;
+/** As those of `tidemark`: 1 it could not be done, 2 it was called wrongly. */
+const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 /** Two signals closer together than this are one. */
 const ECHO_MS = 1_000;
 
-/** The process of `npm start`: signals end the run in good order, errors are one line each and exit code 1. */
+/** The process of `npm start`: signals end the run in good order, errors are one line each and an exit code. */
 export const main = async (): Promise<void> => {
   const stop = new AbortController();
   let askedAt = Number.POSITIVE_INFINITY;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      // Asked again, somebody means it: the folder bears it as it bears a kill. One Ctrl-C comes twice under npm, from the terminal and from npm itself.
+      // A second signal means it: the folder bears it as it bears a kill. One Ctrl-C comes twice under npm, from the terminal and from npm itself.
       if (performance.now() - askedAt > ECHO_MS) process.exit(INTERRUPTED);
       askedAt = Math.min(askedAt, performance.now());
       stop.abort();
     });
   }
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // Whoever read the pipe has gone: the run ends in good order, with nobody to tell.
+    // The reader of the pipe has gone: the run ends in good order, with nobody to tell.
     if (error.code !== "EPIPE") throw error;
     stop.abort();
   });
+  // The embedded tables throw what their files refuse, such as a full disk, where nothing can catch it.
+  process.on("uncaughtException", (error) => {
+    say(error);
+    process.exit(EXIT.failed);
+  });
+  const args = process.argv.slice(2);
   try {
-    await startCommand((options) => run(options, terminalOf(process.stdout, process.env), stop)).parseAsync();
+    await startCommand((options) => run(options, terminalOf(process.stdout, process.env), stop), args).parseAsync(args, { from: "user" });
   } catch (error) {
-    // A programmer's mistake is no message for people: it goes up as it is, with its stack.
-    if (!isTidemarkError(error)) throw error;
-    for (const line of error.message.split("\n")) process.stderr.write(`error: ${line}\n`);
-    process.exitCode = 1;
+    process.exitCode = error instanceof CommanderError ? misuse(error) : failure(error);
   }
+};
+
+const misuse = ({ code, message }: CommanderError): number => {
+  if (code === "commander.helpDisplayed") return EXIT.done;
+  process.stderr.write(`error: ${usageWords(message)}\n(--help shows all options)\n`);
+  return EXIT.usage;
+};
+
+const failure = (error: unknown): number => {
+  say(error);
+  return isTidemarkError(error, "local.usage") ? EXIT.usage : EXIT.failed;
+};
+
+/** A programmer's mistake is no message for people: it is told with its stack. */
+const say = (error: unknown): void => {
+  const text = failureText(error) ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
+  for (const line of text.split("\n")) process.stderr.write(`error: ${line}\n`);
 };

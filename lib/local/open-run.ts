@@ -1,31 +1,31 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
-import { resolve } from "node:path";
 import { openMetricsText } from "../report/open-metrics.ts";
 import type { Desk } from "../service/desk.ts";
 import { openService } from "../service/open.ts";
 import { insertByPut } from "../store/history-put.ts";
-import { tableDefinitions } from "../store/tables.ts";
 import { writeAbout } from "./about.ts";
 import { applyFiles, applyFirst } from "./apply-first.ts";
 import type { Closing } from "./closing.ts";
 import { ensureCluster } from "./cluster-record.ts";
-import { type RunClock, realClock, virtualClock } from "./engine/clock.ts";
+import type { RunClock } from "./engine/clock.ts";
+import { beginSchedule } from "./engine/scheduler.ts";
 import type { FolderLayout } from "./folder-layout.ts";
 import { greetingLines } from "./greeting.ts";
 import { openLogFile } from "./log-file.ts";
-import { TABLE_NAMES } from "./names.ts";
+import { openTables } from "./open-tables.ts";
 import type { RunOptions } from "./options.ts";
 import { type Queues, startQueues } from "./queues.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
-import { readSavedClock, saveClock } from "./saved-clock.ts";
-import { type SeriesServer, startSeriesServer } from "./series-server.ts";
+import { runClock } from "./run-clock.ts";
+import { sealAtEnd } from "./seal-at-end.ts";
+import { type SeriesReader, type SeriesServer, startSeriesServer } from "./series-server.ts";
 import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
-import { ensureTables, startTables, type Tables, tablesClient } from "./tables.ts";
+import { type Tables, tablesClient } from "./tables.ts";
 import { type Counter, runCounter } from "./tally.ts";
 import { type StackReader, stackReader } from "./view/reader.ts";
-import { realWorld, simulatedWorld, type World } from "./world.ts";
+import { type World, worldOf } from "./world.ts";
 
 /** Everything of a run that is open. */
 export interface Run {
@@ -42,16 +42,25 @@ export interface Run {
   readonly greeting: readonly string[];
 }
 
-/** Opens the folder for a run: tables, queues, cluster and functions, with what the last run left in them. */
+/** Opens the folder for a run: tables, queues, cluster and functions, with what the last run left in them. Until the cluster is there nothing of the folder is changed. */
 export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOptions, closer: Closing): Promise<Run> => {
-  const clock = clockOf(layout, setup, options.speed);
-  const world = await worldOf(layout, setup, options, clock.now);
+  // The port first: when another process has it, nothing has happened yet.
+  let readSeries: SeriesReader = () => Promise.reject(new Error("the run is starting"));
+  const series = await startSeriesServer((labels) => readSeries(labels), options.metricsPort);
+  closer.add(series.close);
+  const { clock, beginSaving } = runClock(layout, setup.about, options.speed);
+  const seal = sealAtEnd(layout, closer);
+  const world = await worldOf(layout, setup.about, options, clock.now);
   closer.add(world.close);
-  const tables = await startTables(layout.tables);
-  closer.add(tables.close);
+  seal.break();
+  beginSaving();
+  const tables = await openTables(layout, setup.resumed);
+  closer.add(async () => {
+    await tables.close();
+    seal.allow();
+  });
   const [syncClient, scheduleClient, deskClient] = [tablesClient(tables.endpoint), tablesClient(tables.endpoint), tablesClient(tables.endpoint)];
   for (const client of [syncClient, scheduleClient, deskClient]) closer.add(() => client.destroy());
-  await ensureTables(deskClient, tableDefinitions(TABLE_NAMES));
   const queues = await startQueues(layout.queue, clock.now);
   closer.add(queues.close);
   const log = openLogFile(layout.log);
@@ -64,14 +73,16 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const store = localTables(deskClient, clock.now);
   const desk: Desk = { tables: store, insert: insertByPut(store), clock: clock.now, by: person(), newUid: randomUUID };
   const service = openService(desk);
-  const series = await startSeriesServer(async (labels) => openMetricsText(await service.series(labels)), options.metricsPort);
-  closer.add(series.close);
+  readSeries = async (labels) => openMetricsText(await service.series(labels));
   const cluster = await ensureCluster(desk, world.name, world.connection);
   // A kubeconfig that cannot be used is told now; and the large library that reads it is loaded before the first sync.
   await stack.connect(cluster);
   const first = !setup.resumed && setup.about.kind === "simulated" ? setup.about.seed : undefined;
   const applied = await (first === undefined ? applyFiles(desk, world.name, setup.manifests) : applyFirst(desk, world.name, setup.manifests, first));
-  if (!setup.resumed) writeAbout(layout, setup.about);
+  if (!setup.resumed) {
+    beginSchedule(layout.schedule, clock.now());
+    writeAbout(layout, setup.about);
+  }
   // On a real cluster a write of the run that died may still be under way: there its lease and its intents run out by themselves.
   const dead = { tables: store, cluster, connect: stack.connect, nowMs: clock.now() };
   const unfinished = setup.about.kind === "simulated" ? await endDeadLeases(dead) : NOTHING_UNFINISHED;
@@ -98,15 +109,6 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     }),
   };
 };
-
-const clockOf = (layout: FolderLayout, { about }: Setup, speed: number): RunClock => {
-  const save = (state: Parameters<typeof saveClock>[1]) => saveClock(layout, state);
-  const saved = readSavedClock(layout);
-  return about.kind === "kubeconfig" ? realClock(save) : virtualClock({ startMs: saved?.nowMs ?? about.startMs, speed, save });
-};
-
-const worldOf = async (layout: FolderLayout, { about }: Setup, { kubeconfig, context }: RunOptions, clock: () => number): Promise<World> =>
-  about.kind === "simulated" ? simulatedWorld(layout, about, clock) : realWorld(resolve(kubeconfig ?? ""), context);
 
 /** Edits are recorded for who made them; a container may know its user by number only. */
 const person = (): string => {

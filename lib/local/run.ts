@@ -1,54 +1,65 @@
-import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TidemarkError } from "../model/errors.ts";
+import { ON_THIS_MACHINE } from "../cluster/access/trusted.ts";
+import { connect } from "../cluster/connect.ts";
+import { clusterName } from "../model/ids.ts";
 import { DEFAULT_TIMING } from "../sync/timing.ts";
-import { closing } from "./closing.ts";
+import { type Closing, closing } from "./closing.ts";
+import { refuseDamaged } from "./damage.ts";
 import { drive } from "./engine/drive.ts";
 import { type FolderLayout, folderLayout } from "./folder-layout.ts";
-import { holdFolder } from "./folder-lock.ts";
-import { clearHalfBegun } from "./half-begun.ts";
+import { folderNameFor } from "./folder-name.ts";
+import { dataOption } from "./hint.ts";
 import { openRun, type Run } from "./open-run.ts";
 import type { RunOptions } from "./options.ts";
 import { runSources } from "./run-sources.ts";
-import { setupOf } from "./setup.ts";
+import { type Setup, setupOf } from "./setup.ts";
+import { beginFolder, refuseFolder, takeFolder } from "./take-folder.ts";
 import type { Terminal } from "./terminal.ts";
 import { summaryLines } from "./view/summary.ts";
 import type { View } from "./view/view.ts";
 import { viewOf } from "./view/view-of.ts";
 
-/** How long a run waits for a command that has the folder. */
-const PATIENCE_MS = 10_000;
 /** Between two looks at the tables for the view. */
 const REFRESH_MS = 250;
 
 /**
- * One run from start to summary. It ends when its virtual time is over or the signal aborts, finishing what was begun. Throws `local.folder-in-use`,
- * `local.folder-differs` and what manifests and traces may throw; everything that was opened is closed then too.
+ * One run from start to summary. It ends when its virtual time is over or the signal aborts, finishing what was begun. A start that is refused leaves everything as it was.
+ * Throws `local.*` and what manifests and traces may throw; everything that was opened is closed then too.
  */
 export const run = async (options: RunOptions, terminal: Terminal, stop: AbortController): Promise<void> => {
-  const layout = folderLayout(options.data);
-  makeFolder(layout);
+  const layout = folderLayout(options.data ?? folderNameFor(options));
+  refuseFolder(layout);
+  await refuseKubeconfig(setupOf(layout, options));
   const closer = closing();
   try {
-    const held = await holdFolder(layout, "run", PATIENCE_MS);
-    closer.add(held.release);
-    clearHalfBegun(layout);
-    const opened = await openRun(layout, setupOf(layout, options), options, closer);
-    held.publish({ tablesEndpoint: opened.tables.endpoint, queueEndpoint: opened.queues.endpoint, seriesUrl: opened.series.url });
-    closer.add(() => held.publish({}));
-    await play(layout, opened, options, terminal, stop);
-  } finally {
-    await closer.closeAll();
+    await opened(layout, options, closer, (run) => play(layout, run, options, terminal, stop));
+  } catch (error) {
+    // What failed first says why; what cannot be closed after it is mostly the same again.
+    await closer.closeAll().catch(() => undefined);
+    throw error;
   }
+  await closer.closeAll();
 };
 
-/** Keys lie in the folder: it is its owner's alone. */
-const makeFolder = ({ dir }: FolderLayout): void => {
-  try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw new TidemarkError("local.unwritable", `Cannot use "${dir}": ${cause instanceof Error ? cause.message : String(cause)}`, { dir }, { cause });
-  }
+const opened = async (layout: FolderLayout, options: RunOptions, closer: Closing, work: (run: Run) => Promise<void>): Promise<void> => {
+  const taken = await takeFolder(layout, closer);
+  const setup = setupOf(layout, options);
+  if (setup.resumed) refuseDamaged(layout, setup.about, "run");
+  else beginFolder(layout);
+  const run = await openRun(layout, setup, options, closer);
+  taken.keep();
+  taken.publish({ tablesEndpoint: run.tables.endpoint, queueEndpoint: run.queues.endpoint, seriesUrl: run.series.url });
+  closer.add(() => taken.publish({}));
+  await work(run);
+};
+
+/** A kubeconfig that cannot be used is refused before anything is written. */
+const refuseKubeconfig = async ({ about }: Setup): Promise<void> => {
+  if (about.kind !== "kubeconfig" || about.kubeconfig === undefined) return;
+  const { kubeconfig: path, context, cluster = "" } = about;
+  const connection = { kind: "kubeconfig", path, ...(context !== undefined && { context }) } as const;
+  const client = await connect({ name: clusterName(cluster), connection }, { clock: Date.now, trusted: ON_THIS_MACHINE });
+  client.close();
 };
 
 const play = async (layout: FolderLayout, opened: Run, options: RunOptions, terminal: Terminal, stop: AbortController): Promise<void> => {
@@ -57,7 +68,11 @@ const play = async (layout: FolderLayout, opened: Run, options: RunOptions, term
   const endMs = options.for === undefined ? undefined : startMs + options.for;
   const startedAt = performance.now();
   terminal.write(`${opened.greeting.join("\n")}\n`);
-  const view = viewOf(terminal, opened, { startMs: setup.about.startMs, ...(endMs !== undefined && { endMs }) });
+  const view = viewOf(terminal, opened, {
+    startMs: setup.about.startMs,
+    dataOption: dataOption(layout.named),
+    ...(endMs !== undefined && { endMs }),
+  });
   const real = setup.about.kind === "kubeconfig";
   const { sources, close } = runSources(layout, opened, view, real ? DEFAULT_TIMING.lifeMs : undefined);
   try {

@@ -14,17 +14,17 @@ const PLAIN = "text/plain; charset=utf-8";
 const READING = new Set(["GET", "HEAD"]);
 
 /** Gives the text, with the labels of these names in `labels_info`. */
-type Read = (labels: readonly string[]) => Promise<string>;
+export type SeriesReader = (labels: readonly string[]) => Promise<string>;
 
 /** Answers scrapers on 127.0.0.1 alone with what `read` gives: `port` 0 takes a free one. Throws `local.port-in-use`. */
-export const startSeriesServer = async (read: Read, port: number): Promise<SeriesServer> => {
+export const startSeriesServer = async (read: SeriesReader, port: number): Promise<SeriesServer> => {
   const server = createServer((request, response) => void answer(read, request, response));
   const endpoint = await listenOnLoopback(server, port);
   return { url: `${endpoint}${SERIES_PATH}`, close: () => closeServer(server) };
 };
 
 /** Never rejects: a scrape that fails is told to the scraper, and the run goes on. */
-const answer = async (read: Read, { method = "", url = "" }: IncomingMessage, response: ServerResponse): Promise<void> => {
+const answer = async (read: SeriesReader, { method = "", url = "" }: IncomingMessage, response: ServerResponse): Promise<void> => {
   const reply = (status: number, type: string, body: string, headers: Readonly<Record<string, string>> = {}): void => {
     response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), ...headers });
     response.end(method === "HEAD" ? undefined : body);

@@ -1,9 +1,11 @@
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import type { ClusterRecord } from "../model/records.ts";
-import type { SimulatedAbout } from "./about.ts";
+import type { About, SimulatedAbout } from "./about.ts";
 import type { Reading, Statistics } from "./cluster/reading.ts";
 import { startSimulatedCluster } from "./cluster/simulated-cluster.ts";
 import type { FolderLayout } from "./folder-layout.ts";
+import { labelOf } from "./label.ts";
+import type { RunOptions } from "./options.ts";
 import { workloadsOf } from "./workloads.ts";
 
 /** The cluster of a run, as far as the run itself is concerned. */
@@ -20,7 +22,15 @@ const SIMULATED_NAME = "local";
 /** CPU readings of real pods are never quite the same twice. */
 const NOISE = 0.02;
 
-export const simulatedWorld = async (layout: FolderLayout, about: SimulatedAbout, clock: () => number): Promise<World> => {
+/** The cluster of a folder. Folders of earlier versions follow the arguments. */
+export const worldOf = async (layout: FolderLayout, about: About, { kubeconfig = "", context }: RunOptions, clock: () => number): Promise<World> => {
+  if (about.kind === "simulated") return simulatedWorld(layout, about, clock);
+  return about.cluster === undefined || about.kubeconfig === undefined
+    ? realWorld(labelOf(context ?? basename(kubeconfig)), resolve(kubeconfig), context)
+    : realWorld(about.cluster, about.kubeconfig, about.context);
+};
+
+const simulatedWorld = async (layout: FolderLayout, about: SimulatedAbout, clock: () => number): Promise<World> => {
   const workloads = await workloadsOf(about);
   const cluster = await startSimulatedCluster({ dataDir: layout.cluster, clock, seed: about.seed, workloads, noise: NOISE });
   return {
@@ -32,19 +42,11 @@ export const simulatedWorld = async (layout: FolderLayout, about: SimulatedAbout
   };
 };
 
-/** Somebody's cluster: named after the context, or the file where none is named. */
-export const realWorld = (kubeconfig: string, context: string | undefined): World => ({
-  name: labelOf(context ?? basename(kubeconfig)),
+/** A real cluster, by the name that it has in the tables. */
+const realWorld = (name: string, kubeconfig: string, context: string | undefined): World => ({
+  name,
   connection: { kind: "kubeconfig", path: kubeconfig, ...(context !== undefined && { context }) },
   readings: () => [],
   statistics: () => undefined,
   close: async () => {},
 });
-
-/** A name that a cluster may have: small letters, digits and dashes. */
-const labelOf = (text: string): string =>
-  text
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 63) || "cluster";

@@ -40,10 +40,11 @@ describe("npm start -- --kubeconfig", { timeout: 120_000 }, () => {
   });
 
   it("does not take a folder of a simulated cluster for a real one, nor the other way round", async () => {
-    const { code, err } = await startRun(["--data", join(dir, "data"), "--for", "1m"]).ended;
+    const data = join(dir, "data");
+    const { code, err } = await startRun(["--data", data, "--for", "1m"]).ended;
     expect([code, err]).toEqual([
       1,
-      `error: Cannot continue in "${join(dir, "data")}": it belongs to a real cluster, not to a simulated cluster; take another folder with --data\n`,
+      `error: Cannot continue in "${data}": it belongs to a real cluster, not to a simulated cluster; for a run of its own: npm start -- --for 1m --data ${data}-2\n`,
     ]);
   });
 

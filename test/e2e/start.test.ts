@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -86,7 +86,10 @@ describe("npm start", { timeout: 120_000 }, () => {
     await wait(300);
     expect((await tidemark(["get", "--data", data])).out).toBe(before.out);
     const other = await startRun(["--data", data, "--seed", "8"]).ended;
-    expect([other.code, other.err]).toEqual([1, `error: Cannot continue in "${data}": its seed is 7, not 8; take another folder with --data\n`]);
+    expect([other.code, other.err]).toEqual([
+      1,
+      `error: Cannot continue in "${data}": its seed is 7, not 8; for a run of its own: npm start -- --seed 8 --data ${data}-2\n`,
+    ]);
     const resumed = await startRun(["--data", data, "--for", "1m", "--speed", "100000"]).ended;
     expect(resumed.code).toBe(0);
     expect(resumed.out).toMatch(/^Resumed at 2026-01-05T08:\d\d:\d\d\.\d+Z virtual time, /m);
@@ -108,20 +111,28 @@ describe("npm start", { timeout: 120_000 }, () => {
   });
 
   it.each([
+    ["a duration that is none", 2, ["--for", "soon"], /^error: Option "--for <duration>" argument "soon" is invalid\. Wanted a duration like /m],
+    ["an unknown option", 2, ["--sped", "60"], /^error: Unknown option "--sped", did you mean "--speed"\?$/m],
     [
-      "a duration that is none",
-      ["--for", "soon"],
-      /^error: option '--for <duration>' argument 'soon' is invalid\. Wanted a duration like 90s, 40m or 2h\.$/m,
+      "an option given twice",
+      2,
+      ["--trace", "a.csv", "--trace", "b.csv"],
+      /^error: Option "--trace <file>" argument "b\.csv" is invalid\. It was given twice$/m,
     ],
-    ["an unknown option", ["--sped", "60"], /^error: unknown option '--sped'$/m],
-    ["a trace that is not there", ["--trace", "/none.csv"], /^error: Cannot read trace ".*none\.csv": /m],
-    ["a folder that cannot be", ["--data", "/dev/null/folder"], /^error: Cannot use "\/dev\/null\/folder": ENOTDIR/m],
-    ["a manifest that is not there", ["--manifest", "none.yaml"], /^error: Cannot read "none\.yaml": ENOENT/m],
-  ])("refuses %s in one line, and leaves no run behind", async (_, args, words) => {
+    ["a context without a kubeconfig", 2, ["--context", "dev"], /^error: Cannot use --context without --kubeconfig: /m],
+    ["a trace that is not there", 1, ["--trace", "/none.csv"], /^error: Cannot read trace ".*none\.csv": /m],
+    ["a manifest that is not there", 1, ["--manifest", "none.yaml"], /^error: Cannot read "none\.yaml": ENOENT/m],
+    [
+      "a kubeconfig that is not there",
+      1,
+      ["--kubeconfig", "/none"],
+      /^error: Cannot read kubeconfig "\/none": there is no such file or folder \(ENOENT\)$/m,
+    ],
+  ])("refuses %s with exit code %i in one line, and writes nothing", async (_, wanted, args, words) => {
     const { code, err } = await startRun(["--data", folder("refused"), ...args]).ended;
-    expect(code).toBe(1);
+    expect(code).toBe(wanted);
     expect(err).toMatch(words);
-    expect((await tidemark(["get", "--data", folder("refused")])).code).toBe(1);
+    expect(existsSync(folder("refused"))).toBe(false);
   });
 
   it("refuses a manifest with a wrong field, with file, line and path of the field", async () => {

@@ -1,17 +1,20 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { writeAbout } from "../../lib/local/about.ts";
+import { writeAbout, writeMark } from "../../lib/local/about.ts";
 import { openFolder } from "../../lib/local/data-folder.ts";
 import { type FolderLayout, folderLayout } from "../../lib/local/folder-layout.ts";
 import { holdFolder, livingRun } from "../../lib/local/folder-lock.ts";
+import { TABLE_NAMES } from "../../lib/local/names.ts";
 import { processIdentity } from "../../lib/local/process-identity.ts";
 import { flowingNowMs, saveClock } from "../../lib/local/saved-clock.ts";
-import { startTables, tablesClient } from "../../lib/local/tables.ts";
+import { ensureTables, startTables, tablesClient } from "../../lib/local/tables.ts";
+import { tableDefinitions } from "../../lib/store/tables.ts";
 
 let layout: FolderLayout;
 beforeEach(() => {
@@ -21,7 +24,18 @@ afterEach(() => rmSync(layout.dir, { recursive: true, force: true }));
 
 const writeLock = (holder: Record<string, unknown>) => {
   mkdirSync(layout.locks, { recursive: true });
-  writeFileSync(join(layout.locks, "other.json"), JSON.stringify({ role: "run", startedAt: "2026-01-05T08:00:00.000Z", ...holder }));
+  writeFileSync(
+    join(layout.locks, `${holder["pid"]}-${randomUUID()}.json`),
+    JSON.stringify({ role: "run", startedAt: "2026-01-05T08:00:00.000Z", ...holder }),
+  );
+};
+
+const makeTables = async () => {
+  const tables = await startTables(layout.tables);
+  const client = tablesClient(tables.endpoint);
+  await ensureTables(client, tableDefinitions(TABLE_NAMES));
+  client.destroy();
+  await tables.close();
 };
 
 /** A process that lives until it is killed. */
@@ -93,12 +107,14 @@ describe("openFolder()", () => {
   });
 
   it("serves the tables itself after the run has ended, at the time where it stopped", async () => {
+    await makeTables();
     saveClock(layout, { kind: "virtual", nowMs: 1000, wallMs: 5, speed: 60, untilMs: 9000 });
+    writeMark(layout);
     await expect(openFolder(layout.dir)).rejects.toMatchObject({ code: "local.no-data" });
     writeAbout(layout, { kind: "simulated", seed: 1, startMs: 0, deployments: [] });
     const folder = await openFolder(layout.dir);
     const client = tablesClient(folder.endpoint);
-    expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual([]);
+    expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(Object.values(TABLE_NAMES).toSorted());
     expect(folder.clock()).toBe(1000);
     expect(folder.run).toBeUndefined();
     client.destroy();
@@ -108,6 +124,7 @@ describe("openFolder()", () => {
 
   it("uses the tables and the flowing clock of a living run", async () => {
     const held = await holdFolder(layout, "run", 0);
+    writeMark(layout);
     const tables = await startTables(layout.tables);
     saveClock(layout, { kind: "virtual", nowMs: 1000, wallMs: Date.now() - 3_600_000, speed: 1, untilMs: 9000 });
     setTimeout(() => held.publish({ tablesEndpoint: tables.endpoint }), 80);

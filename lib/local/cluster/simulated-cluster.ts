@@ -5,6 +5,7 @@ import type { Server } from "node:https";
 import { join } from "node:path";
 import { TidemarkError } from "../../model/errors.ts";
 import { serverCredentials } from "../certificates.ts";
+import { CLUSTER_KUBECONFIG, CLUSTER_WRITES } from "../folder-layout.ts";
 import { refuseForeignHosts } from "../loopback.ts";
 import { kubeApi } from "./api.ts";
 import { type WorkloadDefinition, workloadModel } from "./definition.ts";
@@ -61,7 +62,7 @@ export const startSimulatedCluster = async (options: ClusterOptions): Promise<Si
   const clock = () => Math.floor(options.clock());
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const fresh: RunHeader = { format: 1, seed, startMs: clock(), definitions: fingerprint(workloads) };
-  const journal = await openWriteJournal(join(dataDir, "cluster-writes.jsonl"), fresh);
+  const journal = await openWriteJournal(join(dataDir, CLUSTER_WRITES), fresh);
   try {
     refuseOther(dataDir, journal.header, fresh);
     return await serve({ ...options, clock }, journal);
@@ -80,7 +81,7 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
   const faults = faultSwitches();
   const credentials = await serverCredentials(dataDir, wallClock());
   const server = apiServer({ api: kubeApi(simulation, { noise, rivals }, journal), credentials, faults, onError });
-  const kubeconfigPath = join(dataDir, "kubeconfig");
+  const kubeconfigPath = join(dataDir, CLUSTER_KUBECONFIG);
   const url = await listen(server);
   await writeDurably(kubeconfigPath, kubeconfig(url, credentials)).catch((error: unknown) => {
     server.close();

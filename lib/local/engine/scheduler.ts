@@ -80,12 +80,19 @@ export const scheduler = (options: SchedulerOptions): Source => {
   };
 };
 
+/** The state that a scheduler left. Throws `local.unreadable`. */
+export const readSchedule = (path: string): State | undefined => readJsonIfThere(path, stateSchema);
+
+/** Writes the state of a scheduler that has not fired yet. */
+export const beginSchedule = (path: string, nowMs: number): void => writeWhole(path, JSON.stringify(anewAt(nowMs)));
+
+const anewAt = (nowMs: number): State => ({ minuteMs: Math.floor(nowMs / MINUTE_MS) * MINUTE_MS, start: true, retries: [] });
+
 const restored = ({ path, clock, skipsMissed }: SchedulerOptions): State => {
-  const saved = readJsonIfThere(path, stateSchema);
-  const thisMinuteMs = Math.floor(clock() / MINUTE_MS) * MINUTE_MS;
-  const anew = { minuteMs: thisMinuteMs, start: true, retries: [] };
+  const saved = readSchedule(path);
+  const anew = anewAt(clock());
   if (!saved) return anew;
-  return skipsMissed && saved.minuteMs < thisMinuteMs ? anew : saved;
+  return skipsMissed && saved.minuteMs < anew.minuteMs ? anew : saved;
 };
 
 const tickOf = ({ scheduledMs, start }: Delivery): Tick => ({

@@ -26,7 +26,7 @@ const COMPACT_AFTER_LINES = 50_000;
  * always gives the same. Throws `local.queue-unreadable`.
  */
 export const openQueueJournal = (path: string): QueueJournal => {
-  const messages = readJournal(path);
+  const messages = readQueueJournal(path);
   let lines = 0;
   let file = compacted(path, messages);
   const append = (line: Line) => {
@@ -54,7 +54,8 @@ export const openQueueJournal = (path: string): QueueJournal => {
   };
 };
 
-const readJournal = (path: string): Messages => {
+/** The messages of a journal, which stays as it is. Throws `local.queue-unreadable`. */
+export const readQueueJournal = (path: string): Messages => {
   const messages: Messages = new Map();
   const text = readIfThere(path) ?? "";
   // What follows the last line end was cut off by a crash before it was answered: it never happened.

@@ -17,13 +17,15 @@ export interface LiveOptions {
   readonly clock: RunClock;
   readonly startMs: number;
   readonly endMs?: number;
+  /** What follows a command in a hint, so that it finds this run's folder. */
+  readonly dataOption: string;
 }
 
 /** Events kept for the screen; the tables keep all. */
 const KEPT_EVENTS = 200;
 
 /** The view of a terminal: one picture, drawn over itself. */
-export const liveView = ({ stream, reader, readings, clock, startMs, endMs }: LiveOptions): View => {
+export const liveView = ({ stream, reader, readings, clock, startMs, endMs, dataOption }: LiveOptions): View => {
   const draw = createLogUpdate(stream);
   const history = sampleHistory();
   let events: readonly EventView[] = [];
@@ -41,7 +43,7 @@ export const liveView = ({ stream, reader, readings, clock, startMs, endMs }: Li
       ...(endMs !== undefined && { endMs }),
       ...(trouble !== undefined && { trouble }),
     };
-    draw(picture(frame, { columns: stream.columns, rows: stream.rows, startMs }));
+    draw(picture(frame, { columns: stream.columns, rows: stream.rows, startMs, dataOption }));
   };
   return {
     say: (line) => {

@@ -4,6 +4,8 @@ import { rowsTable } from "./rows-table.ts";
 import { clockText, durationText, eventText, speedText } from "./words.ts";
 
 export interface Canvas {
+  /** What follows a command in a hint, so that it finds this run's folder: ` --data DIR`, or nothing. */
+  readonly dataOption: string;
   readonly columns: number;
   readonly rows: number;
   readonly startMs: number;
@@ -23,9 +25,13 @@ export const picture = (frame: Frame, canvas: Canvas): string => {
     styleText("bold", frame.events.length === 0 ? "No scale events yet" : `Scale events (${frame.events.length})`),
     ...frame.events.slice(-room).map((event) => eventLine(event, canvas)),
     ...(frame.trouble === undefined ? [] : [styleText("red", cut(frame.trouble, canvas.columns))]),
-    styleText("dim", cut("Ctrl-C ends the run with a summary. In another terminal: npx tidemark get | describe NAME | events --all", canvas.columns)),
+    styleText("dim", cut(`Ctrl-C ends the run with a summary. In another terminal: ${commands(canvas)}`, canvas.columns)),
   ].join("\n");
 };
+
+/** With a folder of its own the line would not hold three commands: the first one shows how they name it. */
+const commands = ({ dataOption }: Canvas): string =>
+  dataOption === "" ? "npx tidemark get | describe NAME | events --all" : `npx tidemark get${dataOption}`;
 
 const title = ({ nowMs, endMs, pace }: Frame, { startMs }: Canvas): string => {
   const left = endMs === undefined ? "" : `, ${durationText(Math.max(0, endMs - nowMs))} to go`;
@@ -36,11 +42,11 @@ const title = ({ nowMs, endMs, pace }: Frame, { startMs }: Canvas): string => {
 };
 
 /** As many rows as leave room for some events; a picture higher than the terminal would not stay in place. */
-const fitted = (rows: readonly Row[], { columns, rows: height }: Canvas): readonly string[] => {
+const fitted = (rows: readonly Row[], { columns, rows: height, dataOption }: Canvas): readonly string[] => {
   for (let count = Math.min(rows.length, height); count > 0; count--) {
     const lines = rowsTable(rows.slice(0, count), columns);
     const hidden = rows.length - count;
-    if (hidden > 0) lines.push(styleText("dim", `and ${hidden} more: npx tidemark get`));
+    if (hidden > 0) lines.push(styleText("dim", `and ${hidden} more: npx tidemark get${dataOption}`));
     if (lines.length + OTHER_LINES + MIN_EVENTS <= height) return lines;
   }
   return [];

@@ -8,8 +8,8 @@ import type { View } from "./view.ts";
 export const viewOf = (
   terminal: Terminal,
   { reader, world, clock }: Pick<Run, "reader" | "world" | "clock">,
-  times: { readonly startMs: number; readonly endMs?: number },
+  shown: { readonly startMs: number; readonly endMs?: number; readonly dataOption: string },
 ): View =>
   terminal.live
-    ? liveView({ stream: terminal.stream, reader, readings: world.readings, clock, ...times })
-    : plainView({ write: terminal.write, reader, clock, ...times });
+    ? liveView({ stream: terminal.stream, reader, readings: world.readings, clock, ...shown })
+    : plainView({ write: terminal.write, reader, clock, ...shown });

@@ -52,7 +52,8 @@ const frame = (more: Partial<Frame> = {}): Frame => ({
   events: [event()],
   ...more,
 });
-const drawn = (given: Frame, canvas = { columns: 150, rows: 40 }) => stripVTControlCharacters(picture(given, { ...canvas, startMs: START_MS }));
+const drawn = (given: Frame, canvas: { columns: number; rows: number; dataOption?: string } = { columns: 150, rows: 40 }) =>
+  stripVTControlCharacters(picture(given, { dataOption: "", ...canvas, startMs: START_MS }));
 
 describe("sparkline()", () => {
   it.each([
