@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { folderLayout } from "../../lib/local/folder-layout.ts";
 import { holdFolder } from "../../lib/local/folder-lock.ts";
+import { breakSeal } from "../../lib/local/seal.ts";
 import { startTables } from "../../lib/local/tables.ts";
 import { gathered } from "../../lib/service/gathered.ts";
 import { hpa } from "../service/world/manifests.ts";
@@ -67,6 +68,7 @@ describe("the tidemark command as a process", () => {
   it("works beside a run that is alive, through the tables that the run serves", async () => {
     const layout = folderLayout(folder.data);
     const held = await holdFolder(layout, "run", 1_000);
+    breakSeal(layout, "run");
     const engine = await startTables(layout.tables);
     held.publish({ tablesEndpoint: engine.endpoint });
     try {
