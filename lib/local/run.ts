@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ON_THIS_MACHINE } from "../cluster/access/trusted.ts";
+import { ON_THIS_MACHINE } from "../cluster/access/on-this-machine.ts";
 import { connect } from "../cluster/connect.ts";
 import { clusterName } from "../model/ids.ts";
 import { DEFAULT_TIMING } from "../sync/timing.ts";
