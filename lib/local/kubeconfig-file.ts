@@ -1,9 +1,10 @@
-import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import * as z from "zod";
 import { TidemarkError } from "../model/errors.ts";
-import { reasonOf } from "./failure-text.ts";
-import { isSystemError } from "./whole-file.ts";
+import { textOfFile } from "./text-file.ts";
+
+/** More than any kubeconfig has. */
+const MAX_BYTES = 4 * 2 ** 20;
 
 const currentSchema = z.object({ "current-context": z.string().min(1).optional() });
 
@@ -12,21 +13,12 @@ const currentSchema = z.object({ "current-context": z.string().min(1).optional()
  * cluster. Undefined where the file has none. Throws `local.unreadable`; what the file holds is never quoted, for it holds secrets.
  */
 export const contextOf = (file: string, context: string | undefined): string | undefined => {
-  const text = textOf(file);
+  const text = textOfFile(file, MAX_BYTES);
   if (context !== undefined) return context;
   try {
     return currentSchema.parse(parse(text))["current-context"];
   } catch {
     throw unreadable(file, "it is not a kubeconfig in YAML or JSON");
-  }
-};
-
-const textOf = (file: string): string => {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    if (isSystemError(error)) throw unreadable(file, reasonOf(error.code));
-    throw error;
   }
 };
 

@@ -87,8 +87,8 @@ describe("a start that is refused writes nothing and deletes nothing", { timeout
   it.each([
     ["a manifest that is not there", ["--manifest", "none.yaml"], /^Cannot read "none\.yaml"/],
     ["a trace that is not there", ["--trace", "none.csv"], /^Cannot read trace ".*none\.csv": /],
-    ["a kubeconfig that is not there", ["--kubeconfig", "none"], /^Cannot read kubeconfig "none": there is no such file or folder \(ENOENT\)$/],
-    ["a kubeconfig that is a folder", ["--kubeconfig", "/"], /^Cannot read kubeconfig "\/": it is a folder, and a file is wanted \(EISDIR\)$/],
+    ["a kubeconfig that is not there", ["--kubeconfig", "none"], /^Cannot read "none": there is no such file$/],
+    ["a kubeconfig that is a folder", ["--kubeconfig", "/"], /^Cannot read "\/": it is a folder$/],
   ])("for %s, not even the folder and those above it", async (_, args, words) => {
     expect(await refusedUntouched("--data", at("a", "b", "c"), ...args)).toMatch(words);
   });
