@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { admitOrThrow } from "../../lib/manifest/admit.ts";
-import { loadFor, loadManifest, loop } from "./loop.ts";
+import { decisions, loadFor, loadManifest, loop } from "./loop.ts";
+import { runs } from "./runs.ts";
 
 /** Counts after each sync, once a minute, with these recommendations; the last one goes on. */
 const counts = (constraints: object, replicas: number, recommended: readonly number[], syncs: number, killed: boolean, spec: object = {}) =>
@@ -108,3 +110,42 @@ describe.each([
     expect(all).toEqual([2, 2, 2, 2, 3, 3, 3, 3, 4]);
   });
 });
+
+describe("a rate of the constraints block", () => {
+  it("never lets more pods come, or go, inside one period than it says, whatever the other direction did and however irregular the syncs are", () => {
+    const syncs = fc.array(fc.record({ gapSeconds: fc.constantFrom(5, 15, 37, 60, 299, 300), load: fc.integer({ min: 1, max: 60 }) }), {
+      minLength: 2,
+      maxLength: 40,
+    });
+    const rate = fc.record({ pods: fc.integer({ min: 1, max: 9 }), periodSeconds: fc.constantFrom(60, 300) });
+    fc.assert(
+      fc.property(syncs, rate, rate, (steps, up, down) => {
+        const constraints = { scaleUp: { ...up, percent: 0 }, scaleDown: { ...down, delaySeconds: 0 } };
+        const all = followed(loadManifest({ constraints }), 30, steps);
+        return [
+          { own: all.filter(({ from, to }) => to > from), rate: up },
+          { own: all.filter(({ from, to }) => to < from), rate: down },
+        ].every(({ own, rate: { pods, periodSeconds } }) =>
+          own.every(({ atMs }) => podsOf(own.filter((other) => other.atMs <= atMs && other.atMs > atMs - periodSeconds * 1000)) <= pods),
+        );
+      }),
+      runs(1_000),
+    );
+  });
+});
+
+const podsOf = (changes: readonly { readonly from: number; readonly to: number }[]): number =>
+  changes.reduce((sum, { from, to }) => sum + Math.abs(to - from), 0);
+
+/** Every scale of one autoscaler, with its time. */
+const followed = (manifest: unknown, replicas: number, steps: readonly { readonly gapSeconds: number; readonly load: number }[]) => {
+  const times = steps.reduce<number[]>((all, { gapSeconds }) => [...all, (all.at(-1) ?? 0) + gapSeconds * 1000], []);
+  const made = decisions(manifest, steps.length, {
+    replicas,
+    killed: true,
+    settings: { tolerance: 0 },
+    atMs: (sync) => times[sync] ?? 0,
+    see: (sync) => loadFor(steps[sync]?.load ?? 1),
+  });
+  return made.flatMap((decision, sync) => (decision.kind === "scale" ? [{ from: decision.from, to: decision.to, atMs: times[sync] ?? 0 }] : []));
+};

@@ -21,6 +21,8 @@ export interface Seen {
 export interface LoopOptions {
   readonly replicas: number;
   readonly periodMs?: number;
+  /** When a sync is, in the place of `periodMs`. */
+  readonly atMs?: (sync: number) => number;
   readonly settings?: Partial<ControllerSettings>;
   /** The process is killed after every sync: all that the next one knows comes from the store. */
   readonly killed: boolean;
@@ -34,11 +36,11 @@ export const loop = (manifest: unknown, syncs: number, options: LoopOptions): re
 export const decisions = (manifest: unknown, syncs: number, options: LoopOptions): readonly Decision[] => {
   const { spec } = admitOrThrow({ document: manifest, where: "the manifest" });
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
-  const { periodMs = MINUTE_MS, killed, see } = options;
+  const { periodMs = MINUTE_MS, atMs = (sync: number) => sync * periodMs, killed, see } = options;
   let windows: Windows = NEW_WINDOWS;
   let { replicas } = options;
   return Array.from({ length: syncs }, (_, sync) => {
-    const nowMs = 1_777_000_000_000 + sync * periodMs;
+    const nowMs = 1_777_000_000_000 + atMs(sync);
     const known = killed ? throughStore(windows) : windows;
     const { answers, pods = [] } = see(sync, replicas, nowMs);
     const observation: Observation = {
