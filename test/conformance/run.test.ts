@@ -54,6 +54,13 @@ describe("npm run conformance", () => {
     expect(stdout).toContain("wrong.json off");
   });
 
+  it("shows ten cases in full, and of the others name and first field", () => {
+    const path = write("many.json", document("quantity", ...Array.from({ length: 12 }, (_, at) => quantity(`off-${at}`, "1", "1001"))));
+    const { stdout, last } = run(path);
+    expect(last).toBe("0 passed, 12 failed");
+    expect(stdout).toMatch(/and 2 more cases:\n\S*many.json off-10: milli\n\S*many.json off-11: milli\n/);
+  });
+
   it("fails every case of a kind or dialect that it does not know", () => {
     const kind = write("kind.json", document("guesses", { id: "a" }, { id: "b" }));
     const dialect = write("dialect.json", { ...document("quantity", quantity("one", "1", "1000")), dialect: "nobody" });

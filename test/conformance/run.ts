@@ -54,7 +54,8 @@ const printDifferences = (results: readonly FileResult[]): void => {
       say(`  ${field}\n    expected ${shown(expected)}\n    actual   ${shown(actual)}`);
     if (result.differences.length > FIELDS_SHOWN) say(`  and ${result.differences.length - FIELDS_SHOWN} more fields`);
   }
-  if (failed.length > CASES_SHOWN) say(`\nand ${failed.length - CASES_SHOWN} more cases`);
+  if (failed.length > CASES_SHOWN) say(`\nand ${failed.length - CASES_SHOWN} more cases:`);
+  for (const { file, result } of failed.slice(CASES_SHOWN)) say(`${shortPath(file.path)} ${result.id}: ${result.differences[0]?.field}`);
 };
 
 const shown = (value: unknown): string =>

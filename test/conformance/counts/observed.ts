@@ -10,9 +10,9 @@ import type { CountsStep } from "./case.ts";
 const LABELS = { app: "workload" };
 /** Name of the one container, where the manifest asks for none. */
 const CONTAINER = "app";
-/** Long before the first step: started, and ready a day later, so that no initial delay is still running. */
+/** Half a year before the first step, and half a year after the start, so that no delay of readiness is still running, nor was when the pod became ready. */
 const STARTED = "2025-01-01T00:00:00Z";
-const READY_SINCE = "2025-01-02T00:00:00Z";
+const READY_SINCE = "2025-07-01T00:00:00Z";
 
 export interface Workload {
   readonly spec: AutoscalerSpec;
