@@ -139,7 +139,11 @@ const podsOf = (changes: readonly { readonly from: number; readonly to: number }
 
 /** Every scale of one autoscaler, with its time. */
 const followed = (manifest: unknown, replicas: number, steps: readonly { readonly gapSeconds: number; readonly load: number }[]) => {
-  const times = steps.reduce<number[]>((all, { gapSeconds }) => [...all, (all.at(-1) ?? 0) + gapSeconds * 1000], []);
+  let atMs = 0;
+  const times = steps.map(({ gapSeconds }) => {
+    atMs += gapSeconds * 1000;
+    return atMs;
+  });
   const made = decisions(manifest, steps.length, {
     replicas,
     killed: true,
