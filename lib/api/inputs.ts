@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { readInstant } from "../model/instant.ts";
 import type { ClusterChange, NewCluster, Source } from "../service/service.ts";
+import { VALIDATIONS } from "../service/validation.ts";
 
 /** Names reach keys of the tables, which are bounded: the longest is CLUSTER/NAMESPACE/NAME. */
 const NAME_CHARACTERS_MAX = 400;
@@ -65,6 +66,7 @@ export const APPLY = z.strictObject({
   sources: z.array(source).max(SOURCES_MAX, `must have at most ${SOURCES_MAX} items`),
   ...filter,
   dryRun: z.boolean().default(false),
+  validation: z.enum(VALIDATIONS, `must be one of ${VALIDATIONS.join(", ")}`).default("strict"),
 });
 export const ASKED_UNTIL = z.strictObject({ ...asked, until: instant.exactOptional() });
 export const NAMED_UNTIL = z.strictObject({ name: label, until: instant.exactOptional() });

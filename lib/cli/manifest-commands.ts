@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { validateOption } from "../local/validate-option.ts";
 import { type ConvertOptions, convert } from "./commands/convert.ts";
 import { explainSchema } from "./commands/explain-schema.ts";
 import { type Io, printerOn } from "./io.ts";
@@ -12,6 +13,7 @@ export const manifests = (root: Command, io: Io): void => {
     .description("print manifests of any accepted form as PodAutoscalers that decide the same")
     .requiredOption("-f, --filename <file>", "manifests in YAML or JSON, - for standard input; repeatable", collect)
     .addOption(new Option("-o, --output <format>", "how to print it").choices(["yaml", "json"]).default("yaml"))
+    .addOption(validateOption())
     .action((options: ConvertOptions) => convert(printerOn(io), options, io));
   root
     .command("explain-schema")

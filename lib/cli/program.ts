@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { validateOption } from "../local/validate-option.ts";
 import { type AddOptions, clusterChange, newCluster } from "./cluster-options.ts";
 import { type ChangesOptions, changes } from "./commands/changes.ts";
 import * as cluster from "./commands/cluster.ts";
@@ -103,6 +104,7 @@ const editing = (root: Command, run: Run, io: Io): void => {
     .description("create or update autoscalers; all documents of all files, or none")
     .requiredOption("-f, --filename <file>", "manifests in YAML or JSON, - for standard input; repeatable", collect)
     .option("--dry-run", "check everything, store nothing")
+    .addOption(validateOption())
     .action(async (options: ApplyCommandOptions & Where) => {
       const sources = await readSources(options.filename, io.stdin);
       await run(options, (session, printer) => apply(session, printer, sources, options, io));

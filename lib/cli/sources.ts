@@ -1,5 +1,5 @@
-import { MAX_TEXT_BYTES } from "../manifest/budget.ts";
 import { textOfBytes, textOfFile } from "../local/text-file.ts";
+import { MAX_TEXT_BYTES } from "../manifest/budget.ts";
 import type { Source } from "../service/service.ts";
 import type { Io } from "./io.ts";
 import { usage } from "./usage.ts";

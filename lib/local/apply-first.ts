@@ -1,26 +1,32 @@
 import { createHash } from "node:crypto";
 import { admitOrThrow } from "../manifest/admit.ts";
 import { readManifests } from "../manifest/documents.ts";
+import type { Validation } from "../manifest/validation.ts";
 import type { Desk } from "../service/desk.ts";
 import { openService } from "../service/open.ts";
 import type { Applied } from "../service/views.ts";
 import type { ManifestFile } from "./manifests.ts";
 
 /** Applies every document of the files to a cluster. All are checked before any is stored. */
-export const applyFiles = (desk: Desk, cluster: string, files: readonly ManifestFile[]): Promise<readonly Applied[]> =>
-  openService(desk).apply(files, { cluster, dryRun: false });
+export const applyFiles = (desk: Desk, cluster: string, files: readonly ManifestFile[], validation: Validation): Promise<readonly Applied[]> =>
+  openService(desk).apply(files, { cluster, dryRun: false, validation });
 
 /**
  * Applies what a new folder begins with, one document after the other, under identities that follow from the seed: ids of scale events contain them, and the same run is to
  * give the same events. Every later autoscaler gets an identity that was never used before.
  */
-export const applyFirst = async (desk: Desk, cluster: string, files: readonly ManifestFile[], seed: number): Promise<readonly Applied[]> => {
+export const applyFirst = async (
+  desk: Desk,
+  cluster: string,
+  files: readonly ManifestFile[],
+  { seed, validation }: { readonly seed: number; readonly validation: Validation },
+): Promise<readonly Applied[]> => {
   const applied: Applied[] = [];
   for (const { file, text } of files) {
-    for (const given of readManifests(text, file)) {
+    for (const given of readManifests(text, file, { repeatedKeys: "keep" })) {
       const { namespace, name } = admitOrThrow(given).metadata;
       const service = openService({ ...desk, newUid: () => seededUid(`${seed}/${cluster}/${namespace}/${name}`) });
-      applied.push(...(await service.apply([{ file: given.where, text: JSON.stringify(given.document) }], { cluster, dryRun: false })));
+      applied.push(...(await service.apply([{ file: given.where, text: JSON.stringify(given.document) }], { cluster, dryRun: false, validation })));
     }
   }
   return applied;

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { admitOrThrow } from "../manifest/admit.ts";
 import { MAX_TEXT_BYTES, newBudget } from "../manifest/budget.ts";
 import { readManifests } from "../manifest/documents.ts";
+import type { Validation } from "../manifest/validation.ts";
 import { TidemarkError } from "../model/errors.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { NativeMetric } from "../model/spec-native.ts";
@@ -25,12 +26,12 @@ export const manifestFiles = (given: readonly string[], ownTrace: boolean): read
 };
 
 /** The workloads that the manifests scale, each once. Throws as applying them would. */
-export const deploymentsOf = (files: readonly ManifestFile[]): readonly Deployment[] => {
+export const deploymentsOf = (files: readonly ManifestFile[], validation: Validation = "strict"): readonly Deployment[] => {
   const found = new Map<string, Deployment>();
   const budget = newBudget();
   for (const { file, text } of files) {
-    for (const given of readManifests(text, file, { budget })) {
-      const { metadata, spec } = admitOrThrow(given);
+    for (const given of readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" })) {
+      const { metadata, spec } = admitOrThrow(given, { validation });
       const percent = cpuPercentOf(spec);
       const trace = traceOf(metadata.annotations, given.where);
       const replicas = replicasOf(metadata.annotations, given.where);

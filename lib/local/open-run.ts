@@ -78,7 +78,9 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   // A kubeconfig that cannot be used is told now; and the large library that reads it is loaded before the first sync.
   await stack.connect(cluster);
   const first = !setup.resumed && setup.about.kind === "simulated" ? setup.about.seed : undefined;
-  const applied = await (first === undefined ? applyFiles(desk, world.name, setup.manifests) : applyFirst(desk, world.name, setup.manifests, first));
+  const applied = await (first === undefined
+    ? applyFiles(desk, world.name, setup.manifests, options.validate)
+    : applyFirst(desk, world.name, setup.manifests, { seed: first, validation: options.validate }));
   if (!setup.resumed) {
     beginSchedule(layout.schedule, clock.now());
     writeAbout(layout, setup.about);

@@ -1,11 +1,15 @@
 import { Command, InvalidArgumentError } from "commander";
+import type { Validation } from "../manifest/validation.ts";
 import { readDuration } from "../model/duration.ts";
 import { TidemarkError } from "../model/errors.ts";
+import { validateOption } from "./validate-option.ts";
 
 /** What a person asked `npm start` for. */
 export interface RunOptions {
   /** As it was given; without it the run has a folder of its own (folder-name.ts). */
   readonly data?: string;
+  /** What is done about fields of the manifests that are not known or are written twice. */
+  readonly validate: Validation;
   readonly trace?: string;
   readonly manifest: readonly string[];
   readonly for?: number;
@@ -34,6 +38,7 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
       once(text),
     )
     .option("--manifest <file>", "apply these autoscalers instead of the demonstration's (repeatable)", collect)
+    .addOption(validateOption())
     .option("--trace <file>", "play this recorded load (CSV: timestamp,value) on every deployment", once(text))
     .option("--speed <n>", `virtual seconds per second, at most (default: ${DEFAULT_SPEED})`, once(positive))
     .option("--for <duration>", "stop after so much virtual time: 90s, 1h30m, 2h", once(duration))
@@ -46,7 +51,7 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
     .configureOutput({ outputError: () => {} })
     .action((given: Given) => {
       refuseIdle(given);
-      return run({ manifest: [], speed: DEFAULT_SPEED, metricsPort: 0, ...given, given: withoutData(args) });
+      return run({ manifest: [], validate: "strict", speed: DEFAULT_SPEED, metricsPort: 0, ...given, given: withoutData(args) });
     });
 
 /** The command was called wrongly. */

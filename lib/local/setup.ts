@@ -39,7 +39,7 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
   if (real) return { about: real, resumed: false, manifests: named };
   const manifests = named.length > 0 ? named : manifestFiles([], trace !== undefined);
   const demonstration = named.length === 0 && trace === undefined;
-  const deployments = sorted([...deploymentsOf(manifests), ...(demonstration ? [UNSCALED] : [])]);
+  const deployments = sorted([...deploymentsOf(manifests, options.validate), ...(demonstration ? [UNSCALED] : [])]);
   const fresh = { kind: "simulated", seed: options.seed ?? DEFAULT_SEED, startMs: VIRTUAL_START_MS, deployments } as const;
   return { about: trace === undefined ? fresh : { ...fresh, trace }, resumed: false, manifests };
 };

@@ -8,6 +8,8 @@ import type { Json } from "./json.ts";
 import { type Metadata, storedMetadata } from "./metadata.ts";
 import { type Problem, required, toldProblems, type Warning, wrongType } from "./problem.ts";
 import { isObject, newReading } from "./shape.ts";
+import { judged } from "./strict.ts";
+import type { Validation } from "./validation.ts";
 
 export type Admission = Admitted | Refused;
 
@@ -39,6 +41,8 @@ export interface AdmitOptions {
   readonly syncPeriodSeconds?: number;
   /** Forms to accept; all that Tidemark knows unless said otherwise. */
   readonly forms?: readonly Form[];
+  /** "warn" unless said otherwise, which is how the API reads an object that it stored; what a person applies is read by "strict". */
+  readonly validation?: Validation;
 }
 
 /** Validates, defaults and converts one document as the Kubernetes API would (hpa.md 1), for every accepted form. Never throws, whatever JSON it is given. */
@@ -49,10 +53,9 @@ export const admit = (document: unknown, options: AdmitOptions = {}): Admission 
   const old = options.old === undefined ? undefined : outcomeOfOld(options.old, forms);
   const reading = newReading(false, options.syncPeriodSeconds);
   const outcome = form.admit(document, reading, old);
-  const { warnings } = reading;
   const ofTheUnread = speaksOfTheUnread(reading.problems);
   const broken = outcome.problems.filter(({ field }) => !ofTheUnread(field));
-  const problems = [...reading.problems, ...broken].map((problem) => withMisspelling(problem, warnings));
+  const { problems, warnings } = judged({ problems: [...reading.problems, ...broken], warnings: reading.warnings }, options.validation ?? "warn");
   if (problems.length > 0) return { ok: false, because: reading.problems.length > 0 ? "undecodable" : "invalid", problems, warnings };
   const changed = old === undefined || !isDeepStrictEqual(outcome.meaning, old.meaning);
   const generation = old === undefined ? 1 : oldGeneration + (changed ? 1 : 0);
@@ -139,10 +142,3 @@ const speaksOfTheUnread = (unread: readonly Problem[]): ((field: string) => bool
 
 const parentOf = (field: string): string => field.replace(LAST_STEP, "");
 const LAST_STEP = /(^|\.)[^.[\]]*$|\[[^\]]*\]$/;
-
-/** A field that is missing because its name was mistyped is missed for that reason. */
-const withMisspelling = (problem: Problem, warnings: readonly Warning[]): Problem => {
-  if (problem.type !== "FieldValueRequired") return problem;
-  const mistyped = warnings.find(({ meant }) => meant !== undefined && meant === (problem.source ?? problem.field));
-  return mistyped ? { ...problem, fix: `rename "${mistyped.field}" to "${mistyped.meant}"` } : problem;
-};

@@ -1,11 +1,12 @@
-/** The kinds of error that the Kubernetes API reports for a field (hpa.md 1.3), and the one for values of the wrong JSON type. */
+/** The kinds of error that the Kubernetes API reports for a field (hpa.md 1.3), the one for values of the wrong JSON type, and the one of strict validation. */
 export type ProblemType =
   | "FieldValueRequired"
   | "FieldValueInvalid"
   | "FieldValueNotSupported"
   | "FieldValueForbidden"
   | "FieldValueTooLong"
-  | "FieldValueTypeInvalid";
+  | "FieldValueTypeInvalid"
+  | "FieldUnknown";
 
 /** One thing that is wrong with a manifest, and what to write instead. */
 export interface Problem {
@@ -27,6 +28,8 @@ export interface Warning {
   readonly fix?: string;
   /** For an unknown field: the path of the known one that was probably meant. */
   readonly meant?: string;
+  /** The problem that this is under strict validation. */
+  readonly refusal?: Pick<Problem, "type" | "detail" | "fix">;
 }
 
 export const required = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueRequired", detail, fix });

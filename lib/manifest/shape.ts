@@ -4,7 +4,7 @@ import { type Problem, type Warning, wrongType } from "./problem.ts";
 
 /**
  * Shapes read JSON as the Kubernetes API decodes it: null and absent are the same, numbers are not texts, unknown fields are passed over. One pass gives the value, every
- * problem with its path, and a warning for each unknown field; what cannot be read is left out, so that the rest can still be checked.
+ * problem with its path, and a warning for each unknown field, which strict validation refuses; what cannot be read is left out, so that the rest can still be checked.
  */
 export type Shape<Value> = (value: unknown, path: string, reading: Reading) => Value | undefined;
 
@@ -20,8 +20,8 @@ export interface Reading {
 /** Sync period of a cluster that says nothing of it, and where no cluster is known. */
 export const DEFAULT_SYNC_PERIOD_SECONDS = 15;
 
-/** More warnings than this tell nobody anything. */
-const MAX_WARNINGS = 50;
+/** Unknown fields of one manifest that are told; the search for the nearest name costs more than the rest. */
+const MAX_UNKNOWN = 50;
 /** Of a quantity's text, as written and as stored: what is stored can be a little longer, and must be readable again. */
 const MAX_QUANTITY_CHARACTERS = 256;
 const INT32 = 2 ** 31;
@@ -56,7 +56,15 @@ export const quantity: Shape<Quantity> = (value, path, reading) => {
   const written = typeof value === "number" ? exactText(value) : typeof value === "string" ? value.trim() : "";
   const read = written.length > MAX_QUANTITY_CHARACTERS ? undefined : parseQuantity(written);
   const kept = read && canonicalOf(read).length <= MAX_QUANTITY_CHARACTERS ? read : undefined;
+  if (kept && written !== value && typeof value === "string") warnBlanks(path, value, written, reading);
   return kept ?? wrong(path, 'a quantity such as 80, "250m" or "1500Mi"', value, reading);
+};
+
+/** The API cuts them off without a word. They come from a template or a slip, and what else the slip changed is not known. */
+const warnBlanks = (field: string, value: string, written: string, { warnings }: Reading): void => {
+  const fix = `write "${written}"`;
+  const refusal = { type: "FieldValueInvalid", detail: "may not have blanks around it", fix } as const;
+  warnings.push({ field, message: `the blanks around ${JSON.stringify(value)} are cut off`, fix, refusal });
 };
 
 /** A larger number has lost its last digits before it is seen here: it must be quoted. */
@@ -96,7 +104,7 @@ export const objectOf =
       const field = path === "" ? written : `${path}.${written}`;
       const name = fieldName(written, names, reading);
       if (name !== undefined) return [[name, known[name]?.(entry, field, reading)] as const];
-      warnUnknown(field, path, nearestName(written, names), reading);
+      warnUnknown(written, path, names, reading);
       return [];
     });
     return Object.fromEntries(members) as Read<Known>;
@@ -107,11 +115,14 @@ const fieldName = (written: string, names: readonly string[], { anyCase }: Readi
   return anyCase ? names.find((name) => name.toLowerCase() === written.toLowerCase()) : undefined;
 };
 
-const warnUnknown = (field: string, parent: string, nearest: string | undefined, { warnings }: Reading): void => {
-  if (warnings.length >= MAX_WARNINGS) return;
+const warnUnknown = (written: string, parent: string, names: readonly string[], { warnings }: Reading): void => {
+  if (warnings.filter(({ refusal }) => refusal?.type === "FieldUnknown").length >= MAX_UNKNOWN) return;
+  const field = parent === "" ? written : `${parent}.${written}`;
   const message = `unknown field "${field}" is ignored`;
-  if (nearest === undefined) warnings.push({ field, message, fix: "remove it" });
-  else warnings.push({ field, message, fix: `write "${nearest}" if that is meant`, meant: parent === "" ? nearest : `${parent}.${nearest}` });
+  const nearest = nearestName(written, names);
+  const fix = nearest === undefined ? "remove it" : `write "${nearest}" if that is meant`;
+  const meant = nearest !== undefined && { meant: parent === "" ? nearest : `${parent}.${nearest}` };
+  warnings.push({ field, message, fix, ...meant, refusal: { type: "FieldUnknown", detail: "unknown field", fix } });
 };
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -99,8 +99,13 @@ const editing = (ask: Ask, newKey: () => string): Editing => {
   const edit = <Answer>(path: string, fields: object): Promise<Answer> => send(path, fields, { [KEY_HEADER]: newKey() });
   const until = (asked: Fields, untilMs: number | undefined): object => given({ ...asked, until: timeText(untilMs) });
   return {
-    apply: async (sources, { dryRun, ...filter }) => {
-      const applying = { sources: sources.map(({ file, text }) => ({ file, text })), ...filterOf(filter), dryRun };
+    apply: async (sources, { dryRun, validation = "strict", ...filter }) => {
+      const applying = {
+        sources: sources.map(({ file, text }) => ({ file, text })),
+        ...filterOf(filter),
+        dryRun,
+        ...(validation !== "strict" && { validation }),
+      };
       // A dry run has no effect that a repeat could have again.
       const answer = await (dryRun ? send<AppliedJson>(EDITING_PATHS.apply, applying, {}) : edit<AppliedJson>(EDITING_PATHS.apply, applying));
       return listIn(EDITING_PATHS.apply, answer, "applied");

@@ -1,4 +1,5 @@
 import type { Metadata } from "../manifest/metadata.ts";
+import type { Validation } from "../manifest/validation.ts";
 import { TidemarkError } from "../model/errors.ts";
 import { autoscalerName, autoscalerUid, type Namespace, namespace } from "../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
@@ -32,13 +33,14 @@ interface Planned {
  * Throws `manifest.*` with a line for every problem, `service.unknown`, `service.invalid`, `service.conflict`; the last also when the cluster is being removed.
  */
 export const apply = async (desk: Desk, sources: readonly Source[], options: ApplyOptions): Promise<readonly Applied[]> => {
-  const given = readGiven(sources).map((one) => inNamespace(one, options.namespace));
+  const { validation = "strict" } = options;
+  const given = readGiven(sources, validation).map((one) => inNamespace(one, options.namespace));
   const cluster = await clusterFor(desk, options.cluster);
   mustStay(cluster);
-  const planned = await withSharedTargets(desk, cluster, await planAll(desk, cluster, given, options.namespace));
+  const planned = await withSharedTargets(desk, cluster, await planAll(desk, { cluster, validation, wanted: options.namespace }, given));
   if (options.dryRun) return planned.map(({ applied }) => applied);
   const applied: Applied[] = [];
-  for (const plan of planned) applied.push(await storePlanned(desk, cluster, plan));
+  for (const plan of planned) applied.push(await storePlanned(desk, { cluster, validation }, plan));
   const unchanged = unchangedNamespaces(applied);
   if (unchanged.length > 0) await announce(desk, cluster.name, unchanged);
   return applied;
@@ -58,7 +60,17 @@ const clusterFor = async (desk: Desk, name: string | undefined): Promise<Cluster
   return first;
 };
 
-const planAll = async (desk: Desk, cluster: ClusterRecord, all: readonly Given[], wanted: string | undefined): Promise<readonly Planned[]> => {
+/** What every document of a step is checked for. */
+interface Step {
+  readonly cluster: ClusterRecord;
+  readonly validation: Validation;
+}
+
+const planAll = async (
+  desk: Desk,
+  { wanted, ...step }: Step & { readonly wanted: string | undefined },
+  all: readonly Given[],
+): Promise<readonly Planned[]> => {
   const planned: Planned[] = [];
   const lines: string[] = [];
   const places = new Map<string, string>();
@@ -67,7 +79,7 @@ const planAll = async (desk: Desk, cluster: ClusterRecord, all: readonly Given[]
       lines.push(`Cannot check the other ${all.length - index} documents: mend these first`);
       break;
     }
-    const plan = await planOne(desk, cluster, given);
+    const plan = await planOne(desk, step, given);
     if ("lines" in plan) lines.push(...plan.lines);
     else planned.push(plan);
     const clash = namespaceClash(given, wanted);
@@ -98,13 +110,14 @@ const namedBefore = (places: Map<string, string>, { given, applied }: Planned): 
   return before === undefined ? undefined : `Cannot accept "${given.where}": "${path}" is in "${before}" already`;
 };
 
-const planOne = async (desk: Desk, cluster: ClusterRecord, given: Given): Promise<Planned | { readonly lines: readonly string[] }> => {
-  const alone = check(given, undefined, cluster.syncPeriodMs);
+const planOne = async (desk: Desk, { cluster, validation }: Step, given: Given): Promise<Planned | { readonly lines: readonly string[] }> => {
+  const asked = { syncPeriodMs: cluster.syncPeriodMs, validation };
+  const alone = check(given, undefined, asked);
   if (alone.kind === "refused") return { lines: alone.lines };
   const { metadata } = alone.admitted;
   const ref = { cluster: cluster.name, namespace: namespace(metadata.namespace), name: autoscalerName(metadata.name) };
   const old = await getAutoscaler(desk.tables, ref);
-  const checked = old ? check(given, old, cluster.syncPeriodMs) : alone;
+  const checked = old ? check(given, old, asked) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, stored, spec } = checked.admitted;
   const outcome = !old ? "created" : changed ? "configured" : "unchanged";
@@ -135,7 +148,8 @@ const pastPause = ({ where, lineOf }: Given, { pausedUntilMs }: AutoscalerSpec, 
 };
 
 /** Stores one planned document; when somebody else was faster, it is planned anew on what they stored. */
-const storePlanned = async (desk: Desk, cluster: ClusterRecord, first: Planned): Promise<Applied> => {
+const storePlanned = async (desk: Desk, step: Step, first: Planned): Promise<Applied> => {
+  const { cluster } = step;
   let plan = first;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { given, old, applied } = plan;
@@ -150,7 +164,7 @@ const storePlanned = async (desk: Desk, cluster: ClusterRecord, first: Planned):
       await mustHaveStayed(desk, cluster, after, old === undefined);
       return { ...applied, generation: written.generation };
     }
-    const again = await planOne(desk, cluster, given);
+    const again = await planOne(desk, step, given);
     if ("lines" in again) throw new TidemarkError("manifest.invalid", again.lines.join("\n"), again);
     plan = again;
   }

@@ -3,6 +3,7 @@ import { newBudget } from "../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../manifest/documents.ts";
 import { clauseOf, toldProblems, type Warning } from "../manifest/problem.ts";
 import { isObject } from "../manifest/shape.ts";
+import type { Validation } from "../manifest/validation.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { AutoscalerRecord } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
@@ -13,12 +14,12 @@ import type { Source } from "./service.ts";
 export type Given = ManifestDocument;
 
 /** Every document of every source, Lists opened, or all that is unreadable at once. Throws `manifest.unreadable`, `manifest.invalid`. */
-export const readGiven = (sources: readonly Source[]): readonly Given[] => {
+export const readGiven = (sources: readonly Source[], validation: Validation): readonly Given[] => {
   const failures: TidemarkError[] = [];
   const budget = newBudget();
   const given = sources.flatMap(({ file, text }) => {
     try {
-      return readManifests(text, file, { budget });
+      return readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" });
     } catch (error) {
       if (!isTidemarkError(error, "manifest")) throw error;
       failures.push(error);
@@ -52,21 +53,29 @@ export type Checked =
   | { readonly kind: "admitted"; readonly admitted: Admitted; readonly warnings: readonly string[] }
   | { readonly kind: "refused"; readonly lines: readonly string[] };
 
+/** What documents are checked for. */
+export interface Asked {
+  /** Of the cluster. */
+  readonly syncPeriodMs: number;
+  readonly validation: Validation;
+}
+
 /** Checks a document against every rule, those about its change from the stored one included, for a cluster of that period; one line for each problem. */
-export const check = ({ where, document, lineOf }: Given, old: AutoscalerRecord | undefined, syncPeriodMs: number): Checked => {
+export const check = ({ where, document, lineOf, repeatedKeys = [] }: Given, old: AutoscalerRecord | undefined, asked: Asked): Checked => {
   const place = ({ field, source }: { readonly field: string; readonly source?: string }): string => {
     const line = lineOf(source ?? field);
     return line === undefined ? `"${where}"` : `"${where}", line ${line}`;
   };
   const before = old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {};
-  const admission = admit(document, { ...before, syncPeriodSeconds: syncPeriodMs / 1000 });
+  const admission = admit(document, { ...before, syncPeriodSeconds: asked.syncPeriodMs / 1000, validation: asked.validation });
   if (!admission.ok) {
     const { told, more } = toldProblems(admission.problems);
     const lines = told.map((problem) => `Cannot accept ${place(problem)}: ${clauseOf(problem)}; ${problem.fix}`);
     return { kind: "refused", lines: more === 0 ? lines : [...lines, `Cannot accept "${where}": it has ${more} further problems`] };
   }
   const warnings = admission.warnings.map((warning) => `${place(warning)}: ${warned(warning)}`);
-  return { kind: "admitted", admitted: admission, warnings };
+  const repeated = repeatedKeys.map(({ name, line }) => `"${where}", line ${line}: the key "${name}" is written twice, and the last one counts`);
+  return { kind: "admitted", admitted: admission, warnings: asked.validation === "warn" ? [...repeated, ...warnings] : warnings };
 };
 
 /** With the path of its field, unless the sentence names it. */

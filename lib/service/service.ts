@@ -1,3 +1,4 @@
+import type { Validation } from "../manifest/validation.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
@@ -112,6 +113,8 @@ export interface ApplyOptions {
   readonly namespace?: string;
   /** Everything is checked, nothing is stored. */
   readonly dryRun: boolean;
+  /** What is done about fields that are not known or are written twice: "strict" unless given. */
+  readonly validation?: Validation;
 }
 
 export interface Edited {

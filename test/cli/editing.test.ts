@@ -56,9 +56,39 @@ describe("tidemark apply", () => {
     expect(await names()).toBe("");
   });
 
-  it("warns about fields that are not known, and goes on", async () => {
+  it("refuses a field that is not known, with its path, its line and the nearest name", async () => {
+    const file = folder.write("odd.yaml", hpa("web", { namespace: "lab" }).replace("minReplicas: 2", "minReplica: 2"));
+    for (const mode of [[], ["--validate"], ["--validate=true"], ["--validate", "strict"]])
+      expect(await run("apply", "-f", file, "--cluster", "eu-1", ...mode)).toEqual(
+        said(1, "", `error: Cannot accept "${file}", line 11: spec.minReplica: unknown field; write "minReplicas" if that is meant\n`),
+      );
+    expect(await names()).toBe("");
+    expect(await run("apply", "-f", file, "--validate=maybe")).toEqual(
+      said(2, "", 'error: Option "--validate [mode]" argument "maybe" is invalid. Wanted one of strict, true, warn, ignore, false\n'),
+    );
+  });
+
+  it("says nothing of such a field, or of a repeated one, where it is asked to ignore them", async () => {
+    const file = folder.write(
+      "odd.yaml",
+      hpa("web", { namespace: "lab" }).replace("minReplicas: 2", "minReplicas: 2\n  minReplicas: 3\n  replicas: 3"),
+    );
+    const line = 'HorizontalPodAutoscaler "web" in namespace "lab" of cluster "eu-1" created\n';
+    expect((await run("apply", "-f", file, "--cluster", "eu-1")).err).toBe(
+      `error: Cannot read "${file}", line 12, column 3: the key "minReplicas" is written twice\n`,
+    );
+    expect(await run("apply", "-f", file, "--cluster", "eu-1", "--validate=false", "--dry-run")).toEqual(said(0, line.replace("\n", " (dry run)\n")));
+    const { code, err } = await run("apply", "-f", file, "--cluster", "eu-1", "--validate=warn");
+    expect([code, err]).toEqual([
+      0,
+      `warning: "${file}", line 12: the key "minReplicas" is written twice, and the last one counts\nwarning: "${file}", line 13: unknown field "spec.replicas" is ignored; remove it\n`,
+    ]);
+    expect((await run("get", "eu-1/lab/web", "-o", "json")).out).toContain('"minReplicas": 3');
+  });
+
+  it("warns about fields that are not known where it is asked to, and goes on", async () => {
     const file = folder.write("odd.yaml", hpa("web", { namespace: "lab" }).replace("minReplicas: 2", "minReplicas: 2\n  replicas: 3"));
-    const { code, out, err } = await run("apply", "-f", file, "--cluster", "eu-1");
+    const { code, out, err } = await run("apply", "-f", file, "--cluster", "eu-1", "--validate", "warn");
     expect([code, out]).toEqual([0, 'HorizontalPodAutoscaler "web" in namespace "lab" of cluster "eu-1" created\n']);
     expect(err).toBe(`warning: "${file}", line 12: unknown field "spec.replicas" is ignored; remove it\n`);
   });

@@ -3,6 +3,7 @@ import { newBudget } from "../../manifest/budget.ts";
 import { readManifests } from "../../manifest/documents.ts";
 import type { Json } from "../../manifest/json.ts";
 import { convert as conversionOf } from "../../manifest/tidemark/convert.ts";
+import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Io, Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document.ts";
@@ -11,16 +12,17 @@ import { readSources } from "../sources.ts";
 export interface ConvertOptions {
   readonly filename: readonly string[];
   readonly output: DocumentFormat;
+  readonly validate: Validation;
 }
 
 /** Prints every manifest of the files as a PodAutoscaler with the same decisions; all of them, or none. Throws `manifest.not-convertible` with the rule that cannot be said. */
-export const convert = async (printer: Printer, { filename, output }: ConvertOptions, io: Io): Promise<void> => {
+export const convert = async (printer: Printer, { filename, output, validate }: ConvertOptions, io: Io): Promise<void> => {
   const sources = await readSources(filename, io.stdin);
   const budget = newBudget();
   const documents = sources
-    .flatMap(({ file, text }) => readManifests(text, file, { budget }))
+    .flatMap(({ file, text }) => readManifests(text, file, { budget, repeatedKeys: validate === "strict" ? "refuse" : "keep" }))
     .map((given) => {
-      const { warnings, ...admitted } = admitOrThrow(given);
+      const { warnings, ...admitted } = admitOrThrow(given, { validation: validate });
       for (const { field, message } of warnings) io.stderr.write(`warning: "${admitted.metadata.name}" of "${given.where}": ${field}: ${message}\n`);
       return convertedOrThrow(admitted, given.where);
     });

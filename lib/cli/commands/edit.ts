@@ -1,3 +1,4 @@
+import type { Validation } from "../../manifest/validation.ts";
 import type { Asked, Edited, Source } from "../../service/service.ts";
 import type { Io, Printer, Session } from "../io.ts";
 import { futureMs } from "../since.ts";
@@ -7,6 +8,7 @@ export interface ApplyCommandOptions {
   readonly namespace?: string;
   readonly cluster?: string;
   readonly dryRun?: true;
+  readonly validate: Validation;
 }
 
 /** Applies all documents of all files, or none. */
@@ -22,6 +24,7 @@ export const apply = async (
     ...(options.cluster === undefined ? {} : { cluster: options.cluster }),
     ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
     dryRun,
+    validation: options.validate,
   });
   for (const { warnings, ...what } of applied) {
     for (const warning of warnings) io.stderr.write(`warning: ${warning}\n`);

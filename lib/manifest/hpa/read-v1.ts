@@ -75,6 +75,8 @@ const fromAnnotation = <Value>(name: string, shape: Shape<Value>, annotations: A
   const own = newReading(true);
   const value = readJson(json, path, shape, own);
   const first = own.problems[0];
+  // The API reads an annotation without strictness, whatever was asked for; a person is told.
+  if (!first) reading.warnings.push(...own.warnings.map(({ refusal: _never, ...warning }) => warning));
   if (!first) return value;
   reading.warnings.push({
     field: path,
