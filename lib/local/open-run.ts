@@ -96,7 +96,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     world,
     stack,
     counter,
-    reader: stackReader(service, clock.now()),
+    reader: stackReader(service, clock.now(), { writes: tables.writes, syncing: () => counter.underWay() > 0 }),
     series,
     greeting: greetingLines({
       layout,

@@ -43,6 +43,7 @@ export const runSources = (
     timeoutMs: TIMEOUT_MS,
     handler: dog ? guarded(stack.sync, dog) : stack.sync,
     concurrency: CONCURRENCY,
+    onBegin: counter.begin,
     onDelivered: ({ wallMs, failure }: Delivery) => {
       counter.sync(wallMs, failure !== undefined);
       if (failure !== undefined) view.say(`A sync failed and is delivered again: ${reasonOf(failure)}; see ${layout.log}`);

@@ -1,3 +1,4 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import {
   CreateTableCommand,
@@ -13,14 +14,31 @@ const TABLE_POLL_MS = 5;
 
 export interface Tables {
   readonly endpoint: string;
+  /** Write requests answered so far, those of other processes among them. */
+  readonly writes: () => number;
   readonly close: () => Promise<void>;
 }
 
 /** Starts the embedded DynamoDB on a LevelDB folder, on a free port of 127.0.0.1. The caller must hold the data folder: LevelDB admits one process. */
 export const startTables = async (path: string): Promise<Tables> => {
   const server = dynalite({ path, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  const writes = countWrites(server);
   const endpoint = await listenOnLoopback(server);
-  return { endpoint, close: () => closeServer(server) };
+  return { endpoint, writes, close: () => closeServer(server) };
+};
+
+const READS = /\.(?:GetItem|BatchGetItem|Query|Scan|DescribeTable|ListTables)$/;
+
+/** Counts when the answer was sent: whoever sees the count sees what was written. */
+const countWrites = (server: Server): (() => number) => {
+  let count = 0;
+  server.on("request", ({ headers }: IncomingMessage, response: ServerResponse) => {
+    if (READS.test(String(headers["x-amz-target"]))) return;
+    response.once("finish", () => {
+      count++;
+    });
+  });
+  return () => count;
 };
 
 /** Creates the tables that are not there yet and waits until all answer. */

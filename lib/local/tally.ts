@@ -16,7 +16,11 @@ export interface Tally {
 export interface Counter {
   /** Counts the writes that this client sends. */
   readonly watch: (client: DynamoDBClient) => void;
+  /** A sync begins. */
+  readonly begin: () => void;
+  /** It has ended. */
   readonly sync: (wallMs: number, failed: boolean) => void;
+  readonly underWay: () => number;
   readonly tally: () => Tally;
 }
 
@@ -25,6 +29,7 @@ const WRITES: ReadonlySet<string> = new Set(["PutItemCommand", "UpdateItemComman
 export const runCounter = (): Counter => {
   const writes = { state: 0, history: 0 };
   let failures = 0;
+  let underWay = 0;
   const wallMs: number[] = [];
   return {
     watch: (client) =>
@@ -37,7 +42,12 @@ export const runCounter = (): Counter => {
         },
         { step: "initialize", name: "countWrites" },
       ),
+    begin: () => {
+      underWay++;
+    },
+    underWay: () => underWay,
     sync: (took, failed) => {
+      underWay--;
       wallMs.push(took);
       if (failed) failures++;
     },

@@ -21,8 +21,9 @@ export const knownReader = (desk: ReadingDesk, cluster: ClusterRecord, fleet: Fl
     partitions.set(partition, known);
     return known;
   };
+  // One instant for all of them: pages of the journal are kept by the instant that they were asked for.
+  const nowMs = desk.clock();
   return async (record: AutoscalerRecord, atMs?: number): Promise<Known> => {
-    const nowMs = desk.clock();
     const data = await dataOf(record);
     const windows = await data?.windows(record);
     const windowsProblem = await data?.windowsProblem(record);

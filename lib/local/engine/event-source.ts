@@ -14,6 +14,7 @@ export interface EventSourceOptions {
   readonly handler: Handler<SQSEvent, SQSBatchResponse | undefined>;
   /** Messages handled at once, at most. */
   readonly concurrency: number;
+  readonly onBegin: () => void;
   readonly onDelivered: (delivery: Delivery) => void;
 }
 
@@ -50,6 +51,7 @@ export const eventSource = (options: EventSourceOptions): Source => {
 const deliver = async (options: EventSourceOptions, message: Message): Promise<void> => {
   const { queue, functionName, timeoutMs, region } = options;
   const startedAt = performance.now();
+  options.onBegin();
   const failure = await invoke(options, message, invocationContext(functionName, timeoutMs, region, LOCAL_ACCOUNT));
   if (failure === undefined && message.inFlight) queue.remove(message.inFlight.receipt);
   options.onDelivered({ message, wallMs: performance.now() - startedAt, ...(failure !== undefined && { failure }) });

@@ -29,12 +29,18 @@ export const liveView = ({ stream, reader, readings, clock, startMs, endMs, data
   const draw = createLogUpdate(stream);
   const history = sampleHistory();
   let events: readonly EventView[] = [];
+  let shown: readonly AutoscalerView[] | undefined;
+  let rows: readonly Row[] = [];
+  let drawn: string | undefined;
   let trouble: string | undefined;
   const refresh = async () => {
     events = [...events, ...(await reader.newEvents())].slice(-KEPT_EVENTS);
     const autoscalers = await reader.autoscalers();
-    sample(history, autoscalers, readings());
-    const rows = autoscalers.map((autoscaler) => rowOf(autoscaler, history));
+    if (autoscalers !== shown) {
+      sample(history, autoscalers, readings());
+      rows = autoscalers.map((autoscaler) => rowOf(autoscaler, history));
+      shown = autoscalers;
+    }
     const frame = {
       nowMs: clock.now(),
       pace: clock.pace(),
@@ -43,7 +49,10 @@ export const liveView = ({ stream, reader, readings, clock, startMs, endMs, data
       ...(endMs !== undefined && { endMs }),
       ...(trouble !== undefined && { trouble }),
     };
-    draw(picture(frame, { columns: stream.columns, rows: stream.rows, startMs, dataOption }));
+    const next = picture(frame, { columns: stream.columns, rows: stream.rows, startMs, dataOption });
+    // Drawing it wraps every line anew: a picture that is on the screen already stays.
+    if (next !== drawn) draw(next);
+    drawn = next;
   };
   return {
     say: (line) => {

@@ -41,9 +41,24 @@ const title = ({ nowMs, endMs, pace }: Frame, { startMs }: Canvas): string => {
   return `${styleText("bold", "Tidemark")}  ${clockText(nowMs, startMs)}  (${durationText(nowMs - startMs)} played${left})  ${speed}`;
 };
 
+/** Two of text, and the line below it. */
+const LINES_PER_ROW = 3;
+
+/** Laying out a table takes longer than all the rest: while its rows and the terminal are the same it is not done again. */
+const laidOut = new WeakMap<readonly Row[], { readonly columns: number; readonly height: number; readonly lines: readonly string[] }>();
+
+const fitted = (rows: readonly Row[], canvas: Canvas): readonly string[] => {
+  const known = laidOut.get(rows);
+  if (known?.columns === canvas.columns && known.height === canvas.rows) return known.lines;
+  const lines = layOut(rows, canvas);
+  laidOut.set(rows, { columns: canvas.columns, height: canvas.rows, lines });
+  return lines;
+};
+
 /** As many rows as leave room for some events; a picture higher than the terminal would not stay in place. */
-const fitted = (rows: readonly Row[], { columns, rows: height, dataOption }: Canvas): readonly string[] => {
-  for (let count = Math.min(rows.length, height); count > 0; count--) {
+const layOut = (rows: readonly Row[], { columns, rows: height, dataOption }: Canvas): readonly string[] => {
+  const most = Math.floor((height - OTHER_LINES - MIN_EVENTS) / LINES_PER_ROW);
+  for (let count = Math.min(rows.length, most); count > 0; count--) {
     const lines = rowsTable(rows.slice(0, count), columns);
     const hidden = rows.length - count;
     if (hidden > 0) lines.push(styleText("dim", `and ${hidden} more: npx tidemark get${dataOption}`));

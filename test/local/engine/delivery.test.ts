@@ -43,6 +43,7 @@ const mapping = (handler: (event: SQSEvent) => Promise<SQSBatchResponse | undefi
     timeoutMs: 30_000,
     handler,
     concurrency: 2,
+    onBegin: () => {},
     onDelivered: (delivery) => deliveries.push(delivery),
   });
 const seconds = () => (clock.now() - START_MS) / 1000;

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { onNews } from "../../../lib/local/view/news.ts";
+
+const world = () => {
+  const state = { writes: 0, syncing: false, nowMs: 0, reads: 0 };
+  const read = onNews(
+    { writes: () => state.writes, syncing: () => state.syncing },
+    async () => ++state.reads,
+    () => state.nowMs,
+  );
+  return { state, read };
+};
+
+describe("what the view reads", () => {
+  it("is read once, and not again before something was written", async () => {
+    const { state, read } = world();
+    expect([await read(), await read(), await read()]).toEqual([1, 1, 1]);
+    state.writes++;
+    expect([await read(), await read()]).toEqual([2, 2]);
+  });
+
+  it("is left alone while a sync is at work, for five seconds at most", async () => {
+    const { state, read } = world();
+    await read();
+    Object.assign(state, { writes: 1, syncing: true, nowMs: 4_999 });
+    expect(await read()).toBe(1);
+    state.nowMs = 5_000;
+    expect(await read()).toBe(2);
+    state.writes = 2;
+    expect(await read()).toBe(2);
+    state.syncing = false;
+    expect(await read()).toBe(3);
+  });
+
+  it("is read the first time also under a sync", async () => {
+    const { state, read } = world();
+    state.syncing = true;
+    expect(await read()).toBe(1);
+  });
+
+  it("is read again when something was written while it was being read", async () => {
+    let writes = 0;
+    let reads = 0;
+    const read = onNews({ writes: () => writes, syncing: () => false }, async () => {
+      writes++;
+      return ++reads;
+    });
+    expect([await read(), await read()]).toEqual([1, 2]);
+  });
+});
