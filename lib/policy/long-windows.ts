@@ -1,8 +1,8 @@
 import type { RecommendationRun } from "../model/windows.ts";
 
 /**
- * Recommendations under a window that is longer than any of the controller (hpa.md 1.3). There is no list of its own to equal, so that only what a window can ever ask for is kept: a run that a
- * later one outdoes in both directions is in no window its highest or its lowest. Decisions are those of the full list; what is stored stays small.
+ * Recommendations under a stabilization window of more than an hour, which autoscaling/v2 does not allow (hpa.md 1.3). The controller has no such list to be equal to, so that only runs are kept that
+ * can still decide. A run decides nothing any more once a later one is at least as high and a later one at least as low. The decisions are those of the full list.
  */
 type Runs = readonly RecommendationRun[];
 
@@ -14,7 +14,7 @@ const STEPS_MAX = 360;
 /** Parts of the window, when there are more. */
 const PARTS = 240;
 
-/** The list with a newest run that is open, without what no window of `windowMs` asks for. */
+/** The list with `newest` as its open run. Runs that decide nothing any more, under windows of at most `windowMs`, are left out. */
 export const condensed = (runs: Runs, newest: RecommendationRun, windowMs: number): Runs => {
   const before = runs
     .filter(({ lastMs }) => lastMs >= newest.lastMs - windowMs)
@@ -30,7 +30,7 @@ export const collapsed = (runs: Runs): Runs => runs.map(({ replicas, lastMs }) =
 
 const closed = ({ windowMs: _open, ...run }: RecommendationRun): RecommendationRun => run;
 
-/** The runs, oldest first, that none after them reaches. */
+/** The runs, oldest first, that outdo every later one. */
 const outdoing = (runs: Runs, newest: RecommendationRun, outdoes: (one: number, other: number) => boolean): Runs => {
   const kept: RecommendationRun[] = [];
   let best = newest.replicas;
@@ -43,8 +43,8 @@ const outdoing = (runs: Runs, newest: RecommendationRun, outdoes: (one: number, 
 };
 
 /**
- * Of too many steps those of one part of the window become one: the oldest count holds until the youngest. So a window holds a count a little longer than it must, by less than a part (six minutes of
- * a day), and never lets it go too early.
+ * Above `STEPS_MAX` runs, those of one part of the window become one: its count is that of the oldest, its end that of the youngest. A window then holds a count too long by less than a part (six
+ * minutes of a day), and never too short.
  */
 const thinned = (steps: Runs, windowMs: number): Runs => {
   if (steps.length <= STEPS_MAX) return steps;

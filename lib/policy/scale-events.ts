@@ -54,16 +54,16 @@ const stored = (
   return place < 0 ? bounded([...marked, fresh], longestMs) : marked.with(place, fresh);
 };
 
-/** As many as the shortest sync period fits into the longest period of a flap budget. */
+/** The syncs of an hour at the shortest sync period, 5 s; an hour is the longest period of a flap budget. */
 const EVENTS_MAX = 722;
-/** Flap budgets look at single scales, and no further back than this. */
+/** Events of the last hour stay as they are, because a flap budget looks at each of them. */
 const SINGLE_MS = 3_600_000;
 /** Parts of a longer period, when there are more. */
 const PARTS = 240;
 
 /**
- * Of too many events those of one part of the period become one. Its time is not exact, so that it counts longest where it limits, and shortest where it gives room (ScaleChange.earliestMs): by less
- * than a part, which is six minutes of a day.
+ * Above `EVENTS_MAX` events, older ones of one part of the period become one event. Where it limits it counts from the youngest time, where it gives room from the earliest (ScaleChange.earliestMs). So
+ * the error is on the careful side, and less than a part, which is six minutes of a day.
  */
 const bounded = (events: readonly ScaleChange[], periodMs: number): readonly ScaleChange[] => {
   if (events.length <= EVENTS_MAX) return events;
