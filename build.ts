@@ -8,7 +8,7 @@ import { type BuildOptions, build, type Plugin } from "esbuild";
 const ROOT = fileURLToPath(new URL(".", import.meta.url));
 
 /** Each is bundled from `functions/<name>.ts` into a folder of its own, which becomes its zip. */
-export const FUNCTIONS = ["schedule", "sync", "api", "view"] as const;
+export const FUNCTIONS = ["schedule", "sync", "api", "connect", "view"] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 
 export interface Bundle {

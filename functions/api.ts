@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { ApiDesk } from "../lib/api/api.ts";
+import type { ApiDesk, Connecting } from "../lib/api/api.ts";
 import { LEDGER_LIFE_MS } from "../lib/api/once.ts";
 import { powertoolsTeller, type Teller } from "../lib/report/teller.ts";
+import type { Desk } from "../lib/service/desk.ts";
 import { openEditing, openReading } from "../lib/service/open.ts";
 import { insertByStatement } from "../lib/store/history-insert.ts";
 import type { InsertHistory } from "../lib/store/history-port.ts";
@@ -16,13 +17,20 @@ export interface ApiDependencies {
   readonly clock: () => number;
   readonly newUid: () => string;
   readonly teller: Pick<Teller, "line">;
+  readonly connecting: Connecting;
+  readonly checkConnection?: Desk["checkConnection"];
 }
 
-/** Answers people who may edit: everything that the service can do, each edit in the name of its verified caller. */
-export const apiHandler = ({ tables, insert, clock, newUid, teller }: ApiDependencies): FunctionUrlHandler => {
+/** Answers people who may edit, each edit in the name of its verified caller. Whether clusters can be connected, too, says `connecting`. */
+export const apiHandler = ({ tables, insert, clock, newUid, teller, connecting, checkConnection }: ApiDependencies): FunctionUrlHandler => {
+  const checks = checkConnection === undefined ? {} : { checkConnection };
   const desk: ApiDesk = {
     reading: openReading({ tables, clock }),
-    editing: { for: (by) => openEditing({ tables, insert, clock, by, newUid }), ledger: { tables, insert, lifeMs: LEDGER_LIFE_MS } },
+    editing: {
+      for: (by) => openEditing({ tables, insert, clock, by, newUid, ...checks }),
+      ledger: { tables, insert, lifeMs: LEDGER_LIFE_MS },
+      connecting,
+    },
     clock,
     tell: teller.line,
   };
@@ -32,7 +40,8 @@ export const apiHandler = ({ tables, insert, clock, newUid, teller }: ApiDepende
 const fromEnvironment = (): ApiDependencies => {
   const names = environmentOf(ENVIRONMENT.api);
   const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
-  return { tables, insert: insertByStatement(tables), clock: Date.now, newUid: randomUUID, teller: powertoolsTeller() };
+  const connecting = { kind: "elsewhere", url: names.TIDEMARK_CONNECT_URL } as const;
+  return { tables, insert: insertByStatement(tables), clock: Date.now, newUid: randomUUID, teller: powertoolsTeller(), connecting };
 };
 
 let built: FunctionUrlHandler | undefined;

@@ -2,12 +2,14 @@
  * Environment variables of each function. The template sets exactly these, and a test compares them.
  *
  * - `TIDEMARK_STATE_TABLE`, `TIDEMARK_HISTORY_TABLE`: names of the two tables.
+ * - `TIDEMARK_CONNECT_URL`: the URL of `connect`, told to callers of `api`.
  * - `TIDEMARK_SYNC_QUEUE_URL`: the queue between `schedule` and `sync`.
  */
 export const ENVIRONMENT = {
   schedule: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
   sync: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"],
-  api: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"],
+  api: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_CONNECT_URL"],
+  connect: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"],
   view: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"],
 } as const;
 

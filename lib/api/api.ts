@@ -8,6 +8,9 @@ import { packed } from "./packed.ts";
 import { PAGE_LIMITS, type PageLimits } from "./pages.ts";
 import { problemOf, refusal } from "./problem.ts";
 
+/** Whether clusters are connected here. A URL has no rights for single routes, so that this right has a URL of its own. */
+export type Connecting = { readonly kind: "here" } | { readonly kind: "elsewhere"; readonly url: string };
+
 /** What answers requests. */
 export interface ApiDesk {
   /** Kept from one request to the next: it remembers what series need of the history. */
@@ -17,6 +20,7 @@ export interface ApiDesk {
     /** Edits are recorded for the caller that the platform verified, never for one that the request names. */
     readonly for: (by: string) => Editing;
     readonly ledger: Omit<Ledger, "unkept" | "clock">;
+    readonly connecting: Connecting;
   };
   readonly clock: () => number;
   readonly tell: (line: LogLine) => void;
@@ -62,7 +66,7 @@ const identified = (request: ApiRequest): Named => {
 const DONE = { status: 200 };
 
 const look = async (desk: ApiDesk, { route }: Extract<Found, { kind: "reading" }>, request: Named): Promise<Said> => {
-  const reply = await route.read(request)(desk.reading, { clock: desk.clock, limits: desk.limits ?? PAGE_LIMITS });
+  const reply = await route.read(request).call(desk.reading, { clock: desk.clock, limits: desk.limits ?? PAGE_LIMITS });
   return { ...DONE, ...reply };
 };
 
@@ -70,7 +74,9 @@ const look = async (desk: ApiDesk, { route }: Extract<Found, { kind: "reading" }
 const edit = async (desk: ApiDesk, { route, path }: Extract<Found, { kind: "editing" }>, request: Named, failures: unknown[]): Promise<Said> => {
   const { editing, clock } = desk;
   if (!editing) throw refusal("api.read-only", `Cannot POST "${path}": this URL only shows; edits have a URL of their own`, { status: 403 });
-  const call = route.read(request);
+  const { call, connects } = route.read(request);
+  // Before the key of the edit is kept: the same request is then sent to the other URL.
+  if (connects && editing.connecting.kind === "elsewhere") throw connectsElsewhere(editing.connecting.url);
   const work = async (): Promise<Said> => {
     try {
       return { ...DONE, ...(await call(editing.for(request.by), { clock, limits: desk.limits ?? PAGE_LIMITS })) };
@@ -81,3 +87,7 @@ const edit = async (desk: ApiDesk, { route, path }: Extract<Found, { kind: "edit
   };
   return once({ ...editing.ledger, clock, unkept: (error) => failures.push(error) }, request, work);
 };
+
+/** The sentence is for people, `url` for the command, which goes on there. */
+const connectsElsewhere = (url: string): Error =>
+  refusal("api.connects-elsewhere", `Cannot connect a cluster here: that is a right of its own, and has the URL ${url}`, { status: 403, url });

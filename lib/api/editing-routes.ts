@@ -33,19 +33,22 @@ export const EDITING_ROUTES: Readonly<Record<keyof Editing, Route<Editing>>> = {
     "creates or updates autoscalers: all documents of all sources, or none",
     APPLY,
     async (service, { sources, ...options }) => json({ applied: await service.apply(sources, options) }),
-    APPLY_BYTES_MAX,
+    { mostBytes: APPLY_BYTES_MAX },
   ),
   delete: giving("forgets an autoscaler", ASKED, async (service, asked) => json(await service.delete(asked))),
   pause: giving("holds an autoscaler's workload where it is", ASKED_UNTIL, async (service, { until, ...asked }, edge) =>
     json(await service.pause(asked, ahead(until, edge))),
   ),
   resume: giving("ends a pause", ASKED, async (service, asked) => json(await service.resume(asked))),
-  addCluster: giving("connects a cluster", NEW_CLUSTER, async (service, cluster) => json(await service.addCluster(cluster)), CLUSTER_BYTES_MAX),
+  addCluster: giving("connects a cluster", NEW_CLUSTER, async (service, cluster) => json(await service.addCluster(cluster)), {
+    mostBytes: CLUSTER_BYTES_MAX,
+    connects: () => true,
+  }),
   replaceCluster: giving(
     "gives a cluster another connection, period, settings or partitions",
     CLUSTER_CHANGE,
     async (service, cluster) => json(await service.replaceCluster(cluster)),
-    CLUSTER_BYTES_MAX,
+    { mostBytes: CLUSTER_BYTES_MAX, connects: ({ connection }) => connection !== undefined },
   ),
   pauseCluster: giving("holds every workload of a cluster", NAMED_UNTIL, async (service, { name, until }, edge) =>
     json(await service.pauseCluster(name, ahead(until, edge))),

@@ -86,8 +86,8 @@ const connection = z.discriminatedUnion(
     z.strictObject({
       kind: z.literal("eks"),
       clusterId: words,
-      endpoint: words,
-      caData: text(20_000),
+      endpoint: words.exactOptional(),
+      caData: text(20_000).exactOptional(),
       region: words,
       roleArn: words.exactOptional(),
     }),

@@ -7,6 +7,8 @@ import { PROBLEM_TYPE } from "./paths.ts";
 export interface Refusal {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Where the request can be made. */
+  readonly url?: string;
   /** One for each field that is at fault. */
   readonly errors?: readonly { readonly field: string; readonly message: string }[];
 }
@@ -26,16 +28,17 @@ const STATUSES: readonly (readonly [code: string, status: number])[] = [
   ["service.not-evaluated", 404],
   ["service.busy", 503],
   ["service", 409],
+  ["cluster.access", 409],
   ["store.unclear", 503],
   ["store.unreadable", 500],
 ];
 
 /** RFC 9457 with the code of the error; `detail` is the sentence for people. */
-const problem = (status: number, code: string, detail: string, { headers, errors }: Omit<Refusal, "status"> = {}): Said => ({
+const problem = (status: number, code: string, detail: string, { headers, errors, url }: Omit<Refusal, "status"> = {}): Said => ({
   status,
   headers: { ...(status === 429 || status === 503 ? RETRY_AFTER : {}), ...headers },
   type: PROBLEM_TYPE,
-  text: JSON.stringify({ status, code, detail, ...(errors && { errors }) }),
+  text: JSON.stringify({ status, code, detail, ...(errors && { errors }), ...(url !== undefined && { url }) }),
 });
 
 /** The answer to a failure. Of what we did not foresee it says where to look and nothing else: messages of others may name what is ours alone. */

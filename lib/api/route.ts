@@ -10,7 +10,11 @@ export interface Edge {
 }
 
 /** A request of a route after everything about it was checked: what remains is one call of the service. */
-export type Call<Part> = (part: Part, edge: Edge) => Promise<Reply>;
+export interface Checked<Part> {
+  readonly call: (part: Part, edge: Edge) => Promise<Reply>;
+  /** It gives a cluster a connection. That is a right of its own, and not every URL has it. */
+  readonly connects: boolean;
+}
 
 export interface Route<Part> {
   /** What may be given, for people. */
@@ -18,7 +22,7 @@ export interface Route<Part> {
   /** What it does, for people. */
   readonly does: string;
   /** Throws `api.invalid`, `api.too-large`. */
-  readonly read: (request: ApiRequest) => Call<Part>;
+  readonly read: (request: ApiRequest) => Checked<Part>;
 }
 
 /** A route that takes its input from behind the question mark. */
@@ -31,24 +35,30 @@ export const asking = <Part, Input>(
   takes,
   read: (request) => {
     const input = queryOf(takes, request);
-    return (part, edge) => call(part, input, edge);
+    return { call: (part, edge) => call(part, input, edge), connects: false };
   },
 });
 
 /** Bytes of a body, unless a route says otherwise. */
 const BODY_BYTES_MAX = 64 * 1024;
 
+interface GivingOptions<Input> {
+  readonly mostBytes?: number;
+  /** True for an input that gives a cluster a connection. */
+  readonly connects?: (input: Input) => boolean;
+}
+
 /** A route that takes its input from a JSON body. */
 export const giving = <Part, Input>(
   does: string,
   takes: z.ZodType<Input>,
   call: (part: Part, input: Input, edge: Edge) => Promise<Reply>,
-  mostBytes: number = BODY_BYTES_MAX,
+  { mostBytes = BODY_BYTES_MAX, connects = () => false }: GivingOptions<Input> = {},
 ): Route<Part> => ({
   does,
   takes,
   read: (request) => {
     const input = bodyOf(takes, request, mostBytes);
-    return (part, edge) => call(part, input, edge);
+    return { call: (part, edge) => call(part, input, edge), connects: connects(input) };
   },
 });

@@ -1,3 +1,4 @@
+import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Connection } from "../model/records.ts";
 import type { ClusterChange, NewCluster } from "../service/service.ts";
@@ -44,19 +45,52 @@ const scope = (name: string, options: AddOptions): Omit<ClusterChange, "connecti
 });
 
 const connection = (name: string, options: AddOptions): Connection => {
+  for (const [option, value] of Object.entries(TEXT_OPTIONS))
+    if (options[value] === "") throw usage(`Cannot connect to cluster "${name}": ${option} is empty`);
   const ways = [options.kubeconfig, options.secret, options.eks].filter((way) => way !== undefined);
   if (ways.length !== 1) throw usage(`Cannot connect to cluster "${name}": give one of --kubeconfig, --secret and --eks`);
   const context = options.context === undefined ? {} : { context: options.context };
-  if (options.kubeconfig !== undefined) return { kind: "kubeconfig", path: resolve(options.kubeconfig), ...context };
+  if (options.kubeconfig !== undefined) return { kind: "kubeconfig", path: readable(name, resolve(options.kubeconfig)), ...context };
   if (options.secret !== undefined) return { kind: "secret", secretId: options.secret, ...context };
   return {
     kind: "eks",
     clusterId: options.eks ?? "",
-    endpoint: needed(name, "--endpoint", options.endpoint),
-    caData: needed(name, "--ca-data", options.caData),
+    ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
+    ...(options.caData === undefined ? {} : { caData: options.caData }),
     region: needed(name, "--region", options.region),
     ...(options.roleArn === undefined ? {} : { roleArn: options.roleArn }),
   };
+};
+
+/** An empty text is a variable of a script that was not set. */
+const TEXT_OPTIONS = {
+  "--kubeconfig": "kubeconfig",
+  "--secret": "secret",
+  "--eks": "eks",
+  "--context": "context",
+  "--endpoint": "endpoint",
+  "--ca-data": "caData",
+  "--region": "region",
+  "--role-arn": "roleArn",
+} as const satisfies Readonly<Record<string, keyof AddOptions>>;
+
+/** The file is read by the syncs; one that cannot be read now is refused now, and not by each of them. */
+const readable = (name: string, path: string): string => {
+  try {
+    if (statSync(path).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
+    accessSync(path, constants.R_OK);
+    return path;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw usage(`Cannot connect to cluster "${name}": --kubeconfig "${path}" ${UNREADABLE[code] ?? `cannot be read (${code})`}`);
+  }
+};
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: "is not there",
+  EACCES: "may not be read",
+  EISDIR: "is a folder",
+  ENOTDIR: "is not there",
 };
 
 const needed = (name: string, option: string, value: string | undefined): string => {

@@ -17,6 +17,8 @@ export interface Problem {
   readonly status: number;
   readonly code: string;
   readonly detail: string;
+  /** Where the request can be made instead. */
+  readonly url?: string;
 }
 
 export const receivedOf = async (response: Response): Promise<Received> => {
@@ -36,8 +38,9 @@ export const problemIn = ({ type, text }: Received): Problem | undefined => {
   if (type !== PROBLEM_TYPE) return undefined;
   const value = parsedJson(text);
   if (typeof value !== "object" || value === null) return undefined;
-  const { status, code, detail } = value as Partial<Problem>;
-  return typeof status === "number" && typeof code === "string" && typeof detail === "string" ? { status, code, detail } : undefined;
+  const { status, code, detail, url } = value as Partial<Problem>;
+  if (typeof status !== "number" || typeof code !== "string" || typeof detail !== "string") return undefined;
+  return { status, code, detail, ...(typeof url === "string" && { url }) };
 };
 
 /** The value of a JSON text; undefined for any other text. */

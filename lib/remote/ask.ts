@@ -1,9 +1,9 @@
-import { TidemarkError } from "../model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { type Problem, parsedJson, problemIn, type Received, receivedOf } from "./answer.ts";
 import type { Caller } from "./caller.ts";
 import { platformError, problemError } from "./refusals.ts";
 import { queryText, signedHeaders, type Unsigned } from "./sign.ts";
-import type { StackUrl } from "./stack-url.ts";
+import { type StackUrl, stackUrlIn } from "./stack-url.ts";
 
 /** Everything outside that a request needs. */
 export interface Wire {
@@ -39,14 +39,33 @@ type Failed =
 export const asking =
   (wire: Wire): Ask =>
   async (request) => {
-    const giveUpMs = wire.clock() + RUNNING_MS;
-    for (let attempt = 1; ; attempt++) {
-      const outcome = await attemptOnce(wire, request);
-      if (outcome.kind === "answered") return outcome.value;
-      if (isOver(outcome, attempt, wire.clock() > giveUpMs)) throw outcome.error;
-      await wire.wait(waitMsBefore(outcome, attempt, wire.random()));
+    try {
+      return await answeredBy(wire, request);
+    } catch (error) {
+      const stack = namedBy(error, wire.stack);
+      if (!stack) throw error;
+      // Once: that URL names no other.
+      return answeredBy({ ...wire, stack }, request);
     }
   };
+
+const answeredBy = async (wire: Wire, request: Unsigned): Promise<unknown> => {
+  const giveUpMs = wire.clock() + RUNNING_MS;
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await attemptOnce(wire, request);
+    if (outcome.kind === "answered") return outcome.value;
+    if (isOver(outcome, attempt, wire.clock() > giveUpMs)) throw outcome.error;
+    await wire.wait(waitMsBefore(outcome, attempt, wire.random()));
+  }
+};
+
+/** The URL of the same stack that has the right to connect clusters. Only a function URL of the same region is followed: a request is signed for its host, and carries what was asked. */
+const namedBy = (error: unknown, { region, from }: StackUrl): StackUrl | undefined => {
+  if (!isTidemarkError(error, "api.connects-elsewhere")) return undefined;
+  const { url } = error.details as { readonly url?: string };
+  const stack = url === undefined ? undefined : stackUrlIn(url, from);
+  return stack?.region === region ? stack : undefined;
+};
 
 /** The first request of a key is waited for until it must have ended; everything else is tried a few times. */
 const isOver = (outcome: Failed, attempt: number, isLate: boolean): boolean =>

@@ -4,7 +4,7 @@ import type { Caller } from "./caller.ts";
 import type { StackUrl } from "./stack-url.ts";
 
 /** What Tidemark refused, in its own words and under its own code: the same error as from the embedded run. */
-export const problemError = ({ code, detail, status }: Problem): TidemarkError => new TidemarkError(code, detail, { status });
+export const problemError = ({ code, detail, status, url }: Problem): TidemarkError => new TidemarkError(code, detail, { status, url });
 
 /** What the platform refused before Tidemark was asked, as something that a person can act on. */
 export const platformError = async (received: Received, stack: StackUrl, caller: Caller, nowMs: number): Promise<TidemarkError> => {

@@ -18,15 +18,20 @@ const LOOPBACK_REGION = "local";
 
 /** Reads the URL of a stack. Only a function URL is accepted: the signature of a request would let another host act in the caller's name. Throws `cli.usage`. */
 export const stackUrl = (text: string, from: string): StackUrl => {
+  const stack = stackUrlIn(text, from);
+  if (stack) return stack;
+  throw new TidemarkError(
+    "cli.usage",
+    `Cannot use ${from} "${text}": wanted the function URL of a stack, such as "https://abc123.lambda-url.eu-central-1.on.aws"`,
+    undefined,
+  );
+};
+
+/** The stack behind a text; undefined where it is no function URL. */
+export const stackUrlIn = (text: string, from: string): StackUrl | undefined => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const region = url && regionOf(url);
-  if (!url || region === undefined || url.username !== "" || url.pathname !== "/" || url.search !== "" || url.hash !== "") {
-    throw new TidemarkError(
-      "cli.usage",
-      `Cannot use ${from} "${text}": wanted the function URL of a stack, such as "https://abc123.lambda-url.eu-central-1.on.aws"`,
-      undefined,
-    );
-  }
+  if (!url || region === undefined || url.username !== "" || url.pathname !== "/" || url.search !== "" || url.hash !== "") return undefined;
   return { origin: url.origin, host: url.host, region, from };
 };
 

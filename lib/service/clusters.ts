@@ -8,6 +8,7 @@ import { readHead } from "../store/head.ts";
 import type { RecordWrite } from "../store/record-write.ts";
 import { pauseView, secondsBetween } from "./autoscaler-view.ts";
 import { withWindows } from "./carry-windows.ts";
+import { connectionFault } from "./connection-fault.ts";
 import type { Desk, ReadingDesk } from "./desk.ts";
 import { clustersNamed, findCluster } from "./find.ts";
 import { checkPauseEnd } from "./pause-end.ts";
@@ -65,6 +66,7 @@ export const cluster = async (desk: ReadingDesk, name: string): Promise<ClusterV
 /** Throws `service.invalid` with every fault, `service.exists`. */
 export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<ClusterView> => {
   refuseFaults("add", wanted.name, faultsOf(wanted));
+  await desk.checkConnection?.(wanted.name, wanted.connection);
   const name = clusterName(wanted.name);
   const record: ClusterRecord = {
     name,
@@ -99,8 +101,9 @@ const taken = (name: string): TidemarkError =>
   new TidemarkError("service.exists", `Cannot add cluster "${name}": there is one of that name`, { name });
 
 /** What is not given stays as it is; other partitions take the windows of their namespaces with them. Throws `service.invalid`, `service.unknown`, `service.busy`, `service.unmovable`. */
-export const replaceCluster = (desk: Desk, wanted: ClusterChange): Promise<ClusterView> => {
+export const replaceCluster = async (desk: Desk, wanted: ClusterChange): Promise<ClusterView> => {
   refuseFaults("replace", wanted.name, faultsOf(wanted));
+  if (wanted.connection) await desk.checkConnection?.(wanted.name, wanted.connection);
   return edit(desk, wanted.name, "replace", (record) => ({
     ...record,
     connection: wanted.connection ?? record.connection,
@@ -120,10 +123,12 @@ const STABILIZATION_MOST_MS = 3_600_000;
 const POD_PERIOD_MOST_MS = 31 * 86_400_000;
 const TOLERANCE_MOST = 1_000;
 
-const faultsOf = ({ name, syncPeriodMs: periodMs = PERIOD_MS, partitions = [], settings = {} }: ClusterChange): readonly string[] => {
+const faultsOf = ({ name, connection, syncPeriodMs: periodMs = PERIOD_MS, partitions = [], settings = {} }: ClusterChange): readonly string[] => {
+  const unconnectable = connection && connectionFault(name, connection);
   const named = partitions.flatMap(({ namespaces }) => namespaces ?? []);
   return [
     ...(LABEL.test(name) ? [] : [`its name ${LABEL_WORDS}`]),
+    ...(unconnectable === undefined ? [] : [unconnectable]),
     ...(periodMs >= PERIOD_LEAST_MS && periodMs <= PERIOD_MOST_MS ? [] : [`its sync period is ${periodMs / 1000} s, must be 5 s to 15 min`]),
     ...((settings.downscaleStabilizationMs ?? 0) <= STABILIZATION_MOST_MS ? [] : ["its downscale stabilization must be at most 1 h"]),
     ...((settings.cpuInitializationPeriodMs ?? 0) <= POD_PERIOD_MOST_MS ? [] : ["its CPU initialization period must be at most 31 d"]),

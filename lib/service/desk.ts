@@ -1,3 +1,4 @@
+import type { Connection } from "../model/records.ts";
 import type { InsertHistory } from "../store/history-port.ts";
 import type { Tables } from "../store/tables.ts";
 
@@ -14,6 +15,8 @@ export interface Desk extends ReadingDesk {
   readonly insert: InsertHistory;
   /** Who asks; edits are recorded for them. */
   readonly by: string;
+  /** Asks AWS whether a connection is what it says, before it is stored; throws where it is not. Absent: only the sync asks, when it connects. */
+  readonly checkConnection?: (cluster: string, connection: Connection) => Promise<void>;
   /** Identity of a new autoscaler, never used before. */
   readonly newUid: () => string;
 }

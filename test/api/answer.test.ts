@@ -5,7 +5,7 @@ import { apiHandler } from "../../functions/api.ts";
 import type { FunctionUrlHandler } from "../../functions/function-url.ts";
 import { answer } from "../../lib/api/api.ts";
 import { ALL_ROUTES } from "../../lib/api/find-route.ts";
-import { EDITING_PATHS, READING_PATHS } from "../../lib/api/paths.ts";
+import { EDITING_PATHS, KEY_HEADER, READING_PATHS } from "../../lib/api/paths.ts";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../../lib/report/open-metrics.ts";
 import { gathered } from "../../lib/service/gathered.ts";
 import { openReading, openService } from "../../lib/service/open.ts";
@@ -29,7 +29,9 @@ beforeEach(() => {
 });
 
 const get = (path: string, query = "") => ask(world.view, { path, query });
-const post = (path: string, body: unknown, by = ADA) => ask(world.api, { path, body: JSON.stringify(body), by });
+const CONNECTING: readonly string[] = [EDITING_PATHS.addCluster, EDITING_PATHS.replaceCluster];
+const post = (path: string, body: unknown, by = ADA) =>
+  ask(CONNECTING.includes(path) ? world.connect : world.api, { path, body: JSON.stringify(body), by });
 /** As JSON carries it. */
 const carried = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -194,6 +196,32 @@ describe("the routes that edit", () => {
     expect((await post(EDITING_PATHS.thaw, {})).json).toEqual({});
   });
 
+  it("connect no cluster at the URL that edits, and say where that is a right", async () => {
+    const secret = { kind: "secret", secretId: "prod/other" };
+    const asked: readonly (readonly [path: string, body: object])[] = [
+      [EDITING_PATHS.addCluster, { name: "other", connection: secret }],
+      [EDITING_PATHS.replaceCluster, { name: "eu-1", connection: { ...secret, secretId: "prod/eu-1" } }],
+    ];
+    for (const [path, body] of asked) {
+      const headers = { [KEY_HEADER]: "0123456789abcdef0123" };
+      const { status, json } = await ask(world.api, { path, body: JSON.stringify(body), headers });
+      expect([status, json]).toEqual([
+        403,
+        {
+          status: 403,
+          code: "api.connects-elsewhere",
+          detail: `Cannot connect a cluster here: that is a right of its own, and has the URL ${world.elsewhere.url}`,
+          url: world.elsewhere.url,
+        },
+      ]);
+    }
+    expect((await get(READING_PATHS.cluster, "name=other")).status).toBe(404);
+    expect((await get(READING_PATHS.cluster, "name=eu-1")).json).toMatchObject({ connection: { kind: "kubeconfig" } });
+    // Period, settings and partitions are edits like any other.
+    const { json } = await ask(world.api, { path: EDITING_PATHS.replaceCluster, body: JSON.stringify({ name: "eu-1", syncPeriodMs: 15_000 }) });
+    expect(json).toMatchObject({ name: "eu-1", syncPeriodSeconds: 15 });
+  });
+
   it("are not there at the URL that only shows", async () => {
     for (const { path } of ALL_ROUTES.filter(({ kind }) => kind === "editing")) {
       const { status, json } = await ask(world.view, { path, body: JSON.stringify({ name: "shop/web", reason: "x" }) });
@@ -224,7 +252,7 @@ describe("refusals", () => {
     [
       "a cluster that is there",
       EDITING_PATHS.addCluster,
-      { name: "eu-1", connection: { kind: "secret", secretId: "s" } },
+      { name: "eu-1", connection: { kind: "secret", secretId: "prod/eu-1" } },
       409,
       "service.exists",
       'Cannot add cluster "eu-1": there is one of that name',
@@ -233,7 +261,7 @@ describe("refusals", () => {
     [
       "a period out of bounds",
       EDITING_PATHS.addCluster,
-      { name: "x", connection: { kind: "secret", secretId: "s" }, syncPeriodMs: 1 },
+      { name: "x", connection: { kind: "secret", secretId: "prod/x" }, syncPeriodMs: 1 },
       400,
       "service.invalid",
       'Cannot add cluster "x": its sync period is 0.001 s, must be 5 s to 15 min',
@@ -346,7 +374,14 @@ describe("failures", () => {
   const failing = (send: Tables["client"]["send"], repeats = true): FunctionUrlHandler => {
     const { tables, insert, clock, newUid } = world.desk;
     const broken = { ...tables, client: { send }, ...(repeats ? { wait: async () => {} } : {}) };
-    return apiHandler({ tables: broken, insert, clock, newUid, teller: { line: (line) => void world.lines.push(line) } });
+    return apiHandler({
+      tables: broken,
+      insert,
+      clock,
+      newUid,
+      teller: { line: (line) => void world.lines.push(line) },
+      connecting: { kind: "here" },
+    });
   };
   const rejecting = (error: Error): FunctionUrlHandler => failing((() => Promise.reject(error)) as never);
   const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });

@@ -26,7 +26,7 @@ const freezes = async (): Promise<number> => (await gathered(scopeChangesOf(worl
 /** The function with a history that fails at some of its inserts. */
 const apiWith = (insert: InsertHistory, lines: LogLine[] = []): FunctionUrlHandler => {
   const { tables, clock, newUid } = world.desk;
-  return apiHandler({ tables, insert, clock, newUid, teller: { line: (line) => void lines.push(line) } });
+  return apiHandler({ tables, insert, clock, newUid, teller: { line: (line) => void lines.push(line) }, connecting: { kind: "here" } });
 };
 const failingAt =
   (isFatal: (item: HistoryItem) => boolean): InsertHistory =>

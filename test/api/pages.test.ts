@@ -20,7 +20,7 @@ beforeAll(async () => {
   reading = openReading(world.desk);
   // Clusters have no events from before they were added.
   world.set(NOON - 8 * DAY_MS);
-  for (const name of ["eu-8", "us-8"]) await openEditing(world.desk).addCluster({ name, connection: { kind: "secret", secretId: name } });
+  for (const name of ["eu-8", "us-8"]) await openEditing(world.desk).addCluster({ name, connection: { kind: "secret", secretId: `prod/${name}` } });
   world.set(NOON);
   const events = Array.from({ length: EVENTS }, (_, at) =>
     event({

@@ -86,16 +86,29 @@ export const ask = async (handler: FunctionUrlHandler, asked: Asked): Promise<An
 
 export interface World extends DeskWorld {
   readonly api: FunctionUrlHandler;
+  /** As `api`, and it connects clusters. */
+  readonly connect: FunctionUrlHandler;
+  /** The URL of `connect` that `api` tells. */
+  readonly elsewhere: { readonly kind: "elsewhere"; url: string };
   readonly view: FunctionUrlHandler;
   readonly lines: LogLine[];
 }
 
-/** The two functions over the shop of the service's tests, on tables of their own. */
+/** The three functions over the shop of the service's tests, on tables of their own. */
 export const newWorld = async (): Promise<World> => {
   const world = await newDesk();
   await fillShop(world);
   const { tables, insert, clock, newUid } = world.desk;
   const lines: LogLine[] = [];
   const teller = { line: (line: LogLine) => void lines.push(line) };
-  return { ...world, lines, api: apiHandler({ tables, insert, clock, newUid, teller }), view: viewHandler({ tables, clock, teller }) };
+  const elsewhere: World["elsewhere"] = { kind: "elsewhere", url: "https://connect.lambda-url.eu-central-1.on.aws/" };
+  const parts = { tables, insert, clock, newUid, teller };
+  return {
+    ...world,
+    lines,
+    elsewhere,
+    api: apiHandler({ ...parts, connecting: elsewhere }),
+    connect: apiHandler({ ...parts, connecting: { kind: "here" } }),
+    view: viewHandler({ tables, clock, teller }),
+  };
 };

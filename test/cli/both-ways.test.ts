@@ -187,7 +187,7 @@ describe("what a command works on", () => {
   });
 
   it("cannot be a kubeconfig file where a function would have to read it", async () => {
-    const { code, err } = await ofStack(["cluster", "add", "x", "--kubeconfig", "/kube/config"]);
+    const { code, err } = await ofStack(["cluster", "add", "x", "--kubeconfig", import.meta.filename]);
     expect([code, err.split("\n")[0]]).toEqual([
       1,
       'error: Cannot read the request: "connection.kind" must be "secret" or "eks": a deployed stack cannot read a kubeconfig file',

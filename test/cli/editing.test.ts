@@ -219,7 +219,7 @@ describe("tidemark cluster and fleet", () => {
     expect((await run("cluster", "add", "eks-1", ...whole, "--downscale-stabilization", "2h")).err).toBe(
       'error: Cannot replace cluster "eks-1": its downscale stabilization must be at most 1 h\n',
     );
-    expect((await run("cluster", "add", "eks-2", "--replace", "--secret", "s")).err).toBe(
+    expect((await run("cluster", "add", "eks-2", "--replace", "--secret", "prod/eks-2")).err).toBe(
       'error: Cannot find cluster "eks-2": the nearest name is "eks-1"\n',
     );
     expect(JSON.parse((await run("cluster", "describe", "eks-1", "-o", "json")).out)).toMatchObject({
@@ -240,7 +240,12 @@ describe("tidemark cluster and fleet", () => {
   it.each([
     [[], 'Cannot connect to cluster "x": give one of --kubeconfig, --secret and --eks'],
     [["--kubeconfig", "/a", "--secret", "b"], 'Cannot connect to cluster "x": give one of --kubeconfig, --secret and --eks'],
-    [["--eks", "prod"], 'Cannot connect to cluster "x": --eks needs --endpoint'],
+    [["--eks", "prod"], 'Cannot connect to cluster "x": --eks needs --region'],
+    [["--secret", ""], 'Cannot connect to cluster "x": --secret is empty'],
+    [["--kubeconfig", ""], 'Cannot connect to cluster "x": --kubeconfig is empty'],
+    [["--eks", "prod", "--region", ""], 'Cannot connect to cluster "x": --region is empty'],
+    [["--kubeconfig", "/no/such/file"], 'Cannot connect to cluster "x": --kubeconfig "/no/such/file" is not there'],
+    [["--kubeconfig", "/"], 'Cannot connect to cluster "x": --kubeconfig "/" is a folder'],
     [["--secret", "s", "--partition", "a="], 'Cannot read --partition "a=": wanted NAME=NAMESPACE,NAMESPACE or NAME for all others'],
     [["--secret", "s", "--period", "often"], 'Cannot read --period "often": wanted a duration of at least 1s, such as "15s" or "1m30s"'],
     [["--secret", "s", "--period", "1m30"], 'Cannot read --period "1m30": wanted a duration of at least 1s, such as "15s" or "1m30s"'],

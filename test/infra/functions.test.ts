@@ -26,12 +26,14 @@ import { type Packaged, packageStack } from "./packaged.ts";
 const NAMES = { StateTable: "tidemark-prod-state", HistoryTable: "tidemark-prod-history", SyncQueue: "tidemark-prod-sync" };
 const TABLES = { stateTable: NAMES.StateTable, historyTable: NAMES.HistoryTable };
 const SECRET = "tidemark-prod/eu-1";
+const CONNECT_URL = "https://connect.lambda-url.eu-central-1.on.aws/";
 const MINUTE_MS = 60_000;
 const closing: (() => Promise<void>)[] = [];
 
 let schedule: Environment;
 let sync: Environment;
 let api: Environment;
+let connect: Environment;
 let view: Environment;
 let service: Service;
 let queue: Queue;
@@ -113,11 +115,19 @@ const startAll = async (): Promise<void> => {
   const account = await openAccount({
     dynamodb: dynoxide.endpoint,
     sqs: sqs.endpoint,
+    eks: {
+      prod: {
+        name: "prod",
+        endpoint: `https://${CLUSTER_ADDRESS}:${balancer.port}`,
+        certificateAuthority: { data: Buffer.from(balancer.ca).toString("base64") },
+      },
+    },
     secrets: { [SECRET]: balancer.kubeconfig },
     roles: {
       schedule: statementsOf(resources, "ScheduleRole"),
       sync: statementsOf(resources, "SyncRole"),
       api: statementsOf(resources, "ApiRole"),
+      connect: statementsOf(resources, "ConnectRole"),
       view: statementsOf(resources, "ViewRole"),
     },
     names: NAMES,
@@ -145,7 +155,8 @@ const startAll = async (): Promise<void> => {
   };
   schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue) });
   sync = await start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
-  api = await start("api", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
+  api = await start("api", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable, TIDEMARK_CONNECT_URL: CONNECT_URL });
+  connect = await start("connect", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
   view = await start("view", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
 };
 
@@ -256,10 +267,30 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
       [EDITING_PATHS.apply, { sources: [{ file: "web.json", text: MANIFEST }] }],
       [EDITING_PATHS.delete, { name: "web" }],
       [EDITING_PATHS.removeCluster, { name: "eu-1" }],
-      [EDITING_PATHS.addCluster, { name: "eu-2", connection: { kind: "secret", secretId: SECRET } }],
+      [EDITING_PATHS.addCluster, { name: "eu-2", connection: { kind: "secret", secretId: "tidemark-prod/eu-2" } }],
     ];
-    for (const [path, body] of edits) expect((await answered(api, { path, body: JSON.stringify(body) })).status, `${path}\n${api.log()}`).toBe(200);
+    for (const [path, body] of edits) {
+      const connects = "connection" in body;
+      const asked = { path, body: JSON.stringify(body) };
+      if (connects) expect(await answered(api, asked)).toMatchObject({ status: 403, json: { code: "api.connects-elsewhere", url: CONNECT_URL } });
+      expect((await answered(connects ? connect : api, asked)).status, `${path}\n${api.log()}\n${connect.log()}`).toBe(200);
+    }
     expect(await answered(view, { path: EDITING_PATHS.freeze, body: JSON.stringify({ reason: "x" }) })).toMatchObject({ status: 403 });
+  });
+
+  it("connect an EKS cluster as AWS describes it, and as nobody else does", async () => {
+    const add = (more: object) =>
+      answered(connect, {
+        path: EDITING_PATHS.addCluster,
+        body: JSON.stringify({ name: "eks-1", connection: { kind: "eks", clusterId: "prod", region: "eu-central-1", ...more } }),
+      });
+    expect(await add({ endpoint: "https://attacker.example", caData: "QUFB" })).toMatchObject({ status: 409, json: { code: "cluster.access.eks" } });
+    expect((await add({})).status, connect.log()).toBe(200);
+    expect(calls.filter(({ action }) => action === "eks:DescribeCluster")).toMatchObject([
+      { role: "connect", resource: "cluster/prod", allowed: true },
+      { role: "connect", resource: "cluster/prod", allowed: true },
+    ]);
+    await service.removeCluster("eks-1");
   });
 
   it("ask the tables as little as docs/api.md says", async () => {

@@ -69,6 +69,7 @@ describe("the functions", () => {
       TIDEMARK_STATE_TABLE: { Ref: "StateTable" },
       TIDEMARK_HISTORY_TABLE: { Ref: "HistoryTable" },
       TIDEMARK_SYNC_QUEUE_URL: { Ref: "SyncQueue" },
+      TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {
       const { NODE_OPTIONS, ...variables } = (lambdaOf(name).Properties["Environment"] as { readonly Variables: Readonly<Record<string, Json>> })
@@ -80,14 +81,14 @@ describe("the functions", () => {
   });
 
   it("keep their logs for 30 days, those that answer people for 90, each in a group of its own", () => {
-    const days = { schedule: 30, sync: 30, api: 90, view: 90 };
+    const days = { schedule: 30, sync: 30, api: 90, connect: 90, view: 90 };
     expect(ofType("AWS::Logs::LogGroup").map((name) => resource(name).Properties)).toEqual(
       FUNCTIONS.map((name) => ({ LogGroupName: `/aws/lambda/tidemark-prod-${name}`, RetentionInDays: days[name] })),
     );
   });
 
   it("start small: what is loaded at start stays within its budget", () => {
-    const budgetKib = { schedule: 550, sync: 850, api: 850, view: 800 };
+    const budgetKib = { schedule: 550, sync: 850, api: 850, connect: 900, view: 800 };
     for (const { function: name, bytes } of packaged.bundles.filter(({ file }) => file === "index.js")) {
       expect(bytes / 1024, name).toBeLessThan(budgetKib[name]);
     }
@@ -107,18 +108,18 @@ describe("the functions", () => {
 });
 
 describe("the URLs", () => {
-  it("are two, of the functions that answer people, and let nobody in whom IAM does not know", () => {
+  it("are three, of the functions that answer people, and let nobody in whom IAM does not know", () => {
     expect(ofType("AWS::Lambda::Url").map((name) => resource(name).Properties)).toEqual(
-      ["ApiLambdaFunction", "ViewLambdaFunction"].map((name) => ({ AuthType: "AWS_IAM", TargetFunctionArn: arnOf(name) })),
+      ["ApiLambdaFunction", "ConnectLambdaFunction", "ViewLambdaFunction"].map((name) => ({ AuthType: "AWS_IAM", TargetFunctionArn: arnOf(name) })),
     );
     // Rights to call them are given to people by their own policies, never to everybody by the function's.
     expect(ofType("AWS::Lambda::Permission")).toEqual([]);
   });
 
-  it("are called by people whom an administrator gives one of two policies, and never around the URL", () => {
+  it("are called by people whom an administrator gives one of three policies, and never around the URL", () => {
     const documentOf = (name: string): { readonly Statement: readonly Json[] } =>
       resource(name).Properties["PolicyDocument"] as unknown as { readonly Statement: readonly Json[] };
-    const [api, view] = [arnOf("ApiLambdaFunction"), arnOf("ViewLambdaFunction")];
+    const [api, connect, view] = [arnOf("ApiLambdaFunction"), arnOf("ConnectLambdaFunction"), arnOf("ViewLambdaFunction")];
     const statements = (on: Json): readonly Json[] => [
       {
         Sid: expect.any(String),
@@ -136,7 +137,8 @@ describe("the URLs", () => {
         Condition: { Bool: { "lambda:InvokedViaFunctionUrl": "true" } },
       },
     ];
-    expect(ofType("AWS::IAM::ManagedPolicy")).toEqual(["EditPolicy", "ViewPolicy"]);
+    expect(ofType("AWS::IAM::ManagedPolicy")).toEqual(["ConnectPolicy", "EditPolicy", "ViewPolicy"]);
+    expect(documentOf("ConnectPolicy").Statement).toEqual(statements([connect, api, view]));
     expect(documentOf("EditPolicy").Statement).toEqual(statements([api, view]));
     expect(documentOf("ViewPolicy").Statement).toEqual(statements(view));
   });
@@ -149,7 +151,7 @@ describe("the URLs", () => {
   });
 
   it("live as long as the code counts on, an edit longer than it may wait for partitions", () => {
-    expect(Number(lambdaOf("api").Properties["Timeout"]) * 1000).toBe(LIFE_MS);
+    for (const name of ["api", "connect"] as const) expect(Number(lambdaOf(name).Properties["Timeout"]) * 1000).toBe(LIFE_MS);
     expect(LEDGER_LIFE_MS).toBeGreaterThan(LIFE_MS);
     expect(Number(lambdaOf("view").Properties["Timeout"]) * 1000).toBeGreaterThan(2 * PAGE_LIMITS.ms);
   });
@@ -260,14 +262,17 @@ describe("the schedule", () => {
 
 describe("the roles", () => {
   it("are one per function and one for the schedule, none shared", () => {
-    expect(ofType("AWS::IAM::Role")).toEqual(["ScheduleRole", "SyncRole", "ApiRole", "ViewRole", "TickRole"]);
-    expect(FUNCTIONS.map((name) => lambdaOf(name).Properties["Role"])).toEqual(["ScheduleRole", "SyncRole", "ApiRole", "ViewRole"].map(arnOf));
+    expect(ofType("AWS::IAM::Role")).toEqual(["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole", "TickRole"]);
+    expect(FUNCTIONS.map((name) => lambdaOf(name).Properties["Role"])).toEqual(
+      ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole"].map(arnOf),
+    );
   });
 
   it.each([
     ["schedule", "ScheduleRole", LOGS],
     ["sync", "SyncRole", [...LOGS, ...QUEUE_CONSUMER]],
     ["api", "ApiRole", LOGS],
+    ["connect", "ConnectRole", LOGS],
     ["view", "ViewRole", LOGS],
   ] as const)("of %s allows exactly what its code calls and the platform does for it", async (name, role, byPlatform) => {
     const called = await actionsCalledBy(name);
@@ -284,6 +289,7 @@ describe("the roles", () => {
   it("let functions insert into history and look at what is there, never change or delete it", () => {
     expect(onHistory("SyncRole")).toEqual(["dynamodb:PartiQLInsert", "dynamodb:GetItem"]);
     expect(onHistory("ApiRole")).toEqual(["dynamodb:PartiQLInsert", "dynamodb:GetItem", "dynamodb:Query"]);
+    expect(onHistory("ConnectRole")).toEqual(onHistory("ApiRole"));
     expect(onHistory("ViewRole")).toEqual(["dynamodb:Query"]);
     expect(JSON.stringify(statementsOf("ScheduleRole"))).not.toContain("HistoryTable");
   });
@@ -303,6 +309,8 @@ describe("the roles", () => {
   it("let people who look write nothing, and no person reach queues, secrets or clusters", () => {
     expect(actionsOf("ViewRole").filter((action) => !LOGS.includes(action))).toEqual(["dynamodb:GetItem", "dynamodb:Query"]);
     expect(actionsOf("ApiRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual([]);
+    // To ask what AWS says of a cluster, in other accounts by their roles.
+    expect(actionsOf("ConnectRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual(["eks:DescribeCluster", "sts:AssumeRole"]);
   });
 
   it("name what they may touch: no action and no resource is a star, no account is named", () => {

@@ -74,8 +74,8 @@ describe("the service of a stack", () => {
     expect(await remote.pause({ name: "edited" }, NOON + HOUR_MS)).toMatchObject({ changed: true });
     expect(await remote.resume({ name: "edited" })).toMatchObject({ changed: true });
     for (const name of ["edited", "of-grace"]) expect(await remote.delete({ name })).toMatchObject({ name, changed: true });
-    await remote.addCluster({ name: "new", connection: { kind: "secret", secretId: "s" }, partitions: [{ name: "rest" }] });
-    await remote.replaceCluster({ name: "new", connection: { kind: "secret", secretId: "t" }, syncPeriodMs: 30_000 });
+    await remote.addCluster({ name: "new", connection: { kind: "secret", secretId: "prod/new" }, partitions: [{ name: "rest" }] });
+    await remote.replaceCluster({ name: "new", connection: { kind: "secret", secretId: "prod/new" }, syncPeriodMs: 30_000 });
     expect(await remote.pauseCluster("new")).toMatchObject({ paused: { by: ADA } });
     expect(await remote.resumeCluster("new")).toEqual(await embedded.cluster("new"));
     expect(await remote.removeCluster("new")).toBeUndefined();
@@ -87,7 +87,7 @@ describe("the service of a stack", () => {
     ["an unknown name", (service) => service.get({ name: "wbe", namespace: "shop" })],
     ["a name in two places", (service) => service.get({ name: "web" })],
     ["a wrong manifest", (service) => service.apply([{ file: "f", text: hpa("x", { max: 1 }) }], { cluster: "eu-1", dryRun: false })],
-    ["a cluster that is there", (service) => service.addCluster({ name: "eu-1", connection: { kind: "secret", secretId: "s" } })],
+    ["a cluster that is there", (service) => service.addCluster({ name: "eu-1", connection: { kind: "secret", secretId: "prod/eu-1" } })],
     ["events of nothing", (service) => gathered(service.events({ name: "lab/never" }))],
   ])("throws the same error: %s", async (_what, ask) => {
     const thrown = await ask(embedded).then(
@@ -210,6 +210,7 @@ describe("a request that goes wrong", () => {
       ...world.desk,
       insert: (items) => (items.some(({ sk }) => sk === "begun") ? insert(items) : new Promise<never>(() => {})),
       teller: { line: () => {} },
+      connecting: { kind: "here" },
     });
     let calls = 0;
     const url = await startFunctionUrl(
@@ -316,4 +317,36 @@ describe("a request that the platform refuses", () => {
       message: cannot("no clear answer: its function failed or ran out of time (status 502); the log of the function says why"),
     });
   });
+});
+
+describe("connecting a cluster", () => {
+  const CLUSTER = { name: "found", connection: { kind: "secret", secretId: "prod/found" } } as const;
+
+  it("goes on at the URL that has the right, under the same key and in the name of the same caller", async () => {
+    const before = world.connectUrl.events.length;
+    expect(await world.remote("ADA").addCluster(CLUSTER)).toMatchObject({ name: "found" });
+    const [asked, ...more] = world.connectUrl.events.slice(before);
+    expect(more).toEqual([]);
+    expect(asked?.headers["idempotency-key"]).toBe(world.url.events.at(-1)?.headers["idempotency-key"]);
+    expect(asked?.requestContext).toMatchObject({ authorizer: { iam: { userArn: ADA } } });
+    await world.remote("ADA").removeCluster("found");
+  });
+
+  it("is refused in the words of AWS for a caller without the right", async () => {
+    world.connectUrl.faults.push({ status: 403, body: '{"Message":"Forbidden"}', headers: { "content-type": "application/json" } });
+    await expect(world.remote("ADA").addCluster(CLUSTER)).rejects.toMatchObject({
+      code: "remote.forbidden",
+      message: expect.stringContaining(`Cannot use the stack at "${world.connectUrl.url}": "${ADA}" may not call it`),
+    });
+  });
+
+  it.each(["https://attacker.example/", "http://127.0.0.1.attacker.example/", "https://abc.lambda-url.eu-central-1.on.aws/", "no url"])(
+    "sends nothing to a URL that is not of the same region and kind: %s",
+    async (url) => {
+      const told = world.elsewhere.url;
+      world.elsewhere.url = url;
+      await expect(world.remote("ADA").addCluster(CLUSTER)).rejects.toMatchObject({ code: "api.connects-elsewhere" });
+      world.elsewhere.url = told;
+    },
+  );
 });

@@ -34,6 +34,7 @@ export const callerOf = (key: string): Caller => ({
 
 export interface World extends ApiWorld {
   readonly url: FunctionUrl;
+  readonly connectUrl: FunctionUrl;
   readonly viewUrl: FunctionUrl;
   /** Milliseconds that the client waited between attempts, in order; nothing is waited for. */
   readonly waits: number[];
@@ -41,16 +42,19 @@ export interface World extends ApiWorld {
   readonly remote: (key?: string, more?: Partial<Wire>, url?: FunctionUrl) => Service;
 }
 
-/** Both functions of a stack behind URLs that verify signatures, and clients for them; all clocks show noon. */
+/** The functions of a stack behind URLs that verify signatures, and clients for them; all clocks show noon. */
 export const newWorld = async (): Promise<World> => {
   const api = await newApi();
   const waits: number[] = [];
   const url = await startFunctionUrl(api.api, IDENTITIES, () => NOON);
+  const connectUrl = await startFunctionUrl(api.connect, IDENTITIES, () => NOON);
+  api.elsewhere.url = `${connectUrl.url}/`;
   const viewUrl = await startFunctionUrl(api.view, IDENTITIES, () => NOON);
   let keys = 0;
   return {
     ...api,
     url,
+    connectUrl,
     viewUrl,
     waits,
     remote: (key = "ADA", more = {}, at = url) => {
@@ -60,6 +64,7 @@ export const newWorld = async (): Promise<World> => {
     },
     close: async () => {
       await url.close();
+      await connectUrl.close();
       await viewUrl.close();
       await api.close();
     },

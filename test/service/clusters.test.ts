@@ -143,7 +143,7 @@ describe("the history of edits", () => {
     const steps: readonly (() => Promise<unknown>)[] = [
       () => service.addCluster({ name: "told", connection: CONNECTION }),
       () => service.pauseCluster("told"),
-      () => service.replaceCluster({ name: "told", connection: { kind: "secret", secretId: "s" } }),
+      () => service.replaceCluster({ name: "told", connection: { kind: "secret", secretId: "prod/told" } }),
       () => service.removeCluster("told"),
       () => service.addCluster({ name: "told", connection: CONNECTION }),
     ];

@@ -3,8 +3,14 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vite
 import type { Access } from "../../../lib/cluster/access/access.ts";
 import { eksAccess } from "../../../lib/cluster/access/eks.ts";
 import { type AwsCredentials, eksToken } from "../../../lib/cluster/access/eks-token.ts";
+import { NOTHING_TRUSTED } from "../../../lib/cluster/access/trusted.ts";
+import { clusterClients } from "../../../lib/cluster/clients.ts";
+import { MAX_CLIENTS } from "../../../lib/cluster/limits.ts";
+import { clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { Connection } from "../../../lib/model/records.ts";
 import { type AwsEndpoint, awsEndpoint } from "../stand-in/aws.ts";
+import { kubernetes, workload } from "../stand-in/kubernetes.ts";
+import { deployment } from "../stand-in/watched.ts";
 import { authority } from "../stand-in/certificates.ts";
 
 type EksConnection = Extract<Connection, { kind: "eks" }>;
@@ -259,5 +265,31 @@ describe("eksAccess()", () => {
     });
     assume = () => assumed(now + 3_600_000);
     expect(await tokenOf(other)).toMatch(/^k8s-aws-v1\./);
+  });
+
+  it("never sends a token to the server that an editor named, and asks AWS once for each incarnation of a record", async () => {
+    const [own, attacker] = await Promise.all([kubernetes(), kubernetes()]);
+    own.collections.set("/apis/apps/v1/deployments", [workload("shop", "web")]);
+    described.body = { cluster: { name: "prod", endpoint: own.url, certificateAuthority: { data: base64(own.ca) } } };
+    const clients = clusterClients({ clock: () => now, trusted: { ...NOTHING_TRUSTED, ownAddresses: true } });
+    const record = { name: clusterName("eu-1"), version: 1, connection } as const;
+    const stored = { ...record, connection: { ...connection, endpoint: attacker.url, caData: base64(attacker.ca) } };
+    await expect(clients.clientFor(stored)).rejects.toMatchObject(refusal("the endpoint given is not the one that AWS gives for it"));
+    const client = await clients.clientFor({ ...record, version: 2 });
+    expect(await client.readScale(namespace("shop"), deployment("web"), 3_000)).toMatchObject({ kind: "read" });
+    expect(own.seen[0]?.headers.authorization).toMatch(/^Bearer k8s-aws-v1\./);
+    expect(attacker.connections()).toBe(0);
+    // The client makes way for others and is opened again: what AWS said is still known.
+    for (let other = 0; other < MAX_CLIENTS; other++) {
+      await clients
+        .clientFor({ name: clusterName(`other-${other}`), version: 1, connection: { kind: "secret", secretId: "none" } })
+        .catch(() => undefined);
+    }
+    await clients.clientFor({ ...record, version: 2 });
+    expect(requests().filter((request) => request.startsWith("GET"))).toHaveLength(2);
+    await clients.clientFor({ ...record, version: 3 });
+    expect(requests().filter((request) => request.startsWith("GET"))).toHaveLength(3);
+    await clients.closeAll();
+    await Promise.all([own.close(), attacker.close()]);
   });
 });
