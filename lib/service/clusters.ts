@@ -8,7 +8,7 @@ import { readHead } from "../store/head.ts";
 import type { RecordWrite } from "../store/record-write.ts";
 import { pauseView, secondsBetween } from "./autoscaler-view.ts";
 import { withWindows } from "./carry-windows.ts";
-import { connectionFault } from "./connection-fault.ts";
+import { clusterFaults } from "./cluster-faults.ts";
 import type { Desk, ReadingDesk } from "./desk.ts";
 import { clustersNamed, findCluster } from "./find.ts";
 import { checkPauseEnd } from "./pause-end.ts";
@@ -17,11 +17,6 @@ import type { ClusterChange, NewCluster } from "./service.ts";
 import { timeText } from "./time-text.ts";
 import type { ClusterView } from "./views.ts";
 
-const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const LABEL_WORDS = "must be small letters, digits and -, at most 63";
-/** Below 5 s the queue's own delays show, above 15 min lies the longest delay of a message. */
-const PERIOD_LEAST_MS = 5_000;
-const PERIOD_MOST_MS = 900_000;
 const PERIOD_MS = 15_000;
 /** Edits that others may make in between before ours gives up. */
 const ATTEMPTS_MAX = 5;
@@ -65,7 +60,7 @@ export const cluster = async (desk: ReadingDesk, name: string): Promise<ClusterV
 
 /** Throws `service.invalid` with every fault, `service.exists`. */
 export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<ClusterView> => {
-  refuseFaults("add", wanted.name, faultsOf(wanted));
+  refuseFaults("add", wanted.name, clusterFaults(wanted));
   await desk.checkConnection?.(wanted.name, wanted.connection);
   const name = clusterName(wanted.name);
   const record: ClusterRecord = {
@@ -102,7 +97,7 @@ const taken = (name: string): TidemarkError =>
 
 /** What is not given stays as it is; other partitions take the windows of their namespaces with them. Throws `service.invalid`, `service.unknown`, `service.busy`, `service.unmovable`. */
 export const replaceCluster = async (desk: Desk, wanted: ClusterChange): Promise<ClusterView> => {
-  refuseFaults("replace", wanted.name, faultsOf(wanted));
+  refuseFaults("replace", wanted.name, clusterFaults(wanted));
   if (wanted.connection) await desk.checkConnection?.(wanted.name, wanted.connection);
   return edit(desk, wanted.name, "replace", (record) => ({
     ...record,
@@ -116,33 +111,6 @@ export const replaceCluster = async (desk: Desk, wanted: ClusterChange): Promise
 const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly string[]): void => {
   if (faults.length > 0) throw new TidemarkError("service.invalid", `Cannot ${verb} cluster "${name}": ${faults.join("; ")}`, { faults });
 };
-
-/** A window of recommendations longer than any manifest may ask for would outgrow its page (docs/storage.md, "Bytes"). */
-const STABILIZATION_MOST_MS = 3_600_000;
-/** Longer than any pod takes to be ready. */
-const POD_PERIOD_MOST_MS = 31 * 86_400_000;
-const TOLERANCE_MOST = 1_000;
-
-const faultsOf = ({ name, connection, syncPeriodMs: periodMs = PERIOD_MS, partitions = [], settings = {} }: ClusterChange): readonly string[] => {
-  const unconnectable = connection && connectionFault(name, connection);
-  const named = partitions.flatMap(({ namespaces }) => namespaces ?? []);
-  return [
-    ...(LABEL.test(name) ? [] : [`its name ${LABEL_WORDS}`]),
-    ...(unconnectable === undefined ? [] : [unconnectable]),
-    ...(periodMs >= PERIOD_LEAST_MS && periodMs <= PERIOD_MOST_MS ? [] : [`its sync period is ${periodMs / 1000} s, must be 5 s to 15 min`]),
-    ...((settings.downscaleStabilizationMs ?? 0) <= STABILIZATION_MOST_MS ? [] : ["its downscale stabilization must be at most 1 h"]),
-    ...((settings.cpuInitializationPeriodMs ?? 0) <= POD_PERIOD_MOST_MS ? [] : ["its CPU initialization period must be at most 31 d"]),
-    ...((settings.initialReadinessDelayMs ?? 0) <= POD_PERIOD_MOST_MS ? [] : ["its initial readiness delay must be at most 31 d"]),
-    ...((settings.tolerance ?? 0) <= TOLERANCE_MOST ? [] : [`its tolerance must be at most ${TOLERANCE_MOST}`]),
-    ...partitions.filter((partition) => !LABEL.test(partition.name)).map((partition) => `the partition name "${partition.name}" ${LABEL_WORDS}`),
-    ...named.filter((text) => !LABEL.test(text)).map((text) => `the namespace "${text}" ${LABEL_WORDS}`),
-    ...twice(partitions.map((partition) => partition.name)).map((text) => `the partition "${text}" is named twice`),
-    ...twice(named).map((text) => `the namespace "${text}" is in two partitions`),
-    ...(partitions.filter(({ namespaces }) => namespaces === undefined).length > 1 ? ["only one partition may hold all other namespaces"] : []),
-  ];
-};
-
-const twice = (names: readonly string[]): readonly string[] => [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
 
 /** Reads, changes and writes under the version that was read, again while others are faster. */
 const edit = async (
