@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { isTidemarkError } from "../model/errors.ts";
 import { usageWords } from "../report/usage-words.ts";
+import { closing } from "./closing.ts";
 import { failureText } from "./failure-text.ts";
 import { startCommand } from "./options.ts";
 import { run } from "./run.ts";
@@ -11,6 +12,8 @@ const INTERRUPTED = 130;
 const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 /** Two signals closer together than this are one. */
 const ECHO_MS = 1_000;
+/** How long a run that has crashed may take to close. */
+const CLOSING_MS = 5_000;
 
 /** The process of `npm start`: signals end the run in good order, errors are one line each and an exit code. */
 export const main = async (): Promise<void> => {
@@ -29,14 +32,19 @@ export const main = async (): Promise<void> => {
     if (error.code !== "EPIPE") throw error;
     stop.abort();
   });
-  // The embedded tables throw what their files refuse, such as a full disk, where nothing can catch it.
+  const closer = closing();
+  // The embedded tables throw what their files refuse, such as a full disk, where nothing can catch it. What was begun is closed as far as it can be.
   process.on("uncaughtException", (error) => {
     say(error);
-    process.exit(EXIT.failed);
+    setTimeout(() => process.exit(EXIT.failed), CLOSING_MS);
+    closer.closeAll().then(
+      () => process.exit(EXIT.failed),
+      () => process.exit(EXIT.failed),
+    );
   });
   const args = process.argv.slice(2);
   try {
-    await startCommand((options) => run(options, terminalOf(process.stdout, process.env), stop), args).parseAsync(args, { from: "user" });
+    await startCommand((options) => run(options, terminalOf(process.stdout, process.env), stop, closer), args).parseAsync(args, { from: "user" });
   } catch (error) {
     process.exitCode = error instanceof CommanderError ? misuse(error) : failure(error);
   }

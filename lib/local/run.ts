@@ -25,12 +25,12 @@ const REFRESH_MS = 250;
 /**
  * One run from start to summary. It ends when its virtual time is over or the signal aborts, finishing what was begun. A start that is refused leaves everything as it was.
  * Throws `local.*` and what manifests and traces may throw; everything that was opened is closed then too.
+ * `closer` closes it from outside, where something throws that nothing can catch.
  */
-export const run = async (options: RunOptions, terminal: Terminal, stop: AbortController): Promise<void> => {
+export const run = async (options: RunOptions, terminal: Terminal, stop: AbortController, closer: Closing = closing()): Promise<void> => {
   const layout = folderLayout(options.data ?? folderNameFor(options));
   refuseFolder(layout);
   await refuseKubeconfig(setupOf(layout, options));
-  const closer = closing();
   try {
     await opened(layout, options, closer, (run) => play(layout, run, options, terminal, stop));
   } catch (error) {

@@ -8,9 +8,17 @@ import {
   ResourceInUseException,
 } from "@aws-sdk/client-dynamodb";
 import dynalite from "dynalite";
+import { boundedRequests } from "../aws/bounded-requests.ts";
+import { TidemarkError } from "../model/errors.ts";
 import { closeServer, LOOPBACK_CREDENTIALS, LOOPBACK_REGION, listenOnLoopback } from "./loopback.ts";
 
 const TABLE_POLL_MS = 5;
+/** A table is made in milliseconds; one that was being made when its engine died stays so for ever. */
+const TABLE_PATIENCE_MS = 10_000;
+
+/** Many times what the slowest call takes: a process that serves the tables and does not answer, because it is stopped, must not hold a command for ever. */
+const CONNECT_MS = 5_000;
+const ANSWER_MS = 30_000;
 
 export interface Tables {
   readonly endpoint: string;
@@ -56,12 +64,20 @@ export const ensureTables = async (client: DynamoDBClient, definitions: readonly
 
 /** A client for the embedded tables. Connections are kept, since a sync makes several calls in a row. */
 export const tablesClient = (endpoint: string): DynamoDBClient =>
-  new DynamoDBClient({ endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
+  new DynamoDBClient({
+    endpoint,
+    region: LOOPBACK_REGION,
+    credentials: LOOPBACK_CREDENTIALS,
+    requestHandler: boundedRequests({ connectMs: CONNECT_MS, wholeMs: ANSWER_MS }),
+  });
 
 const untilActive = async (client: DynamoDBClient, TableName: string | undefined): Promise<void> => {
+  const giveUpAt = performance.now() + TABLE_PATIENCE_MS;
   for (;;) {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));
     if (Table?.TableStatus === "ACTIVE") return;
+    if (performance.now() > giveUpAt)
+      throw new TidemarkError("local.table-not-ready", `Cannot make table "${TableName}": it is still ${Table?.TableStatus}`, { TableName });
     await wait(TABLE_POLL_MS);
   }
 };

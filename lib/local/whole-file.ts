@@ -12,11 +12,21 @@ export const draftOf = (path: string): string => `${path}.${process.pid}.draft`;
 export const writeWhole = (path: string, text: string): void => {
   const draft = draftOf(path);
   try {
-    writeFileSync(draft, text);
+    namingFile(path, () => writeFileSync(draft, text));
     renameSync(draft, path);
   } catch (error) {
     // On a full disk the draft is there and empty.
     rmSync(draft, { force: true });
+    throw error;
+  }
+};
+
+/** Gives an error of the system the path of the file where the system does not say it, as for a write to a full disk. */
+export const namingFile = <Value>(path: string, work: () => Value): Value => {
+  try {
+    return work();
+  } catch (error) {
+    if (isSystemError(error) && error.path === undefined) error.path = path;
     throw error;
   }
 };

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
-import { readIfThere, writeWhole } from "../whole-file.ts";
+import { namingFile, readIfThere, writeWhole } from "../whole-file.ts";
 import { type Message, messageSchema } from "./message.ts";
 
 const lineSchema = z.union([z.object({ put: messageSchema, in: z.string() }), z.object({ drop: z.string() })]);
@@ -30,7 +30,7 @@ export const openQueueJournal = (path: string): QueueJournal => {
   let lines = 0;
   let file = compacted(path, messages);
   const append = (line: Line) => {
-    writeSync(file, `${JSON.stringify(line)}\n`);
+    namingFile(path, () => writeSync(file, `${JSON.stringify(line)}\n`));
     lines++;
     if (lines < COMPACT_AFTER_LINES) return;
     closeSync(file);
