@@ -1,0 +1,17 @@
+import { stripVTControlCharacters } from "node:util";
+import { expect, it } from "vitest";
+import { dataOption } from "../../../lib/local/hint.ts";
+import { picture } from "../../../lib/local/view/picture.ts";
+
+const frame = { nowMs: 0, pace: { asked: 60, reached: 60, behind: false }, rows: [], events: [] };
+const footer = (data: string) =>
+  stripVTControlCharacters(picture(frame, { columns: 200, rows: 40, startMs: 0, dataOption: dataOption(data) }))
+    .split("\n")
+    .at(-1);
+
+it("the live view's commands name the data folder where it is not the default one, as a shell takes it", () => {
+  expect(footer(".tidemark")).toContain("npx tidemark get | describe NAME | events --all");
+  expect(footer("./.tidemark")).not.toContain("--data");
+  expect(footer("/srv/runs/tide mark")).toContain("npx tidemark get --data '/srv/runs/tide mark'");
+  expect(footer(".tidemark-dev")).toContain("npx tidemark get --data .tidemark-dev");
+});
