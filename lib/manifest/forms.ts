@@ -5,20 +5,23 @@ import { readV1 } from "./hpa/read-v1.ts";
 import { readV2 } from "./hpa/read-v2.ts";
 import { readV2Beta1 } from "./hpa/read-v2beta1.ts";
 import { admitNative } from "./tidemark/admit-native.ts";
-import { orMultiThreshold } from "./watermark/admit-multi-threshold.ts";
+import { type MarkedForm, orMultiThreshold } from "./watermark/admit-multi-threshold.ts";
 import { admitWatermarkAs } from "./watermark/admit-watermark.ts";
 
 const HPA = "HorizontalPodAutoscaler";
 const WPA = "WatermarkPodAutoscaler";
 
+const AS_V2: MarkedForm = { naming: "nested", admit: admitHpa(readV2) };
+const AS_V2_BETA_1: MarkedForm = { naming: "flat", admit: admitHpa(readV2Beta1) };
+
 /** Every kind of manifest that is accepted. A new form is a line here and the function that admits it. */
 export const FORMS: readonly Form[] = [
-  { apiVersion: "autoscaling/v2", kind: HPA, admit: orMultiThreshold(admitHpa(readV2)) },
-  { apiVersion: "autoscaling/v1", kind: HPA, admit: orMultiThreshold(admitHpa(readV1)) },
-  { apiVersion: "autoscaling/v2beta2", kind: HPA, admit: orMultiThreshold(admitHpa(readV2)) },
-  { apiVersion: "autoscaling/v2beta1", kind: HPA, admit: orMultiThreshold(admitHpa(readV2Beta1)) },
-  { apiVersion: "autoscaling/v2alpha1", kind: HPA, admit: orMultiThreshold(admitHpa(readV2Beta1)) },
-  { apiVersion: "extensions/v1beta1", kind: HPA, admit: orMultiThreshold(admitHpa(readOriginal)) },
+  { apiVersion: "autoscaling/v2", kind: HPA, admit: orMultiThreshold(admitHpa(readV2), AS_V2) },
+  { apiVersion: "autoscaling/v1", kind: HPA, admit: orMultiThreshold(admitHpa(readV1), AS_V2) },
+  { apiVersion: "autoscaling/v2beta2", kind: HPA, admit: orMultiThreshold(admitHpa(readV2), AS_V2) },
+  { apiVersion: "autoscaling/v2beta1", kind: HPA, admit: orMultiThreshold(admitHpa(readV2Beta1), AS_V2_BETA_1) },
+  { apiVersion: "autoscaling/v2alpha1", kind: HPA, admit: orMultiThreshold(admitHpa(readV2Beta1), AS_V2_BETA_1) },
+  { apiVersion: "extensions/v1beta1", kind: HPA, admit: orMultiThreshold(admitHpa(readOriginal), AS_V2) },
   { apiVersion: "datadoghq.com/v1alpha1", kind: WPA, admit: admitWatermarkAs({ counts: "ready", apiVersion: "datadoghq.com/v1alpha1", kind: WPA }) },
   { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", admit: admitNative },
 ];

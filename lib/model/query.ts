@@ -132,7 +132,7 @@ export const groupOf = (apiVersion: string): string => (apiVersion.includes("/")
 
 const needsPodMetrics = (metric: HpaMetric): boolean => metric.type === "Resource" || metric.type === "ContainerResource";
 
-/** Averages of Object and External metrics never look at a pod (hpa.md 3.7). */
+/** Averages of Object and External metrics never look at a pod (hpa.md 3.7), and neither do their marks. */
 const needsPods = (metric: HpaMetric): boolean => {
   switch (metric.type) {
     case "Resource":
@@ -140,8 +140,8 @@ const needsPods = (metric: HpaMetric): boolean => {
     case "Pods":
       return true;
     case "Object":
-      return metric.target.type === "Value";
+      return metric.marks === undefined && metric.target.type === "Value";
     case "External":
-      return metric.target.averageValueMilli === undefined;
+      return metric.marks === undefined && metric.target.averageValueMilli === undefined;
   }
 };

@@ -1,5 +1,6 @@
 import type { LabelSelector } from "./selector.ts";
 import type { Governed, TargetRef } from "./spec-governed.ts";
+import type { LimitFactor } from "./spec-watermark.ts";
 
 /** `autoscaling/v2` and every form that converts to it (hpa.md 1). */
 export interface HpaSpec extends Governed {
@@ -12,6 +13,25 @@ export interface HpaSpec extends Governed {
   readonly metrics: readonly HpaMetric[];
   /** Absent is not the same as empty: absent follows the legacy path of hpa.md 2.6.1. */
   readonly behavior?: Behavior;
+  /** Fields of the multi-threshold form (proposals.md §5), all of them; absent where the manifest has none, and no marks. */
+  readonly thresholds?: Thresholds;
+}
+
+export interface Thresholds {
+  /** A value is divided by the current count before it is compared with its marks. */
+  readonly average: boolean;
+  /** Half-width of every band, as a share. A direction of `behavior` with a tolerance of its own keeps that. */
+  readonly tolerance: number;
+  readonly scaleUpLimit: LimitFactor;
+  readonly scaleDownLimit: LimitFactor;
+  readonly upscaleForbiddenWindowSeconds: number;
+  readonly downscaleForbiddenWindowSeconds: number;
+}
+
+/** Two levels, in thousandths, between which nothing happens; in the place of a target. */
+export interface Marks {
+  readonly highMilli: bigint;
+  readonly lowMilli: bigint;
 }
 
 /** Both directions are always complete here, but for what hpa.md 1.1 leaves open. */
@@ -64,9 +84,16 @@ export interface MetricTarget {
   readonly averageUtilization?: number;
 }
 
-export type HpaMetric =
-  | { readonly type: "Resource"; readonly name: string; readonly target: MetricTarget }
-  | { readonly type: "ContainerResource"; readonly name: string; readonly container: string; readonly target: MetricTarget }
-  | { readonly type: "Pods"; readonly metric: MetricIdentifier; readonly target: MetricTarget }
-  | { readonly type: "Object"; readonly describedObject: DescribedObject; readonly metric: MetricIdentifier; readonly target: MetricTarget }
-  | { readonly type: "External"; readonly metric: MetricIdentifier; readonly target: MetricTarget };
+export type HpaMetric = HpaSource & { readonly target: MetricTarget; readonly marks?: Marks };
+
+/** Where a metric comes from. The selector of a Resource finds other pods than the target's, and stands beside marks alone. */
+export type HpaSource =
+  | { readonly type: "Resource"; readonly name: string; readonly selector?: LabelSelector }
+  | { readonly type: "ContainerResource"; readonly name: string; readonly container: string }
+  | { readonly type: "Pods"; readonly metric: MetricIdentifier }
+  | { readonly type: "Object"; readonly describedObject: DescribedObject; readonly metric: MetricIdentifier }
+  | { readonly type: "External"; readonly metric: MetricIdentifier };
+
+/** Marks alone, without behavior: forbidden windows take the place of stabilization, as in the watermark dialect. */
+export const isStabilized = ({ thresholds, behavior, metrics }: HpaSpec): boolean =>
+  thresholds === undefined || behavior !== undefined || metrics.some(({ marks }) => marks === undefined);

@@ -3,12 +3,15 @@ import type { AutoscalerName, Namespace } from "../model/ids.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
+import { isStabilized } from "../model/spec-hpa.ts";
 import type { Windows } from "../model/windows.ts";
 import { HPA_STEPS } from "./dialects/hpa.ts";
+import { MULTI_THRESHOLD_STEPS } from "./dialects/multi-threshold.ts";
 import { ORIGINAL_STEPS } from "./dialects/original.ts";
 import { decideNative } from "./dialects/tidemark.ts";
 import { decideWatermark } from "./dialects/watermark.ts";
 import { runSteps } from "./steps/hpa/run.ts";
+import type { HpaInput } from "./steps/hpa/sync.ts";
 import { override } from "./steps/tidemark/override.ts";
 import { withoutTimed } from "./steps/tidemark/sentences.ts";
 
@@ -31,14 +34,20 @@ const decideByRules = (input: DecideInput): Decision => {
   const windows = withoutTimed(input.windows);
   switch (spec.dialect) {
     case "hpa":
-      return spec.rules === "original"
-        ? withoutRecommendations(runSteps(ORIGINAL_STEPS, { ...input, spec, windows }))
-        : runSteps(HPA_STEPS, { ...input, spec, windows });
+      return decideHpa({ ...input, spec, windows });
     case "watermark":
       return withoutRecommendations(decideWatermark({ ...input, spec, windows }));
     case "tidemark":
       return decideNative({ ...input, spec });
   }
+};
+
+const decideHpa = (input: HpaInput): Decision => {
+  const { spec } = input;
+  if (spec.rules === "original") return withoutRecommendations(runSteps(ORIGINAL_STEPS, input));
+  if (!spec.thresholds) return runSteps(HPA_STEPS, input);
+  const decision = runSteps(MULTI_THRESHOLD_STEPS, input);
+  return isStabilized(spec) ? decision : withoutRecommendations(decision);
 };
 
 /** Rules that record none leave none behind: after them a stabilization begins with the current count, where old ones would let the count fall at once. */

@@ -77,30 +77,40 @@ const bandOf = (spec: AutoscalerSpec | undefined, metric: string): Band | undefi
 
 /** The marks of a metric, and what happens between them; `undefined` where it has a target. */
 const marksOf = (spec: AutoscalerSpec | undefined, metric: string, target: string): Marks | undefined => {
-  if (spec?.dialect === "watermark")
-    return {
-      text: `its marks ${target}, widened by ${Number(spec.toleranceMilli) / 10} %`,
-      converges: spec.converge !== "off",
-      tolerance: Number(spec.toleranceMilli) / 1000,
-    };
-  return bandOf(spec, metric)?.kind === "watermarks" ? { text: `its marks ${target}, both included`, converges: false, tolerance: 0 } : undefined;
+  if (spec?.dialect === "watermark") {
+    const share = Number(spec.toleranceMilli) / 1000;
+    return { text: `its marks ${target}, ${widenedBy(share, share)}`, converges: spec.converge !== "off", tolerance: { up: share, down: share } };
+  }
+  if (spec?.dialect === "hpa" && spec.thresholds && target.includes("..")) {
+    const { tolerance: both } = spec.thresholds;
+    const up = spec.behavior?.scaleUp.tolerance ?? both;
+    const down = spec.behavior?.scaleDown.tolerance ?? both;
+    return { text: `its marks ${target}, ${widenedBy(up, down)}`, converges: false, tolerance: { up, down } };
+  }
+  return bandOf(spec, metric)?.kind === "watermarks"
+    ? { text: `its marks ${target}, both included`, converges: false, tolerance: { up: 0, down: 0 } }
+    : undefined;
 };
+
+const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
+const widenedBy = (up: number, down: number): string =>
+  up === down ? `widened by ${percent(up)}` : `widened by ${percent(up)} above and ${percent(down)} below`;
 
 interface Marks {
   readonly text: string;
   /** Between them the count still moves, a step at a time. */
   readonly converges: boolean;
   /** Share of each mark by which it is widened. */
-  readonly tolerance: number;
+  readonly tolerance: { readonly up: number; readonly down: number };
 }
 
 type Side = "above" | "below" | "between";
 
 /** Where a value is, by the texts that people read; between the marks where a text is no amount. */
-const sideOf = (value: string, target: string, tolerance: number): Side => {
+const sideOf = (value: string, target: string, { up, down }: Marks["tolerance"]): Side => {
   const [at, low, high] = [value, ...target.split("..")].map(amountOf);
-  if (at !== undefined && high !== undefined && at > high * (1 + tolerance)) return "above";
-  return at !== undefined && low !== undefined && at < low * (1 - tolerance) ? "below" : "between";
+  if (at !== undefined && high !== undefined && at > high * (1 + up)) return "above";
+  return at !== undefined && low !== undefined && at < low * (1 - down) ? "below" : "between";
 };
 
 const amountOf = (text: string): number | undefined => {
@@ -112,7 +122,8 @@ const amountOf = (text: string): number | undefined => {
 const noOther = (value: string, side: "above" | "below", from: number, spec: AutoscalerSpec | undefined): string => {
   const ignoresZero = spec?.dialect === "watermark" && spec.counts === "ready" && !spec.tolerateZero;
   if (value === "0" && ignoresZero) return "a value of 0 is acted upon with tolerateZero: true alone";
-  return `the share of ${from} that it asks for rounds to no ${side === "above" ? "more" : "fewer"}`;
+  const share = `the share of ${from} that it asks for rounds to no ${side === "above" ? "more" : "fewer"}`;
+  return spec?.dialect === "hpa" && side === "below" ? `${share}, or a running pod gave no sample` : share;
 };
 
 /** Of the first design, whatever the cluster tolerates (proposals.md §1). */
@@ -120,7 +131,10 @@ const ORIGINAL_TOLERANCE = 0.1;
 
 const tolerances = (spec: AutoscalerSpec | undefined, metric: string): { readonly up?: number | undefined; readonly down?: number | undefined } => {
   if (spec?.dialect === "hpa" && spec.rules === "original") return { up: ORIGINAL_TOLERANCE, down: ORIGINAL_TOLERANCE };
-  if (spec?.dialect === "hpa") return { up: spec.behavior?.scaleUp.tolerance, down: spec.behavior?.scaleDown.tolerance };
+  if (spec?.dialect === "hpa") {
+    const both = spec.thresholds?.tolerance;
+    return { up: spec.behavior?.scaleUp.tolerance ?? both, down: spec.behavior?.scaleDown.tolerance ?? both };
+  }
   const band = bandOf(spec, metric);
   return band?.kind === "target" ? { up: band.toleranceUp, down: band.toleranceDown } : {};
 };

@@ -44,6 +44,7 @@ const nameOf = (metric: HpaMetric): string => {
 
 /** An average comes before a percentage and before a whole value, as the rules read targets (hpa.md 2.5). */
 const targetText = (metric: HpaMetric): string => {
+  if (metric.marks) return `${decimalText(metric.marks.lowMilli)}..${decimalText(metric.marks.highMilli)}`;
   const { averageValueMilli, averageUtilization, valueMilli }: MetricTarget = metric.target;
   const amount = "name" in metric && metric.name === "memory" ? binaryText : decimalText;
   if (averageValueMilli !== undefined) return amount(averageValueMilli);

@@ -1,11 +1,12 @@
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
-import type { HpaSpec } from "../model/spec-hpa.ts";
+import { type HpaSpec, isStabilized, type Thresholds } from "../model/spec-hpa.ts";
 import type { NativeSpec } from "../model/spec-native.ts";
 import type { WatermarkSpec } from "../model/spec-watermark.ts";
-import type { Windows } from "../model/windows.ts";
+import type { Status, Windows } from "../model/windows.ts";
 import { DOWNSCALE_FORBIDDEN_MS, UPSCALE_FORBIDDEN_MS } from "../policy/steps/original/cool-down.ts";
 import { leavesTheWayUp, reversalsOf, roomMs, scalesWithin } from "../policy/steps/tidemark/flap.ts";
+import { wholeSeconds } from "../policy/steps/watermark/recorder.ts";
 import { timeText } from "./time-text.ts";
 import { nativeTimers, watermarkTimers } from "./timers.ts";
 import { type Forbidden, forbidden, inOrder, policiesOf, rate, rowsOf, stabilization } from "./window-parts.ts";
@@ -80,23 +81,32 @@ const flapView = ({ flapBudget }: NativeSpec, { memory }: Windows, nowMs: number
   return { flap: { ...flapBudget, made: reversalsOf(scales), ...(untilMs !== undefined && { until: timeText(untilMs) }) } };
 };
 
-const hpaView = (spec: HpaSpec, { memory }: Windows, { settings, nowMs, count }: Moment): WindowsView => {
+const hpaView = (spec: HpaSpec, { memory, status }: Windows, { settings, nowMs, count }: Moment): WindowsView => {
   const runs = inOrder(memory);
+  const { thresholds } = spec;
   return {
     recommendations: rowsOf(runs),
     stabilization: windowsOf(spec, settings).map((window) => stabilization(window, runs, nowMs, spec.behavior ? count : undefined)),
     rates: DIRECTIONS.flatMap((direction) =>
       policiesOf(spec.behavior?.[direction]).map((policy) => rate(direction, policy, spec.behavior?.[direction].countedChanges, memory, nowMs)),
     ),
+    ...(thresholds && forbiddenBy(thresholds, status, nowMs)),
   };
 };
 
+const forbiddenBy = (
+  { upscaleForbiddenWindowSeconds: scaleUp, downscaleForbiddenWindowSeconds: scaleDown }: Thresholds,
+  { lastScaleMs, ...status }: Status,
+  nowMs: number,
+): Pick<WindowsView, "forbidden"> => ({
+  forbidden: forbidden({ scaleUp, scaleDown }, { ...status, ...(lastScaleMs !== undefined && { lastScaleMs: wholeSeconds(lastScaleMs) }) }, nowMs),
+});
+
 /** Without behavior only the way down is stabilized, over the cluster's own window (hpa.md 2.6.1). */
-const windowsOf = (
-  { behavior }: HpaSpec,
-  settings: ControllerSettings,
-): readonly { readonly direction: Direction; readonly windowSeconds: number }[] => {
+const windowsOf = (spec: HpaSpec, settings: ControllerSettings): readonly { readonly direction: Direction; readonly windowSeconds: number }[] => {
+  const { behavior } = spec;
   const fallbackSeconds = settings.downscaleStabilizationMs / 1000;
+  if (!isStabilized(spec)) return [];
   if (!behavior) return [{ direction: "scaleDown", windowSeconds: fallbackSeconds }];
   return [
     { direction: "scaleUp", windowSeconds: behavior.scaleUp.stabilizationWindowSeconds ?? 0 },

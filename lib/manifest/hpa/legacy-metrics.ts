@@ -1,16 +1,23 @@
 import { parseQuantity, type Quantity, signOf } from "../../model/quantity.ts";
 import { int32, listOf, objectOf, quantity, type ReadAs, text } from "../shape.ts";
-import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, type Metric, type Target } from "./v2-shape.ts";
+import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, MARKS, type Metric, type Target } from "./v2-shape.ts";
 
 /** Metrics as v2alpha1, v2beta1 and the annotation of v1 write them: the target's fields beside the name (hpa.md 1.2, proposals.md §2). */
 export const LEGACY_METRICS = listOf(
   objectOf({
     type: text,
-    object: objectOf({ target: CROSS_VERSION_REFERENCE, metricName: text, targetValue: quantity, selector: LABEL_SELECTOR, averageValue: quantity }),
-    external: objectOf({ metricName: text, metricSelector: LABEL_SELECTOR, targetValue: quantity, targetAverageValue: quantity }),
-    pods: objectOf({ metricName: text, targetAverageValue: quantity, selector: LABEL_SELECTOR }),
-    resource: objectOf({ name: text, targetAverageUtilization: int32, targetAverageValue: quantity }),
-    containerResource: objectOf({ name: text, container: text, targetAverageUtilization: int32, targetAverageValue: quantity }),
+    object: objectOf({
+      target: CROSS_VERSION_REFERENCE,
+      metricName: text,
+      targetValue: quantity,
+      selector: LABEL_SELECTOR,
+      averageValue: quantity,
+      ...MARKS,
+    }),
+    external: objectOf({ metricName: text, metricSelector: LABEL_SELECTOR, targetValue: quantity, targetAverageValue: quantity, ...MARKS }),
+    pods: objectOf({ metricName: text, targetAverageValue: quantity, selector: LABEL_SELECTOR, ...MARKS }),
+    resource: objectOf({ name: text, metricSelector: LABEL_SELECTOR, targetAverageUtilization: int32, targetAverageValue: quantity, ...MARKS }),
+    containerResource: objectOf({ name: text, container: text, targetAverageUtilization: int32, targetAverageValue: quantity, ...MARKS }),
   }),
   {},
 );
@@ -25,27 +32,36 @@ export const convertedMetric = ({ type, object, external, pods, resource, contai
   object: object && {
     describedObject: object.target,
     metric: { name: object.metricName, selector: object.selector },
-    target: objectTarget(object.targetValue ?? ZERO, object.averageValue),
+    ...levels(object, () => objectTarget(object.targetValue ?? ZERO, object.averageValue)),
   },
   external: external && {
     metric: { name: external.metricName, selector: external.metricSelector },
-    target: {
+    ...levels(external, () => ({
       type: external.targetValue === undefined ? "AverageValue" : "Value",
       value: external.targetValue,
       averageValue: external.targetAverageValue,
-    },
+    })),
   },
   pods: pods && {
     metric: { name: pods.metricName, selector: pods.selector },
-    target: { type: "AverageValue", averageValue: pods.targetAverageValue ?? ZERO },
+    ...levels(pods, () => ({ type: "AverageValue", averageValue: pods.targetAverageValue ?? ZERO })),
   },
-  resource: resource && { name: resource.name, target: usageTarget(resource) },
+  resource: resource && { name: resource.name, metricSelector: resource.metricSelector, ...levels(resource, () => usageTarget(resource)) },
   containerResource: containerResource && {
     name: containerResource.name,
     container: containerResource.container,
-    target: usageTarget(containerResource),
+    ...levels(containerResource, () => usageTarget(containerResource)),
   },
 });
+
+interface WrittenMarks {
+  readonly highWatermark?: Quantity | undefined;
+  readonly lowWatermark?: Quantity | undefined;
+}
+
+/** Marks, or the target that the other fields say. */
+const levels = ({ highWatermark, lowWatermark }: WrittenMarks, target: () => Target): WrittenMarks & { readonly target?: Target } =>
+  highWatermark === undefined && lowWatermark === undefined ? { target: target() } : { highWatermark, lowWatermark };
 
 const objectTarget = (value: Quantity | undefined, averageValue: Quantity | undefined): Target => {
   if (averageValue === undefined) return { type: "Value", value };

@@ -3,7 +3,7 @@ import { anything, int32, objectOf, type Reading, text } from "../shape.ts";
 import { cpuMetric } from "./defaults.ts";
 import { HEAD } from "./read-v2.ts";
 import type { HpaReading, ReadForm } from "./reading.ts";
-import type { Reference } from "./v2-shape.ts";
+import { type Reference, THRESHOLD_FIELDS } from "./v2-shape.ts";
 
 const SUBRESOURCE = "scale";
 
@@ -15,6 +15,7 @@ const ORIGINAL = objectOf({
     maxReplicas: int32,
     cpuUtilization: objectOf({ targetPercentage: int32 }),
     constraints: anything,
+    ...THRESHOLD_FIELDS,
   }),
 });
 
@@ -40,6 +41,7 @@ export const readOriginal: ReadForm = (document, reading): HpaReading => {
     metadata: read?.metadata,
     spec: { scaleTargetRef: target, minReplicas, maxReplicas, metrics: [cpuMetric(cpuUtilization?.targetPercentage)] },
     constraints,
+    thresholds: read?.spec,
     rules: "original",
     formProblems: scaleRefProblems(scaleRef, read?.metadata?.namespace),
     sourceOf: (field) => {

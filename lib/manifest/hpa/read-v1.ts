@@ -3,7 +3,7 @@ import { cpuMetric } from "./defaults.ts";
 import { convertedMetric, LEGACY_METRICS, legacySource } from "./legacy-metrics.ts";
 import { HEAD } from "./read-v2.ts";
 import type { ReadForm } from "./reading.ts";
-import { BEHAVIOR, CROSS_VERSION_REFERENCE, type DraftBehavior } from "./v2-shape.ts";
+import { BEHAVIOR, CROSS_VERSION_REFERENCE, type DraftBehavior, THRESHOLD_FIELDS } from "./v2-shape.ts";
 
 const PREFIX = "autoscaling.alpha.kubernetes.io/";
 const METRICS = `${PREFIX}metrics`;
@@ -24,6 +24,7 @@ const V1 = objectOf({
     maxReplicas: int32,
     targetCPUUtilizationPercentage: int32,
     constraints: anything,
+    ...THRESHOLD_FIELDS,
   }),
 });
 
@@ -44,6 +45,7 @@ export const readV1: ReadForm = (document, reading) => {
     },
     behaviorDefaultedLate: true,
     constraints,
+    thresholds: read?.spec,
     sourceOf: (field) => v1Source(field, annotated.length),
   };
 };

@@ -11,5 +11,6 @@ const V2 = objectOf({ ...HEAD, spec: objectOf(V2_SPEC_FIELDS) });
 /** autoscaling/v2 and v2beta2. */
 export const readV2: ReadForm = (document, reading) => {
   const read = V2(document, "", reading);
-  return { metadata: read?.metadata, spec: read?.spec ?? {}, constraints: read?.spec?.constraints, sourceOf: () => undefined };
+  const { spec } = read ?? {};
+  return { metadata: read?.metadata, spec: spec ?? {}, constraints: spec?.constraints, thresholds: spec, sourceOf: () => undefined };
 };

@@ -3,7 +3,7 @@ import { convertedMetric, LEGACY_METRICS, legacySource } from "./legacy-metrics.
 import { annotatedBehavior, behaviorSource } from "./read-v1.ts";
 import { HEAD } from "./read-v2.ts";
 import type { ReadForm } from "./reading.ts";
-import { CROSS_VERSION_REFERENCE } from "./v2-shape.ts";
+import { CROSS_VERSION_REFERENCE, THRESHOLD_FIELDS } from "./v2-shape.ts";
 
 const V2_BETA_1 = objectOf({
   ...HEAD,
@@ -13,6 +13,7 @@ const V2_BETA_1 = objectOf({
     maxReplicas: int32,
     metrics: LEGACY_METRICS,
     constraints: anything,
+    ...THRESHOLD_FIELDS,
   }),
 });
 
@@ -26,6 +27,7 @@ export const readV2Beta1: ReadForm = (document, reading) => {
     spec: { scaleTargetRef, minReplicas, maxReplicas, metrics: metrics?.map(convertedMetric), behavior },
     behaviorDefaultedLate: true,
     constraints,
+    thresholds: read?.spec,
     sourceOf: (field) => behaviorSource(field) ?? legacySource(field),
   };
 };

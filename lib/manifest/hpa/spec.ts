@@ -2,7 +2,7 @@ import { floatOf, milliOf } from "../../model/quantity.ts";
 import type { LabelSelector } from "../../model/selector.ts";
 import type { TargetRef } from "../../model/spec-governed.ts";
 import type { Behavior, HpaMetric, HpaSpec, MetricIdentifier, MetricTarget, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
-import type { DraftBehavior, DraftSpec, Metric, Reference, Rules, Selector, Target } from "./v2-shape.ts";
+import { blockOf, type DraftBehavior, type DraftSpec, type Metric, type Reference, type Rules, type Selector, type Target } from "./v2-shape.ts";
 
 /** What is decided by: a defaulted and valid draft with its quantities as numbers. Members that validation has made sure of fall back to zero values here. */
 export const hpaSpec = (draft: DraftSpec, behavior: Behavior | undefined): HpaSpec => ({
@@ -10,7 +10,7 @@ export const hpaSpec = (draft: DraftSpec, behavior: Behavior | undefined): HpaSp
   target: targetRef(draft.scaleTargetRef),
   minReplicas: draft.minReplicas ?? 1,
   maxReplicas: draft.maxReplicas ?? 1,
-  metrics: (draft.metrics ?? []).map(metricOf),
+  metrics: (draft.metrics ?? []).map(withMarks),
   ...(behavior && { behavior }),
 });
 
@@ -19,6 +19,13 @@ const targetRef = (reference: Reference | undefined): TargetRef => ({
   kind: reference?.kind ?? "",
   name: reference?.name ?? "",
 });
+
+/** One mark alone stands for both (proposals.md §5). */
+const withMarks = (metric: Metric): HpaMetric => {
+  const { highWatermark, lowWatermark } = blockOf(metric) ?? {};
+  const [high, low] = [highWatermark ?? lowWatermark, lowWatermark ?? highWatermark];
+  return high && low ? { ...metricOf(metric), marks: { highMilli: milliOf(high), lowMilli: milliOf(low) } } : metricOf(metric);
+};
 
 const metricOf = ({ type = "", object, external, pods, resource, containerResource }: Metric): HpaMetric => {
   switch (type) {
@@ -41,7 +48,12 @@ const metricOf = ({ type = "", object, external, pods, resource, containerResour
         target: targetOf(containerResource?.target),
       };
     default:
-      return { type: "Resource", name: resource?.name ?? "", target: targetOf(resource?.target) };
+      return {
+        type: "Resource",
+        name: resource?.name ?? "",
+        target: targetOf(resource?.target),
+        ...(resource?.metricSelector && { selector: selectorOf(resource.metricSelector) }),
+      };
   }
 };
 

@@ -42,17 +42,32 @@ const storedMetric = ({ type, object, external, pods, resource, containerResourc
     object: object && {
       describedObject: storedReference(object.describedObject),
       metric: storedIdentifier(object.metric),
-      target: storedTarget(object.target),
+      ...storedLevels(object),
     },
-    external: external && { metric: storedIdentifier(external.metric), target: storedTarget(external.target) },
-    pods: pods && { metric: storedIdentifier(pods.metric), target: storedTarget(pods.target) },
-    resource: resource && { name: resource.name, target: storedTarget(resource.target) },
+    external: external && { metric: storedIdentifier(external.metric), ...storedLevels(external) },
+    pods: pods && { metric: storedIdentifier(pods.metric), ...storedLevels(pods) },
+    resource:
+      resource &&
+      present({
+        name: resource.name,
+        metricSelector: resource.metricSelector && storedSelector(resource.metricSelector),
+        ...storedLevels(resource),
+      }),
     containerResource: containerResource && {
       name: containerResource.name,
       container: containerResource.container,
-      target: storedTarget(containerResource.target),
+      ...storedLevels(containerResource),
     },
   });
+
+interface Levels {
+  readonly target?: Target | undefined;
+  readonly highWatermark?: Quantity | undefined;
+  readonly lowWatermark?: Quantity | undefined;
+}
+
+const storedLevels = ({ target, highWatermark, lowWatermark }: Levels): Json =>
+  highWatermark === undefined && lowWatermark === undefined ? { target: storedTarget(target) } : present({ highWatermark, lowWatermark });
 
 const storedIdentifier = (metric: { readonly name?: string | undefined; readonly selector?: Selector | undefined } | undefined): Json =>
   present({ name: metric?.name ?? "", selector: metric?.selector && storedSelector(metric.selector) });

@@ -9,17 +9,20 @@ export const LABEL_SELECTOR = objectOf({
   matchExpressions: listOf(objectOf({ key: text, operator: text, values: listOf(text, "") }), {}),
 });
 
+/** Of the multi-threshold form (proposals.md §5), in the place of a target. */
+export const MARKS = { highWatermark: quantity, lowWatermark: quantity } as const;
+
 const METRIC_IDENTIFIER = objectOf({ name: text, selector: LABEL_SELECTOR });
 
 const METRIC_TARGET = objectOf({ type: text, value: quantity, averageValue: quantity, averageUtilization: int32 });
 
 const METRIC = objectOf({
   type: text,
-  object: objectOf({ describedObject: CROSS_VERSION_REFERENCE, metric: METRIC_IDENTIFIER, target: METRIC_TARGET }),
-  external: objectOf({ metric: METRIC_IDENTIFIER, target: METRIC_TARGET }),
-  pods: objectOf({ metric: METRIC_IDENTIFIER, target: METRIC_TARGET }),
-  resource: objectOf({ name: text, target: METRIC_TARGET }),
-  containerResource: objectOf({ name: text, container: text, target: METRIC_TARGET }),
+  object: objectOf({ describedObject: CROSS_VERSION_REFERENCE, metric: METRIC_IDENTIFIER, target: METRIC_TARGET, ...MARKS }),
+  external: objectOf({ metric: METRIC_IDENTIFIER, target: METRIC_TARGET, ...MARKS }),
+  pods: objectOf({ metric: METRIC_IDENTIFIER, target: METRIC_TARGET, ...MARKS }),
+  resource: objectOf({ name: text, metricSelector: LABEL_SELECTOR, target: METRIC_TARGET, ...MARKS }),
+  containerResource: objectOf({ name: text, container: text, target: METRIC_TARGET, ...MARKS }),
 });
 
 const SCALING_RULES = objectOf({
@@ -31,6 +34,16 @@ const SCALING_RULES = objectOf({
 
 export const BEHAVIOR = objectOf({ scaleUp: SCALING_RULES, scaleDown: SCALING_RULES });
 
+/** Of the multi-threshold form, beside the metrics of any HPA. */
+export const THRESHOLD_FIELDS = {
+  algorithm: text,
+  tolerance: quantity,
+  scaleUpLimitFactor: quantity,
+  scaleDownLimitFactor: quantity,
+  upscaleForbiddenWindowSeconds: int32,
+  downscaleForbiddenWindowSeconds: int32,
+} as const;
+
 export const V2_SPEC_FIELDS = {
   scaleTargetRef: CROSS_VERSION_REFERENCE,
   minReplicas: int32,
@@ -38,7 +51,11 @@ export const V2_SPEC_FIELDS = {
   metrics: listOf(METRIC, {}),
   behavior: BEHAVIOR,
   constraints: anything,
+  ...THRESHOLD_FIELDS,
 } as const;
+
+const THRESHOLDS = objectOf(THRESHOLD_FIELDS);
+export type WrittenThresholds = ReadAs<typeof THRESHOLDS>;
 
 export type Reference = ReadAs<typeof CROSS_VERSION_REFERENCE>;
 export type Metric = ReadAs<typeof METRIC>;
@@ -46,6 +63,15 @@ export type Target = ReadAs<typeof METRIC_TARGET>;
 export type Selector = ReadAs<typeof LABEL_SELECTOR>;
 export type Rules = ReadAs<typeof SCALING_RULES>;
 export type DraftBehavior = ReadAs<typeof BEHAVIOR>;
+
+/** The block of a metric that is there; of several, the first in the order of the API. */
+export const blockOf = ({ object, external, pods, resource, containerResource }: Metric) =>
+  object ?? external ?? pods ?? resource ?? containerResource;
+
+export const isMarked = (metric: Metric): boolean => {
+  const { highWatermark, lowWatermark } = blockOf(metric) ?? {};
+  return highWatermark !== undefined || lowWatermark !== undefined;
+};
 
 /** The spec of any HPA form, in the terms of v2: as read, then defaulted. */
 export interface DraftSpec {

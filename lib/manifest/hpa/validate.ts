@@ -1,8 +1,9 @@
 import type { TargetRef } from "../../model/spec-governed.ts";
 import { groupOf } from "../names.ts";
 import { forbidden, invalid, type Problem, required } from "../problem.ts";
-import type { DraftSpec, Metric, Reference } from "./v2-shape.ts";
+import { type DraftSpec, isMarked, type Metric, type Reference } from "./v2-shape.ts";
 import { behaviorProblems } from "./validate-behavior.ts";
+import { markedProblems, selectorProblems } from "./validate-marked.ts";
 import { metricProblems } from "./validate-metric.ts";
 import { referenceProblems, unreadableVersion } from "./validate-reference.ts";
 
@@ -11,10 +12,13 @@ export const specProblems = (spec: DraftSpec, oldTarget: TargetRef | undefined):
   ...replicaProblems(spec.minReplicas ?? 1, spec.maxReplicas ?? 0),
   ...referenceProblems(spec.scaleTargetRef, "spec.scaleTargetRef"),
   ...(sameKind(spec.scaleTargetRef, oldTarget) ? [] : targetVersionProblems(spec.scaleTargetRef)),
-  ...(spec.metrics ?? []).flatMap((metric, index) => metricProblems(metric, `spec.metrics[${index}]`)),
+  ...(spec.metrics ?? []).flatMap((metric, index) => anyMetricProblems(metric, `spec.metrics[${index}]`)),
   ...(spec.minReplicas === 0 ? zeroProblems(spec.metrics ?? []) : []),
   ...behaviorProblems(spec.behavior),
 ];
+
+const anyMetricProblems = (metric: Metric, path: string): readonly Problem[] =>
+  isMarked(metric) ? markedProblems(metric, path) : [...metricProblems(metric, path), ...selectorProblems(metric, path)];
 
 const replicaProblems = (least: number, most: number): Problem[] => {
   const problems: Problem[] = [];

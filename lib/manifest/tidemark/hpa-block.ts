@@ -13,39 +13,73 @@ const TARGET = {
   averageValue: quantity("Per pod.", POSITIVE),
   averageUtilization: whole("Percent of what the pods request. Resource and ContainerResource.", { least: 1 }),
 };
-const target = (...demands: readonly Json[]): About => object("What is aimed at.", TARGET, demands, MUST);
+const target = (...demands: readonly Json[]): About => object("What is aimed at.", TARGET, demands);
+const MARKS = {
+  highWatermark: quantity("In the place of a target: above it the count grows; without it the low one.", POSITIVE),
+  lowWatermark: quantity("In the place of a target: below it the count shrinks; without it the high one.", { least: 0 }),
+};
+const MARKED = either(given("highWatermark"), given("lowWatermark"));
+/** One of a target and marks; a low mark alone is the high one as well, which is above 0. */
+const LEVELS = [
+  either(all(given("target"), absent("highWatermark", "lowWatermark")), all(MARKED, absent("target"))),
+  when(absent("highWatermark"), values({ lowWatermark: { not: { enum: [0, "0"] } } })),
+];
 
 const METRIC = object("The metric.", { name: text("Its name, as the metrics API knows it.", MUST), selector: SELECTOR }, [], MUST);
 const ONE_USE = exactlyOne("averageUtilization", "averageValue");
 const RESOURCE = text("cpu, memory, or another resource that pods request.", MUST);
 
 const SOURCES = {
-  Resource: { member: "resource", about: object("Use of a resource by the pods.", { name: RESOURCE, target: target(ONE_USE) }) },
+  Resource: {
+    member: "resource",
+    about: object(
+      "Use of a resource by the pods.",
+      {
+        name: RESOURCE,
+        metricSelector: { ...SELECTOR, meaning: "Beside marks: labels of the pods that count, in the place of the target's own pods." },
+        target: target(ONE_USE),
+        ...MARKS,
+      },
+      [...LEVELS, when(given("target"), absent("metricSelector"))],
+    ),
+  },
   ContainerResource: {
     member: "containerResource",
-    about: object("Use of a resource by one container of each pod.", {
-      name: RESOURCE,
-      container: text("Name of the container.", MUST),
-      target: target(ONE_USE),
-    }),
+    about: object(
+      "Use of a resource by one container of each pod.",
+      { name: RESOURCE, container: text("Name of the container.", MUST), target: target(ONE_USE), ...MARKS },
+      LEVELS,
+    ),
   },
-  Pods: { member: "pods", about: object("A custom metric of each pod.", { metric: METRIC, target: target(given("averageValue")) }) },
+  Pods: {
+    member: "pods",
+    about: object("A custom metric of each pod.", { metric: METRIC, target: target(given("averageValue")), ...MARKS }, LEVELS),
+  },
   Object: {
     member: "object",
-    about: object("A custom metric of one object.", {
-      describedObject: object(
-        "The object.",
-        { apiVersion: text("Its API version."), kind: text("Its kind.", MUST), name: text("Its name.", MUST) },
-        [],
-        MUST,
-      ),
-      metric: METRIC,
-      target: target(either(given("value"), given("averageValue"))),
-    }),
+    about: object(
+      "A custom metric of one object.",
+      {
+        describedObject: object(
+          "The object.",
+          { apiVersion: text("Its API version."), kind: text("Its kind.", MUST), name: text("Its name.", MUST) },
+          [],
+          MUST,
+        ),
+        metric: METRIC,
+        target: target(either(given("value"), given("averageValue"))),
+        ...MARKS,
+      },
+      LEVELS,
+    ),
   },
   External: {
     member: "external",
-    about: object("A metric of something outside the cluster.", { metric: METRIC, target: target(exactlyOne("value", "averageValue")) }),
+    about: object(
+      "A metric of something outside the cluster.",
+      { metric: METRIC, target: target(exactlyOne("value", "averageValue")), ...MARKS },
+      LEVELS,
+    ),
   },
 } as const;
 
@@ -89,6 +123,20 @@ const RATE = {
 const DELAY = whole("Stabilization window.", { least: 0, most: MAX_CONSTRAINT_SECONDS });
 const DIRECTION = object("How fast in this direction.", { ...RATE, rate: object("The same, nested.", RATE), delaySeconds: DELAY });
 
+const WHOLE_PERCENT = { least: 0, most: 100 } as const;
+/** Of the multi-threshold form (docs/manifests.md). As soon as one of them, or a mark, is written, the others take their defaults. */
+const THRESHOLDS = {
+  algorithm: oneOf("average divides a value by the current count before it is compared with marks.", ["absolute", "average"]),
+  tolerance: quantity("Share by which every target and every mark is widened; 100m where another of these fields is written.", {
+    least: 0,
+    most: 1,
+  }),
+  scaleUpLimitFactor: quantity("Whole percent of the count that one step may add; 50 where another of these fields is written.", WHOLE_PERCENT),
+  scaleDownLimitFactor: quantity("Whole percent of the count that one step may remove; 20 where another of these fields is written.", WHOLE_PERCENT),
+  upscaleForbiddenWindowSeconds: whole("No scale up so long after any scale; 60 where another of these fields is written.", { least: 0 }),
+  downscaleForbiddenWindowSeconds: whole("No scale down so long after any scale; 300 where another of these fields is written.", { least: 0 }),
+};
+
 /** With `rules: hpa`: what a spec of autoscaling/v2 says beside target and bounds. */
 export const HPA_BLOCK = carried(
   "With rules: hpa, metrics and behavior as in autoscaling/v2, or cpuUtilization as in extensions/v1beta1 (docs/manifests.md).",
@@ -103,6 +151,7 @@ export const HPA_BLOCK = carried(
       scaleDown: DIRECTION,
       delaySeconds: { ...DELAY, meaning: "Stabilization window of scaleDown." },
     }),
+    ...THRESHOLDS,
   },
   [when(given("behavior"), absent("constraints")), when(given("cpuUtilization"), absent("metrics", "behavior", "constraints"))],
 );

@@ -1,5 +1,7 @@
-import { forbidden, type Problem } from "../problem.ts";
+import { besideTarget } from "../hpa/validate-marked.ts";
+import type { Problem, Warning } from "../problem.ts";
 import { isObject } from "../shape.ts";
+import { DEFAULTS } from "./defaults.ts";
 
 /** What of a manifest belongs to the multi-threshold form (proposals.md §5), looked at before its form reads it. */
 type Members = Readonly<Record<string, unknown>>;
@@ -32,6 +34,59 @@ const isGiven = (members: Members, name: string): boolean => (members[name] ?? u
 
 const isMarked = (metric: unknown): boolean => BLOCKS.some((block) => MARKS.some((mark) => isGiven(objectAt(metric, block), mark)));
 
+/**
+ * True for the document's own manifest: marks on External metrics, or on Resource metrics of which a selector says whose, and nothing beside them. It is decided by the watermark
+ * dialect; whatever else an HPA may say with it is decided by the rules of an HPA.
+ */
+export const isWatermarksAlone = (document: unknown): boolean => {
+  const spec = objectAt(document, "spec");
+  return metricsOf(document).every(isOwnMetric) && !isGiven(spec, "behavior") && !isGiven(spec, "constraints");
+};
+
+const isOwnMetric = (metric: unknown): boolean => {
+  if (!isMarked(metric)) return false;
+  const type = isObject(metric) ? metric["type"] : undefined;
+  return type === "External"
+    ? "metricName" in objectAt(metric, "external")
+    : type === "Resource" && isGiven(objectAt(metric, "resource"), "metricSelector");
+};
+
+/** How the forms of an HPA write the name of a metric: in a block `metric`, or beside the other fields. */
+export type Naming = "nested" | "flat";
+
+/** Metrics with marks may be written either way in every form: here they are written as this one does. Others are left as they are. */
+export const named = (document: unknown, naming: Naming): unknown => {
+  if (!isObject(document) || !hasMarks(document)) return document;
+  const metrics = metricsOf(document).map((metric) => (isMarked(metric) ? blocksNamed(metric, naming) : metric));
+  return { ...document, spec: { ...objectAt(document, "spec"), metrics } };
+};
+
+const blocksNamed = (metric: unknown, naming: Naming): unknown => {
+  if (!isObject(metric)) return metric;
+  const blocks = (["external", "pods", "object"] as const).filter((block) => isObject(metric[block]));
+  const rename = naming === "nested" ? nested : flat;
+  return { ...metric, ...Object.fromEntries(blocks.map((block) => [block, rename(objectAt(metric, block), block)])) };
+};
+
+const nested = ({ metricName, metricSelector, selector = metricSelector, ...rest }: Members): Members => {
+  const described = isObject(rest["target"]) && "kind" in rest["target"];
+  const { target, ...others } = rest;
+  return {
+    ...(described ? { ...others, describedObject: target } : rest),
+    ...(metricName === undefined && selector === undefined ? {} : { metric: { ...objectAt(rest, "metric"), name: metricName, selector } }),
+  };
+};
+
+const flat = ({ metric, describedObject, ...rest }: Members, block: string): Members => {
+  const { name, selector } = isObject(metric) ? metric : {};
+  return {
+    ...rest,
+    ...(name === undefined ? {} : { metricName: name }),
+    ...(selector === undefined ? {} : { [block === "external" ? "metricSelector" : "selector"]: selector }),
+    ...(describedObject === undefined ? {} : { target: describedObject }),
+  };
+};
+
 export const hasMarks = (document: unknown): boolean => metricsOf(document).some(isMarked);
 
 export const hasOwnFields = (document: unknown): boolean => OWN_FIELDS.some((field) => isGiven(objectAt(document, "spec"), field));
@@ -39,7 +94,7 @@ export const hasOwnFields = (document: unknown): boolean => OWN_FIELDS.some((fie
 const isTarget = (members: Members, name: string): boolean =>
   isGiven(members, name) && !(name === "target" && isObject(members["target"]) && "kind" in members["target"]);
 
-/** A mark beside a plain target on one metric: which rule is meant cannot be guessed. Both places are named. */
+/** Marks beside plain targets, as the manifest was written: a form that keeps no such target would pass over it. */
 export const mixed = (document: unknown): readonly Problem[] =>
   metricsOf(document).flatMap((metric, index) =>
     BLOCKS.flatMap((block) => {
@@ -47,7 +102,15 @@ export const mixed = (document: unknown): readonly Problem[] =>
       const mark = MARKS.find((name) => isGiven(members, name));
       const target = TARGETS.find((name) => isTarget(members, name));
       if (mark === undefined || target === undefined) return [];
-      const place = `spec.metrics[${index}].${block}`;
-      return [forbidden(`${place}.${target}`, `may not be set together with ${place}.${mark}`, "keep the target or the watermarks, not both")];
+      return [besideTarget(`spec.metrics[${index}].${block}`, target, mark)];
     }),
   );
+
+/** Which fields were left out, and what they are then: nothing of it is to be found in the manifest. */
+export const defaultsWarning = (written: object): readonly Warning[] => {
+  const given = new Set(Object.entries(written).flatMap(([name, value]) => ((value ?? undefined) === undefined ? [] : [name])));
+  const absent = Object.entries(DEFAULTS).filter(([name]) => !given.has(name));
+  if (absent.length === 0) return [];
+  const message = `not written, so the defaults of the multi-threshold form count: ${absent.map(([name, value]) => `${name} ${value}`).join(", ")}`;
+  return [{ field: "spec", message, fix: "write them; a forbidden window of 0 forbids nothing, a factor of 100 allows to double" }];
+};

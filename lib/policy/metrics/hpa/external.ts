@@ -59,7 +59,7 @@ const failed = (metric: ExternalMetric, message: string, second: string): Unmeas
 });
 
 /** The values of all series. */
-const externalValues = ({ metric }: ExternalMetric, { answers, namespace }: MetricContext): readonly bigint[] | Failure => {
+export const externalValues = ({ metric }: ExternalMetric, { answers, namespace }: MetricContext): readonly bigint[] | Failure => {
   const selector = selectorOf(metric.selector);
   if (selector.kind === "invalid") return failure(selector.message);
   const query = externalQuery(metric);

@@ -15,6 +15,8 @@ export interface MetricContext {
   readonly pods: readonly Pod[];
   readonly answers: MetricAnswers;
   readonly tolerance: Tolerance;
+  /** A value is divided by the current count before it is compared with marks. */
+  readonly average?: boolean;
   readonly readiness: Readiness;
 }
 

@@ -1,5 +1,6 @@
 import type { HpaMetric } from "../../../model/spec-hpa.ts";
 import { measureExternal } from "./external.ts";
+import { measureMarked } from "./marked.ts";
 import type { Measurement, MetricContext } from "./measurement.ts";
 import { measureObject } from "./object.ts";
 import { measurePods } from "./pods.ts";
@@ -7,6 +8,7 @@ import { measureResource } from "./resource.ts";
 
 /** One metric of any type: what it proposes, or why it cannot (hpa.md 2.5). */
 export const measureMetric = (metric: HpaMetric, context: MetricContext): Measurement => {
+  if (metric.marks) return measureMarked(metric, metric.marks, context);
   switch (metric.type) {
     case "Resource":
     case "ContainerResource":

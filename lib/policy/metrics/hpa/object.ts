@@ -59,7 +59,7 @@ const failed = (name: string, message: string, second = ""): Unmeasured => ({
 });
 
 /** The one value of the described object. */
-const objectMilli = ({ metric, describedObject }: ObjectMetric, { answers, namespace }: MetricContext): bigint | Failure => {
+export const objectMilli = ({ metric, describedObject }: ObjectMetric, { answers, namespace }: MetricContext): bigint | Failure => {
   const query = objectQuery(metric, describedObject, namespace);
   const answer = query && answers.custom.get(queryKey(query));
   const unable = (cause: string): Failure =>

@@ -39,7 +39,7 @@ const propose = (metric: PodsMetric, context: MetricContext): Proposal | Failure
   return averageReplicas({ ...context, samples, resource: "" }, metric.target.averageValueMilli ?? 0n);
 };
 
-const podsSamples = ({ metric }: PodsMetric, { answers, podSelector }: MetricContext): Samples | Failure => {
+export const podsSamples = ({ metric }: PodsMetric, { answers, podSelector }: MetricContext): Samples | Failure => {
   const query = podsQuery(metric, canonicalSelector(podSelector));
   const answer = query && answers.custom.get(queryKey(query));
   if (answer === undefined) return failure(NOT_ASKED);

@@ -7,11 +7,11 @@ export interface Tolerance {
   readonly up: number;
 }
 
-/** hpa.md 3.1: each direction has its own, or the cluster's. */
-export const toleranceOf = ({ behavior }: HpaSpec, settings: ControllerSettings): Tolerance => ({
-  down: behavior?.scaleDown.tolerance ?? settings.tolerance,
-  up: behavior?.scaleUp.tolerance ?? settings.tolerance,
-});
+/** hpa.md 3.1: each direction has its own, or the cluster's; between them comes that of the multi-threshold form. */
+export const toleranceOf = ({ behavior, thresholds }: Pick<HpaSpec, "behavior" | "thresholds">, settings: ControllerSettings): Tolerance => {
+  const both = thresholds?.tolerance ?? settings.tolerance;
+  return { down: behavior?.scaleDown.tolerance ?? both, up: behavior?.scaleUp.tolerance ?? both };
+};
 
 /** hpa.md 3.1: both ends belong to the band, and the ends are computed exactly so (other forms round elsewhere). False for NaN. */
 export const isInside = (ratio: number, { down, up }: Tolerance): boolean => 1 - down <= ratio && ratio <= 1 + up;

@@ -1,6 +1,6 @@
 import type { Limit } from "../../../model/decision.ts";
 import type { ControllerSettings } from "../../../model/settings.ts";
-import type { Behavior } from "../../../model/spec-hpa.ts";
+import { type Behavior, isStabilized } from "../../../model/spec-hpa.ts";
 import type { RecommendationRun } from "../../../model/windows.ts";
 import type { ConditionReport } from "../../conditions.ts";
 import { highest, lowest, recalled, recorded } from "../../recommendations.ts";
@@ -17,6 +17,7 @@ export interface Stabilized {
 /** hpa.md 2.6: without behavior downwards only, with it both ways. */
 export const stabilize: HpaStep = (sync) => {
   const { input, count, current } = sync;
+  if (!isStabilized(input.spec)) return sync;
   const { behavior } = input.spec;
   const runs = sync.recommendations ?? [];
   const {

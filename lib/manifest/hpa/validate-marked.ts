@@ -1,0 +1,45 @@
+import { milliOf, parseQuantity, signOf } from "../../model/quantity.ts";
+import { forbidden, invalid, type Problem } from "../problem.ts";
+import type { Metric, Target } from "./v2-shape.ts";
+import { metricProblems } from "./validate-metric.ts";
+
+const ONE = parseQuantity("1");
+/** A target that passes, so that everything else of the metric is checked as it is with one. */
+const ANY: Target = { type: "AverageValue", averageValue: ONE };
+
+type Block = "object" | "external" | "pods" | "resource" | "containerResource";
+const BLOCKS: readonly Block[] = ["object", "external", "pods", "resource", "containerResource"];
+
+/** A mark beside a plain target on one metric: which rule is meant cannot be guessed. Both places are named. */
+export const besideTarget = (place: string, target: string, mark: string): Problem =>
+  forbidden(`${place}.${target}`, `may not be set together with ${place}.${mark}`, "keep the target or the watermarks, not both");
+
+/** Every rule of a metric with marks in the place of a target. */
+export const markedProblems = (metric: Metric, path: string): readonly Problem[] => {
+  const standIn = Object.fromEntries(BLOCKS.flatMap((block) => (metric[block] ? [[block, { ...metric[block], target: ANY }]] : [])));
+  return [...metricProblems({ ...metric, ...standIn }, path), ...BLOCKS.flatMap((block) => markProblems(metric[block], `${path}.${block}`))];
+};
+
+const markProblems = (block: Metric[Block], path: string): readonly Problem[] => {
+  const { highWatermark: high, lowWatermark: low, target } = block ?? {};
+  const problems: Problem[] = target && (high || low) ? [besideTarget(path, "target", high ? "highWatermark" : "lowWatermark")] : [];
+  if (high && signOf(high) !== 1) problems.push(invalid(`${path}.highWatermark`, "must be positive", "write a quantity above 0, such as 500m"));
+  // Nothing is below 0: a low mark of 0 says that the count never shrinks on this metric.
+  if (low && (signOf(low) < 0 || (!high && signOf(low) === 0)))
+    problems.push(invalid(`${path}.lowWatermark`, high ? "must be greater than or equal to 0" : "must be positive", "write a quantity such as 150m"));
+  if (high && low && milliOf(high) < milliOf(low))
+    problems.push(invalid(`${path}.lowWatermark`, "must be less than or equal to `highWatermark`", "write lowWatermark not above highWatermark"));
+  return problems;
+};
+
+/** A selector finds other pods than the target's, whose targets in percent or per pod would mean nothing. */
+export const selectorProblems = (metric: Metric, path: string): readonly Problem[] =>
+  metric.resource?.metricSelector
+    ? [
+        forbidden(
+          `${path}.resource.metricSelector`,
+          "may not be set together with a target",
+          "remove it, or write highWatermark and lowWatermark in the place of the target",
+        ),
+      ]
+    : [];
