@@ -1,4 +1,4 @@
-import { milliOf, parseQuantity, signOf } from "../../model/quantity.ts";
+import { milliOf, parseQuantity, type Quantity, signOf } from "../../model/quantity.ts";
 import { forbidden, invalid, type Problem } from "../problem.ts";
 import type { Metric, Target } from "./v2-shape.ts";
 import { metricProblems } from "./validate-metric.ts";
@@ -22,14 +22,21 @@ export const markedProblems = (metric: Metric, path: string): readonly Problem[]
 
 const markProblems = (block: Metric[Block], path: string): readonly Problem[] => {
   const { highWatermark: high, lowWatermark: low, target } = block ?? {};
-  const problems: Problem[] = target && (high || low) ? [besideTarget(path, "target", high ? "highWatermark" : "lowWatermark")] : [];
-  if (high && signOf(high) !== 1) problems.push(invalid(`${path}.highWatermark`, "must be positive", "write a quantity above 0, such as 500m"));
-  // Nothing is below 0: a low mark of 0 says that the count never shrinks on this metric.
-  if (low && (signOf(low) < 0 || (!high && signOf(low) === 0)))
-    problems.push(invalid(`${path}.lowWatermark`, high ? "must be greater than or equal to 0" : "must be positive", "write a quantity such as 150m"));
-  if (high && low && milliOf(high) < milliOf(low))
-    problems.push(invalid(`${path}.lowWatermark`, "must be less than or equal to `highWatermark`", "write lowWatermark not above highWatermark"));
-  return problems;
+  if (!high && !low) return [];
+  return [
+    ...(target ? [besideTarget(path, "target", high ? "highWatermark" : "lowWatermark")] : []),
+    ...(high && signOf(high) !== 1 ? [invalid(`${path}.highWatermark`, "must be positive", "write a quantity above 0, such as 500m")] : []),
+    ...(low ? lowProblems(low, high, `${path}.lowWatermark`) : []),
+  ];
+};
+
+/** Nothing is below 0: a low mark of 0 says that the count never shrinks on this metric. Alone it is the high mark as well, which is above 0. */
+const lowProblems = (low: Quantity, high: Quantity | undefined, path: string): readonly Problem[] => {
+  const fix = "write a quantity such as 150m";
+  if (!high) return signOf(low) === 1 ? [] : [invalid(path, "must be positive", fix)];
+  if (signOf(low) < 0) return [invalid(path, "must be greater than or equal to 0", fix)];
+  const crossed = milliOf(high) < milliOf(low);
+  return crossed ? [invalid(path, "must be less than or equal to `highWatermark`", "write lowWatermark not above highWatermark")] : [];
 };
 
 /** A selector finds other pods than the target's, whose targets in percent or per pod would mean nothing. */

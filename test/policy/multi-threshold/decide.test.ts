@@ -11,7 +11,7 @@ const NO_LIMITS = { ...NO_WINDOWS, tolerance: 0.1, scaleUpLimitFactor: 100, scal
 const MARKS = { highWatermark: "10", lowWatermark: "5" };
 const external = (levels: object = MARKS) => [{ type: "External", external: { metricName: "load", ...levels } }];
 const PER_POD = [{ type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "10" } } }];
-const after = (manifest: unknown, replicas: number, step: object, windows = LONG_AGO): number | undefined =>
+const countAfter = (manifest: unknown, replicas: number, step: object, windows = LONG_AGO): number | undefined =>
   counts(specOf(manifest), { replicas, windows }, [{ at: 0, ...step }])[0];
 
 describe("marks on every type of metric (proposals.md §5)", () => {
@@ -41,13 +41,13 @@ describe("marks on every type of metric (proposals.md §5)", () => {
       4,
     ],
     ["External below nothing, which is a mistake of its source", { metrics: external(), ...NO_LIMITS, behavior: {} }, { value: -3 }, 4],
-  ])("%s", (_, spec, step, count) => expect(after(hpa(spec), 4, step)).toBe(count));
+  ])("%s", (_, spec, step, count) => expect(countAfter(hpa(spec), 4, step)).toBe(count));
 
   it.each([
     ["shrink", 4, 4],
     ["grow all the same", 45, 8],
   ])("a sum that lacks the sample of a running pod does not let it shrink, only grow: %s", (_, perPod, count) =>
-    expect(after(hpa({ metrics: pods, ...NO_LIMITS }), 4, { perPod: perPod === 4 ? 1 : perPod, silent: 1 })).toBe(count),
+    expect(countAfter(hpa({ metrics: pods, ...NO_LIMITS }), 4, { perPod: perPod === 4 ? 1 : perPod, silent: 1 })).toBe(count),
   );
 
   it.each(["autoscaling/v2", "autoscaling/v2beta2", "autoscaling/v2beta1", "autoscaling/v2alpha1", "autoscaling/v1"])(
@@ -76,7 +76,7 @@ describe("the form's own fields on an ordinary target", () => {
     ["29 percent down: 10 wanting 7 become 8", { scaleDownLimitFactor: 29 }, 70, 8],
     ["maxReplicas below what a step allows", { scaleUpLimitFactor: 100, maxReplicas: 12 }, 180, 12],
   ])("%s", (_, spec, value, count) =>
-    expect(after(hpa({ metrics: PER_POD, behavior: { scaleDown: { stabilizationWindowSeconds: 0 } }, ...spec }), 10, { value })).toBe(count),
+    expect(countAfter(hpa({ metrics: PER_POD, behavior: { scaleDown: { stabilizationWindowSeconds: 0 } }, ...spec }), 10, { value })).toBe(count),
   );
 
   it.each([
@@ -87,7 +87,7 @@ describe("the form's own fields on an ordinary target", () => {
   ])("one last scale closes both windows, of 30 s up and 60 s down: %s after %d s", (_, seconds, value, count) => {
     const windows = { upscaleForbiddenWindowSeconds: 30, downscaleForbiddenWindowSeconds: 60 };
     const manifest = hpa({ metrics: PER_POD, behavior: { scaleDown: { stabilizationWindowSeconds: 0 } }, ...windows });
-    expect(after(manifest, 10, { value }, scaledAt(NOON - seconds * 1000))).toBe(count);
+    expect(countAfter(manifest, 10, { value }, scaledAt(NOON - seconds * 1000))).toBe(count);
   });
 
   it("keeps the stabilization of an ordinary HPA, beside the forbidden windows", () => {
@@ -97,12 +97,12 @@ describe("the form's own fields on an ordinary target", () => {
   });
 
   it("goes back inside min and max past windows and factors", () =>
-    expect(after(hpa({ metrics: PER_POD, scaleDownLimitFactor: 0, maxReplicas: 4 }), 9, { value: 90 }, scaledAt(NOON))).toBe(4));
+    expect(countAfter(hpa({ metrics: PER_POD, scaleDownLimitFactor: 0, maxReplicas: 4 }), 9, { value: 90 }, scaledAt(NOON))).toBe(4));
 
   it("does not shrink while one of its metrics cannot be read, and grows on the other", () => {
     const metrics = [...PER_POD, { type: "Pods", pods: { metric: { name: "jobs" }, ...MARKS } }];
     const manifest = hpa({ metrics, ...NO_LIMITS, algorithm: "average", behavior: { scaleDown: { stabilizationWindowSeconds: 0 } } });
-    expect([1, 20].map((perPod) => after(manifest, 4, { perPod }))).toEqual([4, 8]);
+    expect([1, 20].map((perPod) => countAfter(manifest, 4, { perPod }))).toEqual([4, 8]);
   });
 });
 
@@ -164,8 +164,7 @@ describe("marks together with constraints or behavior", () => {
     });
     fc.assert(
       fc.property(fields, steps, fc.integer({ min: 1, max: 20 }), (own, moves, replicas) => {
-        let at = 0;
-        const life = moves.map(([gap, value]) => ({ at: (at += gap), value }));
+        const life = moves.map(([, value], index) => ({ at: moves.slice(0, index + 1).reduce((sum, [gap]) => sum + gap, 0), value }));
         const alone = specOf(hpa({ ...own, metrics: external() }));
         const beside = specOf(hpa({ ...own, metrics: external(), behavior: unlimited }));
         expect([alone.dialect, beside.dialect]).toEqual(["watermark", "hpa"]);
