@@ -131,6 +131,18 @@ describe("constraints (proposals.md §3)", () => {
     expect(warningsOf({ scaleUp: { pods: 0 } })).toEqual([]);
   });
 
+  it("warn of a percentage alone that would have to scale up from 0", () => {
+    const external = { type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1" } } };
+    const zero = { minReplicas: 0, metrics: [external] };
+    expect(warningsOf({ scaleUp: { pods: 0, percent: 100 } }, zero)).toEqual([
+      "spec.constraints.scaleUp.pods: with minReplicas: 0 a percentage alone never scales up from 0: a percentage of 0 pods is 0; write pods: 1 or more, or minReplicas: 1",
+    ]);
+    expect(warningsOf({ scaleUp: { pods: 0 } }, zero)).toHaveLength(1);
+    expect(warningsOf({ scaleUp: { pods: 0, percent: 0 } }, zero)).toEqual([]);
+    expect(warningsOf({ scaleUp: { pods: 0, percent: 100 } })).toEqual([]);
+    expect(warningsOf({}, zero)).toEqual([]);
+  });
+
   it("warn of a single 0 downwards, which forbids nothing", () => {
     expect(warningsOf({ scaleDown: { pods: 0 } })).toEqual([
       "spec.constraints.scaleDown.pods: pods: 0 alone does not limit scaling down: percent is absent, which is no limit; write percent: 0 as well to never scale down",

@@ -1,23 +1,15 @@
 import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
 import { invalid, type Problem, type Warning } from "../problem.ts";
 import { int32, objectOf, type ReadAs, type Reading } from "../shape.ts";
+import { CONSTRAINTS_PATH, type Constraint, DEFAULT_DOWN, DEFAULT_UP, type Given } from "./constraint-defaults.ts";
+import { downWarnings, type ReplicaRange, upWarnings, wakeWarnings } from "./constraint-warnings.ts";
 
-const PATH = "spec.constraints";
 const RATE = { percent: int32, pods: int32, periodSeconds: int32 } as const;
 const DIRECTION = objectOf({ ...RATE, rate: objectOf(RATE), delaySeconds: int32 });
 const CONSTRAINTS = objectOf({ scaleUp: DIRECTION, scaleDown: DIRECTION, delaySeconds: int32 });
 
 type WrittenDirection = ReadAs<typeof DIRECTION>;
 type Side = "scaleUp" | "scaleDown";
-
-/** One direction with its defaults filled in. An absent rate is no limit, which 0 is not (proposals.md §3). */
-export interface Constraint {
-  readonly percent?: number;
-  readonly pods?: number;
-  readonly periodSeconds: number;
-  /** Absent for scaleDown only: the cluster's downscale stabilization counts. */
-  readonly delaySeconds?: number;
-}
 
 export interface Constraints {
   readonly scaleUp: Constraint;
@@ -30,24 +22,15 @@ export interface ConstraintsReading {
   readonly warnings: readonly Warning[];
 }
 
-interface ReplicaRange {
-  readonly least: number;
-  readonly most: number;
-}
-
-const DEFAULT_PERIOD_SECONDS = 60;
-const DEFAULT_UP = { percent: 100, pods: 4, periodSeconds: DEFAULT_PERIOD_SECONDS, delaySeconds: 0 };
-const DEFAULT_DOWN = { periodSeconds: DEFAULT_PERIOD_SECONDS };
-
 /** The draft block in its short and its nested form; `undefined` where the manifest has none. */
 export const readConstraints = (value: unknown, reading: Reading, replicas: ReplicaRange): ConstraintsReading | undefined => {
-  const written = CONSTRAINTS(value, PATH, reading);
+  const written = CONSTRAINTS(value, CONSTRAINTS_PATH, reading);
   if (written === undefined) return undefined;
   const problems: Problem[] = [];
   const up = direction("scaleUp", written.scaleUp, undefined, problems);
   const down = direction("scaleDown", written.scaleDown, written.delaySeconds, problems);
   const constraints = { scaleUp: { ...DEFAULT_UP, ...up }, scaleDown: { ...DEFAULT_DOWN, ...down } };
-  return { constraints, problems, warnings: [...upWarnings(up, replicas), ...downWarnings(down)] };
+  return { constraints, problems, warnings: [...upWarnings(up, replicas), ...wakeWarnings(up, replicas), ...downWarnings(down)] };
 };
 
 /**
@@ -74,8 +57,6 @@ const rulesOf = (constraint: Constraint, selectPolicy: "Max" | "Min"): ScalingRu
 const policy = (type: ScalingPolicy["type"], value: number | undefined, periodSeconds: number): ScalingPolicy | undefined =>
   value ? { type, value, periodSeconds } : undefined;
 
-type Given = Partial<Record<keyof Constraint, number>>;
-
 /** The document sets no bound; this one bounds what is stored (proposals.md §3). */
 export const MAX_CONSTRAINT_SECONDS = 86_400;
 
@@ -88,13 +69,13 @@ const LIMITS: Readonly<Record<keyof Constraint, readonly [number, number]>> = {
 
 /** The values given for one direction, each from the one or two places where it may stand. */
 const direction = (side: Side, written: WrittenDirection | undefined, outerDelay: number | undefined, problems: Problem[]): Given => {
-  const path = `${PATH}.${side}`;
+  const path = `${CONSTRAINTS_PATH}.${side}`;
   const given: Given = {};
   for (const name of ["percent", "pods", "periodSeconds"] as const) {
     const nested = { path: `${path}.rate.${name}`, value: written?.rate?.[name] };
     take(given, name, [{ path: `${path}.${name}`, value: written?.[name] }, nested], problems);
   }
-  const outer = { path: `${PATH}.delaySeconds`, value: outerDelay };
+  const outer = { path: `${CONSTRAINTS_PATH}.delaySeconds`, value: outerDelay };
   take(given, "delaySeconds", [outer, { path: `${path}.delaySeconds`, value: written?.delaySeconds }], problems);
   return given;
 };
@@ -120,28 +101,4 @@ const boundProblems = (path: string, value: number, [least, most]: readonly [num
   const fix = `write ${least} to ${most}`;
   if (value < least) return [invalid(path, `must be greater than or equal to ${least}`, fix)];
   return value > most ? [invalid(path, `must be less than or equal to ${most}`, fix)] : [];
-};
-
-/** The larger rate wins, so a rate that was left out can be the faster one (proposals.md §3, story 3). */
-const upWarnings = ({ percent, pods }: Given, { least, most }: ReplicaRange): Warning[] => {
-  if (pods !== undefined && pods > 0 && percent === undefined && pods + 1 < most) {
-    const message = `the default percentage is faster than the pods given: from ${pods + 1} replicas on, ${DEFAULT_UP.percent} percent adds more than ${pods === 1 ? "1 pod" : `${pods} pods`}`;
-    return [{ field: `${PATH}.scaleUp.percent`, message, fix: `write percent: 0 beside pods: ${pods} if the pods alone are meant` }];
-  }
-  if (percent === undefined || percent <= 0 || percent >= DEFAULT_UP.percent || pods !== undefined) return [];
-  const below = Math.ceil((DEFAULT_UP.pods * 100) / percent);
-  if (least < below) {
-    const message = `the default of ${DEFAULT_UP.pods} pods is faster than the percentage given: below ${below} replicas it adds more`;
-    return [{ field: `${PATH}.scaleUp.pods`, message, fix: `write pods: 0 beside percent: ${percent} if the percentage alone is meant` }];
-  }
-  return [];
-};
-
-/** Downwards an absent rate is no limit, and a single 0 does not count: together they forbid nothing. */
-const downWarnings = ({ percent, pods }: Given): Warning[] => {
-  const zero = percent === 0 && pods === undefined ? "percent" : pods === 0 && percent === undefined ? "pods" : undefined;
-  if (zero === undefined) return [];
-  const other = zero === "percent" ? "pods" : "percent";
-  const message = `${zero}: 0 alone does not limit scaling down: ${other} is absent, which is no limit`;
-  return [{ field: `${PATH}.scaleDown.${zero}`, message, fix: `write ${other}: 0 as well to never scale down` }];
 };
