@@ -30,7 +30,7 @@ const ahead = (untilMs: number | undefined, { clock }: Edge): number | undefined
 /** What can be changed: a route for each verb. */
 export const EDITING_ROUTES: Readonly<Record<keyof Editing, Route<Editing>>> = {
   apply: giving(
-    "creates or updates autoscalers: all documents of all sources, or none",
+    "creates or updates autoscalers: checks all documents of all sources, then stores each",
     APPLY,
     async (service, { sources, ...options }) => json({ applied: await service.apply(sources, options) }),
     { mostBytes: APPLY_BYTES_MAX },

@@ -11,6 +11,10 @@ export interface Io {
   readonly stderr: Writable;
   /** True when standard output is a terminal that shows colours, and nobody asked for none. */
   readonly colours: boolean;
+  /** True when standard error is a terminal: long work tells there how far it is. */
+  readonly terminal?: boolean;
+  /** Runs work that can end in good order, under a signal that Ctrl-C aborts; asked a second time, the process ends at once. */
+  readonly interruptible?: <Result>(work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
   /** Who the edits of a data folder are recorded for; a stack knows its callers itself. */
   readonly by: string;
   /** TIDEMARK_URL, where it is set. */
@@ -23,6 +27,8 @@ export interface Session {
   readonly service: Service;
   /** The folder's clock, or the machine's for a stack: every age and every "since" is measured by it. */
   readonly nowMs: number;
+  /** Absent for a stack, which goes on with what it was asked: a command that waits for it can be ended at any time. */
+  readonly endsInOrder?: true;
   close(): Promise<void>;
 }
 

@@ -101,7 +101,7 @@ const reading = (root: Command, run: Run): void => {
 
 const editing = (root: Command, run: Run, io: Io): void => {
   inNamespace(root.command("apply"))
-    .description("create or update autoscalers; all documents of all files, or none")
+    .description("create or update autoscalers; all documents of all files are checked before any is stored")
     .requiredOption("-f, --filename <file>", "manifests in YAML or JSON, - for standard input; repeatable", collect)
     .option("--dry-run", "check everything, store nothing")
     .addOption(validateOption())

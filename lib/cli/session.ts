@@ -42,6 +42,7 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
   return {
     service,
     nowMs: folder.clock(),
+    endsInOrder: true,
     close: async () => {
       client.destroy();
       await folder.close();

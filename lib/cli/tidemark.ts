@@ -23,12 +23,31 @@ process.on("uncaughtException", (error) => {
   process.exit(EXIT.failed);
 });
 
+const INTERRUPTED = 130;
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+const interruptible = async <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
+  const stop = new AbortController();
+  const asked = (): void => {
+    if (stop.signal.aborted) process.exit(INTERRUPTED);
+    stop.abort();
+  };
+  for (const signal of SIGNALS) process.on(signal, asked);
+  try {
+    return await work(stop.signal);
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, asked);
+  }
+};
+
 const { NO_COLOR: noColor, TERM: term, TIDEMARK_URL: stackUrl } = process.env;
 
 process.exitCode = await main(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
+  terminal: process.stderr.isTTY === true,
+  interruptible,
   colours: process.stdout.isTTY === true && !noColor && term !== "dumb",
   by: person(),
   ...(stackUrl !== undefined && { stackUrl }),

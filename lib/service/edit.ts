@@ -31,6 +31,13 @@ export interface Edit {
  * Nobody's edit is without its change item (docs/architecture.md, "What is stored"); history unwritable → nothing is edited.
  */
 export const store = async (desk: Desk, edit: Edit): Promise<Stored> => {
+  const stored = await storeUntold(desk, edit);
+  if (stored.kind === "stored") await announce(desk, edit.ref.cluster, [edit.ref.namespace]);
+  return stored;
+};
+
+/** The same for a caller that tells the partitions itself, once for many edits. */
+export const storeUntold = async (desk: Desk, edit: Edit): Promise<Stored> => {
   const stored = await storeAbove(desk, edit, edit.before?.generation ?? 0);
   if (stored.kind === "stored" || edit.before) return stored;
   // Refused although nothing was found: an autoscaler of this name was deleted within a day, and generations go on where it stopped.
@@ -42,9 +49,7 @@ type Stored = RecordWrite & { readonly generation: number };
 
 const storeAbove = async (desk: Desk, edit: Edit, lastKnown: number): Promise<Stored> => {
   const generation = await recordChange(desk, edit, lastKnown + 1);
-  const written = await write(desk, edit, generation);
-  if (written.kind === "stored") await announce(desk, edit.ref.cluster, [edit.ref.namespace]);
-  return { ...written, generation };
+  return { ...(await write(desk, edit, generation)), generation };
 };
 
 const recordChange = async (desk: Desk, { verb, ref, uid, before, after }: Edit, first: number): Promise<number> => {

@@ -70,17 +70,17 @@ const LOOKS_MAX = 25;
 const LOOK_EVERY_MS = 200;
 
 /**
- * After an autoscaler was stored, or found as wanted: the other half of a removal. What was created is taken back if the cluster is gone; it stays if the removal does not end, and whoever
+ * After autoscalers were stored, or found as wanted: the other half of a removal. What was created is taken back if the cluster is gone; it stays if the removal does not end, and whoever
  * does it again finds it. Throws `service.conflict`, `service.unknown`.
  */
-export const mustHaveStayed = async (desk: Desk, cluster: ClusterRecord, stored: Stored, created: boolean): Promise<void> => {
+export const mustHaveStayed = async (desk: Desk, cluster: ClusterRecord, created: readonly Stored[]): Promise<void> => {
   let now = await getCluster(desk.tables, cluster.name);
   for (let look = 1; now?.removing && look < LOOKS_MAX; look++) {
     await desk.tables.wait(LOOK_EVERY_MS);
     now = await getCluster(desk.tables, cluster.name);
   }
   if (now) return mustStay(now);
-  if (created) await takeBack(desk, cluster, stored);
+  for (const stored of created) await takeBack(desk, cluster, stored);
   throw new TidemarkError("service.unknown", `Cannot apply: cluster "${cluster.name}" was removed meanwhile`, { name: cluster.name });
 };
 

@@ -115,6 +115,10 @@ export interface ApplyOptions {
   readonly dryRun: boolean;
   /** What is done about fields that are not known or are written twice: "strict" unless given. */
   readonly validation?: Validation;
+  /** Told of documents as soon as they are stored, or found as wanted; a deployed stack tells all at the end, by its answer. */
+  readonly stored?: (applied: readonly Applied[], progress: { readonly done: number; readonly all: number }) => void;
+  /** Aborted, it ends the work between two groups of documents. A deployed stack goes on with what it was asked. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Edited {

@@ -1,9 +1,7 @@
-import type { ClusterName } from "../model/ids.ts";
 import { namespace } from "../model/ids.ts";
 import type { TargetRef } from "../model/spec-governed.ts";
-import { type AutoscalerItem, listAutoscalers } from "../store/autoscalers.ts";
+import type { AutoscalerItem } from "../store/autoscalers.ts";
 import { workloadKey } from "../sync/open-intents.ts";
-import type { Desk } from "./desk.ts";
 import { storedSpec } from "./manifests.ts";
 
 export interface Aimed {
@@ -16,22 +14,18 @@ export interface Aimed {
 
 const keyOf = ({ namespace: inside, target }: Aimed): string => workloadKey(namespace(inside), target);
 
-/** Warnings for autoscalers whose workload another one scales too, stored or applied with them: both would hold (lib/report/holds.ts). A dry run is neither. One list per namespace. */
-export const sharedTargets = async (desk: Desk, cluster: ClusterName, applied: readonly Aimed[]): Promise<ReadonlyMap<Aimed, string>> => {
+/** Warnings for autoscalers whose workload another one scales too, stored or applied with them: both would hold (lib/report/holds.ts). A dry run is neither. `stored` is what their namespaces hold. */
+export const sharedTargets = (applied: readonly Aimed[], stored: readonly AutoscalerItem[]): ReadonlyMap<Aimed, string> => {
   const writing = applied.filter(({ dryRun }) => !dryRun);
-  const all = Map.groupBy([...(await storedBeside(desk, cluster, applied)), ...writing], keyOf);
+  const all = Map.groupBy([...storedBeside(applied, stored), ...writing], keyOf);
   const warned = writing.map((aimed) => [aimed, (all.get(keyOf(aimed)) ?? []).filter(({ name }) => name !== aimed.name)] as const);
   return new Map(warned.filter(([, others]) => others.length > 0).map(([aimed, others]) => [aimed, warningOf(aimed, others)]));
 };
 
 /** What the namespaces of the applied hold besides them. */
-const storedBeside = async (desk: Desk, cluster: ClusterName, applied: readonly Aimed[]): Promise<readonly Aimed[]> => {
+const storedBeside = (applied: readonly Aimed[], stored: readonly AutoscalerItem[]): readonly Aimed[] => {
   const replaced = new Set(applied.map(pathOf));
-  const stored: Aimed[] = [];
-  for (const inside of new Set(applied.map((aimed) => aimed.namespace))) {
-    for await (const item of listAutoscalers(desk.tables, cluster, namespace(inside))) stored.push(...aimedBy(item));
-  }
-  return stored.filter((aimed) => !aimed.dryRun && !replaced.has(pathOf(aimed)));
+  return stored.flatMap(aimedBy).filter((aimed) => !aimed.dryRun && !replaced.has(pathOf(aimed)));
 };
 
 const pathOf = (aimed: Aimed): string => `${aimed.namespace}/${aimed.name}`;

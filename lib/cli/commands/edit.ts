@@ -1,6 +1,8 @@
 import type { Validation } from "../../manifest/validation.ts";
-import type { Asked, Edited, Source } from "../../service/service.ts";
+import type { ApplyOptions, Asked, Edited, Source } from "../../service/service.ts";
+import type { Applied } from "../../service/views.ts";
 import type { Io, Printer, Session } from "../io.ts";
+import { progressOn } from "../progress.ts";
 import { futureMs } from "../since.ts";
 
 export interface ApplyCommandOptions {
@@ -11,27 +13,46 @@ export interface ApplyCommandOptions {
   readonly validate: Validation;
 }
 
-/** Applies all documents of all files, or none. */
+/** Checks all documents of all files, then applies them: a line for each as soon as it is stored. */
 export const apply = async (
   session: Session,
   printer: Printer,
   sources: readonly Source[],
-  options: ApplyCommandOptions,
-  io: Pick<Io, "stderr">,
+  { cluster, namespace, validate, dryRun: dry }: ApplyCommandOptions,
+  io: Pick<Io, "stderr" | "terminal" | "interruptible">,
 ): Promise<void> => {
-  const dryRun = options.dryRun === true;
-  const applied = await session.service.apply(sources, {
-    ...(options.cluster === undefined ? {} : { cluster: options.cluster }),
-    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
-    dryRun,
-    validation: options.validate,
-  });
-  for (const { warnings, ...what } of applied) {
-    for (const warning of warnings) io.stderr.write(`warning: ${warning}\n`);
-    await printer.print(
-      `${what.kind} "${what.name}" in namespace "${what.namespace}" of cluster "${what.cluster}" ${what.outcome}${dryRun ? " (dry run)" : ""}\n`,
-    );
+  const progress = progressOn(io);
+  const dryRun = dry === true;
+  const asked = { ...(cluster === undefined ? {} : { cluster }), ...(namespace === undefined ? {} : { namespace }), dryRun, validation: validate };
+  const printed = new Set<Applied>();
+  let printing = Promise.resolve();
+  const print = async (applied: readonly Applied[]): Promise<void> => {
+    progress.clear();
+    for (const one of applied.filter((each) => !printed.has(each))) {
+      printed.add(one);
+      await tellApplied(one, dryRun, printer, io);
+    }
+  };
+  const stored: ApplyOptions["stored"] = (applied, { done, all }) => {
+    printing = printing.then(() => print(applied)).then(() => (done < all ? progress.show(`Applied ${done} of ${all}`) : undefined));
+  };
+  progress.show("Checking what to apply");
+  const work = (signal?: AbortSignal) => session.service.apply(sources, { ...asked, stored, ...(signal && { signal }) });
+  try {
+    const applied = await (session.endsInOrder && io.interruptible ? io.interruptible(work) : work());
+    await printing;
+    await print(applied);
+  } finally {
+    await printing.catch(() => undefined);
+    progress.clear();
   }
+};
+
+const tellApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, printer: Printer, { stderr }: Pick<Io, "stderr">): Promise<void> => {
+  for (const warning of warnings) stderr.write(`warning: ${warning}\n`);
+  await printer.print(
+    `${what.kind} "${what.name}" in namespace "${what.namespace}" of cluster "${what.cluster}" ${what.outcome}${dryRun ? " (dry run)" : ""}\n`,
+  );
 };
 
 const said = ({ cluster, namespace, name }: Edited, words: string): string =>

@@ -1,0 +1,76 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { main } from "../../lib/cli/main.ts";
+import { openPlace } from "../../lib/cli/session.ts";
+import { documents, hpa } from "../service/world/manifests.ts";
+import { type Folder, shopFolder } from "./folder.ts";
+import { inside } from "./inside.ts";
+
+const TIDEMARK = join(import.meta.dirname, "../../lib/cli/tidemark.ts");
+const MANY = 200;
+const name = (index: number): string => `many-${String(index).padStart(3, "0")}`;
+const many = (inside: string): string => documents(...Array.from({ length: MANY }, (_, index) => hpa(name(index), { namespace: inside })));
+
+let folder: Folder;
+let file = "";
+beforeAll(async () => {
+  folder = await shopFolder();
+  file = folder.write("many.yaml", many("lab"));
+});
+afterAll(() => folder.remove());
+
+const storedIn = async (namespace: string): Promise<readonly string[]> => {
+  const { out } = await inside(["get", "-n", namespace, "-o", "json", "--data", folder.data]);
+  return JSON.parse(out).items.map((view: { readonly name: string }) => view.name);
+};
+
+describe("tidemark apply of many documents", () => {
+  it("ends in good order at Ctrl-C: it printed what it stored, says how many, and the same again stores the rest", async () => {
+    const args = ["apply", "-f", file, "--cluster", "us-1", "--data", folder.data];
+    const child = spawn(process.execPath, [TIDEMARK, ...args]);
+    const [out, err] = [text(child.stdout), text(child.stderr)];
+    child.stdout.once("data", () => child.kill("SIGINT"));
+    const [code] = await once(child, "close");
+    const printed = (await out).trimEnd().split("\n");
+    expect(code).toBe(1);
+    expect(await err).toBe(
+      `error: Cannot go on: the command was interrupted; ${printed.length} of ${MANY} documents are applied, and applying the same again stores the rest\n`,
+    );
+    expect(await storedIn("lab")).toEqual(Array.from({ length: printed.length }, (_, index) => name(index)));
+    const again = await inside(args);
+    expect(again.out.match(/ unchanged$/gm)).toHaveLength(printed.length);
+    expect(again.out.match(/ created$/gm)).toHaveLength(MANY - printed.length);
+  });
+
+  it("leaves nothing that applying the same again does not mend, when it is killed", async () => {
+    const args = ["apply", "-f", folder.write("killed.yaml", many("yard")), "--cluster", "us-1", "--data", folder.data];
+    const child = spawn(process.execPath, [TIDEMARK, ...args]);
+    const out = text(child.stdout);
+    child.stdout.once("data", () => child.kill("SIGKILL"));
+    await once(child, "close");
+    const printed = (await out).split("\n").length - 1;
+    expect((await storedIn("yard")).length).toBeGreaterThanOrEqual(printed);
+    const again = await inside(args);
+    expect([again.code, again.out.match(/ (created|unchanged)$/gm)?.length, (await storedIn("yard")).length]).toEqual([0, MANY, MANY]);
+  });
+
+  it("tells a terminal how far it is, on a line that is gone at the end", async () => {
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const [out, err] = [text(stdout), text(stderr)];
+    const io = { stdin: Readable.from([many("port")]), stdout, stderr, colours: false, terminal: true, by: "ada", open: openPlace };
+    expect(await main(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], io)).toBe(0);
+    stdout.end();
+    stderr.end();
+    expect((await out).trimEnd().split("\n")).toHaveLength(MANY);
+    const shown = (await err).split("\r\u001b[2K");
+    expect(shown.filter((line) => line !== "")).toEqual([
+      "Checking what to apply",
+      ...Array.from({ length: MANY / 25 - 1 }, (_, group) => `Applied ${(group + 1) * 25} of ${MANY}`),
+    ]);
+    expect(shown.at(-1)).toBe("");
+  });
+});

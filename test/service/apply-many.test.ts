@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { clusterName } from "../../lib/model/ids.ts";
+import { gathered } from "../../lib/service/gathered.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import type { HistoryItem } from "../../lib/store/history-port.ts";
+import { newWorld, type World } from "./world/desk.ts";
+import { documents, hpa } from "./world/manifests.ts";
+import { specVersion } from "./world/synced.ts";
+
+let world: World;
+let service: Service;
+let count = 0;
+let cluster = "";
+beforeAll(async () => {
+  world = await newWorld();
+  service = openService(world.desk);
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  cluster = `c${++count}`;
+  await service.addCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" } });
+});
+
+const MANY = 60;
+const name = (index: number): string => `web-${String(index).padStart(3, "0")}`;
+const many = (max = 10): string => documents(...Array.from({ length: MANY }, (_, index) => hpa(name(index), { max })));
+const source = (text: string) => [{ file: "many.yaml", text }];
+const storedNames = async (): Promise<readonly string[]> =>
+  (await gathered(service.autoscalers({ cluster }))).map((view) => `${view.name}@${view.generation}`);
+
+describe("apply() of many documents", () => {
+  it("tells of them as they are stored, in their order, and answers with all", async () => {
+    const told: string[] = [];
+    const progress: string[] = [];
+    const applied = await service.apply(source(many()), {
+      cluster,
+      dryRun: false,
+      stored: (some, { done, all }) => {
+        told.push(...some.map((one) => one.name));
+        progress.push(`${done} of ${all}`);
+      },
+    });
+    expect(applied.map((one) => one.name)).toEqual(Array.from({ length: MANY }, (_, index) => name(index)));
+    expect([told, progress]).toEqual([applied.map((one) => one.name), ["25 of 60", "50 of 60", "60 of 60"]]);
+    expect(await storedNames()).toHaveLength(MANY);
+  });
+
+  it("sends the changes of a group in one call each, and tells the partition once a group", async () => {
+    const calls: (readonly HistoryItem[])[] = [];
+    const counted = openService({
+      ...world.desk,
+      insert: (items) => {
+        calls.push(items);
+        return world.desk.insert(items);
+      },
+    });
+    await counted.apply(source(many()), { cluster, dryRun: false });
+    // Under each autoscaler first, then under the cluster.
+    expect(calls.map((items) => items.length)).toEqual([25, 25, 25, 25, 10, 10]);
+    expect(await specVersion(world.tables, clusterName(cluster))).toBe(3);
+  });
+
+  it("ends between two groups when it is interrupted, says what is applied, and the same again stores the rest", async () => {
+    const stop = new AbortController();
+    const options = { cluster, dryRun: false, signal: stop.signal, stored: () => stop.abort() };
+    await expect(service.apply(source(many()), options)).rejects.toMatchObject({
+      code: "service.interrupted",
+      message: "Cannot go on: the command was interrupted; 25 of 60 documents are applied, and applying the same again stores the rest",
+    });
+    expect(await storedNames()).toEqual(Array.from({ length: 25 }, (_, index) => `${name(index)}@1`));
+    const again = await service.apply(source(many()), { cluster, dryRun: false });
+    expect(again.map(({ outcome }) => outcome)).toEqual([
+      ...Array.from({ length: 25 }, () => "unchanged"),
+      ...Array.from({ length: 35 }, () => "created"),
+    ]);
+    expect(await storedNames()).toEqual(Array.from({ length: MANY }, (_, index) => `${name(index)}@1`));
+  });
+
+  it("says how many are applied when the tables fail in the middle, tells the partition of those, and keeps the failure's code and cause", async () => {
+    const { TidemarkError } = await import("../../lib/model/errors.ts");
+    let inserts = 0;
+    const failing = openService({
+      ...world.desk,
+      insert: (items) => {
+        if (++inserts > 2) throw new TidemarkError("store.unclear", "Cannot insert into history: no clear answer", {}, { cause: "why" });
+        return world.desk.insert(items);
+      },
+    });
+    await expect(failing.apply(source(many()), { cluster, dryRun: false })).rejects.toMatchObject({
+      code: "store.unclear",
+      message: "Cannot insert into history: no clear answer; 25 of 60 documents are applied, and applying the same again stores the rest",
+      cause: "why",
+    });
+    expect(await storedNames()).toHaveLength(25);
+    expect(await specVersion(world.tables, clusterName(cluster))).toBe(1);
+  });
+
+  it("stores nothing when one of them is wrong", async () => {
+    await expect(service.apply(source(`${many()}---\n${hpa("bad", { max: 1 })}`), { cluster, dryRun: false })).rejects.toMatchObject({
+      code: "manifest.invalid",
+    });
+    expect(await storedNames()).toEqual([]);
+  });
+});
