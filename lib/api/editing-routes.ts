@@ -64,6 +64,8 @@ export const EDITING_ROUTES: Readonly<Record<keyof Editing, Route<Editing>>> = {
   resetIntent: giving("settles an open intent that cannot be read", PARTITION_INTENT, async (service, { name, intent }) =>
     json(await service.resetIntent(name, intent)),
   ),
-  freeze: giving("holds every workload of every cluster", REASON, async (service, { reason }) => json(await service.freeze(reason))),
+  freeze: giving("holds every workload of every cluster", REASON, async (service, { reason, replace }) =>
+    json(await service.freeze(reason, replace)),
+  ),
   thaw: giving("ends the freeze", NOTHING, async (service) => json(await service.thaw())),
 };

@@ -76,7 +76,7 @@ export const PARTITION_PAGE = z.strictObject({
   page: z.number().int("must be a whole number").min(0, "must not be negative").max(PAGES_MAX, `must be at most ${PAGES_MAX}`),
 });
 export const PARTITION_INTENT = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX), intent: ascii(NAME_CHARACTERS_MAX) });
-export const REASON = z.strictObject({ reason: words });
+export const REASON = z.strictObject({ reason: words.regex(/\S/, "must have a word"), replace: z.boolean().exactOptional() });
 
 /** A file of the caller's is no way for a function to reach a cluster. */
 const connection = z.discriminatedUnion(

@@ -58,8 +58,8 @@ const unforeseen = (error: unknown, io: Io): number => {
 const HELPED = new Set(["commander.helpDisplayed", "commander.version"]);
 
 const misuse = (error: CommanderError, io: Io): number => {
-  if (HELPED.has(error.code)) return EXIT.done;
-  // Called with no command at all, the help is the answer, and was printed.
+  // Help that was asked for; commander gives the same code to the help that it prints for a command line without a command, and another exit code.
+  if (HELPED.has(error.code) || (error.code === "commander.help" && error.exitCode === 0)) return EXIT.done;
   if (error.code !== "commander.help") io.stderr.write(`error: ${usageWords(error.message)}\n`);
   return EXIT.usage;
 };

@@ -10,6 +10,7 @@ import * as fleet from "./commands/fleet.ts";
 import { type GetOptions, get } from "./commands/get.ts";
 import * as partition from "./commands/partition.ts";
 import { type SeriesOptions, series } from "./commands/series.ts";
+import { help } from "./help.ts";
 import type { Io, Printer, Session } from "./io.ts";
 import { manifests } from "./manifest-commands.ts";
 import type { PlaceOptions } from "./place.ts";
@@ -51,6 +52,7 @@ export const program = (run: Run, io: Io): Command => {
   clusters(root.command("cluster").description("the clusters that Tidemark scales in"), run);
   partitions(root.command("partition").description("what a partition of a cluster stores, and what to do when it cannot be read"), run);
   fleets(root.command("fleet").description("the kill switch over every cluster"), run);
+  help(root);
   return root;
 };
 
@@ -216,7 +218,11 @@ const fleets = (parent: Command, run: Run): void => {
   on(parent.command("freeze"))
     .description("hold every workload of every cluster where it is")
     .requiredOption("--reason <text>", "why, for everyone who looks")
-    .action((options: Where & { readonly reason: string }) => run(options, (session, printer) => fleet.freeze(session, printer, options.reason)));
+    .option("--replace", "where the fleet is frozen already, put this reason in the place of the first")
+    .action((options: Where & fleet.FreezeOptions) => {
+      const reason = fleet.reasonOf(options);
+      return run(options, (session, printer) => fleet.freeze(session, printer, reason, options.replace === true));
+    });
   on(parent.command("thaw"))
     .description("end the freeze")
     .action((options: Where) => run(options, (session, printer) => fleet.thaw(session, printer)));

@@ -122,7 +122,7 @@ const editing = (ask: Ask, newKey: () => string): Editing => {
     },
     resetWindows: (name, page) => edit(EDITING_PATHS.resetWindows, { name, page }),
     resetIntent: (name, intent) => edit(EDITING_PATHS.resetIntent, { name, intent }),
-    freeze: (reason) => edit(EDITING_PATHS.freeze, { reason }),
+    freeze: (reason, replace = false) => edit(EDITING_PATHS.freeze, { reason, ...(replace && { replace }) }),
     thaw: () => edit(EDITING_PATHS.thaw, {}),
   };
 };

@@ -4,7 +4,7 @@ import { getFleet, putFleet } from "../store/clusters.ts";
 import { frozenView } from "./autoscaler-view.ts";
 import type { Desk, ReadingDesk } from "./desk.ts";
 import { tellChange } from "./scope-change.ts";
-import type { FleetView } from "./views.ts";
+import type { FleetEdited, FleetView } from "./views.ts";
 
 /** Edits that others may make in between before ours gives up. */
 const ATTEMPTS_MAX = 5;
@@ -13,18 +13,30 @@ const view = ({ frozen }: FleetRecord): FleetView => (frozen ? { frozen: frozenV
 
 export const fleet = async (desk: ReadingDesk): Promise<FleetView> => view(await getFleet(desk.tables));
 
-const edit = async (desk: Desk, verb: "freeze" | "thaw", change: (record: FleetRecord) => FleetRecord): Promise<FleetView> => {
+type Change = (record: FleetRecord) => FleetRecord | undefined;
+
+/** `change` gives nothing where the fleet is so already: then nothing is written. */
+const edit = async (desk: Desk, verb: "freeze" | "thaw", change: Change): Promise<FleetEdited> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { version, ...before } = await getFleet(desk.tables);
     const after = change(before);
+    if (!after) return { ...view(before), changed: false };
     await tellChange(desk, { scope: "fleet", name: "fleet", version: version + 1, verb, before, after });
-    if ((await putFleet(desk.tables, after, version)).kind === "stored") return view(after);
+    if ((await putFleet(desk.tables, after, version)).kind === "stored") return { ...view(after), changed: true };
   }
   throw new TidemarkError("service.conflict", "Cannot edit the fleet: others are editing it", {});
 };
 
-/** The kill switch: from the next claim on, every sync holds and says so. */
-export const freeze = (desk: Desk, reason: string): Promise<FleetView> =>
-  edit(desk, "freeze", (record) => ({ ...record, frozen: { by: desk.by, atMs: desk.clock(), reason } }));
+/**
+ * The kill switch: from the next claim on, every sync holds and says so. A fleet that is frozen already keeps its first reason: everyone in the incident reads it, and a
+ * second caller would hide why the first one froze.
+ */
+export const freeze = async (desk: Desk, reason: string, replace = false): Promise<FleetEdited> => {
+  if (reason.trim() === "")
+    throw new TidemarkError("service.invalid", "Cannot freeze the fleet: the reason is empty, say why for everyone who looks", {});
+  return edit(desk, "freeze", (record) =>
+    record.frozen && !replace ? undefined : { ...record, frozen: { by: desk.by, atMs: desk.clock(), reason } },
+  );
+};
 
-export const thaw = (desk: Desk): Promise<FleetView> => edit(desk, "thaw", ({ frozen: _over, ...record }) => record);
+export const thaw = (desk: Desk): Promise<FleetEdited> => edit(desk, "thaw", ({ frozen: _over, ...record }) => record);

@@ -51,6 +51,6 @@ export const openEditing = (desk: Desk): Editing => ({
   resetWindows: (path, page) => resetWindows(desk, path, page),
   resetIntent: (path, id) => resetIntent(desk, path, id),
 
-  freeze: (reason) => freeze(desk, reason),
+  freeze: (reason, replace) => freeze(desk, reason, replace),
   thaw: () => thaw(desk),
 });

@@ -4,7 +4,7 @@ import type { ControllerSettings } from "../model/settings.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
 import type { ChangeView } from "./change-view.ts";
 import type { PartitionView, ResetView } from "./partition-views.ts";
-import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetView } from "./views.ts";
+import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetEdited, FleetView } from "./views.ts";
 
 /** What people can look at, wherever Tidemark runs. Lists are read page by page while they are taken, and go on after any of their items. Names that do not exist are thrown as TidemarkError. */
 export interface Reading {
@@ -47,8 +47,9 @@ export interface Editing {
   /** For an open intent that cannot be read: settled as unknown. Takes longer than the longest deadline, 39 s. */
   resetIntent(path: string, id: string): Promise<ResetView>;
 
-  freeze(reason: string): Promise<FleetView>;
-  thaw(): Promise<FleetView>;
+  /** A fleet that is frozen already stays so, with its first reason, unless `replace` asks for this one. Throws `service.invalid` for a reason without a word. */
+  freeze(reason: string, replace?: boolean): Promise<FleetEdited>;
+  thaw(): Promise<FleetEdited>;
 }
 
 /** What people can ask of Tidemark: the same of the embedded run and of a deployed stack. */

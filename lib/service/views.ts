@@ -174,6 +174,12 @@ export interface FleetView {
   readonly frozen?: FrozenView;
 }
 
+/** The fleet after an edit. */
+export interface FleetEdited extends FleetView {
+  /** False where it was frozen already, and stays frozen as it was. */
+  readonly changed: boolean;
+}
+
 export interface FrozenView {
   readonly by: string;
   readonly at: string;

@@ -192,8 +192,13 @@ describe("the routes that edit", () => {
 
   it("freeze and thaw the fleet", async () => {
     expect((await post(EDITING_PATHS.freeze, { reason: "drill" }, GRACE)).json).toMatchObject({ frozen: { by: GRACE, reason: "drill" } });
+    expect((await post(EDITING_PATHS.freeze, { reason: "another" })).json).toMatchObject({ changed: false, frozen: { by: GRACE, reason: "drill" } });
     expect((await get(READING_PATHS.fleet)).json).toMatchObject({ frozen: { by: GRACE } });
-    expect((await post(EDITING_PATHS.thaw, {})).json).toEqual({});
+    expect((await post(EDITING_PATHS.freeze, { reason: " " })).json).toMatchObject({
+      status: 400,
+      errors: [{ field: "reason", message: "must have a word" }],
+    });
+    expect((await post(EDITING_PATHS.thaw, {})).json).toEqual({ changed: true });
   });
 
   it("connect no cluster at the URL that edits, and say where that is a right", async () => {

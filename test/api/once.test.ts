@@ -109,12 +109,12 @@ describe("an edit whose answer was lost", () => {
     const dying = apiWith(async (items) =>
       items.some(({ pk }) => pk.startsWith("changes#")) ? new Promise<never>(() => {}) : world.desk.insert(items),
     );
-    void edit(key, EDITING_PATHS.freeze, { reason: "lost" }, { api: dying });
+    void edit(key, EDITING_PATHS.freeze, { reason: "lost", replace: true }, { api: dying });
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const running = await edit(key, EDITING_PATHS.freeze, { reason: "lost" });
+    const running = await edit(key, EDITING_PATHS.freeze, { reason: "lost", replace: true });
     expect([running.status, running.headers["retry-after"], running.json]).toMatchObject([409, "2", { code: "api.running" }]);
     world.set(NOON + 150_000);
-    const unclear = await edit(key, EDITING_PATHS.freeze, { reason: "lost" });
+    const unclear = await edit(key, EDITING_PATHS.freeze, { reason: "lost", replace: true });
     expect([unclear.status, unclear.json]).toMatchObject([
       409,
       { code: "api.unclear", detail: expect.stringMatching(/no clear answer, and its edit may have been made/) },
@@ -125,7 +125,7 @@ describe("an edit whose answer was lost", () => {
   it("never has two effects, however many repeats come at once", async () => {
     const key = newKey();
     const before = await freezes();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => edit(key, EDITING_PATHS.freeze, { reason: "crowd" })));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => edit(key, EDITING_PATHS.freeze, { reason: "crowd", replace: true })));
     expect(await freezes()).toBe(before + 1);
     const codes = answers.map(({ status, json }) => (status === 200 ? 200 : (json as { readonly code: string }).code));
     expect(codes.filter((code) => code !== 200 && code !== "api.running")).toEqual([]);

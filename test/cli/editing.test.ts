@@ -254,11 +254,27 @@ describe("tidemark cluster and fleet", () => {
     expect(await run("cluster", "add", "x", ...options)).toEqual(said(2, "", `error: ${message}\n`));
   });
 
+  it.each([[""], ["  "]])("refuse to freeze the fleet for the reason %j", async (reason) => {
+    expect(await run("fleet", "freeze", "--reason", reason)).toEqual(
+      said(2, "", "error: Cannot freeze the fleet: --reason is empty, say why for everyone who looks\n"),
+    );
+    expect(await run("fleet", "describe")).toEqual(said(0, "Fleet not frozen\n"));
+  });
+
   it("freeze and thaw the fleet, and show it wherever an autoscaler is shown", async () => {
     expect(await run("fleet", "freeze", "--reason", "incident 12")).toEqual(said(0, "Fleet frozen: every workload keeps its count\n"));
     expect(await run("fleet", "describe")).toEqual(said(0, "Fleet frozen since 2026-03-01T12:00:00.000Z by grace: incident 12\n"));
+    expect(await inside(["fleet", "freeze", "--reason", "drill", "--data", folder.data], { by: "ada" })).toEqual(
+      said(
+        0,
+        "Fleet was frozen already since 2026-03-01T12:00:00.000Z by grace: incident 12\nNothing was changed: --replace puts your reason in the place of this one\n",
+      ),
+    );
+    expect(await run("fleet", "describe")).toEqual(said(0, "Fleet frozen since 2026-03-01T12:00:00.000Z by grace: incident 12\n"));
     expect((await run("get", "api")).out).toMatch(/ frozen /);
     expect((await run("describe", "api")).out).toContain("Fleet frozen:         since 2026-03-01T12:00:00.000Z by grace: incident 12\n");
+    expect(await run("fleet", "freeze", "--reason", "incident 13", "--replace")).toEqual(said(0, "Fleet frozen: every workload keeps its count\n"));
+    expect((await run("fleet", "describe")).out).toContain("by grace: incident 13");
     expect(await run("fleet", "thaw")).toEqual(said(0, "Fleet thawed\n"));
     expect(await run("fleet", "describe")).toEqual(said(0, "Fleet not frozen\n"));
   });

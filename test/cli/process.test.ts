@@ -50,6 +50,23 @@ describe("the tidemark command as a process", () => {
     });
   });
 
+  it.each([
+    [["help"], "Usage: tidemark [options] [command]"],
+    [["help", "get"], "Usage: tidemark get [options] [name]"],
+    [["help", "cluster", "add"], "Usage: tidemark cluster add [options] <name>"],
+    [["cluster", "help", "add"], "Usage: tidemark cluster add [options] <name>"],
+    [["get", "--help"], "Usage: tidemark get [options] [name]"],
+  ])("prints the help that is asked for and exits with 0: %j", async (args, first) => {
+    const { code, out, err } = await inside(args);
+    expect([code, out.split("\n")[0], err]).toEqual([0, first, ""]);
+  });
+
+  it("exits with 2 for help on a command that there is not, and without a command", async () => {
+    expect(await inside(["help", "gett"])).toEqual({ code: 2, out: "", err: 'error: Unknown command "gett", did you mean "get"?\n' });
+    const { code, err } = await inside([]);
+    expect([code, err.split("\n")[0]]).toEqual([2, "Usage: tidemark [options] [command]"]);
+  });
+
   it("reads manifests from standard input, and records who applied them", async () => {
     const { code, out } = await folder.tidemark(["apply", "-f", "-", "--cluster", "us-1"], { stdin: hpa("piped") });
     expect([code, out]).toEqual([0, 'HorizontalPodAutoscaler "piped" in namespace "default" of cluster "us-1" created\n']);

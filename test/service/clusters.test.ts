@@ -184,11 +184,21 @@ describe("the fleet", () => {
   it("is frozen with who, when and why, and thawed", async () => {
     expect(await service.fleet()).toEqual({});
     const frozen = { by: "ada", at: "2026-03-01T12:00:00.000Z", reason: "incident 12" };
-    expect(await service.freeze("incident 12")).toEqual({ frozen });
+    expect(await service.freeze("incident 12")).toEqual({ changed: true, frozen });
     expect(await service.fleet()).toEqual({ frozen });
     expect((await getFleet(world.tables)).frozen).toEqual({ by: "ada", atMs: NOON, reason: "incident 12" });
-    expect(await service.thaw()).toEqual({});
+    expect(await service.thaw()).toEqual({ changed: true });
     expect((await getFleet(world.tables)).version).toBe(4);
+  });
+
+  it("keeps the first reason of a freeze until it is replaced or thawed", async () => {
+    await service.freeze("incident 12");
+    const { version } = await getFleet(world.tables);
+    expect(await service.freeze("drill")).toMatchObject({ changed: false, frozen: { reason: "incident 12" } });
+    expect((await getFleet(world.tables)).version).toBe(version);
+    expect(await service.freeze("incident 13", true)).toMatchObject({ changed: true, frozen: { reason: "incident 13" } });
+    await expect(service.freeze(" ", true)).rejects.toMatchObject({ code: "service.invalid" });
+    await service.thaw();
   });
 
   it("shows every autoscaler as frozen, whatever else it is", async () => {

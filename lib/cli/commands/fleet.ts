@@ -1,11 +1,26 @@
 import type { Printer, Session } from "../io.ts";
 import { frozenText } from "../output/describe-sheet.ts";
 import { documentText } from "../output/document.ts";
+import { usage } from "../usage.ts";
 import type { SheetOptions } from "./describe.ts";
 
-export const freeze = async ({ service }: Session, printer: Printer, reason: string): Promise<void> => {
-  await service.freeze(reason);
-  await printer.print("Fleet frozen: every workload keeps its count\n");
+export interface FreezeOptions {
+  readonly reason: string;
+  readonly replace?: true;
+}
+
+/** Checked before anything is opened. */
+export const reasonOf = ({ reason }: FreezeOptions): string => {
+  if (reason.trim() === "") throw usage("Cannot freeze the fleet: --reason is empty, say why for everyone who looks");
+  return reason;
+};
+
+export const freeze = async ({ service }: Session, printer: Printer, reason: string, replace: boolean): Promise<void> => {
+  const { changed, frozen } = await service.freeze(reason, replace);
+  const already = frozen
+    ? `Fleet was frozen already ${frozenText(frozen)}\nNothing was changed: --replace puts your reason in the place of this one\n`
+    : "";
+  await printer.print(changed ? "Fleet frozen: every workload keeps its count\n" : already);
 };
 
 export const thaw = async ({ service }: Session, printer: Printer): Promise<void> => {
