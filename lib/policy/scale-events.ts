@@ -2,13 +2,26 @@ import type { Behavior, CountedChanges, ScalingRules } from "../model/spec-hpa.t
 import type { Memory, ScaleChange } from "../model/windows.ts";
 import { addI32 } from "./arithmetic.ts";
 
-/** Pods added (or removed) by the events of the last `periodMs`; an event exactly that old has left. The outdated mark is not looked at (hpa.md 3.8.4). */
-export const changedWithin = (events: readonly ScaleChange[], periodMs: number, nowMs: number): number =>
-  events.reduce((sum, { change, atMs }) => (atMs > nowMs - periodMs ? addI32(sum, change) : sum), 0);
+type Changes = readonly ScaleChange[];
+
+/** True for an event of the last `periodMs`; one exactly that old has left. The outdated mark is not looked at (hpa.md 3.8.4). */
+const isInside = ({ atMs }: ScaleChange, periodMs: number, nowMs: number): boolean => atMs > nowMs - periodMs;
 
 /** The same for the limits of the other direction: only what surely happened inside the period gives room there. */
-export const surelyChangedWithin = (events: readonly ScaleChange[], periodMs: number, nowMs: number): number =>
-  events.reduce((sum, { change, atMs, earliestMs = atMs }) => (earliestMs > nowMs - periodMs ? addI32(sum, change) : sum), 0);
+const isSurelyInside = ({ atMs, earliestMs = atMs }: ScaleChange, periodMs: number, nowMs: number): boolean => earliestMs > nowMs - periodMs;
+
+/** Pods added (or removed) by the events of the last `periodMs`. */
+export const changedWithin = (events: Changes, periodMs: number, nowMs: number): number =>
+  events.reduce((sum, event) => (isInside(event, periodMs, nowMs) ? addI32(sum, event.change) : sum), 0);
+
+export const surelyChangedWithin = (events: Changes, periodMs: number, nowMs: number): number =>
+  events.reduce((sum, event) => (isSurelyInside(event, periodMs, nowMs) ? addI32(sum, event.change) : sum), 0);
+
+/** The events that make up these sums. */
+export const within = (events: Changes, periodMs: number, nowMs: number): Changes => events.filter((event) => isInside(event, periodMs, nowMs));
+
+export const surelyWithin = (events: Changes, periodMs: number, nowMs: number): Changes =>
+  events.filter((event) => isSurelyInside(event, periodMs, nowMs));
 
 export type Events = Pick<Memory, "scaleUps" | "scaleDowns">;
 

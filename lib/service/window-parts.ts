@@ -1,6 +1,7 @@
 import type { CountedChanges, ScalingRules } from "../model/spec-hpa.ts";
-import type { Memory, RecommendationRun, ScaleChange, Status } from "../model/windows.ts";
-import { countedEvents, type Events } from "../policy/scale-events.ts";
+import { type Memory, newestRunAt, type RecommendationRun, type ScaleChange, type Status } from "../model/windows.ts";
+import { countedEvents, type Events, surelyWithin, within } from "../policy/scale-events.ts";
+import type { Held } from "../policy/steps/hpa/stabilize.ts";
 import { timeText } from "./time-text.ts";
 import type { Direction, ForbiddenView, RateView, StabilizationView, WindowsView } from "./window-views.ts";
 
@@ -24,65 +25,82 @@ export const policiesOf = <Policy>(
   rules: { readonly selectPolicy: ScalingRules["selectPolicy"]; readonly policies: readonly Policy[] } | undefined,
 ): readonly Policy[] => (rules && rules.selectPolicy !== "Disabled" ? rules.policies : []);
 
-type Window = Pick<StabilizationView, "direction" | "windowSeconds">;
+/** The windows of a dialect in seconds, and what they make of a count: the function of the policy that decides. */
+export interface Stabilization {
+  readonly windows: readonly Pick<StabilizationView, "direction" | "windowSeconds">[];
+  readonly held: (counts: { readonly current: number; readonly count: number }) => Held | undefined;
+}
 
-/** With behavior it is the current count that a window holds, so that nothing is held which already is where it was recommended (hpa.md 3.8.3). */
-export const stabilization = (view: Window, runs: readonly RecommendationRun[], nowMs: number, count: number | undefined): StabilizationView => {
-  const { direction, windowSeconds } = view;
-  const latest = latestOf(runs);
-  if (!latest || (count !== undefined && !beyond(direction, count, latest.replicas))) return view;
-  const holding = runs.filter(({ lastMs, replicas }) => lastMs > nowMs - windowSeconds * 1000 && beyond(direction, replicas, latest.replicas));
-  const bound = holding.reduce<RecommendationRun | undefined>((worst, run) => (worst && !stronger(direction, run, worst) ? worst : run), undefined);
-  return bound ? { ...view, held: { replicas: bound.replicas, until: timeText(bound.lastMs + windowSeconds * 1000) } } : view;
+const DIRECTION: Readonly<Record<Held["direction"], Direction>> = { up: "scaleUp", down: "scaleDown" };
+
+/** What each window holds of the newest recommendation. A workload whose count is not known is taken to be where it was recommended. */
+export const stabilization = (
+  { windows, held }: Stabilization,
+  runs: readonly RecommendationRun[],
+  current?: number,
+): readonly StabilizationView[] => {
+  const newest = runs[newestRunAt(runs)]?.replicas;
+  const hold = newest === undefined ? undefined : held({ current: current ?? newest, count: newest });
+  return windows.map((window) =>
+    hold && DIRECTION[hold.direction] === window.direction ? { ...window, held: { replicas: hold.replicas, until: timeText(hold.untilMs) } } : window,
+  );
 };
-
-/** On the way up a window holds with fewer replicas, on the way down with more. */
-const beyond = (direction: Direction, replicas: number, than: number): boolean => (direction === "scaleUp" ? replicas < than : replicas > than);
-
-const stronger = (direction: Direction, run: RecommendationRun, than: RecommendationRun): boolean =>
-  run.replicas === than.replicas ? run.lastMs > than.lastMs : beyond(direction, run.replicas, than.replicas);
-
-const latestOf = (runs: readonly RecommendationRun[]): RecommendationRun | undefined =>
-  runs.reduce<RecommendationRun | undefined>((latest, run) => (latest && latest.lastMs >= run.lastMs ? latest : run), undefined);
 
 type Policy = Pick<RateView, "type" | "value" | "periodSeconds">;
 
 /** The changes that count for the limit: those of the other direction give room, where they count at all (hpa.md 3.8.4, proposals.md §3). */
 export const rate = (direction: Direction, policy: Policy, counted: CountedChanges | undefined, memory: Events, nowMs: number): RateView => {
   const periodMs = policy.periodSeconds * 1000;
-  const inside = (changes: readonly ScaleChange[]): readonly ScaleChange[] => changes.filter((change) => change.atMs > nowMs - periodMs);
+  const up = direction === "scaleUp";
   const { scaleUps, scaleDowns } = countedEvents(direction, counted, memory);
-  const ups = inside(scaleUps);
-  const downs = inside(scaleDowns);
-  const view = (change: ScaleChange, sign: 1 | -1) => ({
-    change: sign * change.change,
-    at: timeText(change.atMs),
-    leaves: timeText(change.atMs + periodMs),
-    ...(change.eventId === undefined ? {} : { eventId: change.eventId }),
-  });
+  // What limits counts as soon as it may have happened, what gives room only when it surely did.
+  const added = inside(scaleUps, up, periodMs, nowMs);
+  const removed = inside(scaleDowns, !up, periodMs, nowMs);
   return {
     direction,
     type: policy.type,
     value: policy.value,
     periodSeconds: policy.periodSeconds,
     ...(counted === "SameDirection" && { countedChanges: counted }),
-    added: sum(ups),
-    removed: sum(downs),
-    events: [...ups.map((change) => view(change, 1)), ...downs.map((change) => view(change, -1))].toSorted((a, b) => a.at.localeCompare(b.at)),
+    added: sum(added),
+    removed: sum(removed),
+    events: [...added.map((change) => eventOf(change, 1)), ...removed.map((change) => eventOf(change, -1))].toSorted((a, b) =>
+      a.at.localeCompare(b.at),
+    ),
   };
 };
+
+interface Inside extends ScaleChange {
+  readonly leavesMs: number;
+}
+
+const inside = (changes: readonly ScaleChange[], limits: boolean, periodMs: number, nowMs: number): readonly Inside[] =>
+  (limits ? within : surelyWithin)(changes, periodMs, nowMs).map((change) => ({
+    ...change,
+    leavesMs: (limits ? change.atMs : (change.earliestMs ?? change.atMs)) + periodMs,
+  }));
+
+const eventOf = ({ change, atMs, leavesMs, eventId }: Inside, sign: 1 | -1): RateView["events"][number] => ({
+  change: sign * change,
+  at: timeText(atMs),
+  leaves: timeText(leavesMs),
+  ...(eventId === undefined ? {} : { eventId }),
+});
 
 const sum = (changes: readonly ScaleChange[]): number => changes.reduce((total, change) => total + change.change, 0);
 
 /** Seconds that a direction is closed for. */
 export type Forbidden = Readonly<Record<Direction, number>>;
 
+/** Until when a window is closed, by the dialect's own rule for its end. */
+type ClosedUntil = (lastScaleMs: number | undefined, windowMs: number, nowMs: number) => number | undefined;
+
 /** One scale of either direction closes both (watermark.md 2.9); a window of no length is none. */
-export const forbidden = (windows: Forbidden, { lastScaleMs }: Status, nowMs: number): readonly ForbiddenView[] =>
+export const forbidden = (windows: Forbidden, { lastScaleMs }: Status, nowMs: number, closedUntil: ClosedUntil): readonly ForbiddenView[] =>
   (["scaleUp", "scaleDown"] as const)
     .filter((direction) => windows[direction] > 0)
     .map((direction) => {
       const windowSeconds = windows[direction];
-      const endMs = lastScaleMs === undefined ? undefined : lastScaleMs + windowSeconds * 1000;
-      return { direction, windowSeconds, ...(endMs !== undefined && endMs > nowMs && { until: timeText(endMs) }) };
+      const endMs = closedUntil(lastScaleMs, windowSeconds * 1000, nowMs);
+      return { direction, windowSeconds, ...(endMs !== undefined && { until: timeText(endMs) }) };
     });

@@ -3,14 +3,17 @@ import type { AutoscalerSpec } from "../model/spec.ts";
 import { type HpaSpec, isStabilized, type Thresholds } from "../model/spec-hpa.ts";
 import type { NativeSpec } from "../model/spec-native.ts";
 import type { WatermarkSpec } from "../model/spec-watermark.ts";
-import type { Status, Windows } from "../model/windows.ts";
-import { DOWNSCALE_FORBIDDEN_MS, UPSCALE_FORBIDDEN_MS } from "../policy/steps/original/cool-down.ts";
+import type { RecommendationRun, Status, Windows } from "../model/windows.ts";
+import { closedUntilMs } from "../policy/forbidden.ts";
+import { windowsOf as hpaWindowsOf, stabilizeBothWays, stabilized } from "../policy/steps/hpa/stabilize.ts";
+import { DOWNSCALE_FORBIDDEN_MS, closedUntilMs as originallyClosedUntilMs, UPSCALE_FORBIDDEN_MS } from "../policy/steps/original/cool-down.ts";
 import { leavesTheWayUp, reversalsOf, roomMs, scalesWithin } from "../policy/steps/tidemark/flap.ts";
+import { windowsOf as nativeWindowsOf } from "../policy/steps/tidemark/stabilize.ts";
 import { wholeSeconds } from "../policy/steps/watermark/recorder.ts";
 import { timeText } from "./time-text.ts";
 import { nativeTimers, watermarkTimers } from "./timers.ts";
-import { type Forbidden, forbidden, inOrder, policiesOf, rate, rowsOf, stabilization } from "./window-parts.ts";
-import { type Direction, type FlapView, NO_WINDOWS, type WindowsView } from "./window-views.ts";
+import { type Forbidden, forbidden, inOrder, policiesOf, rate, rowsOf, type Stabilization, stabilization } from "./window-parts.ts";
+import { type FlapView, NO_WINDOWS, type WindowsView } from "./window-views.ts";
 
 /** The instant that is looked at. */
 export interface Moment {
@@ -43,36 +46,43 @@ const ORIGINAL_PAUSES: Forbidden = { scaleUp: UPSCALE_FORBIDDEN_MS / 1000, scale
 
 const originalView = ({ status }: Windows, { nowMs }: Moment): WindowsView => ({
   ...NO_WINDOWS,
-  forbidden: forbidden(ORIGINAL_PAUSES, status, nowMs),
+  forbidden: forbidden(ORIGINAL_PAUSES, status, nowMs, originallyClosedUntilMs),
 });
 
 const watermarkView = (spec: WatermarkSpec, { status }: Windows, { nowMs }: Moment): WindowsView => {
   const { upscaleForbiddenWindowSeconds: scaleUp, downscaleForbiddenWindowSeconds: scaleDown } = spec;
-  return { ...NO_WINDOWS, forbidden: forbidden({ scaleUp, scaleDown }, status, nowMs), timers: watermarkTimers(spec, status.conditions) };
+  return {
+    ...NO_WINDOWS,
+    forbidden: forbidden({ scaleUp, scaleDown }, status, nowMs, closedUntilMs),
+    timers: watermarkTimers(spec, status.conditions),
+  };
 };
 
 const DIRECTIONS = ["scaleUp", "scaleDown"] as const;
 
 const nativeView = (spec: NativeSpec, windows: Windows, { nowMs, count }: Moment): WindowsView => {
   const { memory, status } = windows;
-  const runs = inOrder(memory);
+  const recommended = memory.recommendations ?? [];
   const { forbiddenAfterEventSeconds: scaleUp } = spec.scaleUp;
   const { forbiddenAfterEventSeconds: scaleDown } = spec.scaleDown;
   return {
-    recommendations: rowsOf(runs),
-    stabilization: DIRECTIONS.map((direction) =>
-      stabilization({ direction, windowSeconds: spec[direction].stabilizationWindowSeconds }, runs, nowMs, count),
-    ),
+    recommendations: rowsOf(inOrder(memory)),
+    stabilization: stabilization(nativeStabilization(spec, recommended, nowMs), recommended, count),
     rates: DIRECTIONS.flatMap((direction) =>
       policiesOf(spec[direction]).map(({ valueMilli, ...policy }) =>
         rate(direction, { ...policy, value: valueMilli / 1000 }, spec[direction].countedChanges, memory, nowMs),
       ),
     ),
-    forbidden: forbidden({ scaleUp, scaleDown }, status, nowMs),
+    forbidden: forbidden({ scaleUp, scaleDown }, status, nowMs, closedUntilMs),
     timers: nativeTimers(spec, status.conditions),
     ...flapView(spec, windows, nowMs),
   };
 };
+
+const nativeStabilization = (spec: NativeSpec, runs: readonly RecommendationRun[], nowMs: number): Stabilization => ({
+  windows: DIRECTIONS.map((direction) => ({ direction, windowSeconds: spec[direction].stabilizationWindowSeconds })),
+  held: ({ current, count: wanted }) => stabilizeBothWays(runs, current, wanted, nativeWindowsOf(spec), nowMs).held,
+});
 
 const flapView = ({ flapBudget }: NativeSpec, { memory }: Windows, nowMs: number): { readonly flap?: FlapView } => {
   if (!flapBudget) return {};
@@ -82,11 +92,11 @@ const flapView = ({ flapBudget }: NativeSpec, { memory }: Windows, nowMs: number
 };
 
 const hpaView = (spec: HpaSpec, { memory, status }: Windows, { settings, nowMs, count }: Moment): WindowsView => {
-  const runs = inOrder(memory);
+  const recommended = memory.recommendations ?? [];
   const { thresholds } = spec;
   return {
-    recommendations: rowsOf(runs),
-    stabilization: windowsOf(spec, settings).map((window) => stabilization(window, runs, nowMs, spec.behavior ? count : undefined)),
+    recommendations: rowsOf(inOrder(memory)),
+    stabilization: stabilization(hpaStabilization(spec, settings, recommended, nowMs), recommended, count),
     rates: DIRECTIONS.flatMap((direction) =>
       policiesOf(spec.behavior?.[direction]).map((policy) => rate(direction, policy, spec.behavior?.[direction].countedChanges, memory, nowMs)),
     ),
@@ -99,17 +109,27 @@ const forbiddenBy = (
   { lastScaleMs, ...status }: Status,
   nowMs: number,
 ): Pick<WindowsView, "forbidden"> => ({
-  forbidden: forbidden({ scaleUp, scaleDown }, { ...status, ...(lastScaleMs !== undefined && { lastScaleMs: wholeSeconds(lastScaleMs) }) }, nowMs),
+  forbidden: forbidden(
+    { scaleUp, scaleDown },
+    { ...status, ...(lastScaleMs !== undefined && { lastScaleMs: wholeSeconds(lastScaleMs) }) },
+    nowMs,
+    closedUntilMs,
+  ),
+});
+
+const hpaStabilization = (spec: HpaSpec, settings: ControllerSettings, runs: readonly RecommendationRun[], nowMs: number): Stabilization => ({
+  windows: hpaWindows(spec, settings),
+  held: (counts) => stabilized(spec, settings, runs, counts, nowMs).held,
 });
 
 /** Without behavior only the way down is stabilized, over the cluster's own window (hpa.md 2.6.1). */
-const windowsOf = (spec: HpaSpec, settings: ControllerSettings): readonly { readonly direction: Direction; readonly windowSeconds: number }[] => {
+const hpaWindows = (spec: HpaSpec, settings: ControllerSettings): Stabilization["windows"] => {
   const { behavior } = spec;
-  const fallbackSeconds = settings.downscaleStabilizationMs / 1000;
   if (!isStabilized(spec)) return [];
-  if (!behavior) return [{ direction: "scaleDown", windowSeconds: fallbackSeconds }];
+  if (!behavior) return [{ direction: "scaleDown", windowSeconds: settings.downscaleStabilizationMs / 1000 }];
+  const { upMs, downMs } = hpaWindowsOf(behavior, settings);
   return [
-    { direction: "scaleUp", windowSeconds: behavior.scaleUp.stabilizationWindowSeconds ?? 0 },
-    { direction: "scaleDown", windowSeconds: behavior.scaleDown.stabilizationWindowSeconds ?? fallbackSeconds },
+    { direction: "scaleUp", windowSeconds: upMs / 1000 },
+    { direction: "scaleDown", windowSeconds: downMs / 1000 },
   ];
 };

@@ -44,7 +44,7 @@ describe("windowsView() stabilization", () => {
 
   it.each([
     ["just inside", 299, 9],
-    ["at the edge, where it counts no more", 300, 7],
+    ["at the edge, where it counts still", 300, 9],
     ["outside", 301, 7],
   ])("holds a recommendation %s", (_where, lastAgo, replicas) => {
     const memory = { ...EMPTY, recommendations: [run(9, 500, lastAgo), run(7, 275, 100), run(4, 85, 0)] };
@@ -90,7 +90,8 @@ describe("windowsView() stabilization", () => {
 
   it("looks for the lowest on the way up, and takes the cluster's window where behavior names none", () => {
     const memory = { ...EMPTY, recommendations: [run(3, 50, 20), run(8, 15, 0)] };
-    expect(windowsView({ ...SPEC, behavior: behavior(60) }, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([
+    const moment = { settings: DEFAULT_SETTINGS, nowMs: NOW, count: 3 };
+    expect(windowsView({ ...SPEC, behavior: behavior(60) }, withMemory(memory), moment).stabilization).toEqual([
       { direction: "scaleUp", windowSeconds: 60, held: { replicas: 3, until: at(40) } },
       { direction: "scaleDown", windowSeconds: 300 },
     ]);

@@ -1,40 +1,54 @@
-import type { Limit } from "../../../model/decision.ts";
 import type { ControllerSettings } from "../../../model/settings.ts";
-import { type Behavior, isStabilized } from "../../../model/spec-hpa.ts";
+import { type Behavior, type HpaSpec, isStabilized } from "../../../model/spec-hpa.ts";
 import type { RecommendationRun } from "../../../model/windows.ts";
 import type { ConditionReport } from "../../conditions.ts";
 import { highest, lowest, recalled, recorded } from "../../recommendations.ts";
 import { READY_FOR_NEW_SCALE, SCALE_DOWN_STABILIZED, SCALE_UP_STABILIZED } from "./sentences.ts";
-import { type HpaInput, type HpaStep, stepped, withCondition } from "./sync.ts";
+import { type HpaStep, stepped, withCondition } from "./sync.ts";
 
 /** What a step of stabilization gives: the count, the condition when it is not the one that was proposed, and the list with the raw proposal recorded. */
 export interface Stabilized {
   readonly count: number;
   readonly report: ConditionReport;
   readonly recommendations: readonly RecommendationRun[];
+  /** The window that held the count; absent where it is the one that was proposed. Also what people are shown of the windows (lib/service/windows-view.ts). */
+  readonly held?: Held;
+}
+
+export interface Held {
+  readonly direction: "up" | "down";
+  readonly replicas: number;
+  /** Last instant at which a record that holds so much is in the window, or the first at which it has left: each rule says which. */
+  readonly untilMs: number;
 }
 
 /** hpa.md 2.6: without behavior downwards only, with it both ways. */
 export const stabilize: HpaStep = (sync) => {
   const { input, count, current } = sync;
   if (!isStabilized(input.spec)) return sync;
-  const { behavior } = input.spec;
   const runs = sync.recommendations ?? [];
-  const {
-    count: after,
-    report,
-    recommendations,
-  } = behavior
-    ? stabilizeBothWays(runs, current, count, windowsOf(behavior, input.settings), input.nowMs)
-    : stabilizeDownward(runs, count, input.settings.downscaleStabilizationMs, input.nowMs);
+  const { count: after, report, recommendations, held } = stabilized(input.spec, input.settings, runs, { current, count }, input.nowMs);
+  const limit = held && { reason: report.reason, value: after, message: report.message, untilMs: held.untilMs };
   return {
     ...sync,
     conditions: withCondition(sync, report),
     recommendations,
     count: after,
-    steps: stepped(sync, "stabilize", after, limitOf(input, runs, after, report)),
+    steps: stepped(sync, "stabilize", after, limit),
   };
 };
+
+/** What the windows of a spec make of a count, at an instant. */
+export const stabilized = (
+  { behavior }: Pick<HpaSpec, "behavior">,
+  settings: ControllerSettings,
+  runs: readonly RecommendationRun[],
+  { current, count }: { readonly current: number; readonly count: number },
+  nowMs: number,
+): Stabilized =>
+  behavior
+    ? stabilizeBothWays(runs, current, count, windowsOf(behavior, settings), nowMs)
+    : stabilizeDownward(runs, count, settings.downscaleStabilizationMs, nowMs);
 
 export interface StabilizationWindows {
   readonly upMs: number;
@@ -55,6 +69,7 @@ export const stabilizeDownward = (stored: readonly RecommendationRun[], count: n
     count: after,
     report: after === count ? READY_FOR_NEW_SCALE : SCALE_DOWN_STABILIZED,
     recommendations: recorded(runs, count, nowMs, windowMs),
+    ...(after !== count && { held: heldDown(runs, after, windowMs) }),
   };
 };
 
@@ -76,17 +91,22 @@ export const stabilizeBothWays = (
     count: after,
     report: after === count ? READY_FOR_NEW_SCALE : changed,
     recommendations: recorded(runs, count, nowMs, windowMs),
+    ...(after !== count && { held: count >= current ? heldUp(runs, after, upMs) : heldDown(runs, after, downMs) }),
   };
 };
 
-/** The window that held the count, and until when its record is in it. */
-const limitOf = (input: HpaInput, runs: readonly RecommendationRun[], after: number, { reason, message }: ConditionReport): Limit | undefined => {
-  if (reason === READY_FOR_NEW_SCALE.reason) return undefined;
-  const { behavior } = input.spec;
-  const down = reason === SCALE_DOWN_STABILIZED.reason;
-  const { upMs, downMs } = behavior ? windowsOf(behavior, input.settings) : { upMs: 0, downMs: input.settings.downscaleStabilizationMs };
-  const holding = runs.filter(({ replicas }) => (down ? replicas >= after : replicas <= after));
-  const lastMs = Math.max(...holding.map((run) => run.lastMs));
-  const limit = { reason, value: after, message };
-  return Number.isFinite(lastMs) ? { ...limit, untilMs: lastMs + (down ? downMs : upMs) } : limit;
-};
+/** The count moves on once the last record has left that holds it where it is, or further back. */
+const heldUp = (runs: readonly RecommendationRun[], replicas: number, windowMs: number): Held => ({
+  direction: "up",
+  replicas,
+  untilMs: lastOf(runs, (run) => run.replicas <= replicas) + windowMs,
+});
+
+const heldDown = (runs: readonly RecommendationRun[], replicas: number, windowMs: number): Held => ({
+  direction: "down",
+  replicas,
+  untilMs: lastOf(runs, (run) => run.replicas >= replicas) + windowMs,
+});
+
+const lastOf = (runs: readonly RecommendationRun[], holds: (run: RecommendationRun) => boolean): number =>
+  Math.max(...runs.filter(holds).map(({ lastMs }) => lastMs));

@@ -1,22 +1,22 @@
-import { stabilizeBothWays } from "../hpa/stabilize.ts";
+import type { NativeSpec } from "../../../model/spec-native.ts";
+import { type Held, type StabilizationWindows, stabilizeBothWays } from "../hpa/stabilize.ts";
 import { type NativeStep, type NativeSync, stepped } from "./sync.ts";
+
+export const windowsOf = ({ scaleUp, scaleDown }: Pick<NativeSpec, "scaleUp" | "scaleDown">): StabilizationWindows => ({
+  upMs: scaleUp.stabilizationWindowSeconds * 1000,
+  downMs: scaleDown.stabilizationWindowSeconds * 1000,
+});
 
 /** A window per direction over the counts that the steps before gave: never up past the lowest, never down past the highest of it (as hpa.md 3.8.3). */
 export const stabilize: NativeStep = (sync) => {
   const { input, current, count } = sync;
-  const upMs = input.spec.scaleUp.stabilizationWindowSeconds * 1000;
-  const downMs = input.spec.scaleDown.stabilizationWindowSeconds * 1000;
-  const runs = sync.recommendations ?? [];
-  const { count: after, recommendations } = stabilizeBothWays(runs, current, count, { upMs, downMs }, input.nowMs);
+  const { recommendations, held } = stabilizeBothWays(sync.recommendations ?? [], current, count, windowsOf(input.spec), input.nowMs);
   const next = { ...sync, recommendations };
-  return after === count ? stepped(next, "stabilize", after) : held(next, after, count > current ? upMs : downMs);
+  return held ? holding(next, held) : stepped(next, "stabilize", count);
 };
 
-const held = (sync: NativeSync, after: number, windowMs: number): NativeSync => {
-  const up = sync.count > sync.current;
-  const holding = (sync.recommendations ?? []).filter(({ replicas }) => (up ? replicas <= after : replicas >= after));
-  const lastMs = Math.max(...holding.map((run) => run.lastMs));
+const holding = (sync: NativeSync, { direction, replicas, untilMs }: Held): NativeSync => {
+  const up = direction === "up";
   const message = up ? "a lower count was wanted inside the window" : "a higher count was wanted inside the window";
-  const limit = { reason: up ? "ScaleUpStabilized" : "ScaleDownStabilized", value: after, message };
-  return stepped(sync, "stabilize", after, Number.isFinite(lastMs) ? { ...limit, untilMs: lastMs + windowMs } : limit);
+  return stepped(sync, "stabilize", replicas, { reason: up ? "ScaleUpStabilized" : "ScaleDownStabilized", value: replicas, message, untilMs });
 };

@@ -1,5 +1,6 @@
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Condition } from "../../../model/windows.ts";
+import { closedUntilMs } from "../../forbidden.ts";
 import type { Recorder } from "./recorder.ts";
 import { backoff } from "./sentences.ts";
 
@@ -27,12 +28,13 @@ export const shouldScale = (
   record: Pick<Recorder, "condition" | "conditions" | "gauge">,
 ): Gate => {
   if (lastScaleMs === undefined) return OPEN;
-  const downEndsMs = lastScaleMs + rules.downscaleForbiddenWindowSeconds * 1000;
-  const upEndsMs = lastScaleMs + rules.upscaleForbiddenWindowSeconds * 1000;
-  const down = downEndsMs > clock.decisionMs;
-  const up = upEndsMs > clock.decisionMs;
-  record.gauge("transition_countdown", Math.max(downEndsMs - clock.decisionMs, 0) / 1000, { transition: "downscale" });
-  record.gauge("transition_countdown", Math.max(upEndsMs - clock.decisionMs, 0) / 1000, { transition: "upscale" });
+  const downEndsMs = closedUntilMs(lastScaleMs, rules.downscaleForbiddenWindowSeconds * 1000, clock.decisionMs);
+  const upEndsMs = closedUntilMs(lastScaleMs, rules.upscaleForbiddenWindowSeconds * 1000, clock.decisionMs);
+  const down = downEndsMs !== undefined;
+  const up = upEndsMs !== undefined;
+  const left = (endsMs = clock.decisionMs): number => (endsMs - clock.decisionMs) / 1000;
+  record.gauge("transition_countdown", left(downEndsMs), { transition: "downscale" });
+  record.gauge("transition_countdown", left(upEndsMs), { transition: "upscale" });
   if (down || up) record.condition(backoff(down, up));
   const { current, wanted } = counts;
   if (wanted === current) return { kind: "closed", reason: "NoChange" };
