@@ -25,7 +25,7 @@ export const otherwise = (seen: Circumstances): readonly string[] => {
     ...leadingMetric(seen),
     ...seen.evaluation.steps.flatMap((step) => limitSentence(step, seen)),
   ];
-  return sentences.length > 0 ? sentences : ["Nothing was measured and no limit bit: another count or another spec would have to be found"];
+  return sentences.length > 0 ? sentences : ["No metric was measured, and no limit applied"];
 };
 
 /** What kept the count although the rules wanted another one comes first: nothing else matters until it is gone. */
@@ -66,25 +66,42 @@ const failures = ({ evaluation: { metrics, because }, spec }: Circumstances): re
     : [`The count cannot fall while a metric cannot be read: ${names}`];
 };
 
-const limitSentence = ({ step, before, after, limit }: StepOutcome, { windows }: Circumstances): readonly string[] => {
+const limitSentence = (step: StepOutcome, { windows, spec }: Circumstances): readonly string[] => {
+  const { before, after, limit } = step;
   // What stopped everything without moving the count is told above.
   if (!limit || before === after) return [];
   const until = limit.untilMs === undefined ? "" : ` until ${timeText(limit.untilMs)}`;
-  switch (limit.reason) {
+  switch (reasonOf(step, spec)) {
     case "TooManyReplicas":
-      return [`maxReplicas is ${limit.value}: with ${before} or more, ${before} would be allowed`];
+      return [`maxReplicas is ${spec?.maxReplicas ?? limit.value}, ${before} was wanted: a higher maxReplicas would allow more`];
     case "TooFewReplicas":
-      return [`minReplicas is ${limit.value}: with ${before} or fewer, ${before} would be allowed`];
+      return [`minReplicas is ${spec?.minReplicas ?? limit.value}, ${before} was wanted: a lower minReplicas would allow fewer`];
     case "ScaleUpLimit":
-      return [`Scaling up is limited to ${after} in this sync, ${before} was wanted${nextRoom("scaleUp", windows)}`];
+      return [`Scaling up is limited to ${after} in this sync, ${before} was wanted${nextRoom("scaleUp", windows)}`, ...beyondBounds(before, spec)];
     case "ScaleDownLimit":
-      return [`Scaling down is limited to ${after} in this sync, ${before} was wanted${nextRoom("scaleDown", windows)}`];
+      return [
+        `Scaling down is limited to ${after} in this sync, ${before} was wanted${nextRoom("scaleDown", windows)}`,
+        ...beyondBounds(before, spec),
+      ];
     case "ScaleUpStabilized":
     case "ScaleDownStabilized":
       return [`Stabilization holds ${after}${until || heldUntil(limit.reason, windows)}: then ${before}, if the recommendations stay as they are`];
     default:
-      return [`${step}: ${limit.message}${until}; without it the count would be ${before} instead of ${after}`];
+      return [`${step.step}: ${limit.message}${until}; without it the count would be ${before} instead of ${after}`];
   }
+};
+
+/** The limit that really stood in the way: some rules report their rate also where it allows all that the bound does. */
+const reasonOf = ({ after, limit }: StepOutcome, spec: AutoscalerSpec | undefined): string | undefined => {
+  if (limit?.reason === "ScaleUpLimit" && spec && after >= spec.maxReplicas) return "TooManyReplicas";
+  return limit?.reason === "ScaleDownLimit" && spec && after <= spec.minReplicas ? "TooFewReplicas" : limit?.reason;
+};
+
+/** Where the wait for the rate ends. */
+const beyondBounds = (wanted: number, spec: AutoscalerSpec | undefined): readonly string[] => {
+  if (!spec) return [];
+  if (wanted > spec.maxReplicas) return [`In the end no more than ${spec.maxReplicas}: maxReplicas is ${spec.maxReplicas}`];
+  return wanted < spec.minReplicas ? [`In the end no fewer than ${spec.minReplicas}: minReplicas is ${spec.minReplicas}`] : [];
 };
 
 const nextRoom = (direction: Direction, { rates }: WindowsView): string => {
@@ -95,7 +112,7 @@ const nextRoom = (direction: Direction, { rates }: WindowsView): string => {
   return leaving === undefined ? "" : `: the next scale event leaves its period at ${leaving}`;
 };
 
-const heldUntil = (reason: "ScaleUpStabilized" | "ScaleDownStabilized", { stabilization }: WindowsView): string => {
+const heldUntil = (reason: string, { stabilization }: WindowsView): string => {
   const direction: Direction = reason === "ScaleUpStabilized" ? "scaleUp" : "scaleDown";
   const held = stabilization.find((window) => window.direction === direction)?.held;
   return held ? ` until ${held.until}` : "";

@@ -26,7 +26,12 @@ const limited = (reason: string, before: number, after: number, value = after): 
   limit: { reason, value, message: `${reason} bit` },
 });
 
-const sentences = (metrics: readonly MetricOutcome[], steps: readonly StepOutcome[] = [], windows: WindowsView = NO_WINDOWS): readonly string[] => {
+const sentences = (
+  metrics: readonly MetricOutcome[],
+  steps: readonly StepOutcome[] = [],
+  windows: WindowsView = NO_WINDOWS,
+  spec?: AutoscalerSpec,
+): readonly string[] => {
   const evaluation: Evaluation = {
     uid: autoscalerUid("u"),
     namespace: namespace("shop"),
@@ -39,7 +44,15 @@ const sentences = (metrics: readonly MetricOutcome[], steps: readonly StepOutcom
     steps,
     events: [],
   };
-  return otherwise({ evaluation, settings: DEFAULT_SETTINGS, windows });
+  return otherwise({ evaluation, settings: DEFAULT_SETTINGS, windows, ...(spec && { spec }) });
+};
+
+const SPEC: AutoscalerSpec = {
+  dialect: "hpa",
+  target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  minReplicas: 1,
+  maxReplicas: 20,
+  metrics: [],
 };
 
 describe("otherwise() on metrics", () => {
@@ -105,8 +118,8 @@ describe("otherwise() of what something beside the rules holds", () => {
 
 describe("otherwise() on limits", () => {
   it.each([
-    [limited("TooManyReplicas", 14, 10), "maxReplicas is 10: with 14 or more, 14 would be allowed"],
-    [limited("TooFewReplicas", 1, 2), "minReplicas is 2: with 1 or fewer, 1 would be allowed"],
+    [limited("TooManyReplicas", 14, 10), "maxReplicas is 10, 14 was wanted: a higher maxReplicas would allow more"],
+    [limited("TooFewReplicas", 1, 2), "minReplicas is 2, 1 was wanted: a lower minReplicas would allow fewer"],
     [limited("ScaleUpLimit", 20, 13), "Scaling up is limited to 13 in this sync, 20 was wanted"],
     [limited("Cooldown", 4, 9), "limit: Cooldown bit; without it the count would be 4 instead of 9"],
   ])("names each with its value", (step, sentence) => {
@@ -124,8 +137,31 @@ describe("otherwise() on limits", () => {
     ]);
   });
 
+  const rules = { ...SPEC, minReplicas: 2, maxReplicas: 10 };
+  it.each([
+    [
+      "at the maximum blames the maximum",
+      limited("ScaleUpLimit", 20, 10),
+      ["maxReplicas is 10, 20 was wanted: a higher maxReplicas would allow more"],
+    ],
+    ["at the minimum blames the minimum", limited("ScaleDownLimit", 1, 2), ["minReplicas is 2, 1 was wanted: a lower minReplicas would allow fewer"]],
+    [
+      "below the maximum says where the rate leads",
+      limited("ScaleUpLimit", 20, 8),
+      ["Scaling up is limited to 8 in this sync, 20 was wanted", "In the end no more than 10: maxReplicas is 10"],
+    ],
+    [
+      "above the minimum says where the rate leads",
+      limited("ScaleDownLimit", 1, 4),
+      ["Scaling down is limited to 4 in this sync, 1 was wanted", "In the end no fewer than 2: minReplicas is 2"],
+    ],
+    ["inside the bounds speaks of the rate alone", limited("ScaleUpLimit", 10, 8), ["Scaling up is limited to 8 in this sync, 10 was wanted"]],
+  ])("of a rate %s", (_what, step, expected) => {
+    expect(sentences([], [step], NO_WINDOWS, rules)).toEqual(expected);
+  });
+
   it("is never empty", () => {
-    expect(sentences([])).toEqual(["Nothing was measured and no limit bit: another count or another spec would have to be found"]);
+    expect(sentences([])).toEqual(["No metric was measured, and no limit applied"]);
   });
 });
 

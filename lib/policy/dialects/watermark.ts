@@ -124,8 +124,8 @@ const weighed = (combined: Combined, scale: ScaleRead, input: WatermarkInput, re
   return act(verdict, scale, input, record, statuses);
 };
 
-const limitOf = ({ replicas, reason, limit }: Normalised, wanted: number): Limit | undefined =>
-  replicas === wanted ? undefined : { reason, value: limit, message: limitSentence(reason) };
+const limitOf = ({ replicas, bound, limit }: Normalised, wanted: number): Limit | undefined =>
+  replicas === wanted ? undefined : { reason: bound, value: limit, message: limitSentence(bound) };
 
 const gateLimit = (gate: Gate, current: number): Limit | undefined =>
   gate.kind === "open" || gate.reason === "NoChange"

@@ -182,6 +182,22 @@ describe("a limit of the native rules says what it is, and its step", () => {
     [{ scaleUp: { selectPolicy: "Disabled" } }, 5, 90, "hold 5", UP, "limit 9 to 5 [DirectionDisabled 5: scaling up is disabled]"],
     [{ scaleDown: { selectPolicy: "Disabled" } }, 5, 20, "hold 5", DOWN, "limit 2 to 5 [DirectionDisabled 5: scaling down is disabled]"],
     [{ maxReplicas: 7 }, 5, 90, `scale 5 to 7, ${UP}`, UP, "clamp 9 to 7 [TooManyReplicas 7: 9 is above maxReplicas, which is 7]"],
+    [
+      { maxReplicas: 7, scaleUp: { policies: pods } },
+      5,
+      90,
+      `scale 5 to 7, ${UP}`,
+      UP,
+      "clamp 9 to 7 [TooManyReplicas 7: 9 is above maxReplicas, which is 7]",
+    ],
+    [
+      { minReplicas: 3, scaleDown: { policies: pods } },
+      5,
+      20,
+      `scale 5 to 3, ${DOWN}`,
+      DOWN,
+      "clamp 2 to 3 [TooFewReplicas 3: 2 is below minReplicas, which is 3]",
+    ],
     [{ minReplicas: 4 }, 5, 20, `scale 5 to 4, ${DOWN}`, DOWN, "clamp 2 to 4 [TooFewReplicas 4: 2 is below minReplicas, which is 4]"],
     [
       { pausedUntil: "2026-05-01T12:00:30Z" },

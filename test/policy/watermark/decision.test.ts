@@ -25,6 +25,19 @@ const SHOWN = [{ type: "External", external: { metricName: "lag", metricSelector
 const FORBIDDEN = "the last scale, of either direction, is within the upscale forbidden window";
 const DELAYED = "no value has been above its high watermark for the upscale delay";
 
+describe("a watermark decision says which limit bound", () => {
+  it.each([
+    ["the maximum, where velocity allows as much", { maxReplicas: 8 }, 6, 800_000n, { reason: "TooManyReplicas", value: 8 }],
+    ["velocity, below the maximum", { maxReplicas: 10 }, 6, 800_000n, { reason: "ScaleUpLimit", value: 9 }],
+    ["the minimum, where velocity allows as much", { minReplicas: 5 }, 6, 10_000n, { reason: "TooFewReplicas", value: 5 }],
+  ])("%s", (_which, spec, replicas, milli, limit) => {
+    const { decision } = sync(wpa(spec), { replicas, milli, windows: LONG_AGO });
+    expect(decision.steps.find(({ step }) => step === "normalise")?.limit).toMatchObject(limit);
+    // The condition keeps the original's reason.
+    expect(decision.windows.status.conditions.find(({ type }) => type === "ScalingLimited")?.reason).toMatch(/^Scale(Up|Down)Limit$/);
+  });
+});
+
 describe("a decision of the watermark dialect, whole", () => {
   it("to grow: the metric, each step with its limit, series, conditions, status", () => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 800_000n, windows: LONG_AGO });

@@ -17,6 +17,8 @@ export const limit: NativeStep = (sync) => {
   const fastest = up ? upLimit(current, rules, events, input.nowMs) : downLimit(current, rules, events, input.nowMs);
   if (up ? count <= fastest : count >= fastest) return stepped(sync, "limit", count);
   const after = onModulo(fastest, current, rules.replicaModulo);
+  // The bound comes first: the next step says so, and the rate would be blamed for what no rate could change.
+  if (up ? after >= input.spec.maxReplicas : after <= input.spec.minReplicas) return stepped(sync, "limit", count);
   const message = `the policies allow ${after} for now`;
   return stepped(sync, "limit", after, { reason: up ? "ScaleUpLimit" : "ScaleDownLimit", value: after, message });
 };

@@ -18,9 +18,11 @@ type NormaliseRules = Pick<WatermarkSpec, "minReplicas" | "maxReplicas" | "scale
 
 export interface Normalised {
   readonly replicas: number;
+  /** In the condition, as the original reports it: of velocity, though it allows no less than the bound does. */
   readonly reason: LimitReason;
-  /** The limit behind the reason, for people. */
+  /** The limit that changed the count, and its reason, for people. */
   readonly limit: number;
+  readonly bound: LimitReason;
 }
 
 /** Velocity, then the bounds (watermark.md 2.8). */
@@ -29,7 +31,7 @@ export const normalise = (current: number, wanted: number, ready: number, rules:
   if (wanted < floor.limit) return { ...floor, replicas: floor.limit };
   const ceiling = ceilingOf(current, wanted, rules, record);
   if (wanted > ceiling.limit) return { ...ceiling, replicas: ceiling.limit };
-  return { replicas: wanted, reason: "DesiredWithinRange", limit: wanted };
+  return { replicas: wanted, reason: "DesiredWithinRange", limit: wanted, bound: "DesiredWithinRange" };
 };
 
 const floorOf = (
@@ -39,14 +41,15 @@ const floorOf = (
   { minReplicas, scaleDownLimit: factor }: NormaliseRules,
   record: Pick<Recorder, "gauge">,
 ): Omit<Normalised, "replicas"> => {
-  if (minReplicas === 0) return { limit: 1, reason: "" };
+  if (minReplicas === 0) return { limit: 1, reason: "", bound: "" };
   const fastest = scaleDownLimit(factor, current);
   const capped = wanted < fastest;
   record.gauge("restricted_scaling", capped ? 1 : 0, { reason: "downscale_capping" });
-  if (!capped) return { limit: minReplicas, reason: "TooFewReplicas" };
+  if (!capped) return { limit: minReplicas, reason: "TooFewReplicas", bound: "TooFewReplicas" };
   const limit = Math.max(fastest, minReplicas);
   // Fewer pods are ready than would be kept: shrinking now would take ready ones away, so the workload holds.
-  return { limit: ready > 0 && ready < limit ? current : limit, reason: "ScaleDownLimit" };
+  if (ready > 0 && ready < limit) return { limit: current, reason: "ScaleDownLimit", bound: "TooFewReady" };
+  return { limit, reason: "ScaleDownLimit", bound: fastest > minReplicas ? "ScaleDownLimit" : "TooFewReplicas" };
 };
 
 const ceilingOf = (
@@ -58,9 +61,9 @@ const ceilingOf = (
   const fastest = scaleUpLimit(factor, current);
   if (wanted > fastest) {
     record.gauge("restricted_scaling", 1, { reason: "upscale_capping" });
-    return { limit: Math.min(fastest, maxReplicas), reason: "ScaleUpLimit" };
+    return { limit: Math.min(fastest, maxReplicas), reason: "ScaleUpLimit", bound: fastest < maxReplicas ? "ScaleUpLimit" : "TooManyReplicas" };
   }
   // The original resets the label of the other direction here; series keep that habit (watermark.md 2.15).
   record.gauge("restricted_scaling", 0, { reason: "downscale_capping" });
-  return { limit: maxReplicas, reason: "TooManyReplicas" };
+  return { limit: maxReplicas, reason: "TooManyReplicas", bound: "TooManyReplicas" };
 };

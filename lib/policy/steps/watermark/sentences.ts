@@ -52,10 +52,11 @@ export const backoff = (down: boolean, up: boolean): ConditionReport => {
     : able("False", "BackoffUpscale", `${still} the upscale forbidden window`);
 };
 
-export type LimitReason = "ScaleDownLimit" | "ScaleUpLimit" | "TooFewReplicas" | "TooManyReplicas" | "DesiredWithinRange" | "";
+export type LimitReason = "ScaleDownLimit" | "TooFewReady" | "ScaleUpLimit" | "TooFewReplicas" | "TooManyReplicas" | "DesiredWithinRange" | "";
 const LIMITS: Readonly<Record<LimitReason, string>> = {
   ScaleDownLimit: "the desired replica count is decreasing faster than the maximum scale rate",
   ScaleUpLimit: "the desired replica count is increasing faster than the maximum scale rate",
+  TooFewReady: "fewer pods are ready than would be kept, so none is taken away",
   TooFewReplicas: "the desired replica count is below the minimum replica count",
   TooManyReplicas: "the desired replica count is above the maximum replica count",
   DesiredWithinRange: "the desired count is within the acceptable range",
