@@ -1,26 +1,14 @@
 import type { StepOutcome } from "../model/decision.ts";
-import { LATEST_MS } from "../model/instant.ts";
 import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, WithoutHold } from "../model/records.ts";
-import type { AutoscalerSpec } from "../model/spec.ts";
-import type { Status, Windows } from "../model/windows.ts";
-import type { Found } from "./find.ts";
+import type { Status } from "../model/windows.ts";
+import type { Known } from "./known.ts";
+import { withAverages } from "./metric-averages.ts";
 import { unmeasured } from "./metric-targets.ts";
 import type { Evaluated } from "./partition-data.ts";
+import { pauseView } from "./pauses.ts";
+import { heldBy, stateOf } from "./state.ts";
 import { timeText } from "./time-text.ts";
-import type { AutoscalerState, AutoscalerView, DecisionView, EventView, FrozenView, MetricView, PauseView, StepView } from "./views.ts";
-
-/** Everything that is known of one autoscaler, before it is put into words. */
-export interface Known extends Found {
-  readonly spec: { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };
-  readonly fleet: FleetRecord;
-  readonly windows?: Windows;
-  /** Why they cannot be read. */
-  readonly windowsProblem?: string;
-  readonly evaluated?: Evaluated;
-  /** End of the partition's last completed sync. */
-  readonly syncedMs?: number;
-  readonly nowMs: number;
-}
+import type { AutoscalerView, DecisionView, EventView, FrozenView, MetricView, StepView } from "./views.ts";
 
 export const autoscalerView = (known: Known): AutoscalerView => {
   const { record, spec, evaluated, syncedMs, nowMs } = known;
@@ -33,8 +21,9 @@ export const autoscalerView = (known: Known): AutoscalerView => {
     generation: record.generation,
     ...specView(spec),
     state: stateOf(known),
+    ...heldByView(evaluated),
     ...holdsView(known),
-    ...(status && { currentReplicas: currentReplicas(known, status), desiredReplicas: desiredReplicas(known, status) }),
+    ...(status && countsOf(known, status)),
     metrics: metricsOf(known),
     conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: timeText(transitionMs) })),
     ...(evaluated && { decision: decisionView(evaluated) }),
@@ -67,6 +56,17 @@ const specView = (spec: Known["spec"]): Pick<AutoscalerView, "dialect" | "owner"
 /** The journal is written at least as often as the page, and with the count that was observed, which the page leaves out. */
 const statusOf = ({ evaluated, windows }: Known): Status | undefined => evaluated?.evaluation.status ?? windows?.status;
 
+/** A count that the newest sync could not read is not shown as one that it did: it says what was read last, and since when it is not read. */
+const countsOf = (known: Known, status: Status): Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
+  if (!isUnread(known)) return { currentReplicas: currentReplicas(known, status), desiredReplicas: desiredReplicas(known, status) };
+  const since = status.conditions.find((condition) => condition.type === "AbleToScale" && condition.status === "False")?.transitionMs;
+  const replicas = Math.max(status.currentReplicas, 0);
+  // A count of 0 may also mean that none was ever read.
+  return replicas === 0 ? {} : { lastKnown: { replicas, ...(since !== undefined && { at: timeText(since) }) } };
+};
+
+const isUnread = ({ evaluated }: Known): boolean => evaluated?.evaluation.failed === true && evaluated.evaluation.from === undefined;
+
 /** Status tells the count before a scale; once a later sync has ended, what was desired has been reached. */
 const currentReplicas = ({ evaluated, syncedMs = 0 }: Known, status: Status): number => {
   if (!evaluated) return status.currentReplicas;
@@ -78,12 +78,17 @@ const currentReplicas = ({ evaluated, syncedMs = 0 }: Known, status: Status): nu
 /** What the rules want, though a freeze, a pause or a rival keeps it from being written. */
 const desiredReplicas = ({ evaluated }: Known, status: Status): number => evaluated?.evaluation.withoutHold?.to ?? status.desiredReplicas;
 
+const heldByView = (evaluated: Known["evaluated"]): Pick<AutoscalerView, "heldBy"> => {
+  const holder = evaluated && heldBy(evaluated.evaluation);
+  return holder === undefined ? {} : { heldBy: holder };
+};
+
 /**
  * Every metric of the spec, as the sync found it: one that went straight to a bound measures nothing, one of a workload at rest its activation alone. A metric that failed has
  * its target from the spec, which lists them in the same order. Metrics of a spec that has changed since are given as they were found.
  */
 export const metricsOf = ({ spec, evaluated }: Pick<Known, "spec" | "evaluated">): AutoscalerView["metrics"] => {
-  const found = evaluated?.evaluation.metrics ?? [];
+  const found = evaluated ? withAverages(evaluated.evaluation) : [];
   if (spec.kind === "problem") return found;
   const wanted = unmeasured(spec.spec);
   const whole = found.length === wanted.length ? found : completed(found, wanted);
@@ -94,35 +99,6 @@ const completed = (found: readonly MetricView[], wanted: readonly MetricView[]):
   found.every(({ name }) => wanted.some((metric) => metric.name === name))
     ? wanted.map((metric) => found.find(({ name }) => name === metric.name) ?? metric)
     : found;
-
-/** The first that holds, strongest first: what stops it from acting comes before what it found. */
-const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: Known): AutoscalerState => {
-  if (fleet.frozen) return "frozen";
-  if (pauseView(cluster.paused, nowMs) || pauseView(record.paused, nowMs)) return "paused";
-  if (spec.kind === "problem") return "invalid";
-  if (!evaluated) return "waiting";
-  const { evaluation } = evaluated;
-  // The newest evaluation is of the time before it was resumed.
-  if (PAUSES.has(evaluation.because.reason)) return "waiting";
-  if (evaluation.failed) return "failing";
-  if (isHeld(evaluation)) return "held";
-  return evaluated.evaluation.steps.some(({ limit }) => limit) ? "limited" : "active";
-};
-
-/** Reasons of lib/report/holds.ts that say that somebody switched it off. */
-const PAUSES: ReadonlySet<string> = new Set(["FleetFrozen", "ClusterPaused", "AutoscalerPaused"]);
-
-/** True when the rules wanted another count, and something beside them kept it: a rival, an unsettled scale. */
-export const isHeld = ({ kind, from, steps }: Evaluation): boolean => {
-  const wanted = steps.at(-1)?.after;
-  return kind === "hold" && wanted !== undefined && wanted !== from;
-};
-
-/** A pause that is still on; one whose end has come is over without an edit. */
-export const pauseView = (paused: AutoscalerRecord["paused"], nowMs: number): PauseView | undefined => {
-  if (!paused || (paused.untilMs !== undefined && paused.untilMs <= nowMs)) return undefined;
-  return { by: paused.by, at: timeText(paused.atMs), ...(paused.untilMs !== undefined && { until: timeText(Math.min(paused.untilMs, LATEST_MS)) }) };
-};
 
 const manifestOf = ({ manifest }: AutoscalerRecord): unknown => JSON.parse(manifest);
 

@@ -3,9 +3,10 @@ import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../model/reco
 import { listAutoscalers } from "../store/autoscalers.ts";
 import { getFleet } from "../store/clusters.ts";
 import { partitionOf } from "../store/partitions.ts";
-import { autoscalerView, type Known } from "./autoscaler-view.ts";
+import { autoscalerView } from "./autoscaler-view.ts";
 import type { ReadingDesk } from "./desk.ts";
 import { clustersNamed, type Found, mustRead, optionalNamespace } from "./find.ts";
+import type { Known } from "./known.ts";
 import { storedSpec } from "./manifests.ts";
 import { type PartitionData, partitionData } from "./partition-data.ts";
 import type { AutoscalerPlace, Filter } from "./service.ts";

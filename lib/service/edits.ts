@@ -1,11 +1,10 @@
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { clusterName, namespace } from "../model/ids.ts";
 import type { AutoscalerRecord } from "../model/records.ts";
-import { pauseView } from "./autoscaler-view.ts";
 import type { Desk } from "./desk.ts";
 import { announce, type Edit, store } from "./edit.ts";
 import { findAutoscaler, parts } from "./find.ts";
-import { checkPauseEnd } from "./pause-end.ts";
+import { checkPauseEnd, pauseView } from "./pauses.ts";
 import type { Asked, Edited } from "./service.ts";
 
 /** Edits that others may make in between before ours gives up. */

@@ -4,8 +4,8 @@ import type { Evaluation, WithoutHold } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { NativeMetric } from "../model/spec-native.ts";
-import { isHeld } from "./autoscaler-view.ts";
 import { leadingMetric } from "./leading-metric.ts";
+import { isHeld } from "./state.ts";
 import { timeText } from "./time-text.ts";
 import type { Direction, WindowsView } from "./window-views.ts";
 

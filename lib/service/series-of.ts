@@ -1,7 +1,8 @@
 import type { GaugeWrite } from "../model/decision.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
 import { ACTIVE_HELP, CURRENT_HELP, DESIRED_HELP, wpaHelp } from "../report/series-words.ts";
-import { autoscalerView, type Known } from "./autoscaler-view.ts";
+import { autoscalerView } from "./autoscaler-view.ts";
+import type { Known } from "./known.ts";
 import { chosenLabels } from "./labels-info.ts";
 import type { Totals } from "./scaled-totals.ts";
 import type { AutoscalerState, AutoscalerView } from "./views.ts";

@@ -6,9 +6,9 @@ import { getFleet, listClusters } from "../store/clusters.ts";
 import { readHead } from "../store/head.ts";
 import { STALE_PERIODS } from "../sync/timing.ts";
 import { JOURNAL_EVERY_MS } from "../sync/write-journal.ts";
-import type { Known } from "./autoscaler-view.ts";
 import { knownReader } from "./autoscalers.ts";
 import type { ReadingDesk } from "./desk.ts";
+import type { Known } from "./known.ts";
 import { type Folded, NO_TOTALS, NOTHING_FOLDED, scaledTotals } from "./scaled-totals.ts";
 import { isCounted, seriesOf, type Told } from "./series-of.ts";
 

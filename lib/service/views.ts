@@ -22,13 +22,18 @@ export interface AutoscalerView {
   readonly minReplicas?: number;
   readonly maxReplicas?: number;
   readonly state: AutoscalerState;
+  /** What holds it beside its metrics, as the newest sync found it: "rival", "monitor", "dry run" or the like. */
+  readonly heldBy?: string;
   readonly paused?: PauseView;
   /** Its whole cluster is paused. */
   readonly clusterPaused?: PauseView;
   /** The fleet's kill switch is on. */
   readonly frozen?: FrozenView;
+  /** Absent where the newest sync could not read the count. */
   readonly currentReplicas?: number;
   readonly desiredReplicas?: number;
+  /** The count that was read last, and since when it could not be read again; only where the newest sync could not. */
+  readonly lastKnown?: { readonly replicas: number; readonly at?: string };
   readonly metrics: readonly MetricView[];
   readonly conditions: readonly ConditionView[];
   /** The newest evaluation in the journal. */
@@ -60,7 +65,8 @@ export interface PauseView {
 
 /** As the newest sync found it; `unmeasured` while none has evaluated it. */
 export type MetricView =
-  | Exclude<MetricOutcome, { readonly kind: "failed" }>
+  /** `average`: of a percentage, the amount per pod that it was made of. */
+  | (Exclude<MetricOutcome, { readonly kind: "failed" }> & { readonly average?: string })
   | (Extract<MetricOutcome, { readonly kind: "failed" }> & { readonly target?: string })
   | { readonly kind: "unmeasured"; readonly name: string; readonly type: string; readonly target: string };
 

@@ -67,7 +67,7 @@ describe("tidemark describe", () => {
     expect(await printed("describe", "shop/web")).toBe(`Name:                 web
 Namespace:            shop
 Cluster:              eu-1
-UID:                  uid-1
+UID:                  uid-3
 Generation:           1
 Created:              2026-03-01T11:00:00.000Z (60m ago)
 Updated:              2026-03-01T11:00:00.000Z (60m ago) by ada
@@ -204,7 +204,7 @@ describe("tidemark events", () => {
     const lines = (await printed("events", "shop/web", "-o", "jsonl")).trimEnd().split("\n");
     expect(lines).toHaveLength(3);
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({
-      id: "uid-1:1",
+      id: "uid-3:1",
       at: "2026-03-01T10:00:00.000Z",
       cluster: "eu-1",
       namespace: "shop",
@@ -222,14 +222,14 @@ describe("tidemark events", () => {
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(lines.map(({ id }) => id)).toEqual(["uid-1:2", "uid-5:1", "uid-1:3"]);
+    expect(lines.map(({ id }) => id)).toEqual(["uid-3:2", "uid-7:1", "uid-3:3"]);
     expect(JSON.parse(await all("json"))).toEqual(lines);
     expect(parseYaml(await all("yaml"))).toEqual(lines);
     const rows: readonly Record<string, string>[] = parseCsv(await all("csv"), { columns: true });
     expect(rows.map(({ id, to, detail }) => [id, to, detail])).toEqual([
-      ["uid-1:2", "6", "the server said: forbidden"],
-      ["uid-5:1", "2", ""],
-      ["uid-1:3", "9", ""],
+      ["uid-3:2", "6", "the server said: forbidden"],
+      ["uid-7:1", "2", ""],
+      ["uid-3:3", "9", ""],
     ]);
   });
 

@@ -34,13 +34,19 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
   waiting: "quiet",
 };
 
-export const stateText = (state: AutoscalerState, paint: Paint): string => paint(STATE_STYLES[state], state);
+/** "held: rival" says what holds it. */
+export const stateText = ({ state, heldBy }: Pick<AutoscalerView, "state" | "heldBy">, paint: Paint): string =>
+  paint(STATE_STYLES[state], state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state);
 
-/** Current over target of each metric: "62%/60%". */
+/** "62% (310m)": a percentage with the amount per pod that it was made of. */
+export const valueText = ({ value, average }: Extract<MetricView, { readonly kind: "measured" }>): string =>
+  average === undefined ? value : `${value} (${average})`;
+
+/** Current over target of each metric: "62% (310m)/60%". */
 export const metricText = (metric: MetricView): string => {
   switch (metric.kind) {
     case "measured":
-      return `${metric.value}/${metric.target}`;
+      return `${valueText(metric)}/${metric.target}`;
     case "unmeasured":
       return `${UNKNOWN}/${metric.target}`;
     case "failed":
@@ -51,6 +57,12 @@ export const metricText = (metric: MetricView): string => {
 export const referenceText = ({ target }: AutoscalerView): string => (target ? `${target.kind}/${target.name}` : UNKNOWN);
 
 export const countText = (count: number | undefined): string => (count === undefined ? UNKNOWN : String(count));
+
+/** "9 (5m ago)": what was read last is never shown as if it were the count of now. */
+export const currentText = ({ currentReplicas, lastKnown }: AutoscalerView, nowMs: number): string => {
+  if (!lastKnown) return countText(currentReplicas);
+  return lastKnown.at === undefined ? `${lastKnown.replicas}?` : `${lastKnown.replicas} (${ageText(nowMs - Date.parse(lastKnown.at))} ago)`;
+};
 
 const targetsText = (metrics: readonly MetricView[]): string => {
   if (metrics.length === 0) return NONE;
@@ -66,9 +78,9 @@ export const autoscalerRow = (view: AutoscalerView, nowMs: number, paint: Paint)
   targetsText(view.metrics),
   countText(view.minReplicas),
   countText(view.maxReplicas),
-  countText(view.currentReplicas),
+  currentText(view, nowMs),
   countText(view.desiredReplicas),
-  stateText(view.state, paint),
+  stateText(view, paint),
   view.decision?.reason ?? NONE,
   view.ageSeconds === undefined ? "never" : `${ageText(view.ageSeconds * 1000)} ago`,
   ageText(nowMs - Date.parse(view.createdAt)),

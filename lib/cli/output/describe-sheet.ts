@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import type { Description, FrozenView, PauseView } from "../../service/views.ts";
 import { ageText } from "./age.ts";
-import { countText, metricText, referenceText, stateText } from "./autoscaler-rows.ts";
+import { countText, currentText, metricText, referenceText, stateText } from "./autoscaler-rows.ts";
 import { eventRow } from "./event-rows.ts";
 import { withoutHoldText } from "./explain-sheet.ts";
 import type { Paint } from "./paint.ts";
@@ -32,15 +32,18 @@ const identity = (view: Description, nowMs: number, paint: Paint): readonly Line
   ["Dialect", view.dialect],
   ...(view.owner === undefined ? [] : [["Owner", view.owner] as const]),
   ["Reference", referenceText(view)],
-  ["State", stateText(view.state, paint)],
+  ["State", stateText(view, paint)],
   ...(view.problem === undefined ? [] : [["Problem", view.problem] as const]),
   ["Paused", view.paused ? pausedText(view.paused) : "no"],
   ...(view.clusterPaused ? [["Cluster paused", pausedText(view.clusterPaused)] as const] : []),
   ...(view.frozen ? [["Fleet frozen", frozenText(view.frozen)] as const] : []),
 ];
 
-const replicas = (view: Description): string =>
-  view.currentReplicas === undefined ? "not known yet" : `${view.currentReplicas} current / ${view.desiredReplicas ?? view.currentReplicas} desired`;
+const replicas = (view: Description, nowMs: number): string => {
+  if (view.lastKnown) return `not readable, last known: ${currentText(view, nowMs)}`;
+  if (view.currentReplicas === undefined) return view.decision ? "not readable" : "not known yet";
+  return `${view.currentReplicas} current / ${view.desiredReplicas ?? view.currentReplicas} desired`;
+};
 
 const state = (view: Description, nowMs: number): readonly Line[] => [
   {
@@ -50,7 +53,7 @@ const state = (view: Description, nowMs: number): readonly Line[] => [
   ["Min replicas", countText(view.minReplicas)],
   ["Max replicas", countText(view.maxReplicas)],
   ...(view.behavior === undefined ? [] : [{ heading: "Behavior", lines: stringify(view.behavior).trimEnd().split("\n") }]),
-  [`${view.target?.kind ?? "Target"} replicas`, replicas(view)],
+  [`${view.target?.kind ?? "Target"} replicas`, replicas(view, nowMs)],
   ["Last scale", view.lastScaleAt === undefined ? "never" : ago(view.lastScaleAt, nowMs)],
   ["Last decision", decision(view, nowMs)],
   ...(view.decision?.withoutHold ? [["Without hold", withoutHoldText(view.decision.withoutHold, view.decision.from)] as const] : []),

@@ -1,5 +1,6 @@
 import type { DecisionView, Explanation, MetricView, StepView } from "../../service/views.ts";
 import { ageText, untilText } from "./age.ts";
+import { valueText } from "./autoscaler-rows.ts";
 import type { Paint } from "./paint.ts";
 import { type Line, sheet } from "./sheet.ts";
 import { aligned, Table } from "./table.ts";
@@ -41,7 +42,7 @@ const metrics = (all: readonly MetricView[], paint: Paint): readonly string[] =>
 const metricRow = (metric: MetricView, paint: Paint): readonly string[] => {
   switch (metric.kind) {
     case "measured":
-      return [metric.name, metric.value, metric.target, metric.ratio === undefined ? "-" : metric.ratio.toFixed(3), String(metric.proposal)];
+      return [metric.name, valueText(metric), metric.target, metric.ratio === undefined ? "-" : metric.ratio.toFixed(3), String(metric.proposal)];
     case "failed":
       return [metric.name, paint("bad", "failed"), metric.target ?? "-", "-", `nothing: ${metric.reason}: ${metric.message}`];
     case "unmeasured":

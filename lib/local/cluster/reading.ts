@@ -26,7 +26,10 @@ export interface Reading {
 export interface Statistics extends Totals {
   readonly namespace: string;
   readonly name: string;
+  /** Of the trace: usually a rate, of which the totals are no amount (lib/local/traces/amount.ts). */
   readonly unit: string;
+  /** Distance of two samples of the trace. */
+  readonly stepMs: number;
   /** Absent where nothing is aimed at: no time then counts as above it. */
   readonly targetCpuPercent?: number;
 }
@@ -53,6 +56,7 @@ export const statistics = ({ model, state }: SimulatedWorkload, nowMs: number): 
   namespace: model.namespace,
   name: model.name,
   unit: model.trace.unit,
+  stepMs: model.trace.stepMs,
   ...(model.targetCpuPercent !== undefined && { targetCpuPercent: model.targetCpuPercent }),
   ...totalsAt(model, state, nowMs),
 });

@@ -2,6 +2,7 @@ import type { EventView } from "../../service/views.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import type { Pace } from "../engine/clock.ts";
 import { quantile, type Tally } from "../tally.ts";
+import { amountText } from "../traces/amount.ts";
 import { durationText, speedText } from "./words.ts";
 
 export interface SummaryInput {
@@ -55,13 +56,13 @@ const syncRows = ({ syncs, failed, stateWrites, historyWrites, wallMs }: Tally):
 const deadRows = (deadLetters: number): readonly Line[] => (deadLetters > 0 ? [["dead letters", String(deadLetters)]] : []);
 
 const workloadRow = (statistics: Statistics, events: readonly EventView[]): Line => {
-  const { namespace, name, unit, elapsedMs, replicaMs, demand, unserved, aboveTargetMs, targetCpuPercent } = statistics;
+  const { namespace, name, unit, stepMs, elapsedMs, replicaMs, demand, unserved, aboveTargetMs, targetCpuPercent } = statistics;
   return [
     `${namespace}/${name}`,
     [
       `${(replicaMs / HOUR_MS).toFixed(1)} replica-hours`,
       ...(targetCpuPercent === undefined ? [] : [`${percent(aboveTargetMs, elapsedMs)} of the time above target`]),
-      `${percent(unserved, demand)} of the demand not served (${Math.round(unserved)} ${unit})`,
+      `${percent(unserved, demand)} of the demand not served (${amountText(unserved, unit, stepMs)})`,
       movesText(events.filter((event) => event.namespace === namespace && event.target.name === name)),
     ].join(", "),
   ];

@@ -9,7 +9,7 @@ export const clockText = (ms: number, startMs: number): string => {
 
 export const metricText = (metric: MetricView): string => {
   const [short = metric.name] = metric.name.split(" ");
-  if (metric.kind === "measured") return `${short} ${metric.value} of ${metric.target}`;
+  if (metric.kind === "measured") return `${short} ${metric.value}${metric.average === undefined ? "" : ` (${metric.average})`} of ${metric.target}`;
   return metric.kind === "failed" ? `${short} missing` : `${short} not measured yet, target ${metric.target}`;
 };
 

@@ -67,6 +67,7 @@ describe("Simulation", () => {
       namespace: "shop",
       name: "web",
       unit: "calls per minute",
+      stepMs: 60_000,
       targetCpuPercent: 60,
       elapsedMs: 90_000,
       replicaMs: 180_000,

@@ -112,7 +112,8 @@ describe("summaryLines()", () => {
   const statistics = {
     namespace: "shop",
     name: "daily",
-    unit: "calls",
+    unit: "calls per minute (sum)",
+    stepMs: 60_000,
     elapsedMs: 7_200_000,
     replicaMs: 18_000_000,
     readyMs: 1,

@@ -198,6 +198,14 @@ describe("a limit of the native rules says what it is, and its step", () => {
       DOWN,
       "clamp 2 to 3 [TooFewReplicas 3: 2 is below minReplicas, which is 3]",
     ],
+    [
+      { minReplicas: 5, scaleUp: { selectPolicy: "Min", policies: [{ type: "Percent", value: 20, periodSeconds: 60 }] } },
+      5,
+      90,
+      `scale 5 to 6, ${UP}`,
+      UP,
+      "limit 9 to 6 [ScaleUpLimit 6: the policies allow 6 for now]",
+    ],
     [{ minReplicas: 4 }, 5, 20, `scale 5 to 4, ${DOWN}`, DOWN, "clamp 2 to 4 [TooFewReplicas 4: 2 is below minReplicas, which is 4]"],
     [
       { pausedUntil: "2026-05-01T12:00:30Z" },

@@ -1,4 +1,4 @@
-import type { NativePolicy, NativeRules } from "../../../model/spec-native.ts";
+import type { NativePolicy, NativeRules, NativeSpec } from "../../../model/spec-native.ts";
 import { countedEvents, type Events } from "../../scale-events.ts";
 import { startForDown, startForUp } from "../hpa/limit.ts";
 import { type NativeStep, rulesOf, stepped } from "./sync.ts";
@@ -18,10 +18,13 @@ export const limit: NativeStep = (sync) => {
   if (up ? count <= fastest : count >= fastest) return stepped(sync, "limit", count);
   const after = onModulo(fastest, current, rules.replicaModulo);
   // The bound comes first: the next step says so, and the rate would be blamed for what no rate could change.
-  if (up ? after >= input.spec.maxReplicas : after <= input.spec.minReplicas) return stepped(sync, "limit", count);
+  if (reachesBound(after, up, input.spec)) return stepped(sync, "limit", count);
   const message = `the policies allow ${after} for now`;
   return stepped(sync, "limit", after, { reason: up ? "ScaleUpLimit" : "ScaleDownLimit", value: after, message });
 };
+
+const reachesBound = (count: number, up: boolean, { minReplicas, maxReplicas }: Pick<NativeSpec, "minReplicas" | "maxReplicas">): boolean =>
+  up ? count >= maxReplicas : count <= minReplicas;
 
 /** The last multiple on the way to the limit; the current count when the limit comes before the first. */
 const onModulo = (fastest: number, current: number, modulo: number): number =>

@@ -1,6 +1,14 @@
 import { TidemarkError } from "../model/errors.ts";
 import { LATEST_MS } from "../model/instant.ts";
+import type { AutoscalerRecord } from "../model/records.ts";
 import { timeText } from "./time-text.ts";
+import type { PauseView } from "./views.ts";
+
+/** A pause that is still on; one whose end has come is over without an edit. */
+export const pauseView = (paused: AutoscalerRecord["paused"], nowMs: number): PauseView | undefined => {
+  if (!paused || (paused.untilMs !== undefined && paused.untilMs <= nowMs)) return undefined;
+  return { by: paused.by, at: timeText(paused.atMs), ...(paused.untilMs !== undefined && { until: timeText(Math.min(paused.untilMs, LATEST_MS)) }) };
+};
 
 /** Checks the end of a pause before anything of it is stored. `what`: `"web"`, `cluster "eu-1"`. Throws `service.invalid`. */
 export const checkPauseEnd = (what: string, untilMs: number | undefined, nowMs: number): void => {

@@ -1,0 +1,18 @@
+import type { FleetRecord } from "../model/records.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import type { Windows } from "../model/windows.ts";
+import type { Found } from "./find.ts";
+import type { Evaluated } from "./partition-data.ts";
+
+/** Everything that is known of one autoscaler, before it is put into words. */
+export interface Known extends Found {
+  readonly spec: { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };
+  readonly fleet: FleetRecord;
+  readonly windows?: Windows;
+  /** Why they cannot be read. */
+  readonly windowsProblem?: string;
+  readonly evaluated?: Evaluated;
+  /** End of the partition's last completed sync. */
+  readonly syncedMs?: number;
+  readonly nowMs: number;
+}

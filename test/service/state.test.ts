@@ -1,0 +1,158 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
+import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
+import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
+import { metricText } from "../../lib/local/view/words.ts";
+import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
+import type { ClusterRecord, Evaluation } from "../../lib/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import { NEW_WINDOWS, type Status } from "../../lib/model/windows.ts";
+import { autoscalerView } from "../../lib/service/autoscaler-view.ts";
+import type { Known } from "../../lib/service/known.ts";
+import { heldBy } from "../../lib/service/state.ts";
+import { NO_WINDOWS } from "../../lib/service/window-views.ts";
+
+const HOLDS = join(import.meta.dirname, "../../lib/report/holds.ts");
+const NOW = Date.parse("2026-03-01T12:00:00Z");
+const plain = (_style: string, text: string): string => text;
+
+const CLUSTER: ClusterRecord = {
+  name: clusterName("eu-1"),
+  connection: { kind: "kubeconfig", path: "/kube/config" },
+  syncPeriodMs: 15_000,
+  partitions: [],
+  settings: DEFAULT_SETTINGS,
+  version: 1,
+};
+const RECORD = {
+  cluster: CLUSTER.name,
+  namespace: namespace("shop"),
+  name: autoscalerName("web"),
+  uid: autoscalerUid("u"),
+  generation: 1,
+  manifest: "{}",
+  createdMs: NOW,
+  updatedMs: NOW,
+  updatedBy: "ada",
+};
+const SPEC = {
+  dialect: "hpa",
+  target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  minReplicas: 1,
+  maxReplicas: 10,
+  metrics: [{ type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 60 } }],
+} as const;
+
+const evaluated = (more: Partial<Evaluation>): Evaluation => ({
+  uid: RECORD.uid,
+  namespace: RECORD.namespace,
+  name: RECORD.name,
+  kind: "hold",
+  failed: false,
+  from: 4,
+  because: { reason: "DesiredWithinRange", message: "recommended size matches current size" },
+  metrics: [],
+  steps: [],
+  events: [],
+  ...more,
+});
+
+const known = (evaluation: Evaluation): Known => ({
+  cluster: CLUSTER,
+  record: RECORD,
+  fleet: {},
+  spec: { kind: "spec", spec: SPEC },
+  evaluated: { atMs: NOW - 15_000, evaluation },
+  syncedMs: NOW - 15_000,
+  nowMs: NOW,
+});
+const viewOf = (more: Partial<Evaluation>) => autoscalerView(known(evaluated(more)));
+const stateCell = (more: Partial<Evaluation>) => autoscalerRow(viewOf(more), NOW, plain)[9];
+const because = (reason: string) => ({ because: { reason, message: "m" } });
+
+describe("the state of an autoscaler", () => {
+  it.each([
+    ["held: rival", because("RivalController")],
+    ["held: shared target", because("TargetShared")],
+    ["held: monitor", because("DatadogMonitorNotOK")],
+    ["held: monitor", because("FailedGetDatadogMonitor")],
+    ["held: unsettled scale", because("ScaleUnsettled")],
+    ["held: dry run", because("DryRun")],
+    ["held: manifest pause", because("Paused")],
+    ["held: too many scales", because("TooManyScales")],
+    ["active", {}],
+    ["failing", { failed: true, ...because("FailedGetScale") }],
+  ] as const)("is %s, also where the metrics ask for no other count: %j", (state, more) => {
+    expect(stateCell(more)).toBe(state);
+  });
+
+  it("says what holds it as a field of its own, so that programs need not read a sentence", () => {
+    expect(viewOf(because("RivalController"))).toMatchObject({ state: "held", heldBy: "rival" });
+    expect(viewOf({})).not.toHaveProperty("heldBy");
+  });
+});
+
+const unread = (status: Partial<Status>): Partial<Evaluation> => {
+  const { from: _none, ...rest } = evaluated({
+    failed: true,
+    because: { reason: "FailedGetScale", message: "no answer" },
+    status: { ...NEW_WINDOWS.status, ...status },
+  });
+  return rest;
+};
+const FAILED_SINCE = [{ type: "AbleToScale", status: "False", reason: "FailedGetScale", message: "no answer", transitionMs: NOW - 300_000 }] as const;
+
+describe("a count that the newest sync could not read", () => {
+  const viewOfUnread = (status: Partial<Status>) => {
+    const { from: _none, ...evaluation } = { ...evaluated({}), ...unread(status) };
+    return autoscalerView(known(evaluation));
+  };
+
+  it("is never shown as 0 of 0", () => {
+    const view = viewOfUnread({ conditions: FAILED_SINCE });
+    expect(view).not.toHaveProperty("currentReplicas");
+    expect(view).not.toHaveProperty("desiredReplicas");
+    expect(autoscalerRow(view, NOW, plain).slice(7, 10)).toEqual(["<unknown>", "<unknown>", "failing"]);
+  });
+
+  it("is shown as it was read last, with its age", () => {
+    const view = viewOfUnread({ currentReplicas: 9, desiredReplicas: 9, conditions: FAILED_SINCE });
+    expect(view.lastKnown).toEqual({ replicas: 9, at: "2026-03-01T11:55:00.000Z" });
+    expect(autoscalerRow(view, NOW, plain).slice(7, 10)).toEqual(["9 (5m ago)", "<unknown>", "failing"]);
+    const sheet = describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOW, plain);
+    expect(sheet).toContain("Deployment replicas:  not readable, last known: 9 (5m ago)\n");
+  });
+});
+
+describe("a percentage", () => {
+  const metric = { name: "cpu", type: "Resource", kind: "measured", value: "40%", target: "60%", proposal: 3 } as const;
+  const slot = { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 40, averageValue: "200m" } } };
+  const view = viewOf({ metrics: [metric], status: { ...NEW_WINDOWS.status, currentReplicas: 4, desiredReplicas: 4, currentMetrics: [slot] } });
+
+  it("is shown with the amount per pod that it was made of: in get, describe, explain and the live view", () => {
+    expect(view.metrics).toMatchObject([{ value: "40%", average: "200m" }]);
+    expect(autoscalerRow(view, NOW, plain)[4]).toBe("40% (200m)/60%");
+    expect(describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOW, plain)).toMatch(/cpu: +40% \(200m\) \/ 60%\n/);
+    const decision = { at: "2026-03-01T11:59:45.000Z", kind: "hold", from: 4, reason: "r", message: "m", failed: false } as const;
+    const place = { cluster: "eu-1", namespace: "shop", name: "web", ageSeconds: 15 };
+    const explanation = { ...place, decision, metrics: view.metrics, steps: [], windows: NO_WINDOWS, windowsPartial: false, otherwise: [] };
+    expect(explainSheet(explanation, NOW, plain)).toMatch(/ cpu +40% \(200m\) +60% /);
+    expect(view.metrics.map(metricText)).toEqual(["cpu 40% (200m) of 60%"]);
+  });
+
+  it("stands alone where no amount was stored with it", () => {
+    expect(autoscalerRow(viewOf({ metrics: [metric] }), NOW, plain)[4]).toBe("40%/60%");
+  });
+});
+
+describe("every hold beside the rules", () => {
+  it("has its words for the state", () => {
+    const reasons = [...readFileSync(HOLDS, "utf8").matchAll(/reason: "(\w+)"/g)].map(([, reason = ""]) => reason);
+    expect(reasons.length).toBeGreaterThan(10);
+    // Those of a switch have a state of their own; behind the others nothing is evaluated, so that it is failing.
+    const others = new Set(["FleetFrozen", "ClusterPaused", "AutoscalerPaused", "InvalidSpec", "UnreadableAutoscaler", "UnreadableWindows"]);
+    expect(reasons.filter((reason) => !others.has(reason) && heldBy(evaluated(because(reason))) === undefined)).toEqual([]);
+  });
+});
