@@ -1,4 +1,4 @@
-import type { Namespace } from "../../model/ids.ts";
+import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
 import type { Neighbour, ScaleRead } from "../../model/observation.ts";
 import { type CustomQuery, type ExternalQuery, type Questions, queryKey, questions } from "../../model/query.ts";
 import type { Selector } from "../../model/selector.ts";
@@ -10,6 +10,8 @@ import { type Scales, targetKey } from "./workloads.ts";
 export interface NamespaceNeeds {
   readonly namespace: Namespace;
   readonly pods: boolean;
+  /** The autoscalers that are decided alike with pods and without. */
+  readonly withoutPods: ReadonlySet<AutoscalerUid>;
   readonly podMetrics: boolean;
   readonly custom: ReadonlyMap<string, CustomQuery>;
   readonly external: ReadonlyMap<string, ExternalQuery>;
@@ -28,11 +30,14 @@ export const needsOf = (watched: readonly Watched[], scales: Scales): readonly N
       const scale = scales.get(targetKey({ namespace, target: one.spec.target }));
       return scale?.kind === "read" ? [{ one, scale, asks: questions(one.spec, namespace, scale) }] : [];
     });
+    const needPods = asking.filter(({ one, scale, asks }) => asks.pods || (asksAnything(asks) && mayOverlap(one, scale, neighbours)));
+    const needing = new Set(needPods.map(({ one }) => one.uid));
     return {
       namespace,
       neighbours,
+      withoutPods: new Set(asking.flatMap(({ one }) => (needing.has(one.uid) ? [] : [one.uid]))),
       podMetrics: asking.some(({ asks }) => asks.podMetrics),
-      pods: asking.some(({ asks }) => asks.pods) || asking.some(({ one, scale, asks }) => asksAnything(asks) && mayOverlap(one, scale, neighbours)),
+      pods: needPods.length > 0,
       custom: new Map(asking.flatMap(({ asks }) => asks.custom.map((query) => [queryKey(query), query]))),
       external: new Map(asking.flatMap(({ asks }) => asks.external.map((query) => [queryKey(query), query]))),
     };

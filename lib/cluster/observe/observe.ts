@@ -14,17 +14,34 @@ import { observeRivals } from "./rivals.ts";
 import { type Observing, observeScales, targetKey } from "./workloads.ts";
 
 /**
- * Reads what the watched autoscalers need, in two rounds: scales and rivals first, because what to ask of the metrics APIs depends on the scales; then pods, PodMetrics, custom
- * and external metrics side by side.
+ * Reads what the watched autoscalers need, in two rounds: scales first, because what to ask of the metrics APIs depends on them; then pods, PodMetrics, custom and external metrics
+ * side by side. Rivals and monitors are looked for meanwhile. What comes too late is missing to those alone that need it.
  */
 export const observe = async (line: Line, memory: Memory, watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster> => {
   const budget = callBudget({ budgetMs: limits.budgetMs, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed: line.elapsed });
   const observing: Observing = { line, budget, limits, memory };
-  const [scales, rivalsOf, monitorOf] = await Promise.all([
-    observeScales(observing, watched),
+  const [{ scales, views }, rivalsOf, monitorOf] = await Promise.all([
+    measured(observing, watched),
     observeRivals(observing, watched),
     observeMonitors(observing, watched),
   ]);
+  const observations = new Map<AutoscalerUid, Observed>();
+  for (const one of watched) {
+    const { uid, namespace, spec } = one;
+    const monitor = monitorOf(one);
+    const scale = scales.get(targetKey({ namespace, target: spec.target })) ?? NOT_OBSERVED;
+    const view = views.get(namespace)?.(uid) ?? EMPTY_VIEW;
+    observations.set(uid, {
+      observation: { scale, ...view, ...(monitor && { monitor }) },
+      ...rivalsOf(namespace, spec.target),
+    });
+  }
+  return { observations, ...budget.spent() };
+};
+
+/** Both rounds. */
+const measured = async (observing: Observing, watched: readonly Watched[]) => {
+  const scales = await observeScales(observing, watched);
   const needs = needsOf(watched, scales);
   const [pods, podMetrics, custom, external] = await Promise.all([
     observePods(observing, namespacesThat(needs, "pods")),
@@ -38,22 +55,10 @@ export const observe = async (line: Line, memory: Memory, watched: readonly Watc
       (namespace, query) => askExternal(observing, namespace, query),
     ),
   ]);
-  const views = new Map(needs.map((need) => [need.namespace, viewOf(need, { pods, podMetrics, custom, external })]));
-  const observations = new Map<AutoscalerUid, Observed>();
-  for (const one of watched) {
-    const { uid, namespace, spec } = one;
-    const monitor = monitorOf(one);
-    const scale = scales.get(targetKey({ namespace, target: spec.target })) ?? NOT_OBSERVED;
-    const view = views.get(namespace) ?? EMPTY_VIEW;
-    observations.set(uid, {
-      observation: { scale, ...view, ...(monitor && { monitor }) },
-      ...rivalsOf(namespace, spec.target),
-    });
-  }
-  return { observations, ...budget.spent() };
+  return { scales, views: new Map(needs.map((need) => [need.namespace, viewsOf(need, { pods, podMetrics, custom, external })])) };
 };
 
-/** What all autoscalers of a namespace see alike. */
+/** What an autoscaler sees beside its scale. */
 type View = Omit<Observation, "scale">;
 
 const EMPTY_VIEW: View = { pods: labelIndex([]), answers: { custom: new Map(), external: new Map() }, others: [] };
@@ -73,7 +78,8 @@ interface Answers {
   readonly external: ReadonlyMap<Namespace, ReadonlyMap<string, ExternalAnswer>>;
 }
 
-const viewOf = ({ namespace, neighbours, podMetrics }: NamespaceNeeds, answers: Answers): View => {
+/** What each autoscaler of a namespace sees: all the same, but where the pods could not be read. */
+const viewsOf = ({ namespace, neighbours, podMetrics, withoutPods }: NamespaceNeeds, answers: Answers): ((uid: AutoscalerUid) => View) => {
   const pods = answers.pods.get(namespace);
   const resource = podMetrics ? answers.podMetrics.get(namespace) : undefined;
   const own: MetricAnswers = {
@@ -81,9 +87,12 @@ const viewOf = ({ namespace, neighbours, podMetrics }: NamespaceNeeds, answers: 
     external: answers.external.get(namespace) ?? new Map(),
     ...(resource && { resource }),
   };
-  // Pods that could not be read are not "no pods": nothing may be concluded from any metric, not even that no other autoscaler selects them.
-  if (pods?.kind === "failed") return { pods: EMPTY_VIEW.pods, answers: allFailed(own, pods.failure), others: neighbours };
-  return { pods: pods?.items ?? EMPTY_VIEW.pods, answers: own, others: neighbours };
+  const whole: View = { pods: pods?.kind === "answered" ? pods.items : EMPTY_VIEW.pods, answers: own, others: neighbours };
+  if (pods?.kind !== "failed") return () => whole;
+  // Pods that could not be read are not "no pods": nothing may be concluded from any metric, not even that no other autoscaler selects them. Only where no pod decides anything,
+  // so that none would have been listed, the metrics stand.
+  const blind: View = { ...whole, answers: allFailed(own, pods.failure) };
+  return (uid) => (withoutPods.has(uid) ? whole : blind);
 };
 
 const allFailed = (answers: MetricAnswers, failure: ApiFailure): MetricAnswers => {

@@ -48,21 +48,56 @@ const byNamespace = async <Item extends Labelled>(
   await Promise.all(
     scopesFor(namespaces, observing.limits).map(async (scope) => {
       const gathered = new Map<string, Item[]>();
-      const listed = await listInto(observing, source(scope), namespaces, gathered);
+      const shown = shownInOrder();
+      const listed = await listInto(observing, source(scope), namespaces, { gathered, shown });
       for (const namespace of scope.namespace === undefined ? namespaces : [scope.namespace]) {
-        answers.set(namespace, listed.kind === "failed" ? listed : { kind: "answered", items: labelIndex(gathered.get(namespace) ?? []) });
+        const failed = listed.kind === "failed" && !shown.whole(namespace);
+        answers.set(namespace, failed ? listed : { kind: "answered", items: labelIndex(gathered.get(namespace) ?? []) });
       }
     }),
   );
   return answers;
 };
 
+/**
+ * Which namespaces a LIST has shown to their end when it breaks off between two pages. Pages come in the order of keys, which are namespace and name: once an object of the next
+ * namespace has come, the one before is whole. A LIST that comes back to a namespace has another order, and shows none to its end.
+ */
+const shownInOrder = (): {
+  readonly begin: () => void;
+  readonly see: (namespace: string) => void;
+  readonly whole: (namespace: string) => boolean;
+} => {
+  const past = new Set<string>();
+  let current: string | undefined;
+  let ordered = true;
+  return {
+    begin: () => {
+      past.clear();
+      current = undefined;
+      ordered = true;
+    },
+    see: (namespace) => {
+      if (namespace === current) return;
+      if (current !== undefined) past.add(current);
+      if (past.has(namespace)) ordered = false;
+      current = namespace;
+    },
+    whole: (namespace) => ordered && past.has(namespace),
+  };
+};
+
+interface Gathering<Item> {
+  readonly gathered: Map<string, Item[]>;
+  readonly shown: ReturnType<typeof shownInOrder>;
+}
+
 /** Each object goes to the list of its namespace as its page comes; those of other namespaces are never converted. */
 const listInto = <Item>(
   { line, budget }: Observing,
   { path, resource, paged, convert }: Source<Item>,
   namespaces: ReadonlySet<string>,
-  gathered: Map<string, Item[]>,
+  { gathered, shown }: Gathering<Item>,
 ): Promise<Listed<never>> =>
   list<never>(
     line.transport,
@@ -70,9 +105,13 @@ const listInto = <Item>(
       path,
       resource,
       ...(paged !== undefined && { paged }),
-      begin: () => gathered.clear(),
+      begin: () => {
+        gathered.clear();
+        shown.begin();
+      },
       read: (raw) => {
         const namespace = asText(asObject(raw["metadata"])["namespace"]);
+        shown.see(namespace);
         const item = namespaces.has(namespace) ? convert(raw) : undefined;
         if (item === undefined) return undefined;
         const known = gathered.get(namespace);
