@@ -70,6 +70,7 @@ const syncHeld = async (
   if (!loaded) return undefined;
   const seen = await timer.phase("observe", observe(ports, message, loaded));
   const decided = decideAll(ports.rules, loaded, seen);
+  timer.mark("decide");
   const earlier = await timer.phase("settle", settleEarlier(ports, message, { loaded, late: seen.late }));
   const { settled, verdicts } = await makeWaves(ports, held, { message, loaded, seen, verdicts: decided, earlier, softUntilMs, timer });
   const after = windowsAfter(ports.rules, loaded, verdicts, settled);

@@ -102,7 +102,7 @@ const measure = async (plane: ControlPlane, engine: Engine, apps: readonly App[]
   for (const { client } of subjects) client.close();
 };
 
-const PHASES = ["load", "observe", "settle", "intend", "act", "pages", "journal", "release"] as const;
+const PHASES = ["load", "observe", "decide", "settle", "intend", "act", "pages", "journal", "release"] as const;
 
 const print = (played: readonly Played[]): void => {
   const table = new Table({
