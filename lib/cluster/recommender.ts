@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises";
 import { request as requestPlain } from "node:http";
 import { type RequestOptions, request as requestTls } from "node:https";
 import type { SecureVersion } from "node:tls";
+import { foreignWords } from "../model/foreign-words.ts";
 import type { Answer, RecommenderReply } from "../model/observation.ts";
 import type { Recommender, RecommenderTls } from "../model/spec-watermark.ts";
 import type { Trusted } from "./access/trusted.ts";
 import { MAX_RECOMMENDER_BYTES, RECOMMENDER_TIMEOUT_MS } from "./limits.ts";
-import { foreignWords } from "./foreign-words.ts";
 import { bareHost, foreignLookup, isOwnHost } from "./reachable.ts";
 import { readRecommenderAnswer } from "./read/recommender.ts";
 

@@ -1,6 +1,10 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FOREIGN_CHARACTERS_MAX, foreignWords } from "../../lib/cluster/foreign-words.ts";
+import { readExternalValues, readPodMetrics } from "../../lib/cluster/read/metrics.ts";
+import { readPods } from "../../lib/cluster/read/pods.ts";
+import { readRecommenderReply } from "../../lib/cluster/read/recommender.ts";
+import { readFailure } from "../../lib/cluster/read/scale.ts";
+import { FOREIGN_CHARACTERS_MAX, foreignWords } from "../../lib/model/foreign-words.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { type StandIn, standIn, status } from "./stand-in/server.ts";
 
@@ -43,6 +47,35 @@ describe("what a hostile server says", () => {
   it("is not repeated at all where it is a page of HTML", async () => {
     server.answer = (_seen, response) => response.writeHead(500, { "content-type": "text/html" }).end("<html>secret page</html>");
     expect(await failure()).toMatchObject({ code: 500, reason: "InternalError", message: expect.not.stringContaining("secret") });
+  });
+});
+
+describe("what a hostile cluster calls its objects", () => {
+  const HOSTILE = `x\u001b[2J\n${"y".repeat(100_000)}`;
+  const shown = (text: string | undefined): void => {
+    expect(text?.length).toBeLessThanOrEqual(FOREIGN_CHARACTERS_MAX);
+    expect(text).toContain("x\\u{1b}[2J\\n");
+  };
+
+  it("is read as a name that messages can repeat, the same for a pod and its metrics", () => {
+    const [pod] = readPods([{ metadata: { name: HOSTILE }, spec: { containers: [{ name: HOSTILE }] } }]);
+    const [metrics] = readPodMetrics([{ metadata: { name: HOSTILE }, containers: [{ name: HOSTILE }] }]);
+    for (const name of [pod?.name, pod?.containers[0]?.name, metrics?.containers[0]?.name]) shown(name);
+    expect(metrics?.name).toBe(pod?.name);
+    const longest = "a".repeat(253);
+    expect(readPods([{ metadata: { name: longest } }])[0]?.name).toBe(longest);
+  });
+
+  it("is quoted cut and escaped where it stands for a metric value, in a Status, or in the reply of a recommender", () => {
+    const values = readExternalValues([{ value: HOSTILE }]);
+    expect(values.kind === "failed" && values.failure.message.length).toBeLessThanOrEqual(FOREIGN_CHARACTERS_MAX + 60);
+    shown(readFailure({ code: 500, message: HOSTILE }).message);
+    for (const reply of [{ [HOSTILE]: 1 }, { error: { code: 1, message: HOSTILE } }]) {
+      const read = readRecommenderReply(reply);
+      const message = read.kind === "failed" ? read.failure.message : "";
+      expect(message.length).toBeLessThanOrEqual(FOREIGN_CHARACTERS_MAX + 60);
+      expect(message).not.toMatch(/\p{Cc}/u);
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 import { Sha256 } from "@aws-crypto/sha256-js";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { awsDomain } from "../../model/eks.ts";
-import { foreignWords } from "../foreign-words.ts";
+import { foreignWords } from "../../model/foreign-words.ts";
 import { DESCRIBE_TIMEOUT_MS, MAX_DESCRIPTION_BYTES } from "../limits.ts";
 import { type Exchange, exchange } from "../transport/exchange.ts";
 import { parseObject } from "../transport/failure.ts";

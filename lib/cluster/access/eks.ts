@@ -1,5 +1,5 @@
-import { TidemarkError } from "../../model/errors.ts";
 import { eksFault } from "../../model/eks.ts";
+import { TidemarkError } from "../../model/errors.ts";
 import type { Connection } from "../../model/records.ts";
 import { EKS_TOKEN_TTL_MS } from "../limits.ts";
 import type { Access } from "./access.ts";

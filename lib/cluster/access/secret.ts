@@ -1,9 +1,9 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
+import { foreignWords } from "../../model/foreign-words.ts";
 import type { Connection } from "../../model/records.ts";
 import { isSecretOf, secretWords } from "../../model/secret-name.ts";
-import { foreignWords } from "../foreign-words.ts";
 import { AWS_CALLS, SECRET_TTL_MS } from "../limits.ts";
 import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";

@@ -3,7 +3,7 @@ import type { MonitorReading } from "../../model/observation.ts";
 import { list } from "../list.ts";
 import { inNamespace } from "../paths.ts";
 import type { Watched } from "../port.ts";
-import { asObject, asText } from "../read/json.ts";
+import { asName, asObject, asText } from "../read/json.ts";
 import { scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 
@@ -28,7 +28,7 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
           resource: "datadogmonitors.datadoghq.com",
           read: (raw) => {
             const { name, namespace: of } = asObject(raw["metadata"]);
-            found.set(key(asText(of) as Namespace, asText(name)), readingOf(asText(asObject(raw["status"])["monitorState"])));
+            found.set(key(asText(of) as Namespace, asText(name)), readingOf(asName(asObject(raw["status"])["monitorState"])));
             return undefined;
           },
         },

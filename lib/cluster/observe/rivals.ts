@@ -4,7 +4,7 @@ import { type Found, groupOf, type KindPath } from "../discovery.ts";
 import { list } from "../list.ts";
 import { listPath } from "../paths.ts";
 import type { Observed, Rival, Watched } from "../port.ts";
-import { asList, asObject, asText } from "../read/json.ts";
+import { asList, asName, asObject, asText } from "../read/json.ts";
 import type { JsonObject } from "../transport/transport.ts";
 import type { LookedFor } from "./memory.ts";
 import { type Scope, scopesFor } from "./scopes.ts";
@@ -134,5 +134,5 @@ const lookInScope = async (
 const rivalIn = (raw: JsonObject, rival: RivalKind, targets: ReadonlySet<string>): { readonly key: string; readonly rival: Rival } | undefined => {
   const metadata = asObject(raw["metadata"]);
   const key = rivalKey(asText(metadata["namespace"]), rival.target(asObject(raw["spec"])));
-  return targets.has(key) && !rival.idle?.(raw) ? { key, rival: { kind: rival.kind, name: asText(metadata["name"]) } } : undefined;
+  return targets.has(key) && !rival.idle?.(raw) ? { key, rival: { kind: rival.kind, name: asName(metadata["name"]) } } : undefined;
 };

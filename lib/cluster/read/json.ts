@@ -1,3 +1,5 @@
+import { foreignWords } from "../../model/foreign-words.ts";
+
 /** Answers of the Kubernetes API are read field by field, and no more of them than rules look at: a list of ten thousand pods is read every few seconds. */
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -7,6 +9,12 @@ const NONE: readonly never[] = [];
 export const asObject = (value: unknown): Json => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : EMPTY);
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NONE);
 export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+/** A name, fit for messages: those of Kubernetes are printable ASCII of at most 253 characters, and stay as they are. */
+export const asName = (value: unknown): string => {
+  const text = asText(value);
+  return NAME.test(text) ? text : foreignWords(text);
+};
+const NAME = /^[!-~]{0,253}$/;
 export const asCount = (value: unknown): number | undefined => (typeof value === "number" && Number.isSafeInteger(value) ? value : undefined);
 
 /** A map of texts, as labels are; `value` itself where it is one, so that nothing is copied. */

@@ -1,6 +1,7 @@
+import { foreignWords } from "../../model/foreign-words.ts";
 import type { Answer, CustomMetricValue, ExternalMetricValue, PodMetrics } from "../../model/observation.ts";
 import { readAmounts, readMilli } from "./amounts.ts";
-import { asList, asObject, asText, asTexts } from "./json.ts";
+import { asList, asName, asObject, asTexts } from "./json.ts";
 import { readDuration, readTime } from "./time.ts";
 
 /** Window of a custom metric value that gives none (hpa.md 2.5). */
@@ -12,12 +13,12 @@ export const readPodMetrics = (items: unknown): readonly PodMetrics[] =>
     const metrics = asObject(raw);
     const metadata = asObject(metrics["metadata"]);
     return {
-      name: asText(metadata["name"]),
+      name: asName(metadata["name"]),
       labels: asTexts(metadata["labels"]),
       timestampMs: readTime(metrics["timestamp"]) ?? 0,
       windowMs: readDuration(metrics["window"]) ?? 0,
       containers: asList(metrics["containers"]).map((container) => ({
-        name: asText(asObject(container)["name"]),
+        name: asName(asObject(container)["name"]),
         usage: readAmounts(asObject(container)["usage"]),
       })),
     };
@@ -26,7 +27,7 @@ export const readPodMetrics = (items: unknown): readonly PodMetrics[] =>
 /** Items of a custom.metrics.k8s.io MetricValueList. One value that is no quantity spoils the answer: a sum without it would be too small. */
 export const readCustomValues = (items: unknown): Answer<readonly CustomMetricValue[]> =>
   readValues(items, (value, milli) => ({
-    describes: asText(asObject(value["describedObject"])["name"]),
+    describes: asName(asObject(value["describedObject"])["name"]),
     milli,
     timestampMs: readTime(value["timestamp"]) ?? 0,
     windowMs: typeof value["windowSeconds"] === "number" ? value["windowSeconds"] * 1000 : DEFAULT_WINDOW_MS,
@@ -42,7 +43,7 @@ const readValues = <Item>(items: unknown, read: (value: Readonly<Record<string, 
     const value = asObject(raw);
     const milli = readMilli(value["value"]);
     if (milli === undefined) {
-      const message = `the answer holds ${JSON.stringify(value["value"]) ?? "nothing"} where a quantity is expected`;
+      const message = `the answer holds ${foreignWords(JSON.stringify(value["value"]) ?? "nothing")} where a quantity is expected`;
       return { kind: "failed", failure: { code: 0, reason: "InvalidAnswer", message } };
     }
     values.push(read(value, milli));

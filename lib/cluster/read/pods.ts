@@ -1,6 +1,6 @@
 import type { Container, Pod } from "../../model/observation.ts";
 import { readAmounts } from "./amounts.ts";
-import { asList, asObject, asText, asTexts, type Json } from "./json.ts";
+import { asList, asName, asObject, asText, asTexts, type Json } from "./json.ts";
 import { readTime } from "./time.ts";
 
 /** Items of a core/v1 PodList. */
@@ -15,7 +15,7 @@ export const readPod = (raw: unknown): Pod => {
   const ready = readReady(status["conditions"]);
   const podRequests = asObject(spec["resources"])["requests"];
   return {
-    name: asText(metadata["name"]),
+    name: asName(metadata["name"]),
     labels: asTexts(metadata["labels"]),
     owners: asList(metadata["ownerReferences"]).map(readOwner),
     deleting: asText(metadata["deletionTimestamp"]) !== "",
@@ -47,7 +47,7 @@ const readContainer = (raw: unknown): Container => {
   const container = asObject(raw);
   const resources: Json = asObject(container["resources"]);
   return {
-    name: asText(container["name"]),
+    name: asName(container["name"]),
     requests: readAmounts(resources["requests"]),
     limits: readAmounts(resources["limits"]),
     restartable: container["restartPolicy"] === "Always",

@@ -1,3 +1,4 @@
+import { foreignWords } from "../../model/foreign-words.ts";
 import type { Answer, RecommenderReply } from "../../model/observation.ts";
 import { asCount, asList, asObject, asText, type Json } from "./json.ts";
 
@@ -8,7 +9,7 @@ const KNOWN = new Set(["targetReplicas", "lowerBoundReplicas", "upperBoundReplic
 
 /** Reads what a recommender answered: status and body text. Anything but a 200 with a reply that is understood in full is a failure (watermark.md 2.16). */
 export const readRecommenderAnswer = (status: number, text: string): Answer<RecommenderReply> => {
-  if (status !== 200) return failed(status, `unexpected response code: ${status} (${text.slice(0, QUOTED)})`);
+  if (status !== 200) return failed(status, `unexpected response code: ${status} (${foreignWords(text.slice(0, QUOTED))})`);
   const body = parsed(text);
   return body === undefined ? failed(status, "error unmarshaling response: the body is not a JSON object") : readRecommenderReply(body);
 };
@@ -16,10 +17,10 @@ export const readRecommenderAnswer = (status: number, text: string): Answer<Reco
 /** Reads the JSON of a WorkloadRecommendationReply. An unknown field fails: it may change what the others mean. */
 export const readRecommenderReply = (body: Json): Answer<RecommenderReply> => {
   const unknown = Object.keys(body).find((key) => !KNOWN.has(key));
-  if (unknown !== undefined) return failed(200, `error unmarshaling response: unknown field "${unknown}"`);
+  if (unknown !== undefined) return failed(200, `error unmarshaling response: unknown field "${foreignWords(unknown)}"`);
   if (body["error"] !== undefined && body["error"] !== null) {
     const { code, message } = asObject(body["error"]);
-    return failed(200, `error from recommender: ${typeof code === "number" ? code : 0} ${asText(message)}`);
+    return failed(200, `error from recommender: ${typeof code === "number" ? code : 0} ${foreignWords(asText(message))}`);
   }
   const [replicas, lower, upper] = ["targetReplicas", "lowerBoundReplicas", "upperBoundReplicas"].map((key) => countOf(body[key]));
   if (replicas === undefined || lower === undefined || upper === undefined)
@@ -28,7 +29,7 @@ export const readRecommenderReply = (body: Json): Answer<RecommenderReply> => {
   const observedValue = typeof observed === "number" && Number.isFinite(observed) ? observed : 0;
   return {
     kind: "answered",
-    items: { replicas, lowerBoundReplicas: lower, upperBoundReplicas: upper, observedValue, reason: asText(body["reason"]) },
+    items: { replicas, lowerBoundReplicas: lower, upperBoundReplicas: upper, observedValue, reason: foreignWords(asText(body["reason"])) },
   };
 };
 

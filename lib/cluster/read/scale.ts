@@ -1,3 +1,4 @@
+import { foreignReason, foreignWords } from "../../model/foreign-words.ts";
 import type { ApiFailure, ScaleRead } from "../../model/observation.ts";
 import { canonicalSelector, type LabelSelector, selectorOf } from "../../model/selector.ts";
 import { asCount, asObject, asText, asTexts, type Json } from "./json.ts";
@@ -46,7 +47,11 @@ const selectorText = (raw: Json): string => {
 /** A Status object, with which the API server refuses a call. */
 export const readFailure = (raw: unknown): ApiFailure => {
   const status = asObject(raw);
-  return { code: asCount(status["code"]) ?? 0, reason: asText(status["reason"]), message: asText(status["message"]) };
+  return {
+    code: asCount(status["code"]) ?? 0,
+    reason: foreignReason(asText(status["reason"])) ?? "",
+    message: foreignWords(asText(status["message"])),
+  };
 };
 
 /** What a custom metric of an object fails with when the cluster does not know its kind. */

@@ -1,6 +1,6 @@
 import { isTidemarkError } from "../../model/errors.ts";
+import { foreignReason, foreignWords } from "../../model/foreign-words.ts";
 import type { ApiFailure } from "../../model/observation.ts";
-import { foreignReason, foreignWords } from "../foreign-words.ts";
 import { OWN_ADDRESS } from "../reachable.ts";
 import type { Answered, Broken } from "./exchange.ts";
 

@@ -9,9 +9,9 @@ import { MAX_CLIENTS } from "../../../lib/cluster/limits.ts";
 import { clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { Connection } from "../../../lib/model/records.ts";
 import { type AwsEndpoint, awsEndpoint } from "../stand-in/aws.ts";
+import { authority } from "../stand-in/certificates.ts";
 import { kubernetes, workload } from "../stand-in/kubernetes.ts";
 import { deployment } from "../stand-in/watched.ts";
-import { authority } from "../stand-in/certificates.ts";
 
 type EksConnection = Extract<Connection, { kind: "eks" }>;
 

@@ -1,3 +1,4 @@
+import { foreignWords } from "../../../model/foreign-words.ts";
 import type { Answer, ApiFailure, MetricAnswers, Observation, Pod, PodMetrics, ScaleRead } from "../../../model/observation.ts";
 import { externalQuery, queryKey } from "../../../model/query.ts";
 import { canonicalSelector, type Selector, selectorOf } from "../../../model/selector.ts";
@@ -26,7 +27,10 @@ const who = ({ spec, namespace }: Subject): string => `${namespace}/${spec.targe
 export const targetPods = ({ scale, observation }: Subject): Counted<readonly Pod[]> => {
   const reading = parseSelector(scale.selector);
   if (reading.kind === "invalid")
-    return { kind: "failed", message: `unable to parse the selector of the scale "${scale.selector}": ${reading.message}` };
+    return {
+      kind: "failed",
+      message: `unable to parse the selector of the scale "${foreignWords(scale.selector)}": ${foreignWords(reading.message)}`,
+    };
   return { kind: "counted", value: observation.pods.select(reading.selector) };
 };
 

@@ -1,3 +1,4 @@
+import { foreignWords } from "../../../model/foreign-words.ts";
 import type { Pod } from "../../../model/observation.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 
@@ -43,7 +44,10 @@ export const availableReady = (
   if (pods.length === 0) return { kind: "failed", message: "no pods returned by selector while calculating replica count" };
   const counted = countReady(pods, rules, nowMs);
   if (counted.ready === 0)
-    return { kind: "failed", message: `unable to get the number of ready pods across all namespaces for ${selector}: ${noneReady(pods.length)}` };
+    return {
+      kind: "failed",
+      message: `unable to get the number of ready pods across all namespaces for ${foreignWords(selector)}: ${noneReady(pods.length)}`,
+    };
   const ready = Math.min(counted.ready, statusReplicas);
   const ratio = Math.trunc((100 * ready) / (pods.length - counted.wrong));
   return ratio < rules.minAvailableReplicaPercentage ? tooFewAvailable(ratio, who) : { kind: "counted", value: ready };

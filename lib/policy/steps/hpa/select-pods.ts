@@ -1,3 +1,4 @@
+import { foreignWords } from "../../../model/foreign-words.ts";
 import type { Neighbour, Pod } from "../../../model/observation.ts";
 import { matches, type Selector } from "../../../model/selector.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
@@ -12,7 +13,7 @@ export const selectPods: HpaStep = (sync) => {
     return refused(sync, "InvalidSelector", "the HPA target's scale is missing a selector", "SelectorRequired", "selector is required");
   const reading = parseSelector(text);
   if (reading.kind === "invalid") {
-    const message = `couldn't convert selector into a corresponding internal selector object: ${reading.message}`;
+    const message = `couldn't convert selector into a corresponding internal selector object: ${foreignWords(reading.message)}`;
     return refused(sync, "InvalidSelector", message, "InvalidSelector", message);
   }
   const selected = pods.select(reading.selector);
@@ -21,7 +22,7 @@ export const selectPods: HpaStep = (sync) => {
   if (rival === undefined) return found;
   const { namespace, name } = sync.input;
   const names = [`${namespace}/${name}`, `${namespace}/${rival}`].toSorted().join(" ");
-  const message = `pods by selector ${text} are controlled by more than one HPA (e.g. [${names}])`;
+  const message = `pods by selector ${foreignWords(text)} are controlled by more than one HPA (e.g. [${names}])`;
   // Both autoscalers stop: one that went on would fight the other (hpa.md 2.5).
   return refused(found, "AmbiguousSelector", message, "AmbiguousSelector", message);
 };

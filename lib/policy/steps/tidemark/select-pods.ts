@@ -1,3 +1,4 @@
+import { foreignWords } from "../../../model/foreign-words.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
 import { rivalOf } from "../hpa/select-pods.ts";
 import { scalingActive } from "./sentences.ts";
@@ -9,14 +10,19 @@ export const selectPods: NativeStep = (sync) => {
   const text = scale.kind === "read" ? scale.selector : "";
   if (text === "") return refused(sync, "InvalidSelector", "the scale of the target carries no selector");
   const reading = parseSelector(text);
-  if (reading.kind === "invalid") return refused(sync, "InvalidSelector", `the selector of the target cannot be read: ${reading.message}`);
+  if (reading.kind === "invalid")
+    return refused(sync, "InvalidSelector", `the selector of the target cannot be read: ${foreignWords(reading.message)}`);
   const selected = pods.select(reading.selector);
   const found = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
   const rival = sync.input.spec.dryRun ? undefined : rivalOf(selected, others, sync.input.name);
   if (rival === undefined) return found;
   const { namespace, name } = sync.input;
   const names = [`"${name}"`, `"${rival}"`].toSorted().join(" and ");
-  return refused(found, "AmbiguousSelector", `pods by selector ${text} in namespace "${namespace}" belong to more than one autoscaler: ${names}`);
+  return refused(
+    found,
+    "AmbiguousSelector",
+    `pods by selector ${foreignWords(text)} in namespace "${namespace}" belong to more than one autoscaler: ${names}`,
+  );
 };
 
 const refused = (sync: NativeSync, reason: string, message: string): NativeSync => ({
