@@ -1,4 +1,6 @@
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
+import { isTidemarkError } from "../model/errors.ts";
+import { foreignWords } from "../model/foreign-words.ts";
 import type { ScaleReading } from "../model/observation.ts";
 import type { ClusterRecord, Intent } from "../model/records.ts";
 import { eachDone } from "../store/all-done.ts";
@@ -66,7 +68,9 @@ const connected = async (ports: SyncPorts, cluster: ClusterRecord): Promise<Conn
   try {
     return { kind: "connected", client: await ports.connect(cluster) };
   } catch (error) {
-    return { kind: "failed", message: error instanceof Error ? error.message : String(error) };
+    // Refusals have sentences of their own. The words of any other error are foreign: libraries quote what they were given.
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: "failed", message: isTidemarkError(error) ? message : foreignWords(message) };
   }
 };
 

@@ -41,6 +41,9 @@ describe("a connection", () => {
     [eks({ region: "attacker.example" }), 'its region must be one of AWS, such as "eu-west-1"'],
     [eks({ clusterId: "a/b" }), "the name of an EKS cluster has letters, digits, - and _, at most 100"],
     [eks({ roleArn: "role" }), "its role must be an ARN"],
+    [{ kind: "secret", secretId: "arn:aws:secretsmanager:attacker:secret:prod/x" }, "the secret of this cluster must be named FOLDER/x"],
+    [{ kind: "secret", secretId: "arn:aws:secretsmanager:s3:123456789012:secret:prod/x" }, "the secret of this cluster must be named FOLDER/x"],
+    [{ kind: "secret", secretId: "prod /x" }, "the secret of this cluster must be named FOLDER/x"],
     [{ kind: "secret", secretId: "prod/another" }, 'the secret of this cluster must be named FOLDER/x, such as "tidemark-prod/x"'],
     [
       { kind: "secret", secretId: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/another-AbCdEf" },

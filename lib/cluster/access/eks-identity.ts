@@ -26,7 +26,7 @@ export const eksIdentity = (
   return { get: async () => (await assumed.get()).credentials, forget: assumed.forget };
 };
 
-/** A failure of AWS as a refusal; `action` says what could not be done. */
+/** A failure of AWS as a refusal; `action` says what could not be done. The error itself is not kept as a cause: that of an answer which cannot be read holds the answer, and with it credentials. */
 export const eksRefusal = (
   action: string,
   { cluster, roleArn }: { readonly cluster: string; readonly roleArn: string | undefined },
@@ -34,7 +34,7 @@ export const eksRefusal = (
 ): TidemarkError => {
   const identity = roleArn ?? "the environment's AWS credentials";
   const why = foreignWords(cause instanceof Error ? cause.message : String(cause));
-  return new TidemarkError("cluster.access.eks", `${action} cluster "${cluster}" as ${identity}: ${why}`, { cluster, roleArn }, { cause });
+  return new TidemarkError("cluster.access.eks", `${action} cluster "${cluster}" as ${identity}: ${why}`, { cluster, roleArn });
 };
 
 interface Assumed {

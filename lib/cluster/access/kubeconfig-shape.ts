@@ -28,7 +28,7 @@ const user = z.strictObject({
   extensions,
 });
 
-const context = z.strictObject({ cluster: filled, user: filled, namespace: z.string().exactOptional(), extensions });
+const context = z.strictObject({ cluster: z.string(), user: z.string(), namespace: z.string().exactOptional(), extensions });
 
 /**
  * A kubeconfig as it may stand in a secret. A list of what is allowed, at every level and in every entry, also in those that the context does not select: what a later version
