@@ -96,4 +96,4 @@ export type HpaSource =
 
 /** Marks alone, without behavior: forbidden windows take the place of stabilization, as in the watermark dialect. */
 export const isStabilized = ({ thresholds, behavior, metrics }: HpaSpec): boolean =>
-  thresholds === undefined || behavior !== undefined || metrics.some(({ marks }) => marks === undefined);
+  thresholds === undefined || behavior !== undefined || metrics.length === 0 || metrics.some(({ marks }) => marks === undefined);

@@ -1,4 +1,5 @@
 import type { GaugeWrite } from "../model/decision.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
 import { ACTIVE_HELP, CURRENT_HELP, DESIRED_HELP, wpaHelp } from "../report/series-words.ts";
 import { autoscalerView } from "./autoscaler-view.ts";
@@ -27,7 +28,9 @@ export const seriesOf = (known: Known, totals: Totals, labels: readonly string[]
 
 /** True where the series of the watermark rules are told, which count every scale there was. */
 export const isCounted = ({ evaluated, spec }: Known): boolean =>
-  evaluated?.evaluation.gauges !== undefined || (spec.kind === "spec" && spec.spec.dialect === "watermark");
+  evaluated?.evaluation.gauges !== undefined || (spec.kind === "spec" && hasBands(spec.spec));
+
+const hasBands = (spec: AutoscalerSpec): boolean => spec.dialect === "watermark" || (spec.dialect === "hpa" && spec.thresholds !== undefined);
 
 const genericSeries = (view: AutoscalerView): readonly Told[] => {
   const labels = {

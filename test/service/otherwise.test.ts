@@ -7,6 +7,7 @@ import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { timesTarget } from "../../lib/service/metric-targets.ts";
 import { otherwise } from "../../lib/service/otherwise.ts";
 import { NO_WINDOWS, type WindowsView } from "../../lib/service/window-views.ts";
+import { hpa, specOf } from "../policy/multi-threshold/world.ts";
 import { wpa } from "../policy/watermark/world.ts";
 
 const measured = (proposal: number, more: { readonly name?: string; readonly value?: string; readonly target?: string } = {}): MetricOutcome => ({
@@ -218,6 +219,12 @@ describe("otherwise() on watermarks", () => {
       wpa({}, marks),
       "12",
       "lag is at 12, above its marks 5..10, widened by 10 %: the share of 9 that it asks for rounds to no more",
+    ],
+    [
+      "between the marks of an HPA, with a tolerance of one direction",
+      specOf(hpa({ metrics: [{ type: "External", external: { metricName: "lag", ...marks } }], behavior: { scaleUp: { tolerance: "0.5" } } })),
+      "12",
+      "lag is at 12, between its marks 5..10, widened by 50 % above and 10 % below: above them it would ask for more than 9, below them for fewer",
     ],
   ])("says where the value is: %s", (_, spec, value, sentence) => expect(at(spec, value, 9)).toBe(sentence));
 });

@@ -145,6 +145,32 @@ describe("series()", () => {
     expect(wpaValue(await world.scrape(), "restricted_scaling", { reason: "within_bounds" })).toBe(within);
   });
 
+  it("tells the band of marks beside behavior in an HPA, until its metric cannot be read", async () => {
+    const marks = '[{ type: External, external: { metricName: lag, highWatermark: "400", lowWatermark: "150" } }]';
+    await begin({ web: 4 }, `${hpa("web").replace(/metrics: .*/, `metrics: ${marks}`)}  behavior: {}\n  scaleUpLimitFactor: 25\n`);
+    world.milli = 440_000n;
+    await world.play(1);
+    const inside = await world.scrape();
+    expect(
+      ["value", "high_watermark", "low_watermak", "replicas_scaling_proposal"].map((name) => wpaValue(inside, name, { metric_name: "lag" })),
+    ).toEqual([440_000, 400_000, 150_000, 4]);
+    expect(wpaValue(inside, "restricted_scaling", { reason: "within_bounds" })).toBe(1);
+    world.milli = 2_000_000n;
+    await world.play(1);
+    const above = await world.scrape();
+    expect(["within_bounds", "upscale_capping", "downscale_capping"].map((reason) => wpaValue(above, "restricted_scaling", { reason }))).toEqual([
+      0, 1, 0,
+    ]);
+    expect(wpaValue(above, "upscale_replicas")).toBe(1);
+    await world.play(1);
+    expect(wpaValue(await world.scrape(), "transition_countdown", UP)).toBe(45);
+    world.milli = undefined;
+    await world.play(4);
+    const blind = await world.scrape();
+    expect([wpaValue(blind, "value"), wpaValue(blind, "restricted_scaling", { reason: "within_bounds" })]).toEqual([undefined, undefined]);
+    expect(wpaValue(blind, "high_watermark", { metric_name: "lag" })).toBe(400_000);
+  });
+
   it("leaves out what a failing metric took away, and says that the rules do not decide", async () => {
     await begin({ web: 4 }, wpa("web"));
     world.milli = 200_000n;

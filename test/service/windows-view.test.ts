@@ -142,3 +142,32 @@ describe("windowsView() rates", () => {
     ).toEqual(["scaleUp"]);
   });
 });
+
+describe("windowsView() of an HPA with fields of the multi-threshold form", () => {
+  const factor = { milli: 50_000n, whole: 50n };
+  const thresholds = {
+    average: false,
+    tolerance: 0.1,
+    scaleUpLimit: factor,
+    scaleDownLimit: factor,
+    upscaleForbiddenWindowSeconds: 0,
+    downscaleForbiddenWindowSeconds: 60,
+  };
+  const scaled: Windows = { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, lastScaleMs: NOW - 59_000 } };
+  const marked: HpaSpec = {
+    ...SPEC,
+    thresholds,
+    metrics: [{ type: "External", metric: { name: "load" }, target: { type: "" }, marks: { highMilli: 2n, lowMilli: 1n } }],
+  };
+
+  it("shows the forbidden windows, but for one of 0 s, and no stabilization of marks alone", () => {
+    const view = windowsView(marked, scaled, { settings: DEFAULT_SETTINGS, nowMs: NOW });
+    expect(view.forbidden).toEqual([{ direction: "scaleDown", windowSeconds: 60, until: expect.any(String) as string }]);
+    expect(view.stabilization).toEqual([]);
+  });
+
+  it("shows the stabilization of an ordinary target beside them", () =>
+    expect(windowsView({ ...SPEC, thresholds }, scaled, { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toMatchObject([
+      { direction: "scaleDown", windowSeconds: 300 },
+    ]));
+});

@@ -31,7 +31,8 @@ export const measureMarked = (metric: HpaMetric, marks: Marks, context: MetricCo
   }
   const { currentReplicas: current, average } = context;
   const usage = Number(total.milli) / (average ? current : 1);
-  const wanted = wantedOf(usage, marks, current, context);
+  const side = sideOf(usage, marks, context);
+  const wanted = wantedOf(usage, side, marks, current);
   const value = decimalText(toI64(usage));
   return {
     kind: "measured",
@@ -42,16 +43,30 @@ export const measureMarked = (metric: HpaMetric, marks: Marks, context: MetricCo
     target: `${decimalText(marks.lowMilli)}..${decimalText(marks.highMilli)}`,
     ratio: Number.NaN,
     usageMilli: toI64(usage),
+    between: side === "between",
     status: statusOf(metric, average ? { averageValue: value } : { value }),
   };
 };
 
-/** The order of the float operations is that of the watermark rules, so that both forms decide alike. */
-const wantedOf = (usage: number, { highMilli, lowMilli }: Marks, current: number, { tolerance }: MetricContext): number => {
+type Side = "above" | "below" | "between";
+
+/** Strictly outside the widened marks; both ends belong to the band. */
+const sideOf = (usage: number, { highMilli, lowMilli }: Marks, { tolerance }: MetricContext): Side => {
   const [high, low] = [Number(highMilli), Number(lowMilli)];
-  if (usage > high + tolerance.up * high) return Math.max(toI32(Math.min(Math.ceil((current * usage) / high), MAX_I32)), current);
-  if (usage < low - tolerance.down * low) return Math.min(Math.max(toI32(Math.floor((current * usage) / low)), 1), current);
-  return current;
+  if (usage > high + tolerance.up * high) return "above";
+  return usage < low - tolerance.down * low ? "below" : "between";
+};
+
+/** The order of the float operations is that of the watermark rules, so that both forms decide alike. */
+const wantedOf = (usage: number, side: Side, { highMilli, lowMilli }: Marks, current: number): number => {
+  switch (side) {
+    case "above":
+      return Math.max(toI32(Math.min(Math.ceil((current * usage) / Number(highMilli)), MAX_I32)), current);
+    case "below":
+      return Math.min(Math.max(toI32(Math.floor((current * usage) / Number(lowMilli))), 1), current);
+    case "between":
+      return current;
+  }
 };
 
 const nameOf = (metric: HpaMetric): string => {

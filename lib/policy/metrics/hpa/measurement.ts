@@ -37,6 +37,8 @@ export interface Measured {
   /** A sum was wrapped on the way (outcome.ts), or taken for overflowed because it was negative (hpa.md 3.7). */
   readonly overflowed?: true;
   readonly status: MetricStatus;
+  /** Of a metric with marks: its value is between them, widened by the tolerance. */
+  readonly between?: boolean;
 }
 
 export interface Unmeasured {

@@ -7,16 +7,17 @@ import { failedUpdateScale, scaledToZero, succeededRescale } from "./sentences.t
 
 /** hpa.md 2.4 step 6. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
 export const afterHpaWrite = (spec: HpaSpec, { decision, outcome, atMs, earliestMs, eventId }: Omit<WriteReport, "spec">): Written => {
-  const { windows, events, from, to, trigger } = decision;
+  const { windows, events, from, to, trigger, gauges } = decision;
+  const series = gauges && { gauges };
   if (outcome.kind === "refused") {
     const conditions = setCondition(windows.status.conditions, failedUpdateScale(outcome.message), atMs);
     const event = { type: "Warning", reason: "FailedRescale", message: `New size: ${to}; reason: ${trigger}; error: ${outcome.message}` } as const;
-    return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event] };
+    return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event], ...series };
   }
   const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
   const change: Change = { from, to, atMs, earliestMs, eventId };
   const wakeable = spec.metrics.some(({ type }) => type === "Object" || type === "External");
-  return { windows: scaled(windows, spec, change, to === 0 && spec.minReplicas === 0 && wakeable), events: [...events, event] };
+  return { windows: scaled(windows, spec, change, to === 0 && spec.minReplicas === 0 && wakeable), events: [...events, event], ...series };
 };
 
 /**

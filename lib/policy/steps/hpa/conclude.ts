@@ -1,5 +1,6 @@
 import type { Because, Decision, StepOutcome } from "../../../model/decision.ts";
 import type { Windows } from "../../../model/windows.ts";
+import { thresholdSeries } from "./series.ts";
 import type { HpaSync } from "./sync.ts";
 
 /** hpa.md 2.4 steps 5 to 7: the decision, with what to store if nothing is written. */
@@ -9,7 +10,8 @@ export const conclude = (sync: HpaSync): Decision => {
     const windows: Windows = { ...sync.input.windows, status: { ...sync.input.windows.status, conditions: sync.conditions } };
     return { kind: "hold", failed: true, because: ending.because, metrics, steps, events, windows };
   }
-  const decided = { from: current, metrics, steps, events };
+  const gauges = thresholdSeries(sync);
+  const decided = { from: current, metrics, steps, events, ...(gauges && { gauges }) };
   if (ending?.kind === "failed") return { kind: "hold", failed: true, because: ending.because, ...decided, windows: windowsOf(sync, {}) };
   const because = ending?.because ?? reasonOf(sync);
   if (count === current) return { kind: "hold", failed: false, because, ...decided, windows: windowsOf(sync, { desiredReplicas: current }) };
