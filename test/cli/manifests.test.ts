@@ -41,6 +41,28 @@ describe("tidemark convert", () => {
     expect(admit(parse(out))).toMatchObject({ ok: true, spec: { dialect: "hpa", rules: "original" } });
   });
 
+  it("refuses a field that is not known, unless it is told otherwise", async () => {
+    const mistyped = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: web }
+spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }, maxReplicas: 3, minReplica: 2 }
+`;
+    expect(await run(["convert", "-f", "-"], mistyped)).toMatchObject({
+      code: 1,
+      out: "",
+      err: 'error: Cannot accept "web" of "standard input", line 4: spec.minReplica: unknown field; write "minReplicas" if that is meant\n',
+    });
+    expect(await run(["convert", "-f", "-", "--validate=warn"], mistyped)).toMatchObject({
+      code: 0,
+      err: 'warning: "web" of "standard input": spec.minReplica: unknown field "spec.minReplica" is ignored\n',
+    });
+  });
+
+  it("reads a hostile text no further than apply does", async () => {
+    const { code, err } = await run(["convert", "-f", "-"], "[]".repeat(1_000_000));
+    expect([code, err]).toEqual([1, 'error: Cannot read "standard input", line 1, column 3: unexpected flow-seq-start at node end\n']);
+  });
+
   it("refuses what apply would refuse", async () => {
     const { code, err } = await run(
       ["convert", "-f", "-"],
