@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Stryker } from "@stryker-mutator/core";
+import { stryker } from "./stryker.ts";
 import { PARTS } from "./parts.ts";
 import { atLoad, kept, type MutationReport, withResults } from "./summary.ts";
 
@@ -34,19 +34,19 @@ export const measure = async (part: string): Promise<MutationReport> => {
   const knownName = reportPath(`${part}-known`);
   if (before) writeFileSync(knownName, JSON.stringify(kept(before)));
   const atLoadName = reportPath(`${part}-at-load`);
-  await new Stryker({
+  await stryker({
     mutate: [...(PARTS[part] ?? [])],
     ignoreStatic: true,
     incremental: true,
     incrementalFile: knownName,
     jsonReporter: { fileName },
-  }).runMutationTest();
+  });
   rmSync(knownName);
   const first = reportAt(fileName);
   const left = atLoad(first);
   if (left.length === 0) return first;
   process.env[ROOM] = part.split("/")[0];
-  await new Stryker({ mutate: [...left], jsonReporter: { fileName: atLoadName } }).runMutationTest();
+  await stryker({ mutate: [...left], jsonReporter: { fileName: atLoadName } });
   delete process.env[ROOM];
   const whole = withResults(first, reportAt(atLoadName));
   rmSync(atLoadName);
