@@ -53,6 +53,8 @@ export const filesBelow = (folder: string, ending = ".ts"): readonly string[] =>
   (existsSync(join(ROOT, folder)) ? readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }) : [])
     .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
+    // Of installed packages: those of test/mutation/tools.
+    .filter((path) => !path.includes("/node_modules/"))
     .sort();
 
 const toImport = (literal: Node): Import => {
