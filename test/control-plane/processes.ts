@@ -17,11 +17,20 @@ const TICKS_PER_SECOND = 100;
 const USER_TIME = 11;
 const STOP_MAX_MS = 5_000;
 
+/** A signal would end this process without its programs: as an exit it takes them with it. */
+let heedsSignals = false;
+const heedSignals = (): void => {
+  if (heedsSignals) return;
+  heedsSignals = true;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+};
+
 /** Starts a program that logs into its folder. It ends with this process. */
 export const startProgram = (path: string, args: readonly string[], { dir, name }: { readonly dir: string; readonly name: string }): Program => {
   const log = openSync(join(dir, `${name}.log`), "a");
   const child = spawn(path, args, { stdio: ["ignore", log, log] });
   const kill = () => child.kill("SIGKILL");
+  heedSignals();
   process.once("exit", kill);
   return {
     process: child,
