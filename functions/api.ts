@@ -10,6 +10,7 @@ import { realTables } from "../lib/store/real-tables.ts";
 import type { Tables } from "../lib/store/tables.ts";
 import { ENVIRONMENT, environmentOf } from "./environment.ts";
 import { type FunctionUrlHandler, functionUrlHandler } from "./function-url.ts";
+import { plansNow, syncQueue } from "./sync-queue.ts";
 
 export interface ApiDependencies {
   readonly tables: Tables;
@@ -18,16 +19,16 @@ export interface ApiDependencies {
   readonly newUid: () => string;
   readonly teller: Pick<Teller, "line">;
   readonly connecting: Connecting;
-  readonly checkConnection?: Desk["checkConnection"];
+  /** What an edit does outside the tables. */
+  readonly edges?: Pick<Desk, "checkConnection" | "planNow">;
 }
 
 /** Answers people who may edit, each edit in the name of its verified caller. Whether clusters can be connected, too, says `connecting`. */
-export const apiHandler = ({ tables, insert, clock, newUid, teller, connecting, checkConnection }: ApiDependencies): FunctionUrlHandler => {
-  const checks = checkConnection === undefined ? {} : { checkConnection };
+export const apiHandler = ({ tables, insert, clock, newUid, teller, connecting, edges }: ApiDependencies): FunctionUrlHandler => {
   const desk: ApiDesk = {
     reading: openReading({ tables, clock }),
     editing: {
-      for: (by) => openEditing({ tables, insert, clock, by, newUid, ...checks }),
+      for: (by) => openEditing({ tables, insert, clock, by, newUid, ...edges }),
       ledger: { tables, insert, lifeMs: LEDGER_LIFE_MS },
       connecting,
     },
@@ -41,7 +42,9 @@ const fromEnvironment = (): ApiDependencies => {
   const names = environmentOf(ENVIRONMENT.api);
   const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
   const connecting = { kind: "elsewhere", url: names.TIDEMARK_CONNECT_URL } as const;
-  return { tables, insert: insertByStatement(tables), clock: Date.now, newUid: randomUUID, teller: powertoolsTeller(), connecting };
+  const teller = powertoolsTeller();
+  const edges = { planNow: plansNow(syncQueue(names.TIDEMARK_SYNC_QUEUE_URL), Date.now, teller) };
+  return { tables, insert: insertByStatement(tables), clock: Date.now, newUid: randomUUID, teller, connecting, edges };
 };
 
 let built: FunctionUrlHandler | undefined;

@@ -3,13 +3,13 @@
  *
  * - `TIDEMARK_STATE_TABLE`, `TIDEMARK_HISTORY_TABLE`: names of the two tables.
  * - `TIDEMARK_CONNECT_URL`: the URL of `connect`, told to callers of `api`.
- * - `TIDEMARK_SYNC_QUEUE_URL`: the queue between `schedule` and `sync`.
+ * - `TIDEMARK_SYNC_QUEUE_URL`: the queue between `schedule` and `sync`; `api` and `connect` plan a cluster there that was just added or divided.
  */
 export const ENVIRONMENT = {
   schedule: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
   sync: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"],
-  api: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_CONNECT_URL"],
-  connect: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"],
+  api: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_CONNECT_URL", "TIDEMARK_SYNC_QUEUE_URL"],
+  connect: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
   view: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"],
 } as const;
 

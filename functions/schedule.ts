@@ -1,9 +1,6 @@
-import { setTimeout as wait } from "node:timers/promises";
-import { SQSClient } from "@aws-sdk/client-sqs";
 import middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
-import { boundedRequests } from "../lib/aws/bounded-requests.ts";
 import { planLine } from "../lib/report/plan-line.ts";
 import { powertoolsTeller, type Teller } from "../lib/report/teller.ts";
 import { realTables } from "../lib/store/real-tables.ts";
@@ -11,6 +8,7 @@ import type { Tables } from "../lib/store/tables.ts";
 import { schedule } from "../lib/sync/schedule.ts";
 import type { MessageQueue } from "../lib/sync/send-messages.ts";
 import { ENVIRONMENT, environmentOf } from "./environment.ts";
+import { syncQueue } from "./sync-queue.ts";
 
 export interface ScheduleDependencies {
   readonly tables: Tables;
@@ -33,19 +31,11 @@ export const scheduleHandler = ({ tables, queue, teller }: ScheduleDependencies)
   return (event, context) => handler(event, context);
 };
 
-/** SQS answers within tens of milliseconds. A batch without an answer is sent again: the claim refuses the second copy of a message. */
-const SEND = { maxAttempts: 3, requestHandler: boundedRequests({ connectMs: 1_000, wholeMs: 3_000 }) };
-
 const fromEnvironment = (): ScheduleDependencies => {
   const names = environmentOf(ENVIRONMENT.schedule);
   return {
     tables: realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: "" }),
-    queue: {
-      client: new SQSClient(SEND),
-      queueUrl: names.TIDEMARK_SYNC_QUEUE_URL,
-      wait,
-      random: Math.random,
-    },
+    queue: syncQueue(names.TIDEMARK_SYNC_QUEUE_URL),
     teller: powertoolsTeller(),
   };
 };

@@ -24,3 +24,10 @@ export const planLine = (report: PlanReport): LogLine => ({
     ...(report.unreadable.length > 0 && { unreadable: report.unreadable }),
   },
 });
+
+/** The line of a cluster that could not be planned right after its edit. */
+export const planNowFailedLine = (cluster: string, error: unknown): LogLine => ({
+  level: "warn",
+  message: `Cannot plan cluster "${cluster}" at once: the scheduler plans it within a minute`,
+  fields: { cluster, why: error instanceof Error ? error.message : String(error) },
+});

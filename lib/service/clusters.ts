@@ -79,6 +79,7 @@ export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<Cluste
   await tellChange(desk, { scope: "cluster", name, version: record.version, verb: "add", after: record });
   const stored = await putCluster(desk.tables, record, undefined);
   if (stored.kind === "conflict") throw taken(wanted.name);
+  await desk.planNow?.(record);
   return view(desk, record);
 };
 
@@ -131,7 +132,10 @@ const edit = async (
       await tellChange(desk, { scope: "cluster", name, version: after.version, verb, before, after });
       return putCluster(desk.tables, after, before.version);
     };
-    if ((await withWindows(desk, before, after, write)).kind === "stored") return view(desk, after);
+    if ((await withWindows(desk, before, after, write)).kind === "stored") {
+      if (after.plannedFromMs !== before.plannedFromMs) await desk.planNow?.(after);
+      return view(desk, after);
+    }
   }
   throw new TidemarkError("service.conflict", `Cannot edit cluster "${name}": others are editing it`, { name });
 };

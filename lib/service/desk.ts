@@ -1,4 +1,4 @@
-import type { Connection } from "../model/records.ts";
+import type { ClusterRecord, Connection } from "../model/records.ts";
 import type { InsertHistory } from "../store/history-port.ts";
 import type { Tables } from "../store/tables.ts";
 
@@ -17,6 +17,8 @@ export interface Desk extends ReadingDesk {
   readonly by: string;
   /** Asks AWS whether a connection is what it says, before it is stored; throws where it is not. Absent: only the sync asks, when it connects. */
   readonly checkConnection?: (cluster: string, connection: Connection) => Promise<void>;
+  /** Plans a cluster whose due times changed, so that its first sync need not wait for the scheduler's next call. Absent: it waits for that. */
+  readonly planNow?: (cluster: ClusterRecord) => Promise<void>;
   /** Identity of a new autoscaler, never used before. */
   readonly newUid: () => string;
 }

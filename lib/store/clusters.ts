@@ -1,12 +1,14 @@
-import type { AttributeValue, QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { TidemarkError } from "../model/errors.ts";
 import type { ClusterName } from "../model/ids.ts";
 import type { ClusterRecord, FleetRecord } from "../model/records.ts";
+import { itemKey } from "./item-key.ts";
 import { CLUSTER_SK_PREFIX, clusterKey, FLEET_PK, fleetKey } from "./keys.ts";
 import { readAll } from "./read-all.ts";
 import { clusterSchema, fleetSchema } from "./record-schemas.ts";
 import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./record-write.ts";
+import { isRefusal, repeat } from "./repeat.ts";
 import type { Tables } from "./tables.ts";
 import { isTombstone } from "./tombstone.ts";
 
@@ -53,6 +55,32 @@ export const putCluster = (tables: Tables, record: ClusterRecord, expected: numb
     record,
     expected: { counter: "version", ...(expected !== undefined && { value: expected, ...uidOf(record) }) },
   });
+
+/*
+ *  mover   reads 7 ── mark 7 ─ ─ ─ (stalled) ─ ─ ─ flip 7 → 8 ✗     the version is 8
+ *  sync                    sees mark 7 ── raise 7 → 8
+ */
+export const raiseClusterVersionParams = (stateTable: string, name: ClusterName, expected: number): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(clusterKey(name)),
+  UpdateExpression: "SET version = :next",
+  ConditionExpression: "version = :expected",
+  ExpressionAttributeValues: { ":next": { N: String(expected + 1) }, ":expected": { N: String(expected) } },
+});
+
+/**
+ * Raises the version of a cluster and changes nothing else, unless it was raised already. A sync does this, and has no right to write anything else of a cluster (infra/roles.yml):
+ * so it is an update of this one attribute. Read the cluster after it: what is there then counts.
+ */
+export const raiseClusterVersion = async (tables: Tables, name: ClusterName, expected: number): Promise<void> => {
+  const params = raiseClusterVersionParams(tables.stateTable, name, expected);
+  try {
+    await repeat(tables, `raise the version of cluster "${name}"`, () => tables.client.send(new UpdateItemCommand(params)));
+  } catch (error) {
+    // An edit was first, or this is the repeat of a request that was executed: either way the version is another.
+    if (!isRefusal(error)) throw error;
+  }
+};
 
 /** Deletes the cluster with this uid whose version is `expected`. */
 export const deleteCluster = (tables: Tables, record: Pick<ClusterRecord, "name" | "uid">, expected: number): Promise<RecordWrite> =>

@@ -1,6 +1,8 @@
 import type { LambdaFunctionURLEvent } from "aws-lambda";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { handler as api } from "../../functions/api.ts";
+import { handler as connect } from "../../functions/connect.ts";
+import { ENVIRONMENT } from "../../functions/environment.ts";
 import { functionUrlHandler } from "../../functions/function-url.ts";
 import { handler as view } from "../../functions/view.ts";
 import type { LogLine } from "../../lib/report/log-lines.ts";
@@ -16,13 +18,13 @@ const reading = { fleet: async () => ({}) } as Partial<Reading> as Reading;
 describe("the handlers behind a URL", () => {
   it.each([
     ["api", api],
+    ["connect", connect],
     ["view", view],
-  ])("%s cannot start without its variables, and names them", async (_name, handler) => {
-    for (const name of ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"]) vi.stubEnv(name, "");
+  ] as const)("%s cannot start without its variables, and names them", async (name, handler) => {
+    const variables = ENVIRONMENT[name];
+    for (const variable of variables) vi.stubEnv(variable, "");
     const start = async (): Promise<unknown> => handler(FLEET);
-    await expect(start()).rejects.toThrow(
-      new RangeError("Cannot start: TIDEMARK_STATE_TABLE, TIDEMARK_HISTORY_TABLE must be set in the environment"),
-    );
+    await expect(start()).rejects.toThrow(new RangeError(`Cannot start: ${variables.join(", ")} must be set in the environment`));
   });
 
   it("answer in the shape of payload format 2.0", async () => {

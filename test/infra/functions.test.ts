@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FunctionName } from "../../build.ts";
 import { EDITING_PATHS, KEY_HEADER, READING_PATHS } from "../../lib/api/paths.ts";
@@ -8,15 +9,18 @@ import { openQueueJournal } from "../../lib/local/queue/journal.ts";
 import { openQueue, type Queue } from "../../lib/local/queue/queue.ts";
 import { startSqsServer } from "../../lib/local/queue/sqs-server.ts";
 import { ensureTables, tablesClient } from "../../lib/local/tables.ts";
+import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history-insert.ts";
+import { itemKey } from "../../lib/store/item-key.ts";
+import { headKey } from "../../lib/store/keys.ts";
 import { tableDefinitions } from "../../lib/store/tables.ts";
 import { type Asked, eventOf } from "../api/world.ts";
-import { CLUSTER_ADDRESS, startLoadBalancer } from "./load-balancer.ts";
 import { type Call, openAccount, type Statement } from "./lambda/account.ts";
 import { HAS_DYNOXIDE, startDynoxide } from "./lambda/dynoxide.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
+import { CLUSTER_ADDRESS, startLoadBalancer } from "./load-balancer.ts";
 import { type Packaged, packageStack } from "./packaged.ts";
 
 /**
@@ -74,9 +78,12 @@ const startCluster = async (dataDir: string) => {
   return cluster;
 };
 
+let state: DynamoDBClient;
+
 const serviceOver = async (dynamodb: string): Promise<Service> => {
   const client = tablesClient(dynamodb);
   closing.push(async () => client.destroy());
+  state = client;
   await ensureTables(client, tableDefinitions(TABLES));
   const tables = { client, ...TABLES, clock: Date.now, wait: async () => undefined, random: Math.random, token: randomUUID };
   return openService({ tables, insert: insertByStatement(tables), clock: Date.now, by: "test", newUid: randomUUID });
@@ -155,8 +162,12 @@ const startAll = async (): Promise<void> => {
   };
   schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue) });
   sync = await start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
-  api = await start("api", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable, TIDEMARK_CONNECT_URL: CONNECT_URL });
-  connect = await start("connect", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
+  api = await start("api", {
+    TIDEMARK_HISTORY_TABLE: TABLES.historyTable,
+    TIDEMARK_CONNECT_URL: CONNECT_URL,
+    TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue),
+  });
+  connect = await start("connect", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable, TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue) });
   view = await start("view", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
 };
 
@@ -251,6 +262,22 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     }
   });
 
+  it("raise the version of a cluster in which a move of namespaces was abandoned, and may write nothing else of it", async () => {
+    const before = await service.cluster("eu-1");
+    const partition = { cluster: clusterName("eu-1"), partition: partitionName("default") };
+    await state.send(
+      new UpdateItemCommand({
+        TableName: TABLES.stateTable,
+        Key: itemKey(headKey(partition)),
+        UpdateExpression: "SET movingVersion = :version",
+        ExpressionAttributeValues: { ":version": { N: String(before.version) } },
+      }),
+    );
+    expect(await deliver(bodies.slice(1, 2)), sync.log()).toEqual({ kind: "response", body: { batchItemFailures: [] } });
+    expect(await service.cluster("eu-1")).toMatchObject({ version: before.version + 1 });
+    expect(calls.filter(({ role, allowed }) => role === "sync" && !allowed)).toEqual([]);
+  });
+
   it("make every edit that people can make, once for each key", async () => {
     const headers = { [KEY_HEADER]: "0123456789abcdef" };
     const pause = () => answered(api, { path: EDITING_PATHS.pause, body: JSON.stringify({ name: "web" }), headers, by: "arn:aws:iam::1:user/ada" });
@@ -288,7 +315,10 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
         body: JSON.stringify({ name: "eks-1", connection: { kind: "eks", clusterId: "prod", region: "eu-central-1", ...more } }),
       });
     expect(await add({ endpoint: "https://attacker.example", caData: "QUFB" })).toMatchObject({ status: 409, json: { code: "cluster.access.eks" } });
+    const planned = queue.counts().delayed;
     expect((await add({})).status, connect.log()).toBe(200);
+    // Two minutes of syncs, the first of them within one period.
+    expect(queue.counts().delayed - planned).toBe(8);
     expect(calls.filter(({ action }) => action === "eks:DescribeCluster")).toMatchObject([
       { role: "connect", resource: "cluster/prod", allowed: true },
       { role: "connect", resource: "cluster/prod", allowed: true },
@@ -315,9 +345,9 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     expect(await atMost(() => answered(view, { path: READING_PATHS.autoscalers }), 2, 3)).toEqual({});
   });
 
-  it("were refused nothing by their roles, and asked for the cluster's secret once", () => {
+  it("were refused nothing by their roles, and asked for the secret once for each version of its cluster", () => {
     expect(calls.filter(({ allowed }) => !allowed)).toEqual([]);
-    expect(calls.filter(({ action }) => action === "secretsmanager:GetSecretValue").length).toBe(1);
+    expect(calls.filter(({ action }) => action === "secretsmanager:GetSecretValue").length).toBe(2);
     expect(calls.filter(({ action }) => action === "dynamodb:PartiQLInsert").length).toBeGreaterThan(0);
   });
 });

@@ -7,6 +7,9 @@ import { FUNCTIONS, type FunctionName } from "../../build.ts";
 import { ENVIRONMENT } from "../../functions/environment.ts";
 import { LEDGER_LIFE_MS, LIFE_MS } from "../../lib/api/once.ts";
 import { PAGE_LIMITS } from "../../lib/api/pages.ts";
+import { clusterName } from "../../lib/model/ids.ts";
+import { raiseClusterVersionParams } from "../../lib/store/clusters.ts";
+import { FLEET_PK } from "../../lib/store/keys.ts";
 import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/tables.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { actionsCalledBy } from "./calls.ts";
@@ -281,6 +284,13 @@ describe("the roles", () => {
     for (const { Effect } of Object.values(statementsOf(role))) expect(Effect).toBe("Allow");
   });
 
+  /** Every attribute that the sync's one write of a cluster names. */
+  const versionAttributes = (): readonly string[] => {
+    const { Key, UpdateExpression, ConditionExpression } = raiseClusterVersionParams("state", clusterName("eu-1"), 7);
+    const named = `${UpdateExpression} ${ConditionExpression}`.match(/(?<![:#\w])[a-z]\w*/g) ?? [];
+    return [...new Set([...Object.keys(Key ?? {}), ...named])];
+  };
+
   const onHistory = (role: string): readonly string[] =>
     Object.values(statementsOf(role)).flatMap(({ Action, Resource: on }) =>
       JSON.stringify(on) === JSON.stringify(arnOf("HistoryTable")) ? Action : [],
@@ -294,7 +304,7 @@ describe("the roles", () => {
     expect(JSON.stringify(statementsOf("ScheduleRole"))).not.toContain("HistoryTable");
   });
 
-  it("let the sync write items of partitions alone: no autoscaler, no cluster, not the fleet", () => {
+  it("let the sync write items of partitions, and of a cluster its version alone: no autoscaler, no connection, not the kill switch", () => {
     const writing = Object.values(statementsOf("SyncRole")).filter(({ Action }) =>
       Action.some((action) => /^dynamodb:(Put|Update|Delete|Batch)/.test(action)),
     );
@@ -303,14 +313,27 @@ describe("the roles", () => {
         Resource: arnOf("StateTable"),
         Condition: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["partition#*"] }, Null: { "dynamodb:LeadingKeys": "false" } },
       },
+      {
+        Action: ["dynamodb:UpdateItem"],
+        Resource: arnOf("StateTable"),
+        Condition: {
+          "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": [FLEET_PK], "dynamodb:Attributes": versionAttributes() },
+          StringEqualsIfExists: { "dynamodb:ReturnValues": ["NONE", "UPDATED_OLD", "UPDATED_NEW"] },
+          Null: { "dynamodb:LeadingKeys": "false", "dynamodb:Attributes": "false" },
+        },
+      },
     ]);
   });
 
   it("let people who look write nothing, and no person reach queues, secrets or clusters", () => {
     expect(actionsOf("ViewRole").filter((action) => !LOGS.includes(action))).toEqual(["dynamodb:GetItem", "dynamodb:Query"]);
-    expect(actionsOf("ApiRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual([]);
+    expect(actionsOf("ApiRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual(["sqs:SendMessage"]);
     // To ask what AWS says of a cluster, in other accounts by their roles.
-    expect(actionsOf("ConnectRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual(["eks:DescribeCluster", "sts:AssumeRole"]);
+    expect(actionsOf("ConnectRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual([
+      "eks:DescribeCluster",
+      "sqs:SendMessage",
+      "sts:AssumeRole",
+    ]);
   });
 
   it("name what they may touch: no action and no resource is a star, no account is named", () => {

@@ -7,6 +7,7 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putCluster } from "../../lib/store/clusters.ts";
 import { messageOf } from "../../lib/sync/message.ts";
 import { delaySeconds, dueTimes, MINUTE_MS, planCluster, plannedTime, plannedTimeOf } from "../../lib/sync/plan.ts";
+import { planNow } from "../../lib/sync/plan-now.ts";
 import { schedule } from "../../lib/sync/schedule.ts";
 import { type DelayedMessage, sendBatch, sendParams } from "../../lib/sync/send-messages.ts";
 import { startMemory } from "../contracts/engines.ts";
@@ -153,6 +154,22 @@ describe("plannedTimeOf()", () => {
         expect(planned[0]?.fromMs).toBeLessThanOrEqual(seen[0]?.readMs ?? 0);
       }),
     );
+  });
+});
+
+describe("planNow()", () => {
+  it("plans every partition for two minutes from now on, the first sync within one period", async () => {
+    const { queue, taken } = fakeQueue();
+    const partitions = ["a", "b", "c"].map((name) => ({ name: partitionName(name) }));
+    await planNow({ queue, clock: () => NOON + 700 }, { name: clusterName("new"), partitions, syncPeriodMs: 15_000 });
+    const due = taken.map(({ body, delaySeconds: delay }) => ({ ...messageOf(body), delay }));
+    expect(due).toHaveLength(3 * 8);
+    for (const { name } of partitions) {
+      const own = due.filter(({ partition }) => partition === name).map(({ dueMs }) => dueMs - NOON);
+      expect(Math.min(...own)).toBeLessThanOrEqual(15_700);
+      expect(Math.max(...own)).toBeGreaterThan(105_000);
+    }
+    for (const { dueMs, delay } of due) expect(NOON + 700 + delay * 1_000 - dueMs).toBeGreaterThanOrEqual(0);
   });
 });
 

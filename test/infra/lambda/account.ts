@@ -37,6 +37,9 @@ interface Asked {
   readonly resource: string;
   /** Partition keys that a request to a table names, as the condition key dynamodb:LeadingKeys has them. */
   readonly leadingKeys?: readonly string[];
+  /** Attributes that a write of a table names, dynamodb:Attributes. */
+  readonly attributes?: readonly string[];
+  readonly returnValues?: readonly string[];
 }
 
 /**
@@ -95,6 +98,10 @@ const askedBy = (target: string, body: string): Asked => {
     SecretId?: string;
     Item?: Keyed;
     Key?: Keyed;
+    UpdateExpression?: string;
+    ConditionExpression?: string;
+    ExpressionAttributeNames?: Readonly<Record<string, string>>;
+    ReturnValues?: string;
     Statements?: readonly { Statement: string }[];
   } = JSON.parse(body);
   if (prefix === "secretsmanager") return { service: prefix, actions: [`secretsmanager:${operation}`], resource: parsed.SecretId ?? "" };
@@ -102,21 +109,58 @@ const askedBy = (target: string, body: string): Asked => {
     return { service: "sqs", actions: [`sqs:${operation.replace("Batch", "")}`], resource: parsed.QueueUrl?.split("/").at(-1) ?? "" };
   const leadingKeys = [parsed.Item?.pk?.S, parsed.Key?.pk?.S].filter((key) => key !== undefined);
   if (parsed.Statements === undefined)
-    return { service: "dynamodb", actions: [`dynamodb:${operation}`], resource: parsed.TableName ?? "", leadingKeys };
+    return {
+      service: "dynamodb",
+      actions: [`dynamodb:${operation}`],
+      resource: parsed.TableName ?? "",
+      leadingKeys,
+      attributes: [...Object.keys(parsed.Item ?? parsed.Key ?? {}), ...namedBy(parsed)],
+      returnValues: parsed.ReturnValues === undefined ? [] : [parsed.ReturnValues],
+    };
   const tables = parsed.Statements.map(({ Statement }) => INSERT.exec(Statement)?.[1] ?? "no insert");
   return { service: "dynamodb", actions: ["dynamodb:PartiQLInsert"], resource: [...new Set(tables)].join(" and ") };
+};
+
+interface Expressions {
+  readonly UpdateExpression?: string;
+  readonly ConditionExpression?: string;
+  readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
+}
+
+/** Attributes in the expressions of a write: words of DynamoDB are in capitals or are functions, values begin with a colon. */
+const namedBy = ({ UpdateExpression = "", ConditionExpression = "", ExpressionAttributeNames = {} }: Expressions): readonly string[] => {
+  const words = `${UpdateExpression} ${ConditionExpression}`.match(/[:#]?[A-Za-z_]\w*\(?/g) ?? [];
+  return words.filter((word) => !/^:|\($|^[A-Z]+$/.test(word)).map((word) => ExpressionAttributeNames[word] ?? word);
 };
 
 const allows = ({ Effect, Action, Resource, Condition }: Statement, action: string, asked: Asked, names: Account["names"]): boolean =>
   Effect === "Allow" && Action.includes(action) && covers(Resource, asked.resource, names) && (Condition === undefined || holds(Condition, asked));
 
-/** The one condition that roles of functions have: every key begins as one of the patterns says, and there is one. Any other is not known here, and refused. */
-const holds = (condition: Json, { leadingKeys = [] }: Asked): boolean => {
-  const { "ForAllValues:StringLike": like, Null: none, ...others } = condition as Readonly<Record<string, Readonly<Record<string, Json>>>>;
-  const patterns = (like?.["dynamodb:LeadingKeys"] ?? []) as readonly string[];
-  if (Object.keys(others).length > 0 || none?.["dynamodb:LeadingKeys"] !== "false") return false;
-  return (
-    leadingKeys.length > 0 && leadingKeys.every((key) => patterns.some((pattern) => pattern.endsWith("*") && key.startsWith(pattern.slice(0, -1))))
+type Compare = (value: string, pattern: string) => boolean;
+const equal: Compare = (value, pattern) => value === pattern;
+const like: Compare = (value, pattern) => (pattern.endsWith("*") ? value.startsWith(pattern.slice(0, -1)) : value === pattern);
+
+/** The operators that the roles use. Each is told the values of a key in the request, and what the statement wants. */
+const OPERATORS: Readonly<Record<string, (values: readonly string[], wanted: readonly string[]) => boolean>> = {
+  "ForAllValues:StringLike": (values, wanted) => values.every((value) => wanted.some((pattern) => like(value, pattern))),
+  "ForAllValues:StringEquals": (values, wanted) => values.every((value) => wanted.some((pattern) => equal(value, pattern))),
+  StringEqualsIfExists: (values, wanted) => values.every((value) => wanted.includes(value)),
+  Null: (values, [isNull]) => (values.length === 0) === (isNull === "true"),
+};
+
+/** True when every operator holds for every key of it. An operator or a key that is not known here refuses. */
+const holds = (condition: Json, { leadingKeys = [], attributes = [], returnValues = [] }: Asked): boolean => {
+  const request: Readonly<Record<string, readonly string[]>> = {
+    "dynamodb:LeadingKeys": leadingKeys,
+    "dynamodb:Attributes": attributes,
+    "dynamodb:ReturnValues": returnValues,
+  };
+  const operators = Object.entries(condition as Readonly<Record<string, Readonly<Record<string, Json>>>>);
+  return operators.every(([operator, keys]) =>
+    Object.entries(keys).every(([key, wanted]) => {
+      const values = request[key];
+      return values !== undefined && OPERATORS[operator]?.(values, [wanted].flat() as readonly string[]) === true;
+    }),
   );
 };
 
