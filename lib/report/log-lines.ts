@@ -20,6 +20,7 @@ const DROPPED: Readonly<Record<DropReason, { readonly level: LogLine["level"]; r
   done: { level: "info", words: "this due time or a later one is done" },
   held: { level: "warn", words: "another sync holds the lease" },
   removed: { level: "info", words: "there is no such partition" },
+  newer: { level: "error", words: "a later release has claimed the partition by rules that this one does not know; deploy that release again" },
   lost: { level: "warn", words: "another sync claimed the partition meanwhile" },
 };
 

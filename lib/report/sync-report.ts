@@ -17,8 +17,8 @@ export interface DroppedSync extends Told {
   readonly why: DropReason;
 }
 
-/** `stale`: later messages do its work; `done`: this due time or a later one is done; `held`: another holds the lease; `removed`: there is no such partition; `lost`: another claimed it halfway. */
-export type DropReason = "stale" | "done" | "held" | "removed" | "lost";
+/** `stale`: later messages do its work; `done`: this due time or a later one is done; `held`: another holds the lease; `removed`: there is no such partition; `lost`: another claimed it halfway; `newer`: code of a later protocol works on it. */
+export type DropReason = "stale" | "done" | "held" | "removed" | "lost" | "newer";
 
 export interface CompletedSync extends Told {
   readonly kind: "completed";

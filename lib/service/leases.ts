@@ -65,6 +65,7 @@ const claimEach = async (desk: Desk, wanted: readonly PartitionRef[], leases: Ma
   for (const partition of wanted) {
     const clockMs = desk.clock();
     const claimed = await claim(desk.tables, { partition, dueMs: NO_DUE_MS, clockMs, leaseUntilMs: clockMs + DEFAULT_TIMING.leaseMs });
+    if (claimed.kind === "newer") return `partition "${partition.partition}" is worked on by a later release`;
     if (claimed.kind !== "claimed") return `partition "${partition.partition}" is being synced`;
     const { head } = claimed;
     leases.set(partition.partition, { head, held: { partition, epoch: head.epoch, writeNumber: head.writeNumber } });

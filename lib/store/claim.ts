@@ -4,6 +4,7 @@ import type { Head } from "./head.ts";
 import { writeHead } from "./head-write.ts";
 import { itemKey } from "./item-key.ts";
 import { headKey } from "./keys.ts";
+import { PROTOCOL_VERSION } from "./protocol-version.ts";
 import type { Tables } from "./tables.ts";
 
 export interface Claim {
@@ -13,13 +14,17 @@ export interface Claim {
   readonly clockMs: number;
   readonly leaseUntilMs: number;
   readonly token: string;
+  /** Of the claiming code, where it is not this one's. */
+  readonly protocol?: number;
 }
 
 export type ClaimOutcome =
   | { readonly kind: "claimed"; readonly head: Head }
   /** This due time or a later one is done. */
   | { readonly kind: "done" }
-  | { readonly kind: "held"; readonly untilMs: number };
+  | { readonly kind: "held"; readonly untilMs: number }
+  /** Code that knows a later protocol has claimed it. */
+  | { readonly kind: "newer"; readonly protocol: number };
 
 /*
  *  dueDoneMs   ──────○ 12:00:15 done              a copy of 12:00:15, or an older message, is refused (NOT_DONE)
@@ -30,7 +35,9 @@ const NEVER_CLAIMED = "attribute_not_exists(epoch)";
 const GIVEN_BACK = "releasedEpoch = epoch";
 const RUN_OUT = "leaseUntilMs < :clock";
 const NOT_DONE = "(attribute_not_exists(dueDoneMs) OR dueDoneMs < :due)";
-export const CLAIM_CONDITION = `(${NEVER_CLAIMED} OR ${GIVEN_BACK} OR ${RUN_OUT}) AND ${NOT_DONE}`;
+/** Code that does not know a rule must not write under it. */
+const RULES_KNOWN = "(attribute_not_exists(#protocol) OR #protocol <= :protocol)";
+export const CLAIM_CONDITION = `(${NEVER_CLAIMED} OR ${GIVEN_BACK} OR ${RUN_OUT}) AND ${NOT_DONE} AND ${RULES_KNOWN}`;
 
 /** Raises the epoch, takes the lease and returns the whole head, with every intent that is open. The first claim also makes the maps that later writes name into. */
 export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommandInput => ({
@@ -43,9 +50,10 @@ export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommand
     "#token = :token",
     "releasedEpoch = if_not_exists(releasedEpoch, :zero)",
     "intents = if_not_exists(intents, :none)",
+    "#protocol = :protocol",
   ].join(", "),
   ConditionExpression: CLAIM_CONDITION,
-  ExpressionAttributeNames: { "#token": "token" },
+  ExpressionAttributeNames: { "#token": "token", "#protocol": "protocol" },
   ExpressionAttributeValues: {
     ":zero": { N: "0" },
     ":one": { N: "1" },
@@ -54,6 +62,7 @@ export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommand
     ":none": { M: {} },
     ":clock": { N: String(claim.clockMs) },
     ":due": { N: String(claim.dueMs) },
+    ":protocol": { N: String(claim.protocol ?? PROTOCOL_VERSION) },
   },
   ReturnValues: "ALL_NEW",
 });
@@ -63,9 +72,16 @@ export const claim = async (tables: Tables, wanted: Omit<Claim, "token">): Promi
   const token = tables.token();
   const params = claimParams(tables.stateTable, { ...wanted, token });
   const outcome = await writeHead(tables, wanted.partition, { action: "claim", token, params });
-  if (outcome.kind === "refused") {
-    return (outcome.head?.dueDoneMs ?? 0) >= wanted.dueMs ? { kind: "done" } : { kind: "held", untilMs: outcome.head?.leaseUntilMs ?? 0 };
-  }
+  if (outcome.kind === "refused") return refusalOf(wanted, outcome.head);
   if (outcome.head) return { kind: "claimed", head: outcome.head };
   throw new TypeError("a claim asks for the head that it wrote");
+};
+
+const refusalOf = (
+  { dueMs, protocol: own = PROTOCOL_VERSION }: Omit<Claim, "token">,
+  head: Head | undefined,
+): Exclude<ClaimOutcome, { kind: "claimed" }> => {
+  const { dueDoneMs = 0, leaseUntilMs = 0, protocol = 0 } = head ?? {};
+  if (protocol > own) return { kind: "newer", protocol };
+  return dueDoneMs >= dueMs ? { kind: "done" } : { kind: "held", untilMs: leaseUntilMs };
 };

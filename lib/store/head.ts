@@ -30,6 +30,8 @@ export interface Head extends HeadIntents {
   readonly pages: readonly number[];
   /** Version of the cluster under which namespaces were last moved to or from here: while the cluster still has it, nobody knows yet whether they were (moving.ts). */
   readonly movingVersion?: number;
+  /** Of the code that claimed it last (protocol-version.ts). */
+  readonly protocol: number;
 }
 
 const count = z.number().int().nonnegative().default(0);
@@ -48,6 +50,7 @@ const stored = z.object({
   pages: z.array(count).default([]),
   intents: z.record(z.string(), z.instanceof(Uint8Array)).default({}),
   movingVersion: z.number().int().exactOptional(),
+  protocol: count,
 });
 
 /** The head as its item says; what nobody wrote yet is zero. */

@@ -64,6 +64,12 @@ const pack = ({ uid, open, windows: { memory, status } }: StoredWindows): Entry 
   shown(status.currentMetrics),
 ];
 
+/** Parts that this code does not know would be lost when the page is written again: such a page is of a later version, and is left alone. */
+const knownParts = <Tuple extends readonly unknown[]>(tuple: Tuple, most: number): Tuple => {
+  if (tuple.length <= most) return tuple;
+  throw new RangeError(`an entry has ${tuple.length} parts, and ${most} are known`);
+};
+
 const unpackChange = ([change, atMs, outdated, eventId, earliestMs]: Change): ScaleChange => ({
   change,
   atMs,
@@ -80,7 +86,17 @@ const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run):
   ...(windowMs !== undefined && { windowMs }),
 });
 
-const unpack = ([uid, open, runs, ups, downs, selector, conditions, [current, desired], lastScaleMs, metrics]: Entry): StoredWindows => ({
+const PARTS = { entry: 10, run: 5, change: 5, condition: 5 } as const;
+
+const unpack = (entry: Entry): StoredWindows => {
+  const [, , runs, ups, downs, , conditions] = knownParts(entry, PARTS.entry);
+  for (const run of runs ?? []) knownParts(run, PARTS.run);
+  for (const change of [...ups, ...downs]) knownParts(change, PARTS.change);
+  for (const condition of conditions) knownParts(condition, PARTS.condition);
+  return unpacked(entry);
+};
+
+const unpacked = ([uid, open, runs, ups, downs, selector, conditions, [current, desired], lastScaleMs, metrics]: Entry): StoredWindows => ({
   uid: autoscalerUid(uid),
   open: open === 1,
   windows: {

@@ -6,7 +6,7 @@ import { allDone } from "../store/all-done.ts";
 import type { Intended } from "./intend.ts";
 import type { SyncPorts } from "./ports.ts";
 import { sendUntil } from "./timing.ts";
-import { mayWriteAgain, WRITES_MAX } from "./write-again.ts";
+import { landedBefore, mayWriteAgain, WRITES_MAX } from "./write-again.ts";
 import type { WriteWidth } from "./write-width.ts";
 
 /** What a PUT led to. `open`: no clear answer, so that a later holder settles it. */
@@ -73,6 +73,8 @@ const write = async (ports: SyncPorts, client: ClusterClient, { intent, autoscal
     if (answer.kind !== "conflict") return endedBy(answer);
     conflict = answer.failure;
     const again = await client.readScale(intent.namespace, intent.target, ports.timing.putTimeoutMs);
+    const landed = landedBefore(intent, again);
+    if (landed || again.kind === "failed") return { outcome: landed ?? { kind: "open", message: conflict.message }, throttled: false };
     const may = mayWriteAgain(autoscaler.spec.dialect, intent, again);
     if (may.kind === "no") return refused(`${conflict.message}; ${may.message}`);
     version = may.version;
@@ -82,7 +84,7 @@ const write = async (ports: SyncPorts, client: ClusterClient, { intent, autoscal
 
 const refused = (message: string): Ended => ({ outcome: { kind: "refused", message }, throttled: false });
 
-/** Every earlier attempt under this intent met a conflict, which proves that it was not executed: so the last answer alone decides. */
+/** Every earlier attempt under this intent met a conflict, and the workload did not have the count afterwards (landedBefore): so the last answer alone decides. */
 const endedBy = (answer: Exclude<ScaleAnswer, { kind: "conflict" }> | ScaleAnswer): Ended => {
   switch (answer.kind) {
     case "applied":

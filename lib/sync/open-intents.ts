@@ -1,6 +1,6 @@
 import type { WriteOutcome } from "../model/decision.ts";
 import type { Namespace } from "../model/ids.ts";
-import type { ScaleReading } from "../model/observation.ts";
+import type { ScaleRead, ScaleReading } from "../model/observation.ts";
 import type { Intent } from "../model/records.ts";
 import type { TargetRef } from "../model/spec-governed.ts";
 import { type LoadedPages, pageOfUid } from "./load-pages.ts";
@@ -14,6 +14,12 @@ export const isPastDeadline = (intent: Intent, nowMs: number): boolean => nowMs 
 
 const NOT_FOUND = 404;
 
+/** True where the workload's spec is as it was when the intent was decided: the same generation, or for kinds without one the same version. */
+export const isUnmoved = (intent: Intent, reading: ScaleRead): boolean => {
+  const counted = intent.targetGeneration !== undefined && reading.generation !== undefined;
+  return counted ? reading.generation === intent.targetGeneration : reading.resourceVersion === intent.resourceVersion;
+};
+
 /**
  * How an intent ended, told from a consistent observation that began after its deadline; `undefined`: not to be told yet. Unchanged generation proves that no PUT took
  * effect. What cannot be proven is "unknown", which every limit counts as applied. Never told by the count alone.
@@ -25,9 +31,7 @@ export const settleFromObservation = (intent: Intent, reading: ScaleReading): Wr
     return undefined;
   }
   if (reading.uid !== intent.targetUid) return { kind: "unknown", message: "the workload was replaced by another of the same name" };
-  const counted = intent.targetGeneration !== undefined && reading.generation !== undefined;
-  const unchanged = counted ? reading.generation === intent.targetGeneration : reading.resourceVersion === intent.resourceVersion;
-  if (unchanged) return { kind: "refused", message: "the workload did not change until the deadline" };
+  if (isUnmoved(intent, reading)) return { kind: "refused", message: "the workload did not change until the deadline" };
   if (reading.specReplicas === intent.to) return { kind: "applied" };
   return { kind: "unknown", message: `the workload changed, and has ${reading.specReplicas} replicas` };
 };

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import type { UncountedScale } from "../../lib/model/records.ts";
 import { raiseSpecVersion } from "../../lib/store/autoscalers.ts";
 import { claim } from "../../lib/store/claim.ts";
 import { type Head, readHead } from "../../lib/store/head.ts";
-import type { Held } from "../../lib/store/head-write.ts";
-import type { UncountedScale } from "../../lib/model/records.ts";
 import { bytesOf, entryBytes, INTENT_ROOM_BYTES, intentBodies } from "../../lib/store/head-intents.ts";
+import type { Held } from "../../lib/store/head-write.ts";
 import { storeIntents } from "../../lib/store/intend.ts";
 import { giveBack, type Release, release } from "../../lib/store/release.ts";
 import type { Tables } from "../../lib/store/tables.ts";
@@ -57,6 +57,12 @@ export const headContract = (engine: () => Engine): void => {
       expect(await claim(tables, at(20_020, 20_000))).toEqual({ kind: "done" });
       expect(await claim(tables, at(20_020, 5_000))).toEqual({ kind: "done" });
       expect(await claim(tables, at(20_020, 35_000))).toMatchObject({ kind: "claimed", head: { epoch: 2, releasedEpoch: 1, dueDoneMs: 20_000 } });
+    });
+
+    it("is refused to code that does not know the rules of the code that claimed it last", async () => {
+      expect(await claim(tables, { ...at(1_000), protocol: 3 })).toMatchObject({ kind: "claimed", head: { protocol: 3 } });
+      expect(await claim(tables, at(90_000))).toEqual({ kind: "newer", protocol: 3 });
+      expect(await claim(tables, { ...at(90_000), protocol: 4 })).toMatchObject({ kind: "claimed", head: { epoch: 2, protocol: 4 } });
     });
 
     it("gives itself to one of many claimers of the same due time", async () => {

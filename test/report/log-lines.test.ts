@@ -73,6 +73,7 @@ describe("logLines()", () => {
     ["done", "info", "this due time or a later one is done"],
     ["held", "warn", "another sync holds the lease"],
     ["removed", "info", "there is no such partition"],
+    ["newer", "error", "a later release has claimed the partition by rules that this one does not know; deploy that release again"],
     ["lost", "warn", "another sync claimed the partition meanwhile"],
   ] as const)("says why a message was dropped: %s", (why, level, reason) => {
     expect(words(dropped(why))).toEqual([`${level}: Dropped a sync of "eu-1/default": ${reason}`]);

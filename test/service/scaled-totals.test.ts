@@ -25,6 +25,7 @@ const intent = (decidedMs: number): Intent => ({
 const head = (nowMs: number, decided: readonly number[] = [], unreadable: Head["unreadable"] = []): Head => ({
   epoch: 1,
   releasedEpoch: 1,
+  protocol: 1,
   leaseUntilMs: 0,
   dueDoneMs: 0,
   evaluatedMs: nowMs,

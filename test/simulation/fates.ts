@@ -5,9 +5,9 @@ export type CallKind = "table" | "page" | "observe" | "recommend" | "read" | "pu
 
 /**
  * What becomes of the request and its answer. `late`: no answer in time, and the request still takes effect some time later. `orphaned`: the same, and the process that sent it ends
- * at once.
+ * at once. `repeated`: something on the way sends the request twice, and gives the answer to the second.
  */
-export type Fault = "none" | "throttled" | "lost request" | "lost answer" | "failed before" | "failed after" | "late" | "orphaned";
+export type Fault = "none" | "throttled" | "lost request" | "lost answer" | "failed before" | "failed after" | "late" | "orphaned" | "repeated";
 
 /** What becomes of one call, drawn before it is made. */
 export interface Fate {
@@ -35,7 +35,7 @@ const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
   observe: ["lost request", "failed before", "throttled"],
   recommend: ["lost request", "failed before"],
   read: ["lost request", "failed before"],
-  put: ["lost request", "lost answer", "failed after", "late", "late", "orphaned"],
+  put: ["lost request", "lost answer", "failed after", "late", "late", "orphaned", "repeated"],
   queue: ["lost request", "lost answer", "failed before"],
 };
 const LAST_WORDS: readonly Fault[] = ["none", "lost answer", "late", "late", "orphaned"];

@@ -112,6 +112,10 @@ export const newNetwork = (scheduler: Scheduler, fates: Fates, story: Story): Ne
         executeAt(lateMs, execute, unheard);
         silent();
       },
+      repeated: () => {
+        executeAt(sentMs + outMs, execute, unheard);
+        executeAt(sentMs + outMs + 1, execute, answered);
+      },
       orphaned: () => {
         executeAt(lateMs, execute, unheard);
         end(caller, `crashed after ${what} was sent`);

@@ -19,10 +19,11 @@ describe("the requests that write a head", () => {
       Key: KEY,
       UpdateExpression:
         "SET epoch = if_not_exists(epoch, :zero) + :one, leaseUntilMs = :lease, writeNumber = if_not_exists(writeNumber, :zero) + :one, " +
-        "#token = :token, releasedEpoch = if_not_exists(releasedEpoch, :zero), intents = if_not_exists(intents, :none)",
+        "#token = :token, releasedEpoch = if_not_exists(releasedEpoch, :zero), intents = if_not_exists(intents, :none), #protocol = :protocol",
       ConditionExpression:
-        "(attribute_not_exists(epoch) OR releasedEpoch = epoch OR leaseUntilMs < :clock) AND (attribute_not_exists(dueDoneMs) OR dueDoneMs < :due)",
-      ExpressionAttributeNames: { "#token": "token" },
+        "(attribute_not_exists(epoch) OR releasedEpoch = epoch OR leaseUntilMs < :clock) AND (attribute_not_exists(dueDoneMs) OR dueDoneMs < :due) " +
+        "AND (attribute_not_exists(#protocol) OR #protocol <= :protocol)",
+      ExpressionAttributeNames: { "#token": "token", "#protocol": "protocol" },
       ExpressionAttributeValues: {
         ":zero": { N: "0" },
         ":one": { N: "1" },
@@ -31,6 +32,7 @@ describe("the requests that write a head", () => {
         ":none": { M: {} },
         ":clock": { N: "1000" },
         ":due": { N: "900" },
+        ":protocol": { N: "1" },
       },
       ReturnValues: "ALL_NEW",
     });

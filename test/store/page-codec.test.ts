@@ -107,6 +107,16 @@ describe("a windows page", () => {
 
   it.each([
     ["a later version", compress(3, []), "RangeError: version 3 is not known"],
+    [
+      "parts that would be lost when it is written again",
+      compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, "more"]]),
+      "RangeError: an entry has 11 parts, and 10 are known",
+    ],
+    [
+      "a run with parts that would be lost",
+      compress(2, [["u", 0, [[1, 2, 3, 4, 5, 6]], [], [], null, [], [1, 1], null, null]]),
+      "RangeError: an entry has 6 parts, and 5 are known",
+    ],
     ["something else", compress(2, "text"), "RangeError: its body is not a list"],
     ["nothing", new Uint8Array(), /Error/],
     ["damage", Buffer.of(2, 0xff, 0xff, 0xff), /Error/],

@@ -18,6 +18,7 @@ const headOf = (named: number, epoch: number, releasedEpoch = epoch - 1): Head =
   epoch,
   releasedEpoch,
   leaseUntilMs: 0,
+  protocol: 1,
   dueDoneMs: 0,
   evaluatedMs: 0,
   nowMs: 0,

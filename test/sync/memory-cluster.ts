@@ -11,7 +11,8 @@ export interface Workload {
   demand: number;
 }
 
-export type PutFault = "lost answer" | "lost request" | "late" | "server error";
+/** `repeated`: something on the way sends the request twice, and gives the answer to the second. */
+export type PutFault = "repeated" | "lost answer" | "lost request" | "late" | "server error";
 
 /** A cluster behind the same port as the real one. PUTs that are late wait in `pending` until the test lands them. */
 export interface MemoryCluster {
@@ -97,6 +98,10 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
         world.calls++;
         const fault = world.faults.shift();
         world.beforePut(target.name);
+        if (fault === "repeated") {
+          execute(target.name, resourceVersion, replicas);
+          return execute(target.name, resourceVersion, replicas);
+        }
         if (fault === "late") world.pending.push(() => void execute(target.name, resourceVersion, replicas));
         if (fault === "lost answer" || fault === "server error") execute(target.name, resourceVersion, replicas);
         return fault ? UNCLEAR : execute(target.name, resourceVersion, replicas);

@@ -207,6 +207,18 @@ describe("a conflict", () => {
     expect(workloadOf(world, "web").replicas).toBe(5);
   });
 
+  it.each([true, false])(
+    "that answers the repeat of a write which took effect is no refusal: it counts as unknown (generations: %s)",
+    async (generations) => {
+      const world = await newWorld(engine.client, engine.tables, { web: 2 }, { generations });
+      workloadOf(world, "web").demand = 5;
+      world.cluster.faults.push("repeated");
+      await world.sync();
+      expect(workloadOf(world, "web").replicas).toBe(5);
+      expect(await world.events()).toMatchObject([{ id: "uid-web:1", outcome: "unknown", detail: expect.stringContaining("has 5 replicas") }]);
+    },
+  );
+
   it("followed by a lost answer leaves the intent open", async () => {
     const world = await newWorld(engine.client, engine.tables, { web: 2 });
     const web = workloadOf(world, "web");

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import type { ScaleReading } from "../../lib/model/observation.ts";
+import type { ScaleRead, ScaleReading } from "../../lib/model/observation.ts";
 import type { Intent } from "../../lib/model/records.ts";
-import { mayWriteAgain } from "../../lib/sync/write-again.ts";
+import { landedBefore, mayWriteAgain } from "../../lib/sync/write-again.ts";
 
-const intent = { from: 5, to: 9, targetUid: "u" } as unknown as Intent;
-const read = (specReplicas: number, uid = "u"): ScaleReading => ({
+const intent = { from: 5, to: 9, targetUid: "u", resourceVersion: "1" } as unknown as Intent;
+const read = (specReplicas: number, uid = "u", resourceVersion = "2"): ScaleRead => ({
   kind: "read",
   specReplicas,
   statusReplicas: specReplicas,
   selector: "",
   uid,
-  resourceVersion: "2",
+  resourceVersion,
 });
 const gone: ScaleReading = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "gone" } };
 
@@ -24,9 +24,24 @@ describe("mayWriteAgain() after a conflict", () => {
     ["watermark", read(5), "no"],
     ["tidemark", read(5, "another"), "no"],
     ["hpa", read(5, "another"), "no"],
-    ["tidemark", gone, "no"],
   ] as const)("%s, %o: %s", (dialect, reading, kind) => expect(mayWriteAgain(dialect, intent, reading).kind).toBe(kind));
 
   it("says which count tidemark met and which one it had decided on", () =>
     expect(mayWriteAgain("tidemark", intent, read(6))).toEqual({ kind: "no", message: "the count is 6 by now, it was decided on 5" }));
+});
+
+describe("landedBefore() after a conflict", () => {
+  it.each([
+    ["moved and has the wanted count: a copy of the write may have taken effect", read(9), "unknown"],
+    ["moved and has another count", read(5), undefined],
+    ["has the wanted count and has not moved", read(9, "u", "1"), undefined],
+    ["is another object of the same name", read(9, "another"), undefined],
+    ["cannot be read: it is settled after the deadline", gone, "open"],
+  ] as const)("the workload %s", (_what, reading, kind) => expect(landedBefore(intent, reading)?.kind).toBe(kind));
+
+  it("goes by generations where there are any", () => {
+    const counted = { ...intent, targetGeneration: 7 };
+    expect(landedBefore(counted, { ...read(9), generation: 7 })).toBeUndefined();
+    expect(landedBefore(counted, { ...read(9), generation: 8 })?.kind).toBe("unknown");
+  });
 });
