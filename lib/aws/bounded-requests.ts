@@ -18,14 +18,20 @@ export interface RequestLimits {
  *
  * A request that reaches its limit fails with the name `TimeoutError`. It says nothing about whether the service executed the request.
  */
-export const boundedRequests = ({ connectMs, wholeMs }: RequestLimits): NodeHttpHandler => new BoundedHandler(connectMs, wholeMs);
+export const boundedRequests = ({ connectMs, wholeMs }: RequestLimits, onDate: OnDate = () => {}): NodeHttpHandler =>
+  new BoundedHandler(connectMs, wholeMs, onDate);
+
+/** Told of the `Date` header of every answer, with the machine's clock before the request was sent and after the head of the answer came. */
+export type OnDate = (answer: { readonly date: string; readonly sentMs: number; readonly receivedMs: number }) => void;
 
 class BoundedHandler extends NodeHttpHandler {
   readonly #wholeMs: number;
+  readonly #onDate: OnDate;
 
-  constructor(connectMs: number, wholeMs: number) {
+  constructor(connectMs: number, wholeMs: number, onDate: OnDate) {
     super({ connectionTimeout: connectMs });
     this.#wholeMs = wholeMs;
+    this.#onDate = onDate;
   }
 
   override async handle(...[request, options]: Parameters<Handle>): ReturnType<Handle> {
@@ -34,7 +40,11 @@ class BoundedHandler extends NodeHttpHandler {
     const given = options?.abortSignal;
     const abortSignal = given instanceof AbortSignal ? AbortSignal.any([limit, given]) : limit;
     try {
-      return await super.handle(request, { ...options, abortSignal });
+      const sentMs = Date.now();
+      const answered = await super.handle(request, { ...options, abortSignal });
+      const { date } = answered.response.headers;
+      if (date !== undefined) this.#onDate({ date, sentMs, receivedMs: Date.now() });
+      return answered;
     } catch (cause) {
       if (!limit.aborted) throw cause;
       throw Object.assign(new Error(`no answer from ${request.hostname} within ${this.#wholeMs} ms`, { cause }), { name: "TimeoutError" });

@@ -17,6 +17,8 @@ export const logLines = (report: SyncReport): readonly LogLine[] =>
 
 const DROPPED: Readonly<Record<DropReason, { readonly level: LogLine["level"]; readonly words: string }>> = {
   stale: { level: "warn", words: "the message is older than three periods" },
+  early: { level: "error", words: "it is due in the future: whatever sent it, or the clock of this machine, is wrong" },
+  clock: { level: "error", words: "the clock of this machine is wrong by more than two seconds" },
   done: { level: "info", words: "this due time or a later one is done" },
   held: { level: "warn", words: "another sync holds the lease" },
   removed: { level: "info", words: "there is no such partition" },
@@ -26,7 +28,11 @@ const DROPPED: Readonly<Record<DropReason, { readonly level: LogLine["level"]; r
 
 const droppedLine = (report: DroppedSync): LogLine => {
   const { level, words } = DROPPED[report.why];
-  return { level, message: `Dropped a sync of "${report.cluster}/${report.partition}": ${words}`, fields: { ...base(report), outcome: report.why } };
+  return {
+    level,
+    message: `Dropped a sync of "${report.cluster}/${report.partition}": ${words}`,
+    fields: { ...base(report), outcome: report.why, ...(report.wrongByMs !== undefined && { clockWrongByMs: report.wrongByMs }) },
+  };
 };
 
 const base = ({ cluster, partition, dueMs, startMs, endMs }: SyncReport) => ({

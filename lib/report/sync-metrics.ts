@@ -15,6 +15,7 @@ export const syncMetrics = (report: SyncReport): readonly Metric[] => {
       lag,
       { name: "DroppedMessages", unit: "Count", value: 1 },
       { name: "StaleMessages", unit: "Count", value: report.why === "stale" ? 1 : 0 },
+      { name: "WrongClocks", unit: "Count", value: report.why === "clock" || report.why === "early" ? 1 : 0 },
       { name: "LeaseConflicts", unit: "Count", value: report.why === "held" || report.why === "lost" ? 1 : 0 },
     ];
   }

@@ -15,10 +15,12 @@ interface Told extends PartitionRef {
 export interface DroppedSync extends Told {
   readonly kind: "dropped";
   readonly why: DropReason;
+  /** How far the clock of the machine is ahead of the service's, where that is why. */
+  readonly wrongByMs?: number;
 }
 
-/** `stale`: later messages do its work; `done`: this due time or a later one is done; `held`: another holds the lease; `removed`: there is no such partition; `lost`: another claimed it halfway; `newer`: code of a later protocol works on it. */
-export type DropReason = "stale" | "done" | "held" | "removed" | "lost" | "newer";
+/** `stale`: later messages do its work; `early`: it is due in the future; `clock`: the clock of the machine is wrong; `done`: this due time or a later one is done; `held`: another holds the lease; `removed`: there is no such partition; `lost`: another claimed it halfway; `newer`: code of a later protocol works on it. */
+export type DropReason = "stale" | "early" | "clock" | "done" | "held" | "removed" | "lost" | "newer";
 
 export interface CompletedSync extends Told {
   readonly kind: "completed";

@@ -4,6 +4,7 @@ import { claim } from "../store/claim.ts";
 import { type Head, readHead } from "../store/head.ts";
 import type { Held } from "../store/head-write.ts";
 import { giveBack } from "../store/release.ts";
+import { clockWords } from "../store/server-clock.ts";
 import { DEFAULT_TIMING } from "../sync/timing.ts";
 import type { Desk } from "./desk.ts";
 
@@ -65,6 +66,12 @@ const claimEach = async (desk: Desk, wanted: readonly PartitionRef[], leases: Ma
   for (const partition of wanted) {
     const clockMs = desk.clock();
     const claimed = await claim(desk.tables, { partition, dueMs: NO_DUE_MS, clockMs, leaseUntilMs: clockMs + DEFAULT_TIMING.leaseMs });
+    if (claimed.kind === "clock")
+      throw new TidemarkError(
+        "store.clock-wrong",
+        `Cannot lease partition "${partition.partition}": the clock of this machine is ${clockWords(claimed.wrongByMs)} the service's`,
+        { wrongByMs: claimed.wrongByMs },
+      );
     if (claimed.kind === "newer") return `partition "${partition.partition}" is worked on by a later release`;
     if (claimed.kind !== "claimed") return `partition "${partition.partition}" is being synced`;
     const { head } = claimed;

@@ -1,10 +1,12 @@
 import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../model/ids.ts";
-import type { Head } from "./head.ts";
+import { type Head, readHead } from "./head.ts";
 import { writeHead } from "./head-write.ts";
 import { itemKey } from "./item-key.ts";
 import { headKey } from "./keys.ts";
 import { PROTOCOL_VERSION } from "./protocol-version.ts";
+import { giveBack } from "./release.ts";
+import { clockWrongBy } from "./server-clock.ts";
 import type { Tables } from "./tables.ts";
 
 export interface Claim {
@@ -23,6 +25,8 @@ export type ClaimOutcome =
   /** This due time or a later one is done. */
   | { readonly kind: "done" }
   | { readonly kind: "held"; readonly untilMs: number }
+  /** The claimer's own clock is wrong by this much: it must not work. */
+  | { readonly kind: "clock"; readonly wrongByMs: number }
   /** Code that knows a later protocol has claimed it. */
   | { readonly kind: "newer"; readonly protocol: number };
 
@@ -69,12 +73,28 @@ export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommand
 
 /** Claims a partition for one due time. A refusal is an outcome. */
 export const claim = async (tables: Tables, wanted: Omit<Claim, "token">): Promise<ClaimOutcome> => {
+  const wrong = await wrongBefore(tables, wanted.partition);
+  if (wrong !== undefined) return { kind: "clock", wrongByMs: wrong };
   const token = tables.token();
   const params = claimParams(tables.stateTable, { ...wanted, token });
   const outcome = await writeHead(tables, wanted.partition, { action: "claim", token, params });
   if (outcome.kind === "refused") return refusalOf(wanted, outcome.head);
-  if (outcome.head) return { kind: "claimed", head: outcome.head };
-  throw new TypeError("a claim asks for the head that it wrote");
+  if (!outcome.head) throw new TypeError("a claim asks for the head that it wrote");
+  const { epoch, writeNumber } = outcome.head;
+  const wrongByMs = clockWrongBy(tables);
+  if (wrongByMs === undefined) return { kind: "claimed", head: outcome.head };
+  await giveBack(tables, { partition: wanted.partition, epoch, writeNumber });
+  return { kind: "clock", wrongByMs };
+};
+
+/**
+ * By how much the own clock is wrong, told before anything is written: a lease by a clock that is an hour ahead would stop the partition for an hour. Where no answer was seen
+ * yet, or the last one told of an error that may be mended since, one more is asked for.
+ */
+const wrongBefore = async (tables: Tables, partition: PartitionRef): Promise<number | undefined> => {
+  if (!tables.serverClock) return undefined;
+  if (tables.serverClock() === undefined || clockWrongBy(tables) !== undefined) await readHead(tables, partition);
+  return clockWrongBy(tables);
 };
 
 const refusalOf = (

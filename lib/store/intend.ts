@@ -3,6 +3,7 @@ import { type IntentBodies, intentsAttribute } from "./head-intents.ts";
 import { type Held, HOLDER_CONDITION, holderValues, mustHold, writeHead } from "./head-write.ts";
 import { itemKey } from "./item-key.ts";
 import { headKey } from "./keys.ts";
+import { mustTellTime } from "./server-clock.ts";
 import type { Tables } from "./tables.ts";
 
 /*
@@ -25,12 +26,15 @@ export const intendParams = (
 });
 
 /**
- * Stores the intents of the scales about to be made beside everything that the head must keep, and returns the write number after it. Throws `store.lease-lost`: then nothing may
- * be written to the cluster.
+ * Stores the intents of the scales about to be made beside everything that the head must keep, and returns the write number after it. Throws `store.lease-lost`, `store.clock-wrong`: then
+ * nothing may be written to the cluster.
  */
 export const storeIntents = async (tables: Tables, held: Held, intents: IntentBodies, nowMs: number): Promise<Held> => {
+  mustTellTime(tables, `store intents of "${held.partition.cluster}/${held.partition.partition}"`);
   const token = tables.token();
   const params = intendParams(tables.stateTable, held, { intents, nowMs, token });
   mustHold(held, "store intents of", await writeHead(tables, held.partition, { action: "store intents of", token, params }));
+  // The answer is the newest reading of the service's clock before any PUT, whose deadline rests on the own one.
+  mustTellTime(tables, `write to the cluster for "${held.partition.cluster}/${held.partition.partition}"`);
   return { ...held, writeNumber: held.writeNumber + 1 };
 };

@@ -3,6 +3,7 @@ import { type IntentBodies, intentsAttribute } from "./head-intents.ts";
 import { type Held, HOLDER_CONDITION, holderValues, mustHold, writeHead } from "./head-write.ts";
 import { itemKey } from "./item-key.ts";
 import { headKey } from "./keys.ts";
+import { mustTellTime } from "./server-clock.ts";
 import type { Tables } from "./tables.ts";
 
 export interface Release {
@@ -51,6 +52,7 @@ export const releaseParams = (stateTable: string, held: Held, release: Release, 
 
 /** Closes the sync. Throws `store.lease-lost` when another holds the partition: it will settle what is open. */
 export const release = async (tables: Tables, held: Held, closing: Release): Promise<void> => {
+  mustTellTime(tables, `release "${held.partition.cluster}/${held.partition.partition}"`);
   const token = tables.token();
   const params = releaseParams(tables.stateTable, held, closing, token);
   mustHold(held, "release", await writeHead(tables, held.partition, { action: "release", token, params }));

@@ -1,4 +1,5 @@
 import type { CreateTableCommandInput, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { ClockDifference } from "./server-clock.ts";
 
 /** Everything outside that the room needs, so that a test or a simulation can hold each of them. */
 export interface Tables {
@@ -14,6 +15,11 @@ export interface Tables {
   readonly token: () => string;
   /** Own clock after which no call is repeated. */
   readonly untilMs?: number;
+  /**
+   * How far `clock` differs from the clock of the service, by its last answer. Absent where there is no other clock: the embedded run has a virtual clock, and its tables answer with
+   * the machine's, which says nothing about it.
+   */
+  readonly serverClock?: () => ClockDifference | undefined;
 }
 
 const keyed = (TableName: string): CreateTableCommandInput => ({

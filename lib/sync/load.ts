@@ -2,6 +2,7 @@ import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord, FleetRecord } from "../model/records.ts";
 import { getCluster, getFleet } from "../store/clusters.ts";
 import type { Head } from "../store/head.ts";
+import { mustTellTime } from "../store/server-clock.ts";
 import { type LoadedPages, loadPages } from "./load-pages.ts";
 import { readSpecs } from "./load-specs.ts";
 import type { LoadedSpecs } from "./loaded-specs.ts";
@@ -36,6 +37,7 @@ export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): 
   const known = specsFromMemory(ports, remembered, { head, cluster, readMs });
   const [pages, first] = await both(loadPages(ports.tables, message, head, remembered?.pages ?? []), known ?? read());
   const specs = first !== known || hasSameWindows(remembered, pages) ? first : await read();
+  mustTellTime(ports.tables, `decide for "${message.cluster}/${message.partition}"`);
   const knowsPages = head.releasedEpoch === head.epoch - 1 && remembered?.pageGeneration === head.pageGeneration;
   return { fleet, cluster, head, specs, ...pages, nowMs: nowOf(ports.tables.clock(), head, pages), knowsPages };
 };

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { clusterName, type PartitionRef, partitionName } from "../model/ids.ts";
-import { STALE_PERIODS } from "./timing.ts";
+import { STALE_PERIODS, type Timing } from "./timing.ts";
 
 /** Which partition is to be synced, and when that was due; never what to do. */
 export interface SyncMessage extends PartitionRef {
@@ -21,6 +21,13 @@ export const messageBody = (message: SyncMessage): string => JSON.stringify(mess
 
 /** The message in a body. Throws a ZodError or a SyntaxError, which sends it to the dead letters. */
 export const messageOf = (body: string): SyncMessage => schema.parse(JSON.parse(body));
+
+/**
+ * True when it is due later than any clock can make it: the queue delivers no message before it is due. Carried out, it would make its due time the last one done, and everything
+ * due before it would be refused until then.
+ */
+export const isEarly = ({ dueMs }: SyncMessage, clockMs: number, { clockDifferenceMs }: Pick<Timing, "clockDifferenceMs">): boolean =>
+  dueMs > clockMs + clockDifferenceMs;
 
 /** True when later messages have taken its place. */
 export const isStale = ({ dueMs, periodMs }: SyncMessage, clockMs: number): boolean => clockMs - dueMs > STALE_PERIODS * periodMs;

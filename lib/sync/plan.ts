@@ -1,3 +1,4 @@
+import { TidemarkError } from "../model/errors.ts";
 import type { ClusterName, PartitionName } from "../model/ids.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import { stableHash } from "../store/page-plan.ts";
@@ -32,6 +33,19 @@ export const plannedTime = (scheduledMs: number, start: boolean): PlannedTime =>
   const minuteMs = Math.floor(scheduledMs / MINUTE_MS) * MINUTE_MS;
   const aheadMs = minuteMs + MINUTES_AHEAD * MINUTE_MS;
   return { fromMs: start ? minuteMs : aheadMs, untilMs: aheadMs + MINUTE_MS };
+};
+
+/** A scheduler calls at or after the scheduled time: one further ahead of the clock is wrong by more than clocks are. */
+const TICK_AHEAD_MAX_MS = MINUTE_MS;
+
+/** Throws `plan.ahead` for a tick from the future: planned, its messages would come up to a quarter of an hour from now and stop their partitions until they are due. */
+export const mustBePresent = ({ scheduledMs }: Tick, clockMs: number): void => {
+  if (scheduledMs <= clockMs + TICK_AHEAD_MAX_MS) return;
+  const [scheduled, now] = [scheduledMs, clockMs].map((ms) => new Date(ms).toISOString());
+  throw new TidemarkError("plan.ahead", `Cannot plan the minute after ${scheduled}: it is ${now}, and no call is scheduled for the future`, {
+    scheduled,
+    now,
+  });
 };
 
 /** Ticks may read a cluster a minute late, and each plans a minute that begins two minutes ahead. So the ticks of this time may have planned without a change. */

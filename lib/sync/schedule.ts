@@ -3,7 +3,7 @@ import { eachDone } from "../store/all-done.ts";
 import { listClusters } from "../store/clusters.ts";
 import type { Tables } from "../store/tables.ts";
 import type { SyncMessage } from "./message.ts";
-import { delaySeconds, planCluster, plannedTime, plannedTimeOf, type Tick } from "./plan.ts";
+import { delaySeconds, mustBePresent, planCluster, plannedTime, plannedTimeOf, type Tick } from "./plan.ts";
 import { BATCH_MAX, type MessageQueue, sendBatch } from "./send-messages.ts";
 
 const PARALLEL = 8;
@@ -15,6 +15,7 @@ interface SchedulePorts {
 
 /** Plans the syncs of one minute and sends them, aimed at their due instants. Planning the same minute twice is harmless: a due time is done once. */
 export const schedule = async (ports: SchedulePorts, tick: Tick): Promise<PlanReport> => {
+  mustBePresent(tick, ports.tables.clock());
   const planned = plannedTime(tick.scheduledMs, tick.start);
   const messages: SyncMessage[] = [];
   const unreadable: { name: string; message: string }[] = [];

@@ -1,5 +1,5 @@
 import { isTidemarkError } from "../model/errors.ts";
-import type { DropReason, SyncReport } from "../report/sync-report.ts";
+import type { DroppedSync, DropReason, SyncReport } from "../report/sync-report.ts";
 import type { Head } from "../store/head.ts";
 import type { Held } from "../store/head-write.ts";
 import { giveBack } from "../store/release.ts";
@@ -8,7 +8,7 @@ import { claimPartition } from "./claim.ts";
 import { decideAll } from "./decide.ts";
 import { type Holder, holder } from "./holder.ts";
 import { load } from "./load.ts";
-import { isStale, type SyncMessage } from "./message.ts";
+import { isEarly, isStale, type SyncMessage } from "./message.ts";
 import { observe } from "./observe.ts";
 import { phaseTimer } from "./phase-timer.ts";
 import type { SyncPorts } from "./ports.ts";
@@ -27,7 +27,7 @@ import { writeJournal } from "./write-journal.ts";
 export const sync = async (given: SyncPorts, message: SyncMessage): Promise<SyncReport> => {
   const startMs = given.tables.clock();
   const ports = { ...given, tables: { ...given.tables, untilMs: startMs + given.timing.lifeMs - REPEATS_END_MS } };
-  const dropped = (why: DropReason): SyncReport => ({
+  const dropped = (why: DropReason): DroppedSync => ({
     kind: "dropped",
     why,
     cluster: message.cluster,
@@ -37,7 +37,9 @@ export const sync = async (given: SyncPorts, message: SyncMessage): Promise<Sync
     endMs: ports.tables.clock(),
   });
   if (isStale(message, startMs)) return dropped("stale");
+  if (isEarly(message, startMs, given.timing)) return dropped("early");
   const claimed = await claimPartition(ports, message);
+  if (claimed.kind === "clock") return { ...dropped("clock"), wrongByMs: claimed.wrongByMs };
   if (claimed.kind !== "claimed") return dropped(claimed.kind);
   const held = holder(message, claimed.head);
   try {

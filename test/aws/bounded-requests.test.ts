@@ -66,6 +66,20 @@ const within = async <Value>(ms: number, call: Promise<Value>): Promise<Value> =
 };
 
 describe("the client of the tables", () => {
+  it("tells how far the machine's clock differs from the service's, by the Date header of the last answer", async () => {
+    const dated =
+      (date: Date): Behaviour =>
+      (socket) =>
+        void socket.on("data", () => socket.write(HEAD.replace("OK\r\n", `OK\r\ndate: ${date.toUTCString()}\r\n`) + BODY));
+    behaviours = [dated(new Date(Date.now() - 3_600_000))];
+    const { client, serverClock } = tables();
+    expect(serverClock?.()).toBeUndefined();
+    await client.send(getFleet);
+    const { leastMs = 0, mostMs = 0 } = serverClock?.() ?? {};
+    expect(leastMs).toBeGreaterThan(3_598_000);
+    expect(mostMs).toBeLessThan(3_610_000);
+  });
+
   it.each([
     ["accepts and never answers", silent],
     ["sends the head of an answer and no body", headOnly],

@@ -73,6 +73,8 @@ describe("logLines()", () => {
     ["done", "info", "this due time or a later one is done"],
     ["held", "warn", "another sync holds the lease"],
     ["removed", "info", "there is no such partition"],
+    ["early", "error", "it is due in the future: whatever sent it, or the clock of this machine, is wrong"],
+    ["clock", "error", "the clock of this machine is wrong by more than two seconds"],
     ["newer", "error", "a later release has claimed the partition by rules that this one does not know; deploy that release again"],
     ["lost", "warn", "another sync claimed the partition meanwhile"],
   ] as const)("says why a message was dropped: %s", (why, level, reason) => {

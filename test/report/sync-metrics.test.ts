@@ -31,10 +31,12 @@ describe("syncMetrics()", () => {
   });
 
   it.each([
-    ["stale", { StaleMessages: 1, LeaseConflicts: 0 }],
-    ["held", { StaleMessages: 0, LeaseConflicts: 1 }],
-    ["lost", { StaleMessages: 0, LeaseConflicts: 1 }],
-    ["done", { StaleMessages: 0, LeaseConflicts: 0 }],
+    ["stale", { StaleMessages: 1, LeaseConflicts: 0, WrongClocks: 0 }],
+    ["held", { StaleMessages: 0, LeaseConflicts: 1, WrongClocks: 0 }],
+    ["lost", { StaleMessages: 0, LeaseConflicts: 1, WrongClocks: 0 }],
+    ["done", { StaleMessages: 0, LeaseConflicts: 0, WrongClocks: 0 }],
+    ["clock", { StaleMessages: 0, LeaseConflicts: 0, WrongClocks: 1 }],
+    ["early", { StaleMessages: 0, LeaseConflicts: 0, WrongClocks: 1 }],
   ] as const)("counts a dropped message: %s", (why, expected) => {
     expect(values(dropped(why))).toEqual({ SyncLag: 300, DroppedMessages: 1, ...expected });
   });

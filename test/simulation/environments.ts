@@ -12,8 +12,16 @@ export interface Environments {
 export const SKEW_MAX_MS = 2_000;
 /** Chance that work goes to a new environment though a warm one is free, and that a clock is set anew before it works. */
 const NEW_CHANCE = 0.05;
+/** Chance that a clock is wrong beyond what any clock may be, and by how much. */
+const WRONG_CHANCE = 0.03;
+const WRONG_MS = [3_100, 20_000, 3_600_000];
 /** Chance that a clock is right: between such clocks runs of recommendations go on, and pages need no write. */
 const RIGHT_CHANCE = 0.3;
+
+/** What is wrong beyond bounds is put right when the faults end. */
+const putRight = (process: Process): void => {
+  if (Math.abs(process.skewMs) > SKEW_MAX_MS) process.skewMs = 0;
+};
 
 /** The places where syncs run: each with a memory and a clock of its own, kept warm between invocations, as many as the platform likes. */
 export const environments = (
@@ -26,6 +34,7 @@ export const environments = (
   const all: Process[] = [];
   const skew = (): number => {
     if (rate() === 0) return 0;
+    if (random.chance(WRONG_CHANCE)) return random.pick([-1, 1]) * random.pick(WRONG_MS);
     if (extreme < 1 && random.chance(RIGHT_CHANCE)) return 0;
     return random.chance(extreme) ? random.pick([-SKEW_MAX_MS, SKEW_MAX_MS]) : random.int(-SKEW_MAX_MS, SKEW_MAX_MS);
   };
@@ -55,6 +64,7 @@ export const environments = (
       const free = all.filter(({ alive, busy }) => alive && busy < options.parallel);
       const process = free.length === 0 || random.chance(NEW_CHANCE) ? newProcess() : random.pick(free);
       if (random.chance(rate())) process.skewMs = skew();
+      if (rate() === 0) putRight(process);
       return process;
     },
   };

@@ -6,6 +6,9 @@ import { START_MS, type Stage } from "./stage.ts";
 
 const MINUTE_MS = 60_000;
 const ATTEMPTS_MAX = 3;
+/** Minutes by which a call may be ahead. */
+const AHEAD_MIN = 2;
+const AHEAD_MAX = 90;
 
 /** The scheduler's call of every minute, to the real planning: on time, up to a minute late, twice, again after a failure, or never. */
 export const planMinutes = (stage: Stage, untilMs: number, queue: SimulatedQueue, newProcess: (name: string) => Process): void => {
@@ -28,6 +31,8 @@ export const planMinutes = (stage: Stage, untilMs: number, queue: SimulatedQueue
     const lateMs = random.chance(rate() * 5) ? random.int(0, MINUTE_MS) : 0;
     scheduler.at(nowMs() + lateMs, () => plan(minute));
     if (random.chance(rate())) scheduler.at(nowMs() + lateMs + random.int(0, MINUTE_MS), () => plan(minute));
+    // A call that says that it is scheduled for a time to come.
+    if (random.chance(rate())) plan(minute + random.int(AHEAD_MIN, AHEAD_MAX), ATTEMPTS_MAX);
   };
   for (let minute = 0; minute * MINUTE_MS < untilMs; minute++) scheduler.at(START_MS + minute * MINUTE_MS, () => call(minute));
 };

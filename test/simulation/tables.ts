@@ -45,6 +45,8 @@ export const tablesOf = (
     client: { send: send as DynamoDBClient["send"] },
     ...TABLE_NAMES,
     clock: () => world.nowMs() + process.skewMs,
+    // Known to a second, as a Date header tells it.
+    serverClock: () => ({ leastMs: process.skewMs - 1_000, mostMs: process.skewMs + 1_000 }),
     wait: (ms) => network.wait(process, ms),
     random: world.random,
     token: world.token,

@@ -194,6 +194,21 @@ describe("schedule()", () => {
     for (const { body, delaySeconds: delay } of taken) expect(messageOf(body).dueMs).toBe(NOON + 20_000 + delay * 1_000);
   });
 
+  it.each([2 * MINUTE_MS, 365 * 24 * 60 * MINUTE_MS])(
+    "plans nothing for a call that is %d ms ahead of the clock: its messages would stop their partitions",
+    async (aheadMs) => {
+      const engine = await startMemory();
+      const tables = testTables(engine.client, engine.tables, () => NOON);
+      await putCluster(tables, cluster("good", 1), undefined);
+      const { queue, taken } = fakeQueue();
+      await expect(schedule({ tables, queue }, { scheduledMs: NOON + aheadMs, start: true })).rejects.toMatchObject({
+        code: "plan.ahead",
+        message: expect.stringMatching(/^Cannot plan the minute after .*: it is 2026-11-21T12:00:00.000Z, and no call is scheduled for the future$/),
+      });
+      expect(taken).toEqual([]);
+    },
+  );
+
   it("plans the clusters that can be read, and names those that cannot", async () => {
     const engine = await startMemory();
     const tables = testTables(engine.client, engine.tables, () => NOON);

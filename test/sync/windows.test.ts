@@ -150,7 +150,7 @@ describe("time", () => {
     workloadOf(world, "web").demand = 5;
     const slow = { ...world.tables, clock: () => START_MS - 2_000 };
     const { sync } = await import("../../lib/sync/sync.ts");
-    await sync(world.worker({ tables: slow }), { ...world.partition, dueMs: START_MS + PERIOD_MS, periodMs: PERIOD_MS });
+    await sync(world.worker({ tables: slow }), { ...world.partition, dueMs: START_MS + 1_000, periodMs: PERIOD_MS });
     expect(await world.head()).toMatchObject({ nowMs, evaluatedMs: nowMs });
     expect(await world.events()).toMatchObject([{ atMs: nowMs, settledMs: nowMs }]);
   });

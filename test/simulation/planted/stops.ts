@@ -51,6 +51,17 @@ const unknownRivals: PlantedBug = {
     })),
 };
 
+/** Whoever claims does not compare clocks. */
+const uncomparedClocks: PlantedBug = {
+  leftOut: "a look at the service's clock at the claim",
+  seed: 15,
+  caughtBy: ["nothing is sent under a clock that is wrong"],
+  ports: (ports) => {
+    const { serverClock: _compared, ...tables } = ports.tables;
+    return { ...ports, tables };
+  },
+};
+
 /** Ports whose rules decide otherwise while the kill switch is on. */
 const whileFrozen = (ports: SyncPorts, decide: (input: DecideInput, decision: Decision) => Decision): SyncPorts => {
   const { client } = ports.tables;
@@ -94,4 +105,11 @@ const forgottenWhileFrozen: PlantedBug = {
   ports: (ports) => whileFrozen(ports, ({ windows }, decision) => ({ ...decision, windows })),
 };
 
-export const STOP_BUGS: readonly PlantedBug[] = [unreadFleet, unseenRivals, unknownRivals, countedThoughFrozen, forgottenWhileFrozen];
+export const STOP_BUGS: readonly PlantedBug[] = [
+  unreadFleet,
+  unseenRivals,
+  unknownRivals,
+  uncomparedClocks,
+  countedThoughFrozen,
+  forgottenWhileFrozen,
+];

@@ -51,6 +51,7 @@ const claimed = (ledger: Ledger, partition: string, by: Invocation | undefined, 
   ledger.holders.delete(partition);
   if (!by) return;
   by.epoch = epoch;
+  by.claimSkewMs = by.process.skewMs;
   by.claimedAt = ledger.stops.tick();
   ledger.holders.set(partition, by);
 };

@@ -16,6 +16,7 @@ export type Invariant =
   | "nothing is sent where another controller was seen or may be"
   | "every intent ends in exactly one event"
   | "every PUT that took effect has an event, applied or unknown"
+  | "nothing is sent under a clock that is wrong"
   | "windows count only scales that may have been made"
   | "nothing leaves [min, max]"
   | "time and epochs never run backwards"

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readHead } from "../../lib/store/head.ts";
+import type { Tables } from "../../lib/store/tables.ts";
+import { sync } from "../../lib/sync/sync.ts";
+import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
+import { type Engine, startMemory } from "../contracts/engines.ts";
+import { around } from "../contracts/faults.ts";
+import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startMemory();
+});
+afterAll(() => engine.close());
+
+const inNeed = async (): Promise<World> => {
+  const world = await newWorld(engine.client, engine.tables, { web: 2 });
+  workloadOf(world, "web").demand = 5;
+  return world;
+};
+
+/** Tables of a machine whose clock is ahead by so much, from the nth call on. */
+const aheadFrom = (world: World, call: number, aheadMs: number): Tables => {
+  let calls = 0;
+  const skewMs = (): number => (calls >= call ? aheadMs : 0);
+  const client = around(world.tables.client, async (_command, send) => {
+    calls++;
+    return send();
+  });
+  return {
+    ...world.tables,
+    client,
+    clock: () => world.nowMs + skewMs(),
+    serverClock: () => (calls === 0 ? undefined : { leastMs: skewMs() - 1_000, mostMs: skewMs() + 1_000 }),
+  };
+};
+
+const HOUR_MS = 3_600_000;
+
+describe("a clock that is wrong", () => {
+  it.each([5_000, -3_500, 20_000])("by %d ms claims nothing: no lease, no time of it reaches the head", async (aheadMs) => {
+    const world = await inNeed();
+    expect(await world.sync(world.worker({ tables: aheadFrom(world, 0, aheadMs) }))).toMatchObject({ kind: "dropped", why: "clock" });
+    expect(await readHead(world.tables, world.partition)).toBeUndefined();
+    expect(world.cluster.puts).toEqual([]);
+    expect(await world.sync()).toMatchObject({ kind: "completed", events: [{ outcome: "applied" }] });
+  });
+
+  it("is compared again at the next claim, so that one that was put right works", async () => {
+    const world = await inNeed();
+    let aheadMs = 20_000;
+    const tables: Tables = {
+      ...world.tables,
+      clock: () => world.nowMs + aheadMs,
+      serverClock: () => ({ leastMs: aheadMs - 1_000, mostMs: aheadMs + 1_000 }),
+    };
+    expect(await world.sync(world.worker({ tables }))).toMatchObject({ why: "clock", wrongByMs: 19_000 });
+    aheadMs = 0;
+    expect(await world.sync(world.worker({ tables }))).toMatchObject({ kind: "completed" });
+  });
+
+  it("inside a sync, at whatever call, stores nothing of its time and leads to no write that it had not begun", async () => {
+    for (let call = 2; call < 14; call++) {
+      const world = await inNeed();
+      const before = world.nowMs;
+      await world
+        .sync(world.worker({ tables: aheadFrom(world, call, HOUR_MS) }))
+        .catch((error: unknown) => expect(error).toMatchObject({ code: "store.clock-wrong" }));
+      const head = await world.head();
+      expect([head.nowMs <= before, head.evaluatedMs <= before]).toEqual([true, true]);
+      if (head.intents.length === 0 && head.uncounted.length === 0 && head.nowMs === 0) expect(world.cluster.puts).toEqual([]);
+    }
+  });
+});
+
+describe("a message from the future", () => {
+  const due = (world: World, aheadMs: number) => ({ ...world.partition, dueMs: world.nowMs + aheadMs, periodMs: PERIOD_MS });
+
+  it("is refused, so that the syncs that are due before it go on", async () => {
+    const world = await inNeed();
+    expect(await sync(world.worker(), due(world, HOUR_MS))).toMatchObject({ kind: "dropped", why: "early" });
+    expect(await readHead(world.tables, world.partition)).toBeUndefined();
+    expect(await world.sync()).toMatchObject({ kind: "completed" });
+    world.nowMs += PERIOD_MS;
+    expect(await world.sync()).toMatchObject({ kind: "completed" });
+  });
+
+  it("by no more than clocks may differ is carried out", async () => {
+    const world = await inNeed();
+    expect(await sync(world.worker(), due(world, DEFAULT_TIMING.clockDifferenceMs))).toMatchObject({ kind: "completed" });
+    expect(await sync(world.worker(), due(world, DEFAULT_TIMING.clockDifferenceMs + 1))).toMatchObject({ why: "early" });
+  });
+});
