@@ -1,5 +1,4 @@
 import { TidemarkError } from "../model/errors.ts";
-import type { Tables } from "./tables.ts";
 
 /** How far the own clock is ahead of the service's: at least and at most. Below zero it is behind. */
 export interface ClockDifference {
@@ -12,6 +11,11 @@ export interface DatedAnswer {
   readonly date: string;
   readonly sentMs: number;
   readonly receivedMs: number;
+}
+
+/** What tables tell of the service's clock, where there is one. */
+interface WithServerClock {
+  readonly serverClock?: (() => ClockDifference | undefined) | undefined;
 }
 
 /** A `Date` header names the whole second in which the answer was made. */
@@ -33,7 +37,7 @@ export const CLOCK_WRONG_MAX_MS = 2_000;
  * By how much the own clock is wrong, as the last answer told; `undefined` while that is too little to be sure of, or there is no service to compare with. It is sure of every error above
  * two seconds and the time of a call, and never of one below a second.
  */
-export const clockWrongBy = ({ serverClock }: Pick<Tables, "serverClock">): number | undefined => {
+export const clockWrongBy = ({ serverClock }: WithServerClock): number | undefined => {
   const difference = serverClock?.();
   if (!difference) return undefined;
   const { leastMs, mostMs } = difference;
@@ -43,7 +47,7 @@ export const clockWrongBy = ({ serverClock }: Pick<Tables, "serverClock">): numb
 };
 
 /** Throws `store.clock-wrong` where the clock has stepped since the claim: nothing that it says may be stored or acted on. */
-export const mustTellTime = (tables: Pick<Tables, "serverClock">, action: string): void => {
+export const mustTellTime = (tables: WithServerClock, action: string): void => {
   const wrongByMs = clockWrongBy(tables);
   if (wrongByMs === undefined) return;
   throw new TidemarkError("store.clock-wrong", `Cannot ${action}: the clock of this machine is ${clockWords(wrongByMs)} the service's`, {
