@@ -17,13 +17,19 @@ export interface Frame {
 export interface Row {
   readonly name: string;
   readonly target: string;
+  /** "held: rival" with what holds it. */
   readonly state: string;
   readonly current?: number;
   readonly desired?: number;
+  /** "9 (5m ago)", where the newest sync could not read the count. */
+  readonly lastKnown?: string;
+  readonly min?: number;
+  readonly max?: number;
   /** "cpu 72% of 60%", one per metric. */
   readonly metrics: readonly string[];
   readonly decision: string;
   /** Newest last. Empty on a real cluster, whose load nobody recorded. */
   readonly load: readonly number[];
+  readonly loadUnit: string;
   readonly replicas: readonly number[];
 }

@@ -1,4 +1,3 @@
-import { createLogUpdate } from "log-update";
 import type { AutoscalerView, EventView } from "../../service/views.ts";
 import type { Reading } from "../cluster/reading.ts";
 import type { RunClock } from "../engine/clock.ts";
@@ -6,8 +5,9 @@ import type { Row } from "./frame.ts";
 import { type SampleHistory, sampleHistory } from "./history.ts";
 import { picture } from "./picture.ts";
 import type { StackReader } from "./reader.ts";
+import { screen } from "./screen.ts";
 import type { View } from "./view.ts";
-import { decisionText, metricText } from "./words.ts";
+import { decisionText, lastKnownText, metricText, stateWords } from "./words.ts";
 
 export interface LiveOptions {
   readonly stream: NodeJS.WriteStream;
@@ -26,64 +26,69 @@ const KEPT_EVENTS = 200;
 
 /** The view of a terminal: one picture, drawn over itself. */
 export const liveView = ({ stream, reader, readings, clock, startMs, endMs, dataOption }: LiveOptions): View => {
-  const draw = createLogUpdate(stream);
+  const { draw } = screen(stream);
   const history = sampleHistory();
   let events: readonly EventView[] = [];
   let shown: readonly AutoscalerView[] | undefined;
   let rows: readonly Row[] = [];
-  let drawn: string | undefined;
   let trouble: string | undefined;
   const refresh = async () => {
     events = [...events, ...(await reader.newEvents())].slice(-KEPT_EVENTS);
     const autoscalers = await reader.autoscalers();
+    const nowMs = clock.now();
     if (autoscalers !== shown) {
-      sample(history, autoscalers, readings());
-      rows = autoscalers.map((autoscaler) => rowOf(autoscaler, history));
+      const loads = loadsOf(readings());
+      sample(history, autoscalers, loads);
+      rows = autoscalers.map((autoscaler) => rowOf(autoscaler, history, loads, nowMs));
       shown = autoscalers;
     }
     const frame = {
-      nowMs: clock.now(),
+      nowMs,
       pace: clock.pace(),
       rows,
       events,
       ...(endMs !== undefined && { endMs }),
       ...(trouble !== undefined && { trouble }),
     };
-    const next = picture(frame, { columns: stream.columns, rows: stream.rows, startMs, dataOption });
-    // Drawing it wraps every line anew: a picture that is on the screen already stays.
-    if (next !== drawn) draw(next);
-    drawn = next;
+    draw(picture(frame, { columns: stream.columns, rows: stream.rows, startMs, dataOption }));
   };
   return {
     say: (line) => {
       trouble = line;
     },
     refresh,
-    end: async () => {
-      await refresh();
-      draw.done();
-    },
+    end: refresh,
   };
 };
 
-const sample = (history: SampleHistory, autoscalers: readonly AutoscalerView[], readings: readonly Reading[]): void => {
-  const demand = new Map(readings.map((reading) => [`${reading.namespace}/${reading.name}`, reading.demand]));
-  for (const { uid, namespace, target, syncedAt, currentReplicas } of autoscalers) {
+type Loads = ReadonlyMap<string, Pick<Reading, "demand" | "unit">>;
+
+const loadsOf = (readings: readonly Reading[]): Loads => new Map(readings.map((reading) => [`${reading.namespace}/${reading.name}`, reading]));
+
+const loadOf = (loads: Loads, { namespace, target }: AutoscalerView) => loads.get(`${namespace}/${target?.name}`);
+
+const sample = (history: SampleHistory, autoscalers: readonly AutoscalerView[], loads: Loads): void => {
+  for (const autoscaler of autoscalers) {
+    const { uid, syncedAt, currentReplicas } = autoscaler;
     if (syncedAt === undefined || currentReplicas === undefined) continue;
-    history.take(uid, syncedAt, { load: demand.get(`${namespace}/${target?.name}`), replicas: currentReplicas });
+    history.take(uid, syncedAt, { load: loadOf(loads, autoscaler)?.demand, replicas: currentReplicas });
   }
 };
 
-const rowOf = (autoscaler: AutoscalerView, history: SampleHistory): Row => {
-  const { uid, namespace, name, target, state, currentReplicas, desiredReplicas, metrics } = autoscaler;
+const rowOf = (autoscaler: AutoscalerView, history: SampleHistory, loads: Loads, nowMs: number): Row => {
+  const { uid, namespace, name, target, currentReplicas, desiredReplicas, minReplicas, maxReplicas, metrics, lastKnown } = autoscaler;
   return {
     name: `${namespace}/${name}`,
     target: target ? `${target.kind}/${target.name}` : "?",
-    state,
+    state: stateWords(autoscaler),
     ...(currentReplicas !== undefined && { current: currentReplicas }),
     ...(desiredReplicas !== undefined && { desired: desiredReplicas }),
+    ...(lastKnown && { lastKnown: lastKnownText(lastKnown, nowMs) }),
+    ...(minReplicas !== undefined && { min: minReplicas }),
+    ...(maxReplicas !== undefined && { max: maxReplicas }),
     metrics: metrics.map(metricText),
     decision: decisionText(autoscaler),
+    loadUnit: loadOf(loads, autoscaler)?.unit ?? "",
     ...history.of(uid),
   };
 };

@@ -1,75 +1,81 @@
 import { styleText } from "node:util";
 import type { Frame, Row } from "./frame.ts";
-import { rowsTable } from "./rows-table.ts";
+import { rowHeight, rowLines } from "./row-lines.ts";
 import { clockText, durationText, eventText, speedText } from "./words.ts";
+import { cut, wrapped } from "./wrapped.ts";
 
 export interface Canvas {
-  /** What follows a command in a hint, so that it finds this run's folder: ` --data DIR`, or nothing. */
-  readonly dataOption: string;
   readonly columns: number;
   readonly rows: number;
   readonly startMs: number;
+  /** " --data …", where this run's folder is not the one that commands open anyway. */
+  readonly dataOption: string;
 }
 
-/** Lines beside table and events: title, heading of the events, hints, and one for the cursor. */
-const OTHER_LINES = 6;
 const MIN_EVENTS = 3;
+/** Lines that a reason may take where there is room; more than this says nothing new. */
+const REASON_LINES_MAX = 3;
+const FOOTER_LINES_MAX = 3;
+const TROUBLE_LINES = 2;
+/** One for the cursor, which rests below the picture. */
+const CURSOR_LINES = 1;
 
-/** The whole live view as text for a terminal of the given size. */
-export const picture = (frame: Frame, canvas: Canvas): string => {
-  const table = fitted(frame.rows, canvas);
-  const room = Math.max(MIN_EVENTS, canvas.rows - OTHER_LINES - table.length);
-  return [
-    title(frame, canvas),
-    ...table,
-    styleText("bold", frame.events.length === 0 ? "No scale events yet" : `Scale events (${frame.events.length})`),
-    ...frame.events.slice(-room).map((event) => eventLine(event, canvas)),
-    ...(frame.trouble === undefined ? [] : [styleText("red", cut(frame.trouble, canvas.columns))]),
-    styleText("dim", cut(`Ctrl-C ends the run with a summary. In another terminal: ${commands(canvas)}`, canvas.columns)),
-  ].join("\n");
+/** The whole live view for a terminal of the given size: always as many lines as fit, each always in its place. */
+export const picture = (frame: Frame, canvas: Canvas): readonly string[] => {
+  const { columns } = canvas;
+  const trouble = frame.trouble === undefined ? [] : wrapped(frame.trouble, columns, TROUBLE_LINES).map((line) => styleText("red", line));
+  const foot = [...trouble, ...footer(canvas)];
+  const height = Math.max(1, canvas.rows - CURSOR_LINES);
+  const rows = fitted(frame.rows, canvas, height - 2 - MIN_EVENTS - footer(canvas).length);
+  const heading = styleText("bold", cut(frame.events.length === 0 ? "No scale events yet" : "Scale events, the newest last", columns));
+  const room = Math.max(0, height - 2 - rows.length - foot.length);
+  const events = newestEvents(frame, canvas, room);
+  const free = Array.from({ length: Math.max(0, room - events.length) }, () => "");
+  return [title(frame, canvas), ...rows, heading, ...events, ...free, ...foot].slice(0, height);
 };
 
-/** With a folder of its own the line would not hold three commands: the first one shows how they name it. */
-const commands = ({ dataOption }: Canvas): string =>
-  dataOption === "" ? "npx tidemark get | describe NAME | events --all" : `npx tidemark get${dataOption}`;
-
-const title = ({ nowMs, endMs, pace }: Frame, { startMs }: Canvas): string => {
+const title = ({ nowMs, endMs, pace }: Frame, { startMs, columns }: Canvas): string => {
   const left = endMs === undefined ? "" : `, ${durationText(Math.max(0, endMs - nowMs))} to go`;
-  const speed = pace.behind
-    ? styleText("yellow", `falling behind: ${speedText(pace.reached)} of ${speedText(pace.asked)}`)
-    : styleText("dim", `at ${speedText(pace.asked)}`);
-  return `${styleText("bold", "Tidemark")}  ${clockText(nowMs, startMs)}  (${durationText(nowMs - startMs)} played${left})  ${speed}`;
+  const speed = pace.behind ? `falling behind: ${speedText(pace.reached)} of ${speedText(pace.asked)}` : `at ${speedText(pace.asked)}`;
+  const [name, clock, played] = ["Tidemark", clockText(nowMs, startMs), `(${durationText(nowMs - startMs)} played${left})`];
+  // In a narrow terminal the speed matters more than for how long it was played.
+  const parts = [name, clock, played, speed].join("  ").length <= columns ? [clock, played] : [clock];
+  return [
+    styleText("bold", name),
+    ...parts,
+    styleText(pace.behind ? "yellow" : "dim", cut(speed, Math.max(0, columns - 2 - [name, ...parts].join("  ").length))),
+  ].join("  ");
 };
 
-/** Two of text, and the line below it. */
-const LINES_PER_ROW = 3;
+const footer = ({ columns, dataOption }: Canvas): readonly string[] => {
+  const command = (words: string): string => `npx tidemark ${words}${dataOption}`;
+  const text = `Ctrl-C ends the run with a summary. In another terminal: ${command("get")} | describe NAME | events --all`;
+  return wrapped(text, columns, FOOTER_LINES_MAX).map((line) => styleText("dim", line));
+};
 
-/** Laying out a table takes longer than all the rest: while its rows and the terminal are the same it is not done again. */
-const laidOut = new WeakMap<readonly Row[], { readonly columns: number; readonly height: number; readonly lines: readonly string[] }>();
+/** As many autoscalers as leave room for some events, with as many lines for their reasons as there are free. */
+const fitted = (rows: readonly Row[], { columns, dataOption }: Canvas, height: number): readonly string[] => {
+  const reasonLines = Math.max(1, Math.min(REASON_LINES_MAX, Math.floor(height / Math.max(1, rows.length)) - rowHeight(columns, 0)));
+  const each = rowHeight(columns, reasonLines);
+  const count = rows.length * each <= height ? rows.length : Math.max(0, Math.floor((height - 1) / each));
+  const hidden = rows.length - count;
+  return [
+    ...rows.slice(0, count).flatMap((row) => rowLines(row, columns, reasonLines)),
+    ...(hidden > 0 ? [styleText("dim", cut(`and ${hidden} more: npx tidemark get${dataOption}`, columns))] : []),
+  ];
+};
 
-const fitted = (rows: readonly Row[], canvas: Canvas): readonly string[] => {
-  const known = laidOut.get(rows);
-  if (known?.columns === canvas.columns && known.height === canvas.rows) return known.lines;
-  const lines = layOut(rows, canvas);
-  laidOut.set(rows, { columns: canvas.columns, height: canvas.rows, lines });
+const EVENT_LINES_MAX = 3;
+const EVENT_INDENT = "  ";
+
+/** The newest events that have room, each in full where it can be. */
+const newestEvents = ({ events }: Frame, { columns, startMs }: Canvas, room: number): readonly string[] => {
+  const lines: string[] = [];
+  for (const event of events.toReversed()) {
+    const text = `${clockText(Date.parse(event.at), startMs)}  ${eventText(event)}`;
+    const told = wrapped(text, columns, Math.min(EVENT_LINES_MAX, room - lines.length), EVENT_INDENT);
+    if (told.length === 0) break;
+    lines.unshift(...(event.outcome === "applied" ? told : told.map((line) => styleText("yellow", line))));
+  }
   return lines;
 };
-
-/** As many rows as leave room for some events; a picture higher than the terminal would not stay in place. */
-const layOut = (rows: readonly Row[], { columns, rows: height, dataOption }: Canvas): readonly string[] => {
-  const most = Math.floor((height - OTHER_LINES - MIN_EVENTS) / LINES_PER_ROW);
-  for (let count = Math.min(rows.length, most); count > 0; count--) {
-    const lines = rowsTable(rows.slice(0, count), columns);
-    const hidden = rows.length - count;
-    if (hidden > 0) lines.push(styleText("dim", `and ${hidden} more: npx tidemark get${dataOption}`));
-    if (lines.length + OTHER_LINES + MIN_EVENTS <= height) return lines;
-  }
-  return [];
-};
-
-const eventLine = (event: Frame["events"][number], { columns, startMs }: Canvas): string => {
-  const text = cut(`${clockText(Date.parse(event.at), startMs)}  ${eventText(event)}`, columns);
-  return event.outcome === "applied" ? text : styleText("yellow", text);
-};
-
-const cut = (text: string, columns: number): string => (text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`);

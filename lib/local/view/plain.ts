@@ -2,49 +2,83 @@ import type { AutoscalerView } from "../../service/views.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { StackReader } from "./reader.ts";
 import type { View } from "./view.ts";
-import { clockText, decisionText, eventText, metricText, speedText } from "./words.ts";
+import { clockText, decisionText, eventText, metricText, speedText, stateWords } from "./words.ts";
 
 export interface PlainOptions {
   readonly write: (text: string) => void;
   readonly reader: StackReader;
   readonly clock: RunClock;
   readonly startMs: number;
+  /** Of the wall, in milliseconds. */
+  readonly wall?: () => number;
 }
 
-/** A line for every autoscaler so often, by wall time: a log without news should still show that the run is alive. */
-const STATUS_EVERY_MS = 10_000;
+/** So often, by wall time, the autoscalers are looked at. */
+const LOOK_EVERY_MS = 10_000;
+/** So often one line says how the run stands: a log without news should still show that it is alive. */
+const SUMMARY_EVERY_MS = 60_000;
 
-/** Plain lines: events as they happen, and every few seconds how each autoscaler stands. For pipes, files and terminals without colours. */
-export const plainView = ({ write, reader, clock, startMs }: PlainOptions): View => {
-  let statusAt = 0;
+/** Plain lines for pipes, files, logs of a build and terminals without colours: what changes when it changes, and one line a minute that sums it up. */
+export const plainView = ({ write, reader, clock, startMs, wall = () => performance.now() }: PlainOptions): View => {
+  const told = new Map<string, string>();
+  let [lookAt, summaryAt, events] = [0, 0, 0];
   let wasBehind = false;
   const say = (line: string) => write(`${line}\n`);
-  const events = async () => {
-    for (const event of await reader.newEvents()) say(`${clockText(Date.parse(event.at), startMs)}  ${eventText(event)}`);
+  const sayNow = (line: string) => say(`${clockText(clock.now(), startMs)}  ${line}`);
+  const tellEvents = async () => {
+    for (const event of await reader.newEvents()) {
+      events++;
+      say(`${clockText(Date.parse(event.at), startMs)}  ${eventText(event)}`);
+    }
   };
-  const pace = () => {
+  const tellPace = () => {
     const { behind, reached, asked } = clock.pace();
-    if (behind && !wasBehind) say(`${clockText(clock.now(), startMs)}  falling behind: ${speedText(reached)} of ${speedText(asked)}`);
+    if (behind !== wasBehind) sayNow(behind ? `falling behind: ${speedText(reached)} of ${speedText(asked)}` : `at ${speedText(asked)} again`);
     wasBehind = behind;
+  };
+  const tellChanges = (autoscalers: readonly AutoscalerView[]) => {
+    for (const autoscaler of autoscalers) {
+      const standing = standingOf(autoscaler);
+      if (told.get(autoscaler.uid) !== standing) sayNow(statusText(autoscaler));
+      told.set(autoscaler.uid, standing);
+    }
   };
   return {
     say,
     refresh: async () => {
-      await events();
-      pace();
-      if (performance.now() < statusAt) return;
+      await tellEvents();
+      tellPace();
+      if (wall() < lookAt) return;
       const autoscalers = await reader.autoscalers();
       // Before the first sync there is nothing to tell: look again soon.
       if (autoscalers.every(({ decision }) => decision === undefined)) return;
-      statusAt = performance.now() + STATUS_EVERY_MS;
-      for (const autoscaler of autoscalers) say(`${clockText(clock.now(), startMs)}  ${statusText(autoscaler)}`);
+      lookAt = wall() + LOOK_EVERY_MS;
+      tellChanges(autoscalers);
+      if (wall() < summaryAt) return;
+      // What was told just now needs no summary.
+      if (summaryAt > 0) sayNow(summaryText(autoscalers, events));
+      [summaryAt, events] = [wall() + SUMMARY_EVERY_MS, 0];
     },
-    end: events,
+    end: tellEvents,
   };
+};
+
+/** What is news when it changes. Counts and limits change all the time, and are told by the scale events. */
+const standingOf = (autoscaler: AutoscalerView): string => {
+  const words = stateWords(autoscaler);
+  return words === "limited" ? "active" : words;
 };
 
 const statusText = (autoscaler: AutoscalerView): string => {
   const { namespace, name, currentReplicas, desiredReplicas, metrics } = autoscaler;
   const counts = currentReplicas === undefined ? "" : `, ${currentReplicas} replicas, ${desiredReplicas} desired`;
-  return `${namespace}/${name}${counts}, ${metrics.map(metricText).join(", ")}${metrics.length > 0 ? ", " : ""}${decisionText(autoscaler)}`;
+  return `${namespace}/${name} ${stateWords(autoscaler)}${counts}, ${metrics.map(metricText).join(", ")}${metrics.length > 0 ? ", " : ""}${decisionText(autoscaler)}`;
+};
+
+/** "3 autoscalers: 2 active, 1 failing; 31 pods; 4 scale events in the last minute". */
+const summaryText = (autoscalers: readonly AutoscalerView[], events: number): string => {
+  const states = Map.groupBy(autoscalers, ({ state }) => state);
+  const counted = [...states].map(([state, { length }]) => `${length} ${state}`).join(", ");
+  const pods = autoscalers.reduce((sum, { currentReplicas = 0 }) => sum + currentReplicas, 0);
+  return `${autoscalers.length} autoscalers: ${counted}; ${pods} pods; ${events} scale events in the last minute of the wall clock`;
 };

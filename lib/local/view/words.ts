@@ -13,6 +13,14 @@ export const metricText = (metric: MetricView): string => {
   return metric.kind === "failed" ? `${short} missing` : `${short} not measured yet, target ${metric.target}`;
 };
 
+/** "held: rival": the state with what holds it. */
+export const stateWords = ({ state, heldBy }: Pick<AutoscalerView, "state" | "heldBy">): string =>
+  state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state;
+
+/** "9 (5 min ago)": what was read last, and since when it cannot be read. */
+export const lastKnownText = ({ replicas, at }: NonNullable<AutoscalerView["lastKnown"]>, nowMs: number): string =>
+  at === undefined ? `${replicas}?` : `${replicas} (${durationText(Math.max(0, nowMs - Date.parse(at)))} ago)`;
+
 /** The last decision in words: what was done, and why. */
 export const decisionText = ({ decision, problem, state }: AutoscalerView): string => {
   if (problem !== undefined) return problem;

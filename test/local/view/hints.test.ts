@@ -5,9 +5,7 @@ import { picture } from "../../../lib/local/view/picture.ts";
 
 const frame = { nowMs: 0, pace: { asked: 60, reached: 60, behind: false }, rows: [], events: [] };
 const footer = (data: string) =>
-  stripVTControlCharacters(picture(frame, { columns: 200, rows: 40, startMs: 0, dataOption: dataOption(data) }))
-    .split("\n")
-    .at(-1);
+  stripVTControlCharacters(picture(frame, { columns: 200, rows: 40, startMs: 0, dataOption: dataOption(data) }).at(-1) ?? "");
 
 it("the live view's commands name the data folder where it is not the default one, as a shell takes it", () => {
   expect(footer(".tidemark")).toContain("npx tidemark get | describe NAME | events --all");

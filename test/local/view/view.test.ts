@@ -45,7 +45,10 @@ const frame = (more: Partial<Frame> = {}): Frame => ({
       desired: 4,
       metrics: ["cpu 91% of 60%"],
       decision: "2 → 4: ScaleUpLimit, the desired replica count is increasing faster than the maximum scale rate",
+      min: 2,
+      max: 40,
       load: [1, 5, 9],
+      loadUnit: "calls per minute",
       replicas: [2, 2, 2],
     },
   ],
@@ -53,7 +56,7 @@ const frame = (more: Partial<Frame> = {}): Frame => ({
   ...more,
 });
 const drawn = (given: Frame, canvas: { columns: number; rows: number; dataOption?: string } = { columns: 150, rows: 40 }) =>
-  stripVTControlCharacters(picture(given, { dataOption: "", ...canvas, startMs: START_MS }));
+  stripVTControlCharacters(picture(given, { dataOption: "", ...canvas, startMs: START_MS }).join("\n"));
 
 describe("sparkline()", () => {
   it.each([
@@ -76,11 +79,13 @@ describe("sparkline()", () => {
 });
 
 describe("picture()", () => {
-  it("shows each autoscaler with counts, metric, sparklines and its last decision in words, and the events below", () => {
+  it("shows each autoscaler with counts, bounds, state, metric, sparklines with their scale and its last decision in words, and the events below", () => {
     const text = drawn(frame());
-    for (const part of ["08:03:20", "3 min played", "shop/daily", "2 → 4", "cpu 91% of 60%", "▁▅█", "ScaleUpLimit, the desired"]) {
+    for (const part of ["08:03:20", "3 min played", "shop/daily", "2 → 4 pods (2 to 40)", "limited", "cpu 91% of 60%", "ScaleUpLimit, the desired"]) {
       expect(text).toContain(part);
     }
+    expect(text).toMatch(/load +9 +▁▅█ 0 to 9 calls per minute/);
+    expect(text).toMatch(/pods +2 +███ 0 to 2$/m);
     expect(text).toContain("08:03:15  shop/daily 2 → 4 applied: ScaleUpLimit");
   });
 
@@ -92,18 +97,59 @@ describe("picture()", () => {
   });
 
   it.each([
+    [60, 20, 2],
     [80, 24, 3],
-    [120, 30, 3],
-    [200, 60, 15],
+    [120, 30, 7],
+    [200, 60, 17],
   ])("fits a terminal of %d by %d: the newest events, the rows that have room, and no line too long", (columns, rows, shown) => {
     const events = Array.from({ length: 100 }, (_, at) => event({ id: `u:${at}`, to: at }));
     const many = frame().rows.flatMap((row) => Array.from({ length: 30 }, () => row));
     const lines = drawn(frame({ events, rows: many }), { columns, rows }).split("\n");
-    expect(lines.length).toBeLessThan(rows);
+    expect(lines).toHaveLength(rows - 1);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
     expect(lines.join("\n")).toContain("2 → 99");
-    expect(lines.filter((line) => line.includes("shop/daily ") && line.startsWith("│"))).toHaveLength(shown);
+    expect(lines.filter((line) => line.startsWith("shop/daily "))).toHaveLength(shown);
     expect(lines.join("\n")).toContain(`and ${30 - shown} more`);
+  });
+
+  const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { maxLength: 30 }).map((all) => all.join(" "));
+  const row = fc.record({
+    name: fc.constantFrom("shop/daily", "a-namespace-with-a-long-name/an-autoscaler-with-a-long-name"),
+    state: fc.constantFrom("active", "limited", "failing", "held: unreadable intent"),
+    current: fc.nat({ max: 100_000 }),
+    desired: fc.nat({ max: 100_000 }),
+    metrics: fc.array(words, { maxLength: 3 }),
+    decision: words,
+    load: fc.array(fc.nat(), { maxLength: 100 }),
+    replicas: fc.array(fc.nat(), { maxLength: 100 }),
+  });
+  const size = fc.record({ columns: fc.integer({ min: 40, max: 200 }), rows: fc.integer({ min: 10, max: 70 }) });
+
+  it("never breaks a line nor moves one below it, whatever the rows say", () => {
+    const base = frame().rows[0];
+    if (!base) throw new Error("a frame has a row");
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 6 }), fc.array(row, { minLength: 6, maxLength: 6 }), size, (one, other, canvas) => {
+        const shown = (rows: typeof one) => drawn(frame({ rows: rows.map((more) => ({ ...base, ...more })), events: [event()] }), canvas).split("\n");
+        const [before, after] = [shown(one), shown(other.slice(0, one.length))];
+        for (const lines of [before, after]) {
+          expect(lines).toHaveLength(canvas.rows - 1);
+          expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(canvas.columns);
+        }
+        const place = (lines: readonly string[]) => lines.findIndex((line) => line.startsWith("Scale events"));
+        expect(place(after)).toBe(place(before));
+        expect(after.at(-1)).toBe(before.at(-1));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("tells the reasons and the footer in full while lines are free", () => {
+    const text = drawn(frame(), { columns: 80, rows: 30 });
+    const whole = text.replaceAll(/\n +/g, " ").replaceAll(/ \n|\n/g, " ");
+    expect(whole).toContain("the desired replica count is increasing faster than the maximum scale rate");
+    expect(whole).toContain("events --all");
+    expect(text).not.toContain("…");
   });
 });
 
@@ -194,6 +240,8 @@ describe("terminalOf()", () => {
     ["NO_COLOR", true, { NO_COLOR: "1" }, false],
     ["an empty NO_COLOR, which counts for nothing", true, { NO_COLOR: "" }, true],
     ["a dumb terminal", true, { TERM: "dumb" }, false],
+    ["the log of a build", true, { CI: "true" }, false],
+    ["CI=false, which counts for nothing", true, { CI: "false" }, true],
   ])("%s", (_, tty, environment, live) => expect(terminalOf(stream(tty), environment).live).toBe(live));
 });
 

@@ -1,0 +1,63 @@
+import { styleText } from "node:util";
+import type { Row } from "./frame.ts";
+import { sparkline } from "./sparkline.ts";
+import { cut, wrapped } from "./wrapped.ts";
+
+const INDENT = "  ";
+const GAP = "   ";
+/** From here on the load and the replicas stand side by side. */
+const WIDE_FROM = 100;
+const SPARK_MAX = 40;
+
+/** Lines that one autoscaler takes: the same for all of them and at all times, so that nothing below moves when a sentence becomes longer. */
+export const rowHeight = (columns: number, reasonLines: number): number => (columns >= WIDE_FROM ? 2 : 3) + reasonLines;
+
+/** One autoscaler: name, counts, state and metrics; load and replicas over time with their scale; the last decision in words. */
+export const rowLines = (row: Row, columns: number, reasonLines: number): readonly string[] => {
+  const reason = wrapped(row.decision, columns - INDENT.length, reasonLines).map((line) => INDENT + painted(row.state, line));
+  return [head(row, columns), ...sparks(row, columns), ...reason, ...Array.from({ length: reasonLines - reason.length }, () => "")];
+};
+
+/** The name is never cut for the metrics: they come last. */
+const head = (row: Row, columns: number): string => {
+  const { name, state, metrics } = row;
+  const plain = [name, counts(row), state].join(GAP);
+  const room = columns - plain.length - GAP.length;
+  const told = room > 0 ? cut(metrics.join(", "), room) : "";
+  if (plain.length > columns) return styleText("bold", cut(plain, columns));
+  return [styleText("bold", name), isMoving(row) ? styleText("cyan", counts(row)) : counts(row), painted(state, state), told].join(GAP).trimEnd();
+};
+
+const isMoving = ({ current, desired }: Row): boolean => current !== undefined && desired !== undefined && current !== desired;
+
+const counts = (row: Row): string => {
+  const { current, desired, lastKnown, min, max } = row;
+  const now = current === undefined ? (lastKnown ?? "?") : isMoving(row) ? `${current} → ${desired}` : String(current);
+  return `${now} pods${min === undefined || max === undefined ? "" : ` (${min} to ${max})`}`;
+};
+
+const sparks = (row: Row, columns: number): readonly string[] => {
+  const wide = columns >= WIDE_FROM;
+  const width = wide ? Math.floor((columns - GAP.length) / 2) : columns;
+  const load = spark("load", row.load, row.loadUnit, { width, colour: "blue" });
+  const replicas = spark("pods", row.replicas, "", { width, colour: "green" });
+  return wide ? [load.styled + " ".repeat(Math.max(0, width - load.length) + GAP.length) + replicas.styled] : [load.styled, replicas.styled];
+};
+
+/** "load 345 ▁▂▃▅▇ 0 to 412 calls per minute": bars begin at zero, and the scale says where they end. */
+const spark = (
+  label: string,
+  values: readonly number[],
+  unit: string,
+  { width, colour }: { readonly width: number; readonly colour: "blue" | "green" },
+): { readonly styled: string; readonly length: number } => {
+  if (values.length === 0) return { styled: "", length: 0 };
+  const before = `${INDENT}${label} ${String(Math.round(values.at(-1) ?? 0)).padStart(5)} `;
+  const scale = ` 0 to ${Math.round(Math.max(...values))}`;
+  const cells = Math.max(1, Math.min(SPARK_MAX, width - before.length - scale.length - unit.length - 1));
+  const after = cut(`${scale}${unit === "" ? "" : ` ${unit}`}`, Math.max(0, width - before.length - cells));
+  const bars = sparkline(values, cells).padStart(cells);
+  return { styled: before + styleText(colour, bars) + after, length: before.length + cells + after.length };
+};
+
+const painted = (state: string, text: string): string => (/^(failing|invalid)/.test(state) ? styleText("yellow", text) : text);

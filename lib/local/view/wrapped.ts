@@ -1,0 +1,21 @@
+/** A text in lines of at most so many characters, broken at blanks; the second line and all that follow are indented. At most `linesMax`: what is left is cut off with an ellipsis. */
+export const wrapped = (text: string, columns: number, linesMax: number, indent = ""): readonly string[] => {
+  const lines: string[] = [];
+  let rest = text;
+  while (rest !== "" && lines.length < linesMax) {
+    const before = lines.length === 0 ? "" : indent;
+    const room = Math.max(1, columns - before.length);
+    if (rest.length <= room || lines.length === linesMax - 1) {
+      lines.push(before + cut(rest, room));
+      break;
+    }
+    const at = rest.lastIndexOf(" ", room);
+    const end = at > 0 ? at : room;
+    lines.push(before + rest.slice(0, end).trimEnd());
+    rest = rest.slice(end).trimStart();
+  }
+  return lines;
+};
+
+/** The text in one line of at most so many characters. */
+export const cut = (text: string, columns: number): string => (text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`);

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { RunClock } from "../../../lib/local/engine/clock.ts";
+import { plainView } from "../../../lib/local/view/plain.ts";
+import type { AutoscalerView, EventView } from "../../../lib/service/views.ts";
+
+const START_MS = Date.UTC(2026, 0, 5, 8);
+
+const autoscaler = (name: string, more: Partial<AutoscalerView> = {}): AutoscalerView => ({
+  cluster: "local",
+  namespace: "shop",
+  name,
+  uid: name,
+  generation: 1,
+  dialect: "hpa",
+  state: "active",
+  currentReplicas: 4,
+  desiredReplicas: 4,
+  metrics: [],
+  conditions: [],
+  decision: { at: "2026-01-05T08:00:00.000Z", kind: "hold", from: 4, reason: "DesiredWithinRange", message: "it is as wanted", failed: false },
+  createdAt: "2026-01-05T08:00:00.000Z",
+  updatedAt: "2026-01-05T08:00:00.000Z",
+  updatedBy: "ada",
+  manifest: {},
+  ...more,
+});
+
+const play = () => {
+  let wallMs = 0;
+  let all: readonly AutoscalerView[] = [autoscaler("daily"), autoscaler("steps")];
+  const lines: string[] = [];
+  const clock: RunClock = { now: () => START_MS + 60 * wallMs, until: async () => {}, pace: () => ({ asked: 60, reached: 60, behind: false }) };
+  const reader = { autoscalers: async () => all, newEvents: async (): Promise<readonly EventView[]> => [], seen: () => [] };
+  const view = plainView({ write: (text) => void lines.push(text), reader, clock, startMs: START_MS, wall: () => wallMs });
+  return {
+    /** Lines of so many seconds of the wall, with four looks a second. */
+    during: async (seconds: number): Promise<readonly string[]> => {
+      lines.length = 0;
+      for (const endMs = wallMs + seconds * 1000; wallMs < endMs; wallMs += 250) await view.refresh();
+      return [...lines];
+    },
+    become: (...views: readonly AutoscalerView[]) => {
+      all = views;
+    },
+  };
+};
+
+describe("plainView()", () => {
+  it("tells how each autoscaler stands once, and then one line a minute while nothing changes", async () => {
+    const { during } = play();
+    const first = await during(59);
+    expect(first.map((line) => line.slice(10, 27))).toEqual(["shop/daily active", "shop/steps active"]);
+    const later = await during(180);
+    expect(later).toHaveLength(3);
+    for (const line of later) expect(line).toMatch(/^\S+ {2}2 autoscalers: 2 active; 8 pods; 0 scale events in the last minute of the wall clock\n$/);
+  });
+
+  it("tells a state that changes, when it changes", async () => {
+    const { during, become } = play();
+    await during(30);
+    become(autoscaler("daily", { state: "held", heldBy: "rival" }), autoscaler("steps", { state: "limited" }));
+    expect((await during(20)).map((line) => line.slice(10))).toEqual([
+      expect.stringMatching(/^shop\/daily held: rival, 4 replicas, 4 desired, holds: /),
+    ]);
+    become(autoscaler("daily"), autoscaler("steps"));
+    expect((await during(9)).filter((line) => line.includes("shop/"))).toHaveLength(1);
+  });
+});
