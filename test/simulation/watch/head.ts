@@ -1,6 +1,7 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { Intent } from "../../../lib/model/records.ts";
 import { decodeIntent } from "../../../lib/store/intent-codec.ts";
+import { UNCOUNTED_VERSION } from "../../../lib/store/uncounted-codec.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
 import type { Invocation } from "../invocation.ts";
 import { watchCounted } from "./effects.ts";
@@ -88,7 +89,12 @@ const watchAdded = (
     if (decided) watchCounted(ledger, decided);
     ledger.intents.set(id, { intent, partition, decided, carried, effects: [], open: true, event: undefined, dayEvents: 0 });
   }
-  watchOnePerWorkload(ledger, Object.keys(bodies(after)));
+  // A scale that only waits to be counted is over: its PUT was answered, and another autoscaler of its workload need not wait for it.
+  const open = Object.entries(bodies(after)).filter(([, { B: body }]) => body?.[0] !== UNCOUNTED_VERSION);
+  watchOnePerWorkload(
+    ledger,
+    open.map(([id]) => id),
+  );
 };
 
 const watchOnePerWorkload = (ledger: Ledger, ids: readonly string[]): void => {
