@@ -64,7 +64,8 @@ const rowOf = (workload: ChartedWorkload, minutes: number, document: ReturnType<
       Plot.ruleY([0]),
     ],
   });
-  return `<text x="46" y="18" font-weight="600" fill="${INK}">${name}</text><text x="${54 + name.length * 7}" y="18" fill="${INK}" opacity="0.7">${workload.title}</text>${plot.outerHTML}`;
+  const heading = `<tspan font-weight="600">${name}</tspan><tspan dx="10" opacity="0.7">${workload.title}</tspan>`;
+  return `<text x="46" y="18" fill="${INK}">${heading}</text>${plot.outerHTML}`;
 };
 
 const clock = (minute: number): string => `${Math.floor(minute / 60)}:${String(Math.round(minute % 60)).padStart(2, "0")}`;

@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDataFolder } from "../../lib/cli/session.ts";
+import { readIdentity } from "../../lib/local/about.ts";
+import { folderLayout } from "../../lib/local/folder-layout.ts";
+
+/** A scale that took effect, in milliseconds since the run began. */
+export interface PlayedScale {
+  readonly afterMs: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The scales of a run by the name of their autoscaler, each list in order of time. */
+export type PlayedScales = Readonly<Record<string, readonly PlayedScale[]>>;
+
+const START = join(import.meta.dirname, "../../lib/local/start.ts");
+/** The speed changes nothing but the wait (docs/embedded-run.md): as fast as the machine can. */
+const OPTIONS = ["--seed", "1", "--speed", "1000000"];
+
+/** Plays so many virtual minutes of the demonstration with `npm start`, in a folder of its own, and returns the scales that it stored. The same code gives the same scales. */
+export const playedScales = async (minutes: number): Promise<PlayedScales> => {
+  const data = mkdtempSync(join(tmpdir(), "tidemark-picture-"));
+  try {
+    await play(data, minutes);
+    return await storedScales(data);
+  } finally {
+    rmSync(data, { recursive: true, force: true });
+  }
+};
+
+const play = async (data: string, minutes: number): Promise<void> => {
+  const child = spawn(process.execPath, [START, ...OPTIONS, "--for", `${minutes}m`, "--data", data], { stdio: ["ignore", "ignore", "inherit"] });
+  const [code, signal] = await once(child, "exit");
+  if (code !== 0) throw new Error(`Cannot draw a run: it ended with ${code ?? signal}`);
+};
+
+const storedScales = async (data: string): Promise<PlayedScales> => {
+  const about = readIdentity(folderLayout(data));
+  if (about === undefined || about === "beginning") throw new Error("Cannot draw a run: its folder does not say when it began");
+  const session = await openDataFolder(data, "picture");
+  try {
+    const scales: Record<string, PlayedScale[]> = {};
+    for await (const { name, at, from, to, outcome } of session.service.events({})) {
+      if (outcome === "refused") continue;
+      scales[name] ??= [];
+      scales[name].push({ afterMs: Date.parse(at) - about.startMs, from, to });
+    }
+    return scales;
+  } finally {
+    await session.close();
+  }
+};
