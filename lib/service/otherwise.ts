@@ -92,9 +92,9 @@ const limitSentence = (step: StepOutcome, { windows, spec }: Circumstances): rea
 };
 
 /** The limit that really stood in the way: some rules report their rate also where it allows all that the bound does. */
-const reasonOf = ({ after, limit }: StepOutcome, spec: AutoscalerSpec | undefined): string | undefined => {
+const reasonOf = ({ after, limit }: StepOutcome, spec: AutoscalerSpec | undefined): string => {
   if (limit?.reason === "ScaleUpLimit" && spec && after >= spec.maxReplicas) return "TooManyReplicas";
-  return limit?.reason === "ScaleDownLimit" && spec && after <= spec.minReplicas ? "TooFewReplicas" : limit?.reason;
+  return limit?.reason === "ScaleDownLimit" && spec && after <= spec.minReplicas ? "TooFewReplicas" : (limit?.reason ?? "");
 };
 
 /** Where the wait for the rate ends. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ON_THIS_MACHINE } from "../../../lib/cluster/access/on-this-machine.ts";
 import { connect } from "../../../lib/cluster/connect.ts";
 import type { ObservedCluster, Watched } from "../../../lib/cluster/port.ts";
 import { demonstrationWorkloads } from "../../../lib/local/cluster/demonstration.ts";
@@ -36,7 +37,7 @@ interface Played {
 const play = async (forMinutes: number, between: (cluster: RunningCluster) => unknown = () => undefined): Promise<Played> => {
   const cluster = await runCluster({ workloads: await demonstrationWorkloads(), seed: 7 });
   const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;
-  const client = await connect({ name: clusterName("local"), connection }, { clock: Date.now });
+  const client = await connect({ name: clusterName("local"), connection }, { clock: Date.now, trusted: ON_THIS_MACHINE });
   const watched = ["crowd", "daily", "steps"].map(watchedOf);
   const windows = new Map<string, Windows>();
   const scales: Played["scales"][number][] = [];

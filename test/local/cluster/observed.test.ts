@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ON_THIS_MACHINE } from "../../../lib/cluster/access/on-this-machine.ts";
 import { connect } from "../../../lib/cluster/connect.ts";
 import type { ClusterClient, Watched } from "../../../lib/cluster/port.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
@@ -14,7 +15,10 @@ beforeAll(async () => {
     workloads: [workload(), workload({ name: "api" })],
     rivals: [{ namespace: "shop", name: "old", target: { ...WEB, name: "api" } }],
   });
-  client = await connect({ name: clusterName("local"), connection: { kind: "kubeconfig", path: cluster.kubeconfigPath } }, { clock: Date.now });
+  client = await connect(
+    { name: clusterName("local"), connection: { kind: "kubeconfig", path: cluster.kubeconfigPath } },
+    { clock: Date.now, trusted: ON_THIS_MACHINE },
+  );
 });
 afterAll(async () => {
   client.close();
