@@ -3,57 +3,33 @@ import { TidemarkError } from "../model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../model/ids.ts";
 import type { ClusterRecord, ScopeChangeRecord } from "../model/records.ts";
 import { DEFAULT_SETTINGS } from "../model/settings.ts";
-import { getCluster, lastVersion, putCluster } from "../store/clusters.ts";
-import { readHead } from "../store/head.ts";
+import { eachDone } from "../store/all-done.ts";
+import { getCluster, getFleet, lastVersion, putCluster } from "../store/clusters.ts";
 import type { RecordWrite } from "../store/record-write.ts";
-import { secondsBetween } from "./autoscaler-view.ts";
 import { withWindows } from "./carry-windows.ts";
 import { clusterFaults } from "./cluster-faults.ts";
+import { clusterView } from "./cluster-view.ts";
 import type { Desk, ReadingDesk } from "./desk.ts";
 import { clustersNamed, findCluster } from "./find.ts";
-import { checkPauseEnd, pauseView } from "./pauses.ts";
+import { checkPauseEnd } from "./pauses.ts";
 import { tellChange } from "./scope-change.ts";
 import type { ClusterChange, NewCluster } from "./service.ts";
-import { timeText } from "./time-text.ts";
 import type { ClusterView } from "./views.ts";
 
 const PERIOD_MS = 15_000;
 /** Edits that others may make in between before ours gives up. */
 const ATTEMPTS_MAX = 5;
+const CLUSTERS_AT_ONCE = 4;
 
-const view = async (desk: ReadingDesk, cluster: ClusterRecord): Promise<ClusterView> => {
-  const nowMs = desk.clock();
-  const paused = pauseView(cluster.paused, nowMs);
-  const { settings } = cluster;
-  return {
-    name: cluster.name,
-    connection: cluster.connection,
-    syncPeriodSeconds: cluster.syncPeriodMs / 1000,
-    partitions: await Promise.all(cluster.partitions.map((partition) => partitionView(desk, cluster, partition, nowMs))),
-    ...(paused && { paused }),
-    ...(cluster.removing && { removing: { by: cluster.removing.by, at: timeText(cluster.removing.atMs) } }),
-    settings: {
-      tolerance: settings.tolerance,
-      downscaleStabilizationSeconds: settings.downscaleStabilizationMs / 1000,
-      cpuInitializationPeriodSeconds: settings.cpuInitializationPeriodMs / 1000,
-      initialReadinessDelaySeconds: settings.initialReadinessDelayMs / 1000,
-    },
-    version: cluster.version,
-  };
-};
+const view = async (desk: ReadingDesk, cluster: ClusterRecord): Promise<ClusterView> => clusterView(desk, cluster, await getFleet(desk.tables));
 
-const partitionView = async (desk: ReadingDesk, cluster: ClusterRecord, { name, namespaces }: ClusterRecord["partitions"][number], nowMs: number) => {
-  const head = await readHead(desk.tables, { cluster: cluster.name, partition: name });
-  const synced = head !== undefined && head.nowMs > 0;
-  return {
-    name,
-    namespaces: namespaces ?? ("all others" as const),
-    ...(synced && { syncedAt: timeText(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
-  };
-};
-
+/** In order of their names, a few at a time. */
 export async function* clusters(desk: ReadingDesk, after = ""): AsyncGenerator<ClusterView> {
-  for (const cluster of await clustersNamed(desk, undefined)) if (cluster.name > after) yield view(desk, cluster);
+  const [all, fleet] = await Promise.all([clustersNamed(desk, undefined), getFleet(desk.tables)]);
+  const rest = all.filter(({ name }) => name > after);
+  for (let at = 0; at < rest.length; at += CLUSTERS_AT_ONCE) {
+    yield* await eachDone(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, (one) => clusterView(desk, one, fleet));
+  }
 }
 
 export const cluster = async (desk: ReadingDesk, name: string): Promise<ClusterView> => view(desk, await findCluster(desk, name));

@@ -2,6 +2,7 @@ import type { Limit, MetricOutcome } from "../model/decision.ts";
 import type { Connection } from "../model/records.ts";
 import type { TargetRef } from "../model/spec-governed.ts";
 import type { Condition } from "../model/windows.ts";
+import type { StateView } from "./state-views.ts";
 import type { WindowsView } from "./window-views.ts";
 
 /**
@@ -153,16 +154,16 @@ export interface Applied {
   readonly warnings: readonly string[];
 }
 
-export interface ClusterView {
+export interface ClusterView extends StateView {
   readonly name: string;
   readonly connection: Connection;
   readonly syncPeriodSeconds: number;
-  readonly partitions: readonly {
+  readonly partitions: readonly (StateView & {
     readonly name: string;
     readonly namespaces: readonly string[] | "all others";
     readonly syncedAt?: string;
     readonly ageSeconds?: number;
-  }[];
+  })[];
   readonly paused?: PauseView;
   /** Somebody began to remove it, and has not come to the end: nothing can be applied to it meanwhile. */
   readonly removing?: { readonly by: string; readonly at: string };

@@ -246,17 +246,22 @@ describe("tidemark events", () => {
 describe("tidemark cluster", () => {
   it("lists and describes", async () => {
     expect(await printed("cluster", "list")).toBe(
-      "NAME   CONNECTION   PERIOD   PARTITIONS   PAUSED   SYNCED\neu-1   kubeconfig   15s      1            no       15s ago\nus-1   kubeconfig   15s      1            no       never\n",
+      `NAME   CONNECTION   PERIOD   PARTITIONS   PAUSED   STATE            SYNCED
+eu-1   kubeconfig   15s      1            no       partly failing   15s ago
+us-1   kubeconfig   15s      1            no       never synced     never
+`,
     );
     expect(await printed("cluster", "describe", "eu-1")).toBe(`Name:         eu-1
+State:        partly failing
+Error:        autoscaler "shop/api": no metrics returned from resource metrics API
 Version:      1
 Connection:   kubeconfig
   path:       /kube/config
 Sync period:  15s
 Paused:       no
 Partitions:
-  Name      Namespaces   Synced
-  default   all others   15s ago
+  Name      Namespaces   State            Synced
+  default   all others   partly failing   15s ago
 Controller settings:
   tolerance: 0.1
   downscale stabilization: 300s

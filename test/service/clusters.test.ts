@@ -23,9 +23,10 @@ describe("addCluster()", () => {
   it("fills in period, partition and controller settings", async () => {
     expect(await service.addCluster({ name: "eu-1", connection: CONNECTION })).toEqual({
       name: "eu-1",
+      state: "never synced",
       connection: CONNECTION,
       syncPeriodSeconds: 15,
-      partitions: [{ name: "default", namespaces: "all others" }],
+      partitions: [{ name: "default", namespaces: "all others", state: "never synced" }],
       settings: { tolerance: 0.1, downscaleStabilizationSeconds: 300, cpuInitializationPeriodSeconds: 300, initialReadinessDelaySeconds: 30 },
       version: 1,
     });
@@ -77,7 +78,7 @@ describe("a cluster", () => {
     await service.addCluster({ name: "aged", connection: CONNECTION });
     await storeSync(world.desk, clusterName("aged"), NOON - 42_000, []);
     expect((await service.cluster("aged")).partitions).toEqual([
-      { name: "default", namespaces: "all others", syncedAt: "2026-03-01T11:59:18.000Z", ageSeconds: 42 },
+      { name: "default", namespaces: "all others", state: "ok", syncedAt: "2026-03-01T11:59:18.000Z", ageSeconds: 42 },
     ]);
     await service.removeCluster("aged");
   });

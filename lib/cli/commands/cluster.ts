@@ -1,21 +1,23 @@
 import { gathered } from "../../service/gathered.ts";
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
+import type { ClusterState, StateView } from "../../service/state-views.ts";
 import type { ClusterView } from "../../service/views.ts";
 import type { Printer, Session } from "../io.ts";
 import { ageText } from "../output/age.ts";
 import { pausedText } from "../output/describe-sheet.ts";
 import { documentText } from "../output/document.ts";
+import type { Paint, Style } from "../output/paint.ts";
 import { sheet } from "../output/sheet.ts";
 import { Table } from "../output/table.ts";
 import { futureMs } from "../since.ts";
 
-export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "SYNCED"] as const;
+export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "STATE", "SYNCED"] as const;
 
 export const list = async ({ service }: Session, printer: Printer, output: "table" | "json" | "yaml"): Promise<void> => {
   const all = await gathered(service.clusters());
   if (output !== "table") await printer.print(documentText({ items: all }, output));
   else if (all.length === 0) await printer.print("No clusters\n");
-  else await printer.print(`${new Table(CLUSTER_HEADERS).lines(all.map(row)).join("\n")}\n`);
+  else await printer.print(`${new Table(CLUSTER_HEADERS).lines(all.map((one) => row(one, printer.paint))).join("\n")}\n`);
 };
 
 /** The oldest partition speaks for the cluster. */
@@ -24,25 +26,41 @@ const syncedText = ({ partitions }: ClusterView): string => {
   return ages.some((age) => age === undefined) ? "never" : `${ageText(Math.max(0, ...ages.map((age) => age ?? 0)) * 1000)} ago`;
 };
 
-const row = (cluster: ClusterView): readonly string[] => [
+const STATE_STYLES: Readonly<Record<ClusterState, Style>> = {
+  forbidden: "bad",
+  frozen: "warn",
+  late: "bad",
+  "never synced": "quiet",
+  ok: "good",
+  "partly failing": "bad",
+  paused: "warn",
+  unreachable: "bad",
+};
+
+const stateText = ({ state }: StateView, paint: Paint): string => paint(STATE_STYLES[state], state);
+
+const row = (cluster: ClusterView, paint: Paint): readonly string[] => [
   cluster.name,
   cluster.connection.kind,
   ageText(cluster.syncPeriodSeconds * 1000),
   String(cluster.partitions.length),
   cluster.paused ? (cluster.paused.until ?? "yes") : "no",
+  stateText(cluster, paint),
   syncedText(cluster),
 ];
 
 export const describe = async ({ service }: Session, printer: Printer, name: string, output: "text" | "json" | "yaml"): Promise<void> => {
   const cluster = await service.cluster(name);
-  await printer.print(output === "text" ? clusterSheet(cluster) : documentText(cluster, output));
+  await printer.print(output === "text" ? clusterSheet(cluster, printer.paint) : documentText(cluster, output));
 };
 
-const clusterSheet = (cluster: ClusterView): string => {
+const clusterSheet = (cluster: ClusterView, paint: Paint): string => {
   const { kind, ...connection } = cluster.connection;
-  const { settings, paused, removing } = cluster;
+  const { settings, paused, removing, since, error } = cluster;
   return sheet([
     ["Name", cluster.name],
+    ["State", `${stateText(cluster, paint)}${since === undefined ? "" : ` since ${since}`}`],
+    ...(error === undefined ? [] : [["Error", error] as const]),
     ["Version", String(cluster.version)],
     ["Connection", kind],
     ...Object.entries(connection).map(([key, value]) => [`  ${key}`, String(value)] as const),
@@ -51,10 +69,11 @@ const clusterSheet = (cluster: ClusterView): string => {
     ...(removing ? [["Removal", `begun at ${removing.at} by ${removing.by}`] as const] : []),
     {
       heading: "Partitions",
-      lines: new Table(["Name", "Namespaces", "Synced"]).lines(
-        cluster.partitions.map(({ name, namespaces, ageSeconds }) => [
+      lines: new Table(["Name", "Namespaces", "State", "Synced"]).lines(
+        cluster.partitions.map(({ name, namespaces, state, ageSeconds }) => [
           name,
           typeof namespaces === "string" ? namespaces : namespaces.join(", "),
+          stateText({ state }, paint),
           ageSeconds === undefined ? "never" : `${ageText(ageSeconds * 1000)} ago`,
         ]),
       ),
