@@ -25,8 +25,8 @@ const view = async (desk: ReadingDesk, cluster: ClusterRecord): Promise<ClusterV
 
 /** In order of their names, a few at a time. */
 export async function* clusters(desk: ReadingDesk, after = ""): AsyncGenerator<ClusterView> {
-  const [all, fleet] = await Promise.all([clustersNamed(desk, undefined), getFleet(desk.tables)]);
-  const rest = all.filter(({ name }) => name > after);
+  const rest = (await clustersNamed(desk, undefined)).filter(({ name }) => name > after);
+  const fleet = await getFleet(desk.tables);
   for (let at = 0; at < rest.length; at += CLUSTERS_AT_ONCE) {
     yield* await eachDone(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, (one) => clusterView(desk, one, fleet));
   }
