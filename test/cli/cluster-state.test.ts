@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import type { ClusterView } from "../../lib/service/views.ts";
 import { NOON, newWorld, type World } from "../service/world/desk.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { recordOf } from "../service/world/shop.ts";
@@ -31,10 +33,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const printed = async (...args: readonly string[]): Promise<string> => {
-  const { code, out, err } = await inside(args, {
-    open: async () => ({ service: openService(world.desk), nowMs: NOON, close: async () => {} }),
-  });
+const printed = (...args: readonly string[]): Promise<string> => printedBy(openService(world.desk), args);
+
+const printedBy = async (service: Service, args: readonly string[]): Promise<string> => {
+  const { code, out, err } = await inside(args, { open: async () => ({ service, nowMs: NOON, close: async () => {} }) });
   expect({ code, err }).toEqual({ code: 0, err: "" });
   return out;
 };
@@ -58,4 +60,20 @@ it("The same is in the document", async () => {
   const view = JSON.parse(await printed("cluster", "describe", "out", "-o", "json"));
   const expected = { state: "unreachable", since: "2026-03-01T11:55:00.000Z", error: expect.stringContaining("ECONNREFUSED") };
   expect(view).toMatchObject({ ...expected, partitions: [expected] });
+});
+
+it("The clusters of a stack that tells no state yet are listed and described all the same", async () => {
+  const service = openService(world.desk);
+  const { state: _state, since: _since, error: _error, ...view } = await service.cluster("well");
+  const partitions = view.partitions.map(({ state: _untold, ...partition }) => partition);
+  const earlier = { ...view, partitions } as unknown as ClusterView;
+  const stack: Service = {
+    ...service,
+    cluster: async () => earlier,
+    clusters: async function* () {
+      yield earlier;
+    },
+  };
+  expect(await printedBy(stack, ["cluster", "list"])).toMatch(/^well .* <unknown> {3}30s ago$/m);
+  expect(await printedBy(stack, ["cluster", "describe", "well"])).toMatch(/^State: {8}<unknown>$/m);
 });

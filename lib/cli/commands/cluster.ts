@@ -37,7 +37,8 @@ const STATE_STYLES: Readonly<Record<ClusterState, Style>> = {
   unreachable: "bad",
 };
 
-const stateText = ({ state }: StateView, paint: Paint): string => paint(STATE_STYLES[state], state);
+/** A stack of an earlier version tells no state. */
+const stateText = ({ state }: Partial<StateView>, paint: Paint): string => (state === undefined ? "<unknown>" : paint(STATE_STYLES[state], state));
 
 const row = (cluster: ClusterView, paint: Paint): readonly string[] => [
   cluster.name,

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
+import type { Evaluation } from "../../lib/model/records.ts";
+import { troubleOf } from "../../lib/service/found-trouble.ts";
+
+const LOST =
+  'the HPA controller was unable to get the target\'s current scale: Cannot GET deployments.apps of cluster "eu-1": no answer within 900 ms';
+const REFUSED = 'the scale of the target cannot be read: deployments.apps "web" is forbidden: User "tidemark" cannot get resource';
+const METRICS_REFUSED = "unable to fetch metrics from resource metrics API: pods.metrics.k8s.io is forbidden: no";
+const FROZEN = { reason: "FleetFrozen", message: "the fleet was frozen by ada: drill" };
+
+let uids = 0;
+const evaluation = (more: Partial<Evaluation>): Evaluation => ({
+  uid: autoscalerUid(`uid-${++uids}`),
+  namespace: namespace("shop"),
+  name: autoscalerName("web"),
+  kind: "hold",
+  failed: true,
+  because: { reason: "FailedGetScale", message: LOST },
+  metrics: [],
+  steps: [],
+  events: [],
+  ...more,
+});
+const fine = evaluation({ failed: false, from: 3, because: { reason: "DesiredWithinRange", message: "" } });
+const because = (message: string, reason = "FailedGetScale") => ({ because: { reason, message } });
+const since = (transitionMs: number): Partial<Evaluation> => ({
+  status: {
+    conditions: [{ type: "AbleToScale", status: "False", reason: "FailedGetScale", message: LOST, transitionMs }],
+    currentReplicas: 0,
+    desiredReplicas: 0,
+    currentMetrics: null,
+  },
+});
+
+describe("what evaluations say of their cluster", () => {
+  it.each<[string, readonly Evaluation[], object]>([
+    ["nothing without any", [], { state: "ok", silent: true }],
+    ["that it is well", [fine], { state: "ok", silent: false }],
+    ["that nothing was read", [evaluation({})], { state: "unreachable", error: LOST }],
+    ["that one was read, and one was not", [fine, evaluation({})], { state: "partly failing", error: `autoscaler "shop/web": ${LOST}` }],
+    ["that it refuses us", [evaluation(because(REFUSED))], { state: "forbidden", error: REFUSED }],
+    ["that it refuses us its metrics", [evaluation({ from: 3, ...because(METRICS_REFUSED, "FailedGetResourceMetric") })], { state: "forbidden" }],
+    [
+      "that there are no metrics",
+      [evaluation({ from: 3, ...because("no metrics returned", "FailedGetResourceMetric") })],
+      { state: "partly failing" },
+    ],
+    ["that it is lost, behind a freeze", [evaluation({ because: FROZEN, withoutHold: because(LOST) })], { state: "unreachable", error: LOST }],
+    [
+      "that it is lost, behind a freeze and a pause",
+      [evaluation({ because: FROZEN, withoutHold: because("paused by ada", "AutoscalerPaused"), ...since(7) })],
+      { state: "unreachable", error: LOST, sinceMs: 7 },
+    ],
+    [
+      "nothing where a manifest is not understood, beside one that was not read",
+      [evaluation(because("the stored manifest cannot be converted", "InvalidSpec")), evaluation({})],
+      { state: "unreachable", error: LOST },
+    ],
+    [
+      "nothing where only a manifest is not understood",
+      [evaluation(because("the stored manifest cannot be converted", "InvalidSpec"))],
+      { state: "partly failing", silent: true },
+    ],
+  ])("%s", (_says, evaluations, trouble) => {
+    expect(troubleOf(evaluations)).toMatchObject(trouble);
+  });
+
+  it("since when, is told by most of them: one that failed long before or came later does not date an outage", () => {
+    expect(troubleOf([1, 50, 50, 90].map((ms) => evaluation(since(ms)))).sinceMs).toBe(50);
+    expect(troubleOf([90, 50].map((ms) => evaluation(since(ms)))).sinceMs).toBe(50);
+  });
+
+  it("in words of a bounded length that a terminal does not obey", () => {
+    const { error = "" } = troubleOf([evaluation(because(`\u001B[2J${"x".repeat(5_000)}`))]);
+    expect(error.length).toBeLessThanOrEqual(256);
+    expect(error.startsWith("\\u{1b}[2J")).toBe(true);
+  });
+});
