@@ -81,8 +81,11 @@ const watchLasted = (
   holds: (breach: Breach) => boolean | undefined,
 ): void => {
   const { nowMs } = decided.input;
-  const known = (ledger.breaches.get(uid) ?? []).filter((one) => one.nowMs <= nowMs);
-  if (known.length === KEPT) return;
+  const all = ledger.breaches.get(uid) ?? [];
+  if (all.length === KEPT) return;
+  // What a later sync saw is not known to this decision, also where both have the same time: the later one takes over the time of the head.
+  const own = all.findLastIndex((one) => one.by === decided.by);
+  const known = all.slice(0, own === -1 ? all.length : own + 1).filter((one) => one.nowMs <= nowMs);
   // In the order of evaluation: time may stand still between two syncs.
   const lastNone = known.findLastIndex((one) => one.counts && holds(one) === false);
   const noneMs = known[lastNone]?.nowMs ?? Number.NEGATIVE_INFINITY;
