@@ -28,7 +28,7 @@ export const main = async (): Promise<void> => {
     });
   }
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // The reader of the pipe has gone: the run ends in good order, with nobody to tell.
+    // The reader of the pipe has closed it. The run ends in good order and writes nothing more.
     if (error.code !== "EPIPE") throw error;
     stop.abort();
   });

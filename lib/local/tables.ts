@@ -37,7 +37,7 @@ export const startTables = async (path: string): Promise<Tables> => {
 
 const READS = /\.(?:GetItem|BatchGetItem|Query|Scan|DescribeTable|ListTables)$/;
 
-/** Counts when the answer was sent: whoever sees the count sees what was written. */
+/** Counts after the answer was sent: a reader that sees the count also sees what was written. */
 const countWrites = (server: Server): (() => number) => {
   let count = 0;
   server.on("request", ({ headers }: IncomingMessage, response: ServerResponse) => {

@@ -73,7 +73,7 @@ export const clauseOf = (problem: Problem): string => {
   return detail.startsWith("must") || detail.startsWith("may") ? `${place} ${detail}` : `${place}: ${detail}`;
 };
 
-/** More lines than this about one manifest help nobody. */
+/** Problems of one manifest that are told one by one. More of them do not help its author. */
 export const MAX_TOLD = 50;
 
 /** The problems to tell a person: of a field that is missing nothing more is said, and what comes above the limit is counted. */

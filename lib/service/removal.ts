@@ -70,8 +70,8 @@ const LOOKS_MAX = 25;
 const LOOK_EVERY_MS = 200;
 
 /**
- * After autoscalers were stored, or found as wanted: the other half of a removal. What was created is taken back if the cluster is gone; it stays if the removal does not end, and whoever
- * does it again finds it. Throws `service.conflict`, `service.unknown`.
+ * Called after autoscalers were stored, or found as wanted. If the cluster was removed meanwhile, what this apply created is taken back. If the removal does not end, it stays, and the
+ * next removal finds it. Throws `service.conflict`, `service.unknown`.
  */
 export const mustHaveStayed = async (desk: Desk, cluster: ClusterRecord, created: readonly Stored[]): Promise<void> => {
   let now = await getCluster(desk.tables, cluster.name);

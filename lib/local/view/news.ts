@@ -1,6 +1,6 @@
-/** Tells whether anything may have changed since it was last asked, so that nobody reads what is as it was. */
+/** Tells whether anything may have changed since it was last asked, so that unchanged data is not read again. */
 export interface News {
-  /** Writes that the tables have answered so far, whoever sent them. */
+  /** Writes that the tables have answered so far, of every client. */
   readonly writes: () => number;
   /** True while a sync is at work: what it writes is not whole yet, and reading would take from its time. */
   readonly syncing: () => boolean;

@@ -13,7 +13,7 @@ export const HPA_STEPS: readonly HpaStep[] = [
   readScale, //      2.4 step 1    the count as it is
   seed, //           2.4 step 3    a new list of recommendations begins with it
   branch, //         2.4 step 4    disabled at zero; outside [min, max] straight to the bound
-  selectPods, //     2.5 steps 1-3 the pods of the target, shared with nobody
+  selectPods, //     2.5 steps 1-3 the pods of the target, which no other autoscaler selects
   measure, //        2.5 step 4    each metric: value, ratio, proposal (3.1 to 3.7)
   combine, //        2.5 step 5    the largest proposal; with a failed metric never downwards
   stabilize, //      3.8.1, 3.8.3  what the windows of recommendations agree on

@@ -18,7 +18,7 @@ export const MULTI_THRESHOLD_STEPS: readonly HpaStep[] = [
   readScale, //      the count as it is
   seed, //           a new list of recommendations begins with it
   branch, //         disabled at zero; outside [min, max] straight to the bound, past all that follows
-  selectPods, //     the pods of the target, shared with nobody
+  selectPods, //     the pods of the target, which no other autoscaler selects
   measure, //        each metric against its target, or its marks: a proposal
   combine, //        the largest proposal; with a failed metric never downwards
   stabilize, //      what the windows of recommendations agree on; not for marks alone

@@ -11,7 +11,7 @@ import { measureUtilization } from "../steps/original/measure.ts";
 export const ORIGINAL_STEPS: readonly HpaStep[] = [
   readScale, //          the count as it is
   branch, //             disabled at zero; outside [min, max] straight to the bound
-  selectPods, //         the pods of the target, shared with nobody
+  selectPods, //         the pods of the target, which no other autoscaler selects
   measureUtilization, // Σ of each pod's own utilisation ÷ target; nothing inside the band
   combine, //            the proposal; without the metric the count stays
   bounds, //             min and max

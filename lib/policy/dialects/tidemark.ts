@@ -19,7 +19,7 @@ import { type NativeInput, type NativeStep, type NativeSync, started } from "../
 const SEE: readonly NativeStep[] = [
   readScale, //  the count as it is
   bounds, //     outside [min, max] straight to the bound
-  selectPods, // the pods of the target, shared with nobody
+  selectPods, // the pods of the target, which no other autoscaler selects
   measure, //    each metric: value, target or watermarks, proposal
   idle, //       out of use to the idle count, in use again to min
 ];
