@@ -195,10 +195,11 @@ describe("tidemark cluster and fleet", () => {
       connection: { kind: "eks", clusterId: "prod", endpoint: "https://eks.example", caData: "QQ==", region: "eu-west-1" },
       syncPeriodSeconds: 30,
       partitions: [
-        { name: "shop", namespaces: ["shop", "cart"] },
-        { name: "rest", namespaces: "all others" },
+        { name: "shop", namespaces: ["shop", "cart"], state: "never synced" },
+        { name: "rest", namespaces: "all others", state: "never synced" },
       ],
       settings: { tolerance: 0.05, downscaleStabilizationSeconds: 600, cpuInitializationPeriodSeconds: 300, initialReadinessDelaySeconds: 30 },
+      state: "never synced",
       version: 1,
     });
     expect(await run("cluster", "add", "eks-1", ...options)).toEqual(said(1, "", 'error: Cannot add cluster "eks-1": there is one of that name\n'));
@@ -229,7 +230,7 @@ describe("tidemark cluster and fleet", () => {
       'error: Cannot connect to cluster "eks-1": give one of --kubeconfig, --secret and --eks\n',
     );
     expect(await run("cluster", "pause", "eks-1", "--until", "1h")).toEqual(said(0, 'Cluster "eks-1" paused until 2026-03-01T13:00:00.000Z\n'));
-    expect((await run("cluster", "list")).out).toMatch(/^eks-1 +secret +30s +2 +2026-03-01T13:00:00\.000Z +never$/m);
+    expect((await run("cluster", "list")).out).toMatch(/^eks-1 +secret +30s +2 +2026-03-01T13:00:00\.000Z +never synced +never$/m);
     expect(await run("cluster", "resume", "eks-1")).toEqual(said(0, 'Cluster "eks-1" resumed\n'));
     expect(await run("cluster", "remove", "eks-1")).toEqual(said(0, 'Cluster "eks-1" removed\n'));
     expect(await run("cluster", "remove", "eu-1")).toEqual(
