@@ -33,7 +33,7 @@ const edit = async (desk: Desk, verb: "freeze" | "thaw", change: Change): Promis
  */
 export const freeze = async (desk: Desk, reason: string, replace = false): Promise<FleetEdited> => {
   if (reason.trim() === "")
-    throw new TidemarkError("service.invalid", "Cannot freeze the fleet: the reason is empty, say why for everyone who looks", {});
+    throw new TidemarkError("service.invalid", "Cannot freeze the fleet: the reason is empty; give the reason that people are to see", {});
   return edit(desk, "freeze", (record) =>
     record.frozen && !replace ? undefined : { ...record, frozen: { by: desk.by, atMs: desk.clock(), reason } },
   );

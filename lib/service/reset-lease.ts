@@ -50,7 +50,7 @@ export const timeOf = (desk: Desk, { head }: Leased): number =>
     ...head.uncounted.map(({ settledMs }) => settledMs),
   );
 
-/** Windows of an autoscaler as if it had just been scaled as far as its rules allow. A manifest that cannot be read, or none: as far as any would. */
+/** Windows of an autoscaler as if it had just been scaled as far as its rules allow. Where the manifest is absent or cannot be read: as far as the rules of any manifest would. */
 export const withoutPast = async (
   desk: Desk,
   windows: Windows,

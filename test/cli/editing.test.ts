@@ -257,7 +257,7 @@ describe("tidemark cluster and fleet", () => {
 
   it.each([[""], ["  "]])("refuse to freeze the fleet for the reason %j", async (reason) => {
     expect(await run("fleet", "freeze", "--reason", reason)).toEqual(
-      said(2, "", "error: Cannot freeze the fleet: --reason is empty, say why for everyone who looks\n"),
+      said(2, "", "error: Cannot freeze the fleet: --reason is empty; give the reason that people are to see\n"),
     );
     expect(await run("fleet", "describe")).toEqual(said(0, "Fleet not frozen\n"));
   });

@@ -11,7 +11,7 @@ export interface FreezeOptions {
 
 /** Checked before anything is opened. */
 export const reasonOf = ({ reason }: FreezeOptions): string => {
-  if (reason.trim() === "") throw usage("Cannot freeze the fleet: --reason is empty, say why for everyone who looks");
+  if (reason.trim() === "") throw usage("Cannot freeze the fleet: --reason is empty; give the reason that people are to see");
   return reason;
 };
 
