@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { connectionCheck } from "../lib/cluster/check-connection.ts";
 import { powertoolsTeller } from "../lib/report/teller.ts";
-import { insertByStatement } from "../lib/store/history-insert.ts";
-import { realTables } from "../lib/store/real-tables.ts";
+import { insertByStatement } from "../lib/store/history/insert.ts";
+import { realTables } from "../lib/store/table/real-tables.ts";
 import { type ApiDependencies, apiHandler } from "./api.ts";
 import { ENVIRONMENT, environmentOf } from "./environment.ts";
 import type { FunctionUrlHandler } from "./function-url.ts";

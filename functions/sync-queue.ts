@@ -3,7 +3,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { boundedRequests } from "../lib/aws/bounded-requests.ts";
 import { planNowFailedLine } from "../lib/report/plan-line.ts";
 import type { Teller } from "../lib/report/teller.ts";
-import type { Desk } from "../lib/service/desk.ts";
+import type { Desk } from "../lib/service/context.ts";
 import { planNow } from "../lib/sync/plan-now.ts";
 import type { MessageQueue } from "../lib/sync/send-messages.ts";
 

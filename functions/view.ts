@@ -1,6 +1,6 @@
 import { powertoolsTeller } from "../lib/report/teller.ts";
 import { openReading } from "../lib/service/open.ts";
-import { realTables } from "../lib/store/real-tables.ts";
+import { realTables } from "../lib/store/table/real-tables.ts";
 import type { ApiDependencies } from "./api.ts";
 import { ENVIRONMENT, environmentOf } from "./environment.ts";
 import { type FunctionUrlHandler, functionUrlHandler } from "./function-url.ts";

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDataFolder } from "../../lib/cli/session.ts";
-import { readIdentity } from "../../lib/local/about.ts";
-import { folderLayout } from "../../lib/local/folder-layout.ts";
+import { readIdentity } from "../../lib/local/folder/identity.ts";
+import { folderLayout } from "../../lib/local/folder/layout.ts";
 
 /** A scale that took effect, in milliseconds since the run began. */
 export interface PlayedScale {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { EventPlace, EventQuery, Reading } from "../service/service.ts";
-import type { EventView } from "../service/views.ts";
-import { DAY_MS, EVENT_DAYS_KEPT } from "../store/events.ts";
+import type { EventView } from "../service/views/autoscaler.ts";
+import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
 import type { Reply } from "./exchange.ts";
 import { placeIn } from "./page-place.ts";
 import { pageToken } from "./page-token.ts";

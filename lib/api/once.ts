@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { TidemarkError } from "../model/errors.ts";
-import type { InsertHistory } from "../store/history-port.ts";
-import { type Begun, insertAnswer, insertBegun, type RequestName, readAnswer } from "../store/requests.ts";
-import type { Tables } from "../store/tables.ts";
+import type { InsertHistory } from "../store/history/port.ts";
+import { type Begun, insertAnswer, insertBegun, type RequestName, readAnswer } from "../store/history/requests.ts";
+import type { Tables } from "../store/table/tables.ts";
 import type { ApiRequest, Said } from "./exchange.ts";
 import { KEY_HEADER } from "./paths.ts";
 import { refusal } from "./problem.ts";

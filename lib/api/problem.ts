@@ -1,5 +1,5 @@
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
-import { isThrottle } from "../store/repeat.ts";
+import { isThrottle } from "../store/table/repeat.ts";
 import type { Said } from "./exchange.ts";
 import { PROBLEM_TYPE } from "./paths.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
-import { labelNames } from "../service/labels-info.ts";
+import { labelNames } from "../service/series/labels-info.ts";
 import type { AutoscalerPlace, ChangePlace, EventQuery, Reading } from "../service/service.ts";
 import { eventsPage } from "./events-page.ts";
 import { json, type Reply } from "./exchange.ts";

@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { failureText } from "../local/failure-text.ts";
+import { failureText } from "../local/folder/failure-text.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import { usageWords } from "../report/usage-words.ts";
 import { type Io, printerOn } from "./io.ts";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { validateOption } from "../local/validate-option.ts";
+import { validateOption } from "../local/run/validate-option.ts";
 import { type ConvertOptions, convert } from "./commands/convert.ts";
 import { explainSchema } from "./commands/explain-schema.ts";
 import { type Io, printerOn } from "./io.ts";

@@ -1,4 +1,4 @@
-import { DEFAULT_DATA_FOLDER } from "../local/folder-layout.ts";
+import { DEFAULT_DATA_FOLDER } from "../local/folder/layout.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import { usage } from "./usage.ts";
 

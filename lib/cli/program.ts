@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { validateOption } from "../local/validate-option.ts";
+import { validateOption } from "../local/run/validate-option.ts";
 import { type AddOptions, clusterChange, newCluster } from "./cluster-options.ts";
 import { type ChangesOptions, changes } from "./commands/changes.ts";
 import * as cluster from "./commands/cluster.ts";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { openFolder } from "../local/data-folder.ts";
-import { findFolder } from "../local/find-folder.ts";
-import { TABLE_NAMES } from "../local/names.ts";
-import { tablesClient } from "../local/tables.ts";
+import { openFolder } from "../local/folder/data-folder.ts";
+import { findFolder } from "../local/folder/find-folder.ts";
+import { TABLE_NAMES } from "../local/run/names.ts";
+import { tablesClient } from "../local/run/tables.ts";
 import { openService } from "../service/open.ts";
-import { insertByPut } from "../store/history-put.ts";
+import { insertByPut } from "../store/history/put.ts";
 import type { Session } from "./io.ts";
 import type { Place } from "./place.ts";
 import { usage } from "./usage.ts";
@@ -36,7 +36,7 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     wait: async (ms: number) => wait(ms),
     random: Math.random,
     token: randomUUID,
-    // No end: an export may take long. Each call is repeated a bounded number of times (lib/store/repeat.ts).
+    // No end: an export may take long. Each call is repeated a bounded number of times (lib/store/table/repeat.ts).
   };
   const service = openService({ tables, insert: insertByPut(tables), clock: folder.clock, by, newUid: randomUUID });
   return {

@@ -1,4 +1,4 @@
-import { textOfBytes, textOfFile } from "../local/text-file.ts";
+import { textOfBytes, textOfFile } from "../local/run/text-file.ts";
 import { MAX_TEXT_BYTES } from "../manifest/budget.ts";
 import type { Source } from "../service/service.ts";
 import type { Io } from "./io.ts";

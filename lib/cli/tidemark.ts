@@ -6,7 +6,7 @@ import { join } from "node:path";
 // The command starts often and reads a lot of code: from the second time on, compiled code is at hand for everything imported after this line.
 enableCompileCache(join(import.meta.dirname, "../../node_modules/.cache/tidemark"));
 const { EXIT, main } = await import("./main.ts");
-const { failureText } = await import("../local/failure-text.ts");
+const { failureText } = await import("../local/folder/failure-text.ts");
 
 /** Who the person at this terminal is, as the system says; a container may know its user by number only. */
 const person = (): string => {

@@ -1,11 +1,11 @@
 import { CommanderError } from "commander";
 import { isTidemarkError } from "../model/errors.ts";
 import { usageWords } from "../report/usage-words.ts";
-import { closing } from "./closing.ts";
-import { failureText } from "./failure-text.ts";
-import { startCommand } from "./options.ts";
-import { run } from "./run.ts";
-import { terminalOf } from "./terminal.ts";
+import { failureText } from "./folder/failure-text.ts";
+import { closing } from "./run/closing.ts";
+import { startCommand } from "./run/options.ts";
+import { run } from "./run/run.ts";
+import { terminalOf } from "./run/terminal.ts";
 
 const INTERRUPTED = 130;
 /** As those of `tidemark`: 1 it could not be done, 2 it was called wrongly. */

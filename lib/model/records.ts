@@ -36,7 +36,7 @@ export interface ClusterRecord {
   readonly partitions: readonly { readonly name: PartitionName; readonly namespaces?: readonly Namespace[] }[];
   readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
   readonly settings: ControllerSettings;
-  /** Somebody is removing it: no autoscaler may come (lib/service/removal.ts). */
+  /** Somebody is removing it: no autoscaler may come (lib/service/edits/removal.ts). */
   readonly removing?: { readonly by: string; readonly atMs: number };
   /** Raised by every edit; an edit is a conditional write on it. */
   readonly version: number;

@@ -2,9 +2,9 @@ import { pageToken } from "../api/page-token.ts";
 import { EDITING_PATHS, KEY_HEADER, READING_PATHS } from "../api/paths.ts";
 import { type SeriesJson, seriesOf } from "../api/series-json.ts";
 import { TidemarkError } from "../model/errors.ts";
-import type { ChangeView } from "../service/change-view.ts";
 import type { Asked, AutoscalerPlace, ChangeQuery, Editing, EventQuery, Filter, Reading, Service } from "../service/service.ts";
-import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views.ts";
+import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views/autoscaler.ts";
+import type { ChangeView } from "../service/views/change.ts";
 import type { Ask } from "./ask.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;

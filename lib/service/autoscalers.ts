@@ -1,16 +1,16 @@
 import { autoscalerName, namespace } from "../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../model/records.ts";
-import { listAutoscalers } from "../store/autoscalers.ts";
-import { getFleet } from "../store/clusters.ts";
-import { partitionOf } from "../store/partitions.ts";
-import { autoscalerView } from "./autoscaler-view.ts";
-import type { ReadingDesk } from "./desk.ts";
+import { listAutoscalers } from "../store/records/autoscalers.ts";
+import { getFleet } from "../store/records/clusters.ts";
+import { partitionOf } from "../store/records/partitions.ts";
+import { storedSpec } from "./apply/manifest-inputs.ts";
+import type { ReadingDesk } from "./context.ts";
 import { clustersNamed, type Found, mustRead, optionalNamespace } from "./find.ts";
 import type { Known } from "./known.ts";
-import { storedSpec } from "./manifests.ts";
-import { type PartitionData, partitionData } from "./partition-data.ts";
+import { type PartitionData, partitionData } from "./partitions/partition-data.ts";
 import type { AutoscalerPlace, Filter } from "./service.ts";
-import type { AutoscalerView } from "./views.ts";
+import type { AutoscalerView } from "./views/autoscaler.ts";
+import { autoscalerView } from "./views/autoscaler-of.ts";
 
 /** Reads what is known of autoscalers of one cluster; each partition's head and pages are read once. */
 export const knownReader = (desk: ReadingDesk, cluster: ClusterRecord, fleet: FleetRecord) => {

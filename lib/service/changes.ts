@@ -1,13 +1,13 @@
 import { isTidemarkError } from "../model/errors.ts";
 import { autoscalerName, type ClusterName, clusterName, namespace } from "../model/ids.ts";
 import type { AutoscalerRecord, ChangeRecord, ClusterRecord } from "../model/records.ts";
-import { changesOf, changesOfCluster } from "../store/changes.ts";
-import { scopeChangesOf } from "../store/scope-changes.ts";
-import { type ChangeView, changeView, madeOf, scopeChangeView } from "./change-view.ts";
-import type { ReadingDesk } from "./desk.ts";
+import { changesOf, changesOfCluster } from "../store/history/changes.ts";
+import { scopeChangesOf } from "../store/history/scope-changes.ts";
+import type { ReadingDesk } from "./context.ts";
 import { clustersNamed, findAutoscaler, parts } from "./find.ts";
-import { gathered } from "./gathered.ts";
+import { gathered } from "./gather.ts";
 import type { Asked, ChangePlace, ChangeQuery } from "./service.ts";
+import { type ChangeView, changeView, madeOf, scopeChangeView } from "./views/change.ts";
 
 /** Edits by people in order of time: of one autoscaler with whether each came about, or of everything, also of what is gone. */
 export async function* changes(desk: ReadingDesk, { name, sinceMs = 0, after, ...filter }: ChangeQuery): AsyncGenerator<ChangeView> {

@@ -1,14 +1,14 @@
 import { isTidemarkError } from "../model/errors.ts";
 import { autoscalerName, type ClusterName, namespace } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
-import { listAutoscalers } from "../store/autoscalers.ts";
-import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/events.ts";
-import { eventsOfFleet } from "../store/fleet-events.ts";
-import { eventView } from "./autoscaler-view.ts";
-import type { ReadingDesk } from "./desk.ts";
+import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
+import { eventsOfFleet } from "../store/history/fleet-events.ts";
+import { listAutoscalers } from "../store/records/autoscalers.ts";
+import type { ReadingDesk } from "./context.ts";
 import { clustersNamed, findAutoscaler, parts } from "./find.ts";
 import type { Asked, EventPlace, EventQuery } from "./service.ts";
-import type { EventView } from "./views.ts";
+import type { EventView } from "./views/autoscaler.ts";
+import { eventView } from "./views/autoscaler-of.ts";
 
 /** What a list of events is asked for: a stretch of time, and what of it was told before. */
 interface Wanted {

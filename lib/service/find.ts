@@ -1,10 +1,10 @@
 import { TidemarkError } from "../model/errors.ts";
 import { autoscalerName, clusterName, type Namespace, namespace } from "../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
-import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../store/autoscalers.ts";
-import { type ClusterItem, getCluster, listClusters } from "../store/clusters.ts";
-import type { ReadingDesk } from "./desk.ts";
-import { gathered } from "./gathered.ts";
+import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../store/records/autoscalers.ts";
+import { type ClusterItem, getCluster, listClusters } from "../store/records/clusters.ts";
+import type { ReadingDesk } from "./context.ts";
+import { gathered } from "./gather.ts";
 import { nearest } from "./nearest.ts";
 import type { Asked } from "./service.ts";
 

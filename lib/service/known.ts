@@ -2,7 +2,7 @@ import type { FleetRecord } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { Found } from "./find.ts";
-import type { Evaluated } from "./partition-data.ts";
+import type { Evaluated } from "./partitions/partition-data.ts";
 
 /** Everything that is known of one autoscaler, before it is put into words. */
 export interface Known extends Found {

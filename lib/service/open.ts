@@ -1,21 +1,21 @@
-import { apply } from "./apply.ts";
-import { autoscalerView } from "./autoscaler-view.ts";
+import { apply } from "./apply/apply.ts";
 import { autoscalers, known } from "./autoscalers.ts";
 import { changes } from "./changes.ts";
-import { addCluster, cluster, clusters, pauseCluster, replaceCluster, resumeCluster } from "./clusters.ts";
-import { describe } from "./describe.ts";
-import type { Desk, ReadingDesk } from "./desk.ts";
-import { pause, remove, resume } from "./edits.ts";
+import { addCluster, cluster, clusters, pauseCluster, replaceCluster, resumeCluster } from "./clusters/clusters.ts";
+import { fleet, freeze, thaw } from "./clusters/fleet.ts";
+import type { Desk, ReadingDesk } from "./context.ts";
+import { pause, remove, resume } from "./edits/autoscaler-edits.ts";
+import { removeCluster } from "./edits/removal.ts";
 import { events } from "./events.ts";
-import { explain } from "./explain.ts";
+import { describe } from "./explain/describe.ts";
+import { explain } from "./explain/explain.ts";
 import { findAutoscaler } from "./find.ts";
-import { fleet, freeze, thaw } from "./fleet.ts";
-import { partition } from "./partition.ts";
-import { removeCluster } from "./removal.ts";
-import { resetIntent } from "./reset-intent.ts";
-import { resetWindows } from "./reset-windows.ts";
-import { seriesReader } from "./series.ts";
+import { partition } from "./partitions/partition-query.ts";
+import { resetIntent } from "./partitions/reset-intent.ts";
+import { resetWindows } from "./partitions/reset-windows.ts";
+import { seriesReader } from "./series/series.ts";
 import type { Editing, Reading, Service } from "./service.ts";
+import { autoscalerView } from "./views/autoscaler-of.ts";
 
 /** The service over a pair of tables. */
 export const openService = (desk: Desk): Service => ({ ...openReading(desk), ...openEditing(desk) });

@@ -2,9 +2,9 @@ import type { Validation } from "../manifest/validation.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
-import type { ChangeView } from "./change-view.ts";
-import type { PartitionView, ResetView } from "./partition-views.ts";
-import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetEdited, FleetView } from "./views.ts";
+import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetEdited, FleetView } from "./views/autoscaler.ts";
+import type { ChangeView } from "./views/change.ts";
+import type { PartitionView, ResetView } from "./views/partition.ts";
 
 /** What people can look at, wherever Tidemark runs. Lists are read page by page while they are taken, and go on after any of their items. Names that do not exist are thrown as TidemarkError. */
 export interface Reading {

@@ -2,7 +2,7 @@ import limited from "p-limit";
 import type { ClusterClient, ScaleAnswer } from "../cluster/port.ts";
 import type { WriteOutcome } from "../model/decision.ts";
 import type { ApiFailure, ScaleRead } from "../model/observation.ts";
-import { allDone } from "../store/all-done.ts";
+import { allDone } from "../store/table/all-done.ts";
 import type { Intended } from "./intend.ts";
 import type { SyncPorts } from "./ports.ts";
 import { sendUntil } from "./timing.ts";

@@ -1,4 +1,4 @@
-import { type ClaimOutcome, claim } from "../store/claim.ts";
+import { type ClaimOutcome, claim } from "../store/head/claim.ts";
 import type { SyncMessage } from "./message.ts";
 import type { SyncPorts } from "./ports.ts";
 

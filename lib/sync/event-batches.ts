@@ -1,9 +1,9 @@
 import limited from "p-limit";
 import type { ScaleEventRecord } from "../model/records.ts";
-import { allDone } from "../store/all-done.ts";
-import { insertEvents } from "../store/events.ts";
-import { STATEMENTS_MAX } from "../store/history-insert.ts";
-import type { InsertHistory } from "../store/history-port.ts";
+import { insertEvents } from "../store/history/events.ts";
+import { STATEMENTS_MAX } from "../store/history/insert.ts";
+import type { InsertHistory } from "../store/history/port.ts";
+import { allDone } from "../store/table/all-done.ts";
 
 /** Inserts events while the scales of a wave are still being made. */
 export interface EventBatches {

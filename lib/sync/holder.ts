@@ -1,5 +1,5 @@
-import type { Head } from "../store/head.ts";
-import type { Held } from "../store/head-write.ts";
+import type { Head } from "../store/head/head.ts";
+import type { Held } from "../store/head/head-write.ts";
 import type { SyncMessage } from "./message.ts";
 
 /** The holder's last write of the head, which moves on as it writes. */

@@ -1,8 +1,8 @@
 import type { Because, Scale } from "../model/decision.ts";
 import type { Intent } from "../model/records.ts";
 import type { DecideInput } from "../policy/decide.ts";
-import { bytesOf, entryBytes, INTENT_ROOM_BYTES, type IntentBodies } from "../store/head-intents.ts";
-import { encodeIntent } from "../store/intent-codec.ts";
+import { encodeIntent } from "../store/head/intent-codec.ts";
+import { bytesOf, entryBytes, INTENT_ROOM_BYTES, type IntentBodies } from "../store/head/intents.ts";
 import type { Verdict } from "./decide.ts";
 import type { ReadySpec } from "./observe.ts";
 import { newestRun } from "./stored-windows.ts";

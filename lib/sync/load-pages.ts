@@ -1,12 +1,12 @@
 import { TidemarkError } from "../model/errors.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
-import { eachDone } from "../store/all-done.ts";
-import type { Head } from "../store/head.ts";
-import { decodePage } from "../store/page-codec.ts";
-import { pageOf } from "../store/page-plan.ts";
-import { type PageItem, readPage } from "../store/pages.ts";
-import type { Tables } from "../store/tables.ts";
+import type { Head } from "../store/head/head.ts";
+import { decodePage } from "../store/pages/codec.ts";
+import { type PageItem, readPage } from "../store/pages/pages.ts";
+import { pageOf } from "../store/pages/plan.ts";
+import { eachDone } from "../store/table/all-done.ts";
+import type { Tables } from "../store/table/tables.ts";
 
 const PARALLEL = 8;
 

@@ -1,7 +1,7 @@
 import type { PartitionRef } from "../model/ids.ts";
 import { incarnationOf } from "../model/incarnation.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
-import { autoscalersOf } from "../store/partitions.ts";
+import { autoscalersOf } from "../store/records/partitions.ts";
 import type { LoadedSpec, LoadedSpecs } from "./loaded-specs.ts";
 import type { SyncPorts } from "./ports.ts";
 

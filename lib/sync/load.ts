@@ -1,8 +1,8 @@
 import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord, FleetRecord } from "../model/records.ts";
-import { getCluster, getFleet } from "../store/clusters.ts";
-import type { Head } from "../store/head.ts";
-import { mustTellTime } from "../store/server-clock.ts";
+import type { Head } from "../store/head/head.ts";
+import { getCluster, getFleet } from "../store/records/clusters.ts";
+import { mustTellTime } from "../store/table/server-clock.ts";
 import { type LoadedPages, loadPages } from "./load-pages.ts";
 import { readSpecs } from "./load-specs.ts";
 import type { LoadedSpecs } from "./loaded-specs.ts";

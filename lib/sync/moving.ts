@@ -1,7 +1,7 @@
 import type { ClusterRecord } from "../model/records.ts";
-import { getCluster, raiseClusterVersion } from "../store/clusters.ts";
-import type { Head } from "../store/head.ts";
-import type { Tables } from "../store/tables.ts";
+import type { Head } from "../store/head/head.ts";
+import { getCluster, raiseClusterVersion } from "../store/records/clusters.ts";
+import type { Tables } from "../store/table/tables.ts";
 
 /**
  * The cluster as it is decided. A mover may have marked this partition under the version that the cluster still has, and lost its lease. Then the version is raised first: either the mover's flip is

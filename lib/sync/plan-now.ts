@@ -1,5 +1,5 @@
 import type { ClusterRecord } from "../model/records.ts";
-import { eachDone } from "../store/all-done.ts";
+import { eachDone } from "../store/table/all-done.ts";
 import { delaySeconds, MINUTE_MS, planCluster } from "./plan.ts";
 import { BATCH_MAX, type MessageQueue, sendBatch } from "./send-messages.ts";
 

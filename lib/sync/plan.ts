@@ -1,7 +1,7 @@
 import { TidemarkError } from "../model/errors.ts";
 import type { ClusterName, PartitionName } from "../model/ids.ts";
 import type { ClusterRecord } from "../model/records.ts";
-import { stableHash } from "../store/page-plan.ts";
+import { stableHash } from "../store/pages/plan.ts";
 import type { SyncMessage } from "./message.ts";
 import { isStale } from "./message.ts";
 

@@ -6,8 +6,8 @@ import type { Windows } from "../model/windows.ts";
 import type { DecideInput } from "../policy/decide.ts";
 import type { Change } from "../policy/scale-events.ts";
 import type { WriteReport, Written } from "../policy/write-report.ts";
-import type { InsertHistory } from "../store/history-port.ts";
-import type { Tables } from "../store/tables.ts";
+import type { InsertHistory } from "../store/history/port.ts";
+import type { Tables } from "../store/table/tables.ts";
 import type { Timing } from "./timing.ts";
 import type { WarmCache } from "./warm-cache.ts";
 

@@ -1,7 +1,7 @@
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import { recommenderQuestion } from "../policy/metrics/watermark/question.ts";
-import { eachDone } from "../store/all-done.ts";
+import { eachDone } from "../store/table/all-done.ts";
 
 const PARALLEL = 8;
 

@@ -1,6 +1,6 @@
-import { intentBodies } from "../store/head-intents.ts";
-import type { Held } from "../store/head-write.ts";
-import { release } from "../store/release.ts";
+import type { Held } from "../store/head/head-write.ts";
+import { intentBodies } from "../store/head/intents.ts";
+import { release } from "../store/head/release.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import type { SyncPorts } from "./ports.ts";

@@ -1,7 +1,7 @@
 import type { PlanReport } from "../report/plan-line.ts";
-import { eachDone } from "../store/all-done.ts";
-import { listClusters } from "../store/clusters.ts";
-import type { Tables } from "../store/tables.ts";
+import { listClusters } from "../store/records/clusters.ts";
+import { eachDone } from "../store/table/all-done.ts";
+import type { Tables } from "../store/table/tables.ts";
 import type { SyncMessage } from "./message.ts";
 import { delaySeconds, mustBePresent, planCluster, plannedTime, plannedTimeOf, type Tick } from "./plan.ts";
 import { BATCH_MAX, type MessageQueue, sendBatch } from "./send-messages.ts";

@@ -1,7 +1,7 @@
 import type { ScaleReading } from "../model/observation.ts";
 import type { Intent, ScaleEventRecord, UncountedScale } from "../model/records.ts";
-import { eachDone } from "../store/all-done.ts";
-import { insertEvents, readEvent } from "../store/events.ts";
+import { insertEvents, readEvent } from "../store/history/events.ts";
+import { eachDone } from "../store/table/all-done.ts";
 import type { Acted } from "./act.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";

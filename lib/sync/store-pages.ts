@@ -1,10 +1,10 @@
 import type { PartitionRef } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
-import { eachDone } from "../store/all-done.ts";
-import { deleteLeftovers } from "../store/leftover-pages.ts";
-import { encodePage } from "../store/page-codec.ts";
-import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE, pageOf, wantedPages } from "../store/page-plan.ts";
-import { deletePage, writePage } from "../store/pages.ts";
+import { encodePage } from "../store/pages/codec.ts";
+import { deleteLeftovers } from "../store/pages/leftover.ts";
+import { deletePage, writePage } from "../store/pages/pages.ts";
+import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE, pageOf, wantedPages } from "../store/pages/plan.ts";
+import { eachDone } from "../store/table/all-done.ts";
 import type { Loaded } from "./load.ts";
 import type { LoadedPage } from "./load-pages.ts";
 import type { SyncPorts } from "./ports.ts";

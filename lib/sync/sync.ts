@@ -1,9 +1,9 @@
 import { isTidemarkError } from "../model/errors.ts";
 import type { DroppedSync, DropReason, SyncReport } from "../report/sync-report.ts";
-import type { Head } from "../store/head.ts";
-import type { Held } from "../store/head-write.ts";
-import { giveBack } from "../store/release.ts";
-import type { Tables } from "../store/tables.ts";
+import type { Head } from "../store/head/head.ts";
+import type { Held } from "../store/head/head-write.ts";
+import { giveBack } from "../store/head/release.ts";
+import type { Tables } from "../store/table/tables.ts";
 import { claimPartition } from "./claim.ts";
 import { decideAll } from "./decide.ts";
 import { type Holder, holder } from "./holder.ts";

@@ -1,9 +1,9 @@
 import type { Because } from "../model/decision.ts";
 import { intentTooLarge, scaleWaits } from "../report/holds.ts";
-import { intentBodies } from "../store/head-intents.ts";
-import { storeIntents } from "../store/intend.ts";
-import { fitsIntent, INTENT_BYTES_MAX } from "../store/intent-codec.ts";
-import { encodeUncounted } from "../store/uncounted-codec.ts";
+import { storeIntents } from "../store/head/intend.ts";
+import { fitsIntent, INTENT_BYTES_MAX } from "../store/head/intent-codec.ts";
+import { intentBodies } from "../store/head/intents.ts";
+import { encodeUncounted } from "../store/head/uncounted-codec.ts";
 import { type Acted, act } from "./act.ts";
 import type { Verdict } from "./decide.ts";
 import { eventBatches } from "./event-batches.ts";

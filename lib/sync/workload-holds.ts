@@ -1,8 +1,8 @@
 import type { Because } from "../model/decision.ts";
 import type { Intent } from "../model/records.ts";
 import { intentOpen, intentSettled, intentUnreadable, targetShared } from "../report/holds.ts";
-import type { Head } from "../store/head.ts";
-import type { UnreadableIntent } from "../store/head-intents.ts";
+import type { Head } from "../store/head/head.ts";
+import type { UnreadableIntent } from "../store/head/intents.ts";
 import type { Loaded } from "./load.ts";
 import type { LoadedSpec } from "./loaded-specs.ts";
 import type { ReadySpec, Seen } from "./observe.ts";

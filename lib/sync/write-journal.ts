@@ -1,7 +1,7 @@
 import type { PartitionRef } from "../model/ids.ts";
 import type { Evaluation, JournalPage } from "../model/records.ts";
-import { insertJournal } from "../store/journal.ts";
-import { pageOf } from "../store/page-plan.ts";
+import { insertJournal } from "../store/history/journal.ts";
+import { pageOf } from "../store/pages/plan.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncPorts } from "./ports.ts";

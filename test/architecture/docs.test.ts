@@ -4,7 +4,7 @@ import { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { EXIT, main } from "../../lib/cli/main.ts";
 import type { Place } from "../../lib/cli/place.ts";
-import { type RunOptions, startCommand } from "../../lib/local/options.ts";
+import { type RunOptions, startCommand } from "../../lib/local/run/options.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { syncMetrics } from "../../lib/report/sync-metrics.ts";

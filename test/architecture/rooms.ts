@@ -59,7 +59,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "@middy/sqs-partial-batch-failure": ["functions"],
 };
 
-/** Room of a path ("lib/store/keys.ts" → "lib/store"), undefined outside all of them. */
+/** Room of a path ("lib/store/table/keys.ts" → "lib/store"), undefined outside all of them. */
 export const roomOf = (path: string): string | undefined => Object.keys(ROOMS).find((room) => path.startsWith(`${room}/`));
 
 /** Name of the package behind a bare specifier: "@aws-sdk/client-sqs/x" → "@aws-sdk/client-sqs". */

@@ -5,8 +5,8 @@ import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { boundedRequests } from "../../lib/aws/bounded-requests.ts";
-import { realTables } from "../../lib/store/real-tables.ts";
-import { repeat } from "../../lib/store/repeat.ts";
+import { realTables } from "../../lib/store/table/real-tables.ts";
+import { repeat } from "../../lib/store/table/repeat.ts";
 
 /** What a server does with one connection. Nothing is ever closed by it. */
 type Behaviour = (socket: Socket) => void;

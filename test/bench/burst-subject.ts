@@ -4,10 +4,10 @@ import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } 
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
-import { eachDone } from "../../lib/store/all-done.ts";
-import { putAutoscaler } from "../../lib/store/autoscalers.ts";
-import { putCluster } from "../../lib/store/clusters.ts";
-import type { Tables } from "../../lib/store/tables.ts";
+import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { putCluster } from "../../lib/store/records/clusters.ts";
+import { eachDone } from "../../lib/store/table/all-done.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import type { Engine } from "../contracts/engines.ts";
 import type { App } from "../control-plane/fill.ts";
@@ -50,8 +50,8 @@ export const subjectOf = async (name: string, folder: string, plane: ControlPlan
   const [{ sync }, { RULES }, { DEFAULT_TIMING }, { warmCache }, { clientFor }] = await Promise.all(
     ["sync/sync", "sync/rules", "sync/timing", "sync/warm-cache", "cluster/connect"].map((path) => load(`lib/${path}.ts`)),
   );
-  const { insertByStatement } = await load("lib/store/history-insert.ts");
-  const { insertByPut } = await load("lib/store/history-put.ts");
+  const { insertByStatement } = await load("lib/store/history/insert.ts");
+  const { insertByPut } = await load("lib/store/history/put.ts");
   const tables: Tables = testTables(engine.client, engine.tables, Date.now);
   const cluster: ClusterRecord = {
     name: clusterName(name),

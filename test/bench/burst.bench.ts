@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Table from "cli-table3";
-import { eachDone } from "../../lib/store/all-done.ts";
+import { eachDone } from "../../lib/store/table/all-done.ts";
 import { ENGINES, type Engine, startDynalite } from "../contracts/engines.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { type App, appsOf, fillCluster } from "../control-plane/fill.ts";

@@ -7,7 +7,7 @@ import Table from "cli-table3";
 import limited from "p-limit";
 import { syncHandler } from "../../functions/sync.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
 import type { SyncMessage } from "../../lib/sync/message.ts";
 import { planCluster } from "../../lib/sync/plan.ts";
 import { RULES } from "../../lib/sync/rules.ts";

@@ -1,8 +1,8 @@
 import Table from "cli-table3";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { StoredWindows } from "../../lib/model/records.ts";
-import { encodePage } from "../../lib/store/page-codec.ts";
-import { PAGE_ENTRIES } from "../../lib/store/page-plan.ts";
+import { encodePage } from "../../lib/store/pages/codec.ts";
+import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
 
 const START_MS = Date.UTC(2026, 10, 21, 12);
 const PERIOD_MS = 15_000;

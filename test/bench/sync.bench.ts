@@ -6,12 +6,12 @@ import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } 
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
-import { putAutoscaler } from "../../lib/store/autoscalers.ts";
-import { putCluster } from "../../lib/store/clusters.ts";
-import { readHead } from "../../lib/store/head.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
-import { readPage } from "../../lib/store/pages.ts";
-import type { Tables } from "../../lib/store/tables.ts";
+import { readHead } from "../../lib/store/head/head.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
+import { readPage } from "../../lib/store/pages/pages.ts";
+import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { putCluster } from "../../lib/store/records/clusters.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import type { Rules, SyncPorts } from "../../lib/sync/ports.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import { sync } from "../../lib/sync/sync.ts";

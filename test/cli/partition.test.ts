@@ -1,11 +1,11 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { folderLayout } from "../../lib/local/folder-layout.ts";
-import { TABLE_NAMES } from "../../lib/local/names.ts";
-import { startTables, tablesClient } from "../../lib/local/tables.ts";
+import { folderLayout } from "../../lib/local/folder/layout.ts";
+import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { startTables, tablesClient } from "../../lib/local/run/tables.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { itemKey } from "../../lib/store/item-key.ts";
-import { pageKey } from "../../lib/store/keys.ts";
+import { itemKey } from "../../lib/store/table/item-key.ts";
+import { pageKey } from "../../lib/store/table/keys.ts";
 import { FOREIGN } from "../service/world/damaged.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
-import { NO_WINDOWS } from "../../lib/service/window-views.ts";
+import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 const at = (seconds: number): string => new Date(NOW + seconds * 1000).toISOString();

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import dynalite from "dynalite";
-import { closeServer, LOOPBACK_CREDENTIALS, LOOPBACK_REGION, listenOnLoopback } from "../../lib/local/loopback.ts";
-import { ensureTables } from "../../lib/local/tables.ts";
-import { insertByStatement } from "../../lib/store/history-insert.ts";
-import type { InsertHistory } from "../../lib/store/history-port.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
-import { type Tables, tableDefinitions } from "../../lib/store/tables.ts";
+import { closeServer, LOOPBACK_CREDENTIALS, LOOPBACK_REGION, listenOnLoopback } from "../../lib/local/run/loopback.ts";
+import { ensureTables } from "../../lib/local/run/tables.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
+import type { InsertHistory } from "../../lib/store/history/port.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
+import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
 import type { TableClient } from "./faults.ts";
 import { memoryEngine } from "./memory-engine.ts";
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { deleteLeftovers } from "../../lib/store/leftover-pages.ts";
-import { deletePage, type PagePlace, readPage, writePage } from "../../lib/store/pages.ts";
-import type { Tables } from "../../lib/store/tables.ts";
+import { deleteLeftovers } from "../../lib/store/pages/leftover.ts";
+import { deletePage, type PagePlace, readPage, writePage } from "../../lib/store/pages/pages.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import { testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { once, withFaults } from "./faults.ts";

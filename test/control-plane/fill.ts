@@ -1,4 +1,4 @@
-import { eachDone } from "../../lib/store/all-done.ts";
+import { eachDone } from "../../lib/store/table/all-done.ts";
 import type { ControlPlane } from "./start.ts";
 
 /** A workload to be made: its deployment, and a running pod of it. */

@@ -1,7 +1,7 @@
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { serverCredentials } from "../../lib/local/certificates.ts";
+import { serverCredentials } from "../../lib/local/run/certificates.ts";
 import type { App } from "./fill.ts";
 import type { ControlPlane } from "./start.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { type ServerCredentials, serverCredentials } from "../../lib/local/certificates.ts";
+import { type ServerCredentials, serverCredentials } from "../../lib/local/run/certificates.ts";
 import { type ApiCalls, apiCalls } from "./api-calls.ts";
 import { freePort, type Program, startProgram } from "./processes.ts";
 

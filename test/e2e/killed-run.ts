@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { folderLayout } from "../../lib/local/folder-layout.ts";
-import { readSavedClock } from "../../lib/local/saved-clock.ts";
-import { VIRTUAL_START_MS } from "../../lib/local/setup.ts";
+import { folderLayout } from "../../lib/local/folder/layout.ts";
+import { readSavedClock } from "../../lib/local/folder/saved-clock.ts";
+import { VIRTUAL_START_MS } from "../../lib/local/run/setup.ts";
 import { type Started, startRun } from "./start-process.ts";
 
 /** When a run is killed: `ms` after it was spawned, after it said its first word, or after its virtual time reached a point of the whole run. */

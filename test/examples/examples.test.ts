@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { deploymentsOf } from "../../lib/local/manifests.ts";
+import { deploymentsOf } from "../../lib/local/run/manifest-files.ts";
 import { admit } from "../../lib/manifest/admit.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";

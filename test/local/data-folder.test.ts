@@ -6,15 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { writeAbout, writeMark } from "../../lib/local/about.ts";
-import { openFolder } from "../../lib/local/data-folder.ts";
-import { type FolderLayout, folderLayout } from "../../lib/local/folder-layout.ts";
-import { holdFolder, livingRun } from "../../lib/local/folder-lock.ts";
-import { TABLE_NAMES } from "../../lib/local/names.ts";
-import { processIdentity } from "../../lib/local/process-identity.ts";
-import { flowingNowMs, saveClock } from "../../lib/local/saved-clock.ts";
-import { ensureTables, startTables, tablesClient } from "../../lib/local/tables.ts";
-import { tableDefinitions } from "../../lib/store/tables.ts";
+import { openFolder } from "../../lib/local/folder/data-folder.ts";
+import { writeAbout, writeMark } from "../../lib/local/folder/identity.ts";
+import { type FolderLayout, folderLayout } from "../../lib/local/folder/layout.ts";
+import { holdFolder, livingRun } from "../../lib/local/folder/lock.ts";
+import { processIdentity } from "../../lib/local/folder/process-identity.ts";
+import { flowingNowMs, saveClock } from "../../lib/local/folder/saved-clock.ts";
+import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { ensureTables, startTables, tablesClient } from "../../lib/local/run/tables.ts";
+import { tableDefinitions } from "../../lib/store/table/tables.ts";
 
 let layout: FolderLayout;
 beforeEach(() => {

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GetItemCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { expect, it } from "vitest";
-import { TABLE_NAMES } from "../../lib/local/names.ts";
-import { ensureTables, startTables, tablesClient } from "../../lib/local/tables.ts";
-import { tableDefinitions } from "../../lib/store/tables.ts";
+import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { ensureTables, startTables, tablesClient } from "../../lib/local/run/tables.ts";
+import { tableDefinitions } from "../../lib/store/table/tables.ts";
 
 it("The embedded tables count what any client writes, and nothing that is read", async () => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-tables-"));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { stryker } from "./stryker.ts";
 import { PARTS } from "./parts.ts";
+import { stryker } from "./stryker.ts";
 import { atLoad, kept, type MutationReport, withResults } from "./summary.ts";
 
 const REPORTS = join(import.meta.dirname, "../../reports/mutation");

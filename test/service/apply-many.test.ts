@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { clusterName } from "../../lib/model/ids.ts";
-import { gathered } from "../../lib/service/gathered.ts";
+import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import type { HistoryItem } from "../../lib/store/history-port.ts";
+import type { HistoryItem } from "../../lib/store/history/port.ts";
 import { newWorld, type World } from "./world/desk.ts";
 import { documents, hpa } from "./world/manifests.ts";
 import { specVersion } from "./world/synced.ts";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AutoscalerRef } from "../../lib/model/ids.ts";
 import { autoscalerName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
-import { gathered } from "../../lib/service/gathered.ts";
+import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { getAutoscaler, putAutoscaler } from "../../lib/store/autoscalers.ts";
-import { changesOf, insertChange } from "../../lib/store/changes.ts";
-import { readHead } from "../../lib/store/head.ts";
+import { readHead } from "../../lib/store/head/head.ts";
+import { changesOf, insertChange } from "../../lib/store/history/changes.ts";
+import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { NOON, newWorld, type World } from "./world/desk.ts";
 import { documents, hpa } from "./world/manifests.ts";
 import { specVersion } from "./world/synced.ts";

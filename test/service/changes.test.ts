@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterName, namespace } from "../../lib/model/ids.ts";
-import { fieldChanges } from "../../lib/service/field-changes.ts";
-import { gathered } from "../../lib/service/gathered.ts";
+import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { ChangeQuery, Service } from "../../lib/service/service.ts";
-import { insertChange } from "../../lib/store/changes.ts";
+import { fieldChanges } from "../../lib/service/views/field-changes.ts";
+import { insertChange } from "../../lib/store/history/changes.ts";
 import { NOON, newWorld, type World } from "./world/desk.ts";
 import { BEHAVIOR, hpa } from "./world/manifests.ts";
 

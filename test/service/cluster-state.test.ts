@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
-import { gathered } from "../../lib/service/gathered.ts";
+import { gathered } from "../../lib/service/gather.ts";
 import { openReading, openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { RULES } from "../../lib/sync/rules.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterName } from "../../lib/model/ids.ts";
-import { gathered } from "../../lib/service/gathered.ts";
+import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewCluster, Service } from "../../lib/service/service.ts";
-import { getCluster, getFleet } from "../../lib/store/clusters.ts";
-import { scopeChangesOf } from "../../lib/store/scope-changes.ts";
+import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
+import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
 import { NOON, newWorld, type World } from "./world/desk.ts";
 import { hpa } from "./world/manifests.ts";
 import { storeSync } from "./world/synced.ts";

@@ -4,7 +4,7 @@ import { clusterName } from "../../lib/model/ids.ts";
 import type { Connection } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { getCluster } from "../../lib/store/clusters.ts";
+import { getCluster } from "../../lib/store/records/clusters.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
 import { newWorld, type World } from "./world/desk.ts";

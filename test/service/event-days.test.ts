@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Desk } from "../../lib/service/desk.ts";
-import { gathered } from "../../lib/service/gathered.ts";
+import type { Desk } from "../../lib/service/context.ts";
+import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
-import { DAY_MS } from "../../lib/store/events.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
+import { DAY_MS } from "../../lib/store/history/events.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { testTables } from "../sync/world.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { specOf } from "../../lib/manifest/admit.ts";
 import { isTidemarkError } from "../../lib/model/errors.ts";
-import { knownSpecs } from "../../lib/service/known-specs.ts";
+import { knownSpecs } from "../../lib/service/apply/parsed-specs.ts";
 
 const manifest = (name: string): string =>
   JSON.stringify({

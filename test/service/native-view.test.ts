@@ -4,10 +4,10 @@ import type { Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { unmeasured } from "../../lib/service/metric-targets.ts";
-import { otherwise } from "../../lib/service/otherwise.ts";
-import { NO_WINDOWS } from "../../lib/service/window-views.ts";
-import { windowsView } from "../../lib/service/windows-view.ts";
+import { windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
+import { otherwise } from "../../lib/service/explain/what-if.ts";
+import { unmeasured } from "../../lib/service/views/metric-targets.ts";
+import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
 import { NOON, native, scaledBefore, sync } from "../policy/tidemark/world.ts";
 
 const METRICS = [

@@ -4,9 +4,9 @@ import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts
 import type { Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { timesTarget } from "../../lib/service/metric-targets.ts";
-import { otherwise } from "../../lib/service/otherwise.ts";
-import { NO_WINDOWS, type WindowsView } from "../../lib/service/window-views.ts";
+import { otherwise } from "../../lib/service/explain/what-if.ts";
+import { timesTarget } from "../../lib/service/views/metric-targets.ts";
+import { NO_WINDOWS, type WindowsView } from "../../lib/service/views/windows.ts";
 import { hpa, specOf } from "../policy/multi-threshold/world.ts";
 import { wpa } from "../policy/watermark/world.ts";
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
 import type { ScaleEventRecord } from "../../lib/model/records.ts";
-import { gathered } from "../../lib/service/gathered.ts";
+import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { EventPlace, EventQuery, Service } from "../../lib/service/service.ts";
-import type { EventView } from "../../lib/service/views.ts";
-import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/events.ts";
+import type { EventView } from "../../lib/service/views/autoscaler.ts";
+import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
 import { event } from "../store/records.ts";
 import { NOON, newWorld, type World } from "./world/desk.ts";
 import { fillShop } from "./world/shop.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { gathered } from "../../lib/service/gathered.ts";
+import { gathered } from "../../lib/service/gather.ts";
 import { openReading } from "../../lib/service/open.ts";
-import type { Tables } from "../../lib/store/tables.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import { NOON, newWorld, type World } from "./world/desk.ts";
 import { fillShop } from "./world/shop.ts";
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Evaluation } from "../../lib/model/records.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
-import { gathered } from "../../lib/service/gathered.ts";
+import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import type { AutoscalerView } from "../../lib/service/views.ts";
-import { putAutoscaler } from "../../lib/store/autoscalers.ts";
+import type { AutoscalerView } from "../../lib/service/views/autoscaler.ts";
+import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { NOON, newWorld, type World } from "./world/desk.ts";
 import { hpa } from "./world/manifests.ts";
 import { CPU, fillShop, recordOf } from "./world/shop.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Desk } from "../../lib/service/desk.ts";
+import type { Desk } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
-import { deleteAutoscaler } from "../../lib/store/autoscalers.ts";
-import { getCluster } from "../../lib/store/clusters.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
+import { deleteAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { getCluster } from "../../lib/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import type { PutFault } from "../sync/memory-cluster.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "../sync/world.ts";

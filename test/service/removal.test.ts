@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
-import type { Desk } from "../../lib/service/desk.ts";
+import type { Desk } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
-import { getAutoscaler } from "../../lib/store/autoscalers.ts";
-import { getCluster } from "../../lib/store/clusters.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
+import { getAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { getCluster } from "../../lib/store/records/clusters.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around, isDeletion, type TableClient } from "../contracts/faults.ts";
 import { testTables } from "../sync/world.ts";

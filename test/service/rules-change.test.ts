@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rulesChange } from "../../lib/service/rules-change.ts";
+import { rulesChange } from "../../lib/service/apply/rules-change.ts";
 import { native } from "../policy/tidemark/world.ts";
 
 const hpa = native({ rules: "hpa" });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
 import type { Intent } from "../../lib/model/records.ts";
-import { completeBeforeMs } from "../../lib/service/scaled-totals.ts";
-import type { Head } from "../../lib/store/head.ts";
+import { completeBeforeMs } from "../../lib/service/series/scaled-totals.ts";
+import type { Head } from "../../lib/store/head/head.ts";
 
 const intent = (decidedMs: number): Intent => ({
   id: `uid-1:${decidedMs}`,

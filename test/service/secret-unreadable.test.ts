@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { NOTHING_TRUSTED } from "../../lib/cluster/access/trusted.ts";
 import { connect } from "../../lib/cluster/connect.ts";
 import { powertoolsTeller } from "../../lib/report/teller.ts";
-import { gathered } from "../../lib/service/gathered.ts";
+import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { newDamaged } from "./world/damaged.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openReading } from "../../lib/service/open.ts";
-import type { Tables } from "../../lib/store/tables.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import { newWorld, type World } from "./world/desk.ts";
 import { fillShop } from "./world/shop.ts";
 

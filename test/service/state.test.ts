@@ -9,10 +9,10 @@ import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib
 import type { ClusterRecord, Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS, type Status } from "../../lib/model/windows.ts";
-import { autoscalerView } from "../../lib/service/autoscaler-view.ts";
 import type { Known } from "../../lib/service/known.ts";
-import { heldBy } from "../../lib/service/state.ts";
-import { NO_WINDOWS } from "../../lib/service/window-views.ts";
+import { autoscalerView } from "../../lib/service/views/autoscaler-of.ts";
+import { heldBy } from "../../lib/service/views/state.ts";
+import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
 
 const HOLDS = join(import.meta.dirname, "../../lib/report/holds.ts");
 const NOW = Date.parse("2026-03-01T12:00:00Z");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 import { type Memory, NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { windowsView } from "../../lib/service/windows-view.ts";
+import { windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 const ago = (seconds: number): number => NOW - seconds * 1000;

@@ -1,8 +1,8 @@
 import { isTidemarkError } from "../../lib/model/errors.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
-import type { Tables } from "../../lib/store/tables.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import type { Order } from "./orders.ts";
 import type { Process } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";

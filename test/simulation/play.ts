@@ -1,6 +1,6 @@
 import type { ClusterClient } from "../../lib/cluster/port.ts";
-import { insertByStatement } from "../../lib/store/history-insert.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import type { Effect } from "./cluster.ts";

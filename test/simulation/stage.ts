@@ -1,4 +1,4 @@
-import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/store/keys.ts";
+import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/store/table/keys.ts";
 import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";
 import { memoryTables } from "../contracts/memory-engine.ts";
 import type { SimulatedCluster } from "./cluster.ts";

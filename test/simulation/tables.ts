@@ -1,5 +1,5 @@
 import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import type { Tables } from "../../lib/store/tables.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import type { Fate } from "./fates.ts";
 import type { Network, Process } from "./process.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { raiseSpecVersionParams } from "../../lib/store/autoscalers.ts";
-import { claimParams } from "../../lib/store/claim.ts";
-import { readHeadParams } from "../../lib/store/head.ts";
-import { intendParams } from "../../lib/store/intend.ts";
-import { encodeIntent } from "../../lib/store/intent-codec.ts";
-import { adoptPagesParams, markMovingParams } from "../../lib/store/moving.ts";
-import { giveBackParams, releaseParams } from "../../lib/store/release.ts";
-import { withdrawParams } from "../../lib/store/withdraw.ts";
+import { claimParams } from "../../lib/store/head/claim.ts";
+import { readHeadParams } from "../../lib/store/head/head.ts";
+import { intendParams } from "../../lib/store/head/intend.ts";
+import { encodeIntent } from "../../lib/store/head/intent-codec.ts";
+import { adoptPagesParams, markMovingParams } from "../../lib/store/head/moving.ts";
+import { giveBackParams, releaseParams } from "../../lib/store/head/release.ts";
+import { withdrawParams } from "../../lib/store/head/withdraw.ts";
+import { raiseSpecVersionParams } from "../../lib/store/records/autoscalers.ts";
 import { bodiesOf, intent, PARTITION } from "./records.ts";
 
 const KEY = { pk: { S: "partition#eu-1#default" }, sk: { S: "head" } };

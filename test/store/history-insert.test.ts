@@ -1,8 +1,8 @@
 import { type BatchExecuteStatementCommand, type DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
-import { insertByStatement } from "../../lib/store/history-insert.ts";
-import type { HistoryItem } from "../../lib/store/history-port.ts";
-import type { Tables } from "../../lib/store/tables.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
+import type { HistoryItem } from "../../lib/store/history/port.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 
 const item = (sk: string): HistoryItem => ({ pk: "p", sk, body: sk, ttlSeconds: 9 });
 const failed = (Code: string) => ({ Error: { Code, Message: `planted ${Code}` } });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { changesParams } from "../../lib/store/changes.ts";
-import { autoscalerEventsParams, dayEventsParams, daysOf } from "../../lib/store/events.ts";
-import { insertHistoryParams } from "../../lib/store/history-insert.ts";
-import { putHistoryParams } from "../../lib/store/history-put.ts";
-import { journalParams } from "../../lib/store/journal.ts";
-import { dayEventKey, eventKey } from "../../lib/store/keys.ts";
+import { changesParams } from "../../lib/store/history/changes.ts";
+import { autoscalerEventsParams, dayEventsParams, daysOf } from "../../lib/store/history/events.ts";
+import { insertHistoryParams } from "../../lib/store/history/insert.ts";
+import { journalParams } from "../../lib/store/history/journal.ts";
+import { putHistoryParams } from "../../lib/store/history/put.ts";
+import { dayEventKey, eventKey } from "../../lib/store/table/keys.ts";
 import { event, PARTITION, REF } from "./records.ts";
 
 const item = { pk: "autoscaler#eu-1#shop#web", sk: "event#001795262400000#uid-web:5", body: "{}", ttlSeconds: 100 };

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoscalerName, namespace } from "../../lib/model/ids.ts";
-import { compress } from "../../lib/store/compressed.ts";
-import { decodeIntent, encodeIntent, encodeOpenIntent, fitsIntent, INTENT_BYTES_MAX } from "../../lib/store/intent-codec.ts";
+import { decodeIntent, encodeIntent, encodeOpenIntent, fitsIntent, INTENT_BYTES_MAX } from "../../lib/store/head/intent-codec.ts";
+import { compress } from "../../lib/store/table/compressed.ts";
 import { intent } from "./records.ts";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { clusterName, namespace } from "../../lib/model/ids.ts";
-import { listAutoscalersParams } from "../../lib/store/autoscalers.ts";
-import { listClustersParams } from "../../lib/store/clusters.ts";
-import { putRecordParams } from "../../lib/store/record-write.ts";
+import { listAutoscalersParams } from "../../lib/store/records/autoscalers.ts";
+import { listClustersParams } from "../../lib/store/records/clusters.ts";
+import { putRecordParams } from "../../lib/store/records/write.ts";
 
 const key = { pk: "fleet", sk: "cluster#eu-1" };
 

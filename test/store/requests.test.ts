@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { HistoryItem, InsertHistory } from "../../lib/store/history-port.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
-import { insertAnswer, insertBegun, type RequestName, readAnswer } from "../../lib/store/requests.ts";
-import type { Tables } from "../../lib/store/tables.ts";
+import type { HistoryItem, InsertHistory } from "../../lib/store/history/port.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertAnswer, insertBegun, type RequestName, readAnswer } from "../../lib/store/history/requests.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { testTables } from "../sync/world.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ScopeChangeRecord } from "../../lib/model/records.ts";
-import { EVENT_DAYS_KEPT, ttlOf } from "../../lib/store/events.ts";
-import type { HistoryItem } from "../../lib/store/history-port.ts";
-import { insertScopeChange, scopeChangesParams } from "../../lib/store/scope-changes.ts";
+import { EVENT_DAYS_KEPT, ttlOf } from "../../lib/store/history/events.ts";
+import type { HistoryItem } from "../../lib/store/history/port.ts";
+import { insertScopeChange, scopeChangesParams } from "../../lib/store/history/scope-changes.ts";
 
 const CHANGE: ScopeChangeRecord = {
   id: "0a1b",

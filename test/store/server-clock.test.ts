@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CLOCK_WRONG_MAX_MS, clockDifference, clockWrongBy } from "../../lib/store/server-clock.ts";
+import { CLOCK_WRONG_MAX_MS, clockDifference, clockWrongBy } from "../../lib/store/table/server-clock.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readHead } from "../../lib/store/head.ts";
-import type { Tables } from "../../lib/store/tables.ts";
+import { readHead } from "../../lib/store/head/head.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";

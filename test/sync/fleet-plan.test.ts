@@ -1,13 +1,13 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/loopback.ts";
 import { type Message, newMessageId } from "../../lib/local/queue/message.ts";
 import type { Draft, Queue } from "../../lib/local/queue/queue.ts";
 import { sqsFailure } from "../../lib/local/queue/sqs-failure.ts";
 import { type SqsServer, startSqsServer } from "../../lib/local/queue/sqs-server.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import { clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
-import { putCluster } from "../../lib/store/clusters.ts";
+import { putCluster } from "../../lib/store/records/clusters.ts";
 import { messageOf } from "../../lib/sync/message.ts";
 import { MINUTE_MS } from "../../lib/sync/plan.ts";
 import { schedule } from "../../lib/sync/schedule.ts";

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Evaluation } from "../../lib/model/records.ts";
 import type { Windows } from "../../lib/model/windows.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/autoscalers.ts";
-import { getFleet, putCluster, putFleet } from "../../lib/store/clusters.ts";
-import { decodePage } from "../../lib/store/page-codec.ts";
-import { readPage } from "../../lib/store/pages.ts";
+import { decodePage } from "../../lib/store/pages/codec.ts";
+import { readPage } from "../../lib/store/pages/pages.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
+import { getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { STABLE_MS } from "./demand-rules.ts";

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Evaluation } from "../../lib/model/records.ts";
-import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/autoscalers.ts";
-import { compress } from "../../lib/store/compressed.ts";
-import { storeIntents } from "../../lib/store/intend.ts";
-import { itemKey } from "../../lib/store/item-key.ts";
-import { headKey, pageKey } from "../../lib/store/keys.ts";
-import { deletePage, readPage } from "../../lib/store/pages.ts";
+import { storeIntents } from "../../lib/store/head/intend.ts";
+import { deletePage, readPage } from "../../lib/store/pages/pages.ts";
+import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
+import { compress } from "../../lib/store/table/compressed.ts";
+import { itemKey } from "../../lib/store/table/item-key.ts";
+import { headKey, pageKey } from "../../lib/store/table/keys.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
@@ -145,7 +145,7 @@ describe("one autoscaler holds, and the others do not,", () => {
 
   it("while an intent of a deleted autoscaler is open for the same workload", async () => {
     const world = await world2();
-    const claimed = await import("../../lib/store/claim.ts").then(({ claim }) =>
+    const claimed = await import("../../lib/store/head/claim.ts").then(({ claim }) =>
       claim(world.tables, { partition: world.partition, dueMs: 1, clockMs: 1, leaseUntilMs: 2 }),
     );
     if (claimed.kind !== "claimed") throw new Error("it was not claimed");

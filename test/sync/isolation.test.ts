@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { syncHandler } from "../../functions/sync.ts";
 import { WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { CompletedSync, SyncReport } from "../../lib/report/sync-report.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Head } from "../../lib/store/head.ts";
-import { encodePage } from "../../lib/store/page-codec.ts";
-import { writePage } from "../../lib/store/pages.ts";
+import type { Head } from "../../lib/store/head/head.ts";
+import { encodePage } from "../../lib/store/pages/codec.ts";
+import { writePage } from "../../lib/store/pages/pages.ts";
 import { loadPages } from "../../lib/sync/load-pages.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";

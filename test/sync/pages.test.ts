@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/autoscalers.ts";
-import { headKey, pageKey } from "../../lib/store/keys.ts";
-import { decodePage } from "../../lib/store/page-codec.ts";
-import { PAGE_ENTRIES } from "../../lib/store/page-plan.ts";
-import { readPage, writePage } from "../../lib/store/pages.ts";
-import { readAll } from "../../lib/store/read-all.ts";
+import { decodePage } from "../../lib/store/pages/codec.ts";
+import { readPage, writePage } from "../../lib/store/pages/pages.ts";
+import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
+import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
+import { headKey, pageKey } from "../../lib/store/table/keys.ts";
+import { readAll } from "../../lib/store/table/read-all.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { collected, newWorld, PERIOD_MS, type World } from "./world.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
-import { putCluster } from "../../lib/store/clusters.ts";
+import { putCluster } from "../../lib/store/records/clusters.ts";
 import { messageOf } from "../../lib/sync/message.ts";
 import { delaySeconds, dueTimes, MINUTE_MS, planCluster, plannedTime, plannedTimeOf } from "../../lib/sync/plan.ts";
 import { planNow } from "../../lib/sync/plan-now.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deleteCluster } from "../../lib/store/clusters.ts";
+import { deleteCluster } from "../../lib/store/records/clusters.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";

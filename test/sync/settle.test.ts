@@ -136,7 +136,7 @@ describe("an intent whose PUT was not clearly answered", () => {
 
   it("is settled when its autoscaler was deleted, by looking at the workload alone", async () => {
     const world = await faulty("lost answer");
-    const { deleteAutoscaler, raiseSpecVersion } = await import("../../lib/store/autoscalers.ts");
+    const { deleteAutoscaler, raiseSpecVersion } = await import("../../lib/store/records/autoscalers.ts");
     await deleteAutoscaler(world.tables, world.autoscaler("web"), 1);
     await raiseSpecVersion(world.tables, world.partition);
     expect(await next(world, 3)).toMatchObject({ autoscalers: 0, openIntents: 0, events: [{ outcome: "applied" }] });

@@ -1,11 +1,11 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compress } from "../../lib/store/compressed.ts";
-import { bytesOf, INTENT_ROOM_BYTES, intentBodies } from "../../lib/store/head-intents.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
-import { itemKey } from "../../lib/store/item-key.ts";
-import { pageKey } from "../../lib/store/keys.ts";
-import { readPage } from "../../lib/store/pages.ts";
+import { bytesOf, INTENT_ROOM_BYTES, intentBodies } from "../../lib/store/head/intents.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
+import { readPage } from "../../lib/store/pages/pages.ts";
+import { compress } from "../../lib/store/table/compressed.ts";
+import { itemKey } from "../../lib/store/table/item-key.ts";
+import { pageKey } from "../../lib/store/table/keys.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoredWindows } from "../../lib/model/records.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/autoscalers.ts";
-import { decodePage } from "../../lib/store/page-codec.ts";
-import { readPage } from "../../lib/store/pages.ts";
+import { decodePage } from "../../lib/store/pages/codec.ts";
+import { readPage } from "../../lib/store/pages/pages.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
@@ -175,7 +175,7 @@ describe("pages", () => {
     expect(await world.head()).toMatchObject({ pageGeneration: 2, pages: [2, 2, 2] });
     expect((await entryOf(world, "uid-app-7"))?.windows.memory.scaleUps).toEqual(seven?.memory.scaleUps);
     expect(await readPage(world.tables, { partition: world.partition, generation: 1, index: 0 })).toBeUndefined();
-    const { deleteAutoscaler } = await import("../../lib/store/autoscalers.ts");
+    const { deleteAutoscaler } = await import("../../lib/store/records/autoscalers.ts");
     for (let at = 30; at < 260; at++) await deleteAutoscaler(world.tables, world.autoscaler(`app-${at}`), 1);
     await raiseSpecVersion(world.tables, world.partition);
     expect(await next(world)).toMatchObject({ autoscalers: 30, pagesWritten: 1 });

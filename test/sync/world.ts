@@ -2,12 +2,12 @@ import { autoscalerName, autoscalerUid, clusterName, namespace, type PartitionRe
 import type { AutoscalerRecord, ClusterRecord, ScaleEventRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
-import { putAutoscaler } from "../../lib/store/autoscalers.ts";
-import { eventsOfCluster } from "../../lib/store/cluster-events.ts";
-import { putCluster } from "../../lib/store/clusters.ts";
-import { type Head, readHead } from "../../lib/store/head.ts";
-import { insertByPut } from "../../lib/store/history-put.ts";
-import type { Tables } from "../../lib/store/tables.ts";
+import { type Head, readHead } from "../../lib/store/head/head.ts";
+import { eventsOfCluster } from "../../lib/store/history/cluster-events.ts";
+import { insertByPut } from "../../lib/store/history/put.ts";
+import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { putCluster } from "../../lib/store/records/clusters.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";

@@ -1,7 +1,7 @@
-import { gathered } from "../../service/gathered.ts";
+import { gathered } from "../../service/gather.ts";
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
-import type { ClusterState, StateView } from "../../service/state-views.ts";
-import type { ClusterView } from "../../service/views.ts";
+import type { ClusterView } from "../../service/views/autoscaler.ts";
+import type { ClusterState, StateView } from "../../service/views/cluster-state.ts";
 import type { Printer, Session } from "../io.ts";
 import { ageText } from "../output/age.ts";
 import { pausedText } from "../output/describe-sheet.ts";

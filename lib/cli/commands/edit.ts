@@ -1,6 +1,6 @@
 import type { Validation } from "../../manifest/validation.ts";
 import type { ApplyOptions, Asked, Edited, Source } from "../../service/service.ts";
-import type { Applied } from "../../service/views.ts";
+import type { Applied } from "../../service/views/autoscaler.ts";
 import type { Io, Printer, Session } from "../io.ts";
 import { progressOn } from "../progress.ts";
 import { futureMs } from "../since.ts";

@@ -1,5 +1,5 @@
 import type { EventQuery } from "../../service/service.ts";
-import type { EventView } from "../../service/views.ts";
+import type { EventView } from "../../service/views/autoscaler.ts";
 import { batches } from "../batches.ts";
 import type { Printer, Session } from "../io.ts";
 import { CSV_HEADER, EVENT_HEADERS, eventCsv, eventRow } from "../output/event-rows.ts";

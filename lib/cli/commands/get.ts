@@ -1,4 +1,4 @@
-import { gathered } from "../../service/gathered.ts";
+import { gathered } from "../../service/gather.ts";
 import type { Filter } from "../../service/service.ts";
 import { batches } from "../batches.ts";
 import type { Printer, Session } from "../io.ts";

@@ -1,4 +1,4 @@
-import type { IntentView, PageView, PartitionView, ResetView } from "../../service/partition-views.ts";
+import type { IntentView, PageView, PartitionView, ResetView } from "../../service/views/partition.ts";
 import type { Printer, Session } from "../io.ts";
 import { ageText } from "../output/age.ts";
 import { documentText } from "../output/document.ts";

@@ -1,5 +1,5 @@
 import { openMetricsText } from "../../report/open-metrics.ts";
-import { labelNames } from "../../service/labels-info.ts";
+import { labelNames } from "../../service/series/labels-info.ts";
 import type { Printer, Session } from "../io.ts";
 
 export interface SeriesOptions {

@@ -1,4 +1,4 @@
-import type { AutoscalerState, AutoscalerView, MetricView } from "../../service/views.ts";
+import type { AutoscalerState, AutoscalerView, MetricView } from "../../service/views/autoscaler.ts";
 import { ageText } from "./age.ts";
 import type { Paint, Style } from "./paint.ts";
 

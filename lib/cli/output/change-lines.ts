@@ -1,5 +1,5 @@
-import type { ChangeView } from "../../service/change-view.ts";
-import type { FieldChange } from "../../service/field-changes.ts";
+import type { ChangeView } from "../../service/views/change.ts";
+import type { FieldChange } from "../../service/views/field-changes.ts";
 import { ageText } from "./age.ts";
 
 const VALUE_CHARACTERS_MAX = 120;

@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import type { Description, FrozenView, PauseView } from "../../service/views.ts";
+import type { Description, FrozenView, PauseView } from "../../service/views/autoscaler.ts";
 import { ageText } from "./age.ts";
 import { countText, currentText, metricText, referenceText, stateText } from "./autoscaler-rows.ts";
 import { eventRow } from "./event-rows.ts";

@@ -1,4 +1,4 @@
-import type { EventView } from "../../service/views.ts";
+import type { EventView } from "../../service/views/autoscaler.ts";
 import { ageText } from "./age.ts";
 import { csvLine } from "./csv.ts";
 import type { Paint, Style } from "./paint.ts";

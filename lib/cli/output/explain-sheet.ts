@@ -1,4 +1,4 @@
-import type { DecisionView, Explanation, MetricView, StepView } from "../../service/views.ts";
+import type { DecisionView, Explanation, MetricView, StepView } from "../../service/views/autoscaler.ts";
 import { ageText, untilText } from "./age.ts";
 import { valueText } from "./autoscaler-rows.ts";
 import type { Paint } from "./paint.ts";

@@ -1,4 +1,4 @@
-import type { Direction, RateView, WindowsView } from "../../service/window-views.ts";
+import type { Direction, RateView, WindowsView } from "../../service/views/windows.ts";
 import { ageText, untilText } from "./age.ts";
 
 /** Runs of recommendations that are listed; older ones are counted. */

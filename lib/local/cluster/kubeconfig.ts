@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import type { ServerCredentials } from "../certificates.ts";
+import type { ServerCredentials } from "../run/certificates.ts";
 
 const NAME = "tidemark-local";
 

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { ServerCredentials } from "../certificates.ts";
+import type { ServerCredentials } from "../run/certificates.ts";
 import type { KubeApi } from "./api.ts";
 import type { Fault, Faults } from "./faults.ts";
 import { internalError, Refusal, tooLarge, unauthorized } from "./status.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SavedClock } from "../saved-clock.ts";
+import type { SavedClock } from "../folder/saved-clock.ts";
 
 /** The time of a run. */
 export interface RunClock {

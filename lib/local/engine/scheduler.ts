@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { readJsonIfThere, writeWhole } from "../folder/whole-file.ts";
 import { LOCAL_ACCOUNT } from "../queue/system-attributes.ts";
-import { readJsonIfThere, writeWhole } from "../whole-file.ts";
 import type { Source } from "./drive.ts";
 import { type Handler, invocationContext } from "./invocation.ts";
 

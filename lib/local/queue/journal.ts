@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
-import { namingFile, readIfThere, writeWhole } from "../whole-file.ts";
+import { namingFile, readIfThere, writeWhole } from "../folder/whole-file.ts";
 import { type Message, messageSchema } from "./message.ts";
 
 const lineSchema = z.union([z.object({ put: messageSchema, in: z.string() }), z.object({ drop: z.string() })]);

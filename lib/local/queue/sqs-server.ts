@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { closeServer, listenOnLoopback } from "../loopback.ts";
+import { closeServer, listenOnLoopback } from "../run/loopback.ts";
 import type { Queue } from "./queue.ts";
 import { actions, type SqsService } from "./sqs-actions.ts";
 import { SqsFailure } from "./sqs-failure.ts";

@@ -1,4 +1,4 @@
-import type { EventView } from "../../service/views.ts";
+import type { EventView } from "../../service/views/autoscaler.ts";
 import type { Pace } from "../engine/clock.ts";
 
 /** Everything that the live view shows at one moment. Counts, metrics and decisions come from the tables; only the load is the simulator's own. */

@@ -1,6 +1,6 @@
-import { gathered } from "../../service/gathered.ts";
+import { gathered } from "../../service/gather.ts";
 import type { Service } from "../../service/service.ts";
-import type { AutoscalerView, EventView } from "../../service/views.ts";
+import type { AutoscalerView, EventView } from "../../service/views/autoscaler.ts";
 import { type News, onNews } from "./news.ts";
 
 /** Reads what the stack stored, as a person with the command would. */

@@ -1,7 +1,7 @@
-import type { EventView } from "../../service/views.ts";
+import type { EventView } from "../../service/views/autoscaler.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import type { Pace } from "../engine/clock.ts";
-import { quantile, type Tally } from "../tally.ts";
+import { quantile, type Tally } from "../run/tally.ts";
 import { amountText } from "../traces/amount.ts";
 import { durationText, speedText } from "./words.ts";
 

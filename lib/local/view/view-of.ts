@@ -1,5 +1,5 @@
-import type { Run } from "../open-run.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Run } from "../run/open-run.ts";
+import type { Terminal } from "../run/terminal.ts";
 import { liveView } from "./live.ts";
 import { plainView } from "./plain.ts";
 import type { View } from "./view.ts";

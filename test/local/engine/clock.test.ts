@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { virtualClock } from "../../../lib/local/engine/clock.ts";
-import type { SavedClock } from "../../../lib/local/saved-clock.ts";
+import type { SavedClock } from "../../../lib/local/folder/saved-clock.ts";
 
 const START_MS = 1_000_000;
 

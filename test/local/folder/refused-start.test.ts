@@ -3,11 +3,11 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findFolder } from "../../../lib/local/find-folder.ts";
-import { folderLayout } from "../../../lib/local/folder-layout.ts";
-import { holdFolder } from "../../../lib/local/folder-lock.ts";
-import { writeAbout, writeMark } from "../../../lib/local/about.ts";
-import { saveClock } from "../../../lib/local/saved-clock.ts";
+import { findFolder } from "../../../lib/local/folder/find-folder.ts";
+import { writeAbout, writeMark } from "../../../lib/local/folder/identity.ts";
+import { folderLayout } from "../../../lib/local/folder/layout.ts";
+import { holdFolder } from "../../../lib/local/folder/lock.ts";
+import { saveClock } from "../../../lib/local/folder/saved-clock.ts";
 import { refusal, start, treeOf } from "./starting.ts";
 
 let dir: string;

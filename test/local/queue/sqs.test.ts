@@ -13,10 +13,10 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../../lib/local/loopback.ts";
 import { openQueueJournal, type QueueJournal } from "../../../lib/local/queue/journal.ts";
 import { openQueue, type Queue } from "../../../lib/local/queue/queue.ts";
 import { type SqsServer, startSqsServer } from "../../../lib/local/queue/sqs-server.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../../lib/local/run/loopback.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, it } from "vitest";
-import { dataOption } from "../../../lib/local/hint.ts";
+import { dataOption } from "../../../lib/local/run/hint.ts";
 import { picture } from "../../../lib/local/view/picture.ts";
 
 const frame = { nowMs: 0, pace: { asked: 60, reached: 60, behind: false }, rows: [], events: [] };

@@ -1,14 +1,14 @@
 import { stripVTControlCharacters } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { quantile } from "../../../lib/local/tally.ts";
-import { terminalOf } from "../../../lib/local/terminal.ts";
+import { quantile } from "../../../lib/local/run/tally.ts";
+import { terminalOf } from "../../../lib/local/run/terminal.ts";
 import type { Frame } from "../../../lib/local/view/frame.ts";
 import { picture } from "../../../lib/local/view/picture.ts";
 import { sparkline } from "../../../lib/local/view/sparkline.ts";
 import { summaryLines } from "../../../lib/local/view/summary.ts";
 import { clockText, durationText } from "../../../lib/local/view/words.ts";
-import type { EventView } from "../../../lib/service/views.ts";
+import type { EventView } from "../../../lib/service/views/autoscaler.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readManifests } from "../../../lib/manifest/documents.ts";
-import { counts, decisionOf, hpa, specOf } from "./world.ts";
 import { NOON, scaledAt } from "../watermark/world.ts";
+import { counts, decisionOf, hpa, specOf } from "./world.ts";
 
 const LONG_AGO = scaledAt(NOON - 86_400_000);
 const NO_WINDOWS = { upscaleForbiddenWindowSeconds: 0, downscaleForbiddenWindowSeconds: 0 };

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { buffer } from "node:stream/consumers";
 import type { LambdaFunctionURLEvent } from "aws-lambda";
 import type { FunctionUrlHandler } from "../../../functions/function-url.ts";
-import { closeServer, listenOnLoopback } from "../../../lib/local/loopback.ts";
+import { closeServer, listenOnLoopback } from "../../../lib/local/run/loopback.ts";
 import { type Identities, type Verdict, verdictOn } from "./signature.ts";
 
 /** What goes wrong with one request, once: the connection before or after the function has run, or an answer of the platform in its place. */

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { TABLE_NAMES } from "../../../lib/local/names.ts";
-import { ensureTables, startTables, tablesClient } from "../../../lib/local/tables.ts";
-import type { Desk } from "../../../lib/service/desk.ts";
-import { insertByPut } from "../../../lib/store/history-put.ts";
-import { type Tables, tableDefinitions } from "../../../lib/store/tables.ts";
+import { TABLE_NAMES } from "../../../lib/local/run/names.ts";
+import { ensureTables, startTables, tablesClient } from "../../../lib/local/run/tables.ts";
+import type { Desk } from "../../../lib/service/context.ts";
+import { insertByPut } from "../../../lib/store/history/put.ts";
+import { type Tables, tableDefinitions } from "../../../lib/store/table/tables.ts";
 
 /** The folder's clock of every test: the first of March, noon. */
 export const NOON = Date.parse("2026-03-01T12:00:00Z");

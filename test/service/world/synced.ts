@@ -1,15 +1,15 @@
 import { type ClusterName, partitionName } from "../../../lib/model/ids.ts";
 import type { AutoscalerRecord, Evaluation, ScaleEventRecord, StoredWindows } from "../../../lib/model/records.ts";
 import type { Windows } from "../../../lib/model/windows.ts";
-import { claim } from "../../../lib/store/claim.ts";
-import { insertEvents } from "../../../lib/store/events.ts";
-import { readHead } from "../../../lib/store/head.ts";
-import type { InsertHistory } from "../../../lib/store/history-port.ts";
-import { insertJournal } from "../../../lib/store/journal.ts";
-import { encodePage } from "../../../lib/store/page-codec.ts";
-import { readPage, writePage } from "../../../lib/store/pages.ts";
-import { release } from "../../../lib/store/release.ts";
-import type { Tables } from "../../../lib/store/tables.ts";
+import { claim } from "../../../lib/store/head/claim.ts";
+import { readHead } from "../../../lib/store/head/head.ts";
+import { release } from "../../../lib/store/head/release.ts";
+import { insertEvents } from "../../../lib/store/history/events.ts";
+import { insertJournal } from "../../../lib/store/history/journal.ts";
+import type { InsertHistory } from "../../../lib/store/history/port.ts";
+import { encodePage } from "../../../lib/store/pages/codec.ts";
+import { readPage, writePage } from "../../../lib/store/pages/pages.ts";
+import type { Tables } from "../../../lib/store/table/tables.ts";
 
 export interface Outcome {
   readonly record: AutoscalerRecord;

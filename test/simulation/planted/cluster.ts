@@ -1,8 +1,8 @@
 import type { ClusterClient } from "../../../lib/cluster/port.ts";
 import type { ScaleReading } from "../../../lib/model/observation.ts";
-import type { HistoryItem } from "../../../lib/store/history-port.ts";
-import { decodeIntent } from "../../../lib/store/intent-codec.ts";
-import { EVENT_SK_PREFIX } from "../../../lib/store/keys.ts";
+import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
+import type { HistoryItem } from "../../../lib/store/history/port.ts";
+import { EVENT_SK_PREFIX } from "../../../lib/store/table/keys.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
 import type { Invocation } from "../invocation.ts";
 import { EVENT, ONE_EVENT, type PlantedBug } from "./planted.ts";

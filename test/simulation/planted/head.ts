@@ -1,6 +1,6 @@
 import { PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import { decodeIntent, encodeIntent } from "../../../lib/store/intent-codec.ts";
-import { UNCOUNTED_VERSION } from "../../../lib/store/uncounted-codec.ts";
+import { decodeIntent, encodeIntent } from "../../../lib/store/head/intent-codec.ts";
+import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
 import type { Process } from "../process.ts";
 import { EVENT, INTENT, LOST_WINDOWS, ONE_EVENT, ONE_INTENT, type PlantedBug } from "./planted.ts";
 import { withTables } from "./ports.ts";

@@ -1,7 +1,7 @@
 import { type DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Decision } from "../../../lib/model/decision.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
-import { fleetKey } from "../../../lib/store/keys.ts";
+import { fleetKey } from "../../../lib/store/table/keys.ts";
 import type { SyncPorts } from "../../../lib/sync/ports.ts";
 import { MADE, type PlantedBug, WINDOWS } from "./planted.ts";
 import { withClient } from "./ports.ts";

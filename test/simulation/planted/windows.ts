@@ -1,6 +1,6 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import type { ScaleEventRecord, StoredWindows } from "../../../lib/model/records.ts";
-import { decodePage } from "../../../lib/store/page-codec.ts";
+import { decodePage } from "../../../lib/store/pages/codec.ts";
 import type { Invocation } from "../invocation.ts";
 import { INTENT, LIMITS, type PlantedBug, WINDOWS } from "./planted.ts";
 import { withTables } from "./ports.ts";

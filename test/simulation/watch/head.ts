@@ -1,7 +1,7 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { Intent } from "../../../lib/model/records.ts";
-import { decodeIntent } from "../../../lib/store/intent-codec.ts";
-import { UNCOUNTED_VERSION } from "../../../lib/store/uncounted-codec.ts";
+import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
+import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
 import type { Invocation } from "../invocation.ts";
 import { watchCounted } from "./effects.ts";

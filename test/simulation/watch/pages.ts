@@ -1,8 +1,8 @@
 import { autoscalerUid, clusterName, type PartitionRef, partitionName } from "../../../lib/model/ids.ts";
 import type { Intent } from "../../../lib/model/records.ts";
-import { autoscalerKey, pageKey } from "../../../lib/store/keys.ts";
-import { type DecodedPage, decodePage } from "../../../lib/store/page-codec.ts";
-import { pageOf } from "../../../lib/store/page-plan.ts";
+import { type DecodedPage, decodePage } from "../../../lib/store/pages/codec.ts";
+import { pageOf } from "../../../lib/store/pages/plan.ts";
+import { autoscalerKey, pageKey } from "../../../lib/store/table/keys.ts";
 import type { Item, ReadItem } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
 

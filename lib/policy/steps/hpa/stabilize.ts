@@ -11,7 +11,7 @@ export interface Stabilized {
   readonly count: number;
   readonly report: ConditionReport;
   readonly recommendations: readonly RecommendationRun[];
-  /** The window that held the count; absent where it is the one that was proposed. Also what people are shown of the windows (lib/service/windows-view.ts). */
+  /** The window that held the count; absent where it is the one that was proposed. Also what people are shown of the windows (lib/service/explain/autoscaler-windows.ts). */
   readonly held?: Held;
 }
 

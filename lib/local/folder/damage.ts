@@ -1,0 +1,38 @@
+import { statSync } from "node:fs";
+import { relative } from "node:path";
+import { readSchedule } from "../engine/scheduler.ts";
+import { readQueueJournal } from "../queue/journal.ts";
+import type { About } from "./identity.ts";
+import type { FolderLayout } from "./layout.ts";
+import { levelDbProblems } from "./leveldb-files.ts";
+import { neededFiles } from "./own-files.ts";
+import { damaged } from "./refused-folder.ts";
+import { readSavedClock } from "./saved-clock.ts";
+import { brokenFiles, hasSealedTables, type Sealed } from "./seal.ts";
+
+/**
+ * Throws `local.damaged` when a ready folder lacks a part, or a part is not as it was left: going on would lose history, time or autoscalers without a word. A command needs
+ * clock and tables alone, so that what is left of a damaged folder can still be looked at. Changes nothing. The caller holds the folder.
+ */
+export const refuseDamaged = (layout: FolderLayout, about: About, use: Sealed): void => {
+  const problems = [...new Set([...missingFiles(layout, about, use), ...tablesProblems(layout), ...brokenFiles(layout, use)])];
+  if (problems.length > 0) throw damaged(layout, problems);
+  // Each throws where its text is not what we write.
+  readSavedClock(layout);
+  if (use === "command") return;
+  readSchedule(layout.schedule);
+  readQueueJournal(layout.queue);
+};
+
+const missingFiles = (layout: FolderLayout, about: About, use: Sealed): readonly string[] =>
+  neededFiles(layout, use === "command" ? "command" : about.kind)
+    // Folders of earlier versions may have no schedule yet.
+    .filter((path) => about.format !== undefined || path !== layout.schedule)
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+    .map((path) => `${relative(layout.dir, path)} is missing`);
+
+/** A seal says more than the files themselves do. */
+const tablesProblems = (layout: FolderLayout): readonly string[] => {
+  if (statSync(layout.tables, { throwIfNoEntry: false })?.isDirectory() !== true) return ["tables is missing"];
+  return hasSealedTables(layout) ? [] : levelDbProblems(layout.tables);
+};

@@ -1,0 +1,96 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { refuseDamaged } from "./damage.ts";
+import { DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./layout.ts";
+import { type Holder, holdFolder, livingRun } from "./lock.ts";
+import { openTables } from "./open-tables.ts";
+import { flowingNowMs, readSavedClock, restingNowMs } from "./saved-clock.ts";
+import { breakSeal, sealFolder } from "./seal.ts";
+import { type FolderState, folderState, refuseOthersFolder } from "./state.ts";
+
+export { DEFAULT_DATA_FOLDER };
+
+/** How long a command waits for another that has the folder, or for a run that is starting. */
+const PATIENCE_MS = 10_000;
+const LOOK_AGAIN_MS = 50;
+
+/** A data folder as a command sees it: where its tables answer and what time it is there. */
+export interface OpenFolder {
+  readonly dir: string;
+  /** Endpoint of the tables on loopback; `tablesClient` (tables.ts) makes a client for it. */
+  readonly endpoint: string;
+  /** The folder's time: the running clock, or where the last run stopped. */
+  readonly clock: () => number;
+  /** The process that is running on the folder; absent when nothing runs and this process serves the tables itself. */
+  readonly run?: Holder;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the data folder for one command, during a run or after it. Without a run this process serves the tables until `close`, and has the folder alone meanwhile.
+ * Throws `local.no-data` when no run was ever started there, `local.folder-in-use` when another command does not let go of it, `local.damaged` and `local.not-ours`.
+ */
+export const openFolder = async (folder: string = DEFAULT_DATA_FOLDER): Promise<OpenFolder> => {
+  const layout = folderLayout(folder);
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const state = folderState(layout);
+    const run = state.kind === "absent" ? undefined : livingRun(layout);
+    const opened = run ? openLiving(layout, run) : await openResting(layout, state);
+    if (opened) return opened;
+    // Between its start and its first table a run has no endpoint, nor while it closes.
+    if (performance.now() > giveUpAt) throw notReady(layout, run?.pid);
+    await wait(LOOK_AGAIN_MS);
+  }
+};
+
+const openLiving = (layout: FolderLayout, run: Holder): OpenFolder | undefined => {
+  const saved = readSavedClock(layout);
+  if (!saved || run.tablesEndpoint === undefined) return undefined;
+  return {
+    dir: layout.dir,
+    endpoint: run.tablesEndpoint,
+    clock: () => flowingNowMs(readSavedClock(layout) ?? saved, Date.now()),
+    run,
+    close: async () => {},
+  };
+};
+
+const openResting = async (layout: FolderLayout, state: FolderState): Promise<OpenFolder | undefined> => {
+  if (state.kind !== "ready") throw noData(layout.named);
+  const { about } = state;
+  refuseOthersFolder(layout);
+  const held = await holdFolder(layout, "command", PATIENCE_MS).catch((error: unknown) => {
+    // A run has started meanwhile, which will serve the tables.
+    if (isTidemarkError(error, "local.folder-in-use") && livingRun(layout)) return undefined;
+    throw error;
+  });
+  if (!held) return undefined;
+  try {
+    refuseDamaged(layout, about, "command");
+    const saved = readSavedClock(layout);
+    const sealed = breakSeal(layout, "command");
+    const tables = await openTables(layout, true);
+    return {
+      dir: layout.dir,
+      endpoint: tables.endpoint,
+      clock: () => (saved ? restingNowMs(saved, Date.now()) : about.startMs),
+      close: async () => {
+        try {
+          await tables.close();
+          sealFolder(layout, "command", sealed);
+        } finally {
+          held.release();
+        }
+      },
+    };
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+};
+
+const noData = (folder: string): TidemarkError => new TidemarkError("local.no-data", `No data in "${folder}": start a run first`, { folder });
+
+const notReady = (layout: FolderLayout, pid: number | undefined): TidemarkError =>
+  new TidemarkError("local.not-ready", `Cannot open "${layout.dir}": the run with pid ${pid} has no tables yet`, { dir: layout.dir, pid });

@@ -1,0 +1,22 @@
+import { readdirSync, statSync } from "node:fs";
+import { DEFAULT_DATA_FOLDER, folderLayout } from "./layout.ts";
+import { livingRun } from "./lock.ts";
+
+/** The data folder of a command that names none, or those between which it cannot choose. */
+export type Found =
+  | { readonly kind: "one"; readonly dir: string }
+  | { readonly kind: "several"; readonly dirs: readonly string[]; readonly alive: boolean };
+
+/**
+ * Looks among `.tidemark` and the folders that runs make beside it (folder-name.ts): the one on which a run is alive; else the only one there is. Where there are more it chooses
+ * none, because an edit in the wrong one would scale something else.
+ */
+export const findFolder = (): Found => {
+  const dirs = readdirSync(".").filter(isCandidate).toSorted();
+  const alive = dirs.filter((dir) => livingRun(folderLayout(dir)) !== undefined);
+  const choice = alive.length > 0 ? alive : dirs;
+  return choice.length > 1 ? { kind: "several", dirs: choice, alive: alive.length > 0 } : { kind: "one", dir: choice[0] ?? DEFAULT_DATA_FOLDER };
+};
+
+const isCandidate = (name: string): boolean =>
+  (name === DEFAULT_DATA_FOLDER || name.startsWith(`${DEFAULT_DATA_FOLDER}-`)) && statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -1,0 +1,32 @@
+import { lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { FolderLayout } from "./layout.ts";
+import { isDraftOf, type OwnFolder, ownFiles, ownFolders } from "./own-files.ts";
+import { notOurs } from "./state.ts";
+
+/**
+ * Removes what a first start left that died before the folder was ready: nothing had happened in it yet, and a table that was being made when its engine died stays so for
+ * ever. Only files of the names that a run makes are removed, one by one, and folders only when they are empty: what a person put there meanwhile stays, and is refused.
+ * The mark in about.json says that the folder was empty before. The caller holds the folder.
+ */
+export const clearHalfBegun = (layout: FolderLayout): void => {
+  for (const folder of ownFolders(layout)) clearFolder(layout, folder);
+  for (const name of readdirSync(layout.dir)) {
+    const path = join(layout.dir, name);
+    if (ownFiles(layout).some((own) => own === path || isDraftOf(own, name)) || isDraftOf(layout.about, name)) unlinkFile(path);
+  }
+};
+
+const clearFolder = (layout: FolderLayout, { path, owns }: OwnFolder): void => {
+  // A link was not made by us, and what it leads to even less.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  const [foreign] = readdirSync(path).filter((name) => !owns(name));
+  if (foreign !== undefined)
+    throw notOurs(layout.dir, `"${basename(path)}/${foreign}" is not of Tidemark; move it away, or name another folder with --data`);
+  for (const name of readdirSync(path)) unlinkFile(join(path, name));
+  rmdirSync(path);
+};
+
+const unlinkFile = (path: string): void => {
+  if (lstatSync(path).isFile()) unlinkSync(path);
+};

@@ -1,0 +1,65 @@
+import * as z from "zod";
+import { SHIPPED_TRACES } from "../traces/shipped.ts";
+import type { FolderLayout } from "./layout.ts";
+import { readJsonIfThere, writeWhole } from "./whole-file.ts";
+
+const deploymentSchema = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  targetCpuPercent: z.number().optional(),
+  /** The shipped trace that its manifest asks for. */
+  trace: z.enum(SHIPPED_TRACES).optional(),
+  /** How many pods its manifest asks it to begin with. */
+  replicas: z.int().optional(),
+});
+
+const FORMAT = "tidemark-folder/1";
+/** Folders of earlier versions have no format; they have the same fields, and fewer files that must be there. */
+const format = z.literal(FORMAT).optional();
+
+const simulatedSchema = z.object({
+  format,
+  kind: z.literal("simulated"),
+  seed: z.int(),
+  /** Virtual time at which the first run began. */
+  startMs: z.number(),
+  /** File of the trace that all deployments play; absent: the shipped ones. */
+  trace: z.string().optional(),
+  deployments: z.array(deploymentSchema),
+});
+
+const realSchema = z.object({
+  format,
+  kind: z.literal("kubeconfig"),
+  startMs: z.number(),
+  /** The cluster's name in the tables, its kubeconfig and context. Folders of earlier versions do not say. */
+  cluster: z.string().optional(),
+  kubeconfig: z.string().optional(),
+  context: z.string().optional(),
+});
+
+/** A first start that has not come to its first sync: the folder was empty before, and holds nothing worth keeping. */
+const beginningSchema = z.object({ format: z.literal(FORMAT), kind: z.literal("beginning") });
+
+const identitySchema = z.discriminatedUnion("kind", [simulatedSchema, realSchema, beginningSchema]);
+
+/** What a data folder is for, fixed by its first run: with another seed, trace or set of deployments its past would have been another. */
+export type SimulatedAbout = z.infer<typeof simulatedSchema>;
+export type RealAbout = z.infer<typeof realSchema>;
+export type About = SimulatedAbout | RealAbout;
+export type Deployment = z.infer<typeof deploymentSchema>;
+
+/** The text of about.json until the folder is ready. Its presence proves that a start of ours found the folder empty. */
+export const BEGINNING_MARK = `${JSON.stringify({ format: FORMAT, kind: "beginning" })}\n`;
+
+/** What about.json says: what the folder is for, or that a first start is under way or died, or nothing where there is no such file. Throws `local.unreadable`. */
+export const readIdentity = (layout: FolderLayout): About | "beginning" | undefined => {
+  const identity = readJsonIfThere(layout.about, identitySchema);
+  return identity?.kind === "beginning" ? "beginning" : identity;
+};
+
+export const writeMark = (layout: FolderLayout): void => writeWhole(layout.about, BEGINNING_MARK);
+
+/** From now on the folder is ready: later starts go on in it. */
+export const writeAbout = (layout: FolderLayout, about: About): void =>
+  writeWhole(layout.about, JSON.stringify({ format: FORMAT, ...about }, undefined, 2));

@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import * as z from "zod";
+import { TidemarkError } from "../../model/errors.ts";
+import type { FolderLayout } from "./layout.ts";
+import { processIdentity } from "./process-identity.ts";
+import { isMissing, isSystemError, readJsonIfThere, writeWhole } from "./whole-file.ts";
+
+const holderSchema = z.object({
+  pid: z.int(),
+  identity: z.string(),
+  role: z.enum(["run", "command"]),
+  /** Wall time, for people. */
+  startedAt: z.string(),
+  /** Where the tables answer, once they do. */
+  tablesEndpoint: z.string().optional(),
+  queueEndpoint: z.string().optional(),
+  /** Where scrapers find the series. */
+  seriesUrl: z.string().optional(),
+});
+
+/** A living process that uses the folder: the run, or a command that opened it while no run was there. */
+export type Holder = z.infer<typeof holderSchema>;
+
+export interface HeldFolder {
+  /** Tells other processes where tables, queue and series answer. */
+  readonly publish: (endpoints: Pick<Holder, "tablesEndpoint" | "queueEndpoint" | "seriesUrl">) => void;
+  readonly release: () => void;
+}
+
+/** Between two looks of a process that waits for another. */
+const LOOK_AGAIN_MS = 50;
+/** Name of a lock file, and of its draft: the pid, a UUID, and of the draft the pid again. */
+const LOCK_FILE = /^(\d+)-[0-9a-f-]{36}\.json(?:\.\d+\.draft)?$/;
+
+/**
+ * Takes the folder for this process alone, waiting up to `patienceMs` for commands that have it now. Throws `local.folder-in-use` when a run has it.
+ *
+ * Every process first writes a file of its own and then looks for others. Of two that come at once, the later look therefore sees both files: never do both go on,
+ * at worst both step back and try again. There is no takeover of a file that another process may be taking over too, so a stale file can simply be removed.
+ */
+export const holdFolder = async (layout: FolderLayout, role: Holder["role"], patienceMs: number): Promise<HeldFolder> => {
+  makeLocks(layout);
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    const mine = writeOwnFile(layout, role);
+    const other = othersAlive(layout, mine);
+    if (!other) return mine;
+    mine.release();
+    // A run stays for hours: waiting for it would only look like a hang. Commands are gone in a moment.
+    if (other.role === "run" || performance.now() > giveUpAt) throw inUse(layout, other);
+    await wait(LOOK_AGAIN_MS + Math.random() * LOOK_AGAIN_MS);
+  }
+};
+
+/** The run that lives on this folder now, if one does. Changes nothing. */
+export const livingRun = (layout: FolderLayout): Holder | undefined => livingHolders(layout).find((holder) => holder.role === "run");
+
+/** Throws `local.folder-in-use` when a run lives on the folder. Changes nothing. */
+export const refuseLivingRun = (layout: FolderLayout): void => {
+  const run = livingRun(layout);
+  if (run) throw inUse(layout, run);
+};
+
+/** True when the folder `locks` holds nothing but lock files, or is not there. */
+export const holdsOnlyLocks = (layout: FolderLayout): boolean => entriesOf(layout).every((name) => LOCK_FILE.test(name));
+
+/** Not recursive: where no folder can be made, as in /proc, Node's recursive mkdir never returns. */
+const makeLocks = (layout: FolderLayout): void => {
+  try {
+    mkdirSync(layout.locks, { mode: 0o700 });
+  } catch (error) {
+    if (!(isSystemError(error) && error.code === "EEXIST")) throw error;
+  }
+};
+
+const writeOwnFile = (layout: FolderLayout, role: Holder["role"]): HeldFolder & { readonly path: string } => {
+  const path = join(layout.locks, `${process.pid}-${randomUUID()}.json`);
+  const holder: Holder = { pid: process.pid, identity: processIdentity(process.pid) ?? "", role, startedAt: new Date().toISOString() };
+  writeWhole(path, JSON.stringify(holder));
+  return {
+    path,
+    publish: (endpoints) => writeWhole(path, JSON.stringify({ ...holder, ...endpoints })),
+    release: () => rmSync(path, { force: true }),
+  };
+};
+
+/** Another process that uses the folder now. Files that dead processes left are removed on the way: their owners never come back. */
+const othersAlive = (layout: FolderLayout, mine: { readonly path: string }): Holder | undefined => {
+  const locks = locksOf(layout);
+  for (const { path, holder, pid } of locks) {
+    // A draft has no holder yet; a living process of its pid may be writing it just now.
+    if (!holder && processIdentity(pid) === undefined) rmSync(path, { force: true });
+    else if (holder && !isAlive(holder)) rmSync(path, { force: true });
+  }
+  return locks.find(({ path, holder }) => holder && isAlive(holder) && path !== mine.path)?.holder;
+};
+
+const livingHolders = (layout: FolderLayout): readonly Holder[] =>
+  locksOf(layout).flatMap(({ holder }) => (holder && isAlive(holder) ? [holder] : []));
+
+/** False when the process is dead, or when its pid belongs to another process by now. */
+const isAlive = ({ pid, identity }: Holder): boolean => processIdentity(pid) === identity;
+
+interface Lock {
+  readonly path: string;
+  readonly pid: number;
+  readonly holder: Holder | undefined;
+}
+
+const locksOf = (layout: FolderLayout): readonly Lock[] =>
+  entriesOf(layout).flatMap((name) => {
+    const pid = LOCK_FILE.exec(name)?.[1];
+    if (pid === undefined) return [];
+    const path = join(layout.locks, name);
+    // A file that cannot be read may be of a newer version that lives: it is an error, so that nothing goes on beside it.
+    return [{ path, pid: Number(pid), holder: name.endsWith(".json") ? readJsonIfThere(path, holderSchema) : undefined }];
+  });
+
+const entriesOf = (layout: FolderLayout): readonly string[] => {
+  try {
+    return readdirSync(layout.locks);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+};
+
+const inUse = (layout: FolderLayout, { pid, role, startedAt }: Holder): TidemarkError =>
+  new TidemarkError(
+    "local.folder-in-use",
+    `Cannot use "${layout.dir}": a ${role} with pid ${pid} has it since ${startedAt}${role === "command" ? "; try again when it has ended" : ""}`,
+    { dir: layout.dir, pid, role, startedAt },
+  );

@@ -1,0 +1,80 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { crc32 } from "node:zlib";
+import * as z from "zod";
+import { CLUSTER_WRITES, type FolderLayout } from "./layout.ts";
+import { isLevelDbNote } from "./own-files.ts";
+import { isMissing, readJsonIfThere, writeWhole } from "./whole-file.ts";
+
+const entrySchema = z.object({ bytes: z.int(), mtimeMs: z.number(), crc32: z.int() });
+const sealSchema = z.object({ files: z.record(z.string(), entrySchema) });
+type Entry = z.infer<typeof entrySchema>;
+type Files = Readonly<Record<string, Entry>>;
+
+/** The files that a command writes, tables and clock, or those of a whole run. */
+export type Sealed = "command" | "run";
+
+/**
+ * Writes down how the files of a folder are that was closed in good order, so that the next process sees when one is missing, cut off or changed. Whatever writes to the folder
+ * breaks the seal first: after a `kill -9` there is none, and then each file only has to be readable. Sealing by a command leaves what it did not write as it was sealed.
+ */
+export const sealFolder = (layout: FolderLayout, sealed: Sealed, before: Files = {}): void => {
+  const names = sealedFiles(layout, sealed);
+  const now = names.flatMap((name) => {
+    const entry = entryOf(join(layout.dir, name), before[name]);
+    return entry ? [[name, entry] as const] : [];
+  });
+  writeWhole(layout.seal, JSON.stringify({ files: { ...without(readSeal(layout), sealed), ...Object.fromEntries(now) } }));
+};
+
+/** Takes the seal off the files that are about to be written, and gives what it said, which spares `sealFolder` most of the reading. */
+export const breakSeal = (layout: FolderLayout, sealed: Sealed): Files => {
+  const files = readSeal(layout);
+  const rest = without(files, sealed);
+  if (Object.keys(rest).length > 0) writeWhole(layout.seal, JSON.stringify({ files: rest }));
+  else rmSync(layout.seal, { force: true });
+  return files;
+};
+
+/** What is not as it was when the folder was last closed in good order: one sentence for each file, and none for those of `tables` where all of it is gone. */
+export const brokenFiles = (layout: FolderLayout, sealed: Sealed): readonly string[] => {
+  const files = readSeal(layout);
+  const noTables = !existsSync(layout.tables);
+  const wanted = Object.entries(files).filter(([name]) => isOf(name, sealed) && !(noTables && name.startsWith(TABLES)));
+  return wanted.flatMap(([name, entry]) => {
+    const found = entryOf(join(layout.dir, name), entry);
+    if (!found) return [`${name} is missing`];
+    return found.bytes === entry.bytes && found.crc32 === entry.crc32 ? [] : [`${name} is not as the last run left it`];
+  });
+};
+
+/** True when the tables were closed in good order and not opened since. */
+export const hasSealedTables = (layout: FolderLayout): boolean => Object.keys(readSeal(layout)).some((name) => name.startsWith(TABLES));
+
+const readSeal = (layout: FolderLayout): Files => readJsonIfThere(layout.seal, sealSchema)?.files ?? {};
+
+const TABLES = "tables/";
+const isOf = (name: string, sealed: Sealed): boolean => sealed === "run" || name.startsWith(TABLES) || name === "clock.json";
+
+const without = (files: Files, sealed: Sealed): Files => Object.fromEntries(Object.entries(files).filter(([name]) => !isOf(name, sealed)));
+
+const sealedFiles = (layout: FolderLayout, sealed: Sealed): readonly string[] => {
+  const tables = readdirSync(layout.tables).filter((name) => !isLevelDbNote(name));
+  const others = [layout.queue, layout.schedule, join(layout.cluster, CLUSTER_WRITES)];
+  return [
+    ...tables.map((name) => `${TABLES}${name}`),
+    ...[layout.clock, ...(sealed === "run" ? others : [])].map((path) => relative(layout.dir, path)),
+  ];
+};
+
+/** A file of the same size and time as before is taken to hold the same: only others are read. Undefined when it is not there. */
+const entryOf = (path: string, before: Entry | undefined): Entry | undefined => {
+  try {
+    const { size: bytes, mtimeMs } = statSync(path);
+    if (before && before.bytes === bytes && before.mtimeMs === mtimeMs) return before;
+    return { bytes, mtimeMs, crc32: crc32(readFileSync(path)) };
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+};

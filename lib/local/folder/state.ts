@@ -1,0 +1,98 @@
+import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { reasonOf } from "./failure-text.ts";
+import { type About, BEGINNING_MARK, readIdentity } from "./identity.ts";
+import type { FolderLayout } from "./layout.ts";
+import { holdsOnlyLocks } from "./lock.ts";
+import { damaged } from "./refused-folder.ts";
+import { readSavedClock } from "./saved-clock.ts";
+import { isSystemError } from "./whole-file.ts";
+
+/** What is at the path of a data folder before a start or a command touches it. */
+export type FolderState =
+  /** Nothing, or a folder without anything in it but what a start leaves that was killed before its first word. */
+  | { readonly kind: "absent" | "empty" }
+  /** A first start of ours that did not come to its first sync, or is under way. */
+  | { readonly kind: "beginning" }
+  | { readonly kind: "ready"; readonly about: About };
+
+/**
+ * Looks and changes nothing. Throws `local.not-ours` for a folder that is neither empty nor of ours and for what is no folder, `local.damaged` where about.json alone is gone
+ * or not what was written there.
+ */
+export const folderState = (layout: FolderLayout): FolderState => {
+  const entries = entriesOf(layout.dir);
+  if (!entries) return { kind: "absent" };
+  const identity = identityOf(layout);
+  if (identity === "beginning") return { kind: "beginning" };
+  if (identity) return { kind: "ready", about: identity };
+  const foreign = entries.filter((name) => !isOfAStart(layout, name));
+  if (foreign.length === 0) return { kind: "empty" };
+  if (hasClockOfOurs(layout)) throw damaged(layout, ["about.json is missing"]);
+  throw notOurs(layout.dir, `it holds "${foreign[0]}" and is no data folder of Tidemark; name a new or an empty folder with --data`);
+};
+
+const identityOf = (layout: FolderLayout): ReturnType<typeof readIdentity> => {
+  try {
+    return readIdentity(layout);
+  } catch (error) {
+    if (!isTidemarkError(error, "local.unreadable")) throw error;
+    if (hasClockOfOurs(layout)) throw damaged(layout, ["about.json does not hold what was written there"]);
+    throw notOurs(layout.dir, "its about.json is not of Tidemark, or of a newer version; name a new or an empty folder with --data");
+  }
+};
+
+/** A folder of another user is no place for keys, and files of ours in it would be in the way of theirs. Root may: in containers it uses volumes of others. */
+export const refuseOthersFolder = ({ dir }: FolderLayout): void => {
+  const uid = process.getuid?.() ?? 0;
+  const owner = statSync(dir).uid;
+  if (uid === 0 || owner === uid) return;
+  throw notOurs(dir, `it belongs to the user with id ${owner}, and this process runs as ${uid}; name a folder of your own with --data`);
+};
+
+export const notOurs = (dir: string, why: string): TidemarkError => new TidemarkError("local.not-ours", `Cannot use "${dir}": ${why}`, { dir });
+
+const entriesOf = (dir: string): readonly string[] | undefined => {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    if (error.code === "ENOENT" && !isLink(dir)) return undefined;
+    throw notOurs(dir, error.code === "ENOENT" ? "it is a symbolic link that leads nowhere" : whyUnreadable(dir, error.code));
+  }
+};
+
+const whyUnreadable = (dir: string, code: string): string => {
+  if (code !== "ENOTDIR") return reasonOf(code);
+  // The path itself is a file, or a part of it is.
+  for (let path = dir; path !== dirname(path); path = dirname(path)) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+      return path === dir ? "it is a file, and a folder is wanted" : `"${path}" is a file`;
+  }
+  return reasonOf(code);
+};
+
+const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
+const ABOUT_DRAFT = /^about\.json\.\d+\.draft$/;
+/** A new volume has it, and it belongs to the system. */
+const LOST_AND_FOUND = "lost+found";
+
+/** True for what a start leaves that is killed before its mark is whole: lock files, and the draft of the mark. */
+const isOfAStart = (layout: FolderLayout, name: string): boolean => {
+  const path = join(layout.dir, name);
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found) return true;
+  if (name === "locks" || name === LOST_AND_FOUND) return found.isDirectory() && (name === LOST_AND_FOUND || holdsOnlyLocks(layout));
+  return ABOUT_DRAFT.test(name) && found.isFile() && BEGINNING_MARK.startsWith(readFileSync(path, "utf8"));
+};
+
+const hasClockOfOurs = (layout: FolderLayout): boolean => {
+  try {
+    return readSavedClock(layout) !== undefined;
+  } catch {
+    // Not what we write: the folder is not known to be ours.
+    return false;
+  }
+};

@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, rmdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Closing } from "../run/closing.ts";
+import { reasonOf } from "./failure-text.ts";
+import { clearHalfBegun } from "./half-begun.ts";
+import { readIdentity, writeMark } from "./identity.ts";
+import type { FolderLayout } from "./layout.ts";
+import { type HeldFolder, holdFolder, refuseLivingRun } from "./lock.ts";
+import { folderState, notOurs, refuseOthersFolder } from "./state.ts";
+import { isSystemError } from "./whole-file.ts";
+
+/** How long a run waits for a command that has the folder. */
+const PATIENCE_MS = 10_000;
+
+/** Throws what refuses a start in this folder, as far as it can be seen without the folder's lock. Changes nothing. */
+export const refuseFolder = (layout: FolderLayout): void => {
+  const state = folderState(layout);
+  if (state.kind !== "absent") {
+    refuseOthersFolder(layout);
+    refuseLivingRun(layout);
+  }
+  // A new run would scatter its files among those of the person who works there.
+  if ((state.kind === "absent" || state.kind === "empty") && layout.dir === process.cwd())
+    throw notOurs(layout.dir, "it is the working directory; name a new folder with --data");
+};
+
+export interface TakenFolder extends HeldFolder {
+  /** The start has succeeded: what was made for it stays. */
+  readonly keep: () => void;
+}
+
+/** Makes the folder where there is none and takes it for this run alone. What was made for a start that fails is removed again when the run is closed. */
+export const takeFolder = async (layout: FolderLayout, closer: Closing): Promise<TakenFolder> => {
+  const made = [...makeFolders(layout.dir), ...(existsSync(layout.locks) ? [] : [layout.locks])];
+  let kept = false;
+  closer.add(() => {
+    if (!kept) for (const path of made.reverse()) removeIfEmpty(path);
+  });
+  const held = await holdFolder(layout, "run", PATIENCE_MS);
+  closer.add(held.release);
+  closer.add(() => {
+    if (readIdentity(layout) === "beginning") forgetBeginning(layout);
+  });
+  return {
+    ...held,
+    keep: () => {
+      kept = true;
+    },
+  };
+};
+
+/** Marks an empty folder as ours, or clears what a start left in it that died; from here on the folder holds nothing that was not made by us. The caller holds the folder. */
+export const beginFolder = (layout: FolderLayout): void => {
+  // Looked at again, now that nothing else changes it.
+  if (folderState(layout).kind === "beginning") clearHalfBegun(layout);
+  writeMark(layout);
+};
+
+const forgetBeginning = (layout: FolderLayout): void => {
+  clearHalfBegun(layout);
+  rmSync(layout.about, { force: true });
+};
+
+/**
+ * Makes the folder and those above it, and gives those that it made, the uppermost first. Keys lie in it: it is its owner's alone. Step by step, because Node's recursive mkdir
+ * never returns where a folder cannot be made, as in /proc.
+ */
+const makeFolders = (dir: string): readonly string[] => {
+  const missing: string[] = [];
+  for (let path = dir; !existsSync(path) && path !== dirname(path); path = dirname(path)) missing.unshift(path);
+  const made: string[] = [];
+  try {
+    for (const path of missing) {
+      mkdirSync(path, { mode: 0o700 });
+      made.push(path);
+    }
+  } catch (error) {
+    for (const path of made.toReversed()) removeIfEmpty(path);
+    if (isSystemError(error)) throw notOurs(dir, error.code === "ENOENT" ? "no folder can be made there" : reasonOf(error.code));
+    throw error;
+  }
+  return made;
+};
+
+const removeIfEmpty = (path: string): void => {
+  try {
+    rmdirSync(path);
+  } catch (error) {
+    // Not empty, or gone: another process uses it, or a person.
+    if (!isSystemError(error)) throw error;
+  }
+};

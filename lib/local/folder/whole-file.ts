@@ -1,0 +1,59 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import type * as z from "zod";
+import { TidemarkError } from "../../model/errors.ts";
+
+/** The name of the file that `writeWhole` fills before it takes the place of `path`. */
+export const draftOf = (path: string): string => `${path}.${process.pid}.draft`;
+
+/**
+ * Replaces a small file so that a reader, or the next process after a `kill -9`, finds the old text or the new one and never half of either.
+ * No fsync: what must be survived here is the death of the process, not of the machine.
+ */
+export const writeWhole = (path: string, text: string): void => {
+  const draft = draftOf(path);
+  try {
+    namingFile(path, () => writeFileSync(draft, text));
+    renameSync(draft, path);
+  } catch (error) {
+    // On a full disk the draft is there and empty.
+    rmSync(draft, { force: true });
+    throw error;
+  }
+};
+
+/** Gives an error of the system the path of the file where the system does not say it, as for a write to a full disk. */
+export const namingFile = <Value>(path: string, work: () => Value): Value => {
+  try {
+    return work();
+  } catch (error) {
+    if (isSystemError(error) && error.path === undefined) error.path = path;
+    throw error;
+  }
+};
+
+/** The text of a file, or nothing when there is none. */
+export const readIfThere = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+};
+
+/** A JSON file of ours, or nothing when there is none. Throws `local.unreadable`: the file is damaged, or of another program, or of a newer version. */
+export const readJsonIfThere = <Shape>(path: string, shape: z.ZodType<Shape>): Shape | undefined => {
+  const text = readIfThere(path);
+  if (text === undefined) return undefined;
+  try {
+    return shape.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new TidemarkError("local.unreadable", `Cannot read "${path}": it does not hold what was written there`, { path }, { cause });
+  }
+};
+
+export const isMissing = (error: unknown): boolean => isSystemError(error) && error.code === "ENOENT";
+
+/** An error of a call to the system, such as ENOSPC. */
+export const isSystemError = (error: unknown): error is NodeJS.ErrnoException & { readonly code: string } =>
+  error instanceof Error && "code" in error && "syscall" in error && typeof error.code === "string";

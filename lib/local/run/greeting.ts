@@ -1,0 +1,47 @@
+import type { Applied } from "../../service/views/autoscaler.ts";
+import type { FolderLayout } from "../folder/layout.ts";
+import { durationText, speedText } from "../view/words.ts";
+import { dataOption } from "./hint.ts";
+import type { Unfinished } from "./recover.ts";
+import type { Setup } from "./setup.ts";
+
+export interface GreetingInput {
+  readonly layout: FolderLayout;
+  readonly setup: Setup;
+  readonly nowMs: number;
+  readonly speed: number;
+  readonly recovered: number;
+  readonly unfinished: Unfinished;
+  readonly applied: readonly Applied[];
+  readonly cluster: string;
+  readonly seriesUrl: string;
+}
+
+/** The first lines of a run: where it stands, what it found and what it applied. */
+export const greetingLines = (input: GreetingInput): readonly string[] => [
+  input.setup.resumed ? resumed(input) : begun(input),
+  `Series for Prometheus at ${input.seriesUrl}`,
+  ...input.applied.flatMap(({ namespace, name, outcome, warnings }) => [`${namespace}/${name} ${outcome}`, ...warnings]),
+];
+
+const begun = ({ layout, setup: { about, manifests }, nowMs, speed, cluster }: GreetingInput): string => {
+  if (about.kind === "simulated") {
+    return `Began at ${new Date(nowMs).toISOString()} virtual time, seed ${about.seed}, at most ${speedText(speed)}, in "${layout.dir}"`;
+  }
+  const hint = manifests.length === 0 ? `; it scales nothing until you apply a manifest: npx tidemark apply -f FILE${dataOption(layout.named)}` : "";
+  return `Began on cluster "${cluster}" in real time, in "${layout.dir}"${hint}`;
+};
+
+const resumed = ({ layout, setup: { about }, nowMs, recovered, unfinished, cluster }: GreetingInput): string => {
+  const where =
+    about.kind === "simulated"
+      ? `Resumed at ${new Date(nowMs).toISOString()} virtual time, ${durationText(nowMs - about.startMs)} after the beginning`
+      : `Resumed on cluster "${cluster}" in real time`;
+  const found = [
+    ...(recovered > 0 ? [plural(recovered, "unfinished sync is delivered again", "unfinished syncs are delivered again")] : []),
+    ...(unfinished.reached > 0 ? [plural(unfinished.reached, "scale that was under way is settled", "scales that were under way are settled")] : []),
+  ];
+  return `${where}, in "${layout.dir}"${found.length > 0 ? `; ${found.join(", ")}` : ""}`;
+};
+
+const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

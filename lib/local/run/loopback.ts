@@ -1,0 +1,50 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server as SecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { TidemarkError } from "../../model/errors.ts";
+
+/** Region and credentials of everything that answers on loopback: the SDK insists on some, and nothing checks them. */
+export const LOOPBACK_REGION = "local";
+export const LOOPBACK_CREDENTIALS = { accessKeyId: "loopback", secretAccessKey: "loopback" };
+
+/** How programs of this machine name it, whatever port they come by. */
+const OWN_NAMES = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
+const MISDIRECTED = 421;
+
+/**
+ * Lets a server answer only requests that name this machine. A page of the web can make its own name lead to 127.0.0.1 (DNS rebinding), and the browser then takes what answers there for
+ * a part of the page; the name stays in the Host header.
+ */
+export const refuseForeignHosts = (server: Server | SecureServer): void => {
+  const listeners = server.listeners("request");
+  server.removeAllListeners("request");
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    if (OWN_NAMES.test(request.headers.host ?? "")) for (const listener of listeners) listener.call(server, request, response);
+    else {
+      // Not read to its end: whoever sent it gets no second request in.
+      response.writeHead(MISDIRECTED, { "content-type": "text/plain; charset=utf-8", connection: "close" });
+      response.end("Cannot answer: the Host header does not name this machine\n");
+    }
+  });
+};
+
+/** Binds a server to 127.0.0.1 alone, by default on a port of the system's choice, and gives its address; it answers only those that name this machine. Throws `local.port-in-use`. */
+export const listenOnLoopback = async (server: Server, wantedPort = 0): Promise<string> => {
+  refuseForeignHosts(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(error.code === "EADDRINUSE" ? portInUse(wantedPort, error) : error));
+    server.listen(wantedPort, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+};
+
+const portInUse = (port: number, cause: Error): TidemarkError =>
+  new TidemarkError("local.port-in-use", `Cannot listen on port ${port} of 127.0.0.1: another process has it`, { port }, { cause });
+
+/** Closes a server, and the connections that clients of other processes keep open. */
+export const closeServer = (server: Server): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.close((error) => (error ? reject(error) : resolve()));
+    server.closeAllConnections();
+  });

@@ -1,0 +1,88 @@
+import { fileURLToPath } from "node:url";
+import { admitOrThrow } from "../../manifest/admit.ts";
+import { MAX_TEXT_BYTES, newBudget } from "../../manifest/budget.ts";
+import { readManifests } from "../../manifest/documents.ts";
+import type { Validation } from "../../manifest/validation.ts";
+import { TidemarkError } from "../../model/errors.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
+import type { NativeMetric } from "../../model/spec-native.ts";
+import { MAX_REPLICAS } from "../cluster/definition.ts";
+import type { Deployment } from "../folder/identity.ts";
+import { SHIPPED_TRACES, type ShippedTrace } from "../traces/shipped.ts";
+import { textOfFile } from "./text-file.ts";
+
+/** A file of manifests and its text. */
+export interface ManifestFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+const example = (name: string): string => fileURLToPath(new URL(`../../../examples/${name}.yaml`, import.meta.url));
+
+/** The manifests to apply: those given, or those that go with what is played. */
+export const manifestFiles = (given: readonly string[], ownTrace: boolean): readonly ManifestFile[] => {
+  const files = given.length > 0 ? given : ownTrace ? [example("web")] : ["daily", "steps", "crowd"].map(example);
+  return files.map((file) => ({ file, text: textOfFile(file, MAX_TEXT_BYTES) }));
+};
+
+/** The workloads that the manifests scale, each once. Throws as applying them would. */
+export const deploymentsOf = (files: readonly ManifestFile[], validation: Validation = "strict"): readonly Deployment[] => {
+  const found = new Map<string, Deployment>();
+  const budget = newBudget();
+  for (const { file, text } of files) {
+    for (const given of readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" })) {
+      const { metadata, spec } = admitOrThrow(given, { validation });
+      const percent = cpuPercentOf(spec);
+      const trace = traceOf(metadata.annotations, given.where);
+      const replicas = replicasOf(metadata.annotations, given.where);
+      const deployment = { namespace: metadata.namespace, name: spec.target.name };
+      found.set(`${deployment.namespace}/${deployment.name}`, {
+        ...deployment,
+        ...(percent !== undefined && { targetCpuPercent: percent }),
+        ...(trace !== undefined && { trace }),
+        ...(replicas !== undefined && { replicas }),
+      });
+    }
+  }
+  return [...found.values()];
+};
+
+/** Names the recorded workload that the simulated cluster plays on the target; elsewhere it means nothing. */
+const TRACE_ANNOTATION = "tidemark.dev/simulated-trace";
+
+const traceOf = (annotations: Readonly<Record<string, string>>, where: string): ShippedTrace | undefined => {
+  const name = annotations[TRACE_ANNOTATION];
+  const trace = SHIPPED_TRACES.find((shipped) => shipped === name);
+  if (name === undefined || trace !== undefined) return trace;
+  throw new TidemarkError(
+    "local.unknown-trace",
+    `Cannot play "${name}" for "${where}": the annotation ${TRACE_ANNOTATION} must be one of ${SHIPPED_TRACES.join(", ")}`,
+    { where, name },
+  );
+};
+
+/** How many pods the simulated cluster begins with; elsewhere it means nothing. */
+const REPLICAS_ANNOTATION = "tidemark.dev/simulated-replicas";
+
+const replicasOf = (annotations: Readonly<Record<string, string>>, where: string): number | undefined => {
+  const text = annotations[REPLICAS_ANNOTATION];
+  if (text === undefined) return undefined;
+  const replicas = Number(text);
+  if (/^\d+$/.test(text) && replicas <= MAX_REPLICAS) return replicas;
+  throw new TidemarkError(
+    "local.unknown-replicas",
+    `Cannot begin with "${text}" pods for "${where}": the annotation ${REPLICAS_ANNOTATION} must be a whole number, at most ${MAX_REPLICAS}`,
+    { where, replicas: text },
+  );
+};
+
+/** What the view compares the CPU of a workload with: the percentage of the request that an HPA, or a PodAutoscaler, aims at. */
+const cpuPercentOf = (spec: AutoscalerSpec): number | undefined => {
+  if (spec.dialect === "hpa") return spec.metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target.averageUtilization;
+  return spec.dialect === "tidemark" ? spec.metrics.map(nativePercent).find((percent) => percent !== undefined) : undefined;
+};
+
+const nativePercent = ({ source, measure, band }: NativeMetric): number | undefined =>
+  source.type === "Resource" && source.name === "cpu" && source.of === "request" && measure === "Percent" && band.kind === "target"
+    ? Number(band.milli) / 1000
+    : undefined;

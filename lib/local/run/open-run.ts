@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import { userInfo } from "node:os";
+import { openMetricsText } from "../../report/open-metrics.ts";
+import type { Desk } from "../../service/context.ts";
+import { openService } from "../../service/open.ts";
+import { insertByPut } from "../../store/history/put.ts";
+import type { RunClock } from "../engine/clock.ts";
+import { beginSchedule } from "../engine/scheduler.ts";
+import { writeAbout } from "../folder/identity.ts";
+import type { FolderLayout } from "../folder/layout.ts";
+import { openTables } from "../folder/open-tables.ts";
+import { type StackReader, stackReader } from "../view/reader.ts";
+import { applyFiles, applyFirst } from "./apply-first.ts";
+import { runClock } from "./clock.ts";
+import type { Closing } from "./closing.ts";
+import { ensureCluster } from "./cluster-record.ts";
+import { greetingLines } from "./greeting.ts";
+import { openLogFile } from "./log-file.ts";
+import type { RunOptions } from "./options.ts";
+import { type Queues, startQueues } from "./queues.ts";
+import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
+import { sealAtEnd } from "./seal-at-end.ts";
+import { type SeriesReader, type SeriesServer, startSeriesServer } from "./series-server.ts";
+import type { Setup } from "./setup.ts";
+import { localTables, type Stack, startStack } from "./stack.ts";
+import { type Tables, tablesClient } from "./tables.ts";
+import { type Counter, runCounter } from "./tally.ts";
+import { type World, worldOf } from "./world.ts";
+
+/** Everything of a run that is open. */
+export interface Run {
+  readonly setup: Setup;
+  readonly clock: RunClock;
+  readonly tables: Tables;
+  readonly queues: Queues;
+  readonly world: World;
+  readonly stack: Stack;
+  readonly counter: Counter;
+  readonly reader: StackReader;
+  readonly series: SeriesServer;
+  /** What to tell people first. */
+  readonly greeting: readonly string[];
+}
+
+/** Opens the folder for a run: tables, queues, cluster and functions, with what the last run left in them. Until the cluster is there nothing of the folder is changed. */
+export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOptions, closer: Closing): Promise<Run> => {
+  // The port first: when another process has it, nothing has happened yet.
+  let readSeries: SeriesReader = () => Promise.reject(new Error("the run is starting"));
+  const series = await startSeriesServer((labels) => readSeries(labels), options.metricsPort);
+  closer.add(series.close);
+  const { clock, beginSaving } = runClock(layout, setup.about, options.speed);
+  const seal = sealAtEnd(layout, closer);
+  const world = await worldOf(layout, setup.about, options, clock.now);
+  closer.add(world.close);
+  seal.break();
+  beginSaving();
+  const tables = await openTables(layout, setup.resumed);
+  closer.add(async () => {
+    await tables.close();
+    seal.allow();
+  });
+  const [syncClient, scheduleClient, deskClient] = [tablesClient(tables.endpoint), tablesClient(tables.endpoint), tablesClient(tables.endpoint)];
+  for (const client of [syncClient, scheduleClient, deskClient]) closer.add(() => client.destroy());
+  const queues = await startQueues(layout.queue, clock.now);
+  closer.add(queues.close);
+  const log = openLogFile(layout.log);
+  closer.add(log.close);
+  const counter = runCounter();
+  counter.watch(syncClient);
+  const stack = startStack({ clock: clock.now, syncClient, scheduleClient, queues, teller: log.teller });
+  closer.add(stack.close);
+
+  const store = localTables(deskClient, clock.now);
+  const desk: Desk = { tables: store, insert: insertByPut(store), clock: clock.now, by: person(), newUid: randomUUID };
+  const service = openService(desk);
+  readSeries = async (labels) => openMetricsText(await service.series(labels));
+  const cluster = await ensureCluster(desk, world.name, world.connection);
+  // A kubeconfig that cannot be used is told now; and the large library that reads it is loaded before the first sync.
+  await stack.connect(cluster);
+  const first = !setup.resumed && setup.about.kind === "simulated" ? setup.about.seed : undefined;
+  const applied = await (first === undefined
+    ? applyFiles(desk, world.name, setup.manifests, options.validate)
+    : applyFirst(desk, world.name, setup.manifests, { seed: first, validation: options.validate }));
+  if (!setup.resumed) {
+    beginSchedule(layout.schedule, clock.now());
+    writeAbout(layout, setup.about);
+  }
+  // On a real cluster a write of the run that died may still be under way: there its lease and its intents run out by themselves.
+  const dead = { tables: store, cluster, connect: stack.connect, nowMs: clock.now() };
+  const unfinished = setup.about.kind === "simulated" ? await endDeadLeases(dead) : NOTHING_UNFINISHED;
+  return {
+    setup,
+    clock,
+    tables,
+    queues,
+    world,
+    stack,
+    counter,
+    reader: stackReader(service, clock.now(), { writes: tables.writes, syncing: () => counter.underWay() > 0 }),
+    series,
+    greeting: greetingLines({
+      layout,
+      setup,
+      nowMs: clock.now(),
+      speed: options.speed,
+      recovered: queues.recovered,
+      unfinished,
+      applied,
+      cluster: world.name,
+      seriesUrl: series.url,
+    }),
+  };
+};
+
+/** Edits are recorded for who made them; a container may know its user by number only. */
+const person = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
+};

@@ -1,0 +1,115 @@
+import { Command, InvalidArgumentError } from "commander";
+import type { Validation } from "../../manifest/validation.ts";
+import { readDuration } from "../../model/duration.ts";
+import { TidemarkError } from "../../model/errors.ts";
+import { validateOption } from "./validate-option.ts";
+
+/** What a person asked `npm start` for. */
+export interface RunOptions {
+  /** As it was given; without it the run has a folder of its own (folder-name.ts). */
+  readonly data?: string;
+  /** What is done about fields of the manifests that are not known or are written twice. */
+  readonly validate: Validation;
+  readonly trace?: string;
+  readonly manifest: readonly string[];
+  readonly for?: number;
+  readonly seed?: number;
+  readonly speed: number;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** Of the series on 127.0.0.1; 0: a free one. */
+  readonly metricsPort: number;
+  /** The arguments as they were given, without `--data`, to be repeated in hints. */
+  readonly given: readonly string[];
+}
+
+type Given = Partial<Omit<RunOptions, "given">>;
+
+const DEFAULT_SPEED = 60;
+const MAX_SPEED = 1_000_000;
+
+/** The options of `npm start --`, and what runs with them. Called wrongly, commander throws, or the handler throws `local.usage`: nothing was read or written then. */
+export const startCommand = (run: (options: RunOptions) => Promise<void>, args: readonly string[] = []): Command =>
+  new Command("npm start --")
+    .description("Runs Tidemark here: on a simulated cluster under recorded load, or on a cluster of yours.")
+    .option(
+      "--data <dir>",
+      "folder of everything that the run keeps (default: .tidemark, and one of its own for each cluster, trace or manifest)",
+      once(text),
+    )
+    .option("--manifest <file>", "apply these autoscalers instead of the demonstration's (repeatable)", collect)
+    .addOption(validateOption())
+    .option("--trace <file>", "play this recorded load (CSV: timestamp,value) on every deployment", once(text))
+    .option("--speed <n>", `virtual seconds per second, at most (default: ${DEFAULT_SPEED})`, once(positive))
+    .option("--for <duration>", "stop after so much virtual time: 90s, 1h30m, 2h", once(duration))
+    .option("--seed <n>", "another seed, other start-up times of pods", once(wholeNumber))
+    .option("--kubeconfig <file>", "scale this cluster in real time instead of a simulated one", once(text))
+    .option("--context <name>", "context of the kubeconfig", once(text))
+    .option("--metrics-port <port>", "serve the series on this port of 127.0.0.1; 0 takes a free one (default: 0)", once(portNumber))
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .action((given: Given) => {
+      refuseIdle(given);
+      return run({ manifest: [], validate: "strict", speed: DEFAULT_SPEED, metricsPort: 0, ...given, given: withoutData(args) });
+    });
+
+/** The command was called wrongly. */
+const usage = (message: string): TidemarkError => new TidemarkError("local.usage", message, undefined);
+
+/** An option without effect is refused, because the person who gave it expects one. */
+const refuseIdle = (given: Given): void => {
+  if (given.context !== undefined && given.kubeconfig === undefined)
+    throw usage("Cannot use --context without --kubeconfig: a simulated cluster has no contexts");
+  if (given.kubeconfig === undefined) return;
+  if (given.trace !== undefined) throw usage("Cannot use --trace with --kubeconfig: a real cluster has its own load");
+  if (given.speed !== undefined) throw usage("Cannot use --speed with --kubeconfig: a real cluster runs in real time");
+  if (given.seed !== undefined) throw usage("Cannot use --seed with --kubeconfig: it decides about simulated pods only");
+};
+
+/** Reads an option that may be given once: of two, one would be without effect. */
+const once =
+  <Value>(read: (text: string) => Value) =>
+  (given: string, before: Value | undefined): Value => {
+    if (before !== undefined) throw new InvalidArgumentError("It was given twice.");
+    return read(given);
+  };
+
+const text = (given: string): string => {
+  if (given === "") throw new InvalidArgumentError("Wanted a name.");
+  return given;
+};
+
+const collect = (file: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), text(file)];
+
+const wholeNumber = (given: string): number => {
+  if (!/^\d{1,9}$/.test(given)) throw new InvalidArgumentError("Wanted a whole number.");
+  return Number(given);
+};
+
+const MAX_PORT = 65_535;
+
+const portNumber = (given: string): number => {
+  const port = wholeNumber(given);
+  if (port > MAX_PORT) throw new InvalidArgumentError(`Wanted a port, at most ${MAX_PORT}.`);
+  return port;
+};
+
+const positive = (given: string): number => {
+  const value = Number(given);
+  if (!(value > 0 && value <= MAX_SPEED)) throw new InvalidArgumentError(`Wanted a number above 0, at most ${MAX_SPEED}.`);
+  return value;
+};
+
+/** A hundred years: its end can still be written down. */
+const MAX_DURATION_MS = 36_525 * 86_400_000;
+
+const duration = (given: string): number => {
+  const value = readDuration(given);
+  if (value === undefined || value <= 0) throw new InvalidArgumentError("Wanted a duration like 90s, 1m30s, 40m or 2h.");
+  if (value > MAX_DURATION_MS) throw new InvalidArgumentError("Wanted at most 36525d.");
+  return Math.round(value);
+};
+
+const withoutData = (args: readonly string[]): readonly string[] =>
+  args.filter((arg, at) => arg !== "--data" && args[at - 1] !== "--data" && !arg.startsWith("--data="));

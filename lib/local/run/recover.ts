@@ -1,0 +1,76 @@
+import type { ClusterClient } from "../../cluster/port.ts";
+import type { PartitionRef } from "../../model/ids.ts";
+import type { ClusterRecord, Intent } from "../../model/records.ts";
+import { type Head, readHead } from "../../store/head/head.ts";
+import type { Held } from "../../store/head/head-write.ts";
+import { storeIntents } from "../../store/head/intend.ts";
+import { intentBodies } from "../../store/head/intents.ts";
+import { giveBack } from "../../store/head/release.ts";
+import { withdrawIntents } from "../../store/head/withdraw.ts";
+import type { Tables } from "../../store/table/tables.ts";
+import { settleFromObservation } from "../../sync/open-intents.ts";
+
+export interface Dead {
+  readonly tables: Tables;
+  readonly cluster: ClusterRecord;
+  readonly connect: (cluster: ClusterRecord) => Promise<ClusterClient>;
+  readonly nowMs: number;
+}
+
+/** What the last run left unfinished. */
+export interface Unfinished {
+  readonly leases: number;
+  /** Attempts to scale that reached the cluster: the next sync stores their events. */
+  readonly reached: number;
+  /** Attempts that never left the process: they are decided anew. */
+  readonly withdrawn: number;
+}
+
+export const NOTHING_UNFINISHED: Unfinished = { leases: 0, reached: 0, withdrawn: 0 };
+
+const READ_TIMEOUT_MS = 10_000;
+
+/**
+ * Ends what died with the last run of a simulated cluster, so that the syncs it interrupted can be done again at the same virtual time. On AWS a lease runs out and an
+ * intent waits for its deadline, because nobody can know whether a holder is dead or its PUT still on the way. Here the folder's lock proves the one, and the cluster, which
+ * died in the same process, the other: what it has not accepted it never will.
+ */
+export const endDeadLeases = async (dead: Dead): Promise<Unfinished> => {
+  let all = NOTHING_UNFINISHED;
+  for (const { name: partition } of dead.cluster.partitions) {
+    const one = await endDeadLease(dead, { cluster: dead.cluster.name, partition });
+    all = { leases: all.leases + one.leases, reached: all.reached + one.reached, withdrawn: all.withdrawn + one.withdrawn };
+  }
+  return all;
+};
+
+const endDeadLease = async (dead: Dead, partition: PartitionRef): Promise<Unfinished> => {
+  const head = await readHead(dead.tables, partition);
+  if (!head || head.leaseUntilMs === 0) return NOTHING_UNFINISHED;
+  const never = await neverExecuted(dead, head.intents);
+  const reached = head.intents.filter((intent) => !never.includes(intent));
+  const withdrawn = await withdrawIntents(
+    dead.tables,
+    heldBy(head, partition),
+    never.map(({ id }) => id),
+  );
+  const due = { ...head, intents: reached.map((intent) => dueAt(intent, dead.nowMs)) };
+  await giveBack(dead.tables, await storeIntents(dead.tables, withdrawn, intentBodies(due), head.nowMs));
+  return { leases: 1, reached: reached.length, withdrawn: never.length };
+};
+
+const heldBy = ({ epoch, writeNumber }: Head, partition: PartitionRef): Held => ({ partition, epoch, writeNumber });
+
+/** The deadline of what was executed is over as well: the sync that follows settles it, as any later holder would. */
+const dueAt = (intent: Intent, nowMs: number): Intent => ({ ...intent, deadlineMs: Math.min(intent.deadlineMs, nowMs - 1) });
+
+const neverExecuted = async ({ connect, cluster }: Dead, intents: readonly Intent[]): Promise<readonly Intent[]> => {
+  if (intents.length === 0) return [];
+  const client = await connect(cluster);
+  const never: Intent[] = [];
+  for (const intent of intents) {
+    const reading = await client.readScale(intent.namespace, intent.target, READ_TIMEOUT_MS);
+    if (settleFromObservation(intent, reading)?.kind === "refused") never.push(intent);
+  }
+  return never;
+};

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
+import { connect } from "../../cluster/connect.ts";
+import { clusterName } from "../../model/ids.ts";
+import { DEFAULT_TIMING } from "../../sync/timing.ts";
+import { drive } from "../engine/drive.ts";
+import { refuseDamaged } from "../folder/damage.ts";
+import { folderNameFor } from "../folder/folder-name.ts";
+import { type FolderLayout, folderLayout } from "../folder/layout.ts";
+import { beginFolder, refuseFolder, takeFolder } from "../folder/take-folder.ts";
+import { summaryLines } from "../view/summary.ts";
+import type { View } from "../view/view.ts";
+import { viewOf } from "../view/view-of.ts";
+import { type Closing, closing } from "./closing.ts";
+import { dataOption } from "./hint.ts";
+import { openRun, type Run } from "./open-run.ts";
+import type { RunOptions } from "./options.ts";
+import { runSources } from "./parts.ts";
+import { type Setup, setupOf } from "./setup.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Between two looks at the tables for the view. */
+const REFRESH_MS = 250;
+
+/**
+ * One run from start to summary. It ends when its virtual time is over or the signal aborts, finishing what was begun. A start that is refused leaves everything as it was.
+ * Throws `local.*` and what manifests and traces may throw; everything that was opened is closed then too.
+ * `closer` closes it from outside, where something throws that nothing can catch.
+ */
+export const run = async (options: RunOptions, terminal: Terminal, stop: AbortController, closer: Closing = closing()): Promise<void> => {
+  const layout = folderLayout(options.data ?? folderNameFor(options));
+  refuseFolder(layout);
+  await refuseKubeconfig(setupOf(layout, options));
+  try {
+    await opened(layout, options, closer, (run) => play(layout, run, options, terminal, stop));
+  } catch (error) {
+    // What failed first says why; what cannot be closed after it is mostly the same again.
+    await closer.closeAll().catch(() => undefined);
+    throw error;
+  }
+  await closer.closeAll();
+};
+
+const opened = async (layout: FolderLayout, options: RunOptions, closer: Closing, work: (run: Run) => Promise<void>): Promise<void> => {
+  const taken = await takeFolder(layout, closer);
+  const setup = setupOf(layout, options);
+  if (setup.resumed) refuseDamaged(layout, setup.about, "run");
+  else beginFolder(layout);
+  const run = await openRun(layout, setup, options, closer);
+  taken.keep();
+  taken.publish({ tablesEndpoint: run.tables.endpoint, queueEndpoint: run.queues.endpoint, seriesUrl: run.series.url });
+  closer.add(() => taken.publish({}));
+  await work(run);
+};
+
+/** A kubeconfig that cannot be used is refused before anything is written. */
+const refuseKubeconfig = async ({ about }: Setup): Promise<void> => {
+  if (about.kind !== "kubeconfig" || about.kubeconfig === undefined) return;
+  const { kubeconfig: path, context, cluster = "" } = about;
+  const connection = { kind: "kubeconfig", path, ...(context !== undefined && { context }) } as const;
+  const client = await connect({ name: clusterName(cluster), connection }, { clock: Date.now, trusted: ON_THIS_MACHINE });
+  client.close();
+};
+
+const play = async (layout: FolderLayout, opened: Run, options: RunOptions, terminal: Terminal, stop: AbortController): Promise<void> => {
+  const { clock, setup } = opened;
+  const startMs = clock.now();
+  const endMs = options.for === undefined ? undefined : startMs + options.for;
+  const startedAt = performance.now();
+  terminal.write(`${opened.greeting.join("\n")}\n`);
+  const view = viewOf(terminal, opened, {
+    startMs: setup.about.startMs,
+    dataOption: dataOption(layout.named),
+    ...(endMs !== undefined && { endMs }),
+  });
+  const real = setup.about.kind === "kubeconfig";
+  const { sources, close } = runSources(layout, opened, view, real ? DEFAULT_TIMING.lifeMs : undefined);
+  try {
+    const driven = drive({ sources, clock, endMs: endMs ?? Number.POSITIVE_INFINITY, signal: stop.signal, oneAtATime: !real });
+    await watched(view, driven, stop);
+  } finally {
+    await close();
+  }
+  await view.end();
+  const statistics = await scaledStatistics(opened);
+  const summary = summaryLines({
+    playedMs: clock.now() - startMs,
+    wallMs: performance.now() - startedAt,
+    events: opened.reader.seen(),
+    tally: opened.counter.tally(),
+    pace: clock.pace(),
+    ...(statistics && { statistics }),
+    deadLetters: opened.queues.dead.counts().visible,
+  });
+  terminal.write(`\n${summary.join("\n")}\n`);
+};
+
+/** Of the workloads that somebody scales; what the others cost is nobody's achievement. */
+const scaledStatistics = async ({ world, reader }: Run) => {
+  const targets = new Set((await reader.autoscalers()).map(({ namespace, target }) => `${namespace}/${target?.name}`));
+  return world.statistics()?.filter(({ namespace, name }) => targets.has(`${namespace}/${name}`));
+};
+
+/** Refreshes the view until what is driven has ended; if either fails, the other stops. */
+const watched = async (view: View, driven: Promise<void>, stop: AbortController): Promise<void> => {
+  const ended = new AbortController();
+  const refreshing = (async () => {
+    try {
+      while (!ended.signal.aborted) {
+        await view.refresh();
+        await sleep(REFRESH_MS, undefined, { signal: ended.signal }).catch(() => undefined);
+      }
+    } catch (error) {
+      stop.abort();
+      throw error;
+    }
+  })();
+  try {
+    await driven;
+  } finally {
+    ended.abort();
+    await refreshing;
+  }
+};

@@ -1,0 +1,70 @@
+import { basename, resolve } from "node:path";
+import { type About, type Deployment, readIdentity } from "../folder/identity.ts";
+import type { FolderLayout } from "../folder/layout.ts";
+import { contextOf } from "./kubeconfig-file.ts";
+import { labelOf } from "./label.ts";
+import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
+import type { RunOptions } from "./options.ts";
+import { type Asked, refuseOther } from "./same-run.ts";
+
+/** What this run is to do, from what the person asked and what the folder holds. */
+export interface Setup {
+  readonly about: About;
+  /** True when the folder was used before: then it goes on. */
+  readonly resumed: boolean;
+  /** To apply before the first sync; on a resumed folder only what the person named. */
+  readonly manifests: readonly ManifestFile[];
+}
+
+/** Virtual time of every simulated run begins here, so that the same run has the same times whenever it is made: a Monday, 08:00 UTC. */
+export const VIRTUAL_START_MS = Date.UTC(2026, 0, 5, 8);
+const DEFAULT_SEED = 1;
+/** A deployment of the demonstration that nobody scales until a person applies examples/checkout.yaml. */
+const UNSCALED: Deployment = { namespace: "shop", name: "checkout" };
+
+/** Throws `local.folder-differs`, `local.unreadable` and, for manifests that cannot be applied, `manifest.*`. Writes nothing. */
+export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
+  const identity = readIdentity(layout);
+  const trace = options.trace === undefined ? undefined : resolve(options.trace);
+  // Beyond what a simulation begins with, nothing is scaled that nobody asked for by name.
+  const named = options.manifest.length > 0 ? manifestFiles(options.manifest, false) : [];
+  // Also where they decide about no simulated cluster: what cannot be applied is refused before anything is written.
+  const targets = deploymentsOf(named);
+  const real = options.kubeconfig === undefined ? undefined : realAbout(options.kubeconfig, options.context);
+  if (identity !== undefined && identity !== "beginning") {
+    refuseOther(layout, identity, askedOf(options, trace, targets, real));
+    // A folder of an earlier version does not say which cluster it is of: its tables do, and its name is that of the arguments.
+    return { about: identity, resumed: true, manifests: named };
+  }
+  if (real) return { about: real, resumed: false, manifests: named };
+  const manifests = named.length > 0 ? named : manifestFiles([], trace !== undefined);
+  const demonstration = named.length === 0 && trace === undefined;
+  const deployments = sorted([...deploymentsOf(manifests, options.validate), ...(demonstration ? [UNSCALED] : [])]);
+  const fresh = { kind: "simulated", seed: options.seed ?? DEFAULT_SEED, startMs: VIRTUAL_START_MS, deployments } as const;
+  return { about: trace === undefined ? fresh : { ...fresh, trace }, resumed: false, manifests };
+};
+
+/** The cluster is named after its context, or after the file where there is none. */
+const realAbout = (file: string, named: string | undefined) => {
+  const context = contextOf(file, named);
+  const cluster = labelOf(context ?? basename(file));
+  return { kind: "kubeconfig", startMs: Date.now(), cluster, kubeconfig: resolve(file), ...(context !== undefined && { context }) } as const;
+};
+
+const askedOf = (
+  { seed, given }: RunOptions,
+  trace: string | undefined,
+  targets: readonly Deployment[],
+  real: ReturnType<typeof realAbout> | undefined,
+): Asked => ({
+  kind: real ? "kubeconfig" : "simulated",
+  given,
+  targets,
+  ...(seed !== undefined && { seed }),
+  ...(trace !== undefined && { trace }),
+  ...(real && { kubeconfig: real.kubeconfig }),
+  ...(real?.context !== undefined && { context: real.context }),
+});
+
+const sorted = (deployments: readonly Deployment[]): Deployment[] =>
+  deployments.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));

@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { scheduleHandler } from "../../../functions/schedule.ts";
+import { syncHandler } from "../../../functions/sync.ts";
+import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
+import { clusterClients } from "../../cluster/clients.ts";
+import { noticeLine } from "../../report/notice-line.ts";
+import type { Teller } from "../../report/teller.ts";
+import { insertByPut } from "../../store/history/put.ts";
+import type { Tables as StoreTables } from "../../store/table/tables.ts";
+import { RULES } from "../../sync/rules.ts";
+import { DEFAULT_TIMING } from "../../sync/timing.ts";
+import { warmCache } from "../../sync/warm-cache.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "./loopback.ts";
+import { TABLE_NAMES } from "./names.ts";
+import type { Queues } from "./queues.ts";
+
+export interface StackOptions {
+  readonly clock: () => number;
+  /** For the sync alone, so that its writes can be counted. */
+  readonly syncClient: DynamoDBClient;
+  readonly scheduleClient: DynamoDBClient;
+  readonly queues: Queues;
+  readonly teller: Teller;
+}
+
+/** The two functions as they run on AWS, with clients of what answers here in place of the service's. */
+export interface Stack {
+  readonly schedule: ReturnType<typeof scheduleHandler>;
+  readonly sync: ReturnType<typeof syncHandler>;
+  /** The clients that the sync uses, kept warm. */
+  readonly connect: ReturnType<typeof clusterClients>["clientFor"];
+  readonly close: () => Promise<void>;
+}
+
+export const startStack = ({ clock, syncClient, scheduleClient, queues, teller }: StackOptions): Stack => {
+  const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
+  const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice: (message) => teller.line(noticeLine(message)) });
+  const tables = localTables(syncClient, clock);
+  const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
+  const ports = { tables, insert: insertByPut(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
+  return {
+    schedule: scheduleHandler({ tables: localTables(scheduleClient, clock), queue, teller }),
+    sync: syncHandler({ ports, teller }),
+    connect: clients.clientFor,
+    close: async () => {
+      await clients.closeAll();
+      sqs.destroy();
+    },
+  };
+};
+
+/** The store's view of the embedded tables. */
+export const localTables = (client: DynamoDBClient, clock: () => number): StoreTables => ({
+  client,
+  ...TABLE_NAMES,
+  clock,
+  wait: realWait,
+  random: Math.random,
+  token: randomUUID,
+});
+
+const realWait = async (ms: number): Promise<void> => wait(ms);

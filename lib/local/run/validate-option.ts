@@ -1,0 +1,13 @@
+import { InvalidArgumentError, Option } from "commander";
+import { VALIDATION_WORDS, validationOf } from "../../manifest/validation.ts";
+
+/** `--validate`, with the words of kubectl. */
+export const validateOption = (): Option =>
+  new Option("--validate [mode]", "fields that are not known or written twice: strict refuses, warn tells, ignore does neither")
+    .preset("strict")
+    .default("strict")
+    .argParser((word: string) => {
+      const validation = validationOf(word);
+      if (validation === undefined) throw new InvalidArgumentError(`Wanted one of ${VALIDATION_WORDS}`);
+      return validation;
+    });

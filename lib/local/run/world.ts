@@ -1,0 +1,52 @@
+import { basename, resolve } from "node:path";
+import type { ClusterRecord } from "../../model/records.ts";
+import type { Reading, Statistics } from "../cluster/reading.ts";
+import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
+import type { About, SimulatedAbout } from "../folder/identity.ts";
+import type { FolderLayout } from "../folder/layout.ts";
+import { labelOf } from "./label.ts";
+import type { RunOptions } from "./options.ts";
+import { workloadsOf } from "./workloads.ts";
+
+/** The cluster of a run, as far as the run itself is concerned. */
+export interface World {
+  readonly name: string;
+  readonly connection: ClusterRecord["connection"];
+  /** Of the simulated workloads; nothing on a real cluster. */
+  readonly readings: () => readonly Reading[];
+  readonly statistics: () => readonly Statistics[] | undefined;
+  readonly close: () => Promise<void>;
+}
+
+const SIMULATED_NAME = "local";
+/** CPU readings of real pods are never quite the same twice. */
+const NOISE = 0.02;
+
+/** The cluster of a folder. Folders of earlier versions follow the arguments. */
+export const worldOf = async (layout: FolderLayout, about: About, { kubeconfig = "", context }: RunOptions, clock: () => number): Promise<World> => {
+  if (about.kind === "simulated") return simulatedWorld(layout, about, clock);
+  return about.cluster === undefined || about.kubeconfig === undefined
+    ? realWorld(labelOf(context ?? basename(kubeconfig)), resolve(kubeconfig), context)
+    : realWorld(about.cluster, about.kubeconfig, about.context);
+};
+
+const simulatedWorld = async (layout: FolderLayout, about: SimulatedAbout, clock: () => number): Promise<World> => {
+  const workloads = await workloadsOf(about);
+  const cluster = await startSimulatedCluster({ dataDir: layout.cluster, clock, seed: about.seed, workloads, noise: NOISE });
+  return {
+    name: SIMULATED_NAME,
+    connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },
+    readings: cluster.readings,
+    statistics: cluster.statistics,
+    close: cluster.close,
+  };
+};
+
+/** A real cluster, by the name that it has in the tables. */
+const realWorld = (name: string, kubeconfig: string, context: string | undefined): World => ({
+  name,
+  connection: { kind: "kubeconfig", path: kubeconfig, ...(context !== undefined && { context }) },
+  readings: () => [],
+  statistics: () => undefined,
+  close: async () => {},
+});

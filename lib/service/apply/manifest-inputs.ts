@@ -1,0 +1,97 @@
+import { type Admitted, admit } from "../../manifest/admit.ts";
+import { newBudget } from "../../manifest/budget.ts";
+import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
+import { clauseOf, toldProblems, type Warning } from "../../manifest/problem.ts";
+import { isObject } from "../../manifest/shape.ts";
+import type { Validation } from "../../manifest/validation.ts";
+import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import type { AutoscalerRecord } from "../../model/records.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
+import type { Source } from "../service.ts";
+import { knownSpecs } from "./parsed-specs.ts";
+
+/** One document of what a person gave, and where it stood. */
+export type Given = ManifestDocument;
+
+/** Every document of every source, Lists opened, or all that is unreadable at once. Throws `manifest.unreadable`, `manifest.invalid`. */
+export const readGiven = (sources: readonly Source[], validation: Validation): readonly Given[] => {
+  const failures: TidemarkError[] = [];
+  const budget = newBudget();
+  const given = sources.flatMap(({ file, text }) => {
+    try {
+      return readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" });
+    } catch (error) {
+      if (!isTidemarkError(error, "manifest")) throw error;
+      failures.push(error);
+      return [];
+    }
+  });
+  if (failures.length > 0) throw new TidemarkError("manifest.unreadable", failures.map(({ message }) => message).join("\n"), { failures });
+  return given;
+};
+
+/** A line for a document of another namespace than the one that was asked for: which of the two is meant cannot be guessed. */
+export const namespaceClash = ({ where, document, lineOf }: Given, wanted: string | undefined): string | undefined => {
+  const metadata = isObject(document) && isObject(document["metadata"]) ? document["metadata"] : {};
+  const own = metadata["namespace"] ?? "";
+  if (wanted === undefined || own === "" || own === wanted || typeof own !== "string") return undefined;
+  const line = lineOf("metadata.namespace");
+  const place = line === undefined ? `"${where}"` : `"${where}", line ${line}`;
+  return `Cannot accept ${place}: metadata.namespace is "${own}", and namespace "${wanted}" was asked for; remove one of the two`;
+};
+
+/** The document with the namespace that the person gave beside it, where it names none. */
+export const inNamespace = (given: Given, wanted: string | undefined): Given => {
+  const { document } = given;
+  if (wanted === undefined || !isObject(document)) return given;
+  const { metadata } = document;
+  if (!isObject(metadata) || (metadata["namespace"] ?? "") !== "") return given;
+  return { ...given, document: { ...document, metadata: { ...metadata, namespace: wanted } } };
+};
+
+export type Checked =
+  | { readonly kind: "admitted"; readonly admitted: Admitted; readonly warnings: readonly string[] }
+  | { readonly kind: "refused"; readonly lines: readonly string[] };
+
+/** What documents are checked for. */
+export interface Asked {
+  /** Of the cluster. */
+  readonly syncPeriodMs: number;
+  readonly validation: Validation;
+}
+
+/** Checks a document against every rule, those about its change from the stored one included, for a cluster of that period; one line for each problem. */
+export const check = ({ where, document, lineOf, repeatedKeys = [] }: Given, old: AutoscalerRecord | undefined, asked: Asked): Checked => {
+  const place = ({ field, source }: { readonly field: string; readonly source?: string }): string => {
+    const line = lineOf(source ?? field);
+    return line === undefined ? `"${where}"` : `"${where}", line ${line}`;
+  };
+  const before = old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {};
+  const admission = admit(document, { ...before, syncPeriodSeconds: asked.syncPeriodMs / 1000, validation: asked.validation });
+  if (!admission.ok) {
+    const { told, more } = toldProblems(admission.problems);
+    const lines = told.map((problem) => `Cannot accept ${place(problem)}: ${clauseOf(problem)}; ${problem.fix}`);
+    return { kind: "refused", lines: more === 0 ? lines : [...lines, `Cannot accept "${where}": it has ${more} further problems`] };
+  }
+  const warnings = admission.warnings.map((warning) => `${place(warning)}: ${warned(warning)}`);
+  const repeated = repeatedKeys.map(({ name, line }) => `"${where}", line ${line}: the key "${name}" is written twice, and the last one counts`);
+  return { kind: "admitted", admitted: admission, warnings: asked.validation === "warn" ? [...repeated, ...warnings] : warnings };
+};
+
+/** With the path of its field, unless the sentence names it. */
+const warned = ({ field, message, fix }: Warning): string =>
+  `${message.includes(field) ? message : `${field}: ${message}`}${fix === undefined ? "" : `; ${fix}`}`;
+
+const specOf = knownSpecs();
+
+/** The spec of a stored manifest, or why this version no longer understands it. */
+export const storedSpec = ({ manifest, namespace, name }: AutoscalerRecord): StoredSpec => {
+  try {
+    return { kind: "spec", spec: specOf(manifest, `${namespace}/${name}`) };
+  } catch (error) {
+    if (!isTidemarkError(error, "manifest")) throw error;
+    return { kind: "problem", message: error.message };
+  }
+};
+
+export type StoredSpec = { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };

@@ -1,0 +1,47 @@
+import type { ClusterChange } from "../service.ts";
+import { connectionFault } from "./connection-fault.ts";
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const LABEL_WORDS = "must be small letters, digits and -, at most 63";
+/** Below 5 s the queue's own delays show, above 15 min lies the longest delay of a message. */
+const PERIOD_LEAST_MS = 5_000;
+const PERIOD_MOST_MS = 900_000;
+
+/** A window of recommendations longer than any manifest may ask for would outgrow its page (docs/storage.md, "Bytes"). */
+const STABILIZATION_MOST_MS = 3_600_000;
+/** Longer than any pod takes to be ready. */
+const POD_PERIOD_MOST_MS = 31 * 86_400_000;
+const TOLERANCE_MOST = 1_000;
+
+/** Everything that is wrong with a cluster as it is wanted. */
+export const clusterFaults = (wanted: ClusterChange): readonly string[] => {
+  const { name, connection, partitions = [] } = wanted;
+  const unconnectable = connection && connectionFault(name, connection);
+  return [
+    ...(LABEL.test(name) ? [] : [`its name ${LABEL_WORDS}`]),
+    ...(unconnectable === undefined ? [] : [unconnectable]),
+    ...settingFaults(wanted),
+    ...partitionFaults(partitions),
+  ];
+};
+
+const settingFaults = ({ syncPeriodMs: periodMs = PERIOD_LEAST_MS, settings = {} }: ClusterChange): readonly string[] => [
+  ...(periodMs >= PERIOD_LEAST_MS && periodMs <= PERIOD_MOST_MS ? [] : [`its sync period is ${periodMs / 1000} s, must be 5 s to 15 min`]),
+  ...((settings.downscaleStabilizationMs ?? 0) <= STABILIZATION_MOST_MS ? [] : ["its downscale stabilization must be at most 1 h"]),
+  ...((settings.cpuInitializationPeriodMs ?? 0) <= POD_PERIOD_MOST_MS ? [] : ["its CPU initialization period must be at most 31 d"]),
+  ...((settings.initialReadinessDelayMs ?? 0) <= POD_PERIOD_MOST_MS ? [] : ["its initial readiness delay must be at most 31 d"]),
+  ...((settings.tolerance ?? 0) <= TOLERANCE_MOST ? [] : [`its tolerance must be at most ${TOLERANCE_MOST}`]),
+];
+
+const partitionFaults = (partitions: NonNullable<ClusterChange["partitions"]>): readonly string[] => {
+  const named = partitions.flatMap(({ namespaces }) => namespaces ?? []);
+  return [
+    ...partitions.filter((partition) => !LABEL.test(partition.name)).map((partition) => `the partition name "${partition.name}" ${LABEL_WORDS}`),
+    ...named.filter((text) => !LABEL.test(text)).map((text) => `the namespace "${text}" ${LABEL_WORDS}`),
+    ...twice(partitions.map((partition) => partition.name)).map((text) => `the partition "${text}" is named twice`),
+    ...twice(named).map((text) => `the namespace "${text}" is in two partitions`),
+    ...(partitions.filter(({ namespaces }) => namespaces === undefined).length > 1 ? ["only one partition may hold all other namespaces"] : []),
+  ];
+};
+
+const twice = (names: readonly string[]): readonly string[] => [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];

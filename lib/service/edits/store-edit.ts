@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from "node:util";
+import { TidemarkError } from "../../model/errors.ts";
+import type { AutoscalerRef, ClusterName, Namespace } from "../../model/ids.ts";
+import type { AutoscalerRecord, ChangeRecord, ClusterRecord } from "../../model/records.ts";
+import { insertChange } from "../../store/history/changes.ts";
+import { deleteAutoscaler, lastGeneration, putAutoscaler, raiseSpecVersion } from "../../store/records/autoscalers.ts";
+import { getCluster } from "../../store/records/clusters.ts";
+import { partitionOf } from "../../store/records/partitions.ts";
+import type { RecordWrite } from "../../store/records/write.ts";
+import type { Desk } from "../context.ts";
+
+/** Generations that are tried in turn: one is lost for every editor that died between its change item and its record. */
+const GENERATIONS_MAX = 16;
+
+export interface Edit {
+  readonly cluster: ClusterRecord;
+  readonly verb: ChangeRecord["verb"];
+  readonly ref: AutoscalerRef;
+  readonly uid: AutoscalerRecord["uid"];
+  /** As it was read; absent when it is to be created. */
+  readonly before?: AutoscalerRecord;
+  /** As it is to be stored, with a new generation and editor; absent when it is to be deleted. */
+  readonly after?: Omit<AutoscalerRecord, "generation" | "updatedMs" | "updatedBy">;
+}
+
+/*
+ *  change uid:5 inserted ── record put (generation 4 → 5) ── spec version raised
+ *                        └─ died ✗  generation 5 never exists: the change counts for nothing, the next editor takes 6
+ *                                                        └─ died ✗  the repeat finds nothing to change, and raises it
+ *
+ * Nobody's edit is without its change item (docs/architecture.md, "What is stored"); history unwritable → nothing is edited.
+ */
+export const store = async (desk: Desk, edit: Edit): Promise<Stored> => {
+  const stored = await storeUntold(desk, edit);
+  if (stored.kind === "stored") await announce(desk, edit.ref.cluster, [edit.ref.namespace]);
+  return stored;
+};
+
+/** The same for a caller that tells the partitions itself, once for many edits. */
+export const storeUntold = async (desk: Desk, edit: Edit): Promise<Stored> => {
+  const stored = await storeAbove(desk, edit, edit.before?.generation ?? 0);
+  if (stored.kind === "stored" || edit.before) return stored;
+  // Refused although nothing was found: an autoscaler of this name was deleted within a day, and generations go on where it stopped.
+  const last = await lastGeneration(desk.tables, edit.ref);
+  return last > 0 ? storeAbove(desk, edit, last) : stored;
+};
+
+type Stored = RecordWrite & { readonly generation: number };
+
+const storeAbove = async (desk: Desk, edit: Edit, lastKnown: number): Promise<Stored> => {
+  const generation = await recordChange(desk, edit, lastKnown + 1);
+  return { ...(await write(desk, edit, generation)), generation };
+};
+
+const recordChange = async (desk: Desk, { verb, ref, uid, before, after }: Edit, first: number): Promise<number> => {
+  for (let generation = first; generation < first + GENERATIONS_MAX; generation++) {
+    const change: ChangeRecord = {
+      cluster: ref.cluster,
+      namespace: ref.namespace,
+      name: ref.name,
+      id: `${uid}:${generation}`,
+      atMs: desk.clock(),
+      by: desk.by,
+      verb,
+      baseGeneration: before?.generation ?? 0,
+      ...(before && { before: textOf(before) }),
+      ...(after && { after: textOf(after) }),
+    };
+    if (isDeepStrictEqual(await insertChange(desk.insert, change), change)) return generation;
+  }
+  throw new TidemarkError("service.conflict", `Cannot ${verb} "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}": others are editing it`, {
+    ...ref,
+  });
+};
+
+/** What a change shows of a record: the manifest, and the pause when there is one. */
+const textOf = ({ manifest, paused }: Pick<AutoscalerRecord, "manifest" | "paused">): string =>
+  paused ? JSON.stringify({ manifest, paused }) : manifest;
+
+const write = (desk: Desk, { before, after }: Edit, generation: number): Promise<RecordWrite> => {
+  if (after) return putAutoscaler(desk.tables, { ...after, generation, updatedMs: desk.clock(), updatedBy: desk.by }, before?.generation);
+  if (before) return deleteAutoscaler(desk.tables, before, before.generation);
+  throw new RangeError("an edit has a state before it or after it");
+};
+
+/**
+ * Tells the partitions that hold namespaces now that something there was edited, or may have been by an attempt that died before it told: they may have moved since the edit
+ * began, and a new holder may have read the record before it was written. A namespace that no partition holds is decided by nobody, so nobody need be told.
+ */
+export const announce = async (desk: Desk, name: ClusterName, namespaces: readonly Namespace[]): Promise<void> => {
+  const cluster = await getCluster(desk.tables, name);
+  const partitions = cluster ? namespaces.map((namespace) => partitionOf(cluster, namespace)) : [];
+  for (const partition of new Set(partitions)) if (partition !== undefined) await raiseSpecVersion(desk.tables, { cluster: name, partition });
+};

@@ -1,0 +1,68 @@
+import type { AutoscalerRef } from "../../model/ids.ts";
+import type { ScaleEventRecord } from "../../model/records.ts";
+import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
+import { eventsOfAutoscaler } from "../../store/history/events.ts";
+import { known } from "../autoscalers.ts";
+import type { ReadingDesk } from "../context.ts";
+import { findAutoscaler } from "../find.ts";
+import type { Known } from "../known.ts";
+import type { Asked } from "../service.ts";
+import type { Description } from "../views/autoscaler.ts";
+import { autoscalerView, eventView } from "../views/autoscaler-of.ts";
+import { NO_WINDOWS, type WindowsView } from "../views/windows.ts";
+import { windowsView } from "./autoscaler-windows.ts";
+
+/** Newest scale events that a description shows. */
+const SHOWN_EVENTS = 10;
+
+/** Everything about one autoscaler: head, windows page and newest journal page, each read once. */
+export const describe = async (desk: ReadingDesk, asked: Asked): Promise<Description> => {
+  const found = await findAutoscaler(desk, asked);
+  const all = await known(desk, found);
+  const newest = await newestEvents(desk, found.record, all.nowMs);
+  const view = autoscalerView(all);
+  return {
+    ...view,
+    ...(all.spec.kind === "spec" && all.spec.spec.dialect === "hpa" && all.spec.spec.behavior && { behavior: all.spec.spec.behavior }),
+    windows: windowsOf(all, all.nowMs, view.currentReplicas),
+    events: newest.map(eventView).toReversed(),
+  };
+};
+
+/** What the windows held at an instant, at which the workload had `count` replicas; nothing is known of those of a manifest that is not understood. */
+export const windowsOf = ({ spec, windows, windowsProblem, cluster, evaluated }: Known, atMs: number, count: number | undefined): WindowsView => {
+  if (windowsProblem !== undefined) return { ...NO_WINDOWS, problem: windowsProblem };
+  if (spec.kind !== "spec") return NO_WINDOWS;
+  const stored = upTo(windows ?? NEW_WINDOWS, atMs);
+  // The journal tells since when something lasts as it was at that instant; the page is of the newest sync.
+  const conditions = evaluated?.evaluation.status?.conditions ?? stored.status.conditions;
+  return windowsView(
+    spec.spec,
+    { ...stored, status: { ...stored.status, conditions } },
+    {
+      settings: cluster.settings,
+      nowMs: atMs,
+      ...(count !== undefined && { count }),
+    },
+  );
+};
+
+/** Windows without what came after an instant. What has left every window since is gone for good, and missing here. */
+const upTo = ({ memory: { recommendations, scaleUps, scaleDowns }, status }: Windows, atMs: number): Windows => {
+  const { lastScaleMs, ...rest } = status;
+  return {
+    memory: {
+      recommendations: recommendations?.filter((run) => run.firstMs <= atMs).map((run) => ({ ...run, lastMs: Math.min(run.lastMs, atMs) })) ?? null,
+      scaleUps: scaleUps.filter((change) => change.atMs <= atMs),
+      scaleDowns: scaleDowns.filter((change) => change.atMs <= atMs),
+    },
+    status: { ...rest, ...(lastScaleMs !== undefined && lastScaleMs <= atMs && { lastScaleMs }) },
+  };
+};
+
+const newestEvents = async (desk: ReadingDesk, ref: AutoscalerRef, untilMs: number): Promise<readonly ScaleEventRecord[]> => {
+  const newest: ScaleEventRecord[] = [];
+  const stretch = { sinceMs: 0, untilMs, newestFirst: true, pageSize: SHOWN_EVENTS };
+  for await (const event of eventsOfAutoscaler(desk.tables, ref, stretch)) if (newest.push(event) === SHOWN_EVENTS) break;
+  return newest;
+};

@@ -1,0 +1,57 @@
+import { TidemarkError } from "../../model/errors.ts";
+import { known } from "../autoscalers.ts";
+import type { ReadingDesk } from "../context.ts";
+import { findAutoscaler } from "../find.ts";
+import type { Asked } from "../service.ts";
+import type { Explanation } from "../views/autoscaler.ts";
+import { decisionView, metricsOf, secondsBetween, stepViews } from "../views/autoscaler-of.ts";
+import { timeText } from "../views/time-text.ts";
+import { NO_WINDOWS } from "../views/windows.ts";
+import { windowsOf } from "./describe.ts";
+import { otherwise } from "./what-if.ts";
+
+/** Clocks of callers may be ahead of this one by as much, as signatures allow it: such an instant means now. */
+const CLOCKS_APART_MS = 5 * 60_000;
+
+/**
+ * Why an autoscaler was at its count at an instant, from the newest journal page at or before it. Throws `service.not-evaluated` where the journal has none, and
+ * `service.invalid` for an instant that has not come: the newest evaluation would look like one of that time.
+ */
+export const explain = async (desk: ReadingDesk, asked: Asked, atMs?: number): Promise<Explanation> => {
+  const presentMs = desk.clock();
+  if (atMs !== undefined && atMs > presentMs + CLOCKS_APART_MS) throw notYet(asked.name, atMs, presentMs);
+  const all = await known(desk, await findAutoscaler(desk, asked), atMs);
+  const { evaluated, record, cluster, spec, nowMs } = all;
+  if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, cluster.name, atMs);
+  const windows = windowsOf(all, evaluated.atMs, evaluated.evaluation.from);
+  const { evaluation } = evaluated;
+  const windowsPartial = atMs !== undefined && (all.syncedMs ?? 0) > evaluated.atMs;
+  return {
+    cluster: record.cluster,
+    namespace: record.namespace,
+    name: record.name,
+    decision: decisionView(evaluated),
+    ageSeconds: secondsBetween(evaluated.atMs, nowMs),
+    metrics: metricsOf(all),
+    steps: stepViews(evaluation.steps),
+    windows,
+    windowsPartial,
+    // Windows that are not complete any more say nothing about what would have come next.
+    otherwise: otherwise({
+      evaluation,
+      settings: cluster.settings,
+      windows: windowsPartial ? NO_WINDOWS : windows,
+      ...(spec.kind === "spec" && { spec: spec.spec }),
+    }),
+  };
+};
+
+const notYet = (name: string, atMs: number, nowMs: number): TidemarkError =>
+  new TidemarkError("service.invalid", `Cannot explain "${name}" at ${timeText(atMs)}: it is only ${timeText(nowMs)} now`, { name, atMs });
+
+const notEvaluated = (path: string, cluster: string, atMs: number | undefined): TidemarkError =>
+  new TidemarkError(
+    "service.not-evaluated",
+    `Cannot explain "${path}" in cluster "${cluster}"${atMs === undefined ? "" : ` at ${timeText(atMs)}`}: no sync has evaluated it ${atMs === undefined ? "yet" : "by then, or its journal has expired"}`,
+    { path, cluster, atMs },
+  );

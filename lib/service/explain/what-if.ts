@@ -1,0 +1,119 @@
+import type { StepOutcome } from "../../model/decision.ts";
+import { decimalText } from "../../model/quantity.ts";
+import type { Evaluation, WithoutHold } from "../../model/records.ts";
+import type { ControllerSettings } from "../../model/settings.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
+import type { NativeMetric } from "../../model/spec-native.ts";
+import { isHeld } from "../views/state.ts";
+import { timeText } from "../views/time-text.ts";
+import type { Direction, WindowsView } from "../views/windows.ts";
+import { leadingMetric } from "./leading-metric.ts";
+
+export interface Circumstances {
+  readonly evaluation: Evaluation;
+  readonly spec?: AutoscalerSpec;
+  readonly settings: ControllerSettings;
+  readonly windows: WindowsView;
+}
+
+/** What would have to change for another outcome: metrics first, then each limit that bit, in the order of the pipeline. One sentence each. */
+export const otherwise = (seen: Circumstances): readonly string[] => {
+  const sentences = [
+    ...holds(seen.evaluation),
+    ...failures(seen),
+    ...stopped(seen),
+    ...leadingMetric(seen),
+    ...seen.evaluation.steps.flatMap((step) => limitSentence(step, seen)),
+  ];
+  return sentences.length > 0 ? sentences : ["No metric was measured, and no limit applied"];
+};
+
+/** What kept the count although the rules wanted another one comes first: nothing else matters until it is gone. */
+const holds = (evaluation: Evaluation): readonly string[] => {
+  const { because, from, steps, withoutHold } = evaluation;
+  if (withoutHold) return [`Held, because ${because.message}: without that ${outcomeText(withoutHold)}`];
+  if (isHeld(evaluation)) return [`Held, because ${because.message}: without that the count would be ${steps.at(-1)?.after}`];
+  return from === undefined ? [`Nothing is decided while this holds: ${because.message}`] : [];
+};
+
+const outcomeText = ({ to, because }: WithoutHold): string =>
+  to === undefined ? `it would hold all the same: ${because.message}` : `the count would be ${to}`;
+
+const fallbackText = ({ onMissing }: NativeMetric): string =>
+  onMissing.action === "fallback" ? `, or was missing for ${onMissing.afterSeconds} s: then its fallback of ${onMissing.replicas} counts` : "";
+
+/** A count that no metric moves: 0 by hand, or at rest by `idle`. */
+const stopped = ({ evaluation, spec }: Circumstances): readonly string[] => {
+  const { because, from } = evaluation;
+  if (because.reason === "ScalingDisabled")
+    return ["A count of 0 that somebody wrote is left alone: with 1 or more, written by hand, scaling begins again"];
+  if (spec?.dialect !== "tidemark" || from === undefined || from >= spec.minReplicas || because.reason === "Activated") return [];
+  const levels = spec.metrics.flatMap(({ name, activationMilli }) =>
+    activationMilli === undefined ? [] : [`${name} above ${decimalText(activationMilli)}`],
+  );
+  return levels.length === 0 ? [] : [`It rests: ${levels.join(" or ")} would wake it straight to ${spec.minReplicas}`];
+};
+
+/** A metric that cannot be read never shrinks a workload (hpa.md 2.5). */
+const failures = ({ evaluation: { metrics, because }, spec }: Circumstances): readonly string[] => {
+  const failed = metrics.filter((metric) => metric.kind === "failed");
+  if (failed.length === 0) return [];
+  const stopping = spec?.dialect === "tidemark" ? spec.metrics.find(({ name }) => because.message.startsWith(`${name} is missing`)) : undefined;
+  if (stopping) return [`Nothing is decided until ${stopping.name} can be read${fallbackText(stopping)}`];
+  const names = failed.map(({ name }) => name).join(", ");
+  return failed.length === metrics.length
+    ? [`Nothing is decided until a metric can be read: ${names}`]
+    : [`The count cannot fall while a metric cannot be read: ${names}`];
+};
+
+const limitSentence = (step: StepOutcome, { windows, spec }: Circumstances): readonly string[] => {
+  const { before, after, limit } = step;
+  // What stopped everything without moving the count is told above.
+  if (!limit || before === after) return [];
+  const until = limit.untilMs === undefined ? "" : ` until ${timeText(limit.untilMs)}`;
+  switch (reasonOf(step, spec)) {
+    case "TooManyReplicas":
+      return [`maxReplicas is ${spec?.maxReplicas ?? limit.value}, ${before} was wanted: a higher maxReplicas would allow more`];
+    case "TooFewReplicas":
+      return [`minReplicas is ${spec?.minReplicas ?? limit.value}, ${before} was wanted: a lower minReplicas would allow fewer`];
+    case "ScaleUpLimit":
+      return [`Scaling up is limited to ${after} in this sync, ${before} was wanted${nextRoom("scaleUp", windows)}`, ...beyondBounds(before, spec)];
+    case "ScaleDownLimit":
+      return [
+        `Scaling down is limited to ${after} in this sync, ${before} was wanted${nextRoom("scaleDown", windows)}`,
+        ...beyondBounds(before, spec),
+      ];
+    case "ScaleUpStabilized":
+    case "ScaleDownStabilized":
+      return [`Stabilization holds ${after}${until || heldUntil(limit.reason, windows)}: then ${before}, if the recommendations stay as they are`];
+    default:
+      return [`${step.step}: ${limit.message}${until}; without it the count would be ${before} instead of ${after}`];
+  }
+};
+
+/** The limit that really stood in the way: some rules report their rate also where it allows all that the bound does. */
+const reasonOf = ({ after, limit }: StepOutcome, spec: AutoscalerSpec | undefined): string => {
+  if (limit?.reason === "ScaleUpLimit" && spec && after >= spec.maxReplicas) return "TooManyReplicas";
+  return limit?.reason === "ScaleDownLimit" && spec && after <= spec.minReplicas ? "TooFewReplicas" : (limit?.reason ?? "");
+};
+
+/** Where the wait for the rate ends. */
+const beyondBounds = (wanted: number, spec: AutoscalerSpec | undefined): readonly string[] => {
+  if (!spec) return [];
+  if (wanted > spec.maxReplicas) return [`In the end no more than ${spec.maxReplicas}: maxReplicas is ${spec.maxReplicas}`];
+  return wanted < spec.minReplicas ? [`In the end no fewer than ${spec.minReplicas}: minReplicas is ${spec.minReplicas}`] : [];
+};
+
+const nextRoom = (direction: Direction, { rates }: WindowsView): string => {
+  const leaving = rates
+    .filter((rate) => rate.direction === direction)
+    .flatMap(({ events }) => events.map(({ leaves }) => leaves))
+    .sort()[0];
+  return leaving === undefined ? "" : `: the next scale event leaves its period at ${leaving}`;
+};
+
+const heldUntil = (reason: string, { stabilization }: WindowsView): string => {
+  const direction: Direction = reason === "ScaleUpStabilized" ? "scaleUp" : "scaleDown";
+  const held = stabilization.find((window) => window.direction === direction)?.held;
+  return held ? ` until ${held.until}` : "";
+};

@@ -1,0 +1,145 @@
+import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import type { Namespace, PartitionName } from "../../model/ids.ts";
+import type { ClusterRecord, StoredWindows } from "../../model/records.ts";
+import { adoptPages, markMoving } from "../../store/head/moving.ts";
+import { decodePage } from "../../store/pages/codec.ts";
+import { dividedPages } from "../../store/pages/division.ts";
+import { deletePage, readPage, writePage } from "../../store/pages/pages.ts";
+import { listAutoscalers } from "../../store/records/autoscalers.ts";
+import { getCluster } from "../../store/records/clusters.ts";
+import type { RecordWrite } from "../../store/records/write.ts";
+import { windowsNow } from "../../sync/stored-windows.ts";
+import type { Desk } from "../context.ts";
+import { type Handover, handoverOfNamespace, handovers, taking } from "./handovers.ts";
+import { giveAllBack, type Leased, type Leases, leaseAll } from "./leases.ts";
+
+/** Autoscalers that pass from one partition to another, by uid. */
+type Passing = ReadonlyMap<string, { readonly from: PartitionName; readonly to: PartitionName }>;
+
+/**
+ * Writes a cluster with other partitions by `flip`, and carries the windows of every namespace that passes from one partition to another: lease both, mark both, copy into pages of a new
+ * generation, flip the cluster, drop the old pages. Died anywhere, nothing is lost: before the flip the windows still count where they were, and it can be done again.
+ * Throws `service.busy`, `service.unmovable`.
+ */
+export const withWindows = async (
+  desk: Desk,
+  before: ClusterRecord,
+  after: ClusterRecord,
+  flip: () => Promise<RecordWrite>,
+): Promise<RecordWrite> => {
+  const moves = handovers(before, after);
+  if (moves.length === 0) return flip();
+  const sources = new Set(moves.flatMap(({ from }) => from ?? []));
+  const partitions = taking(moves).map((partition) => ({ cluster: before.name, partition }));
+  const leases = await leaseAll(desk, { action: `move namespaces of cluster "${before.name}"`, partitions, settled: sources });
+  try {
+    // Read under the leases: whoever flipped since it was first read may have moved the same windows, and syncs have gone on with them. One that flips from here on meets syncs
+    // that claim the partition first, and then nothing more is written to its head.
+    if ((await getCluster(desk.tables, before.name))?.version !== before.version) return { kind: "conflict" };
+    await markAll(desk, leases, before.version);
+    await carry(desk, leases, await passing(desk, before, after));
+    const flipped = await flip();
+    if (flipped.kind === "stored") await emptyGone(desk, leases, after);
+    return flipped;
+  } catch (error) {
+    // Stood still past its lease, and somebody syncs there again: looked at anew, like any edit that another was faster than.
+    if (isTidemarkError(error, "store.lease-lost")) return { kind: "conflict" };
+    throw error;
+  } finally {
+    await giveAllBack(desk, leases);
+  }
+};
+
+/** A partition that is no more is never synced again, so that nobody else would take its pages away. Its head stays: its epoch must not come again. */
+const emptyGone = async (desk: Desk, leases: Leases, { partitions }: ClusterRecord): Promise<void> => {
+  const gone = [...leases].filter(([name, { head }]) => head.pages.length > 0 && !partitions.some((partition) => partition.name === name));
+  for (const [, leased] of gone) {
+    try {
+      await namePages(desk, leased, [], leased.head.nowMs);
+    } catch (error) {
+      // Somebody leased it again after the flip: the pages stay, and are read by nobody.
+      if (!isTidemarkError(error, "store.lease-lost")) throw error;
+    }
+  }
+};
+
+const markAll = async (desk: Desk, leases: Leases, clusterVersion: number): Promise<void> => {
+  const epoch = Math.max(...[...leases.values()].map(({ held }) => held.epoch));
+  for (const leased of leases.values()) leased.held = await markMoving(desk.tables, leased.held, { clusterVersion, epoch });
+};
+
+const unmovable = (namespace: string, why: string): TidemarkError =>
+  new TidemarkError("service.unmovable", `Cannot move namespace "${namespace}": ${why}`, { namespace });
+
+const passing = async (desk: Desk, before: ClusterRecord, after: ClusterRecord): Promise<Passing> => {
+  const all = new Map<string, { from: PartitionName; to: PartitionName }>();
+  for await (const item of listAutoscalers(desk.tables, before.name)) {
+    const { namespace, name } = item.kind === "read" ? item.record : item;
+    const move: Handover | undefined = handoverOfNamespace(before, after, namespace as Namespace);
+    if (move?.from === undefined) continue;
+    const uid = item.kind === "read" ? item.record.uid : item.uid;
+    // Its windows may be anyone's: nothing is moved rather than one of them lost.
+    if (uid === undefined) throw unmovable(namespace, `its autoscaler "${name}" cannot be read`);
+    if (move.to === undefined) throw unmovable(namespace, `it has autoscalers, "${name}" first, and no partition would hold it`);
+    all.set(uid, { from: move.from, to: move.to });
+  }
+  return all;
+};
+
+const carry = async (desk: Desk, leases: Leases, moving: Passing): Promise<void> => {
+  const arriving = await arrivals(desk, leases, moving);
+  for (const [to, entries] of arriving) {
+    const leased = leases.get(to);
+    if (!leased) throw new TypeError(`partition "${to}" was not leased`);
+    const latestMs = Math.max(...[...leases.values()].map(({ head }) => head.nowMs));
+    await adopt(desk, leased, entries, latestMs);
+  }
+};
+
+/** By partition, the windows that come to it. A run that was open ends where its own partition was last evaluated: the other's head says nothing of it. */
+const arrivals = async (desk: Desk, leases: Leases, moving: Passing): Promise<ReadonlyMap<PartitionName, readonly StoredWindows[]>> => {
+  const arriving = new Map<PartitionName, StoredWindows[]>();
+  for (const [from, leased] of leases) {
+    if (![...moving.values()].some((move) => move.from === from)) continue;
+    for (const entry of await entriesOf(desk, leased)) {
+      const move = moving.get(entry.uid);
+      if (move?.from !== from) continue;
+      const ended = { ...entry, windows: windowsNow(entry, leased.head.evaluatedMs), open: false };
+      arriving.set(move.to, [...(arriving.get(move.to) ?? []), ended]);
+    }
+  }
+  return arriving;
+};
+
+const entriesOf = async (desk: Desk, { head, held: { partition } }: Leased): Promise<readonly StoredWindows[]> => {
+  const entries: StoredWindows[] = [];
+  for (const index of head.pages.keys()) {
+    const item = await readPage(desk.tables, { partition, generation: head.pageGeneration, index });
+    const page = item && decodePage(item.body);
+    if (page?.kind !== "read") {
+      const { cluster, partition: name } = partition;
+      throw new TidemarkError("service.unmovable", `Cannot move namespaces of partition "${name}": windows page ${index} cannot be read`, {
+        cluster,
+        name,
+      });
+    }
+    entries.push(...page.entries.values());
+  }
+  return entries;
+};
+
+/** Copies a partition's windows and those that come into pages of a new generation, and names them. */
+const adopt = async (desk: Desk, leased: Leased, arriving: readonly StoredWindows[], nowMs: number): Promise<void> => {
+  const all = new Map([...(await entriesOf(desk, leased)), ...arriving].map((entry) => [entry.uid, entry]));
+  await namePages(desk, leased, dividedPages([...all.values()]), nowMs);
+};
+
+/** Writes pages of a new generation, names them, and deletes the old. */
+const namePages = async (desk: Desk, leased: Leased, bodies: readonly Uint8Array[], nowMs: number): Promise<void> => {
+  const { head, held } = leased;
+  const { partition } = held;
+  const generation = head.pageGeneration + 1;
+  for (const [index, body] of bodies.entries()) await writePage(desk.tables, { place: { partition, generation, index }, epoch: held.epoch, body });
+  leased.held = await adoptPages(desk.tables, held, { generation, pages: bodies.map(() => held.epoch), nowMs });
+  for (const index of head.pages.keys()) await deletePage(desk.tables, { partition, generation: head.pageGeneration, index });
+};

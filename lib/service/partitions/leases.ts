@@ -1,0 +1,86 @@
+import { TidemarkError } from "../../model/errors.ts";
+import type { PartitionName, PartitionRef } from "../../model/ids.ts";
+import { claim } from "../../store/head/claim.ts";
+import { type Head, readHead } from "../../store/head/head.ts";
+import type { Held } from "../../store/head/head-write.ts";
+import { giveBack } from "../../store/head/release.ts";
+import { clockWords } from "../../store/table/server-clock.ts";
+import { DEFAULT_TIMING } from "../../sync/timing.ts";
+import type { Desk } from "../context.ts";
+
+/** A partition that no sync works on, with the head as the claim found it. */
+export interface Leased {
+  readonly head: Head;
+  /** The last write of the head, which moves on. */
+  held: Held;
+}
+
+export type Leases = ReadonlyMap<PartitionName, Leased>;
+
+/** With the wait between them longer than an intent may stay open (39 s) and a sync of the default period after it. */
+const ATTEMPTS_MAX = 45;
+const WAIT_MS = 2_000;
+/** Later than every due time: no message is done by this claim, and none stands in its way. */
+const NO_DUE_MS = Number.MAX_SAFE_INTEGER;
+
+/** Which partitions of one cluster, and for what, as "move namespaces of …". */
+export interface Wanted {
+  readonly action: string;
+  readonly partitions: readonly PartitionRef[];
+  /** No intent may be open in these: an open intent stays where it is counted. */
+  readonly settled: ReadonlySet<PartitionName>;
+}
+
+/** Leases partitions by the usual claim, all or none. Waits for syncs to end and intents to settle. Throws `service.busy`. */
+export const leaseAll = async (desk: Desk, { action, partitions: wanted, settled }: Wanted): Promise<Leases> => {
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await tryAll(desk, wanted, settled);
+    if (typeof outcome !== "string") return outcome;
+    if (attempt >= ATTEMPTS_MAX) {
+      const [{ cluster } = { cluster: "" }] = wanted;
+      throw new TidemarkError("service.busy", `Cannot ${action}: ${outcome}; try again later`, { cluster });
+    }
+    await desk.tables.wait(WAIT_MS);
+  }
+};
+
+/** The leases, or why they cannot be had now. */
+const tryAll = async (desk: Desk, wanted: readonly PartitionRef[], settled: ReadonlySet<PartitionName>): Promise<Leases | string> => {
+  for (const ref of wanted) {
+    const head = await readHead(desk.tables, ref);
+    // Looked at before anything is claimed: every claim in vain costs the next sync a write of all pages.
+    if (head && settled.has(ref.partition) && openIn(head)) return `partition "${ref.partition}" has an open intent`;
+  }
+  const leases = new Map<PartitionName, Leased>();
+  const refusal = await claimEach(desk, wanted, leases);
+  const open = [...leases].find(([partition, { head }]) => settled.has(partition) && openIn(head));
+  if (refusal === undefined && !open) return leases;
+  await giveAllBack(desk, leases);
+  return refusal ?? `partition "${open?.[0]}" has an open intent`;
+};
+
+/** An uncounted scale as well: the next sync of its partition counts it in windows that stay there. */
+const openIn = ({ intents, uncounted, unreadable }: Head): boolean => intents.length + uncounted.length + unreadable.length > 0;
+
+const claimEach = async (desk: Desk, wanted: readonly PartitionRef[], leases: Map<PartitionName, Leased>): Promise<string | undefined> => {
+  for (const partition of wanted) {
+    const clockMs = desk.clock();
+    const claimed = await claim(desk.tables, { partition, dueMs: NO_DUE_MS, clockMs, leaseUntilMs: clockMs + DEFAULT_TIMING.leaseMs });
+    if (claimed.kind === "clock")
+      throw new TidemarkError(
+        "store.clock-wrong",
+        `Cannot lease partition "${partition.partition}": the clock of this machine is ${clockWords(claimed.wrongByMs)} the service's`,
+        { wrongByMs: claimed.wrongByMs },
+      );
+    if (claimed.kind === "newer") return `partition "${partition.partition}" is worked on by a later release`;
+    if (claimed.kind !== "claimed") return `partition "${partition.partition}" is being synced`;
+    const { head } = claimed;
+    leases.set(partition.partition, { head, held: { partition, epoch: head.epoch, writeNumber: head.writeNumber } });
+  }
+  return undefined;
+};
+
+/** Ends leases early. One that cannot be given back runs out by itself: only the next syncs come later. */
+export const giveAllBack = async (desk: Desk, leases: Leases): Promise<void> => {
+  await Promise.allSettled([...leases.values()].map(({ held }) => giveBack(desk.tables, held)));
+};

@@ -1,0 +1,110 @@
+import type { PartitionRef } from "../../model/ids.ts";
+import type { AutoscalerRecord, Evaluation, JournalPage } from "../../model/records.ts";
+import type { Windows } from "../../model/windows.ts";
+import { type Head, readHead } from "../../store/head/head.ts";
+import { journalOfPage } from "../../store/history/journal.ts";
+import { type DecodedPage, decodePage } from "../../store/pages/codec.ts";
+import { readPage } from "../../store/pages/pages.ts";
+import { pageOf } from "../../store/pages/plan.ts";
+import { windowsNow } from "../../sync/stored-windows.ts";
+import type { ReadingDesk } from "../context.ts";
+
+/** What the partition of an autoscaler last stored about it. */
+export interface PartitionData {
+  readonly head?: Head;
+  windows(record: AutoscalerRecord): Promise<Windows | undefined>;
+  /** Why the page of its windows cannot be read; `undefined` when it can, or there is none. */
+  windowsProblem(record: AutoscalerRecord): Promise<string | undefined>;
+  /** The newest evaluation at or before an instant. */
+  evaluation(record: AutoscalerRecord, atMs: number): Promise<Evaluated | undefined>;
+}
+
+export interface Evaluated {
+  readonly atMs: number;
+  readonly evaluation: Evaluation;
+}
+
+/** Reads the head at once, each windows page and newest journal page once, when first asked for; so that a list of autoscalers costs one read per page. */
+export const partitionData = async (desk: ReadingDesk, ref: PartitionRef): Promise<PartitionData> => {
+  const head = await readHead(desk.tables, ref);
+  if (!head) return { windows: async () => undefined, windowsProblem: async () => undefined, evaluation: async () => undefined };
+  const pages = new Map<number, Promise<DecodedPage>>();
+  const page = (index: number): Promise<DecodedPage> => {
+    const known = pages.get(index) ?? readDecoded(desk, ref, head, index);
+    pages.set(index, known);
+    return known;
+  };
+  return {
+    head,
+    windows: async ({ uid }) => {
+      if (head.pages.length === 0) return undefined;
+      const decoded = await page(pageOf(uid, head.pages.length));
+      const stored = decoded.kind === "read" ? decoded.entries.get(uid) : undefined;
+      return stored && windowsNow(stored, head.evaluatedMs);
+    },
+    windowsProblem: async ({ uid }) => {
+      if (head.pages.length === 0) return undefined;
+      const index = pageOf(uid, head.pages.length);
+      const decoded = await page(index);
+      return decoded.kind === "read" ? undefined : `windows page ${index} of partition "${ref.partition}" cannot be read: ${decoded.message}`;
+    },
+    evaluation: newestEvaluations(desk, ref, head),
+  };
+};
+
+/** Whole journal pages that are looked through for an autoscaler that moved between pages. */
+const WHOLE_PAGES_MAX = 5;
+
+const newestEvaluations = (desk: ReadingDesk, ref: PartitionRef, head: Head): PartitionData["evaluation"] => {
+  const opened = new Map<string, LazyList<JournalPage>>();
+  const before = (page: number, untilMs: number): LazyList<JournalPage> => {
+    const key = `${page}@${untilMs}`;
+    const known = opened.get(key) ?? lazily(journalOfPage(desk.tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize: 1 }));
+    opened.set(key, known);
+    return known;
+  };
+  return async (record, atMs) => {
+    // Pages are numbered anew when a partition grows or shrinks: what was written before then lies under another number.
+    const own = pageOf(record.uid, Math.max(1, head.pages.length));
+    for (const page of new Set([own, ...head.pages.keys()])) {
+      const found = await newestOf(record, before(page, atMs));
+      if (found) return found;
+    }
+    return undefined;
+  };
+};
+
+/** Before an autoscaler was created nothing tells of it, so that a new one is not looked for in all that is kept. */
+const newestOf = async ({ uid, createdMs }: AutoscalerRecord, journals: AsyncIterable<JournalPage>): Promise<Evaluated | undefined> => {
+  let whole = 0;
+  for await (const { atMs, evaluations, partial } of journals) {
+    const evaluation = evaluations.find((one) => one.uid === uid);
+    if (evaluation) return { atMs, evaluation };
+    if (!partial) whole++;
+    if (whole === WHOLE_PAGES_MAX || atMs < createdMs) break;
+  }
+  return undefined;
+};
+
+type LazyList<Item> = AsyncIterable<Item>;
+
+/** The items of a stream, read when they are first asked for and kept for whoever asks again. */
+const lazily = <Item>(stream: AsyncIterator<Item>): LazyList<Item> => {
+  const taken: Promise<IteratorResult<Item>>[] = [];
+  return {
+    async *[Symbol.asyncIterator]() {
+      for (let at = 0; ; at++) {
+        const next = taken[at] ?? stream.next();
+        taken[at] = next;
+        const { value, done } = await next;
+        if (done) return;
+        yield value;
+      }
+    },
+  };
+};
+
+const readDecoded = async (desk: ReadingDesk, partition: PartitionRef, head: Head, index: number): Promise<DecodedPage> => {
+  const item = await readPage(desk.tables, { partition, generation: head.pageGeneration, index });
+  return item ? decodePage(item.body) : { kind: "unreadable", message: "the head names it, but it is not there" };
+};

@@ -1,0 +1,107 @@
+import { TidemarkError } from "../../model/errors.ts";
+import type { PartitionRef } from "../../model/ids.ts";
+import type { ClusterRecord } from "../../model/records.ts";
+import { type Head, readHead } from "../../store/head/head.ts";
+import { type DecodedPage, decodePage } from "../../store/pages/codec.ts";
+import { type PageItem, readPage, readPageBytes } from "../../store/pages/pages.ts";
+import { pageOf } from "../../store/pages/plan.ts";
+import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
+import { autoscalersOf } from "../../store/records/partitions.ts";
+import type { ReadingDesk } from "../context.ts";
+import { findCluster } from "../find.ts";
+import { gathered } from "../gather.ts";
+import { nearest } from "../nearest.ts";
+import { secondsBetween } from "../views/autoscaler-of.ts";
+import type { IntentView, PageView, PartitionView } from "../views/partition.ts";
+import { timeText } from "../views/time-text.ts";
+
+export interface FoundPartition {
+  readonly cluster: ClusterRecord;
+  readonly ref: PartitionRef;
+}
+
+/** "eu-1/shops", or "eu-1" alone where it has one partition. Throws `service.invalid`, `service.unknown`. */
+export const findPartition = async (desk: ReadingDesk, path: string): Promise<FoundPartition> => {
+  const [inCluster = "", name, ...more] = path.split("/");
+  if (inCluster === "" || name === "" || more.length > 0)
+    throw new TidemarkError("service.invalid", `Cannot read the partition "${path}": wanted CLUSTER/PARTITION`, { path });
+  const cluster = await findCluster(desk, inCluster);
+  const names = cluster.partitions.map((partition) => partition.name);
+  const found = name === undefined && names.length === 1 ? names[0] : names.find((one) => one === name);
+  if (found !== undefined) return { cluster, ref: { cluster: cluster.name, partition: found } };
+  const hint = name === undefined ? undefined : nearest(name, names);
+  const known = hint === undefined ? `it has ${names.map((one) => `"${one}"`).join(", ")}` : `the nearest name is "${hint}"`;
+  throw new TidemarkError("service.unknown", `Cannot find partition "${name ?? ""}" of cluster "${cluster.name}": ${known}`, { path, names });
+};
+
+export const pathOf = (item: AutoscalerItem): string => {
+  const { namespace, name } = item.kind === "read" ? item.record : item;
+  return `${namespace}/${name}`;
+};
+
+export const uidOfItem = (item: AutoscalerItem): string | undefined => (item.kind === "read" ? item.record.uid : item.uid);
+
+/** Everything that a partition stores but the windows themselves, read strongly. */
+export const partition = async (desk: ReadingDesk, path: string): Promise<PartitionView> => {
+  const { cluster, ref } = await findPartition(desk, path);
+  const items = await gathered(autoscalersOf(desk.tables, cluster, ref));
+  const head = await readHead(desk.tables, ref);
+  const nowMs = desk.clock();
+  return {
+    cluster: ref.cluster,
+    partition: ref.partition,
+    namespaces: cluster.partitions.find(({ name }) => name === ref.partition)?.namespaces ?? "all others",
+    autoscalers: items.length,
+    ...(head && head.nowMs > 0 && { syncedAt: timeText(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
+    epoch: head?.epoch ?? 0,
+    ...(head && head.leaseUntilMs > nowMs && { leasedUntil: timeText(head.leaseUntilMs) }),
+    pages: head ? await Promise.all(head.pages.map((_epoch, index) => pageView(desk, { ref, head, index }, items))) : [],
+    intents: head ? intentViews(head, items) : [],
+  };
+};
+
+const pageView = async (
+  desk: ReadingDesk,
+  { ref, head, index }: { readonly ref: PartitionRef; readonly head: Head; readonly index: number },
+  items: readonly AutoscalerItem[],
+): Promise<PageView> => {
+  const place = { partition: ref, generation: head.pageGeneration, index };
+  const { decoded } = await pageOfHead(desk, ref, head, index);
+  const bytes = await readPageBytes(desk.tables, place);
+  const own = itemsOfPage(items, index, head.pages.length);
+  const size = { page: index, autoscalers: own.length, bytes: bytes?.length ?? 0 };
+  return decoded.kind === "read" ? size : { ...size, problem: decoded.message, held: own.map(pathOf) };
+};
+
+/** A page that the head names as a sync would read it, with the item that it was read from. */
+export const pageOfHead = async (
+  desk: ReadingDesk,
+  ref: PartitionRef,
+  head: Head,
+  index: number,
+): Promise<{ readonly item?: PageItem; readonly decoded: DecodedPage }> => {
+  const item = await readPage(desk.tables, { partition: ref, generation: head.pageGeneration, index });
+  return item ? { item, decoded: decodePage(item.body) } : { decoded: { kind: "unreadable", message: "the item is not there" } };
+};
+
+/** The autoscalers whose windows lie on a page; one without a uid that can be read lies on none that anybody knows. */
+export const itemsOfPage = (items: readonly AutoscalerItem[], index: number, pages: number): readonly AutoscalerItem[] =>
+  items.filter((item) => {
+    const uid = uidOfItem(item);
+    return uid !== undefined && pageOf(uid as Parameters<typeof pageOf>[0], pages) === index;
+  });
+
+const intentViews = (head: Head, items: readonly AutoscalerItem[]): readonly IntentView[] => {
+  const known = head.intents.map(({ id, namespace, name, from, to, decidedMs, deadlineMs }) => {
+    return { id, autoscaler: `${namespace}/${name}`, from, to, decidedAt: timeText(decidedMs), deadline: timeText(deadlineMs) };
+  });
+  const paths = new Map(items.map((item) => [uidOfItem(item), pathOf(item)]));
+  const unreadable = head.unreadable.map(({ id, message }) => {
+    const autoscaler = paths.get(uidOfIntent(id));
+    return { id, ...(autoscaler !== undefined && { autoscaler }), problem: message };
+  });
+  return [...known, ...unreadable];
+};
+
+/** The autoscaler in an intent's id, which is its uid and an epoch. */
+export const uidOfIntent = (id: string): string => id.slice(0, id.lastIndexOf(":"));

@@ -1,0 +1,160 @@
+import { TidemarkError } from "../../model/errors.ts";
+import { autoscalerUid } from "../../model/ids.ts";
+import type { AutoscalerRecord, ScaleEventRecord, StoredWindows } from "../../model/records.ts";
+import { NEW_WINDOWS } from "../../model/windows.ts";
+import { type Head, readHead } from "../../store/head/head.ts";
+import type { UnreadableIntent } from "../../store/head/intents.ts";
+import { adoptPages } from "../../store/head/moving.ts";
+import { withdrawIntents } from "../../store/head/withdraw.ts";
+import { eventsOfAutoscaler, insertEvents } from "../../store/history/events.ts";
+import { insertKeptBytes } from "../../store/history/kept-bytes.ts";
+import { encodePage } from "../../store/pages/codec.ts";
+import { writePage } from "../../store/pages/pages.ts";
+import { pageOf } from "../../store/pages/plan.ts";
+import { autoscalersOf } from "../../store/records/partitions.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
+import { storedSpec } from "../apply/manifest-inputs.ts";
+import type { Desk } from "../context.ts";
+import { gathered } from "../gather.ts";
+import type { ResetView } from "../views/partition.ts";
+import type { Leased } from "./leases.ts";
+import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfIntent, uidOfItem } from "./partition-query.ts";
+import { timeOf, underLease, withoutPast } from "./reset-lease.ts";
+import { tellChange } from "./scope-change.ts";
+
+/*
+ *  seen in the head ── wait 39 s ── claim ── bytes, change, event "unknown" to history ── page@epoch ── intent removed from the head ── give back
+ *                      │                                                                         └─ died ✗   it is still there: done again, one event
+ *                      its PUT, whenever it was decided before this look, can no longer take effect: the deadline inside cannot be read
+ */
+
+/** After an intent was seen in a head, its PUT is over when this has passed, on any clock: it was decided before. */
+const WAIT_MS = deadlineOf(0, DEFAULT_TIMING);
+
+/**
+ * Settles an open intent that nobody can read as *unknown*: an event where its autoscaler is known, and windows as if the autoscaler had just been scaled as far as its rules allow.
+ * The bytes stay in the history. Takes longer than the longest deadline. Throws `service.unknown`, `service.readable`, `service.unreadable`, `service.busy`, `service.conflict`.
+ */
+export const resetIntent = async (desk: Desk, path: string, id: string): Promise<ResetView> => {
+  const found = await findPartition(desk, path);
+  const action = `reset intent "${id}" of "${found.ref.cluster}/${found.ref.partition}"`;
+  mustBeUnreadable(await readHead(desk.tables, found.ref), id, action);
+  await desk.tables.wait(WAIT_MS);
+  return underLease(desk, found, action, (leased, cluster) =>
+    reset(desk, leased, { ...found, cluster }, mustBeUnreadable(leased.head, id, action), action),
+  );
+};
+
+const mustBeUnreadable = (head: Head | undefined, id: string, action: string): UnreadableIntent => {
+  const found = head?.unreadable.find((intent) => intent.id === id);
+  if (found) return found;
+  const readable = [...(head?.intents ?? []), ...(head?.uncounted ?? [])].some((entry) => entry.id === id);
+  if (readable) throw new TidemarkError("service.readable", `Cannot ${action}: it can be read, and a sync settles it`, { id });
+  throw new TidemarkError("service.unknown", `Cannot ${action}: there is no such open intent`, { id });
+};
+
+const reset = async (desk: Desk, leased: Leased, { cluster, ref }: FoundPartition, lost: UnreadableIntent, action: string): Promise<ResetView> => {
+  const uid = uidOfIntent(lost.id);
+  const item = (await gathered(autoscalersOf(desk.tables, cluster, ref))).find((one) => uidOfItem(one) === uid);
+  const record = item?.kind === "read" ? item.record : undefined;
+  const nowMs = timeOf(desk, leased);
+  const page = await entriesOfPage(desk, leased, uid, action);
+  const kept = {
+    ...(await insertKeptBytes(desk.insert, { partition: ref, what: `intent#${lost.id}`, atMs: nowMs, bytes: lost.body })),
+    bytes: lost.body.length,
+  };
+  const autoscalers = item ? [pathOf(item)] : [];
+  await tellChange(desk, {
+    scope: "partition",
+    name: `${ref.cluster}/${ref.partition}`,
+    version: leased.head.epoch,
+    verb: "reset-intent",
+    before: { intent: lost.id, problem: lost.message, kept },
+    after: { autoscalers },
+  });
+  const entry = page.entries.find((one) => one.uid === uid) ?? { uid: autoscalerUid(uid), windows: NEW_WINDOWS, open: false };
+  if (record) await tellEvent(desk, record, { lost, nowMs, ref, replicas: entry.windows.status.currentReplicas });
+  if (item) {
+    const windows = await withoutPast(desk, entry.windows, record, { nowMs, eventId: lost.id });
+    await writeEntry(desk, leased, page, { ...entry, windows, open: false });
+  }
+  leased.held = await withdrawIntents(desk.tables, leased.held, [lost.id]);
+  return { cluster: ref.cluster, partition: ref.partition, autoscalers, kept };
+};
+
+const pageIndex = ({ pages }: Head, uid: string): number => (pages.length === 0 ? 0 : pageOf(autoscalerUid(uid), pages.length));
+
+interface Entries {
+  readonly entries: readonly StoredWindows[];
+  /** Of the page when it was read: whatever is written over it must be this and nothing newer. */
+  readonly readEpoch?: number;
+}
+
+const entriesOfPage = async (desk: Desk, { head, held: { partition } }: Leased, uid: string, action: string): Promise<Entries> => {
+  if (head.pages.length === 0) return { entries: [] };
+  const index = pageIndex(head, uid);
+  const { item, decoded } = await pageOfHead(desk, partition, head, index);
+  if (item && decoded.kind === "read") return { entries: [...decoded.entries.values()], readEpoch: item.epoch };
+  throw new TidemarkError("service.unreadable", `Cannot ${action}: windows page ${index} of its autoscaler cannot be read; reset that first`, {
+    index,
+  });
+};
+
+/** Writes the page with one entry changed; before the first completed sync there is none, and it becomes the first of a new generation. */
+const writeEntry = async (desk: Desk, leased: Leased, { entries, readEpoch }: Entries, changed: StoredWindows): Promise<void> => {
+  const { head, held } = leased;
+  const body = encodePage([...entries.filter(({ uid }) => uid !== changed.uid), changed]);
+  const place = { partition: held.partition, generation: head.pageGeneration, index: pageIndex(head, changed.uid) };
+  if (head.pages.length === 0) {
+    const generation = head.pageGeneration + 1;
+    await writePage(desk.tables, { place: { ...place, generation }, epoch: held.epoch, body });
+    leased.held = await adoptPages(desk.tables, held, { generation, pages: [held.epoch], nowMs: head.nowMs });
+    return;
+  }
+  await writePage(desk.tables, { place, epoch: held.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
+};
+
+/**
+ * The event of the attempt, unless its holder had stored one before it died. Neither count is known: both are those of the newest windows, and the message says so. Left out where
+ * the manifest does not say which workload it was: then the change alone tells of it.
+ */
+const tellEvent = async (
+  desk: Desk,
+  record: AutoscalerRecord,
+  {
+    lost,
+    nowMs,
+    ref,
+    replicas,
+  }: { readonly lost: UnreadableIntent; readonly nowMs: number; readonly ref: FoundPartition["ref"]; readonly replicas: number },
+): Promise<void> => {
+  const stored = storedSpec(record);
+  if (stored.kind !== "spec") return;
+  const event: ScaleEventRecord = {
+    id: lost.id,
+    uid: record.uid,
+    cluster: record.cluster,
+    namespace: record.namespace,
+    name: record.name,
+    partition: ref.partition,
+    target: stored.spec.target,
+    atMs: nowMs,
+    settledMs: nowMs,
+    from: replicas,
+    to: replicas,
+    reason: "UnreadableIntent",
+    message: `the stored intent could not be read, so neither count is known: ${lost.message}`,
+    metrics: [],
+    steps: [],
+    specGeneration: record.generation,
+    outcome: "unknown",
+    detail: `settled by ${desk.by}`,
+  };
+  // Inserted again where it is there already: whoever died between its two items left one of them.
+  await insertEvents(desk.insert, [(await storedEvent(desk, record, lost.id, nowMs)) ?? event]);
+};
+
+const storedEvent = async (desk: Desk, record: AutoscalerRecord, id: string, untilMs: number): Promise<ScaleEventRecord | undefined> => {
+  for await (const event of eventsOfAutoscaler(desk.tables, record, { sinceMs: 0, untilMs, newestFirst: true })) if (event.id === id) return event;
+  return undefined;
+};

@@ -1,0 +1,88 @@
+import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import type { PartitionName, PartitionRef } from "../../model/ids.ts";
+import type { ClusterRecord, Intent } from "../../model/records.ts";
+import { readHead } from "../../store/head/head.ts";
+import { withdrawIntents } from "../../store/head/withdraw.ts";
+import { insertEvents } from "../../store/history/events.ts";
+import { scaleEvent } from "../../sync/scale-event.ts";
+import type { Desk } from "../context.ts";
+import { giveAllBack, type Leased, leaseAll } from "./leases.ts";
+import { timeOf } from "./reset-lease.ts";
+
+/*
+ *  mark ── open intents: wait for their deadlines, and 20 s more ── lease every partition ── what is still open: event "unknown", out of the head ── (work) ── give back
+ *          │ their PUTs can take effect until then   │ the next sync settles them       │ from here on no sync stores another intent
+ *
+ * No sync looks at a removed cluster again. So the outcome of every scale must be in the history before the cluster goes.
+ */
+
+const LOOK_EVERY_MS = 2_000;
+/** Together longer than an intent may stay open (39 s) and the time after it. */
+const LOOKS_MAX = 32;
+/** After its deadline a sync settles an intent with its true outcome: the next one of the default period has this time. */
+const NEXT_SYNC_MS = 20_000;
+
+/**
+ * Does `work` while no sync works on any partition of a cluster and no scale of it is without its event. An intent that no sync could settle by its deadline is settled as *unknown*.
+ * Throws `service.busy` when leases cannot be had, `service.unreadable` for an intent that cannot be read.
+ */
+export const whenSettled = async <Result>(desk: Desk, cluster: ClusterRecord, work: () => Promise<Result>): Promise<Result> => {
+  const partitions = await everSynced(desk, cluster);
+  await waitForSyncs(desk, partitions);
+  const leases = await leaseAll(desk, { action: `remove cluster "${cluster.name}"`, partitions, settled: new Set<PartitionName>() });
+  try {
+    for (const leased of leases.values()) await settleOpen(desk, leased);
+    return await work();
+  } catch (error) {
+    if (!isTidemarkError(error, "store.lease-lost")) throw error;
+    throw new TidemarkError("service.busy", `Cannot remove cluster "${cluster.name}": it took longer than its lease; try again`, {
+      cluster: cluster.name,
+    });
+  } finally {
+    await giveAllBack(desk, leases);
+  }
+};
+
+/** A partition without a head was never claimed, so that no intent was ever stored in it. */
+const everSynced = async (desk: Desk, { name, partitions }: ClusterRecord): Promise<readonly PartitionRef[]> => {
+  const refs = partitions.map((partition) => ({ cluster: name, partition: partition.name }));
+  const heads = await Promise.all(refs.map((ref) => readHead(desk.tables, ref)));
+  return refs.filter((_, at) => heads[at] !== undefined);
+};
+
+const waitForSyncs = async (desk: Desk, partitions: readonly PartitionRef[]): Promise<void> => {
+  for (let look = 0; look < LOOKS_MAX; look++) {
+    const heads = await Promise.all(partitions.map((ref) => readHead(desk.tables, ref)));
+    if (!heads.some((head) => head?.intents.some((intent) => mayTakeEffect(desk, intent, NEXT_SYNC_MS)))) return;
+    await desk.tables.wait(LOOK_EVERY_MS);
+  }
+};
+
+const mayTakeEffect = (desk: Desk, { deadlineMs }: Intent, moreMs = 0): boolean => desk.clock() <= deadlineMs + moreMs;
+
+const settleOpen = async (desk: Desk, leased: Leased): Promise<void> => {
+  const { head, held } = leased;
+  const path = `${held.partition.cluster}/${held.partition.partition}`;
+  const refusal = (code: string, why: string): TidemarkError =>
+    new TidemarkError(code, `Cannot remove cluster "${held.partition.cluster}": ${why}`, { partition: path });
+  const [lost] = head.unreadable;
+  if (lost) {
+    const command = `tidemark partition reset-intent ${path} ${lost.id}`;
+    throw refusal("service.unreadable", `the intent "${lost.id}" in partition "${path}" cannot be read; run \`${command}\` first`);
+  }
+  if (head.intents.some((intent) => mayTakeEffect(desk, intent))) {
+    throw refusal("service.busy", `a scale in partition "${path}" is under way; try again in a minute`);
+  }
+  if (head.intents.length === 0) return;
+  const nowMs = timeOf(desk, leased);
+  const outcome = { kind: "unknown", message: "the cluster was removed before a sync could look at the workload" } as const;
+  await insertEvents(
+    desk.insert,
+    head.intents.map((intent) => scaleEvent(held.partition, intent, outcome, nowMs)),
+  );
+  leased.held = await withdrawIntents(
+    desk.tables,
+    held,
+    head.intents.map(({ id }) => id),
+  );
+};

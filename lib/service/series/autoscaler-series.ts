@@ -1,0 +1,103 @@
+import type { GaugeWrite } from "../../model/decision.ts";
+import type { AutoscalerSpec } from "../../model/spec.ts";
+import type { MetricFamily } from "../../report/open-metrics.ts";
+import { ACTIVE_HELP, CURRENT_HELP, DESIRED_HELP, wpaHelp } from "../../report/series-words.ts";
+import type { Known } from "../known.ts";
+import type { AutoscalerState, AutoscalerView } from "../views/autoscaler.ts";
+import { autoscalerView } from "../views/autoscaler-of.ts";
+import { chosenLabels } from "./labels-info.ts";
+import type { Totals } from "./scaled-totals.ts";
+
+/** One sample with the words of its family. */
+export interface Told extends Pick<MetricFamily, "name" | "type" | "help"> {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+const WPA_PREFIX = "wpa_controller_";
+/** Increments of one sync; what is told is their sum, from the events. */
+const INCREMENT = /_total$/;
+const DECIDED: ReadonlySet<AutoscalerState> = new Set(["active", "held", "limited"]);
+
+/** Every series of one autoscaler, as its newest evaluation left them; what that did not write, or took away, is absent (watermark.md 2.15). */
+export const seriesOf = (known: Known, totals: Totals, labels: readonly string[] = []): readonly Told[] => {
+  const view = autoscalerView(known);
+  if (!isCounted(known)) return genericSeries(view);
+  return [...genericSeries(view), ...watermarkSeries(view, known.evaluated?.evaluation.gauges ?? [], totals), labelsInfo(known, view, labels)];
+};
+
+/** True where the series of the watermark rules are told, which count every scale there was. */
+export const isCounted = ({ evaluated, spec }: Known): boolean =>
+  evaluated?.evaluation.gauges !== undefined || (spec.kind === "spec" && hasBands(spec.spec));
+
+const hasBands = (spec: AutoscalerSpec): boolean => spec.dialect === "watermark" || (spec.dialect === "hpa" && spec.thresholds !== undefined);
+
+const genericSeries = (view: AutoscalerView): readonly Told[] => {
+  const labels = {
+    cluster: view.cluster,
+    namespace: view.namespace,
+    name: view.name,
+    resource_kind: view.target?.kind ?? "",
+    resource_name: view.target?.name ?? "",
+  };
+  const gauge = (name: string, help: string, value: number | undefined): readonly Told[] =>
+    value === undefined ? [] : [{ name: `tidemark_${name}`, type: "gauge", help, labels, value }];
+  // Zero replicas switch the rules off without any failure: the condition says so.
+  const switchedOff = view.conditions.some(({ type, status }) => type === "ScalingActive" && status === "False");
+  return [
+    ...gauge("current_replicas", CURRENT_HELP, view.currentReplicas),
+    ...gauge("desired_replicas", DESIRED_HELP, view.desiredReplicas),
+    ...gauge("scaling_active", ACTIVE_HELP, DECIDED.has(view.state) && !switchedOff ? 1 : 0),
+  ];
+};
+
+/** The names and labels of the watermark controller; `cluster` is added, since its own process served one cluster alone. */
+const watermarkSeries = (view: AutoscalerView, gauges: readonly GaugeWrite[], { added, removed }: Totals): readonly Told[] => {
+  const labels = baseLabels(view);
+  const counter = (name: string, value: number): Told => ({ name: WPA_PREFIX + name, type: "counter", help: wpaHelp(name), labels, value });
+  return [...lastWrites(gauges).map((write) => gaugeSample(view, write)), counter("upscale_replicas", added), counter("downscale_replicas", removed)];
+};
+
+const baseLabels = ({ cluster, namespace, name, target }: AutoscalerView): Readonly<Record<string, string>> => ({
+  cluster,
+  wpa_name: name,
+  wpa_namespace: namespace,
+  resource_namespace: namespace,
+  resource_name: target?.name ?? "",
+  resource_kind: target?.kind ?? "",
+  target_name: target?.name ?? "",
+  namespace,
+});
+
+/** Always 1, to join other series on what the labels of the autoscaler say (watermark.md 2.15). */
+const labelsInfo = ({ record }: Known, { cluster, namespace, name }: AutoscalerView, names: readonly string[]): Told => {
+  const labels = { cluster, wpa_name: name, wpa_namespace: namespace, resource_namespace: namespace, namespace };
+  const chosen = chosenLabels(record, names, labels);
+  return { name: `${WPA_PREFIX}labels_info`, type: "gauge", help: wpaHelp("labels_info"), labels: { ...labels, ...chosen }, value: 1 };
+};
+
+/** A monitor has the name of its autoscaler; the series about it names no workload. */
+const monitorLabels = ({ cluster, namespace, name }: AutoscalerView): Readonly<Record<string, string>> => ({
+  cluster,
+  wpa_name: name,
+  wpa_namespace: namespace,
+  lifecycle_status: "blocked",
+  monitor_name: name,
+  monitor_namespace: namespace,
+});
+
+type Written = GaugeWrite & { readonly value: number };
+
+const gaugeSample = (view: AutoscalerView, { name, labels, value }: Written): Told => ({
+  name: WPA_PREFIX + name,
+  type: "gauge",
+  help: wpaHelp(name),
+  labels: { ...(name === "lifecycle_control_status" ? monitorLabels(view) : baseLabels(view)), ...labels },
+  value,
+});
+
+/** The gauges that are left after all writes of a sync, in order: the last write of a series counts. */
+const lastWrites = (gauges: readonly GaugeWrite[]): readonly Written[] => {
+  const last = new Map(gauges.map((write) => [`${write.name} ${JSON.stringify(Object.entries(write.labels).toSorted())}`, write]));
+  return [...last.values()].flatMap((write) => (write.value === null || INCREMENT.test(write.name) ? [] : [{ ...write, value: write.value }]));
+};

@@ -1,0 +1,28 @@
+import { isObject } from "../../manifest/shape.ts";
+import type { AutoscalerRecord } from "../../model/records.ts";
+
+/** Names of labels as a person or a scraper lists them, by blanks or commas. */
+export const labelNames = (text: string | undefined): readonly string[] => (text ?? "").split(/[\s,]+/).filter((name) => name !== "");
+
+const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+/**
+ * The chosen labels of an autoscaler, to join other series on (watermark.md 2.15): one that it does not carry is empty. Names that a series cannot have, or has already, are left
+ * out.
+ */
+export const chosenLabels = (
+  { manifest }: Pick<AutoscalerRecord, "manifest">,
+  names: readonly string[],
+  taken: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> => {
+  const labels = labelsOf(JSON.parse(manifest));
+  return Object.fromEntries(
+    names.filter((name) => LABEL_NAME.test(name) && !(name in taken)).map((name) => [name, typeof labels[name] === "string" ? labels[name] : ""]),
+  );
+};
+
+const labelsOf = (document: unknown): Readonly<Record<string, unknown>> => {
+  const metadata = isObject(document) ? document["metadata"] : undefined;
+  const labels = isObject(metadata) ? metadata["labels"] : undefined;
+  return isObject(labels) ? labels : {};
+};

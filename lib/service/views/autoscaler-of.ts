@@ -1,0 +1,145 @@
+import type { StepOutcome } from "../../model/decision.ts";
+import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, WithoutHold } from "../../model/records.ts";
+import type { Status } from "../../model/windows.ts";
+import type { Known } from "../known.ts";
+import type { Evaluated } from "../partitions/partition-data.ts";
+import type { AutoscalerView, DecisionView, EventView, FrozenView, MetricView, StepView } from "./autoscaler.ts";
+import { withAverages } from "./metric-averages.ts";
+import { unmeasured } from "./metric-targets.ts";
+import { pauseView } from "./pauses.ts";
+import { heldBy, stateOf } from "./state.ts";
+import { timeText } from "./time-text.ts";
+
+export const autoscalerView = (known: Known): AutoscalerView => {
+  const { record, spec, evaluated, syncedMs, nowMs } = known;
+  const status = statusOf(known);
+  return {
+    cluster: record.cluster,
+    namespace: record.namespace,
+    name: record.name,
+    uid: record.uid,
+    generation: record.generation,
+    ...specView(spec),
+    state: stateOf(known),
+    ...heldByView(evaluated),
+    ...holdsView(known),
+    ...(status && countsOf(known, status)),
+    metrics: metricsOf(known),
+    conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({ ...condition, since: timeText(transitionMs) })),
+    ...(evaluated && { decision: decisionView(evaluated) }),
+    ...(status?.lastScaleMs !== undefined && { lastScaleAt: timeText(status.lastScaleMs) }),
+    ...(syncedMs !== undefined && { syncedAt: timeText(syncedMs), ageSeconds: secondsBetween(syncedMs, nowMs) }),
+    createdAt: timeText(record.createdMs),
+    updatedAt: timeText(record.updatedMs),
+    updatedBy: record.updatedBy,
+    manifest: manifestOf(record),
+  };
+};
+
+/** What keeps it from acting, whatever it finds: its own pause, its cluster's, the kill switch. */
+const holdsView = ({ cluster, record, fleet, nowMs }: Known): Pick<AutoscalerView, "paused" | "clusterPaused" | "frozen"> => {
+  const paused = pauseView(record.paused, nowMs);
+  const clusterPaused = pauseView(cluster.paused, nowMs);
+  return { ...(paused && { paused }), ...(clusterPaused && { clusterPaused }), ...(fleet.frozen && { frozen: frozenView(fleet.frozen) }) };
+};
+
+export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen"]>): FrozenView => ({ by, at: timeText(atMs), reason });
+
+export const secondsBetween = (thenMs: number, nowMs: number): number => Math.max(0, Math.floor((nowMs - thenMs) / 1000));
+
+const specView = (spec: Known["spec"]): Pick<AutoscalerView, "dialect" | "owner" | "target" | "minReplicas" | "maxReplicas" | "problem"> => {
+  if (spec.kind === "problem") return { dialect: "unknown", problem: spec.message };
+  const { dialect, owner, target, minReplicas, maxReplicas } = spec.spec;
+  return { dialect, ...(owner !== undefined && { owner }), target, minReplicas, maxReplicas };
+};
+
+/** The journal is written at least as often as the page, and with the count that was observed, which the page leaves out. */
+const statusOf = ({ evaluated, windows }: Known): Status | undefined => evaluated?.evaluation.status ?? windows?.status;
+
+/** A count that the newest sync could not read is not shown as one that it did: it says what was read last, and since when it is not read. */
+const countsOf = (known: Known, status: Status): Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
+  if (!isUnread(known)) return { currentReplicas: currentReplicas(known, status), desiredReplicas: desiredReplicas(known, status) };
+  const since = status.conditions.find((condition) => condition.type === "AbleToScale" && condition.status === "False")?.transitionMs;
+  const replicas = Math.max(status.currentReplicas, 0);
+  // A count of 0 may also mean that none was ever read.
+  return replicas === 0 ? {} : { lastKnown: { replicas, ...(since !== undefined && { at: timeText(since) }) } };
+};
+
+const isUnread = ({ evaluated }: Known): boolean => evaluated?.evaluation.failed === true && evaluated.evaluation.from === undefined;
+
+/** Status tells the count before a scale; once a later sync has ended, what was desired has been reached. */
+const currentReplicas = ({ evaluated, syncedMs = 0 }: Known, status: Status): number => {
+  if (!evaluated) return status.currentReplicas;
+  const { atMs, evaluation } = evaluated;
+  const reached = evaluation.kind === "scale" && syncedMs > atMs;
+  return reached ? status.desiredReplicas : (evaluation.from ?? status.currentReplicas);
+};
+
+/** What the rules want, though a freeze, a pause or a rival keeps it from being written. */
+const desiredReplicas = ({ evaluated }: Known, status: Status): number => evaluated?.evaluation.withoutHold?.to ?? status.desiredReplicas;
+
+const heldByView = (evaluated: Known["evaluated"]): Pick<AutoscalerView, "heldBy"> => {
+  const holder = evaluated && heldBy(evaluated.evaluation);
+  return holder === undefined ? {} : { heldBy: holder };
+};
+
+/**
+ * Every metric of the spec, as the sync found it: one that went straight to a bound measures nothing, one of a workload at rest its activation alone. A metric that failed has
+ * its target from the spec, which lists them in the same order. Metrics of a spec that has changed since are given as they were found.
+ */
+export const metricsOf = ({ spec, evaluated }: Pick<Known, "spec" | "evaluated">): AutoscalerView["metrics"] => {
+  const found = evaluated ? withAverages(evaluated.evaluation) : [];
+  if (spec.kind === "problem") return found;
+  const wanted = unmeasured(spec.spec);
+  const whole = found.length === wanted.length ? found : completed(found, wanted);
+  return whole.map((metric, at) => (metric.kind === "failed" ? { ...metric, target: wanted[at]?.target ?? "none" } : metric));
+};
+
+const completed = (found: readonly MetricView[], wanted: readonly MetricView[]): readonly MetricView[] =>
+  found.every(({ name }) => wanted.some((metric) => metric.name === name))
+    ? wanted.map((metric) => found.find(({ name }) => name === metric.name) ?? metric)
+    : found;
+
+const manifestOf = ({ manifest }: AutoscalerRecord): unknown => JSON.parse(manifest);
+
+export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => ({
+  at: timeText(atMs),
+  kind: evaluation.kind,
+  ...(evaluation.from !== undefined && { from: evaluation.from }),
+  ...(evaluation.to !== undefined && { to: evaluation.to }),
+  reason: evaluation.because.reason,
+  message: evaluation.because.message,
+  failed: evaluation.failed,
+  ...(evaluation.withoutHold && { withoutHold: withoutHoldView(evaluation.withoutHold) }),
+});
+
+const withoutHoldView = ({ to, because }: WithoutHold): NonNullable<DecisionView["withoutHold"]> => ({ ...(to !== undefined && { to }), ...because });
+
+export const stepView = ({ step, before, after, limit }: StepOutcome): StepView => {
+  if (!limit) return { step, before, after };
+  const { untilMs, ...rest } = limit;
+  return { step, before, after, limit: { ...rest, ...(untilMs !== undefined && { until: timeText(untilMs) }) } };
+};
+
+export const stepViews = (steps: Evaluation["steps"]): readonly StepView[] => steps.map(stepView);
+
+export const eventView = (event: ScaleEventRecord): EventView => ({
+  id: event.id,
+  at: timeText(event.atMs),
+  settledAt: timeText(event.settledMs),
+  cluster: event.cluster,
+  namespace: event.namespace,
+  name: event.name,
+  target: event.target,
+  from: event.from,
+  to: event.to,
+  reason: event.reason,
+  message: event.message,
+  outcome: event.outcome,
+  ...(event.detail !== undefined && { detail: event.detail }),
+  partition: event.partition,
+  uid: event.uid,
+  specGeneration: event.specGeneration,
+  metrics: event.metrics,
+  steps: stepViews(event.steps),
+});

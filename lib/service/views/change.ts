@@ -1,0 +1,92 @@
+import type { ChangeRecord, ScopeChangeRecord } from "../../model/records.ts";
+import { type FieldChange, fieldChanges } from "./field-changes.ts";
+import { timeText } from "./time-text.ts";
+
+/** One edit by a person. It is kept before it is made, so that one which failed is here too. */
+export interface ChangeView {
+  readonly id: string;
+  readonly at: string;
+  readonly by: string;
+  readonly scope: "autoscaler" | ScopeChangeRecord["scope"];
+  readonly cluster?: string;
+  readonly namespace?: string;
+  /** Of the autoscaler, the cluster or the partition; "fleet". */
+  readonly name: string;
+  readonly verb: ChangeRecord["verb"] | ScopeChangeRecord["verb"];
+  /** That an autoscaler would get; of a cluster its version. */
+  readonly generation: number;
+  /** Whether it came about; absent where that was not looked at. */
+  readonly made?: boolean;
+  /** What differs between before and after; empty where there is only one of them. */
+  readonly fields: readonly FieldChange[];
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
+
+/** A manifest, or a manifest beside a pause: as one document. */
+const manifestOf = (text: string | undefined): unknown => {
+  const document = parsed(text) as { readonly manifest?: unknown; readonly paused?: unknown } | undefined;
+  if (typeof document?.manifest !== "string") return document;
+  return { ...(JSON.parse(document.manifest) as object), paused: document.paused };
+};
+
+/** Numbers that every edit moves say nothing of it. */
+const withoutCounters = (document: unknown): unknown => {
+  if (typeof document !== "object" || document === null) return document;
+  const { version: _version, removing: _removing, ...rest } = document as Readonly<Record<string, unknown>>;
+  return rest;
+};
+
+const sides = (before: unknown, after: unknown) => ({
+  fields: before === undefined || after === undefined ? [] : fieldChanges(before, after),
+  ...(before !== undefined && { before }),
+  ...(after !== undefined && { after }),
+});
+
+const generationOf = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));
+
+export const changeView = (change: ChangeRecord, made?: boolean): ChangeView => ({
+  id: change.id,
+  at: timeText(change.atMs),
+  by: change.by,
+  scope: "autoscaler",
+  cluster: change.cluster,
+  namespace: change.namespace,
+  name: change.name,
+  verb: change.verb,
+  generation: generationOf(change.id),
+  ...(made !== undefined && { made }),
+  ...sides(manifestOf(change.before), manifestOf(change.after)),
+});
+
+export const scopeChangeView = (change: ScopeChangeRecord): ChangeView => ({
+  id: change.id,
+  at: timeText(change.atMs),
+  by: change.by,
+  scope: change.scope,
+  ...(change.scope === "fleet" ? {} : { cluster: change.name.split("/")[0] ?? change.name }),
+  name: change.name,
+  verb: change.verb,
+  generation: change.version,
+  ...sides(withoutCounters(parsed(change.before)), withoutCounters(parsed(change.after))),
+});
+
+/**
+ * Which edits of one autoscaler came about: each whose generation another edit was made on, or that the stored record has now; a deletion when its autoscaler is gone and nothing was made
+ * on a later generation. `undefined` where an edit does not say what it was made on.
+ */
+export const madeOf = (
+  change: ChangeRecord,
+  all: readonly ChangeRecord[],
+  now: { readonly uid: string; readonly generation: number } | undefined,
+): boolean | undefined => {
+  if (change.baseGeneration === undefined) return undefined;
+  const uidOf = (id: string): string => id.slice(0, id.lastIndexOf(":"));
+  const uid = uidOf(change.id);
+  const bases = all.filter(({ id }) => uidOf(id) === uid).map(({ baseGeneration = 0 }) => baseGeneration);
+  if (change.verb === "delete") return now?.uid !== uid && bases.every((base) => base <= (change.baseGeneration ?? 0));
+  const generation = generationOf(change.id);
+  return bases.includes(generation) || (now?.uid === uid && now.generation === generation);
+};

@@ -1,0 +1,99 @@
+import type { PartitionRef } from "../../model/ids.ts";
+import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
+import { readHead } from "../../store/head/head.ts";
+import { eachDone } from "../../store/table/all-done.ts";
+import type { ReadingDesk } from "../context.ts";
+import { type PartitionState, partitionState } from "../partitions/partition-state.ts";
+import type { ClusterView } from "./autoscaler.ts";
+import { secondsBetween } from "./autoscaler-of.ts";
+import type { StateView } from "./cluster-state.ts";
+import { pauseView } from "./pauses.ts";
+import { timeText } from "./time-text.ts";
+
+const PARTITIONS_AT_ONCE = 4;
+
+/** A cluster with the state of its partitions: for each its head and at most two pages of the journal are read. */
+export const clusterView = async (desk: ReadingDesk, cluster: ClusterRecord, fleet: FleetRecord): Promise<ClusterView> => {
+  const nowMs = desk.clock();
+  const paused = pauseView(cluster.paused, nowMs);
+  const { settings } = cluster;
+  const partitions = await eachDone(cluster.partitions, PARTITIONS_AT_ONCE, (partition) => partitionView(desk, cluster, partition, nowMs));
+  return {
+    name: cluster.name,
+    ...clusterState(cluster, fleet, nowMs, partitions),
+    connection: cluster.connection,
+    syncPeriodSeconds: cluster.syncPeriodMs / 1000,
+    partitions: partitions.map(({ view }) => view),
+    ...(paused && { paused }),
+    ...(cluster.removing && { removing: { by: cluster.removing.by, at: timeText(cluster.removing.atMs) } }),
+    settings: {
+      tolerance: settings.tolerance,
+      downscaleStabilizationSeconds: settings.downscaleStabilizationMs / 1000,
+      cpuInitializationPeriodSeconds: settings.cpuInitializationPeriodMs / 1000,
+      initialReadinessDelaySeconds: settings.initialReadinessDelayMs / 1000,
+    },
+    version: cluster.version,
+  };
+};
+
+interface Partition {
+  readonly view: ClusterView["partitions"][number];
+  readonly found: PartitionState;
+}
+
+const partitionView = async (
+  desk: ReadingDesk,
+  cluster: ClusterRecord,
+  { name, namespaces }: ClusterRecord["partitions"][number],
+  nowMs: number,
+): Promise<Partition> => {
+  const ref: PartitionRef = { cluster: cluster.name, partition: name };
+  const head = await readHead(desk.tables, ref);
+  const found = await partitionState(desk, ref, { head, periodMs: cluster.syncPeriodMs, nowMs });
+  const synced = head !== undefined && head.nowMs > 0;
+  return {
+    found,
+    view: {
+      name,
+      namespaces: namespaces ?? ("all others" as const),
+      ...stateView(found),
+      ...(synced && { syncedAt: timeText(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
+    },
+  };
+};
+
+const stateView = ({ state, sinceMs, error }: Omit<PartitionState, "silent">): StateView => ({
+  state,
+  ...(sinceMs !== undefined && { since: timeText(sinceMs) }),
+  ...(error !== undefined && { error }),
+});
+
+/** What fails comes first: a freeze or a pause holds the scales, and must not hide that the cluster cannot be seen. */
+const clusterState = (cluster: ClusterRecord, { frozen }: FleetRecord, nowMs: number, partitions: readonly Partition[]): StateView => {
+  const state = togetherOf(partitions);
+  if (state.state !== "ok") return state;
+  if (frozen) return { state: "frozen", since: timeText(frozen.atMs) };
+  return pauseView(cluster.paused, nowMs) && cluster.paused ? { state: "paused", since: timeText(cluster.paused.atMs) } : state;
+};
+
+/** A partition that asked the cluster nothing does not vouch for it. One without a sync in time speaks for the cluster, as it does for the age. */
+const togetherOf = (partitions: readonly Partition[]): StateView => {
+  const bad = partitions.filter(({ found }) => found.state !== "ok");
+  const [first] = bad;
+  if (!first) return { state: "ok" };
+  const [only, ...others] = new Set(bad.map(({ found }) => found.state));
+  const unanimous = others.length === 0 && (only === "late" || only === "never synced" || partitions.every(agreesWith(bad)));
+  const sinceMs = bad.flatMap(({ found }) => found.sinceMs ?? []);
+  const told = bad.find(({ found }) => found.error !== undefined);
+  const error = told?.found.error;
+  return {
+    state: unanimous && only !== undefined ? only : "partly failing",
+    ...(sinceMs.length > 0 && { since: timeText(Math.min(...sinceMs)) }),
+    ...(told && error !== undefined && { error: partitions.length > 1 ? `partition "${told.view.name}": ${error}` : error }),
+  };
+};
+
+const agreesWith =
+  (bad: readonly Partition[]) =>
+  (partition: Partition): boolean =>
+    partition.found.silent || bad.includes(partition);

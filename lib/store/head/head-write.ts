@@ -1,0 +1,66 @@
+import { type AttributeValue, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { TidemarkError } from "../../model/errors.ts";
+import type { PartitionRef } from "../../model/ids.ts";
+import { isRefusal, repeat } from "../table/repeat.ts";
+import type { Tables } from "../table/tables.ts";
+import { type Head, headOf, readHead } from "./head.ts";
+
+/**
+ * The clauses under which a holder writes its head. Together they say: nobody claimed since, and I have seen every write that was made.
+ *
+ *     epoch        5 ──────────────────────────────┐ 6 claimed: my writes are refused from here on
+ *     writeNumber  12 claim → 13 intend → 14 release     a write that was sent twice lands once
+ */
+export const HOLDER_CONDITION = "epoch = :epoch AND writeNumber = :seen";
+
+/** What a holder knows of its own last write. */
+export interface Held {
+  readonly partition: PartitionRef;
+  readonly epoch: number;
+  readonly writeNumber: number;
+}
+
+export const holderValues = (held: Held, token: string): Record<string, AttributeValue> => ({
+  ":epoch": { N: String(held.epoch) },
+  ":seen": { N: String(held.writeNumber) },
+  ":one": { N: "1" },
+  ":token": { S: token },
+});
+
+export type HeadWrite =
+  /** With the head, where the request asks for it or it had to be read. */
+  { readonly kind: "written"; readonly head?: Head } | { readonly kind: "refused"; readonly head: Head | undefined };
+
+/**
+ * Sends one write of the head until its answer is clear. A refusal may be the answer to a repeat (ours or the SDK's) of a request that was executed:
+ * only the token, read strongly, tells.
+ */
+export const writeHead = async (
+  tables: Tables,
+  partition: PartitionRef,
+  write: { readonly action: string; readonly token: string; readonly params: UpdateItemCommandInput },
+): Promise<HeadWrite> => {
+  try {
+    const { Attributes } = await repeat(tables, `${write.action} "${partition.cluster}/${partition.partition}"`, () =>
+      tables.client.send(new UpdateItemCommand(write.params)),
+    );
+    return { kind: "written", ...(Attributes && { head: headOf(Attributes) }) };
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const head = await readHead(tables, partition);
+    return head?.token === write.token ? { kind: "written", head } : { kind: "refused", head };
+  }
+};
+
+/** Throws `store.lease-lost` unless the holder's write is in the head: whoever lost the lease does nothing more. */
+export const mustHold = (held: Held, action: string, outcome: HeadWrite): void => {
+  if (outcome.kind === "written") return;
+  const { cluster, partition } = held.partition;
+  const found = outcome.head?.epoch ?? 0;
+  throw new TidemarkError("store.lease-lost", `Cannot ${action} "${cluster}/${partition}": epoch is ${found}, not ${held.epoch}`, {
+    cluster,
+    partition,
+    mine: held.epoch,
+    found,
+  });
+};

@@ -1,0 +1,96 @@
+import * as z from "zod";
+import { TidemarkError } from "../../model/errors.ts";
+import type { Intent } from "../../model/records.ts";
+import { compress, decompress } from "../table/compressed.ts";
+
+const VERSION = 1;
+
+/** An intent takes 220 bytes as a rule. */
+export const INTENT_BYTES_MAX = 900;
+
+const MESSAGE_CHARS_MAX = 200;
+
+/** What to leave out, one more each time, when an intent is too large: the explanation goes, what the fence needs stays. */
+const LIGHTER: readonly ((intent: Intent) => Intent)[] = [
+  (intent) => intent,
+  (intent) => ({ ...intent, steps: [] }),
+  (intent) => ({ ...intent, steps: [], metrics: [] }),
+  (intent) => ({ ...intent, steps: [], metrics: [], because: { ...intent.because, message: intent.because.message.slice(0, MESSAGE_CHARS_MAX) } }),
+];
+
+/** The least that an intent can be: what the fence and its settling need. */
+const lightest = (intent: Intent): Intent => ({ ...intent, steps: [], metrics: [], because: { ...intent.because, message: "" } });
+
+const bodyOf = (intent: Intent): Uint8Array | undefined => {
+  for (const lighten of [...LIGHTER, lightest]) {
+    const body = compress(VERSION, lighten(intent));
+    if (body.length <= INTENT_BYTES_MAX) return body;
+  }
+  return undefined;
+};
+
+/** Version byte, and what DEFLATE adds at most to text that it cannot shrink. */
+const FRAME_BYTES = 16;
+
+/** True when `encodeIntent` takes it. Nearly always told by its length alone: then nothing is compressed for the answer. */
+export const fitsIntent = (intent: Intent): boolean =>
+  Buffer.byteLength(JSON.stringify(lightest(intent))) + FRAME_BYTES <= INTENT_BYTES_MAX || bodyOf(intent) !== undefined;
+
+/** The intent in at most `INTENT_BYTES_MAX` bytes. Throws `store.intent-too-large` for one that `fitsIntent` refuses. */
+export const encodeIntent = (intent: Intent): Uint8Array => {
+  const body = bodyOf(intent);
+  if (body) return body;
+  throw new TidemarkError("store.intent-too-large", `Cannot store the intent "${intent.id}": more than ${INTENT_BYTES_MAX} bytes`, { id: intent.id });
+};
+
+/** The body of an intent that is open already. It is never refused: a release must name it again, whatever wrote it. */
+export const encodeOpenIntent = (intent: Intent): Uint8Array => bodyOf(intent) ?? compress(VERSION, lightest(intent));
+
+export type DecodedIntent =
+  | { readonly kind: "read"; readonly intent: Intent }
+  | { readonly kind: "unreadable"; readonly message: string; readonly workload?: IntentWorkload };
+
+/** Which workload an intent is of, where that much of it can be read. */
+export type IntentWorkload = Pick<Intent, "namespace" | "target">;
+
+const target = z.object({ apiVersion: z.string(), kind: z.string().min(1), name: z.string().min(1) });
+const workload = z.object({ namespace: z.string().min(1), target });
+
+/** Everything that settling goes by. What only explains is not looked at: without it an intent can still be settled. */
+const settleable = workload.extend({
+  id: z.string().min(1),
+  uid: z.string().min(1),
+  name: z.string().min(1),
+  from: z.number(),
+  to: z.number(),
+  targetUid: z.string(),
+  resourceVersion: z.string(),
+  targetGeneration: z.number().optional(),
+  decidedMs: z.number(),
+  deadlineMs: z.number(),
+  specGeneration: z.number(),
+  because: z.object({ reason: z.string(), message: z.string() }),
+  metrics: z.array(z.unknown()),
+  steps: z.array(z.unknown()),
+  recommendation: z.number().optional(),
+});
+
+/** Damage and versions of a later code are a value: they stop one workload, not its partition. The value is passed on whole, so that nothing is lost when it is stored again. */
+export const decodeIntent = (body: Uint8Array, id?: string): DecodedIntent => {
+  try {
+    const { version, value } = decompress(body);
+    const problem = version === VERSION ? problemOf(value, id) : `version ${version} is not known`;
+    if (problem === undefined) return { kind: "read", intent: value as Intent };
+    const found = workload.safeParse(value);
+    return { kind: "unreadable", message: problem, ...(found.success && { workload: value as IntentWorkload }) };
+  } catch (error) {
+    return { kind: "unreadable", message: String(error) };
+  }
+};
+
+/** What keeps a value from being an intent, under the id that its head stores it by. */
+const problemOf = (value: unknown, id: string | undefined): string | undefined => {
+  const { data, error } = settleable.safeParse(value);
+  if (error) return error.issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`)).join("; ");
+  return id === undefined || data.id === id ? undefined : `it is the intent "${data.id}"`;
+};

@@ -1,0 +1,69 @@
+import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { itemKey } from "../table/item-key.ts";
+import { headKey } from "../table/keys.ts";
+import type { Tables } from "../table/tables.ts";
+import { type Held, HOLDER_CONDITION, holderValues, mustHold, writeHead } from "./head-write.ts";
+
+export interface Mark {
+  /** Version of the cluster whose successor has the new partitions. */
+  readonly clusterVersion: number;
+  /** Above every epoch of the partitions that take part: an event's id is uid and epoch, and must not come again where the autoscaler goes. */
+  readonly epoch: number;
+}
+
+/*
+ *  mover   claim ── mark 7 ── copy windows ── (stalled, its lease is over) ───────── cluster 7 → 8 ✗   the version is 8
+ *  sync                                        claim ── sees mark 7 on cluster 7: 7 → 8, nothing else changed ── goes on
+ *
+ * A lease ends by clocks, so that it cannot fence the flip of another item. The mark can: whoever claims after it decides the race before anything else.
+ */
+export const markMovingParams = (stateTable: string, held: Held, { clusterVersion, epoch }: Mark, token: string): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(headKey(held.partition)),
+  UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, epoch = :raised, movingVersion = :version",
+  ConditionExpression: HOLDER_CONDITION,
+  ExpressionAttributeNames: { "#token": "token" },
+  ExpressionAttributeValues: { ...holderValues(held, token), ":raised": { N: String(epoch) }, ":version": { N: String(clusterVersion) } },
+});
+
+/** Says in the head that namespaces are about to move under this version of the cluster. Throws `store.lease-lost`. */
+export const markMoving = async (tables: Tables, held: Held, mark: Mark): Promise<Held> => {
+  if (mark.epoch < held.epoch) throw new RangeError("an epoch never falls");
+  const token = tables.token();
+  const params = markMovingParams(tables.stateTable, held, mark, token);
+  mustHold(held, "move namespaces of", await writeHead(tables, held.partition, { action: "move namespaces of", token, params }));
+  return { ...held, epoch: mark.epoch, writeNumber: held.writeNumber + 1 };
+};
+
+export interface Adopted {
+  readonly generation: number;
+  /** By page index: the epoch that wrote it. */
+  readonly pages: readonly number[];
+  /** Not before any time in the windows that came. */
+  readonly nowMs: number;
+}
+
+/*
+ *  new generation written ── adopt ── cluster flips      died before the flip ✗: the windows that came are nobody's here, and the next sync leaves them out
+ */
+export const adoptPagesParams = (stateTable: string, held: Held, { generation, pages, nowMs }: Adopted, token: string): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(headKey(held.partition)),
+  UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, pageGeneration = :generation, pages = :pages",
+  ConditionExpression: HOLDER_CONDITION,
+  ExpressionAttributeNames: { "#token": "token" },
+  ExpressionAttributeValues: {
+    ...holderValues(held, token),
+    ":now": { N: String(nowMs) },
+    ":generation": { N: String(generation) },
+    ":pages": { L: pages.map((epoch) => ({ N: String(epoch) })) },
+  },
+});
+
+/** Names the pages of a new generation while the lease is kept. Throws `store.lease-lost`. */
+export const adoptPages = async (tables: Tables, held: Held, adopted: Adopted): Promise<Held> => {
+  const token = tables.token();
+  const params = adoptPagesParams(tables.stateTable, held, adopted, token);
+  mustHold(held, "name the pages of", await writeHead(tables, held.partition, { action: "name the pages of", token, params }));
+  return { ...held, writeNumber: held.writeNumber + 1 };
+};

@@ -1,0 +1,77 @@
+import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { itemKey } from "../table/item-key.ts";
+import { headKey } from "../table/keys.ts";
+import { mustTellTime } from "../table/server-clock.ts";
+import type { Tables } from "../table/tables.ts";
+import { type Held, HOLDER_CONDITION, holderValues, mustHold, writeHead } from "./head-write.ts";
+import { type IntentBodies, intentsAttribute } from "./intents.ts";
+
+export interface Release {
+  readonly dueMs: number;
+  readonly nowMs: number;
+  /** When the sync evaluated its autoscalers: open runs of recommendations reach to here. */
+  readonly evaluatedMs: number;
+  readonly pageGeneration: number;
+  readonly pages: readonly number[];
+  /** Entries that stay. The holder has seen them all (write number), so naming what stays clears exactly what was settled and is counted. */
+  readonly intents: IntentBodies;
+}
+
+/*
+ *  insert events ── write pages ── release            one update: intents cleared, pages named, due time done, lease given back
+ *                        └─ died ✗ ─ ─ ─ ─ claim      the intents are still there: settled again, the events exist, once each
+ */
+export const releaseParams = (stateTable: string, held: Held, release: Release, token: string): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(headKey(held.partition)),
+  UpdateExpression: [
+    "SET writeNumber = writeNumber + :one",
+    "#token = :token",
+    "releasedEpoch = :epoch",
+    "leaseUntilMs = :zero",
+    "dueDoneMs = :due",
+    "nowMs = :now",
+    "evaluatedMs = :evaluated",
+    "pageGeneration = :generation",
+    "pages = :pages",
+    "intents = :open",
+  ].join(", "),
+  ConditionExpression: HOLDER_CONDITION,
+  ExpressionAttributeNames: { "#token": "token" },
+  ExpressionAttributeValues: {
+    ...holderValues(held, token),
+    ":zero": { N: "0" },
+    ":due": { N: String(release.dueMs) },
+    ":now": { N: String(release.nowMs) },
+    ":evaluated": { N: String(release.evaluatedMs) },
+    ":generation": { N: String(release.pageGeneration) },
+    ":pages": { L: release.pages.map((epoch) => ({ N: String(epoch) })) },
+    ":open": intentsAttribute(release.intents),
+  },
+});
+
+/** Closes the sync. Throws `store.lease-lost` when another holds the partition: it will settle what is open. */
+export const release = async (tables: Tables, held: Held, closing: Release): Promise<void> => {
+  mustTellTime(tables, `release "${held.partition.cluster}/${held.partition.partition}"`);
+  const token = tables.token();
+  const params = releaseParams(tables.stateTable, held, closing, token);
+  mustHold(held, "release", await writeHead(tables, held.partition, { action: "release", token, params }));
+};
+
+/*
+ *  claim(5) ── failed ── give back          releasedEpoch stays 4: the next holder trusts no cache and writes every page
+ */
+export const giveBackParams = (stateTable: string, held: Held, token: string): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(headKey(held.partition)),
+  UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, leaseUntilMs = :zero",
+  ConditionExpression: HOLDER_CONDITION,
+  ExpressionAttributeNames: { "#token": "token" },
+  ExpressionAttributeValues: { ...holderValues(held, token), ":zero": { N: "0" } },
+});
+
+/** Ends the lease of a sync that failed, so that the next due time need not wait for it to run out. Losing the lease meanwhile is no failure. */
+export const giveBack = async (tables: Tables, held: Held): Promise<void> => {
+  const token = tables.token();
+  await writeHead(tables, held.partition, { action: "give back", token, params: giveBackParams(tables.stateTable, held, token) });
+};

@@ -1,0 +1,54 @@
+import { isDeepStrictEqual } from "node:util";
+import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import { TidemarkError } from "../../model/errors.ts";
+import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
+import type { ChangeRecord } from "../../model/records.ts";
+import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clusterChangesPk, timeText } from "../table/keys.ts";
+import { readAll } from "../table/read-all.ts";
+import type { Tables } from "../table/tables.ts";
+import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
+import { historyItemOf } from "./item.ts";
+import type { HistoryItem, InsertHistory } from "./port.ts";
+
+const changeOf = (item: HistoryItem): ChangeRecord => {
+  if (typeof item.body !== "string")
+    throw new TidemarkError("store.unreadable", `Cannot read the change "${item.sk}": its body is not text`, { key: item.sk });
+  return JSON.parse(item.body) as ChangeRecord;
+};
+
+/**
+ * Inserts a person's edit before it is made, and returns the one that holds this id: another editor may have been first. It is inserted twice, first under its autoscaler, which decides,
+ * then under its cluster; whoever dies between the two does not come to make the edit.
+ */
+export const insertChange = async (insert: InsertHistory, change: ChangeRecord): Promise<ChangeRecord> => {
+  const rest = { body: JSON.stringify(change), ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT) };
+  const [outcome] = await insert([{ ...changeKey(change, change.id), ...rest }]);
+  const counting = outcome?.kind === "duplicate" ? changeOf(outcome.stored) : change;
+  // The same by value: this very edit, told by an earlier attempt of the same call.
+  if (isDeepStrictEqual(counting, change)) await insert([{ ...clusterChangeKey(change.cluster, change), ...rest }]);
+  return counting;
+};
+
+export const changesParams = (historyTable: string, ref: AutoscalerRef): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+  ExpressionAttributeValues: { ":pk": { S: autoscalerHistoryPk(ref) }, ":prefix": { S: CHANGE_SK_PREFIX } },
+});
+
+/** Edits of one autoscaler by name, by uid and then generation as text; whether one became valid is told by the generations that exist. */
+export async function* changesOf(tables: Tables, ref: AutoscalerRef): AsyncGenerator<ChangeRecord> {
+  const params = changesParams(tables.historyTable, ref);
+  for await (const item of readAll(tables, `read the changes of "${ref.namespace}/${ref.name}"`, params)) yield changeOf(historyItemOf(item));
+}
+
+export const clusterChangesParams = (historyTable: string, cluster: ClusterName, sinceMs: number): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND sk >= :since",
+  ExpressionAttributeValues: { ":pk": { S: clusterChangesPk(cluster) }, ":since": { S: `${CHANGE_SK_PREFIX}${timeText(Math.max(0, sinceMs))}` } },
+});
+
+/** Edits of every autoscaler of a cluster, also of those that are gone, in order of time and page by page. */
+export async function* changesOfCluster(tables: Tables, cluster: ClusterName, sinceMs: number): AsyncGenerator<ChangeRecord> {
+  const params = clusterChangesParams(tables.historyTable, cluster, sinceMs);
+  for await (const item of readAll(tables, `read the changes of cluster "${cluster}"`, params)) yield changeOf(historyItemOf(item));
+}

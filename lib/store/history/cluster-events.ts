@@ -1,0 +1,26 @@
+import type { ClusterName } from "../../model/ids.ts";
+import type { ScaleEventRecord } from "../../model/records.ts";
+import { readAll } from "../table/read-all.ts";
+import type { Tables } from "../table/tables.ts";
+import { DAY_MS, dayEventsParams, daysOf, eventOf, isEmptyStretch, type Stretch } from "./events.ts";
+import { historyItemOf } from "./item.ts";
+import { addedMs } from "./scope-changes.ts";
+
+/** Scale events of a whole cluster in order of time: day after day, page after page. */
+export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
+  if (isEmptyStretch(stretch)) return;
+  for (const day of daysOf(await sinceAdded(tables, cluster, stretch))) {
+    const params = dayEventsParams(tables.historyTable, cluster, day, stretch);
+    for await (const item of readAll(tables, `read the events of cluster "${cluster}"`, params)) yield eventOf(historyItemOf(item));
+  }
+}
+
+/** A stretch of so few days is not worth the question when the cluster came. */
+const FEW_DAYS = 3;
+
+/** The stretch without the days before the cluster was added, where the history still tells that; else thirteen months are asked for day by day. */
+const sinceAdded = async (tables: Tables, cluster: ClusterName, stretch: Stretch): Promise<Stretch> => {
+  if (stretch.untilMs - stretch.sinceMs <= FEW_DAYS * DAY_MS) return stretch;
+  const firstMs = await addedMs(tables, cluster);
+  return firstMs === undefined ? stretch : { ...stretch, sinceMs: Math.max(stretch.sinceMs, firstMs) };
+};

@@ -1,0 +1,105 @@
+import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import { TidemarkError } from "../../model/errors.ts";
+import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
+import type { ScaleEventRecord } from "../../model/records.ts";
+import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, timeText } from "../table/keys.ts";
+import { readAll } from "../table/read-all.ts";
+import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
+import { historyItemOf, readHistory } from "./item.ts";
+import type { HistoryItem, InsertHistory } from "./port.ts";
+
+const SECOND_MS = 1_000;
+export const DAY_MS = 86_400_000;
+/** 13 months: a year can be compared with the year before. */
+export const EVENT_DAYS_KEPT = 396;
+/** Sorts after every digit and letter of an id. */
+const LAST = "~";
+
+export const ttlOf = (atMs: number, days: number): number => Math.floor((atMs + days * DAY_MS) / SECOND_MS);
+
+const eventItems = (event: ScaleEventRecord): { readonly own: HistoryItem; readonly day: HistoryItem } => {
+  const rest = { body: JSON.stringify(event), ttlSeconds: ttlOf(event.atMs, EVENT_DAYS_KEPT) };
+  return { own: { ...eventKey(event, event), ...rest }, day: { ...dayEventKey(event.cluster, event), ...rest } };
+};
+
+export const eventOf = (item: HistoryItem): ScaleEventRecord => {
+  if (typeof item.body !== "string") {
+    throw new TidemarkError("store.unreadable", `Cannot read the scale event "${item.sk}": its body is not text`, { key: item.sk });
+  }
+  return JSON.parse(item.body) as ScaleEventRecord;
+};
+
+/**
+ * Inserts events and returns, in order, those that count: the stored ones where an earlier holder was first. Each event is inserted twice, first under its autoscaler,
+ * which decides, then as decided under the cluster's day; whoever dies between the two leaves its intent open, and the next holder does both again.
+ */
+export const insertEvents = async (insert: InsertHistory, events: readonly ScaleEventRecord[]): Promise<readonly ScaleEventRecord[]> => {
+  if (events.length === 0) return [];
+  const outcomes = await insert(events.map((event) => eventItems(event).own));
+  const counting = events.map((event, at) => {
+    const outcome = outcomes[at];
+    return outcome?.kind === "duplicate" ? eventOf(outcome.stored) : event;
+  });
+  await insert(counting.map((event) => eventItems(event).day));
+  return counting;
+};
+
+/** One event of an autoscaler by name, read strongly; absent when there is none of this key. */
+export const readEvent = async (
+  tables: Tables,
+  ref: AutoscalerRef,
+  of: { readonly atMs: number; readonly id: string },
+): Promise<ScaleEventRecord | undefined> => {
+  const item = await readHistory(tables, eventKey(ref, of));
+  return item && eventOf(item);
+};
+
+/** A stretch of history: from `sinceMs` to `untilMs`, both inclusive; newest first when asked for. */
+export interface Stretch {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly newestFirst?: boolean;
+  /** Items per request; the stretch itself has no limit. */
+  readonly pageSize?: number;
+}
+
+/** Of a stretch that ends before it begins nothing is asked: the tables refuse such a question. */
+export const isEmptyStretch = ({ sinceMs, untilMs }: Pick<Stretch, "sinceMs" | "untilMs">): boolean => untilMs < Math.max(0, sinceMs);
+
+const NOT_EXPIRED = "#ttl > :now";
+
+const stretchParams = (historyTable: string, pk: string, prefix: string, stretch: Stretch): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
+  FilterExpression: NOT_EXPIRED,
+  ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE },
+  ExpressionAttributeValues: {
+    ":pk": { S: pk },
+    ":since": { S: `${prefix}${timeText(Math.max(0, stretch.sinceMs))}` },
+    ":until": { S: `${prefix}${timeText(stretch.untilMs)}${LAST}` },
+    ":now": { N: String(Math.floor(stretch.untilMs / SECOND_MS)) },
+  },
+  ScanIndexForward: !stretch.newestFirst,
+  ...(stretch.pageSize !== undefined && { Limit: stretch.pageSize }),
+});
+
+export const autoscalerEventsParams = (historyTable: string, ref: AutoscalerRef, stretch: Stretch): QueryCommandInput =>
+  stretchParams(historyTable, autoscalerHistoryPk(ref), EVENT_SK_PREFIX, stretch);
+
+/** Scale events of one autoscaler by name, in order of time; those of an earlier one of the same name are among them. */
+export async function* eventsOfAutoscaler(tables: Tables, ref: AutoscalerRef, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
+  if (isEmptyStretch(stretch)) return;
+  const params = autoscalerEventsParams(tables.historyTable, ref, stretch);
+  for await (const item of readAll(tables, `read the events of "${ref.namespace}/${ref.name}"`, params)) yield eventOf(historyItemOf(item));
+}
+
+export const dayEventsParams = (historyTable: string, cluster: ClusterName, day: string, stretch: Stretch): QueryCommandInput =>
+  stretchParams(historyTable, dayPk(cluster, day), "", stretch);
+
+/** The days that a stretch touches, in its order. Nothing older than events are kept is asked for. */
+export const daysOf = ({ sinceMs, untilMs, newestFirst }: Stretch): readonly string[] => {
+  const days: string[] = [];
+  const first = Math.max(sinceMs, untilMs - EVENT_DAYS_KEPT * DAY_MS);
+  for (let at = Math.floor(first / DAY_MS) * DAY_MS; at <= untilMs; at += DAY_MS) days.push(dayOf(at));
+  return newestFirst ? days.reverse() : days;
+};

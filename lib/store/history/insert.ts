@@ -1,0 +1,65 @@
+import { BatchExecuteStatementCommand, type BatchExecuteStatementCommandInput, type BatchStatementError } from "@aws-sdk/client-dynamodb";
+import { TidemarkError } from "../../model/errors.ts";
+import { isTransientCode, pause, repeat } from "../table/repeat.ts";
+import type { Tables } from "../table/tables.ts";
+import { bodyAttribute, readStored } from "./item.ts";
+import type { HistoryItem, Inserted, InsertHistory } from "./port.ts";
+
+/** Statements in one BatchExecuteStatement, the service's limit. */
+export const STATEMENTS_MAX = 25;
+
+/** DynamoDB says DuplicateItem in a batch, other engines DuplicateItemException. */
+const DUPLICATES = new Set(["DuplicateItem", "DuplicateItemException"]);
+
+/*
+ *  A  INSERT event uid:5 "applied" ✓ ── (died)
+ *  B                      INSERT event uid:5 "unknown" ✗     a key that exists is refused by the statement itself, with no right to overwrite at all
+ */
+export const insertHistoryParams = (historyTable: string, items: readonly HistoryItem[]): BatchExecuteStatementCommandInput => ({
+  Statements: items.map((item) => ({
+    Statement: `INSERT INTO "${historyTable}" VALUE {'pk': ?, 'sk': ?, 'ttl': ?, 'body': ?}`,
+    Parameters: [{ S: item.pk }, { S: item.sk }, { N: String(item.ttlSeconds) }, bodyAttribute(item.body)],
+  })),
+});
+
+/** Appends by PartiQL INSERT, the one right that cannot overwrite (`dynamodb:PartiQLInsert`). Statements that were throttled are sent again, alone. */
+export const insertByStatement = (tables: Tables): InsertHistory => {
+  const insertSome = async (items: readonly HistoryItem[]): Promise<readonly Inserted[]> => {
+    const outcomes = new Map<HistoryItem, Inserted>();
+    for (let attempt = 1; outcomes.size < items.length; attempt++) {
+      const left = items.filter((item) => !outcomes.has(item));
+      const errors = await sendStatements(tables, left);
+      for (const [at, item] of left.entries()) {
+        const outcome = await outcomeOf(tables, item, errors[at]);
+        if (outcome) outcomes.set(item, outcome);
+      }
+      if (outcomes.size < items.length) await pause(tables, "insert into history", attempt, errors.find(Boolean));
+    }
+    return items.map((item) => outcomes.get(item) ?? { kind: "inserted" });
+  };
+  return async (items) => {
+    const outcomes: Inserted[] = [];
+    for (let from = 0; from < items.length; from += STATEMENTS_MAX) outcomes.push(...(await insertSome(items.slice(from, from + STATEMENTS_MAX))));
+    return outcomes;
+  };
+};
+
+const sendStatements = async (tables: Tables, items: readonly HistoryItem[]): Promise<readonly (BatchStatementError | undefined)[]> => {
+  const { Responses } = await repeat(tables, "insert into history", () =>
+    tables.client.send(new BatchExecuteStatementCommand(insertHistoryParams(tables.historyTable, items))),
+  );
+  // An answer without one entry per statement says nothing about any of them: a programmer's or an engine's mistake, never "inserted".
+  if (Responses?.length !== items.length) throw new TypeError(`${items.length} statements were answered by ${Responses?.length ?? 0} responses`);
+  return Responses.map((response) => response.Error);
+};
+
+/** Undefined: not executed, send again. */
+const outcomeOf = async (tables: Tables, item: HistoryItem, error: BatchStatementError | undefined): Promise<Inserted | undefined> => {
+  if (!error) return { kind: "inserted" };
+  if (DUPLICATES.has(error.Code ?? "")) return { kind: "duplicate", stored: await readStored(tables, item) };
+  if (isTransientCode(error.Code)) return undefined;
+  throw new TidemarkError("store.insert-refused", `Cannot insert the history item "${item.sk}": ${error.Code}: ${error.Message}`, {
+    key: item.sk,
+    code: error.Code,
+  });
+};

@@ -1,0 +1,36 @@
+import { type AttributeValue, GetItemCommand, type GetItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { TidemarkError } from "../../model/errors.ts";
+import { itemKey } from "../table/item-key.ts";
+import type { Key } from "../table/keys.ts";
+import { repeat } from "../table/repeat.ts";
+import type { Tables } from "../table/tables.ts";
+import type { HistoryItem } from "./port.ts";
+
+export const bodyAttribute = (body: HistoryItem["body"]): AttributeValue => (typeof body === "string" ? { S: body } : { B: body });
+
+/** The item of an answer. Throws `store.unreadable` when it is none of ours. */
+export const historyItemOf = (item: Readonly<Record<string, AttributeValue>>): HistoryItem => {
+  const { pk, sk, ttl, body } = item;
+  const content = body?.S ?? body?.B;
+  if (pk?.S === undefined || sk?.S === undefined || content === undefined) {
+    throw new TidemarkError("store.unreadable", `Cannot read the history item "${pk?.S} ${sk?.S}": it has no body`, { pk: pk?.S, sk: sk?.S });
+  }
+  return { pk: pk.S, sk: sk.S, body: content, ttlSeconds: Number(ttl?.N) };
+};
+
+export const readHistoryParams = (historyTable: string, key: Key): GetItemCommandInput => ({
+  TableName: historyTable,
+  Key: itemKey(key),
+  ConsistentRead: true,
+});
+
+/** One item, read strongly; absent when there is none of this key. */
+export const readHistory = async (tables: Tables, key: Key): Promise<HistoryItem | undefined> => {
+  const { Item } = await repeat(tables, `read the history item "${key.sk}"`, () =>
+    tables.client.send(new GetItemCommand(readHistoryParams(tables.historyTable, key))),
+  );
+  return Item && historyItemOf(Item);
+};
+
+/** The item that a duplicate met. Throws `store.unreadable` if it is gone meanwhile, which no right of ours can do. */
+export const readStored = async (tables: Tables, key: Key): Promise<HistoryItem> => (await readHistory(tables, key)) ?? historyItemOf({});

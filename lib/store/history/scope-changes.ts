@@ -1,0 +1,54 @@
+import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import { TidemarkError } from "../../model/errors.ts";
+import type { ClusterName } from "../../model/ids.ts";
+import type { ScopeChangeRecord } from "../../model/records.ts";
+import { CHANGE_SK_PREFIX, type Key, timeText } from "../table/keys.ts";
+import { readAll } from "../table/read-all.ts";
+import type { Tables } from "../table/tables.ts";
+import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
+import { historyItemOf } from "./item.ts";
+import type { HistoryItem, InsertHistory } from "./port.ts";
+
+/** History of one cluster, or of the fleet. Neither name can be that of an autoscaler's or a day's item collection. */
+const scopePk = ({ scope, name }: Pick<ScopeChangeRecord, "scope" | "name">): string => `changes#${scope}#${name}`;
+
+/** The time comes first: a cluster that is removed and added again counts its versions anew. The id keeps apart what two people did in one instant. */
+const scopeChangeKey = (change: ScopeChangeRecord): Key => ({
+  pk: scopePk(change),
+  sk: `${CHANGE_SK_PREFIX}${timeText(change.atMs)}#${change.id}`,
+});
+
+/** Inserts a person's edit of a cluster or the fleet before it is made. */
+export const insertScopeChange = async (insert: InsertHistory, change: ScopeChangeRecord): Promise<void> => {
+  await insert([{ ...scopeChangeKey(change), body: JSON.stringify(change), ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT) }]);
+};
+
+const changeOf = (item: HistoryItem): ScopeChangeRecord => {
+  if (typeof item.body === "string") return JSON.parse(item.body) as ScopeChangeRecord;
+  throw new TidemarkError("store.unreadable", `Cannot read the change "${item.sk}": its body is not text`, { key: item.sk });
+};
+
+export const scopeChangesParams = (historyTable: string, scope: Pick<ScopeChangeRecord, "scope" | "name">): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+  ExpressionAttributeValues: { ":pk": { S: scopePk(scope) }, ":prefix": { S: CHANGE_SK_PREFIX } },
+});
+
+/** Edits of one cluster or of the fleet in order of time, page by page. */
+export async function* scopeChangesOf(tables: Tables, scope: Pick<ScopeChangeRecord, "scope" | "name">): AsyncGenerator<ScopeChangeRecord> {
+  const params = scopeChangesParams(tables.historyTable, scope);
+  for await (const item of readAll(tables, `read the changes of ${scope.scope} "${scope.name}"`, params)) yield changeOf(historyItemOf(item));
+}
+
+/**
+ * When a cluster was added, if its oldest change that is kept says so: then it has no event from before. `undefined`: what came first has expired, or the cluster is older than
+ * its changes.
+ */
+export const addedMs = async (tables: Tables, cluster: ClusterName): Promise<number | undefined> => {
+  const params = { ...scopeChangesParams(tables.historyTable, { scope: "cluster", name: cluster }), Limit: 1 };
+  for await (const item of readAll(tables, `read the first change of cluster "${cluster}"`, params)) {
+    const { verb, atMs } = changeOf(historyItemOf(item));
+    return verb === "add" ? atMs : undefined;
+  }
+  return undefined;
+};

@@ -1,0 +1,140 @@
+import { autoscalerUid } from "../../model/ids.ts";
+import type { StoredWindows } from "../../model/records.ts";
+import type { Condition, MetricStatus, RecommendationRun, ScaleChange } from "../../model/windows.ts";
+import { compress, decompress } from "../table/compressed.ts";
+
+/**
+ * What a windows page holds, as bytes. Version 2 writes tuples; version 1 wrote the objects themselves and is still read, so that a fleet can be updated (and
+ * rolled back one version) with pages of both in the table.
+ */
+export const PAGE_VERSION = 2;
+
+type Run = readonly [replicas: number, firstMs: number, lengthMs: number, stepMs?: number | null, windowMs?: number];
+type Change = readonly [change: number, atMs: number, outdated: 0 | 1, eventId: string, earliestMs?: number];
+type Told = readonly [type: string, status: Condition["status"], reason: string, message: string, transitionMs: number];
+type Entry = readonly [
+  uid: string,
+  open: 0 | 1,
+  runs: readonly Run[] | null,
+  ups: readonly Change[],
+  downs: readonly Change[],
+  selector: string | null,
+  conditions: readonly Told[],
+  replicas: readonly [current: number, desired: number],
+  lastScaleMs: number | null,
+  metrics: readonly MetricStatus[] | null,
+];
+
+/**
+ * Bounds of what the cluster or the manifest may make as long as it likes, so that one autoscaler stays far below a page (docs/storage.md, "Bytes"). Runs and scales are
+ * bounded where they are made: by the longest window and the shortest sync period.
+ */
+const MESSAGE_CHARS_MAX = 500;
+/** Some sixty requirements of the longest legal names. A longer one is left out: other autoscalers then see no overlap with it, as before its first sync. */
+export const SELECTOR_CHARS_MAX = 16_000;
+/** Metrics on a page only show what was read last; the journal has them too. Longer ones are left out, as when none were evaluated. */
+export const METRICS_CHARS_MAX = 16_000;
+
+const packChange = ({ change, atMs, outdated, eventId = "", earliestMs }: ScaleChange): Change => {
+  const packed = [change, atMs, outdated ? 1 : 0, eventId] as const;
+  return earliestMs === undefined ? packed : [...packed, earliestMs];
+};
+/** What only some runs have comes last, so that most end early. */
+const packRun = ({ replicas, firstMs, lastMs, stepMs, windowMs }: RecommendationRun): Run => {
+  const lengthMs = lastMs - firstMs;
+  if (windowMs !== undefined) return [replicas, firstMs, lengthMs, stepMs ?? null, windowMs];
+  return stepMs === undefined ? [replicas, firstMs, lengthMs] : [replicas, firstMs, lengthMs, stepMs];
+};
+const packCondition = (told: Condition): Told => [told.type, told.status, told.reason, told.message.slice(0, MESSAGE_CHARS_MAX), told.transitionMs];
+
+const fitting = (selector: string | undefined): string | null => (selector !== undefined && selector.length <= SELECTOR_CHARS_MAX ? selector : null);
+const shown = (metrics: readonly MetricStatus[] | null): readonly MetricStatus[] | null =>
+  metrics !== null && JSON.stringify(metrics).length <= METRICS_CHARS_MAX ? metrics : null;
+
+const pack = ({ uid, open, windows: { memory, status } }: StoredWindows): Entry => [
+  uid,
+  open ? 1 : 0,
+  memory.recommendations?.map(packRun) ?? null,
+  memory.scaleUps.map(packChange),
+  memory.scaleDowns.map(packChange),
+  fitting(memory.selector),
+  status.conditions.map(packCondition),
+  [status.currentReplicas, status.desiredReplicas],
+  status.lastScaleMs ?? null,
+  shown(status.currentMetrics),
+];
+
+/** Parts that this code does not know would be lost when the page is written again: such a page is of a later version, and is left alone. */
+const knownParts = <Tuple extends readonly unknown[]>(tuple: Tuple, most: number): Tuple => {
+  if (tuple.length <= most) return tuple;
+  throw new RangeError(`an entry has ${tuple.length} parts, and ${most} are known`);
+};
+
+const unpackChange = ([change, atMs, outdated, eventId, earliestMs]: Change): ScaleChange => ({
+  change,
+  atMs,
+  ...(outdated === 1 && { outdated: true }),
+  ...(eventId !== "" && { eventId }),
+  ...(earliestMs !== undefined && { earliestMs }),
+});
+
+const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run): RecommendationRun => ({
+  replicas,
+  firstMs,
+  lastMs: firstMs + lengthMs,
+  ...(stepMs !== null && { stepMs }),
+  ...(windowMs !== undefined && { windowMs }),
+});
+
+const PARTS = { entry: 10, run: 5, change: 5, condition: 5 } as const;
+
+const unpack = (entry: Entry): StoredWindows => {
+  const [, , runs, ups, downs, , conditions] = knownParts(entry, PARTS.entry);
+  for (const run of runs ?? []) knownParts(run, PARTS.run);
+  for (const change of [...ups, ...downs]) knownParts(change, PARTS.change);
+  for (const condition of conditions) knownParts(condition, PARTS.condition);
+  return unpacked(entry);
+};
+
+const unpacked = ([uid, open, runs, ups, downs, selector, conditions, [current, desired], lastScaleMs, metrics]: Entry): StoredWindows => ({
+  uid: autoscalerUid(uid),
+  open: open === 1,
+  windows: {
+    memory: {
+      recommendations: runs?.map(unpackRun) ?? null,
+      scaleUps: ups.map(unpackChange),
+      scaleDowns: downs.map(unpackChange),
+      ...(selector !== null && { selector }),
+    },
+    status: {
+      conditions: conditions.map(([type, status, reason, message, transitionMs]) => ({ type, status, reason, message, transitionMs })),
+      currentReplicas: current,
+      desiredReplicas: desired,
+      ...(lastScaleMs !== null && { lastScaleMs }),
+      currentMetrics: metrics,
+    },
+  },
+});
+
+export const encodePage = (entries: readonly StoredWindows[]): Uint8Array => compress(PAGE_VERSION, entries.map(pack));
+
+export type DecodedPage =
+  | { readonly kind: "read"; readonly entries: ReadonlyMap<string, StoredWindows> }
+  | { readonly kind: "unreadable"; readonly message: string };
+
+const entriesOf = (version: number, value: unknown): readonly StoredWindows[] => {
+  if (!Array.isArray(value)) throw new RangeError("its body is not a list");
+  if (version === 2) return (value as readonly Entry[]).map(unpack);
+  if (version === 1) return value as readonly StoredWindows[];
+  throw new RangeError(`version ${version} is not known`);
+};
+
+/** Damage and versions of a later code are a value: they stop the autoscalers of the page, not the partition. */
+export const decodePage = (body: Uint8Array): DecodedPage => {
+  try {
+    const { version, value } = decompress(body);
+    return { kind: "read", entries: new Map(entriesOf(version, value).map((entry) => [entry.uid, entry])) };
+  } catch (error) {
+    return { kind: "unreadable", message: String(error) };
+  }
+};

@@ -1,0 +1,109 @@
+import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { TidemarkError } from "../../model/errors.ts";
+import type { AutoscalerRef, ClusterName, Namespace, PartitionRef } from "../../model/ids.ts";
+import type { AutoscalerRecord } from "../../model/records.ts";
+import { itemKey } from "../table/item-key.ts";
+import { autoscalerKey, autoscalersPk, headKey, namespacePrefix } from "../table/keys.ts";
+import { readAll } from "../table/read-all.ts";
+import { repeat } from "../table/repeat.ts";
+import type { Tables } from "../table/tables.ts";
+import { autoscalerSchema } from "./schemas.ts";
+import { isTombstone } from "./tombstone.ts";
+import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
+
+/** An autoscaler as its item holds it, or the words of the failure to read it: that stops this one alone. */
+export type AutoscalerItem =
+  | { readonly kind: "read"; readonly record: AutoscalerRecord }
+  | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: string; readonly message: string };
+
+const itemOf = (item: Readonly<Record<string, AttributeValue>>): AutoscalerItem => {
+  const parsed = autoscalerSchema.safeParse(unmarshall(item));
+  if (parsed.success) return { kind: "read", record: parsed.data };
+  const [namespace = "", name = ""] = (item["sk"]?.S ?? "").split("#");
+  const uid = item["uid"]?.S;
+  const message = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  return { kind: "unreadable", namespace, name, ...(uid !== undefined && { uid }), message };
+};
+
+const named = (ref: AutoscalerRef): string => `autoscaler "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}"`;
+
+/** One autoscaler, read strongly; absent when there is none. Throws `store.unreadable`. */
+export const getAutoscaler = async (tables: Tables, ref: AutoscalerRef): Promise<AutoscalerRecord | undefined> => {
+  const item = await readRecord(tables, `read ${named(ref)}`, autoscalerKey(ref));
+  if (!item) return undefined;
+  const read = itemOf(item);
+  if (read.kind === "read") return read.record;
+  throw new TidemarkError("store.unreadable", `Cannot read ${named(ref)}: ${read.message}`, { ...ref });
+};
+
+/**
+ * Stores a record with its new generation, if the stored one has its uid and the generation `expected`. Without `expected` the record is created: none may be stored, and its generation
+ * must be above that of a deleted one (`lastGeneration`). Raise the partition's spec version after it.
+ */
+export const putAutoscaler = (tables: Tables, record: AutoscalerRecord, expected: number | undefined): Promise<RecordWrite> =>
+  putRecord(tables, `store ${named(record)}`, {
+    key: autoscalerKey(record),
+    record,
+    expected: { counter: "generation", ...(expected !== undefined && { value: expected, uid: record.uid }) },
+  });
+
+/** Deletes the autoscaler with this uid whose generation is `expected`. Raise the partition's spec version after it. */
+export const deleteAutoscaler = (tables: Tables, record: AutoscalerRef & Pick<AutoscalerRecord, "uid">, expected: number): Promise<RecordWrite> =>
+  deleteRecord(tables, `delete ${named(record)}`, {
+    key: autoscalerKey(record),
+    expected: { counter: "generation", value: expected, uid: record.uid },
+  });
+
+/** The last generation of an autoscaler of this name that was deleted within a day; 0 when there is none. */
+export const lastGeneration = (tables: Tables, ref: AutoscalerRef): Promise<number> =>
+  lastCount(tables, `read ${named(ref)}`, autoscalerKey(ref), "generation");
+
+/** Where a list of one cluster's autoscalers was left; the autoscaler itself may be gone since. */
+export type AfterAutoscaler = Pick<AutoscalerRef, "namespace" | "name">;
+
+export const listAutoscalersParams = (
+  stateTable: string,
+  cluster: ClusterName,
+  namespace?: Namespace,
+  after?: AfterAutoscaler,
+): QueryCommandInput => ({
+  TableName: stateTable,
+  ConsistentRead: true,
+  ...(after && { ExclusiveStartKey: itemKey(autoscalerKey({ cluster, ...after })) }),
+  ...(namespace === undefined
+    ? { KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": { S: autoscalersPk(cluster) } } }
+    : {
+        KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+        ExpressionAttributeValues: { ":pk": { S: autoscalersPk(cluster) }, ":prefix": { S: namespacePrefix(namespace) } },
+      }),
+});
+
+/** The autoscalers of a cluster, or of one namespace, in order of namespace and name, after one of them when asked; read strongly and page by page. */
+export async function* listAutoscalers(
+  tables: Tables,
+  cluster: ClusterName,
+  namespace?: Namespace,
+  after?: AfterAutoscaler,
+): AsyncGenerator<AutoscalerItem> {
+  const params = listAutoscalersParams(tables.stateTable, cluster, namespace, after);
+  for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}"`, params)) if (!isTombstone(item)) yield itemOf(item);
+}
+
+/*
+ *  put manifest (generation 5) ── raise spec version       a sync between the two reads the old or the new manifest: either is whole
+ *                              └─ died ✗                   a repeat raises it; without one, cached specs expire after 60 s
+ */
+export const raiseSpecVersionParams = (stateTable: string, ref: PartitionRef): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(headKey(ref)),
+  UpdateExpression: "SET specVersion = if_not_exists(specVersion, :zero) + :one",
+  ExpressionAttributeValues: { ":zero": { N: "0" }, ":one": { N: "1" } },
+});
+
+/** Tells the next sync of the partition that a spec changed. Raised twice by a repeat, it costs one more read. */
+export const raiseSpecVersion = async (tables: Tables, ref: PartitionRef): Promise<void> => {
+  await repeat(tables, `raise the spec version of "${ref.cluster}/${ref.partition}"`, () =>
+    tables.client.send(new UpdateItemCommand(raiseSpecVersionParams(tables.stateTable, ref))),
+  );
+};

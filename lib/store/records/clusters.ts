@@ -1,0 +1,115 @@
+import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { TidemarkError } from "../../model/errors.ts";
+import type { ClusterName } from "../../model/ids.ts";
+import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
+import { itemKey } from "../table/item-key.ts";
+import { CLUSTER_SK_PREFIX, clusterKey, FLEET_PK, fleetKey } from "../table/keys.ts";
+import { readAll } from "../table/read-all.ts";
+import { isRefusal, repeat } from "../table/repeat.ts";
+import type { Tables } from "../table/tables.ts";
+import { clusterSchema, fleetSchema } from "./schemas.ts";
+import { isTombstone } from "./tombstone.ts";
+import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
+
+/** A cluster as its item holds it, or why it cannot be read: that stops this one alone. */
+export type ClusterItem =
+  | { readonly kind: "read"; readonly record: ClusterRecord }
+  | { readonly kind: "unreadable"; readonly name: string; readonly message: string };
+
+const itemOf = (item: Readonly<Record<string, AttributeValue>>): ClusterItem => {
+  const parsed = clusterSchema.safeParse(unmarshall(item));
+  if (parsed.success) return { kind: "read", record: parsed.data };
+  const message = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  return { kind: "unreadable", name: (item["sk"]?.S ?? "").slice(CLUSTER_SK_PREFIX.length), message };
+};
+
+/** One cluster, read strongly; absent when there is none. Throws `store.unreadable`. */
+export const getCluster = async (tables: Tables, name: ClusterName): Promise<ClusterRecord | undefined> => {
+  const item = await readRecord(tables, `read cluster "${name}"`, clusterKey(name));
+  if (!item) return undefined;
+  const read = itemOf(item);
+  if (read.kind === "read") return read.record;
+  throw new TidemarkError("store.unreadable", `Cannot read cluster "${name}": ${read.message}`, { cluster: name });
+};
+
+export const listClustersParams = (stateTable: string): QueryCommandInput => ({
+  TableName: stateTable,
+  KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+  ExpressionAttributeValues: { ":pk": { S: FLEET_PK }, ":prefix": { S: CLUSTER_SK_PREFIX } },
+  ConsistentRead: true,
+});
+
+/** Every cluster in order of name, page by page. */
+export async function* listClusters(tables: Tables): AsyncGenerator<ClusterItem> {
+  for await (const item of readAll(tables, "list the clusters", listClustersParams(tables.stateTable))) if (!isTombstone(item)) yield itemOf(item);
+}
+
+/**
+ * Stores a record with its new version, if the stored one has its uid and the version `expected`. Without `expected` the cluster is added: none may be stored, and its version must be above
+ * that of a removed one (`lastVersion`).
+ */
+export const putCluster = (tables: Tables, record: ClusterRecord, expected: number | undefined): Promise<RecordWrite> =>
+  putRecord(tables, `store cluster "${record.name}"`, {
+    key: clusterKey(record.name),
+    record,
+    expected: { counter: "version", ...(expected !== undefined && { value: expected, ...uidOf(record) }) },
+  });
+
+/*
+ *  mover   reads 7 ── mark 7 ─ ─ ─ (stalled) ─ ─ ─ flip 7 → 8 ✗     the version is 8
+ *  sync                    sees mark 7 ── raise 7 → 8
+ */
+export const raiseClusterVersionParams = (stateTable: string, name: ClusterName, expected: number): UpdateItemCommandInput => ({
+  TableName: stateTable,
+  Key: itemKey(clusterKey(name)),
+  UpdateExpression: "SET version = :next",
+  ConditionExpression: "version = :expected",
+  ExpressionAttributeValues: { ":next": { N: String(expected + 1) }, ":expected": { N: String(expected) } },
+});
+
+/**
+ * Raises the version of a cluster and changes nothing else, unless it was raised already. A sync does this, and has no right to write anything else of a cluster (infra/roles.yml):
+ * so it is an update of this one attribute. Read the cluster after it: what is there then counts.
+ */
+export const raiseClusterVersion = async (tables: Tables, name: ClusterName, expected: number): Promise<void> => {
+  const params = raiseClusterVersionParams(tables.stateTable, name, expected);
+  try {
+    await repeat(tables, `raise the version of cluster "${name}"`, () => tables.client.send(new UpdateItemCommand(params)));
+  } catch (error) {
+    // An edit was first, or this is the repeat of a request that was executed: either way the version is another.
+    if (!isRefusal(error)) throw error;
+  }
+};
+
+/** Deletes the cluster with this uid whose version is `expected`. */
+export const deleteCluster = (tables: Tables, record: Pick<ClusterRecord, "name" | "uid">, expected: number): Promise<RecordWrite> =>
+  deleteRecord(tables, `delete cluster "${record.name}"`, {
+    key: clusterKey(record.name),
+    expected: { counter: "version", value: expected, ...uidOf(record) },
+  });
+
+const uidOf = ({ uid }: Pick<ClusterRecord, "uid">): { readonly uid?: string } => (uid === undefined ? {} : { uid });
+
+/** The last version of a cluster of this name that was removed within a day; 0 when there is none. */
+export const lastVersion = (tables: Tables, name: ClusterName): Promise<number> =>
+  lastCount(tables, `read cluster "${name}"`, clusterKey(name), "version");
+
+/** The fleet record with the number of its edits; version 0 when nobody wrote one. Read strongly. Throws `store.unreadable`: with the kill switch unreadable nothing acts. */
+export const getFleet = async (tables: Tables): Promise<FleetRecord & { readonly version: number }> => {
+  const item = await readRecord(tables, "read the fleet record", fleetKey);
+  if (!item) return { version: 0 };
+  const plain = unmarshall(item);
+  const parsed = fleetSchema.safeParse(plain);
+  const version = Number(plain["version"]);
+  if (parsed.success && Number.isInteger(version)) return { ...parsed.data, version };
+  throw new TidemarkError("store.unreadable", `Cannot read the fleet record: ${parsed.error?.message ?? "it has no version"}`, {});
+};
+
+/** Stores the fleet record if its version is still `expected` (0: none is stored). */
+export const putFleet = (tables: Tables, record: FleetRecord, expected: number): Promise<RecordWrite> =>
+  putRecord(tables, "store the fleet record", {
+    key: fleetKey,
+    record: { ...record, version: expected + 1 },
+    expected: { counter: "version", ...(expected > 0 && { value: expected }) },
+  });

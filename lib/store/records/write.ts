@@ -1,0 +1,107 @@
+import { GetItemCommand, PutItemCommand, type PutItemCommandInput } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { itemKey } from "../table/item-key.ts";
+import type { Key } from "../table/keys.ts";
+import { isRefusal, repeat } from "../table/repeat.ts";
+import type { Tables } from "../table/tables.ts";
+import { DELETED, isTombstone, tombstoneOf } from "./tombstone.ts";
+
+/** How a conditional write of a record ended; `conflict`: another editor wrote the record since it was read. */
+export type RecordWrite = { readonly kind: "stored" } | { readonly kind: "conflict" };
+
+/** What the stored record must be for a write to take effect. */
+export interface Expected {
+  /** The attribute that counts the edits of the record. */
+  readonly counter: "generation" | "version";
+  /** Its value as it was read; absent when no record may exist. */
+  readonly value?: number;
+  /** The record's uid as it was read; absent for records that have none. A record under the same name with another uid is another record. */
+  readonly uid?: string;
+}
+
+/*
+ *  A  reads uid a, generation 4 ──── writes 5
+ *  B  reads uid a, generation 4 ─────────── writes 5 ✗     UNCHANGED: generation is 5; B reads again and sees what A did
+ *  C  reads uid a, generation 1 ─ delete, create: uid b, generation 3 ─ writes 2 ✗     SAME_RECORD: the uid is b
+ *  D  creates generation 1 (answer lost) ─ deleted: tombstone 2 ─ repeats the create ✗     OLDER_TOMBSTONE: 1 is not above 2
+ */
+export const ABSENT = "attribute_not_exists(pk)";
+const OLDER_TOMBSTONE = `attribute_exists(${DELETED}) AND #counter < :new`;
+const UNCHANGED = "#counter = :expected";
+const SAME_RECORD = "uid = :uid";
+const WITHOUT_UID = "attribute_not_exists(uid)";
+const ALIVE = `attribute_not_exists(${DELETED})`;
+
+export interface RecordPut {
+  readonly key: Key;
+  readonly record: object;
+  readonly expected: Expected;
+}
+
+const conditionOf = ({ record, expected: { counter, value, uid } }: RecordPut) => {
+  const names = { "#counter": counter };
+  if (value === undefined) {
+    const created: unknown = Reflect.get(record, counter);
+    const values = { ":new": { N: String(created) } };
+    return { ConditionExpression: `${ABSENT} OR (${OLDER_TOMBSTONE})`, ExpressionAttributeNames: names, ExpressionAttributeValues: values };
+  }
+  return {
+    ConditionExpression: [UNCHANGED, uid === undefined ? WITHOUT_UID : SAME_RECORD, ALIVE].join(" AND "),
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: { ":expected": { N: String(value) }, ...(uid !== undefined && { ":uid": { S: uid } }) },
+  };
+};
+
+export const putRecordParams = (stateTable: string, write: RecordPut & { readonly token: string }): PutItemCommandInput => ({
+  TableName: stateTable,
+  Item: { ...marshall({ ...write.record }, { removeUndefinedValues: true }), ...itemKey(write.key), token: { S: write.token } },
+  ...conditionOf(write),
+});
+
+/** Writes a record under its condition. When a repeat of this write is refused, the token of the stored record tells whether the first attempt took effect. */
+export const putRecord = async (tables: Tables, action: string, write: RecordPut): Promise<RecordWrite> => {
+  const token = tables.token();
+  const params = putRecordParams(tables.stateTable, { ...write, token });
+  try {
+    await repeat(tables, action, () => tables.client.send(new PutItemCommand(params)));
+    return { kind: "stored" };
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const found = await readItem(tables, action, write.key);
+    return found?.["token"]?.S === token ? { kind: "stored" } : { kind: "conflict" };
+  }
+};
+
+/**
+ * Deletes a record as it was read: a tombstone takes its place, with the next count of its edits. So no late repeat of an earlier edit finds an empty place.
+ * A record that is deleted already counts as deleted by this call.
+ */
+export const deleteRecord = async (
+  tables: Tables,
+  action: string,
+  target: { readonly key: Key; readonly expected: Expected & Required<Pick<Expected, "value">> },
+): Promise<RecordWrite> => {
+  const { key, expected } = target;
+  const written = await putRecord(tables, action, { key, record: tombstoneOf(expected, tables.clock()), expected });
+  if (written.kind === "stored") return written;
+  return (await readRecord(tables, action, key)) === undefined ? { kind: "stored" } : written;
+};
+
+/** One item of the state table, read strongly. */
+const readItem = async (tables: Tables, action: string, key: Key) => {
+  const params = { TableName: tables.stateTable, Key: itemKey(key), ConsistentRead: true };
+  const { Item } = await repeat(tables, action, () => tables.client.send(new GetItemCommand(params)));
+  return Item;
+};
+
+/** One record of the state table, read strongly; absent also where a tombstone lies. */
+export const readRecord = async (tables: Tables, action: string, key: Key) => {
+  const item = await readItem(tables, action, key);
+  return item && isTombstone(item) ? undefined : item;
+};
+
+/** The count of edits that a new record under this key must go beyond: that of the tombstone, or 0. */
+export const lastCount = async (tables: Tables, action: string, key: Key, counter: Expected["counter"]): Promise<number> => {
+  const item = await readItem(tables, action, key);
+  return item && isTombstone(item) ? Number(item[counter]?.N ?? 0) : 0;
+};

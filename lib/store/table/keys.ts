@@ -1,0 +1,71 @@
+import type { AutoscalerRef, ClusterName, PartitionRef } from "../../model/ids.ts";
+
+/** Primary key of an item in either table. Names are DNS labels, so "#" never occurs in them. */
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+const MS_DIGITS = 15;
+const INDEX_DIGITS = 6;
+
+/** Milliseconds as text that sorts as the number does. */
+export const timeText = (ms: number): string => String(ms).padStart(MS_DIGITS, "0");
+const indexText = (index: number): string => String(index).padStart(INDEX_DIGITS, "0");
+
+/** UTC date of an instant, `2026-11-21`: the bucket that keeps one day of one cluster in one item collection. */
+export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, "2026-11-21".length);
+
+export const FLEET_PK = "fleet";
+export const fleetKey: Key = { pk: FLEET_PK, sk: "fleet" };
+export const CLUSTER_SK_PREFIX = "cluster#";
+export const clusterKey = (cluster: ClusterName): Key => ({ pk: FLEET_PK, sk: `${CLUSTER_SK_PREFIX}${cluster}` });
+
+export const autoscalersPk = (cluster: ClusterName): string => `autoscalers#${cluster}`;
+export const namespacePrefix = (namespace: string): string => `${namespace}#`;
+export const autoscalerKey = (ref: AutoscalerRef): Key => ({ pk: autoscalersPk(ref.cluster), sk: `${namespacePrefix(ref.namespace)}${ref.name}` });
+
+const partitionPk = ({ cluster, partition }: PartitionRef): string => `partition#${cluster}#${partition}`;
+const PAGE_SK_PREFIX = "page#";
+export const headKey = (ref: PartitionRef): Key => ({ pk: partitionPk(ref), sk: "head" });
+export const pageKey = (ref: PartitionRef, generation: number, index: number): Key => ({
+  pk: partitionPk(ref),
+  sk: `${PAGE_SK_PREFIX}${indexText(generation)}#${indexText(index)}`,
+});
+
+/** Sort key that comes after every page of the generations before this one, and before its own. */
+export const pagesBelow = (generation: number): string => `${PAGE_SK_PREFIX}${indexText(generation)}`;
+/** Sort key that comes after every page. */
+export const pagesEnd = `${PAGE_SK_PREFIX}~`;
+
+/** History of one autoscaler by name: its scale events in order of time, then the changes that people made. */
+export const autoscalerHistoryPk = (ref: AutoscalerRef): string => `autoscaler#${ref.cluster}#${ref.namespace}#${ref.name}`;
+export const EVENT_SK_PREFIX = "event#";
+export const CHANGE_SK_PREFIX = "change#";
+/** The key follows from the intent alone, whoever settles it and when: that makes the insert of an event idempotent. */
+export const eventKey = (ref: AutoscalerRef, event: { readonly atMs: number; readonly id: string }): Key => ({
+  pk: autoscalerHistoryPk(ref),
+  sk: `${EVENT_SK_PREFIX}${timeText(event.atMs)}#${event.id}`,
+});
+export const changeKey = (ref: AutoscalerRef, id: string): Key => ({ pk: autoscalerHistoryPk(ref), sk: `${CHANGE_SK_PREFIX}${id}` });
+
+/** The changes of every autoscaler of a cluster a second time, in order of time: also those of autoscalers that are gone. */
+export const clusterChangesPk = (cluster: ClusterName): string => `changes#autoscalers#${cluster}`;
+export const clusterChangeKey = (cluster: ClusterName, change: { readonly atMs: number; readonly id: string }): Key => ({
+  pk: clusterChangesPk(cluster),
+  sk: `${CHANGE_SK_PREFIX}${timeText(change.atMs)}#${change.id}`,
+});
+
+/** The same event a second time, where one day of one cluster is read in order of time. */
+export const dayPk = (cluster: ClusterName, day: string): string => `day#${cluster}#${day}`;
+export const dayEventKey = (cluster: ClusterName, event: { readonly atMs: number; readonly id: string }): Key => ({
+  pk: dayPk(cluster, dayOf(event.atMs)),
+  sk: `${timeText(event.atMs)}#${event.id}`,
+});
+
+export const journalPk = ({ cluster, partition }: PartitionRef): string => `journal#${cluster}#${partition}`;
+export const journalPagePrefix = (page: number): string => `${indexText(page)}#`;
+export const journalKey = (ref: PartitionRef, journal: { readonly page: number; readonly atMs: number; readonly epoch: number }): Key => ({
+  pk: journalPk(ref),
+  sk: `${journalPagePrefix(journal.page)}${timeText(journal.atMs)}#${journal.epoch}`,
+});
