@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
 import { validateOption } from "../local/run/validate-option.ts";
-import { type ConvertOptions, convert } from "./commands/convert.ts";
-import { explainSchema } from "./commands/explain-schema.ts";
+import type { ConvertOptions } from "./commands/convert.ts";
 import { type Io, printerOn } from "./io.ts";
 
 const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
@@ -14,11 +13,13 @@ export const manifests = (root: Command, io: Io): void => {
     .requiredOption("-f, --filename <file>", "manifests in YAML or JSON, - for standard input; repeatable", collect)
     .addOption(new Option("-o, --output <format>", "how to print it").choices(["yaml", "json"]).default("yaml"))
     .addOption(validateOption())
-    .action((options: ConvertOptions) => convert(printerOn(io), options, io));
+    .action(async (options: ConvertOptions) => (await import("./commands/convert.ts")).convert(printerOn(io), options, io));
   root
     .command("explain-schema")
     .description("what a field of a PodAutoscaler means, its default and its bounds")
     .argument("[field]", "its path, such as spec.scaleUp.sustainSeconds; without one, the fields of the spec")
     .addOption(new Option("-o, --output <format>", "how to print it").choices(["text", "json", "yaml"]).default("text"))
-    .action((field: string | undefined, { output }: { readonly output: "text" | "json" | "yaml" }) => explainSchema(printerOn(io), field, output));
+    .action(async (field: string | undefined, { output }: { readonly output: "text" | "json" | "yaml" }) =>
+      (await import("./commands/explain-schema.ts")).explainSchema(printerOn(io), field, output),
+    );
 };

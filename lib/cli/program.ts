@@ -1,20 +1,33 @@
 import { Command, Option } from "commander";
 import { validateOption } from "../local/run/validate-option.ts";
 import { type AddOptions, clusterChange, newCluster } from "./cluster-options.ts";
-import { type ChangesOptions, changes } from "./commands/changes.ts";
-import * as cluster from "./commands/cluster.ts";
-import { describe, type ExplainOptions, explain, type SheetOptions } from "./commands/describe.ts";
-import { type ApplyCommandOptions, apply, pause, remove, resume } from "./commands/edit.ts";
-import { type EventsOptions, events } from "./commands/events.ts";
-import * as fleet from "./commands/fleet.ts";
-import { type GetOptions, get } from "./commands/get.ts";
-import * as partition from "./commands/partition.ts";
-import { type SeriesOptions, series } from "./commands/series.ts";
+import type { ChangesOptions } from "./commands/changes.ts";
+import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
+import type { ApplyCommandOptions } from "./commands/edit.ts";
+import type { EventsOptions } from "./commands/events.ts";
+import type { FreezeOptions } from "./commands/fleet.ts";
+import type { GetOptions } from "./commands/get.ts";
+import type { ResetOptions } from "./commands/partition.ts";
+import type { SeriesOptions } from "./commands/series.ts";
 import { help } from "./help.ts";
 import type { Io, Printer, Session } from "./io.ts";
 import { manifests } from "./manifest-commands.ts";
 import type { PlaceOptions } from "./place.ts";
-import { readSources } from "./sources.ts";
+import { version } from "./version.ts";
+
+/** The code of a command is loaded when the command runs. Help, the version and misuse then start in a fraction of the time. */
+const code = {
+  changes: () => import("./commands/changes.ts"),
+  cluster: () => import("./commands/cluster.ts"),
+  describe: () => import("./commands/describe.ts"),
+  edit: () => import("./commands/edit.ts"),
+  events: () => import("./commands/events.ts"),
+  fleet: () => import("./commands/fleet.ts"),
+  get: () => import("./commands/get.ts"),
+  partition: () => import("./commands/partition.ts"),
+  series: () => import("./commands/series.ts"),
+  sources: () => import("./sources.ts"),
+};
 
 /** Runs a command's work in the session of its data folder or stack, which is closed whatever happens. */
 export type Run = (place: PlaceOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
@@ -45,7 +58,9 @@ const inNamespace = (command: Command): Command =>
 
 /** The whole command line. Handlers hold no rule: they turn options into one call of a command. */
 export const program = (run: Run, io: Io): Command => {
-  const root = new Command("tidemark").description("Scales Kubernetes workloads in many clusters, with nothing installed in the clusters");
+  const root = new Command("tidemark")
+    .description("Scales Kubernetes workloads in many clusters, with nothing installed in the clusters")
+    .version(version());
   reading(root, run);
   editing(root, run, io);
   manifests(root, io);
@@ -61,13 +76,15 @@ const reading = (root: Command, run: Run): void => {
     .description("list autoscalers, or one of them")
     .argument("[name]")
     .addOption(output(["table", "json", "yaml"]))
-    .action((name: string | undefined, options: GetOptions & Where) => run(options, (session, printer) => get(session, printer, name, options)));
+    .action((name: string | undefined, options: GetOptions & Where) =>
+      run(options, async (session, printer) => (await code.get()).get(session, printer, name, options)),
+    );
   inNamespace(root.command("describe"))
     .description("everything about one autoscaler: metrics, windows, conditions, last decision, events")
     .argument("<name>")
     .addOption(output(["text", "json", "yaml"]))
     .action((name: string, options: SheetOptions & Where) =>
-      run(options, (session, printer) => describe(session, printer, asked(name, options), options)),
+      run(options, async (session, printer) => (await code.describe()).describe(session, printer, asked(name, options), options)),
     );
   inNamespace(root.command("explain"))
     .description("why an autoscaler is at its count, and what would have to change for another")
@@ -75,7 +92,7 @@ const reading = (root: Command, run: Run): void => {
     .option("--at <time>", "the evaluation of that time: RFC 3339, or a duration ago")
     .addOption(output(["text", "json", "yaml"]))
     .action((name: string, options: ExplainOptions & Where) =>
-      run(options, (session, printer) => explain(session, printer, asked(name, options), options)),
+      run(options, async (session, printer) => (await code.describe()).explain(session, printer, asked(name, options), options)),
     );
   inNamespace(root.command("events"))
     .description("scale events, oldest first")
@@ -84,7 +101,7 @@ const reading = (root: Command, run: Run): void => {
     .option("--since <time>", "not older than: a duration, or RFC 3339")
     .addOption(output(["table", "jsonl", "json", "yaml", "csv"]))
     .action((name: string | undefined, options: EventsOptions & Where) =>
-      run(options, (session, printer) => events(session, printer, name, options)),
+      run(options, async (session, printer) => (await code.events()).events(session, printer, name, options)),
     );
   inNamespace(root.command("changes"))
     .description("edits by people, oldest first: who, when, and what they changed")
@@ -93,12 +110,12 @@ const reading = (root: Command, run: Run): void => {
     .option("--since <time>", "not older than: a duration, or RFC 3339")
     .addOption(output(["text", "jsonl", "json", "yaml"]))
     .action((name: string | undefined, options: ChangesOptions & Where) =>
-      run(options, (session, printer) => changes(session, printer, name, options)),
+      run(options, async (session, printer) => (await code.changes()).changes(session, printer, name, options)),
     );
   on(root.command("series"))
     .description("what every autoscaler measures and decides, as OpenMetrics text")
     .option("--labels <names>", "labels that wpa_controller_labels_info carries")
-    .action((options: SeriesOptions & Where) => run(options, (session, printer) => series(session, printer, options)));
+    .action((options: SeriesOptions & Where) => run(options, async (session, printer) => (await code.series()).series(session, printer, options)));
 };
 
 const editing = (root: Command, run: Run, io: Io): void => {
@@ -108,24 +125,29 @@ const editing = (root: Command, run: Run, io: Io): void => {
     .option("--dry-run", "check everything, store nothing")
     .addOption(validateOption())
     .action(async (options: ApplyCommandOptions & Where) => {
+      const { readSources } = await code.sources();
       const sources = await readSources(options.filename, io.stdin);
-      await run(options, (session, printer) => apply(session, printer, sources, options, io));
+      await run(options, async (session, printer) => (await code.edit()).apply(session, printer, sources, options, io));
     });
   inNamespace(root.command("delete"))
     .description("forget an autoscaler; its workload keeps its count, its history stays")
     .argument("<name>")
-    .action((name: string, options: Where) => run(options, (session, printer) => remove(session, printer, asked(name, options))));
+    .action((name: string, options: Where) =>
+      run(options, async (session, printer) => (await code.edit()).remove(session, printer, asked(name, options))),
+    );
   inNamespace(root.command("pause"))
     .description("hold an autoscaler's workload where it is")
     .argument("<name>")
     .option("--until <time>", "resume by itself then: a duration, or RFC 3339")
     .action((name: string, options: Where & { readonly until?: string }) =>
-      run(options, (session, printer) => pause(session, printer, asked(name, options), options.until)),
+      run(options, async (session, printer) => (await code.edit()).pause(session, printer, asked(name, options), options.until)),
     );
   inNamespace(root.command("resume"))
     .description("end a pause")
     .argument("<name>")
-    .action((name: string, options: Where) => run(options, (session, printer) => resume(session, printer, asked(name, options))));
+    .action((name: string, options: Where) =>
+      run(options, async (session, printer) => (await code.edit()).resume(session, printer, asked(name, options))),
+    );
 };
 
 const clusters = (parent: Command, run: Run): void => {
@@ -150,39 +172,39 @@ const clusters = (parent: Command, run: Run): void => {
     .action((name: string, options: AddOptions & Where & { readonly replace?: true }) => {
       if (options.replace) {
         const change = clusterChange(name, options);
-        return run(options, (session, printer) => cluster.replace(session, printer, change));
+        return run(options, async (session, printer) => (await code.cluster()).replace(session, printer, change));
       }
       const added = newCluster(name, options);
-      return run(options, (session, printer) => cluster.add(session, printer, added));
+      return run(options, async (session, printer) => (await code.cluster()).add(session, printer, added));
     });
   on(parent.command("list"))
     .description("list clusters")
     .addOption(output(["table", "json", "yaml"]))
     .action((options: Where & { readonly output: "table" | "json" | "yaml" }) =>
-      run(options, (session, printer) => cluster.list(session, printer, options.output)),
+      run(options, async (session, printer) => (await code.cluster()).list(session, printer, options.output)),
     );
   on(parent.command("describe"))
     .description("everything about one cluster")
     .argument("<name>")
     .addOption(output(["text", "json", "yaml"]))
     .action((name: string, options: Where & SheetOptions) =>
-      run(options, (session, printer) => cluster.describe(session, printer, name, options.output)),
+      run(options, async (session, printer) => (await code.cluster()).describe(session, printer, name, options.output)),
     );
   on(parent.command("pause"))
     .description("hold every workload of a cluster where it is")
     .argument("<name>")
     .option("--until <time>", "resume by itself then: a duration, or RFC 3339")
     .action((name: string, options: Where & { readonly until?: string }) =>
-      run(options, (session, printer) => cluster.pause(session, printer, name, options.until)),
+      run(options, async (session, printer) => (await code.cluster()).pause(session, printer, name, options.until)),
     );
   on(parent.command("resume"))
     .description("end a cluster's pause")
     .argument("<name>")
-    .action((name: string, options: Where) => run(options, (session, printer) => cluster.resume(session, printer, name)));
+    .action((name: string, options: Where) => run(options, async (session, printer) => (await code.cluster()).resume(session, printer, name)));
   on(parent.command("remove"))
     .description("forget a cluster that has no autoscalers")
     .argument("<name>")
-    .action((name: string, options: Where) => run(options, (session, printer) => cluster.remove(session, printer, name)));
+    .action((name: string, options: Where) => run(options, async (session, printer) => (await code.cluster()).remove(session, printer, name)));
 };
 
 const partitions = (parent: Command, run: Run): void => {
@@ -191,26 +213,28 @@ const partitions = (parent: Command, run: Run): void => {
     .argument("<cluster/partition>")
     .addOption(output(["text", "json", "yaml"]))
     .action((path: string, options: Where & SheetOptions) =>
-      run(options, (session, printer) => partition.describe(session, printer, path, options.output)),
+      run(options, async (session, printer) => (await code.partition()).describe(session, printer, path, options.output)),
     );
   on(parent.command("reset-windows"))
     .description("for a page that cannot be read: its autoscalers go on as if each had just been scaled as far as its rules allow")
     .argument("<cluster/partition>")
     .requiredOption("--page <number>", "the page")
     .option("--yes", "what the page said is forgotten")
-    .action((path: string, options: Where & partition.ResetOptions & { readonly page: string }) => {
+    .action(async (path: string, options: Where & ResetOptions & { readonly page: string }) => {
+      const partition = await code.partition();
       const page = partition.pageNumber(options.page);
       partition.mustSayYes(options, `windows page ${page} of "${path}"`, "what its autoscalers did is forgotten");
-      return run(options, (session, printer) => partition.resetWindows(session, printer, path, page));
+      return run(options, async (session, printer) => partition.resetWindows(session, printer, path, page));
     });
   on(parent.command("reset-intent"))
     .description("for an open intent that cannot be read: it is settled as unknown, and its autoscaler goes on; takes 40 s")
     .argument("<cluster/partition>")
     .requiredOption("--intent <id>", "the intent")
     .option("--yes", "what was intended is forgotten")
-    .action((path: string, options: Where & partition.ResetOptions & { readonly intent: string }) => {
+    .action(async (path: string, options: Where & ResetOptions & { readonly intent: string }) => {
+      const partition = await code.partition();
       partition.mustSayYes(options, `intent "${options.intent}" of "${path}"`, "what was intended is forgotten");
-      return run(options, (session, printer) => partition.resetIntent(session, printer, path, options.intent));
+      return run(options, async (session, printer) => partition.resetIntent(session, printer, path, options.intent));
     });
 };
 
@@ -219,15 +243,16 @@ const fleets = (parent: Command, run: Run): void => {
     .description("hold every workload of every cluster where it is")
     .requiredOption("--reason <text>", "why, for everyone who looks")
     .option("--replace", "where the fleet is frozen already, put this reason in the place of the first")
-    .action((options: Where & fleet.FreezeOptions) => {
+    .action(async (options: Where & FreezeOptions) => {
+      const fleet = await code.fleet();
       const reason = fleet.reasonOf(options);
-      return run(options, (session, printer) => fleet.freeze(session, printer, reason, options.replace === true));
+      return run(options, async (session, printer) => fleet.freeze(session, printer, reason, options.replace === true));
     });
   on(parent.command("thaw"))
     .description("end the freeze")
-    .action((options: Where) => run(options, (session, printer) => fleet.thaw(session, printer)));
+    .action((options: Where) => run(options, async (session, printer) => (await code.fleet()).thaw(session, printer)));
   on(parent.command("describe"))
     .description("whether the fleet is frozen, by whom and why")
     .addOption(output(["text", "json", "yaml"]))
-    .action((options: Where & SheetOptions) => run(options, (session, printer) => fleet.describe(session, printer, options)));
+    .action((options: Where & SheetOptions) => run(options, async (session, printer) => (await code.fleet()).describe(session, printer, options)));
 };

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { enableCompileCache } from "node:module";
 import { userInfo } from "node:os";
 import { join } from "node:path";

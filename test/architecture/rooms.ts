@@ -51,8 +51,6 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "reflect-metadata": ["lib/local"],
   "csv-parse": ["lib/local"],
   commander: ["lib/cli", "lib/local"],
-  "cli-table3": ["lib/cli", "lib/local"],
-  "log-update": ["lib/cli", "lib/local"],
   "@aws-sdk/client-dynamodb": ["lib/store", "lib/sync", "lib/service", "lib/local", "lib/cli", "functions"],
   "@smithy/node-http-handler": ["lib/aws"],
   "@middy/core": ["functions"],

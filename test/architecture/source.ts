@@ -30,14 +30,14 @@ export interface SourceFile {
   readonly imports: readonly Import[];
 }
 
-/** Every TypeScript file below the given folders as the compiler itself parsed it; throws when the compiler's project left one out. */
-export const parsedFiles = (folders: readonly string[]): readonly SourceFile[] => {
+/** The given TypeScript files, and those below the given folders, as the compiler itself parsed them. Throws when the compiler's project left one out. */
+export const parsedFiles = (paths: readonly string[]): readonly SourceFile[] => {
   const api = new API({ cwd: ROOT });
   try {
     const [project] = api.updateSnapshot({ openProject: join(ROOT, "tsconfig.json") }).getProjects();
     if (project === undefined) throw new Error("Cannot parse the sources: tsconfig.json opened no project");
-    return folders
-      .flatMap((folder) => filesBelow(folder))
+    return paths
+      .flatMap((path) => (path.endsWith(".ts") ? [path] : filesBelow(path)))
       .map((path) => {
         const parsed = project.program.getSourceFile(join(ROOT, path));
         if (parsed === undefined) throw new Error(`Cannot parse "${path}": tsconfig.json does not include it`);

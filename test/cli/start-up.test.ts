@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../..");
+const COMMAND = join(ROOT, "bin/tidemark.js");
+/** Prints every file that the process loads, one line each, on standard error. */
+const TRACE = `import { registerHooks } from "node:module";
+registerHooks({ load: (url, context, next) => (url.startsWith("file:") && process.stderr.write(url + "\\n"), next(url, context)) });`;
+
+const loadedBy = (...args: readonly string[]): readonly string[] => {
+  const { stderr } = spawnSync(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(TRACE)}`, COMMAND, ...args], {
+    encoding: "utf8",
+  });
+  return stderr.split("\n").filter((line) => line.startsWith("file:"));
+};
+
+describe("the start of tidemark", () => {
+  it.each([["--help"], ["--version"], ["get", "--help"]])("loads no code of a command for: tidemark %s", (...args) => {
+    const loaded = loadedBy(...args);
+    expect(loaded.some((url) => url.endsWith("/lib/cli/program.ts"))).toBe(true);
+    expect(loaded.filter((url) => /lib\/cli\/commands\/|node_modules\/(zod|yaml|@aws-sdk)\//.test(url))).toEqual([]);
+    expect(loaded.length).toBeLessThan(50);
+  });
+
+  it("prints the version of package.json", () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    const { stdout, status } = spawnSync(process.execPath, [COMMAND, "--version"], { encoding: "utf8" });
+    expect([stdout, status]).toEqual([`${version}\n`, 0]);
+  });
+
+  it("works through a link in another folder, which is how npm offers the command", () => {
+    const folder = mkdtempSync(join(tmpdir(), "tidemark-linked-"));
+    try {
+      symlinkSync(COMMAND, join(folder, "tidemark"));
+      const { stdout, status } = spawnSync(process.execPath, [join(folder, "tidemark"), "--version"], { encoding: "utf8" });
+      expect([stdout.trim(), status]).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+$/), 0]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
