@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { ApiDesk, Connecting } from "../lib/api/api.ts";
-import { LEDGER_LIFE_MS } from "../lib/api/once.ts";
+import type { ApiContext, ConnectEndpoint } from "../lib/api/answer-request.ts";
+import { IN_PROGRESS_MS } from "../lib/api/idempotency.ts";
 import { powertoolsTeller, type Teller } from "../lib/report/teller.ts";
-import type { Desk } from "../lib/service/context.ts";
-import { openEditing, openReading } from "../lib/service/open.ts";
+import type { ServiceContext } from "../lib/service/context.ts";
+import { openCommands, openQueries } from "../lib/service/open.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
 import type { InsertHistory } from "../lib/store/history/port.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
@@ -18,24 +18,24 @@ export interface ApiDependencies {
   readonly clock: () => number;
   readonly newUid: () => string;
   readonly teller: Pick<Teller, "line">;
-  readonly connecting: Connecting;
+  readonly connecting: ConnectEndpoint;
   /** What an edit does outside the tables. */
-  readonly edges?: Pick<Desk, "checkConnection" | "planNow">;
+  readonly edges?: Pick<ServiceContext, "checkConnection" | "planNow">;
 }
 
 /** Answers people who may edit, each edit in the name of its verified caller. Whether clusters can be connected, too, says `connecting`. */
 export const apiHandler = ({ tables, insert, clock, newUid, teller, connecting, edges }: ApiDependencies): FunctionUrlHandler => {
-  const desk: ApiDesk = {
-    reading: openReading({ tables, clock }),
+  const context: ApiContext = {
+    reading: openQueries({ tables, clock }),
     editing: {
-      for: (by) => openEditing({ tables, insert, clock, by, newUid, ...edges }),
-      ledger: { tables, insert, lifeMs: LEDGER_LIFE_MS },
-      connecting,
+      for: (by) => openCommands({ tables, insert, clock, by, newUid, ...edges }),
+      idempotency: { tables, insert, inProgressMs: IN_PROGRESS_MS },
+      connectEndpoint: connecting,
     },
     clock,
     tell: teller.line,
   };
-  return functionUrlHandler(desk);
+  return functionUrlHandler(context);
 };
 
 const fromEnvironment = (): ApiDependencies => {

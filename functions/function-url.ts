@@ -1,6 +1,6 @@
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda";
-import { type ApiDesk, answer } from "../lib/api/api.ts";
-import type { ApiAnswer, ApiRequest } from "../lib/api/exchange.ts";
+import { type ApiContext, answerRequest } from "../lib/api/answer-request.ts";
+import type { ApiAnswer, ApiRequest } from "../lib/api/messages.ts";
 
 export type FunctionUrlHandler = (event: LambdaFunctionURLEvent) => Promise<LambdaFunctionURLResult>;
 
@@ -30,6 +30,6 @@ const resultOf = ({ status: statusCode, headers, body }: ApiAnswer): LambdaFunct
 
 /** Handles requests of a function URL in its payload format 2.0. */
 export const functionUrlHandler =
-  (desk: ApiDesk): FunctionUrlHandler =>
+  (context: ApiContext): FunctionUrlHandler =>
   async (event) =>
-    resultOf(await answer(desk, requestOf(event)));
+    resultOf(await answerRequest(context, requestOf(event)));

@@ -3,7 +3,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { boundedRequests } from "../lib/aws/bounded-requests.ts";
 import { planNowFailedLine } from "../lib/report/plan-line.ts";
 import type { Teller } from "../lib/report/teller.ts";
-import type { Desk } from "../lib/service/context.ts";
+import type { ServiceContext } from "../lib/service/context.ts";
 import { planNow } from "../lib/sync/plan-now.ts";
 import type { MessageQueue } from "../lib/sync/send-messages.ts";
 
@@ -15,7 +15,7 @@ export const syncQueue = (queueUrl: string): MessageQueue => ({ client: new SQSC
 
 /** Plans a cluster right after its edit. A failure is told and ends there: the edit is stored, and the scheduler plans the cluster within a minute. */
 export const plansNow =
-  (queue: MessageQueue, clock: () => number, teller: Pick<Teller, "line">): NonNullable<Desk["planNow"]> =>
+  (queue: MessageQueue, clock: () => number, teller: Pick<Teller, "line">): NonNullable<ServiceContext["planNow"]> =>
   async (cluster) => {
     try {
       await planNow({ queue, clock }, cluster);

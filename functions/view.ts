@@ -1,5 +1,5 @@
 import { powertoolsTeller } from "../lib/report/teller.ts";
-import { openReading } from "../lib/service/open.ts";
+import { openQueries } from "../lib/service/open.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import type { ApiDependencies } from "./api.ts";
 import { ENVIRONMENT, environmentOf } from "./environment.ts";
@@ -9,7 +9,7 @@ export type ViewDependencies = Pick<ApiDependencies, "tables" | "clock" | "telle
 
 /** Answers people who may look: the same routes, with nothing in it that could write. */
 export const viewHandler = ({ tables, clock, teller }: ViewDependencies): FunctionUrlHandler =>
-  functionUrlHandler({ reading: openReading({ tables, clock }), clock, tell: teller.line });
+  functionUrlHandler({ reading: openQueries({ tables, clock }), clock, tell: teller.line });
 
 const fromEnvironment = (): ViewDependencies => {
   const names = environmentOf(ENVIRONMENT.view);

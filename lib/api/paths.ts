@@ -1,7 +1,7 @@
-import type { Editing, Reading } from "../service/service.ts";
+import type { CommandService, QueryService } from "../service/service.ts";
 
 /** Where each verb that looks at something is asked for, by GET. A verb of the service without a line here does not compile. */
-export const READING_PATHS = {
+export const QUERY_PATHS = {
   autoscalers: "/v1/autoscalers",
   get: "/v1/autoscaler",
   describe: "/v1/autoscaler/description",
@@ -13,10 +13,10 @@ export const READING_PATHS = {
   cluster: "/v1/cluster",
   partition: "/v1/partition",
   fleet: "/v1/fleet",
-} as const satisfies Readonly<Record<keyof Reading, string>>;
+} as const satisfies Readonly<Record<keyof QueryService, string>>;
 
 /** Where each edit is asked for, by POST. */
-export const EDITING_PATHS = {
+export const COMMAND_PATHS = {
   apply: "/v1/apply",
   delete: "/v1/autoscaler/delete",
   pause: "/v1/autoscaler/pause",
@@ -30,7 +30,7 @@ export const EDITING_PATHS = {
   resetIntent: "/v1/partition/reset-intent",
   freeze: "/v1/fleet/freeze",
   thaw: "/v1/fleet/thaw",
-} as const satisfies Readonly<Record<keyof Editing, string>>;
+} as const satisfies Readonly<Record<keyof CommandService, string>>;
 
 /** For scrapers: the series as OpenMetrics text. */
 export const METRICS_PATH = "/metrics";

@@ -1,6 +1,6 @@
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { isThrottle } from "../store/table/repeat.ts";
-import type { Said } from "./exchange.ts";
+import type { PlainAnswer } from "./messages.ts";
 import { PROBLEM_TYPE } from "./paths.ts";
 
 /** Why a request is refused before the service is asked. */
@@ -34,7 +34,7 @@ const STATUSES: readonly (readonly [code: string, status: number])[] = [
 ];
 
 /** RFC 9457 with the code of the error; `detail` is the sentence for people. */
-const problem = (status: number, code: string, detail: string, { headers, errors, url }: Omit<Refusal, "status"> = {}): Said => ({
+const problem = (status: number, code: string, detail: string, { headers, errors, url }: Omit<Refusal, "status"> = {}): PlainAnswer => ({
   status,
   headers: { ...(status === 429 || status === 503 ? RETRY_AFTER : {}), ...headers },
   type: PROBLEM_TYPE,
@@ -42,7 +42,7 @@ const problem = (status: number, code: string, detail: string, { headers, errors
 });
 
 /** The answer to a failure. Of what we did not foresee it says where to look and nothing else: messages of others may name what is ours alone. */
-export const problemOf = (error: unknown, requestId: string): Said => {
+export const problemOf = (error: unknown, requestId: string): PlainAnswer => {
   if (isTidemarkError(error, "api")) {
     const { status, ...rest } = error.details as Refusal;
     return problem(status, error.code, error.message, rest);

@@ -36,7 +36,7 @@ export const futureMs = (option: string, text: string, nowMs: number): number =>
 
 const SECOND_MS = 1_000;
 
-/** A length of time, by default of at least one second. How long it may be is known by what it is for (lib/service/clusters/clusters.ts). */
+/** A length of time, by default of at least one second. How long it may be is known by what it is for (lib/service/clusters/cluster-edits.ts). */
 export const lengthMs = (option: string, text: string, leastMs = SECOND_MS): number => {
   const length = readDuration(text);
   if (length === undefined || length < leastMs) {

@@ -1,8 +1,17 @@
 import { pageToken } from "../api/page-token.ts";
-import { EDITING_PATHS, KEY_HEADER, READING_PATHS } from "../api/paths.ts";
+import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
 import { type SeriesJson, seriesOf } from "../api/series-json.ts";
 import { TidemarkError } from "../model/errors.ts";
-import type { Asked, AutoscalerPlace, ChangeQuery, Editing, EventQuery, Filter, Reading, Service } from "../service/service.ts";
+import type {
+  AutoscalerCursor,
+  AutoscalerQuery,
+  ChangeQuery,
+  CommandService,
+  EventQuery,
+  Filter,
+  QueryService,
+  Service,
+} from "../service/service.ts";
 import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views/autoscaler.ts";
 import type { ChangeView } from "../service/views/change.ts";
 import type { Ask } from "./ask.ts";
@@ -12,33 +21,33 @@ type Fields = Readonly<Record<string, string | undefined>>;
 /** The service of a deployed stack: the same verbs, each one request, lists page by page while they are taken. `newKey` names each edit, so that it is made once however often it is sent. */
 export const remoteService = (ask: Ask, newKey: () => string): Service => ({ ...reading(ask), ...editing(ask, newKey) });
 
-const reading = (ask: Ask): Reading => {
+const reading = (ask: Ask): QueryService => {
   const look = async <Answer>(path: string, fields: Fields = {}): Promise<Answer> =>
     (await ask({ method: "GET", path, query: given(fields), headers: {} })) as Answer;
   return {
     autoscalers: (filter, after) =>
-      listed<AutoscalerView>(look, READING_PATHS.autoscalers, filterOf(filter), after && pageToken(filterOf(filter), placeOf(after))),
-    get: (asked) => look(READING_PATHS.get, askedOf(asked)),
-    describe: (asked) => look(READING_PATHS.describe, askedOf(asked)),
-    explain: (asked, atMs) => look(READING_PATHS.explain, { ...askedOf(asked), at: timeText(atMs) }),
+      listed<AutoscalerView>(look, QUERY_PATHS.autoscalers, filterOf(filter), after && pageToken(filterOf(filter), placeOf(after))),
+    get: (query) => look(QUERY_PATHS.get, queryFields(query)),
+    describe: (query) => look(QUERY_PATHS.describe, queryFields(query)),
+    explain: (query, atMs) => look(QUERY_PATHS.explain, { ...queryFields(query), at: timeText(atMs) }),
     events: (query) => events(look, query),
     changes: (query) => changes(look, query),
     series: async (labels = []) => {
       const fields = { labels: labels.length > 0 ? labels.join(",") : undefined };
-      return seriesOf({ families: listIn(READING_PATHS.series, await look<SeriesJson>(READING_PATHS.series, fields), "families") });
+      return seriesOf({ families: listIn(QUERY_PATHS.series, await look<SeriesJson>(QUERY_PATHS.series, fields), "families") });
     },
-    clusters: (after) => listed<ClusterView>(look, READING_PATHS.clusters, {}, after === undefined ? undefined : pageToken({}, { name: after })),
-    cluster: (name) => look(READING_PATHS.cluster, { name }),
-    partition: (name) => look(READING_PATHS.partition, { name }),
-    fleet: () => look(READING_PATHS.fleet),
+    clusters: (after) => listed<ClusterView>(look, QUERY_PATHS.clusters, {}, after === undefined ? undefined : pageToken({}, { name: after })),
+    cluster: (name) => look(QUERY_PATHS.cluster, { name }),
+    partition: (name) => look(QUERY_PATHS.partition, { name }),
+    fleet: () => look(QUERY_PATHS.fleet),
   };
 };
 
-const placeOf = ({ cluster, namespace, name }: AutoscalerPlace): AutoscalerPlace => ({ cluster, namespace, name });
+const placeOf = ({ cluster, namespace, name }: AutoscalerCursor): AutoscalerCursor => ({ cluster, namespace, name });
 
 /** What is asked and nothing else: callers may hand over an object that has more, and the stack refuses what it does not know. */
 const filterOf = ({ cluster, namespace }: Filter): Readonly<Record<string, string>> => given({ cluster, namespace });
-const askedOf = ({ name, ...filter }: Asked): Readonly<Record<string, string>> => ({ name, ...filterOf(filter) });
+const queryFields = ({ name, ...filter }: AutoscalerQuery): Readonly<Record<string, string>> => ({ name, ...filterOf(filter) });
 
 /** Requests are signed over what is given, and what is not given is absent. */
 const given = (fields: Fields): Readonly<Record<string, string>> =>
@@ -70,18 +79,13 @@ const events = (look: Look, { sinceMs, untilMs, after, name, ...filter }: EventQ
   const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }), ...(untilMs !== undefined && { untilMs }) };
   // The stack itself ends the list at its present.
   const place = after && { untilMs: untilMs ?? LATEST_MS, fromMs: after.atMs, after };
-  return listed(look, READING_PATHS.events, fields, place && pageToken(question, place));
+  return listed(look, QUERY_PATHS.events, fields, place && pageToken(question, place));
 };
 
 const changes = (look: Look, { sinceMs, after, name, ...filter }: ChangeQuery): AsyncIterable<ChangeView> => {
   const query = { ...given({ name }), ...filterOf(filter) };
   const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }) };
-  return listed(
-    look,
-    READING_PATHS.changes,
-    { ...query, since: timeText(sinceMs) },
-    after && pageToken(question, { atMs: after.atMs, id: after.id }),
-  );
+  return listed(look, QUERY_PATHS.changes, { ...query, since: timeText(sinceMs) }, after && pageToken(question, { atMs: after.atMs, id: after.id }));
 };
 
 const LATEST_MS = 8_640_000_000_000_000;
@@ -89,7 +93,7 @@ const LATEST_MS = 8_640_000_000_000_000;
 /** What the body of a request may have, as `lib/api` says: more is refused by the platform without a word. */
 const BODY_BYTES_MAX = 5_000_000;
 
-const editing = (ask: Ask, newKey: () => string): Editing => {
+const editing = (ask: Ask, newKey: () => string): CommandService => {
   const send = async <Answer>(path: string, fields: object, headers: Readonly<Record<string, string>>): Promise<Answer> => {
     const body = JSON.stringify(fields);
     const bytes = Buffer.byteLength(body);
@@ -97,7 +101,7 @@ const editing = (ask: Ask, newKey: () => string): Editing => {
     return (await ask({ method: "POST", path, query: {}, headers: { "content-type": "application/json", ...headers }, body })) as Answer;
   };
   const edit = <Answer>(path: string, fields: object): Promise<Answer> => send(path, fields, { [KEY_HEADER]: newKey() });
-  const until = (asked: Fields, untilMs: number | undefined): object => given({ ...asked, until: timeText(untilMs) });
+  const until = (query: Fields, untilMs: number | undefined): object => given({ ...query, until: timeText(untilMs) });
   return {
     apply: async (sources, { dryRun, validation = "strict", ...filter }) => {
       const applying = {
@@ -107,23 +111,23 @@ const editing = (ask: Ask, newKey: () => string): Editing => {
         ...(validation !== "strict" && { validation }),
       };
       // A dry run has no effect that a repeat could have again.
-      const answer = await (dryRun ? send<AppliedJson>(EDITING_PATHS.apply, applying, {}) : edit<AppliedJson>(EDITING_PATHS.apply, applying));
-      return listIn(EDITING_PATHS.apply, answer, "applied");
+      const answer = await (dryRun ? send<AppliedJson>(COMMAND_PATHS.apply, applying, {}) : edit<AppliedJson>(COMMAND_PATHS.apply, applying));
+      return listIn(COMMAND_PATHS.apply, answer, "applied");
     },
-    delete: (asked) => edit(EDITING_PATHS.delete, askedOf(asked)),
-    pause: (asked, untilMs) => edit(EDITING_PATHS.pause, until(askedOf(asked), untilMs)),
-    resume: (asked) => edit(EDITING_PATHS.resume, askedOf(asked)),
-    addCluster: (cluster) => edit(EDITING_PATHS.addCluster, cluster),
-    replaceCluster: (cluster) => edit(EDITING_PATHS.replaceCluster, cluster),
-    pauseCluster: (name, untilMs) => edit(EDITING_PATHS.pauseCluster, until({ name }, untilMs)),
-    resumeCluster: (name) => edit(EDITING_PATHS.resumeCluster, { name }),
+    delete: (query) => edit(COMMAND_PATHS.delete, queryFields(query)),
+    pause: (query, untilMs) => edit(COMMAND_PATHS.pause, until(queryFields(query), untilMs)),
+    resume: (query) => edit(COMMAND_PATHS.resume, queryFields(query)),
+    addCluster: (cluster) => edit(COMMAND_PATHS.addCluster, cluster),
+    replaceCluster: (cluster) => edit(COMMAND_PATHS.replaceCluster, cluster),
+    pauseCluster: (name, untilMs) => edit(COMMAND_PATHS.pauseCluster, until({ name }, untilMs)),
+    resumeCluster: (name) => edit(COMMAND_PATHS.resumeCluster, { name }),
     removeCluster: async (name) => {
-      await edit(EDITING_PATHS.removeCluster, { name });
+      await edit(COMMAND_PATHS.removeCluster, { name });
     },
-    resetWindows: (name, page) => edit(EDITING_PATHS.resetWindows, { name, page }),
-    resetIntent: (name, intent) => edit(EDITING_PATHS.resetIntent, { name, intent }),
-    freeze: (reason, replace = false) => edit(EDITING_PATHS.freeze, { reason, ...(replace && { replace }) }),
-    thaw: () => edit(EDITING_PATHS.thaw, {}),
+    resetWindows: (name, page) => edit(COMMAND_PATHS.resetWindows, { name, page }),
+    resetIntent: (name, intent) => edit(COMMAND_PATHS.resetIntent, { name, intent }),
+    freeze: (reason, replace = false) => edit(COMMAND_PATHS.freeze, { reason, ...(replace && { replace }) }),
+    thaw: () => edit(COMMAND_PATHS.thaw, {}),
   };
 };
 

@@ -4,27 +4,27 @@ import { listAutoscalers } from "../store/records/autoscalers.ts";
 import { getFleet } from "../store/records/clusters.ts";
 import { partitionOf } from "../store/records/partitions.ts";
 import { storedSpec } from "./apply/manifest-inputs.ts";
-import type { ReadingDesk } from "./context.ts";
-import { clustersNamed, type Found, mustRead, optionalNamespace } from "./find.ts";
-import type { Known } from "./known.ts";
+import type { QueryContext } from "./context.ts";
+import { clustersNamed, type LocatedAutoscaler, mustRead, optionalNamespace } from "./find-autoscaler.ts";
 import { type PartitionData, partitionData } from "./partitions/partition-data.ts";
-import type { AutoscalerPlace, Filter } from "./service.ts";
+import type { AutoscalerCursor, Filter } from "./service.ts";
+import type { AutoscalerSnapshot } from "./snapshot.ts";
 import type { AutoscalerView } from "./views/autoscaler.ts";
 import { autoscalerView } from "./views/autoscaler-of.ts";
 
 /** Reads what is known of autoscalers of one cluster; each partition's head and pages are read once. */
-export const knownReader = (desk: ReadingDesk, cluster: ClusterRecord, fleet: FleetRecord) => {
+export const snapshotReader = (context: QueryContext, cluster: ClusterRecord, fleet: FleetRecord) => {
   const partitions = new Map<string, Promise<PartitionData>>();
   const dataOf = (record: AutoscalerRecord): Promise<PartitionData> | undefined => {
     const partition = partitionOf(cluster, record.namespace);
     if (partition === undefined) return undefined;
-    const known = partitions.get(partition) ?? partitionData(desk, { cluster: cluster.name, partition });
-    partitions.set(partition, known);
-    return known;
+    const loadSnapshot = partitions.get(partition) ?? partitionData(context, { cluster: cluster.name, partition });
+    partitions.set(partition, loadSnapshot);
+    return loadSnapshot;
   };
   // One instant for all of them: pages of the journal are kept by the instant that they were asked for.
-  const nowMs = desk.clock();
-  return async (record: AutoscalerRecord, atMs?: number): Promise<Known> => {
+  const nowMs = context.clock();
+  return async (record: AutoscalerRecord, atMs?: number): Promise<AutoscalerSnapshot> => {
     const data = await dataOf(record);
     const windows = await data?.windows(record);
     const windowsProblem = await data?.windowsProblem(record);
@@ -45,17 +45,17 @@ export const knownReader = (desk: ReadingDesk, cluster: ClusterRecord, fleet: Fl
 };
 
 /** What is known of one autoscaler; its newest evaluation at or before `atMs` (default: now). */
-export const known = async (desk: ReadingDesk, { cluster, record }: Found, atMs?: number): Promise<Known> =>
-  knownReader(desk, cluster, await getFleet(desk.tables))(record, atMs);
+export const known = async (context: QueryContext, { cluster, record }: LocatedAutoscaler, atMs?: number): Promise<AutoscalerSnapshot> =>
+  snapshotReader(context, cluster, await getFleet(context.tables))(record, atMs);
 
 /** In order of cluster, namespace and name, what comes after a place; an item that cannot be read ends the list with its name. */
-export async function* autoscalers(desk: ReadingDesk, filter: Filter, after?: AutoscalerPlace): AsyncGenerator<AutoscalerView> {
-  const fleet = await getFleet(desk.tables);
-  for (const cluster of await clustersNamed(desk, filter.cluster)) {
+export async function* autoscalers(context: QueryContext, filter: Filter, after?: AutoscalerCursor): AsyncGenerator<AutoscalerView> {
+  const fleet = await getFleet(context.tables);
+  for (const cluster of await clustersNamed(context, filter.cluster)) {
     if (after !== undefined && cluster.name < after.cluster) continue;
-    const read = knownReader(desk, cluster, fleet);
+    const read = snapshotReader(context, cluster, fleet);
     const rest = cluster.name === after?.cluster ? { namespace: namespace(after.namespace), name: autoscalerName(after.name) } : undefined;
-    for await (const item of listAutoscalers(desk.tables, cluster.name, optionalNamespace(filter.namespace), rest)) {
+    for await (const item of listAutoscalers(context.tables, cluster.name, optionalNamespace(filter.namespace), rest)) {
       yield autoscalerView(await read(mustRead(cluster.name, item)));
     }
   }

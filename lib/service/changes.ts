@@ -3,82 +3,82 @@ import { autoscalerName, type ClusterName, clusterName, namespace } from "../mod
 import type { AutoscalerRecord, ChangeRecord, ClusterRecord } from "../model/records.ts";
 import { changesOf, changesOfCluster } from "../store/history/changes.ts";
 import { scopeChangesOf } from "../store/history/scope-changes.ts";
-import type { ReadingDesk } from "./context.ts";
-import { clustersNamed, findAutoscaler, parts } from "./find.ts";
-import { gathered } from "./gather.ts";
-import type { Asked, ChangePlace, ChangeQuery } from "./service.ts";
+import type { QueryContext } from "./context.ts";
+import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
+import type { AutoscalerQuery, ChangeCursor, ChangeQuery } from "./service.ts";
+import { toArray } from "./to-array.ts";
 import { type ChangeView, changeView, madeOf, scopeChangeView } from "./views/change.ts";
 
 /** Edits by people in order of time: of one autoscaler with whether each came about, or of everything, also of what is gone. */
-export async function* changes(desk: ReadingDesk, { name, sinceMs = 0, after, ...filter }: ChangeQuery): AsyncGenerator<ChangeView> {
+export async function* changes(context: QueryContext, { name, sinceMs = 0, after, ...filter }: ChangeQuery): AsyncGenerator<ChangeView> {
   const fromMs = after ? Math.max(sinceMs, after.atMs) : sinceMs;
-  const all = name === undefined ? ofAll(desk, filter, fromMs) : ofOne(desk, { ...filter, name });
+  const all = name === undefined ? ofAll(context, filter, fromMs) : ofOne(context, { ...filter, name });
   for await (const change of all) if (Date.parse(change.at) >= fromMs && !wasTold(change, after)) yield change;
 }
 
-const wasTold = ({ at, id }: ChangeView, after: ChangePlace | undefined): boolean => {
+const wasTold = ({ at, id }: ChangeView, after: ChangeCursor | undefined): boolean => {
   const atMs = Date.parse(at);
   return after !== undefined && (atMs < after.atMs || (atMs === after.atMs && id <= after.id));
 };
 
 const inOrder = (one: ChangeView, other: ChangeView): number => (one.at === other.at ? (one.id < other.id ? -1 : 1) : one.at < other.at ? -1 : 1);
 
-async function* ofOne(desk: ReadingDesk, asked: Asked): AsyncGenerator<ChangeView> {
-  const { ref, record } = await placeOf(desk, asked);
-  const all: readonly ChangeRecord[] = await gathered(changesOf(desk.tables, ref));
-  if (!record && all.length === 0) await findAutoscaler(desk, asked);
+async function* ofOne(context: QueryContext, query: AutoscalerQuery): AsyncGenerator<ChangeView> {
+  const { ref, record } = await placeOf(context, query);
+  const all: readonly ChangeRecord[] = await toArray(changesOf(context.tables, ref));
+  if (!record && all.length === 0) await findAutoscaler(context, query);
   yield* all.map((change) => changeView(change, madeOf(change, all, record))).toSorted(inOrder);
 }
 
 /** Where an autoscaler is, or was: one that is gone is found by its full name, or by NAMESPACE/NAME in the only cluster. */
-const placeOf = async (desk: ReadingDesk, asked: Asked) => {
+const placeOf = async (context: QueryContext, query: AutoscalerQuery) => {
   try {
-    const { record } = await findAutoscaler(desk, asked);
+    const { record } = await findAutoscaler(context, query);
     return { ref: record, record: record as AutoscalerRecord | undefined };
   } catch (error) {
-    const wanted = parts(asked);
-    const [cluster, ...more] = wanted.namespace === undefined ? [] : await clustersNamed(desk, wanted.cluster);
+    const wanted = splitName(query);
+    const [cluster, ...more] = wanted.namespace === undefined ? [] : await clustersNamed(context, wanted.cluster);
     if (!isTidemarkError(error, "service.unknown") || !cluster || more.length > 0) throw error;
     return { ref: { cluster: cluster.name, namespace: namespace(wanted.namespace ?? ""), name: autoscalerName(wanted.name) }, record: undefined };
   }
 };
 
-async function* ofAll(desk: ReadingDesk, filter: Pick<ChangeQuery, "cluster" | "namespace">, sinceMs: number): AsyncGenerator<ChangeView> {
-  const clusters = await clustersOf(desk, filter.cluster);
-  const autoscalers = clusters.map(({ name }) => ofAutoscalers(desk, name, { sinceMs, inside: filter.namespace }));
-  const scopes = filter.namespace === undefined ? clusters.flatMap((cluster) => ofScopes(desk, cluster)) : [];
-  const fleet = filter.namespace === undefined && filter.cluster === undefined ? [ofScope(desk, "fleet", "fleet")] : [];
+async function* ofAll(context: QueryContext, filter: Pick<ChangeQuery, "cluster" | "namespace">, sinceMs: number): AsyncGenerator<ChangeView> {
+  const clusters = await clustersOf(context, filter.cluster);
+  const autoscalers = clusters.map(({ name }) => ofAutoscalers(context, name, { sinceMs, inside: filter.namespace }));
+  const scopes = filter.namespace === undefined ? clusters.flatMap((cluster) => ofScopes(context, cluster)) : [];
+  const fleet = filter.namespace === undefined && filter.cluster === undefined ? [ofScope(context, "fleet", "fleet")] : [];
   yield* merged([...fleet, ...scopes, ...autoscalers]);
 }
 
 /** A cluster that was removed is still asked for by its name. */
-const clustersOf = async (desk: ReadingDesk, name: string | undefined): Promise<readonly Pick<ClusterRecord, "name" | "partitions">[]> => {
+const clustersOf = async (context: QueryContext, name: string | undefined): Promise<readonly Pick<ClusterRecord, "name" | "partitions">[]> => {
   try {
-    return await clustersNamed(desk, name);
+    return await clustersNamed(context, name);
   } catch (error) {
     if (name === undefined || !isTidemarkError(error, "service.unknown")) throw error;
     const gone = { name: clusterName(name), partitions: [] };
-    for await (const _any of ofScope(desk, "cluster", name)) return [gone];
+    for await (const _any of ofScope(context, "cluster", name)) return [gone];
     throw error;
   }
 };
 
 async function* ofAutoscalers(
-  desk: ReadingDesk,
+  context: QueryContext,
   cluster: ClusterName,
   { sinceMs, inside }: { readonly sinceMs: number; readonly inside: string | undefined },
 ): AsyncGenerator<ChangeView> {
-  for await (const change of changesOfCluster(desk.tables, cluster, sinceMs))
+  for await (const change of changesOfCluster(context.tables, cluster, sinceMs))
     if (inside === undefined || change.namespace === inside) yield changeView(change);
 }
 
-const ofScopes = (desk: ReadingDesk, { name, partitions }: Pick<ClusterRecord, "name" | "partitions">) => [
-  ofScope(desk, "cluster", name),
-  ...partitions.map((partition) => ofScope(desk, "partition", `${name}/${partition.name}`)),
+const ofScopes = (context: QueryContext, { name, partitions }: Pick<ClusterRecord, "name" | "partitions">) => [
+  ofScope(context, "cluster", name),
+  ...partitions.map((partition) => ofScope(context, "partition", `${name}/${partition.name}`)),
 ];
 
-async function* ofScope(desk: ReadingDesk, scope: "cluster" | "fleet" | "partition", name: string): AsyncGenerator<ChangeView> {
-  for await (const change of scopeChangesOf(desk.tables, { scope, name })) yield scopeChangeView(change);
+async function* ofScope(context: QueryContext, scope: "cluster" | "fleet" | "partition", name: string): AsyncGenerator<ChangeView> {
+  for await (const change of scopeChangesOf(context.tables, { scope, name })) yield scopeChangeView(change);
 }
 
 /** Streams that are in order each as one that is; one item of each is held. */

@@ -3,14 +3,14 @@ import type { InsertHistory } from "../store/history/port.ts";
 import type { Tables } from "../store/table/tables.ts";
 
 /** What every answer needs. Nothing here reads a clock or the environment by itself. */
-export interface ReadingDesk {
+export interface QueryContext {
   readonly tables: Tables;
   /** Milliseconds since 1970: the data's own clock, virtual in the embedded run. */
   readonly clock: () => number;
 }
 
 /** What every edit needs beside it. */
-export interface Desk extends ReadingDesk {
+export interface ServiceContext extends QueryContext {
   /** How this engine appends to history. */
   readonly insert: InsertHistory;
   /** Who asks; edits are recorded for them. */

@@ -4,56 +4,56 @@ import type { ScaleEventRecord } from "../model/records.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
 import { eventsOfFleet } from "../store/history/fleet-events.ts";
 import { listAutoscalers } from "../store/records/autoscalers.ts";
-import type { ReadingDesk } from "./context.ts";
-import { clustersNamed, findAutoscaler, parts } from "./find.ts";
-import type { Asked, EventPlace, EventQuery } from "./service.ts";
+import type { QueryContext } from "./context.ts";
+import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
+import type { AutoscalerQuery, EventCursor, EventQuery } from "./service.ts";
 import type { EventView } from "./views/autoscaler.ts";
 import { eventView } from "./views/autoscaler-of.ts";
 
 /** What a list of events is asked for: a stretch of time, and what of it was told before. */
 interface Wanted {
   readonly stretch: Stretch;
-  readonly after: EventPlace | undefined;
+  readonly after: EventCursor | undefined;
 }
 
 /** Scale events in order of time, page by page as they are taken. An autoscaler that is gone is still found by the events it left. */
-export async function* events(desk: ReadingDesk, { name, sinceMs = 0, untilMs, after, ...filter }: EventQuery): AsyncGenerator<EventView> {
-  const nowMs = desk.clock();
+export async function* events(context: QueryContext, { name, sinceMs = 0, untilMs, after, ...filter }: EventQuery): AsyncGenerator<EventView> {
+  const nowMs = context.clock();
   // What is older has expired, though it may not be deleted yet.
   const stretch: Stretch = { sinceMs: Math.max(sinceMs, nowMs - EVENT_DAYS_KEPT * DAY_MS), untilMs: untilMs ?? nowMs };
   const wanted = { stretch, after };
-  const records = name === undefined ? ofAll(desk, filter, wanted) : ofOne(desk, { ...filter, name }, wanted);
+  const records = name === undefined ? ofAll(context, filter, wanted) : ofOne(context, { ...filter, name }, wanted);
   for await (const record of records) yield eventView(record);
 }
 
 const restOf = ({ stretch, after }: Wanted): Stretch => (after ? { ...stretch, sinceMs: Math.max(stretch.sinceMs, after.atMs) } : stretch);
 
 /** True for the events of the place's own instant that come before it, and for itself: the stretch begins with them. */
-const wasTold = ({ atMs, cluster, id }: ScaleEventRecord, after: EventPlace | undefined): boolean =>
+const wasTold = ({ atMs, cluster, id }: ScaleEventRecord, after: EventCursor | undefined): boolean =>
   after !== undefined && atMs === after.atMs && (cluster < after.cluster || (cluster === after.cluster && id <= after.id));
 
-async function* untold(records: AsyncIterable<ScaleEventRecord>, after: EventPlace | undefined): AsyncGenerator<ScaleEventRecord> {
+async function* untold(records: AsyncIterable<ScaleEventRecord>, after: EventCursor | undefined): AsyncGenerator<ScaleEventRecord> {
   for await (const event of records) if (!wasTold(event, after)) yield event;
 }
 
-async function* ofAll(desk: ReadingDesk, filter: Pick<EventQuery, "cluster" | "namespace">, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
-  const clusters = await clustersNamed(desk, filter.cluster);
+async function* ofAll(context: QueryContext, filter: Pick<EventQuery, "cluster" | "namespace">, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
+  const clusters = await clustersNamed(context, filter.cluster);
   const all = eventsOfFleet(
-    desk.tables,
+    context.tables,
     clusters.map(({ name }) => name),
     restOf(wanted),
   );
   for await (const event of untold(all, wanted.after)) if (filter.namespace === undefined || event.namespace === filter.namespace) yield event;
 }
 
-async function* ofOne(desk: ReadingDesk, asked: Asked, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
+async function* ofOne(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
   try {
-    const { record } = await findAutoscaler(desk, asked);
-    yield* untold(eventsOfAutoscaler(desk.tables, record, restOf(wanted)), wanted.after);
+    const { record } = await findAutoscaler(context, query);
+    yield* untold(eventsOfAutoscaler(context.tables, record, restOf(wanted)), wanted.after);
   } catch (error) {
     if (!isTidemarkError(error, "service.unknown")) throw error;
     let seen = wanted.after !== undefined;
-    for await (const event of ofDeleted(desk, parts(asked), wanted)) {
+    for await (const event of ofDeleted(context, splitName(query), wanted)) {
       seen = true;
       yield event;
     }
@@ -62,25 +62,25 @@ async function* ofOne(desk: ReadingDesk, asked: Asked, wanted: Wanted): AsyncGen
 }
 
 /** Events under a name that no autoscaler has now, by their key: one place after the other. */
-async function* ofDeleted(desk: ReadingDesk, asked: Asked, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
+async function* ofDeleted(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
   const { stretch, after } = wanted;
-  for await (const { cluster, inside } of placesOf(desk, asked)) {
+  for await (const { cluster, inside } of placesOf(context, query)) {
     if (after !== undefined && (cluster < after.cluster || (cluster === after.cluster && inside < after.namespace))) continue;
     const own = cluster === after?.cluster && inside === after.namespace ? wanted : { stretch, after: undefined };
-    const ref = { cluster, namespace: namespace(inside), name: autoscalerName(asked.name) };
-    yield* untold(eventsOfAutoscaler(desk.tables, ref, restOf(own)), own.after);
+    const ref = { cluster, namespace: namespace(inside), name: autoscalerName(query.name) };
+    yield* untold(eventsOfAutoscaler(context.tables, ref, restOf(own)), own.after);
   }
 }
 
 /** The namespace that was given, else each that has autoscalers; in order of cluster and namespace. */
-async function* placesOf(desk: ReadingDesk, asked: Asked): AsyncGenerator<{ readonly cluster: ClusterName; readonly inside: string }> {
-  for (const { name: cluster } of await clustersNamed(desk, asked.cluster)) {
-    for (const inside of asked.namespace === undefined ? await namespacesIn(desk, cluster) : [asked.namespace]) yield { cluster, inside };
+async function* placesOf(context: QueryContext, query: AutoscalerQuery): AsyncGenerator<{ readonly cluster: ClusterName; readonly inside: string }> {
+  for (const { name: cluster } of await clustersNamed(context, query.cluster)) {
+    for (const inside of query.namespace === undefined ? await namespacesIn(context, cluster) : [query.namespace]) yield { cluster, inside };
   }
 }
 
-const namespacesIn = async (desk: ReadingDesk, cluster: ClusterName): Promise<ReadonlySet<string>> => {
+const namespacesIn = async (context: QueryContext, cluster: ClusterName): Promise<ReadonlySet<string>> => {
   const names = new Set<string>();
-  for await (const item of listAutoscalers(desk.tables, cluster)) names.add(item.kind === "read" ? item.record.namespace : item.namespace);
+  for await (const item of listAutoscalers(context.tables, cluster)) names.add(item.kind === "read" ? item.record.namespace : item.namespace);
   return names;
 };

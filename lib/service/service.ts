@@ -7,13 +7,13 @@ import type { ChangeView } from "./views/change.ts";
 import type { PartitionView, ResetView } from "./views/partition.ts";
 
 /** What people can look at, wherever Tidemark runs. Lists are read page by page while they are taken, and go on after any of their items. Names that do not exist are thrown as TidemarkError. */
-export interface Reading {
+export interface QueryService {
   /** In order of cluster, namespace and name. */
-  autoscalers(filter: Filter, after?: AutoscalerPlace): AsyncIterable<AutoscalerView>;
-  get(asked: Asked): Promise<AutoscalerView>;
-  describe(asked: Asked): Promise<Description>;
+  autoscalers(filter: Filter, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
+  get(query: AutoscalerQuery): Promise<AutoscalerView>;
+  describe(query: AutoscalerQuery): Promise<Description>;
   /** The newest evaluation at or before `atMs` (default: now). */
-  explain(asked: Asked, atMs?: number): Promise<Explanation>;
+  explain(query: AutoscalerQuery, atMs?: number): Promise<Explanation>;
   /** Oldest first. */
   events(query: EventQuery): AsyncIterable<EventView>;
   /** Edits by people, oldest first: of one autoscaler, or of everything. */
@@ -30,11 +30,11 @@ export interface Reading {
 }
 
 /** What people can change; every edit leaves its change item. Edits that are refused are thrown as TidemarkError. */
-export interface Editing {
-  apply(sources: readonly Source[], options: ApplyOptions): Promise<readonly Applied[]>;
-  delete(asked: Asked): Promise<Edited>;
-  pause(asked: Asked, untilMs?: number): Promise<Edited>;
-  resume(asked: Asked): Promise<Edited>;
+export interface CommandService {
+  apply(sources: readonly ManifestSource[], options: ApplyOptions): Promise<readonly Applied[]>;
+  delete(query: AutoscalerQuery): Promise<EditResult>;
+  pause(query: AutoscalerQuery, untilMs?: number): Promise<EditResult>;
+  resume(query: AutoscalerQuery): Promise<EditResult>;
 
   addCluster(cluster: NewCluster): Promise<ClusterView>;
   /** Another connection, period, settings or partitions for a cluster that is there; what is not given stays, and windows go where their namespaces go. */
@@ -53,7 +53,7 @@ export interface Editing {
 }
 
 /** What people can ask of Tidemark: the same of the embedded run and of a deployed stack. */
-export interface Service extends Reading, Editing {}
+export interface Service extends QueryService, CommandService {}
 
 export interface Filter {
   readonly cluster?: string;
@@ -61,12 +61,12 @@ export interface Filter {
 }
 
 /** An autoscaler by its name, which may be unique without the rest: "web", "shop/web" or "eu-1/shop/web". */
-export interface Asked extends Filter {
+export interface AutoscalerQuery extends Filter {
   readonly name: string;
 }
 
 /** Where a list of autoscalers was left. */
-export interface AutoscalerPlace {
+export interface AutoscalerCursor {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
@@ -78,11 +78,11 @@ export interface EventQuery extends Filter {
   /** Included; by default now. */
   readonly untilMs?: number;
   /** Only what comes after this event in the order of the list. */
-  readonly after?: EventPlace;
+  readonly after?: EventCursor;
 }
 
 /** Where a list of events was left. */
-export interface EventPlace {
+export interface EventCursor {
   readonly cluster: string;
   readonly namespace: string;
   readonly atMs: number;
@@ -93,17 +93,17 @@ export interface ChangeQuery extends Filter {
   readonly name?: string;
   readonly sinceMs?: number;
   /** Only what comes after this one in the order of the list. */
-  readonly after?: ChangePlace;
+  readonly after?: ChangeCursor;
 }
 
 /** Where a list of changes was left. */
-export interface ChangePlace {
+export interface ChangeCursor {
   readonly atMs: number;
   readonly id: string;
 }
 
 /** One file of manifests as text: YAML or JSON, several documents, Lists. */
-export interface Source {
+export interface ManifestSource {
   readonly file: string;
   readonly text: string;
 }
@@ -117,12 +117,12 @@ export interface ApplyOptions {
   /** What is done about fields that are not known or are written twice: "strict" unless given. */
   readonly validation?: Validation;
   /** Told of documents as soon as they are stored, or found as wanted; a deployed stack tells all at the end, by its answer. */
-  readonly stored?: (applied: readonly Applied[], progress: { readonly done: number; readonly all: number }) => void;
+  readonly onStored?: (applied: readonly Applied[], progress: { readonly done: number; readonly all: number }) => void;
   /** Aborted, it ends the work between two groups of documents. A deployed stack goes on with what it was asked. */
   readonly signal?: AbortSignal;
 }
 
-export interface Edited {
+export interface EditResult {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;

@@ -3,16 +3,16 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { apiHandler } from "../../functions/api.ts";
 import type { FunctionUrlHandler } from "../../functions/function-url.ts";
-import { answer } from "../../lib/api/api.ts";
+import { answerRequest } from "../../lib/api/answer-request.ts";
 import { ALL_ROUTES } from "../../lib/api/find-route.ts";
-import { EDITING_PATHS, KEY_HEADER, READING_PATHS } from "../../lib/api/paths.ts";
+import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../../lib/api/paths.ts";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../../lib/report/open-metrics.ts";
-import { gathered } from "../../lib/service/gather.ts";
-import { openReading, openService } from "../../lib/service/open.ts";
+import { openQueries, openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import { changesOf } from "../../lib/store/history/changes.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { NOON } from "../service/world/desk.ts";
+import { NOON } from "../service/world/context.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { recordOf } from "../service/world/shop.ts";
 import { ADA, ask, eventOf, GRACE, newWorld, type World } from "./world.ts";
@@ -21,7 +21,7 @@ let world: World;
 let service: Service;
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
+  service = openService(world.context);
 });
 afterAll(() => world.close());
 beforeEach(() => {
@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 
 const get = (path: string, query = "") => ask(world.view, { path, query });
-const CONNECTING: readonly string[] = [EDITING_PATHS.addCluster, EDITING_PATHS.replaceCluster];
+const CONNECTING: readonly string[] = [COMMAND_PATHS.addCluster, COMMAND_PATHS.replaceCluster];
 const post = (path: string, body: unknown, by = ADA) =>
   ask(CONNECTING.includes(path) ? world.connect : world.api, { path, body: JSON.stringify(body), by });
 /** As JSON carries it. */
@@ -37,35 +37,31 @@ const carried = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe("the routes that show", () => {
   it.each<readonly [path: string, query: string, wanted: () => Promise<unknown>]>([
-    [READING_PATHS.get, "name=shop%2Fweb", () => service.get({ name: "shop/web" })],
-    [READING_PATHS.get, "name=web&namespace=shop&cluster=eu-1", () => service.get({ name: "web", namespace: "shop", cluster: "eu-1" })],
-    [READING_PATHS.describe, "name=shop%2Fweb", () => service.describe({ name: "shop/web" })],
-    [READING_PATHS.explain, "name=shop%2Fweb", () => service.explain({ name: "shop/web" })],
+    [QUERY_PATHS.get, "name=shop%2Fweb", () => service.get({ name: "shop/web" })],
+    [QUERY_PATHS.get, "name=web&namespace=shop&cluster=eu-1", () => service.get({ name: "web", namespace: "shop", cluster: "eu-1" })],
+    [QUERY_PATHS.describe, "name=shop%2Fweb", () => service.describe({ name: "shop/web" })],
+    [QUERY_PATHS.explain, "name=shop%2Fweb", () => service.explain({ name: "shop/web" })],
+    [QUERY_PATHS.explain, "name=shop%2Fweb&at=2026-03-01T11:59:40Z", () => service.explain({ name: "shop/web" }, Date.parse("2026-03-01T11:59:40Z"))],
+    [QUERY_PATHS.autoscalers, "", async () => ({ items: await toArray(service.autoscalers({})) })],
+    [QUERY_PATHS.autoscalers, "namespace=shop", async () => ({ items: await toArray(service.autoscalers({ namespace: "shop" })) })],
     [
-      READING_PATHS.explain,
-      "name=shop%2Fweb&at=2026-03-01T11:59:40Z",
-      () => service.explain({ name: "shop/web" }, Date.parse("2026-03-01T11:59:40Z")),
-    ],
-    [READING_PATHS.autoscalers, "", async () => ({ items: await gathered(service.autoscalers({})) })],
-    [READING_PATHS.autoscalers, "namespace=shop", async () => ({ items: await gathered(service.autoscalers({ namespace: "shop" })) })],
-    [
-      READING_PATHS.events,
+      QUERY_PATHS.events,
       "since=2026-02-20T00:00:00Z",
-      async () => ({ items: await gathered(service.events({ sinceMs: Date.parse("2026-02-20T00:00:00Z") })) }),
+      async () => ({ items: await toArray(service.events({ sinceMs: Date.parse("2026-02-20T00:00:00Z") })) }),
     ],
-    [READING_PATHS.events, "name=shop%2Fweb", async () => ({ items: await gathered(service.events({ name: "shop/web" })) })],
+    [QUERY_PATHS.events, "name=shop%2Fweb", async () => ({ items: await toArray(service.events({ name: "shop/web" })) })],
     [
-      READING_PATHS.events,
+      QUERY_PATHS.events,
       "since=2026-03-01T12:59:00%2B01:00",
-      async () => ({ items: await gathered(service.events({ sinceMs: Date.parse("2026-03-01T11:59:00Z") })) }),
+      async () => ({ items: await toArray(service.events({ sinceMs: Date.parse("2026-03-01T11:59:00Z") })) }),
     ],
-    [READING_PATHS.changes, "", async () => ({ items: await gathered(service.changes({})) })],
-    [READING_PATHS.changes, "name=shop%2Fweb", async () => ({ items: await gathered(service.changes({ name: "shop/web" })) })],
-    [READING_PATHS.clusters, "", async () => ({ items: await gathered(service.clusters()) })],
-    [READING_PATHS.cluster, "name=eu-1", () => service.cluster("eu-1")],
-    [READING_PATHS.partition, "name=eu-1%2Fdefault", () => service.partition("eu-1/default")],
-    [READING_PATHS.fleet, "", () => service.fleet()],
-    [READING_PATHS.series, "", async () => ({ families: await service.series() })],
+    [QUERY_PATHS.changes, "", async () => ({ items: await toArray(service.changes({})) })],
+    [QUERY_PATHS.changes, "name=shop%2Fweb", async () => ({ items: await toArray(service.changes({ name: "shop/web" })) })],
+    [QUERY_PATHS.clusters, "", async () => ({ items: await toArray(service.clusters()) })],
+    [QUERY_PATHS.cluster, "name=eu-1", () => service.cluster("eu-1")],
+    [QUERY_PATHS.partition, "name=eu-1%2Fdefault", () => service.partition("eu-1/default")],
+    [QUERY_PATHS.fleet, "", () => service.fleet()],
+    [QUERY_PATHS.series, "", async () => ({ families: await service.series() })],
   ])("answer %s?%s with what the service says", async (path, query, wanted) => {
     const said = carried(await wanted());
     for (const handler of [world.view, world.api]) {
@@ -83,7 +79,7 @@ describe("the routes that show", () => {
   });
 
   it("pack what is long for callers who take gzip, and for nobody else", async () => {
-    const asked = { path: READING_PATHS.autoscalers };
+    const asked = { path: QUERY_PATHS.autoscalers };
     const plain = await ask(world.view, asked);
     const packed = await ask(world.view, { ...asked, headers: { "accept-encoding": "gzip, deflate, br" } });
     expect(packed.headers).toMatchObject({ "content-encoding": "gzip", vary: "accept-encoding" });
@@ -105,20 +101,20 @@ describe("times that lie elsewhere", () => {
     "since=2026-03-01T11:00:00Z&until=2026-03-01T10:00:00Z",
     "since=9999-12-31T23:59:59Z",
   ])("hold no events: %s", async (query) => {
-    const { status, json } = await get(READING_PATHS.events, query);
+    const { status, json } = await get(QUERY_PATHS.events, query);
     expect([status, json]).toEqual([200, { items: [] }]);
   });
 
   it("are not explained when they have not come, nor when nothing was evaluated by then", async () => {
-    expect((await get(READING_PATHS.explain, "name=shop/web&at=9999-12-31T23:59:59Z")).json).toMatchObject({
+    expect((await get(QUERY_PATHS.explain, "name=shop/web&at=9999-12-31T23:59:59Z")).json).toMatchObject({
       status: 400,
       code: "service.invalid",
       detail: expect.stringMatching(/^Cannot explain "shop\/web" at 9999-12-31T23:59:59.000Z: it is only /),
     });
-    expect((await get(READING_PATHS.explain, "name=shop/web&at=2026-02-30T00:00:00Z")).json).toMatchObject({
+    expect((await get(QUERY_PATHS.explain, "name=shop/web&at=2026-02-30T00:00:00Z")).json).toMatchObject({
       errors: [{ field: "at", message: "must be an RFC 3339 time such as 2026-03-01T12:00:00Z" }],
     });
-    expect((await get(READING_PATHS.explain, "name=shop/web&at=0001-01-01T00:00:00Z")).json).toMatchObject({
+    expect((await get(QUERY_PATHS.explain, "name=shop/web&at=0001-01-01T00:00:00Z")).json).toMatchObject({
       status: 404,
       code: "service.not-evaluated",
     });
@@ -129,7 +125,7 @@ describe("the routes that edit", () => {
   it("record the caller that the platform verified, whatever the request claims", async () => {
     const sources = [{ file: "one.yaml", text: hpa("edited", { namespace: "lab" }) }];
     const applied = await ask(world.api, {
-      path: EDITING_PATHS.apply,
+      path: COMMAND_PATHS.apply,
       body: Buffer.from(JSON.stringify({ sources, cluster: "eu-1" })),
       by: GRACE,
       headers: { "x-amzn-caller": "root", from: "root@example.com" },
@@ -142,70 +138,70 @@ describe("the routes that edit", () => {
         ],
       },
     ]);
-    expect((await post(EDITING_PATHS.pause, { name: "lab/edited", until: "2026-03-01T14:00:00Z" })).json).toMatchObject({ changed: true });
-    expect((await get(READING_PATHS.get, "name=lab/edited")).json).toMatchObject({
+    expect((await post(COMMAND_PATHS.pause, { name: "lab/edited", until: "2026-03-01T14:00:00Z" })).json).toMatchObject({ changed: true });
+    expect((await get(QUERY_PATHS.get, "name=lab/edited")).json).toMatchObject({
       updatedBy: ADA,
       paused: { by: ADA, until: "2026-03-01T14:00:00.000Z" },
     });
-    const record = await recordOf(world.desk, "edited", "lab");
-    const changes = await gathered(changesOf(world.tables, record));
+    const record = await recordOf(world.context, "edited", "lab");
+    const changes = await toArray(changesOf(world.tables, record));
     expect(changes.map(({ verb, by }) => [verb, by])).toEqual([
       ["apply", GRACE],
       ["pause", ADA],
     ]);
-    expect((await post(EDITING_PATHS.resume, { name: "edited" })).json).toMatchObject({ changed: true });
-    expect((await post(EDITING_PATHS.delete, { name: "edited" })).json).toEqual({ cluster: "eu-1", namespace: "lab", name: "edited", changed: true });
+    expect((await post(COMMAND_PATHS.resume, { name: "edited" })).json).toMatchObject({ changed: true });
+    expect((await post(COMMAND_PATHS.delete, { name: "edited" })).json).toEqual({ cluster: "eu-1", namespace: "lab", name: "edited", changed: true });
   });
 
   it("check without storing anything in a dry run", async () => {
-    const { json } = await post(EDITING_PATHS.apply, { sources: [{ file: "a", text: hpa("dry") }], cluster: "eu-1", dryRun: true });
+    const { json } = await post(COMMAND_PATHS.apply, { sources: [{ file: "a", text: hpa("dry") }], cluster: "eu-1", dryRun: true });
     expect(json).toMatchObject({ applied: [{ name: "dry", outcome: "created", generation: 0 }] });
-    expect((await get(READING_PATHS.get, "name=dry")).status).toBe(404);
+    expect((await get(QUERY_PATHS.get, "name=dry")).status).toBe(404);
   });
 
   it("add, replace, pause, resume and remove a cluster", async () => {
     const eks = { kind: "eks", clusterId: "c", endpoint: "https://c", caData: "Q0E=", region: "eu-central-1" };
     const secret = { kind: "secret", secretId: "tidemark-prod/new" };
-    expect((await post(EDITING_PATHS.addCluster, { name: "new", connection: secret, partitions: [{ name: "rest" }] })).json).toMatchObject({
+    expect((await post(COMMAND_PATHS.addCluster, { name: "new", connection: secret, partitions: [{ name: "rest" }] })).json).toMatchObject({
       name: "new",
       connection: secret,
       partitions: [{ name: "rest", namespaces: "all others" }],
     });
     const replaced = { name: "new", connection: eks, syncPeriodMs: 30_000, settings: { tolerance: 0.2 } };
-    expect((await post(EDITING_PATHS.replaceCluster, replaced)).json).toMatchObject({
+    expect((await post(COMMAND_PATHS.replaceCluster, replaced)).json).toMatchObject({
       connection: eks,
       syncPeriodSeconds: 30,
       settings: { tolerance: 0.2 },
     });
-    expect((await post(EDITING_PATHS.pauseCluster, { name: "new" })).json).toMatchObject({ paused: { by: ADA } });
-    expect((await post(EDITING_PATHS.resumeCluster, { name: "new" })).json).not.toHaveProperty("paused");
-    expect((await post(EDITING_PATHS.removeCluster, { name: "new" })).json).toEqual({ name: "new" });
+    expect((await post(COMMAND_PATHS.pauseCluster, { name: "new" })).json).toMatchObject({ paused: { by: ADA } });
+    expect((await post(COMMAND_PATHS.resumeCluster, { name: "new" })).json).not.toHaveProperty("paused");
+    expect((await post(COMMAND_PATHS.removeCluster, { name: "new" })).json).toEqual({ name: "new" });
   });
 
   it.each([
-    [EDITING_PATHS.resetWindows, { name: "eu-1", page: 0 }, 409, 'Cannot reset windows page 0 of "eu-1/default": it can be read'],
-    [EDITING_PATHS.resetIntent, { name: "eu-1", intent: "a:1" }, 404, 'Cannot reset intent "a:1" of "eu-1/default": there is no such open intent'],
-    [EDITING_PATHS.resetWindows, { name: "eu-1", page: -1 }, 400, expect.stringContaining("page")],
+    [COMMAND_PATHS.resetWindows, { name: "eu-1", page: 0 }, 409, 'Cannot reset windows page 0 of "eu-1/default": it can be read'],
+    [COMMAND_PATHS.resetIntent, { name: "eu-1", intent: "a:1" }, 404, 'Cannot reset intent "a:1" of "eu-1/default": there is no such open intent'],
+    [COMMAND_PATHS.resetWindows, { name: "eu-1", page: -1 }, 400, expect.stringContaining("page")],
   ])("reset by %s only what cannot be read: %j is %i", async (path, body, status, detail) => {
     expect((await post(path, body)).json).toMatchObject({ status, detail });
   });
 
   it("freeze and thaw the fleet", async () => {
-    expect((await post(EDITING_PATHS.freeze, { reason: "drill" }, GRACE)).json).toMatchObject({ frozen: { by: GRACE, reason: "drill" } });
-    expect((await post(EDITING_PATHS.freeze, { reason: "another" })).json).toMatchObject({ changed: false, frozen: { by: GRACE, reason: "drill" } });
-    expect((await get(READING_PATHS.fleet)).json).toMatchObject({ frozen: { by: GRACE } });
-    expect((await post(EDITING_PATHS.freeze, { reason: " " })).json).toMatchObject({
+    expect((await post(COMMAND_PATHS.freeze, { reason: "drill" }, GRACE)).json).toMatchObject({ frozen: { by: GRACE, reason: "drill" } });
+    expect((await post(COMMAND_PATHS.freeze, { reason: "another" })).json).toMatchObject({ changed: false, frozen: { by: GRACE, reason: "drill" } });
+    expect((await get(QUERY_PATHS.fleet)).json).toMatchObject({ frozen: { by: GRACE } });
+    expect((await post(COMMAND_PATHS.freeze, { reason: " " })).json).toMatchObject({
       status: 400,
       errors: [{ field: "reason", message: "must have a word" }],
     });
-    expect((await post(EDITING_PATHS.thaw, {})).json).toEqual({ changed: true });
+    expect((await post(COMMAND_PATHS.thaw, {})).json).toEqual({ changed: true });
   });
 
   it("connect no cluster at the URL that edits, and say where that is a right", async () => {
     const secret = { kind: "secret", secretId: "prod/other" };
     const asked: readonly (readonly [path: string, body: object])[] = [
-      [EDITING_PATHS.addCluster, { name: "other", connection: secret }],
-      [EDITING_PATHS.replaceCluster, { name: "eu-1", connection: { ...secret, secretId: "prod/eu-1" } }],
+      [COMMAND_PATHS.addCluster, { name: "other", connection: secret }],
+      [COMMAND_PATHS.replaceCluster, { name: "eu-1", connection: { ...secret, secretId: "prod/eu-1" } }],
     ];
     for (const [path, body] of asked) {
       const headers = { [KEY_HEADER]: "0123456789abcdef0123" };
@@ -220,10 +216,10 @@ describe("the routes that edit", () => {
         },
       ]);
     }
-    expect((await get(READING_PATHS.cluster, "name=other")).status).toBe(404);
-    expect((await get(READING_PATHS.cluster, "name=eu-1")).json).toMatchObject({ connection: { kind: "kubeconfig" } });
+    expect((await get(QUERY_PATHS.cluster, "name=other")).status).toBe(404);
+    expect((await get(QUERY_PATHS.cluster, "name=eu-1")).json).toMatchObject({ connection: { kind: "kubeconfig" } });
     // Period, settings and partitions are edits like any other.
-    const { json } = await ask(world.api, { path: EDITING_PATHS.replaceCluster, body: JSON.stringify({ name: "eu-1", syncPeriodMs: 15_000 }) });
+    const { json } = await ask(world.api, { path: COMMAND_PATHS.replaceCluster, body: JSON.stringify({ name: "eu-1", syncPeriodMs: 15_000 }) });
     expect(json).toMatchObject({ name: "eu-1", syncPeriodSeconds: 15 });
   });
 
@@ -243,29 +239,29 @@ describe("refusals", () => {
   const source = (text: string) => ({ sources: [{ file: "a.yaml", text }], cluster: "eu-1" });
 
   it.each<readonly [what: string, path: string, body: unknown, status: number, code: string, detail: string | RegExp]>([
-    ["an unknown name", EDITING_PATHS.pause, { name: "wbe", namespace: "shop" }, 404, "service.unknown", /: the nearest name is "web"$/],
-    ["a name in two places", EDITING_PATHS.pause, { name: "web" }, 400, "service.ambiguous", /^Cannot choose autoscaler "web": /],
+    ["an unknown name", COMMAND_PATHS.pause, { name: "wbe", namespace: "shop" }, 404, "service.unknown", /: the nearest name is "web"$/],
+    ["a name in two places", COMMAND_PATHS.pause, { name: "web" }, 400, "service.ambiguous", /^Cannot choose autoscaler "web": /],
     [
       "a wrong manifest",
-      EDITING_PATHS.apply,
+      COMMAND_PATHS.apply,
       source(hpa("x", { max: 1 })),
       400,
       "manifest.invalid",
       /^Cannot accept "a\.yaml", line \d+: spec\.maxReplicas /,
     ],
-    ["no manifest", EDITING_PATHS.apply, source("a: [1"), 400, "manifest.unreadable", /^Cannot read "a\.yaml", line 1/],
+    ["no manifest", COMMAND_PATHS.apply, source("a: [1"), 400, "manifest.unreadable", /^Cannot read "a\.yaml", line 1/],
     [
       "a cluster that is there",
-      EDITING_PATHS.addCluster,
+      COMMAND_PATHS.addCluster,
       { name: "eu-1", connection: { kind: "secret", secretId: "prod/eu-1" } },
       409,
       "service.exists",
       'Cannot add cluster "eu-1": there is one of that name',
     ],
-    ["a cluster in use", EDITING_PATHS.removeCluster, { name: "eu-1" }, 409, "service.in-use", /^Cannot remove cluster "eu-1": it has autoscalers/],
+    ["a cluster in use", COMMAND_PATHS.removeCluster, { name: "eu-1" }, 409, "service.in-use", /^Cannot remove cluster "eu-1": it has autoscalers/],
     [
       "a period out of bounds",
-      EDITING_PATHS.addCluster,
+      COMMAND_PATHS.addCluster,
       { name: "x", connection: { kind: "secret", secretId: "prod/x" }, syncPeriodMs: 1 },
       400,
       "service.invalid",
@@ -278,28 +274,28 @@ describe("refusals", () => {
   });
 
   it.each<readonly [path: string, body: unknown, errors: readonly (readonly [field: string, message: string])[]]>([
-    [EDITING_PATHS.pause, {}, [["name", "is missing"]]],
-    [EDITING_PATHS.pause, { name: "" }, [["name", "must be printable ASCII without blanks, and not empty"]]],
-    [EDITING_PATHS.pause, { name: "a b" }, [["name", "must be printable ASCII without blanks, and not empty"]]],
-    [EDITING_PATHS.pause, { name: "a".repeat(401) }, [["name", "must have at most 400 characters"]]],
-    [EDITING_PATHS.pause, { name: "web", cluster: "c".repeat(64) }, [["cluster", "must have at most 63 characters"]]],
-    [EDITING_PATHS.pause, { name: "web", until: "tomorrow" }, [["until", "must be an RFC 3339 time such as 2026-03-01T12:00:00Z"]]],
-    [EDITING_PATHS.pause, { name: "shop/web", until: "2026-03-01T12:00:00Z" }, [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]]],
-    [EDITING_PATHS.pauseCluster, { name: "eu-1", until: "2026-03-01T11:59:59Z" }, [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]]],
-    [EDITING_PATHS.pause, { name: "web", by: "root" }, [["by", "is not known"]]],
-    [EDITING_PATHS.pause, [], [["body", "must be of type object"]]],
-    [EDITING_PATHS.apply, { sources: [{ file: "a", text: 3 }] }, [["sources[0].text", "must be of type string"]]],
+    [COMMAND_PATHS.pause, {}, [["name", "is missing"]]],
+    [COMMAND_PATHS.pause, { name: "" }, [["name", "must be printable ASCII without blanks, and not empty"]]],
+    [COMMAND_PATHS.pause, { name: "a b" }, [["name", "must be printable ASCII without blanks, and not empty"]]],
+    [COMMAND_PATHS.pause, { name: "a".repeat(401) }, [["name", "must have at most 400 characters"]]],
+    [COMMAND_PATHS.pause, { name: "web", cluster: "c".repeat(64) }, [["cluster", "must have at most 63 characters"]]],
+    [COMMAND_PATHS.pause, { name: "web", until: "tomorrow" }, [["until", "must be an RFC 3339 time such as 2026-03-01T12:00:00Z"]]],
+    [COMMAND_PATHS.pause, { name: "shop/web", until: "2026-03-01T12:00:00Z" }, [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]]],
+    [COMMAND_PATHS.pauseCluster, { name: "eu-1", until: "2026-03-01T11:59:59Z" }, [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]]],
+    [COMMAND_PATHS.pause, { name: "web", by: "root" }, [["by", "is not known"]]],
+    [COMMAND_PATHS.pause, [], [["body", "must be of type object"]]],
+    [COMMAND_PATHS.apply, { sources: [{ file: "a", text: 3 }] }, [["sources[0].text", "must be of type string"]]],
     [
-      EDITING_PATHS.addCluster,
+      COMMAND_PATHS.addCluster,
       { name: "x", connection: { kind: "kubeconfig", path: "/etc/passwd" } },
       [["connection.kind", 'must be "secret" or "eks": a deployed stack cannot read a kubeconfig file']],
     ],
     [
-      EDITING_PATHS.addCluster,
+      COMMAND_PATHS.addCluster,
       { name: "x", connection: { kind: "secret", secretId: "s" }, settings: { tolerance: -1 } },
       [["settings.tolerance", "must not be negative"]],
     ],
-    [EDITING_PATHS.freeze, { reason: "\ud800" }, [["reason", "must be well-formed Unicode"]]],
+    [COMMAND_PATHS.freeze, { reason: "\ud800" }, [["reason", "must be well-formed Unicode"]]],
   ])("of %s %j name the field", async (path, body, errors) => {
     const { status, json } = await post(path, body);
     expect(status).toBe(400);
@@ -317,7 +313,7 @@ describe("refusals", () => {
     ["name=web&until=2026", '"until" is not known'],
     ["name=%ff", '"name" must be printable ASCII without blanks, and not empty'],
   ])("of the parameters %s name the field", async (query, words) => {
-    expect((await get(READING_PATHS.get, query)).json).toMatchObject({
+    expect((await get(QUERY_PATHS.get, query)).json).toMatchObject({
       status: 400,
       code: "api.invalid",
       detail: `Cannot read the request: ${words}`,
@@ -330,14 +326,14 @@ describe("refusals", () => {
     ["nothing", "", "its body is not JSON"],
     ["no UTF-8", Buffer.from([0x22, 0xff, 0x22]), "its body is not UTF-8"],
   ])("of %s say so, and repeat nothing of it", async (_what, body, words) => {
-    const { status, json } = await ask(world.api, { path: EDITING_PATHS.pause, method: "POST", body });
+    const { status, json } = await ask(world.api, { path: COMMAND_PATHS.pause, method: "POST", body });
     expect([status, json]).toEqual([400, { status: 400, code: "api.invalid", detail: `Cannot read the request: ${words}` }]);
   });
 
   it.each([
-    [EDITING_PATHS.pause, 65_536],
-    [EDITING_PATHS.addCluster, 131_072],
-    [EDITING_PATHS.apply, 5_000_000],
+    [COMMAND_PATHS.pause, 65_536],
+    [COMMAND_PATHS.addCluster, 131_072],
+    [COMMAND_PATHS.apply, 5_000_000],
   ])("of a body for %s of more than %i bytes come before it is read", async (path, most) => {
     const fits = await ask(world.api, { path, body: " ".repeat(most) });
     expect(fits.json).toMatchObject({ status: 400 });
@@ -368,7 +364,7 @@ describe("refusals", () => {
   it("of everybody come first where the platform verified nobody", async () => {
     for (const handler of [world.api, world.view]) {
       for (const by of [null, ""]) {
-        const { status, json } = await ask(handler, { path: READING_PATHS.fleet, by });
+        const { status, json } = await ask(handler, { path: QUERY_PATHS.fleet, by });
         expect([status, json]).toMatchObject([403, { code: "api.no-identity" }]);
       }
     }
@@ -377,7 +373,7 @@ describe("refusals", () => {
 
 describe("failures", () => {
   const failing = (send: Tables["client"]["send"], repeats = true): FunctionUrlHandler => {
-    const { tables, insert, clock, newUid } = world.desk;
+    const { tables, insert, clock, newUid } = world.context;
     const broken = { ...tables, client: { send }, ...(repeats ? { wait: async () => {} } : {}) };
     return apiHandler({
       tables: broken,
@@ -393,7 +389,7 @@ describe("failures", () => {
   const SECRET = "User: arn:aws:sts::123456789012:assumed-role/tidemark-prod-api is not authorized to perform dynamodb:Query";
 
   it("that nobody foresaw tell the caller nothing but where to look, and the log everything", async () => {
-    const { status, text, json } = await ask(rejecting(named("AccessDeniedException", SECRET)), { path: READING_PATHS.clusters, requestId: "r-7" });
+    const { status, text, json } = await ask(rejecting(named("AccessDeniedException", SECRET)), { path: QUERY_PATHS.clusters, requestId: "r-7" });
     expect(status).toBe(500);
     expect(json).toEqual({
       status: 500,
@@ -408,20 +404,20 @@ describe("failures", () => {
 
   it("to say all there is are told, where it is more than an answer may have", async () => {
     const reading = {
-      ...openReading(world.desk),
+      ...openQueries(world.context),
       fleet: async () => ({ frozen: { by: "x", at: "x", reason: randomBytes(5_000_000).toString("base64") } }),
     };
     for (const accepted of ["gzip", "identity"]) {
       const request = {
         method: "GET",
-        path: READING_PATHS.fleet,
+        path: QUERY_PATHS.fleet,
         query: "",
         headers: { "accept-encoding": accepted },
         body: new Uint8Array(),
         by: ADA,
         id: "r",
       };
-      const { status, body } = await answer({ reading, clock: () => NOON, tell: () => {} }, request);
+      const { status, body } = await answerRequest({ reading, clock: () => NOON, tell: () => {} }, request);
       expect([status, JSON.parse(String(body))]).toMatchObject([
         500,
         {
@@ -433,21 +429,21 @@ describe("failures", () => {
   });
 
   it("of the tables are 503 while they are unclear, 429 while they are asked too often, each with when to come again", async () => {
-    const unclear = await ask(rejecting(named("InternalServerError", "x")), { path: READING_PATHS.clusters });
+    const unclear = await ask(rejecting(named("InternalServerError", "x")), { path: QUERY_PATHS.clusters });
     expect([unclear.status, unclear.headers["retry-after"], unclear.json]).toEqual([
       503,
       "2",
       { status: 503, code: "store.unclear", detail: "Cannot list the clusters: no clear answer after 8 attempts" },
     ]);
-    const throttled = await ask(rejecting(named("ProvisionedThroughputExceededException", "x")), { path: READING_PATHS.clusters });
+    const throttled = await ask(rejecting(named("ProvisionedThroughputExceededException", "x")), { path: QUERY_PATHS.clusters });
     expect([throttled.status, throttled.headers["retry-after"], throttled.json]).toMatchObject([429, "2", { status: 429 }]);
   });
 });
 
 describe("the log", () => {
   it("has one line a request: who asked for what, how it ended, how long it took", async () => {
-    await get(READING_PATHS.get, "name=shop/web");
-    await get(READING_PATHS.get, "name=wbe&namespace=shop");
+    await get(QUERY_PATHS.get, "name=shop/web");
+    await get(QUERY_PATHS.get, "name=wbe&namespace=shop");
     await get(`/${"x".repeat(500)}`);
     expect(world.lines).toMatchObject([
       {

@@ -57,7 +57,7 @@ const queryOf = (fields: Readonly<Record<string, unknown>>): string =>
 
 /** A request that a route may understand. */
 const fitting = fc.constantFrom(...ALL_ROUTES).chain(({ method, path, route }) => {
-  const names = "shape" in route.takes ? Object.keys(route.takes.shape as object) : [];
+  const names = "shape" in route.schema ? Object.keys(route.schema.shape as object) : [];
   return fieldsOf(names).map((fields): Asked => (method === "GET" ? { path, query: queryOf(fields) } : { path, body: JSON.stringify(fields) }));
 });
 /** Any request at all. */

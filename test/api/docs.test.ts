@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
-import { APPLY_BYTES_MAX } from "../../lib/api/editing-routes.ts";
+import { APPLY_BODY_BYTES_MAX } from "../../lib/api/command-routes.ts";
 import { ALL_ROUTES } from "../../lib/api/find-route.ts";
-import { PAGE_LIMITS } from "../../lib/api/pages.ts";
+import { PAGE_LIMITS } from "../../lib/api/page.ts";
 import { KEY_HEADER } from "../../lib/api/paths.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/api.md"), "utf8");
@@ -21,13 +21,13 @@ const isOptional = (type: z.ZodType): boolean => type._zod.optin === "optional";
 
 describe("docs/api.md", () => {
   it("has every route, with what it takes and does", () => {
-    const rows = ALL_ROUTES.map(({ method, path, route }) => `| \`${method} ${path}\` | ${takenBy(route.takes)} | ${route.does} |`);
+    const rows = ALL_ROUTES.map(({ method, path, route }) => `| \`${method} ${path}\` | ${takenBy(route.schema)} | ${route.summary} |`);
     const table = /\| route \| takes \| does \|\n\|---\|---\|---\|\n(.*?)\n\n/s.exec(page)?.[1] ?? "";
     expect(table.split("\n")).toEqual(rows);
   });
 
   it("names the limits and headers as they are", () => {
-    expect(page).toContain(`${APPLY_BYTES_MAX / 1_000_000} MB`);
+    expect(page).toContain(`${APPLY_BODY_BYTES_MAX / 1_000_000} MB`);
     expect(page).toContain(`${PAGE_LIMITS.bytes / 1_000_000} MB`);
     expect(page.toLowerCase()).toContain(`\`${KEY_HEADER}\``);
   });

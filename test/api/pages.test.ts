@@ -1,26 +1,27 @@
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiDesk, answer } from "../../lib/api/api.ts";
+import { type ApiContext, answerRequest } from "../../lib/api/answer-request.ts";
 import { pageToken } from "../../lib/api/page-token.ts";
-import { READING_PATHS } from "../../lib/api/paths.ts";
+import { QUERY_PATHS } from "../../lib/api/paths.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
-import { gathered } from "../../lib/service/gather.ts";
-import { openEditing, openReading } from "../../lib/service/open.ts";
-import type { EventQuery, Reading } from "../../lib/service/service.ts";
+import { openCommands, openQueries } from "../../lib/service/open.ts";
+import type { EventQuery, QueryService } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
-import { NOON } from "../service/world/desk.ts";
+import { NOON } from "../service/world/context.ts";
 import { event } from "../store/records.ts";
 import { ADA, newWorld, type World } from "./world.ts";
 
 const EVENTS = 30;
 let world: World;
-let reading: Reading;
+let reading: QueryService;
 beforeAll(async () => {
   world = await newWorld();
-  reading = openReading(world.desk);
+  reading = openQueries(world.context);
   // Clusters have no events from before they were added.
   world.set(NOON - 8 * DAY_MS);
-  for (const name of ["eu-8", "us-8"]) await openEditing(world.desk).addCluster({ name, connection: { kind: "secret", secretId: `prod/${name}` } });
+  for (const name of ["eu-8", "us-8"])
+    await openCommands(world.context).addCluster({ name, connection: { kind: "secret", secretId: `prod/${name}` } });
   world.set(NOON);
   const events = Array.from({ length: EVENTS }, (_, at) =>
     event({
@@ -34,7 +35,7 @@ beforeAll(async () => {
       settledMs: NOON,
     }),
   );
-  await insertEvents(world.desk.insert, events);
+  await insertEvents(world.context.insert, events);
 });
 afterAll(() => world.close());
 
@@ -49,9 +50,9 @@ interface PageJson {
 
 /** One page, under other limits than those of the function. */
 const page = async (path: string, query: string, limits: Limits, clock = () => NOON) => {
-  const desk: ApiDesk = { reading, clock, tell: () => {}, limits };
+  const context: ApiContext = { reading, clock, tell: () => {}, limits };
   const request = { method: "GET", path, query, headers: {}, body: new Uint8Array(), by: ADA, id: "r" };
-  const { status, body } = await answer(desk, request);
+  const { status, body } = await answerRequest(context, request);
   return { status, json: JSON.parse(String(body)) as PageJson, bytes: Buffer.byteLength(body) };
 };
 
@@ -71,12 +72,12 @@ const SINCE = `since=${new Date(NOON - 7 * DAY_MS).toISOString()}`;
 
 describe("a list", () => {
   it.each<readonly [path: string, query: string, wanted: () => Promise<readonly unknown[]>]>([
-    [READING_PATHS.autoscalers, "", () => gathered(reading.autoscalers({}))],
-    [READING_PATHS.autoscalers, "namespace=shop", () => gathered(reading.autoscalers({ namespace: "shop" }))],
-    [READING_PATHS.clusters, "", () => gathered(reading.clusters())],
-    [READING_PATHS.events, SINCE, () => gathered(reading.events({ sinceMs: NOON - 7 * DAY_MS }))],
-    [READING_PATHS.events, `${SINCE}&namespace=lab`, () => gathered(reading.events({ sinceMs: NOON - 7 * DAY_MS, namespace: "lab" }))],
-    [READING_PATHS.events, "name=lab/many&cluster=eu-8", () => gathered(reading.events({ name: "lab/many", cluster: "eu-8" }))],
+    [QUERY_PATHS.autoscalers, "", () => toArray(reading.autoscalers({}))],
+    [QUERY_PATHS.autoscalers, "namespace=shop", () => toArray(reading.autoscalers({ namespace: "shop" }))],
+    [QUERY_PATHS.clusters, "", () => toArray(reading.clusters())],
+    [QUERY_PATHS.events, SINCE, () => toArray(reading.events({ sinceMs: NOON - 7 * DAY_MS }))],
+    [QUERY_PATHS.events, `${SINCE}&namespace=lab`, () => toArray(reading.events({ sinceMs: NOON - 7 * DAY_MS, namespace: "lab" }))],
+    [QUERY_PATHS.events, "name=lab/many&cluster=eu-8", () => toArray(reading.events({ name: "lab/many", cluster: "eu-8" }))],
   ])("%s?%s is the same however it is cut", async (path, query, wanted) => {
     const whole = carried(await wanted());
     expect(itemsOf(await pages(path, query, { bytes: Number.POSITIVE_INFINITY, ms: 60_000 }))).toEqual(whole);
@@ -87,8 +88,8 @@ describe("a list", () => {
   });
 
   it("ends a page where its bytes are over, one item at most above", async () => {
-    const longest = Math.max(...(await gathered(reading.events({ sinceMs: NOON - 7 * DAY_MS }))).map((one) => JSON.stringify(one).length));
-    const { bytes, json } = await page(READING_PATHS.events, SINCE, { bytes: 3_000, ms: 60_000 });
+    const longest = Math.max(...(await toArray(reading.events({ sinceMs: NOON - 7 * DAY_MS }))).map((one) => JSON.stringify(one).length));
+    const { bytes, json } = await page(QUERY_PATHS.events, SINCE, { bytes: 3_000, ms: 60_000 });
     expect(json.items.length).toBeGreaterThan(1);
     expect(bytes).toBeLessThan(3_000 + longest + 600);
   });
@@ -97,24 +98,24 @@ describe("a list", () => {
     // Each look at the clock takes a second.
     let nowMs = NOON;
     const clock = (): number => (nowMs += 1_000);
-    const slow = await pages(READING_PATHS.events, "since=2026-01-20T00:00:00Z", { bytes: 1_000_000, ms: 1 }, clock);
+    const slow = await pages(QUERY_PATHS.events, "since=2026-01-20T00:00:00Z", { bytes: 1_000_000, ms: 1 }, clock);
     expect(slow.some(({ items, next }) => items.length === 0 && next !== undefined)).toBe(true);
-    expect(itemsOf(slow)).toEqual(carried(await gathered(reading.events({ sinceMs: Date.parse("2026-01-20T00:00:00Z") }))));
+    expect(itemsOf(slow)).toEqual(carried(await toArray(reading.events({ sinceMs: Date.parse("2026-01-20T00:00:00Z") }))));
   });
 
   it("ends a page where its time is over, though events were passed over and none was of the namespace", async () => {
     let nowMs = NOON;
     const clock = (): number => (nowMs += 1_000);
-    const slow = await pages(READING_PATHS.events, `${SINCE}&namespace=nowhere`, { bytes: 1_000_000, ms: 5_000 }, clock);
+    const slow = await pages(QUERY_PATHS.events, `${SINCE}&namespace=nowhere`, { bytes: 1_000_000, ms: 5_000 }, clock);
     expect(itemsOf(slow)).toEqual([]);
     expect(slow.length).toBeGreaterThan(EVENTS / 10);
   });
 
   it("shows no event that came after its first page", async () => {
-    const first = await page(READING_PATHS.events, SINCE, { bytes: 1, ms: 60_000 });
+    const first = await page(QUERY_PATHS.events, SINCE, { bytes: 1, ms: 60_000 });
     world.set(NOON + 60_000);
-    await insertEvents(world.desk.insert, [event({ id: "later:1", cluster: clusterName("eu-1"), atMs: NOON + 30_000, settledMs: NOON + 30_000 })]);
-    const rest = await pages(READING_PATHS.events, `${SINCE}&page=${first.json.next}`, { bytes: 1_000_000, ms: 60_000 });
+    await insertEvents(world.context.insert, [event({ id: "later:1", cluster: clusterName("eu-1"), atMs: NOON + 30_000, settledMs: NOON + 30_000 })]);
+    const rest = await pages(QUERY_PATHS.events, `${SINCE}&page=${first.json.next}`, { bytes: 1_000_000, ms: 60_000 });
     expect(JSON.stringify(rest)).not.toContain("later:1");
     world.set(NOON);
   });
@@ -132,19 +133,19 @@ describe("the token of a page", () => {
     ["that is empty", "", ""],
     ["of another version", "", Buffer.from(JSON.stringify([2, "[]", place])).toString("base64url")],
   ])("%s is refused", async (_what, query, token) => {
-    const { status, json } = await page(READING_PATHS.autoscalers, `${query}&page=${token}`, { bytes: 1, ms: 1 });
+    const { status, json } = await page(QUERY_PATHS.autoscalers, `${query}&page=${token}`, { bytes: 1, ms: 1 });
     expect([status, json]).toMatchObject([400, { code: "api.invalid", detail }]);
   });
 
   it("is good for the same question in any order", async () => {
     const token = pageToken({ namespace: "shop", cluster: "eu-1" }, place);
-    const { json } = await page(READING_PATHS.autoscalers, `cluster=eu-1&page=${token}&namespace=shop`, { bytes: 1_000_000, ms: 60_000 });
+    const { json } = await page(QUERY_PATHS.autoscalers, `cluster=eu-1&page=${token}&namespace=shop`, { bytes: 1_000_000, ms: 60_000 });
     expect(json.items).toMatchObject([{ name: "late" }, { name: "web" }]);
   });
 
   it("reaches no further than what is kept", async () => {
     const asked: EventQuery[] = [];
-    const empty: Reading = {
+    const empty: QueryService = {
       ...reading,
       events: (query) => {
         asked.push(query);
@@ -154,14 +155,14 @@ describe("the token of a page", () => {
     const far = { untilMs: 8_640_000_000_000_000, fromMs: 0 };
     const request = {
       method: "GET",
-      path: READING_PATHS.events,
+      path: QUERY_PATHS.events,
       query: `page=${pageToken({}, far)}`,
       headers: {},
       body: new Uint8Array(),
       by: ADA,
       id: "r",
     };
-    const { status } = await answer({ reading: empty, clock: () => NOON, tell: () => {} }, request);
+    const { status } = await answerRequest({ reading: empty, clock: () => NOON, tell: () => {} }, request);
     expect([status, asked[0]?.sinceMs, asked.at(-1)?.untilMs]).toEqual([200, NOON - EVENT_DAYS_KEPT * DAY_MS, NOON]);
     // Four days first, then twice as many each time.
     expect(asked).toHaveLength(7);

@@ -9,7 +9,7 @@ import { openPlace } from "../../lib/cli/session.ts";
 import { openStack } from "../../lib/cli/stack-session.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { ADA, callerOf, newWorld, type World } from "../remote/world.ts";
-import { NOON } from "../service/world/desk.ts";
+import { NOON } from "../service/world/context.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";

@@ -3,7 +3,7 @@ import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import type { ClusterView } from "../../lib/service/views/autoscaler.ts";
-import { NOON, newWorld, type World } from "../service/world/desk.ts";
+import { NOON, newWorld, type World } from "../service/world/context.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { recordOf } from "../service/world/shop.ts";
 import { storeSync } from "../service/world/synced.ts";
@@ -16,24 +16,24 @@ const WORDS = `Cannot GET deployments.apps of cluster "out": nothing listens at 
 
 beforeAll(async () => {
   world = await newWorld();
-  const service = openService(world.desk);
+  const service = openService(world.context);
   world.set(NOON - 600_000);
   for (const name of ["late", "new", "out", "well"]) await service.addCluster({ name, connection: CONNECTION });
   await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster: "out", dryRun: false });
-  const record = await recordOf(world.desk, "web", "shop", clusterName("out"));
+  const record = await recordOf(world.context, "web", "shop", clusterName("out"));
   const because = { reason: "FailedGetScale", message: `the HPA controller was unable to get the target's current scale: ${WORDS}` };
   const condition = { type: "AbleToScale", status: "False", ...because, transitionMs: NOON - 300_000 } as const;
   const status = { conditions: [condition], currentReplicas: 3, desiredReplicas: 3, currentMetrics: null };
   const windows = { memory: { recommendations: null, scaleUps: [], scaleDowns: [] }, status };
   const evaluation = { kind: "hold", failed: true, because, metrics: [], steps: [], events: [], status } as const;
-  await storeSync(world.desk, clusterName("out"), NOON - 15_000, [{ record, windows, evaluation }]);
-  await storeSync(world.desk, clusterName("late"), NOON - 46_000, []);
-  await storeSync(world.desk, clusterName("well"), NOON - 30_000, []);
+  await storeSync(world.context, clusterName("out"), NOON - 15_000, [{ record, windows, evaluation }]);
+  await storeSync(world.context, clusterName("late"), NOON - 46_000, []);
+  await storeSync(world.context, clusterName("well"), NOON - 30_000, []);
   world.set(NOON);
 });
 afterAll(() => world.close());
 
-const printed = (...args: readonly string[]): Promise<string> => printedBy(openService(world.desk), args);
+const printed = (...args: readonly string[]): Promise<string> => printedBy(openService(world.context), args);
 
 const printedBy = async (service: Service, args: readonly string[]): Promise<string> => {
   const { code, out, err } = await inside(args, { open: async () => ({ service, nowMs: NOON, close: async () => {} }) });
@@ -63,7 +63,7 @@ it("The same is in the document", async () => {
 });
 
 it("The clusters of a stack that tells no state yet are listed and described all the same", async () => {
-  const service = openService(world.desk);
+  const service = openService(world.context);
   const { state: _state, since: _since, error: _error, ...view } = await service.cluster("well");
   const partitions = view.partitions.map(({ state: _untold, ...partition }) => partition);
   const earlier = { ...view, partitions } as unknown as ClusterView;

@@ -105,8 +105,8 @@ beforeAll(async () => {
   engine = await startDynalite();
   tables = testTables(engine.client, engine.tables, () => NOW);
   // Clusters have no events from before they were added.
-  const desk = { tables, insert: insertByPut(tables), clock: () => NOW - 2 * DAYS * DAY_MS, by: "ada", newUid: () => "uid" };
-  for (const name of CLUSTERS) await openService(desk).addCluster({ name, connection: { kind: "kubeconfig", path: "none" } });
+  const context = { tables, insert: insertByPut(tables), clock: () => NOW - 2 * DAYS * DAY_MS, by: "ada", newUid: () => "uid" };
+  for (const name of CLUSTERS) await openService(context).addCluster({ name, connection: { kind: "kubeconfig", path: "none" } });
   await fill(tables);
 });
 afterAll(() => engine.close());

@@ -10,7 +10,7 @@ import { TABLE_NAMES } from "../../lib/local/run/names.ts";
 import { ensureTables, startTables, tablesClient } from "../../lib/local/run/tables.ts";
 import { insertByPut } from "../../lib/store/history/put.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
-import { NOON, tablesOn } from "../service/world/desk.ts";
+import { NOON, tablesOn } from "../service/world/context.ts";
 import { fillShop } from "../service/world/shop.ts";
 
 const TIDEMARK = join(import.meta.dirname, "../../lib/cli/tidemark.ts");
@@ -48,9 +48,9 @@ export const shopFolder = async (): Promise<Folder> => {
   const tables = tablesOn(engine.endpoint);
   let nowMs = NOON;
   let uids = 0;
-  const desk = { tables, insert: insertByPut(tables), clock: () => nowMs, by: "ada", newUid: () => `uid-${++uids}` };
+  const context = { tables, insert: insertByPut(tables), clock: () => nowMs, by: "ada", newUid: () => `uid-${++uids}` };
   await fillShop({
-    desk,
+    context,
     set: (ms) => {
       nowMs = ms;
     },

@@ -6,14 +6,14 @@ import { ENVIRONMENT } from "../../functions/environment.ts";
 import { functionUrlHandler } from "../../functions/function-url.ts";
 import { handler as view } from "../../functions/view.ts";
 import type { LogLine } from "../../lib/report/log-lines.ts";
-import type { Reading } from "../../lib/service/service.ts";
+import type { QueryService } from "../../lib/service/service.ts";
 import { ADA, eventOf } from "../api/world.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
 const FLEET = eventOf({ path: "/v1/fleet" });
 /** A service of which one verb is asked. */
-const reading = { fleet: async () => ({}) } as Partial<Reading> as Reading;
+const reading = { fleet: async () => ({}) } as Partial<QueryService> as QueryService;
 
 describe("the handlers behind a URL", () => {
   it.each([

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FunctionName } from "../../build.ts";
-import { EDITING_PATHS, KEY_HEADER, READING_PATHS } from "../../lib/api/paths.ts";
+import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../../lib/api/paths.ts";
 import { startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
 import { openQueueJournal } from "../../lib/local/queue/journal.ts";
 import { openQueue, type Queue } from "../../lib/local/queue/queue.ts";
@@ -249,16 +249,16 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
 
   it("answer people with what the sync has found, with and without the right to edit", async () => {
     for (const environment of [api, view]) {
-      expect(await answered(environment, { path: READING_PATHS.get, query: "name=shop/web" })).toMatchObject({
+      expect(await answered(environment, { path: QUERY_PATHS.get, query: "name=shop/web" })).toMatchObject({
         status: 200,
         json: { name: "web", currentReplicas: 2, desiredReplicas: 4 },
       });
       expect(
-        await answered(environment, { path: READING_PATHS.events, query: `since=${new Date(Date.now() - 60 * MINUTE_MS).toISOString()}` }),
+        await answered(environment, { path: QUERY_PATHS.events, query: `since=${new Date(Date.now() - 60 * MINUTE_MS).toISOString()}` }),
       ).toMatchObject({
         json: { items: [{ from: 2, to: 4, outcome: "applied" }] },
       });
-      expect((await answered(environment, { path: READING_PATHS.describe, query: "name=web" })).status, environment.log()).toBe(200);
+      expect((await answered(environment, { path: QUERY_PATHS.describe, query: "name=web" })).status, environment.log()).toBe(200);
     }
   });
 
@@ -280,24 +280,24 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
 
   it("make every edit that people can make, once for each key", async () => {
     const headers = { [KEY_HEADER]: "0123456789abcdef" };
-    const pause = () => answered(api, { path: EDITING_PATHS.pause, body: JSON.stringify({ name: "web" }), headers, by: "arn:aws:iam::1:user/ada" });
+    const pause = () => answered(api, { path: COMMAND_PATHS.pause, body: JSON.stringify({ name: "web" }), headers, by: "arn:aws:iam::1:user/ada" });
     expect(await pause()).toEqual(await pause());
     expect(await service.get({ name: "web" })).toMatchObject({ generation: 2, paused: { by: "arn:aws:iam::1:user/ada" } });
     const edits: readonly (readonly [path: string, body: object])[] = [
-      [EDITING_PATHS.resume, { name: "web" }],
-      [EDITING_PATHS.freeze, { reason: "drill" }],
-      [EDITING_PATHS.thaw, {}],
+      [COMMAND_PATHS.resume, { name: "web" }],
+      [COMMAND_PATHS.freeze, { reason: "drill" }],
+      [COMMAND_PATHS.thaw, {}],
       [
-        EDITING_PATHS.replaceCluster,
+        COMMAND_PATHS.replaceCluster,
         { name: "eu-1", connection: { kind: "secret", secretId: SECRET }, partitions: [{ name: "shop", namespaces: ["shop"] }, { name: "rest" }] },
       ],
-      [EDITING_PATHS.pauseCluster, { name: "eu-1" }],
-      [EDITING_PATHS.resumeCluster, { name: "eu-1" }],
-      [EDITING_PATHS.delete, { name: "web" }],
-      [EDITING_PATHS.apply, { sources: [{ file: "web.json", text: MANIFEST }] }],
-      [EDITING_PATHS.delete, { name: "web" }],
-      [EDITING_PATHS.removeCluster, { name: "eu-1" }],
-      [EDITING_PATHS.addCluster, { name: "eu-2", connection: { kind: "secret", secretId: "tidemark-prod/eu-2" } }],
+      [COMMAND_PATHS.pauseCluster, { name: "eu-1" }],
+      [COMMAND_PATHS.resumeCluster, { name: "eu-1" }],
+      [COMMAND_PATHS.delete, { name: "web" }],
+      [COMMAND_PATHS.apply, { sources: [{ file: "web.json", text: MANIFEST }] }],
+      [COMMAND_PATHS.delete, { name: "web" }],
+      [COMMAND_PATHS.removeCluster, { name: "eu-1" }],
+      [COMMAND_PATHS.addCluster, { name: "eu-2", connection: { kind: "secret", secretId: "tidemark-prod/eu-2" } }],
     ];
     for (const [path, body] of edits) {
       const connects = "connection" in body;
@@ -305,13 +305,13 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
       if (connects) expect(await answered(api, asked)).toMatchObject({ status: 403, json: { code: "api.connects-elsewhere", url: CONNECT_URL } });
       expect((await answered(connects ? connect : api, asked)).status, `${path}\n${api.log()}\n${connect.log()}`).toBe(200);
     }
-    expect(await answered(view, { path: EDITING_PATHS.freeze, body: JSON.stringify({ reason: "x" }) })).toMatchObject({ status: 403 });
+    expect(await answered(view, { path: COMMAND_PATHS.freeze, body: JSON.stringify({ reason: "x" }) })).toMatchObject({ status: 403 });
   });
 
   it("connect an EKS cluster as AWS describes it, and as nobody else does", async () => {
     const add = (more: object) =>
       answered(connect, {
-        path: EDITING_PATHS.addCluster,
+        path: COMMAND_PATHS.addCluster,
         body: JSON.stringify({ name: "eks-1", connection: { kind: "eks", clusterId: "prod", region: "eu-central-1", ...more } }),
       });
     expect(await add({ endpoint: "https://attacker.example", caData: "QUFB" })).toMatchObject({ status: 409, json: { code: "cluster.access.eks" } });
@@ -327,7 +327,7 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
   });
 
   it("ask the tables as little as docs/api.md says", async () => {
-    const path = EDITING_PATHS.apply;
+    const path = COMMAND_PATHS.apply;
     const apply = (file: string): Promise<unknown> => answered(api, { path, body: JSON.stringify({ sources: [{ file, text: MANIFEST }] }) });
     const counted = async (work: () => Promise<unknown>) => {
       const { GetItem: items = 0, Query: queries = 0, ...writes } = await callsOf(work);
@@ -341,8 +341,8 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     };
     expect(await atMost(() => apply("first.json"), 3, 2)).toEqual({ PartiQLInsert: 2, PutItem: 1, UpdateItem: 1 });
     expect(await atMost(() => apply("again.json"), 3, 2)).toEqual({ UpdateItem: 1 });
-    expect(await atMost(() => answered(view, { path: READING_PATHS.get, query: "name=eu-2/shop/web" }), 5, 1)).toEqual({});
-    expect(await atMost(() => answered(view, { path: READING_PATHS.autoscalers }), 2, 3)).toEqual({});
+    expect(await atMost(() => answered(view, { path: QUERY_PATHS.get, query: "name=eu-2/shop/web" }), 5, 1)).toEqual({});
+    expect(await atMost(() => answered(view, { path: QUERY_PATHS.autoscalers }), 2, 3)).toEqual({});
   });
 
   it("were refused nothing by their roles, and asked for the secret once for each version of its cluster", () => {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FUNCTIONS, type FunctionName } from "../../build.ts";
 import { ENVIRONMENT } from "../../functions/environment.ts";
-import { LEDGER_LIFE_MS, LIFE_MS } from "../../lib/api/once.ts";
-import { PAGE_LIMITS } from "../../lib/api/pages.ts";
+import { FUNCTION_TIMEOUT_MS, IN_PROGRESS_MS } from "../../lib/api/idempotency.ts";
+import { PAGE_LIMITS } from "../../lib/api/page.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { raiseClusterVersionParams } from "../../lib/store/records/clusters.ts";
 import { FLEET_PK } from "../../lib/store/table/keys.ts";
@@ -154,8 +154,8 @@ describe("the URLs", () => {
   });
 
   it("live as long as the code counts on, an edit longer than it may wait for partitions", () => {
-    for (const name of ["api", "connect"] as const) expect(Number(lambdaOf(name).Properties["Timeout"]) * 1000).toBe(LIFE_MS);
-    expect(LEDGER_LIFE_MS).toBeGreaterThan(LIFE_MS);
+    for (const name of ["api", "connect"] as const) expect(Number(lambdaOf(name).Properties["Timeout"]) * 1000).toBe(FUNCTION_TIMEOUT_MS);
+    expect(IN_PROGRESS_MS).toBeGreaterThan(FUNCTION_TIMEOUT_MS);
     expect(Number(lambdaOf("view").Properties["Timeout"]) * 1000).toBeGreaterThan(2 * PAGE_LIMITS.ms);
   });
 });

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { apiHandler } from "../../functions/api.ts";
-import { EDITING_PATHS, READING_PATHS } from "../../lib/api/paths.ts";
-import { gathered } from "../../lib/service/gather.ts";
+import { COMMAND_PATHS, QUERY_PATHS } from "../../lib/api/paths.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
 import { eventOf } from "../api/world.ts";
-import { NOON } from "../service/world/desk.ts";
+import { NOON } from "../service/world/context.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type Fault, startFunctionUrl } from "./stand-in/function-url.ts";
 import { ADA, IDENTITIES, newWorld, type World } from "./world.ts";
@@ -17,7 +17,7 @@ let embedded: Service;
 let remote: Service;
 beforeAll(async () => {
   world = await newWorld();
-  embedded = openService(world.desk);
+  embedded = openService(world.context);
 });
 afterAll(() => world.close());
 beforeEach(() => {
@@ -33,28 +33,28 @@ afterEach(() => {
 const HOUR_MS = 3_600_000;
 const apply = (service: Service, name: string, dryRun = false) =>
   service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "lab" }) }], { cluster: "eu-1", dryRun });
-const freezes = async (): Promise<number> => (await gathered(scopeChangesOf(world.tables, { scope: "fleet", name: "fleet" }))).length;
+const freezes = async (): Promise<number> => (await toArray(scopeChangesOf(world.tables, { scope: "fleet", name: "fleet" }))).length;
 
 describe("the service of a stack", () => {
   it.each<readonly [verb: string, ask: (service: Service) => Promise<unknown>]>([
-    ["autoscalers", (service) => gathered(service.autoscalers({}))],
-    ["autoscalers of a namespace", (service) => gathered(service.autoscalers({ namespace: "shop", cluster: "eu-1" }))],
-    ["autoscalers after one", (service) => gathered(service.autoscalers({ cluster: "eu-1" }, { cluster: "eu-1", namespace: "shop", name: "api" }))],
+    ["autoscalers", (service) => toArray(service.autoscalers({}))],
+    ["autoscalers of a namespace", (service) => toArray(service.autoscalers({ namespace: "shop", cluster: "eu-1" }))],
+    ["autoscalers after one", (service) => toArray(service.autoscalers({ cluster: "eu-1" }, { cluster: "eu-1", namespace: "shop", name: "api" }))],
     ["get", (service) => service.get({ name: "shop/web" })],
     ["describe", (service) => service.describe({ name: "web", namespace: "shop", cluster: "eu-1" })],
     ["explain", (service) => service.explain({ name: "shop/web" })],
     ["explain at a time", (service) => service.explain({ name: "shop/web" }, NOON - 20_000)],
-    ["events", (service) => gathered(service.events({ sinceMs: NOON - HOUR_MS }))],
-    ["events of one", (service) => gathered(service.events({ name: "shop/web" }))],
-    ["events until", (service) => gathered(service.events({ sinceMs: NOON - 3 * HOUR_MS, untilMs: NOON - HOUR_MS }))],
+    ["events", (service) => toArray(service.events({ sinceMs: NOON - HOUR_MS }))],
+    ["events of one", (service) => toArray(service.events({ name: "shop/web" }))],
+    ["events until", (service) => toArray(service.events({ sinceMs: NOON - 3 * HOUR_MS, untilMs: NOON - HOUR_MS }))],
     [
       "events after one",
       (service) =>
-        gathered(service.events({ name: "shop/web", after: { cluster: "eu-1", namespace: "shop", atMs: NOON - 7_200_000, id: "uid-1:1" } })),
+        toArray(service.events({ name: "shop/web", after: { cluster: "eu-1", namespace: "shop", atMs: NOON - 7_200_000, id: "uid-1:1" } })),
     ],
     ["series", (service) => service.series()],
-    ["clusters", (service) => gathered(service.clusters())],
-    ["clusters after one", (service) => gathered(service.clusters("eu-1"))],
+    ["clusters", (service) => toArray(service.clusters())],
+    ["clusters after one", (service) => toArray(service.clusters("eu-1"))],
     ["cluster", (service) => service.cluster("us-1")],
     ["fleet", (service) => service.fleet()],
     ["apply without storing", (service) => apply(service, "dry", true)],
@@ -88,7 +88,7 @@ describe("the service of a stack", () => {
     ["a name in two places", (service) => service.get({ name: "web" })],
     ["a wrong manifest", (service) => service.apply([{ file: "f", text: hpa("x", { max: 1 }) }], { cluster: "eu-1", dryRun: false })],
     ["a cluster that is there", (service) => service.addCluster({ name: "eu-1", connection: { kind: "secret", secretId: "prod/eu-1" } })],
-    ["events of nothing", (service) => gathered(service.events({ name: "lab/never" }))],
+    ["events of nothing", (service) => toArray(service.events({ name: "lab/never" }))],
   ])("throws the same error: %s", async (_what, ask) => {
     const thrown = await ask(embedded).then(
       () => undefined,
@@ -108,7 +108,7 @@ describe("the service of a stack", () => {
   });
 
   it("takes long answers packed", async () => {
-    await gathered(remote.autoscalers({}));
+    await toArray(remote.autoscalers({}));
     const { headers } = world.url.events.at(-1) ?? {};
     expect(headers?.["accept-encoding"]).toContain("gzip");
     const result = await world.api(world.url.events.at(-1) ?? eventOf({ path: "/" }));
@@ -116,9 +116,9 @@ describe("the service of a stack", () => {
   });
 
   it.each<readonly [path: string, ask: (service: Service) => Promise<unknown>, key: string]>([
-    [READING_PATHS.clusters, (service) => gathered(service.clusters()), "items"],
-    [READING_PATHS.series, (service) => service.series(), "families"],
-    [EDITING_PATHS.apply, (service) => apply(service, "x"), "applied"],
+    [QUERY_PATHS.clusters, (service) => toArray(service.clusters()), "items"],
+    [QUERY_PATHS.series, (service) => service.series(), "families"],
+    [COMMAND_PATHS.apply, (service) => apply(service, "x"), "applied"],
   ])("says where the answer to %s is not one of Tidemark's", async (path, ask, key) => {
     for (const body of ["{}", "null", "[]", `{"${key}":3}`]) {
       world.url.faults.push({ status: 200, body, headers: { "content-type": "application/json" } });
@@ -208,9 +208,9 @@ describe("a request that goes wrong", () => {
     const before = await freezes();
     let nowMs = NOON;
     // The first request is begun and then ended by the platform, without a word of it in the ledger.
-    const { insert } = world.desk;
+    const { insert } = world.context;
     const dying = apiHandler({
-      ...world.desk,
+      ...world.context,
       insert: (items) => (items.some(({ sk }) => sk === "begun") ? insert(items) : new Promise<never>(() => {})),
       teller: { line: () => {} },
       connecting: { kind: "here" },

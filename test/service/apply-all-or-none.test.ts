@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { newWorld, type World } from "./world/desk.ts";
+import { toArray } from "../../lib/service/to-array.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
 let world: World;
 let service: Service;
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
+  service = openService(world.context);
   await service.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
 });
 afterAll(() => world.close());
@@ -24,7 +24,7 @@ const bad = fc.constantFrom(
   "- a list\n",
 );
 const stored = async (): Promise<string> =>
-  JSON.stringify((await gathered(service.autoscalers({}))).map(({ name, generation, manifest }) => [name, generation, manifest]));
+  JSON.stringify((await toArray(service.autoscalers({}))).map(({ name, generation, manifest }) => [name, generation, manifest]));
 
 describe("apply() of any mixture", () => {
   it("never stores anything when one document is bad, wherever it stands", async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openService } from "../../lib/service/open.ts";
-import { newWorld, type World } from "./world/desk.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
 let world: World;
 beforeAll(async () => {
   world = await newWorld();
-  await openService(world.desk).addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
+  await openService(world.context).addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
 });
 afterAll(() => world.close());
 
@@ -25,7 +25,7 @@ const requests = async (text: string): Promise<string> => {
       };
     },
   });
-  const service = openService({ ...world.desk, tables: { ...world.tables, client: counting } });
+  const service = openService({ ...world.context, tables: { ...world.tables, client: counting } });
   await service.apply([{ file: "a.yaml", text }], { cluster: "eu-1", dryRun: false });
   return [...counts]
     .toSorted()

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { clusterName } from "../../lib/model/ids.ts";
-import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import type { HistoryItem } from "../../lib/store/history/port.ts";
-import { newWorld, type World } from "./world/desk.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 import { specVersion } from "./world/synced.ts";
 
@@ -14,7 +14,7 @@ let count = 0;
 let cluster = "";
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
+  service = openService(world.context);
 });
 afterAll(() => world.close());
 beforeEach(async () => {
@@ -27,7 +27,7 @@ const name = (index: number): string => `web-${String(index).padStart(3, "0")}`;
 const many = (max = 10): string => documents(...Array.from({ length: MANY }, (_, index) => hpa(name(index), { max })));
 const source = (text: string) => [{ file: "many.yaml", text }];
 const storedNames = async (): Promise<readonly string[]> =>
-  (await gathered(service.autoscalers({ cluster }))).map((view) => `${view.name}@${view.generation}`);
+  (await toArray(service.autoscalers({ cluster }))).map((view) => `${view.name}@${view.generation}`);
 
 describe("apply() of many documents", () => {
   it("tells of them as they are stored, in their order, and answers with all", async () => {
@@ -36,7 +36,7 @@ describe("apply() of many documents", () => {
     const applied = await service.apply(source(many()), {
       cluster,
       dryRun: false,
-      stored: (some, { done, all }) => {
+      onStored: (some, { done, all }) => {
         told.push(...some.map((one) => one.name));
         progress.push(`${done} of ${all}`);
       },
@@ -49,10 +49,10 @@ describe("apply() of many documents", () => {
   it("sends the changes of a group in one call each, and tells the partition once a group", async () => {
     const calls: (readonly HistoryItem[])[] = [];
     const counted = openService({
-      ...world.desk,
+      ...world.context,
       insert: (items) => {
         calls.push(items);
-        return world.desk.insert(items);
+        return world.context.insert(items);
       },
     });
     await counted.apply(source(many()), { cluster, dryRun: false });
@@ -81,10 +81,10 @@ describe("apply() of many documents", () => {
     const { TidemarkError } = await import("../../lib/model/errors.ts");
     let inserts = 0;
     const failing = openService({
-      ...world.desk,
+      ...world.context,
       insert: (items) => {
         if (++inserts > 2) throw new TidemarkError("store.unclear", "Cannot insert into history: no clear answer", {}, { cause: "why" });
-        return world.desk.insert(items);
+        return world.context.insert(items);
       },
     });
     await expect(failing.apply(source(many()), { cluster, dryRun: false })).rejects.toMatchObject({

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AutoscalerRef } from "../../lib/model/ids.ts";
 import { autoscalerName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
-import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { changesOf, insertChange } from "../../lib/store/history/changes.ts";
 import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { NOON, newWorld, type World } from "./world/desk.ts";
+import { NOON, newWorld, type World } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 import { specVersion } from "./world/synced.ts";
 
@@ -23,13 +23,13 @@ const ref = (name: string, inside = "default"): AutoscalerRef => ({
   name: autoscalerName(name),
 });
 const stored = (name: string, inside?: string) => getAutoscaler(world.tables, ref(name, inside));
-const changes = (name: string, inside?: string) => gathered(changesOf(world.tables, ref(name, inside)));
+const changes = (name: string, inside?: string) => toArray(changesOf(world.tables, ref(name, inside)));
 const apply = (text: string, options: { readonly namespace?: string; readonly dryRun?: boolean } = {}) =>
   service.apply([{ file: "a.yaml", text }], { cluster, dryRun: false, ...options });
 
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
+  service = openService(world.context);
 });
 afterAll(() => world.close());
 beforeEach(async () => {
@@ -55,10 +55,10 @@ describe("apply()", () => {
   it("tells the partition that the namespace has moved to since it began", async () => {
     const partitions = [{ name: "default" }, { name: "pay", namespaces: ["shop"] }];
     const whileMoved = openService({
-      ...world.desk,
+      ...world.context,
       insert: async (items) => {
         await service.replaceCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" }, partitions });
-        return world.desk.insert(items);
+        return world.context.insert(items);
       },
     });
     await whileMoved.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster, dryRun: false });
@@ -212,7 +212,7 @@ describe("an edit", () => {
   it("takes the next generation past the change of somebody who died before storing", async () => {
     await apply(hpa("web"));
     const record = await stored("web");
-    await insertChange(world.desk.insert, { ...ref("web"), id: `${record?.uid}:2`, atMs: NOON, by: "bob", verb: "apply", after: "{}" });
+    await insertChange(world.context.insert, { ...ref("web"), id: `${record?.uid}:2`, atMs: NOON, by: "bob", verb: "apply", after: "{}" });
     expect((await apply(hpa("web", { max: 20 })))[0]).toMatchObject({ outcome: "configured", generation: 3 });
     expect(await stored("web")).toMatchObject({ generation: 3 });
     // The one that counts says what it was made on, so that the other can be told from it.
@@ -229,12 +229,12 @@ describe("an edit", () => {
     if (!first) throw new Error("not stored");
     let raced = false;
     const racing = openService({
-      ...world.desk,
+      ...world.context,
       insert: async (items) => {
         // Between the change item and the record, another editor pauses the autoscaler.
         if (!raced) await putAutoscaler(world.tables, { ...first, generation: 2, paused: { by: "bob", atMs: NOON } }, 1);
         raced = true;
-        return world.desk.insert(items);
+        return world.context.insert(items);
       },
     });
     const [applied] = await racing.apply([{ file: "a.yaml", text: hpa("web", { max: 20 }) }], { cluster, dryRun: false });
@@ -243,7 +243,7 @@ describe("an edit", () => {
   });
 
   it("stores nothing when history cannot be written", async () => {
-    const broken = openService({ ...world.desk, insert: () => Promise.reject(new Error("history is read-only")) });
+    const broken = openService({ ...world.context, insert: () => Promise.reject(new Error("history is read-only")) });
     await expect(broken.apply([{ file: "a.yaml", text: hpa("web") }], { cluster, dryRun: false })).rejects.toThrow("history is read-only");
     expect(await stored("web")).toBeUndefined();
   });

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterName, namespace } from "../../lib/model/ids.ts";
-import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { ChangeQuery, Service } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import { fieldChanges } from "../../lib/service/views/field-changes.ts";
 import { insertChange } from "../../lib/store/history/changes.ts";
-import { NOON, newWorld, type World } from "./world/desk.ts";
+import { NOON, newWorld, type World } from "./world/context.ts";
 import { BEHAVIOR, hpa } from "./world/manifests.ts";
 
 let world: World;
@@ -23,13 +23,13 @@ const apply = async (name: string, change: Parameters<typeof hpa>[1] = {}): Prom
   await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop", ...change }) }], { cluster: "eu-1", dryRun: false });
 };
 const told = async (query: ChangeQuery): Promise<readonly string[]> =>
-  (await gathered(service.changes(query))).map(
+  (await toArray(service.changes(query))).map(
     ({ scope, name, verb, generation, made }) => `${scope} ${name} ${verb} ${generation}${made === undefined ? "" : ` ${made}`}`,
   );
 
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
+  service = openService(world.context);
   await service.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "a" } });
   await apply("web");
   await apply("web", { max: 12, more: BEHAVIOR });
@@ -48,7 +48,7 @@ afterAll(() => world.close());
 
 describe("changes()", () => {
   it("shows who changed what of one autoscaler, from what to what, and that it came about", async () => {
-    const [created, changed, paused] = await gathered(service.changes({ name: "web" }));
+    const [created, changed, paused] = await toArray(service.changes({ name: "web" }));
     expect(created).toMatchObject({ by: "ada", at: new Date(NOON + 1_000).toISOString(), verb: "apply", generation: 1, made: true, fields: [] });
     expect(changed).toMatchObject({ cluster: "eu-1", namespace: "shop", name: "web", generation: 2, made: true });
     expect(changed?.fields).toEqual([
@@ -63,7 +63,7 @@ describe("changes()", () => {
     const [{ uid = "" } = {}] = [await service.get({ name: "web" })];
     const ref = { cluster: clusterName("eu-1"), namespace: namespace("shop"), name: "web" as never };
     // Its editor died before he stored the record; the next edit takes the number after it.
-    await insertChange(world.desk.insert, { ...ref, id: `${uid}:4`, atMs: secondMs, by: "bob", verb: "resume", baseGeneration: 3 });
+    await insertChange(world.context.insert, { ...ref, id: `${uid}:4`, atMs: secondMs, by: "bob", verb: "resume", baseGeneration: 3 });
     next();
     await service.resume({ name: "web" });
     expect((await told({ name: "web" })).slice(2)).toEqual([
@@ -100,9 +100,9 @@ describe("changes()", () => {
   });
 
   it("goes on after any of its items", async () => {
-    const all = await gathered(service.changes({}));
+    const all = await toArray(service.changes({}));
     for (const [at, { id, at: time }] of all.entries()) {
-      expect(await gathered(service.changes({ after: { atMs: Date.parse(time), id } }))).toEqual(all.slice(at + 1));
+      expect(await toArray(service.changes({ after: { atMs: Date.parse(time), id } }))).toEqual(all.slice(at + 1));
     }
   });
 

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
-import { gathered } from "../../lib/service/gather.ts";
-import { openReading, openService } from "../../lib/service/open.ts";
+import { openQueries, openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
@@ -14,7 +14,7 @@ import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "../clust
 import { status } from "../cluster/stand-in/server.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { around } from "../contracts/faults.ts";
-import { NOON, newWorld, type World } from "./world/desk.ts";
+import { NOON, newWorld, type World } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
 /** A real HTTPS cluster that real syncs read, the tables of the embedded engine, and what people are shown of it. */
@@ -34,7 +34,7 @@ const WORKLOADS = [
 
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
+  service = openService(world.context);
 });
 afterAll(() => world.close());
 
@@ -81,7 +81,7 @@ const syncAll = async (partitions: readonly string[] = ["default"]): Promise<voi
   nowMs += PERIOD_MS;
   world.set(nowMs);
   const tables = { ...world.tables, clock: () => nowMs };
-  const ports = { tables, insert: world.desk.insert, connect: async () => client, rules: RULES, timing: TIMING, cache: warmCache() };
+  const ports = { tables, insert: world.context.insert, connect: async () => client, rules: RULES, timing: TIMING, cache: warmCache() };
   for (const partition of partitions) {
     const report = await sync(ports, { cluster: name, partition: partitionName(partition), dueMs: nowMs, periodMs: PERIOD_MS });
     expect(report.kind).toBe("completed");
@@ -130,7 +130,7 @@ describe("the state of a cluster", () => {
     const view = await shown();
     expect(view).toMatchObject({ state: "unreachable", since: at(30), partitions: [{ state: "unreachable", since: at(30) }] });
     expect(view.error).toContain("nothing listens at the server's address (ECONNREFUSED)");
-    expect((await gathered(service.clusters())).find((one) => one.name === name)).toEqual(view);
+    expect((await toArray(service.clusters())).find((one) => one.name === name)).toEqual(view);
   });
 
   it("stays unreachable while the cluster is paused or the fleet is frozen, and else tells of those", async () => {
@@ -216,7 +216,7 @@ describe("the state of a cluster", () => {
       asked.push(command);
       return send();
     });
-    await openReading({ tables: { ...world.tables, client: counting }, clock: () => nowMs }).cluster(name);
+    await openQueries({ tables: { ...world.tables, client: counting }, clock: () => nowMs }).cluster(name);
     // The cluster, the fleet and two heads; the journal of two partitions.
     const counts = Object.fromEntries([...Map.groupBy(asked, (one) => one)].map(([one, all]) => [one, all.length]));
     expect(counts).toEqual({ GetItemCommand: 4, QueryCommand: 2 });

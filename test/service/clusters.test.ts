@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterName } from "../../lib/model/ids.ts";
-import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewCluster, Service } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
 import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
-import { NOON, newWorld, type World } from "./world/desk.ts";
+import { NOON, newWorld, type World } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 import { storeSync } from "./world/synced.ts";
 
@@ -15,7 +15,7 @@ const CONNECTION = { kind: "kubeconfig", path: "/kube/config" } as const;
 
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
+  service = openService(world.context);
 });
 afterAll(() => world.close());
 
@@ -76,7 +76,7 @@ describe("addCluster()", () => {
 describe("a cluster", () => {
   it("shows when each partition was synced", async () => {
     await service.addCluster({ name: "aged", connection: CONNECTION });
-    await storeSync(world.desk, clusterName("aged"), NOON - 42_000, []);
+    await storeSync(world.context, clusterName("aged"), NOON - 42_000, []);
     expect((await service.cluster("aged")).partitions).toEqual([
       { name: "default", namespaces: "all others", state: "ok", syncedAt: "2026-03-01T11:59:18.000Z", ageSeconds: 42 },
     ]);
@@ -96,7 +96,7 @@ describe("a cluster", () => {
   });
 
   it("is not paused to an end that cannot be written down, and no change of it is kept", async () => {
-    const told = async () => (await gathered(scopeChangesOf(world.tables, { scope: "cluster", name: "eu-1" }))).length;
+    const told = async () => (await toArray(scopeChangesOf(world.tables, { scope: "cluster", name: "eu-1" }))).length;
     const before = await told();
     await expect(service.pauseCluster("eu-1", Number.MAX_SAFE_INTEGER)).rejects.toMatchObject({
       code: "service.invalid",
@@ -119,7 +119,7 @@ describe("a cluster", () => {
     });
     await service.delete({ name: "web" });
     await service.removeCluster("eu-1");
-    expect(await gathered(service.clusters())).toEqual([]);
+    expect(await toArray(service.clusters())).toEqual([]);
     await expect(service.cluster("eu-1")).rejects.toMatchObject({
       code: "service.unknown",
       message: 'Cannot find cluster "eu-1": there is none of that name',
@@ -136,7 +136,7 @@ describe("a cluster", () => {
 
 describe("the history of edits", () => {
   const told = async (scope: "cluster" | "fleet", name: string) => {
-    const changes = await gathered(scopeChangesOf(world.tables, { scope, name }));
+    const changes = await toArray(scopeChangesOf(world.tables, { scope, name }));
     return changes.map(({ verb, version, by, before, after }) => [verb, version, by, before !== undefined, after !== undefined]);
   };
 
@@ -173,7 +173,7 @@ describe("the history of edits", () => {
   });
 
   it("is written first: nothing is edited when it cannot be", async () => {
-    const broken = openService({ ...world.desk, insert: () => Promise.reject(new Error("history is read-only")) });
+    const broken = openService({ ...world.context, insert: () => Promise.reject(new Error("history is read-only")) });
     await expect(broken.freeze("x")).rejects.toThrow("history is read-only");
     await expect(broken.addCluster({ name: "never", connection: CONNECTION })).rejects.toThrow("history is read-only");
     expect(await service.fleet()).toEqual({});

@@ -7,14 +7,14 @@ import type { Service } from "../../lib/service/service.ts";
 import { getCluster } from "../../lib/store/records/clusters.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
-import { newWorld, type World } from "./world/desk.ts";
+import { newWorld, type World } from "./world/context.ts";
 
 /** What is refused when a cluster is added or its connection is replaced, before anything is stored. */
 let world: World;
 let service: Service;
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
+  service = openService(world.context);
   await service.addCluster({ name: "there", connection: { kind: "secret", secretId: "prod/there" } });
 });
 afterAll(() => world.close());
@@ -79,7 +79,7 @@ describe("a connection to EKS, at the URL that connects clusters", () => {
   let ca: string;
   beforeAll(async () => {
     ca = Buffer.from((await authority()).ca).toString("base64");
-    connecting = openService({ ...world.desk, checkConnection: connectionCheck(Date.now) });
+    connecting = openService({ ...world.context, checkConnection: connectionCheck(Date.now) });
   });
   beforeEach(async () => {
     aws = await awsEndpoint();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Desk } from "../../lib/service/context.ts";
-import { gathered } from "../../lib/service/gather.ts";
+import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
 import { insertByPut } from "../../lib/store/history/put.ts";
 import { startMemory } from "../contracts/engines.ts";
@@ -14,15 +14,15 @@ import { storeEvents } from "./world/synced.ts";
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 const CONNECTION = { kind: "kubeconfig", path: "none" } as const;
 
-/** A desk whose clock stands at an instant, and which counts its queries. */
-const desks = async () => {
+/** A context whose clock stands at an instant, and which counts its queries. */
+const contexts = async () => {
   const engine = await startMemory();
   let queries = 0;
   const client = around(engine.client, async (command, send) => {
     if (command === "QueryCommand") queries++;
     return send();
   });
-  const at = (nowMs: number): Desk => {
+  const at = (nowMs: number): ServiceContext => {
     const tables = testTables(client, engine.tables, () => nowMs);
     return { tables, insert: insertByPut(tables), clock: () => nowMs, by: "ada", newUid: () => `uid-${nowMs}` };
   };
@@ -36,18 +36,18 @@ const desks = async () => {
   };
 };
 
-const added = async (desk: Desk): Promise<void> => {
-  const service = openService(desk);
+const added = async (context: ServiceContext): Promise<void> => {
+  const service = openService(context);
   await service.addCluster({ name: "eu-1", connection: CONNECTION });
   await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster: "eu-1", dryRun: false });
-  await storeEvents(desk.insert, await recordOf(desk, "web"), desk.clock(), [[0, 2, 4]]);
+  await storeEvents(context.insert, await recordOf(context, "web"), context.clock(), [[0, 2, 4]]);
 };
 
-const all = (desk: Desk, sinceMs?: number) => gathered(openService(desk).events(sinceMs === undefined ? {} : { sinceMs }));
+const all = (context: ServiceContext, sinceMs?: number) => toArray(openService(context).events(sinceMs === undefined ? {} : { sinceMs }));
 
 describe("events of all that is kept", () => {
   it("ask no day before a cluster was added", async () => {
-    const { at, queriesOf } = await desks();
+    const { at, queriesOf } = await contexts();
     await added(at(NOW_MS - 10 * DAY_MS));
     const now = at(NOW_MS);
     // The clusters, the first change, and eleven days.
@@ -56,7 +56,7 @@ describe("events of all that is kept", () => {
   });
 
   it("are found from before a cluster was removed and added again", async () => {
-    const { at } = await desks();
+    const { at } = await contexts();
     await added(at(NOW_MS - 30 * DAY_MS));
     const later = openService(at(NOW_MS - 20 * DAY_MS));
     await later.delete({ name: "web" });
@@ -66,7 +66,7 @@ describe("events of all that is kept", () => {
   });
 
   it("are asked for day by day where the history no longer says when a cluster was added", async () => {
-    const { at, queriesOf } = await desks();
+    const { at, queriesOf } = await contexts();
     await added(at(NOW_MS - 500 * DAY_MS));
     const now = at(NOW_MS);
     await openService(now).pauseCluster("eu-1");

@@ -4,7 +4,7 @@ import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { newWorld, type World } from "./world/desk.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 import { specVersion } from "./world/synced.ts";
 
@@ -34,8 +34,8 @@ const dyingTables = (tables: Tables): Tables => {
 
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
-  dying = openService({ ...world.desk, tables: dyingTables(world.tables) });
+  service = openService(world.context);
+  dying = openService({ ...world.context, tables: dyingTables(world.tables) });
 });
 afterAll(() => world.close());
 beforeEach(async () => {

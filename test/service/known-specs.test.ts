@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { specOf } from "../../lib/manifest/admit.ts";
 import { isTidemarkError } from "../../lib/model/errors.ts";
-import { knownSpecs } from "../../lib/service/apply/parsed-specs.ts";
+import { specCache } from "../../lib/service/apply/parsed-specs.ts";
 
 const manifest = (name: string): string =>
   JSON.stringify({
@@ -17,7 +17,7 @@ const counted = (charactersMax?: number) => {
     converted.push(text);
     return specOf(text, where);
   };
-  return { converted, known: knownSpecs(convert, charactersMax) };
+  return { converted, known: specCache(convert, charactersMax) };
 };
 
 describe("knownSpecs()", () => {

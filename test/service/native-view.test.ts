@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
-import { otherwise } from "../../lib/service/explain/what-if.ts";
+import { whatIf } from "../../lib/service/explain/what-if.ts";
 import { unmeasured } from "../../lib/service/views/metric-targets.ts";
 import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
 import { NOON, native, scaledBefore, sync } from "../policy/tidemark/world.ts";
@@ -120,7 +120,7 @@ describe("a native autoscaler for people", () => {
       steps: decision.steps,
       events: [],
     };
-    return otherwise({ evaluation, spec: of, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS });
+    return whatIf({ evaluation, spec: of, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS });
   };
 
   it("says by its own tolerances what would have to change", () =>

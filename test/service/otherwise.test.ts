@@ -4,7 +4,7 @@ import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts
 import type { Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { otherwise } from "../../lib/service/explain/what-if.ts";
+import { whatIf } from "../../lib/service/explain/what-if.ts";
 import { timesTarget } from "../../lib/service/views/metric-targets.ts";
 import { NO_WINDOWS, type WindowsView } from "../../lib/service/views/windows.ts";
 import { hpa, specOf } from "../policy/multi-threshold/world.ts";
@@ -45,7 +45,7 @@ const sentences = (
     steps,
     events: [],
   };
-  return otherwise({ evaluation, settings: DEFAULT_SETTINGS, windows, ...(spec && { spec }) });
+  return whatIf({ evaluation, settings: DEFAULT_SETTINGS, windows, ...(spec && { spec }) });
 };
 
 const SPEC: AutoscalerSpec = {
@@ -90,7 +90,7 @@ describe("otherwise() without an evaluation", () => {
       steps: [],
       events: [],
     };
-    expect(otherwise({ evaluation, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })).toEqual([
+    expect(whatIf({ evaluation, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })).toEqual([
       "Nothing is decided while this holds: the autoscaler was paused by ada",
     ]);
   });
@@ -101,7 +101,7 @@ describe("otherwise() of what something beside the rules holds", () => {
   const held = (withoutHold: Evaluation["withoutHold"]) => {
     const named = { uid: autoscalerUid("u"), namespace: namespace("shop"), name: autoscalerName("web") };
     const found = { kind: "hold", failed: false, from: 4, because, metrics: [], steps: [], events: [] } as const;
-    return otherwise({ evaluation: { ...named, ...found, ...(withoutHold && { withoutHold }) }, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })[0];
+    return whatIf({ evaluation: { ...named, ...found, ...(withoutHold && { withoutHold }) }, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })[0];
   };
 
   it("says which count there would be without it", () => {
@@ -192,7 +192,7 @@ describe("otherwise() on watermarks", () => {
       steps: [],
       events: [],
     };
-    return otherwise({ evaluation, spec, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })[0];
+    return whatIf({ evaluation, spec, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })[0];
   };
   const marks = { highWatermark: "10", lowWatermark: "5" };
   it.each([

@@ -61,7 +61,7 @@ const play = async (moving: Moving, step: Step): Promise<void> => {
   await moving.syncAll();
   moving.world.cluster.faults.length = 0;
   try {
-    await openService(moving.desk(troubled(moving, step))).replaceCluster(wantedOf(moving, step));
+    await openService(moving.context(troubled(moving, step))).replaceCluster(wantedOf(moving, step));
   } catch (error) {
     if (!(error instanceof Died)) throw error;
   }

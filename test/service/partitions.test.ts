@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
-import { handovers, taking } from "../../lib/service/partitions/handovers.ts";
+import { handovers, leasedPartitions } from "../../lib/service/partitions/handovers.ts";
 import type { NewCluster } from "../../lib/service/service.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { partitionOf } from "../../lib/store/records/partitions.ts";
@@ -50,7 +50,7 @@ const dyingAt = (client: TableClient, dieAt: number, after: boolean): TableClien
 
 const replaced = async (moving: Moving, client: TableClient): Promise<"done" | "died"> => {
   try {
-    await openService(moving.desk(client)).replaceCluster(wantedOf(moving, DIVIDED));
+    await openService(moving.context(client)).replaceCluster(wantedOf(moving, DIVIDED));
     return "done";
   } catch (error) {
     if (!(error instanceof Died)) throw error;
@@ -76,7 +76,7 @@ const diesAndIsDoneAgain = async (dieAt: number, after: boolean): Promise<"done"
 describe("replacing the partitions of a cluster", () => {
   it("carries the windows of the namespaces that pass, there and back", async () => {
     const moving = await synced();
-    const service = openService(moving.desk());
+    const service = openService(moving.context());
     expect((await service.replaceCluster(wantedOf(moving, DIVIDED))).partitions).toMatchObject([{ name: SHOPS }, { name: REST }]);
     expect(await firstSeen(moving)).toEqual(ALL_FROM_THE_START);
     expect(await moving.syncAll()).toMatchObject([
@@ -91,7 +91,7 @@ describe("replacing the partitions of a cluster", () => {
 
   it("leaves no page behind in a partition that is no more, and its epoch", async () => {
     const moving = await synced();
-    const service = openService(moving.desk());
+    const service = openService(moving.context());
     await service.replaceCluster(wantedOf(moving, DIVIDED));
     await moving.syncAll();
     await service.replaceCluster(wantedOf(moving, WHOLE));
@@ -109,7 +109,7 @@ describe("replacing the partitions of a cluster", () => {
     const moving = await synced();
     const before = await moving.head(REST);
     moving.world.nowMs += 4_000;
-    await openService(moving.desk()).replaceCluster(wantedOf(moving, DIVIDED));
+    await openService(moving.context()).replaceCluster(wantedOf(moving, DIVIDED));
     const [run] = (await moving.windows()).get("uid-shop-1")?.memory.recommendations ?? [];
     expect(run?.lastMs).toBe(before.evaluatedMs);
     const [shops, rest] = [await moving.head(SHOPS), await moving.head(REST)];
@@ -124,7 +124,7 @@ describe("replacing the partitions of a cluster", () => {
     moving.world.cluster.faults.push("lost answer");
     await moving.syncAll();
     expect((await moving.head(REST)).intents).toHaveLength(1);
-    await openService(moving.desk()).replaceCluster(wantedOf(moving, DIVIDED));
+    await openService(moving.context()).replaceCluster(wantedOf(moving, DIVIDED));
     expect((await moving.head(REST)).intents).toEqual([]);
     expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 4, eventId: "uid-shop-1:4" }]);
   });
@@ -134,8 +134,8 @@ describe("replacing the partitions of a cluster", () => {
     workloadOf(moving.world, "shop-1").demand = 7;
     moving.world.cluster.faults.push("lost answer");
     await moving.syncAll();
-    const desk = moving.desk();
-    const still = { ...desk, tables: { ...desk.tables, wait: async () => undefined } };
+    const context = moving.context();
+    const still = { ...context, tables: { ...context.tables, wait: async () => undefined } };
     const [before, { epoch }] = [await moving.cluster(), await moving.head(REST)];
     await expect(openService(still).replaceCluster(wantedOf(moving, DIVIDED))).rejects.toMatchObject({
       name: "TidemarkError",
@@ -148,7 +148,7 @@ describe("replacing the partitions of a cluster", () => {
 
   it("is refused where a namespace with autoscalers would be held by nobody", async () => {
     const moving = await synced();
-    await expect(openService(moving.desk()).replaceCluster(wantedOf(moving, [{ name: REST, namespaces: [SHOP] }]))).rejects.toMatchObject({
+    await expect(openService(moving.context()).replaceCluster(wantedOf(moving, [{ name: REST, namespaces: [SHOP] }]))).rejects.toMatchObject({
       code: "service.unmovable",
       message: 'Cannot move namespace "cart": it has autoscalers, "cart-1" first, and no partition would hold it',
     });
@@ -176,7 +176,7 @@ describe("replacing the partitions of a cluster", () => {
       }
       return send();
     });
-    await openService(moving.desk(client)).replaceCluster(wantedOf(moving, DIVIDED));
+    await openService(moving.context(client)).replaceCluster(wantedOf(moving, DIVIDED));
     expect(stalled).toBe(1);
     // Version 2 is the sync's, which decided the race; 3 the flip that came after it.
     expect((await moving.cluster()).version).toBe(3);
@@ -191,7 +191,7 @@ describe("replacing the partitions of a cluster", () => {
     const client = around(moving.world.tables.client, async (command, send) => {
       // His first claim: he has read the cluster as it was.
       if (command === "UpdateItemCommand" && stood++ === 0) {
-        await openService(moving.desk()).replaceCluster(wantedOf(moving, DIVIDED));
+        await openService(moving.context()).replaceCluster(wantedOf(moving, DIVIDED));
         workloadOf(moving.world, "shop-1").demand = 9;
         moving.world.nowMs += PERIOD_MS;
         expect(
@@ -202,13 +202,13 @@ describe("replacing the partitions of a cluster", () => {
       }
       return send();
     });
-    await openService(moving.desk(client)).replaceCluster(wantedOf(moving, DIVIDED));
+    await openService(moving.context(client)).replaceCluster(wantedOf(moving, DIVIDED));
     expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 6 }]);
   });
 
   it("loses nothing when two people do it at once", async () => {
     const moving = await synced();
-    const service = openService(moving.desk());
+    const service = openService(moving.context());
     await Promise.all([
       service.replaceCluster(wantedOf(moving, DIVIDED)),
       service.replaceCluster(wantedOf(moving, [{ name: SHOPS, namespaces: [SHOP] }, { name: "carts", namespaces: [CART] }, { name: REST }])),
@@ -234,7 +234,7 @@ describe("handovers()", () => {
       fc.property(divided, divided, fc.constantFrom(...names, namespace("unnamed")), (one, other, inside) => {
         const [before, after] = [one, other].map((partitions) => ({ name: clusterName("eu-1"), partitions })) as [Divided, Divided];
         const [from, to] = [partitionOf(before, inside), partitionOf(after, inside)];
-        const leased = taking(handovers(before, after));
+        const leased = leasedPartitions(handovers(before, after));
         if (from !== to) expect(leased).toEqual(expect.arrayContaining([from, to].filter((name) => name !== undefined)));
         expect(handovers(before, before)).toEqual([]);
       }),

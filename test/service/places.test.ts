@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
 import type { ScaleEventRecord } from "../../lib/model/records.ts";
-import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
-import type { EventPlace, EventQuery, Service } from "../../lib/service/service.ts";
+import type { EventCursor, EventQuery, Service } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import type { EventView } from "../../lib/service/views/autoscaler.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
 import { event } from "../store/records.ts";
-import { NOON, newWorld, type World } from "./world/desk.ts";
+import { NOON, newWorld, type World } from "./world/context.ts";
 import { fillShop } from "./world/shop.ts";
 
 let world: World;
@@ -28,9 +28,9 @@ const at = (cluster: string, inside: string, name: string, agoMs: number, id: st
 
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
+  service = openService(world.context);
   await fillShop(world);
-  const { insert } = world.desk;
+  const { insert } = world.context;
   const together = IDS.flatMap((id) => ["eu-1", "us-1"].map((cluster) => at(cluster, "lab", `w-${id.replace(/\W/g, "").toLowerCase()}`, 30_000, id)));
   // Gone since, in namespaces that still have autoscalers, each with its own order of time.
   const gone = ["shop", "infra"].flatMap((inside) =>
@@ -40,13 +40,18 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const placeOf = ({ cluster, namespace: inside, at: time, id }: EventView): EventPlace => ({ cluster, namespace: inside, atMs: Date.parse(time), id });
+const placeOf = ({ cluster, namespace: inside, at: time, id }: EventView): EventCursor => ({
+  cluster,
+  namespace: inside,
+  atMs: Date.parse(time),
+  id,
+});
 
 const restsOf = async (query: EventQuery): Promise<void> => {
-  const all = await gathered(service.events(query));
+  const all = await toArray(service.events(query));
   expect(all.length).toBeGreaterThan(3);
   for (const [index, left] of all.entries()) {
-    const rest = await gathered(service.events({ ...query, after: placeOf(left) }));
+    const rest = await toArray(service.events({ ...query, after: placeOf(left) }));
     expect(rest.map(({ id }) => id)).toEqual(all.slice(index + 1).map(({ id }) => id));
   }
 };
@@ -58,39 +63,39 @@ describe("events() after a place", () => {
 
   it("go on for a name that is gone, namespace after namespace, to nothing at last", async () => {
     await restsOf({ name: "gone" });
-    await expect(gathered(service.events({ name: "never" }))).rejects.toMatchObject({ code: "service.unknown" });
+    await expect(toArray(service.events({ name: "never" }))).rejects.toMatchObject({ code: "service.unknown" });
   });
 
   it("go on for one autoscaler", async () => {
-    const [first, ...more] = await gathered(service.events({ name: "shop/web" }));
-    expect(first && (await gathered(service.events({ name: "shop/web", after: placeOf(first) })))).toEqual(more);
+    const [first, ...more] = await toArray(service.events({ name: "shop/web" }));
+    expect(first && (await toArray(service.events({ name: "shop/web", after: placeOf(first) })))).toEqual(more);
   });
 
   it("end where they are told to, and never begin before what is kept", async () => {
-    const until = await gathered(service.events({ sinceMs: NOON - 60_000, untilMs: NOON - 30_000 }));
+    const until = await toArray(service.events({ sinceMs: NOON - 60_000, untilMs: NOON - 30_000 }));
     expect(new Set(until.map(({ at: time }) => Date.parse(time)))).toEqual(new Set([NOON - 60_000, NOON - 45_000, NOON - 30_000]));
     // Deleted by nobody yet, since the engine of this test knows no time to live.
     const atMs = NOON - EVENT_DAYS_KEPT * DAY_MS - 1;
-    await insertEvents(world.desk.insert, [{ ...at("eu-1", "shop", "web", 0, "old:1"), atMs }]);
-    expect(await gathered(service.events({ sinceMs: 0, untilMs: NOON - EVENT_DAYS_KEPT * DAY_MS + 1_000 }))).toEqual([]);
+    await insertEvents(world.context.insert, [{ ...at("eu-1", "shop", "web", 0, "old:1"), atMs }]);
+    expect(await toArray(service.events({ sinceMs: 0, untilMs: NOON - EVENT_DAYS_KEPT * DAY_MS + 1_000 }))).toEqual([]);
   });
 });
 
 describe("autoscalers() and clusters() after a place", () => {
   it("go on after any autoscaler, also one that is not there", async () => {
-    const all = await gathered(service.autoscalers({}));
+    const all = await toArray(service.autoscalers({}));
     for (const [index, left] of all.entries()) {
-      expect((await gathered(service.autoscalers({}, left))).map(({ uid }) => uid)).toEqual(all.slice(index + 1).map(({ uid }) => uid));
+      expect((await toArray(service.autoscalers({}, left))).map(({ uid }) => uid)).toEqual(all.slice(index + 1).map(({ uid }) => uid));
     }
-    const names = async (...asked: Parameters<Service["autoscalers"]>) => (await gathered(service.autoscalers(...asked))).map(({ name }) => name);
+    const names = async (...asked: Parameters<Service["autoscalers"]>) => (await toArray(service.autoscalers(...asked))).map(({ name }) => name);
     expect(await names({ namespace: "shop" }, { cluster: "eu-1", namespace: "shop", name: "b" })).toEqual(["late", "web"]);
     expect(await names({ cluster: "us-1" }, { cluster: "us-1", namespace: "zoo", name: "z" })).toEqual([]);
     expect(await names({}, { cluster: "eu-2", namespace: "a", name: "a" })).toEqual(["jobs"]);
   });
 
   it("go on after any cluster", async () => {
-    expect((await gathered(service.clusters())).map(({ name }) => name)).toEqual(["eu-1", "us-1"]);
-    expect((await gathered(service.clusters("eu-1"))).map(({ name }) => name)).toEqual(["us-1"]);
-    expect(await gathered(service.clusters("us-1"))).toEqual([]);
+    expect((await toArray(service.clusters())).map(({ name }) => name)).toEqual(["eu-1", "us-1"]);
+    expect((await toArray(service.clusters("eu-1"))).map(({ name }) => name)).toEqual(["us-1"]);
+    expect(await toArray(service.clusters("us-1"))).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { gathered } from "../../lib/service/gather.ts";
-import { openReading } from "../../lib/service/open.ts";
+import { openQueries } from "../../lib/service/open.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { NOON, newWorld, type World } from "./world/desk.ts";
+import { NOON, newWorld, type World } from "./world/context.ts";
 import { fillShop } from "./world/shop.ts";
 
 let world: World;
@@ -26,7 +26,7 @@ it("A list of autoscalers asks for each page of the journal once, although the c
   };
   const tables: Tables = { ...world.tables, client: { send: send as never } };
   let nowMs = NOON;
-  const all = await gathered(openReading({ tables, clock: () => ++nowMs }).autoscalers({}));
+  const all = await toArray(openQueries({ tables, clock: () => ++nowMs }).autoscalers({}));
   expect(all.length).toBeGreaterThan(2);
   expect(asked.length).toBeGreaterThan(0);
   expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Evaluation } from "../../lib/model/records.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
-import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import type { AutoscalerView } from "../../lib/service/views/autoscaler.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { NOON, newWorld, type World } from "./world/desk.ts";
+import { NOON, newWorld, type World } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 import { CPU, fillShop, recordOf } from "./world/shop.ts";
 import { storeEvents, storeSync } from "./world/synced.ts";
@@ -19,14 +19,14 @@ let service: Service;
 
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
+  service = openService(world.context);
   await fillShop(world);
 });
 afterAll(() => world.close());
 
 describe("autoscalers()", () => {
   it("lists every cluster in order of cluster, namespace and name, with a state for each", async () => {
-    const all = await gathered(service.autoscalers({}));
+    const all = await toArray(service.autoscalers({}));
     expect(all.map(({ cluster, namespace: inside, name, state }) => [cluster, inside, name, state])).toEqual([
       ["eu-1", "infra", "web", "waiting"],
       ["eu-1", "shop", "api", "failing"],
@@ -37,7 +37,7 @@ describe("autoscalers()", () => {
   });
 
   it("narrows to a cluster and a namespace", async () => {
-    const names = async (filter: { cluster?: string; namespace?: string }) => (await gathered(service.autoscalers(filter))).map(({ name }) => name);
+    const names = async (filter: { cluster?: string; namespace?: string }) => (await toArray(service.autoscalers(filter))).map(({ name }) => name);
     expect(await names({ cluster: "us-1" })).toEqual(["jobs"]);
     expect(await names({ namespace: "shop" })).toEqual(["api", "late", "web"]);
     expect(await names({ namespace: "sho" })).toEqual([]);
@@ -80,7 +80,7 @@ describe("get()", () => {
   });
 
   it("says of a manifest that is no longer understood why, and that nothing is decided", async () => {
-    const record = await recordOf(world.desk, "late");
+    const record = await recordOf(world.context, "late");
     await putAutoscaler(world.tables, { ...record, generation: 2, manifest: '{"kind":"Pod","apiVersion":"v1"}' }, 1);
     const view = await service.get({ name: "late" });
     expect(view).toMatchObject({
@@ -188,7 +188,7 @@ describe("explain()", () => {
 
 describe("events()", () => {
   const listed = async (query: Parameters<Service["events"]>[0]) =>
-    (await gathered(service.events(query))).map(({ name, from, to }) => `${name} ${from}>${to}`);
+    (await toArray(service.events(query))).map(({ name, from, to }) => `${name} ${from}>${to}`);
 
   it("gives those of one autoscaler, oldest first", async () => {
     expect(await listed({ name: "shop/web" })).toEqual(["web 2>4", "web 4>6", "web 6>9"]);
@@ -209,8 +209,8 @@ describe("events()", () => {
   });
 
   it("are complete: id, times, counts, reason, outcome and what the server said", async () => {
-    expect((await gathered(service.events({ name: "shop/web" })))[1]).toEqual({
-      id: `${(await recordOf(world.desk, "web")).uid}:2`,
+    expect((await toArray(service.events({ name: "shop/web" })))[1]).toEqual({
+      id: `${(await recordOf(world.context, "web")).uid}:2`,
       at: at(-3000),
       settledAt: new Date(ago(3000) + 40).toISOString(),
       cluster: "eu-1",
@@ -224,7 +224,7 @@ describe("events()", () => {
       outcome: "refused",
       detail: "the server said: forbidden",
       partition: "default",
-      uid: (await recordOf(world.desk, "web")).uid,
+      uid: (await recordOf(world.context, "web")).uid,
       specGeneration: 1,
       metrics: [],
       steps: [],
@@ -233,7 +233,7 @@ describe("events()", () => {
 
   it("outlive their autoscaler", async () => {
     await service.apply([{ file: "a.yaml", text: hpa("gone", { namespace: "shop" }) }], { cluster: "eu-1", dryRun: false });
-    await storeEvents(world.desk.insert, await recordOf(world.desk, "gone"), NOON, [[10, 2, 3]]);
+    await storeEvents(world.context.insert, await recordOf(world.context, "gone"), NOON, [[10, 2, 3]]);
     await service.delete({ name: "gone" });
     expect(await listed({ name: "gone" })).toEqual(["gone 2>3"]);
     expect(await listed({ name: "shop/gone" })).toEqual(["gone 2>3"]);
@@ -243,7 +243,7 @@ describe("events()", () => {
 
 describe("the state of an autoscaler", () => {
   const evaluated = async (more: Partial<Evaluation>, syncedAgo = 5): Promise<AutoscalerView> => {
-    const record = await recordOf(world.desk, "late");
+    const record = await recordOf(world.context, "late");
     const evaluation = {
       kind: "hold",
       failed: false,
@@ -256,7 +256,7 @@ describe("the state of an autoscaler", () => {
     } as const;
     syncs += 10;
     world.set(NOON + syncs * 1000);
-    await storeSync(world.desk, record.cluster, NOON + (syncs - syncedAgo) * 1000, [{ record, windows: NEW_WINDOWS, evaluation }]);
+    await storeSync(world.context, record.cluster, NOON + (syncs - syncedAgo) * 1000, [{ record, windows: NEW_WINDOWS, evaluation }]);
     return service.get({ name: "late" });
   };
   let syncs = 0;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { newWorld, type World } from "./world/desk.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
 let world: World;
@@ -9,7 +9,7 @@ let service: Service;
 
 beforeAll(async () => {
   world = await newWorld();
-  service = openService(world.desk);
+  service = openService(world.context);
   await service.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
 });
 afterAll(() => world.close());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Desk } from "../../lib/service/context.ts";
+import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
 import { insertByPut } from "../../lib/store/history/put.ts";
 import { deleteAutoscaler } from "../../lib/store/records/autoscalers.ts";
@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** A desk whose waits move the clock of the world, with `meanwhile` done at each of them. */
-const deskOf = (world: World, meanwhile: () => Promise<unknown> = () => Promise.resolve()): Desk => {
+/** A context whose waits move the clock of the world, with `meanwhile` done at each of them. */
+const contextOf = (world: World, meanwhile: () => Promise<unknown> = () => Promise.resolve()): ServiceContext => {
   const wait = async (ms: number): Promise<void> => {
     world.nowMs += ms;
     await meanwhile();
@@ -35,18 +35,18 @@ const withOpenIntent = async (fault: PutFault): Promise<World> => {
   return world;
 };
 
-const removed = async (world: World, desk = deskOf(world)): Promise<void> => {
-  await openService(desk).removeCluster(world.record.name);
+const removed = async (world: World, context = contextOf(world)): Promise<void> => {
+  await openService(context).removeCluster(world.record.name);
   expect(await getCluster(world.tables, world.record.name)).toBeUndefined();
 };
 
 describe("a cluster with a scale whose answer was lost", () => {
   it("is removed after a sync has settled the scale with its true outcome", async () => {
     const world = await withOpenIntent("lost answer");
-    const desk = deskOf(world, async () => {
+    const context = contextOf(world, async () => {
       if (world.nowMs % PERIOD_MS < 2_000) await world.sync();
     });
-    await removed(world, desk);
+    await removed(world, context);
     expect(await world.events()).toMatchObject([{ id: "uid-web:1", from: 2, to: 5, outcome: "applied" }]);
   });
 
@@ -62,12 +62,12 @@ describe("a cluster with a scale whose answer was lost", () => {
 
   it("keeps its place when the event cannot be stored, and takes the mark off", async () => {
     const world = await withOpenIntent("late");
-    const desk = deskOf(world);
-    const insert: Desk["insert"] = async (items) => {
+    const context = contextOf(world);
+    const insert: ServiceContext["insert"] = async (items) => {
       if (items.some(({ sk }) => sk.includes("event#"))) throw new Error("history is read-only");
-      return desk.insert(items);
+      return context.insert(items);
     };
-    await expect(openService({ ...desk, insert }).removeCluster(world.record.name)).rejects.toThrow("history is read-only");
+    await expect(openService({ ...context, insert }).removeCluster(world.record.name)).rejects.toThrow("history is read-only");
     const left = await getCluster(world.tables, world.record.name);
     expect(left).toMatchObject({ version: 3 });
     expect(left?.removing).toBeUndefined();

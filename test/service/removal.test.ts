@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
-import type { Desk } from "../../lib/service/context.ts";
+import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
 import { insertByPut } from "../../lib/store/history/put.ts";
 import { getAutoscaler } from "../../lib/store/records/autoscalers.ts";
@@ -18,16 +18,16 @@ const REF = { cluster: clusterName(NAME), namespace: namespace("shop"), name: au
 
 class Died extends Error {}
 
-const newDesks = async () => {
+const newContexts = async () => {
   const engine = await startMemory();
   let uids = 0;
-  const desk = (client: TableClient, by: string): Desk => {
+  const context = (client: TableClient, by: string): ServiceContext => {
     const tables = testTables(client, engine.tables, () => 0);
     return { tables, insert: insertByPut(tables), clock: () => 0, by, newUid: () => `uid-${++uids}` };
   };
-  const plain = desk(engine.client, "eve");
+  const plain = context(engine.client, "eve");
   await openService(plain).addCluster({ name: NAME, connection: CONNECTION });
-  return { client: engine.client, desk, plain };
+  return { client: engine.client, context, plain };
 };
 
 /** Calls to the tables that wait for their turn. */
@@ -47,7 +47,7 @@ const diesAtDeletion = (client: TableClient): TableClient => {
   });
 };
 
-const applied = (desk: Desk) => openService(desk).apply([SOURCE], { cluster: NAME, dryRun: false });
+const applied = (context: ServiceContext) => openService(context).apply([SOURCE], { cluster: NAME, dryRun: false });
 
 const outcomeOf = async (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -62,12 +62,12 @@ describe("a cluster that is removed while something is applied to it", () => {
   it("never goes from under an autoscaler whose apply succeeded, and never leaves one behind", async () => {
     const seen = new Set<string>();
     const play = async (scheduler: fc.Scheduler): Promise<void> => {
-      const { client, desk, plain } = await newDesks();
+      const { client, context, plain } = await newContexts();
       const outcomes = await scheduler.waitFor(
         Promise.all([
-          outcomeOf(applied(desk(scheduled(client, scheduler, "apply"), "ada"))),
-          outcomeOf(applied(desk(scheduled(client, scheduler, "apply too"), "bob"))),
-          outcomeOf(openService(desk(scheduled(client, scheduler, "remove"), "grace")).removeCluster(NAME)),
+          outcomeOf(applied(context(scheduled(client, scheduler, "apply"), "ada"))),
+          outcomeOf(applied(context(scheduled(client, scheduler, "apply too"), "bob"))),
+          outcomeOf(openService(context(scheduled(client, scheduler, "remove"), "grace")).removeCluster(NAME)),
         ]),
       );
       const [cluster, record] = [await getCluster(plain.tables, REF.cluster), await getAutoscaler(plain.tables, REF)];
@@ -86,7 +86,7 @@ describe("a cluster that is removed while something is applied to it", () => {
 
   /** A removal that died at its nth call, before or after it took effect; false once there is no such call. */
   const diesAt = async (dieAt: number, after: boolean): Promise<boolean> => {
-    const { client, desk, plain } = await newDesks();
+    const { client, context, plain } = await newContexts();
     let calls = 0;
     const dying = around(client, async (_command, send) => {
       const nth = ++calls;
@@ -94,7 +94,7 @@ describe("a cluster that is removed while something is applied to it", () => {
       if (nth === dieAt && after) await send();
       throw new Died();
     });
-    const removal = openService(desk(dying, "grace")).removeCluster(NAME);
+    const removal = openService(context(dying, "grace")).removeCluster(NAME);
     const ended = await removal.then(
       () => true,
       () => false,
@@ -104,7 +104,7 @@ describe("a cluster that is removed while something is applied to it", () => {
   };
 
   /** Whatever a dead removal left: nothing is half there, and it ends by an edit or by being done again. */
-  const goesOn = async (plain: Desk, words: string): Promise<void> => {
+  const goesOn = async (plain: ServiceContext, words: string): Promise<void> => {
     const service = openService(plain);
     const left = await getCluster(plain.tables, REF.cluster);
     if (!left) return expect(await outcomeOf(applied(plain)), words).toMatch(/^service\.(unknown|invalid)$/) as undefined;
@@ -125,17 +125,17 @@ describe("a cluster that is removed while something is applied to it", () => {
   });
 
   it("is removed by doing it again where somebody died at it", async () => {
-    const { client, desk, plain } = await newDesks();
+    const { client, context, plain } = await newContexts();
     const stalled = diesAtDeletion(client);
-    await expect(openService(desk(stalled, "grace")).removeCluster(NAME)).rejects.toThrow(Died);
+    await expect(openService(context(stalled, "grace")).removeCluster(NAME)).rejects.toThrow(Died);
     await openService(plain).removeCluster(NAME);
     expect(await getCluster(plain.tables, REF.cluster)).toBeUndefined();
   });
 
   it("says who is removing it", async () => {
-    const { client, desk, plain } = await newDesks();
+    const { client, context, plain } = await newContexts();
     const stalled = diesAtDeletion(client);
-    await expect(openService(desk(stalled, "grace")).removeCluster(NAME)).rejects.toThrow(Died);
+    await expect(openService(context(stalled, "grace")).removeCluster(NAME)).rejects.toThrow(Died);
     expect((await openService(plain).cluster(NAME)).removing).toEqual({ by: "grace", at: "1970-01-01T00:00:00.000Z" });
     await expect(applied(plain)).rejects.toMatchObject({
       name: "TidemarkError",
@@ -145,14 +145,14 @@ describe("a cluster that is removed while something is applied to it", () => {
   });
 
   it("says that it is gone to who had stored something meanwhile, and keeps the record of both edits", async () => {
-    const { client, desk, plain } = await newDesks();
+    const { client, context, plain } = await newContexts();
     const late = around(client, async (command, send) => {
       const item = command === "PutItemCommand" && (await getCluster(plain.tables, REF.cluster));
       const first = item && (await getAutoscaler(plain.tables, REF)) === undefined;
       const answer = first ? await openService(plain).removeCluster(NAME).then(send) : await send();
       return answer;
     });
-    await expect(applied(desk(late, "ada"))).rejects.toMatchObject({
+    await expect(applied(context(late, "ada"))).rejects.toMatchObject({
       code: "service.unknown",
       message: 'Cannot apply: cluster "eu-1" was removed meanwhile',
     });

@@ -77,14 +77,14 @@ describe("resetWindows()", () => {
     ["is none of ours", undefined],
   ])("lets the autoscalers of a page that %s go on once their windows are over, as if they had just been scaled", async (_what, body) => {
     const damaged = await lostWindows(body);
-    const reset = await openService(damaged.desk()).resetWindows(damaged.path, 0);
+    const reset = await openService(damaged.context()).resetWindows(damaged.path, 0);
     expect(reset).toMatchObject({ partition: "default", autoscalers: ["shop/api", "shop/web"], kept: { bytes: expect.any(Number) } });
     expect(await heldFor(damaged, damaged.world.nowMs)).toBe(RATE_MS);
   });
 
   it("keeps the bytes and who did it in the history", async () => {
     const damaged = await lostWindows();
-    const { kept } = await openService(damaged.desk()).resetWindows(damaged.path, 0);
+    const { kept } = await openService(damaged.context()).resetWindows(damaged.path, 0);
     expect(await damaged.kept()).toEqual([Buffer.from(FOREIGN)]);
     const [change, ...more] = await damaged.changes();
     expect([change, more]).toMatchObject([{ scope: "partition", verb: "reset-windows", by: "ada", atMs: damaged.world.nowMs, version: 3 }, []]);
@@ -101,7 +101,7 @@ describe("resetWindows()", () => {
     await damaged.damagePage(FOREIGN);
     for (let syncs = 0; syncs < 4; syncs++) await damaged.sync();
     expect((await damaged.world.head()).intents).toHaveLength(2);
-    await openService(damaged.desk()).resetWindows(damaged.path, 0);
+    await openService(damaged.context()).resetWindows(damaged.path, 0);
     expect(await damaged.sync()).toMatchObject({ openIntents: 0, events: [{ outcome: "applied" }, { outcome: "applied" }] });
   });
 
@@ -112,7 +112,7 @@ describe("resetWindows()", () => {
     const damaged = await newDamaged();
     await damaged.sync();
     const message = `Cannot reset windows page ${page} of "${damaged.path}": ${why}`;
-    await expect(openService(damaged.desk()).resetWindows(damaged.path, page)).rejects.toMatchObject({ name: "TidemarkError", code, message });
+    await expect(openService(damaged.context()).resetWindows(damaged.path, page)).rejects.toMatchObject({ name: "TidemarkError", code, message });
     expect((await damaged.world.head()).epoch).toBe(1);
   });
 
@@ -121,14 +121,14 @@ describe("resetWindows()", () => {
     for (const after of [false, true]) {
       for (let dieAt = 1, done = false; !done; dieAt++) {
         const damaged = await lostWindows();
-        done = await succeeds(openService(damaged.desk(dyingAt(damaged.world.tables.client, dieAt, after))).resetWindows(damaged.path, 0));
+        done = await succeeds(openService(damaged.context(dyingAt(damaged.world.tables.client, dieAt, after))).resetWindows(damaged.path, 0));
         if (done) break;
         died++;
         // The dead one's lease runs out: everybody holds, or goes by windows that err to safety.
         damaged.world.nowMs += LEASE_MS - PERIOD_MS + 1_000;
         await damaged.sync();
         expect(damaged.replicas(), `died at call ${dieAt}`).toEqual([2, 2]);
-        await openService(damaged.desk())
+        await openService(damaged.context())
           .resetWindows(damaged.path, 0)
           .catch((error) => expect(error).toMatchObject({ code: "service.readable" }));
         expect(await heldFor(damaged, damaged.world.nowMs), `died at call ${dieAt}`).toBeLessThanOrEqual(RATE_MS);
@@ -144,7 +144,7 @@ describe("resetWindows()", () => {
       damaged.world.nowMs += 40_000;
       expect(await damaged.sync()).toMatchObject({ kind: "completed", evaluated: 0 });
     });
-    await expect(openService(damaged.desk(stalled)).resetWindows(damaged.path, 0)).rejects.toMatchObject({
+    await expect(openService(damaged.context(stalled)).resetWindows(damaged.path, 0)).rejects.toMatchObject({
       code: "service.conflict",
       message: `Cannot reset windows page 0 of "${damaged.path}": somebody else worked on the partition meanwhile; look at it again`,
     });
@@ -158,13 +158,13 @@ describe("resetWindows()", () => {
     const late = ahead(damaged.world.tables.client, "PutItemCommand", 3, () =>
       writePage(damaged.world.tables, { place, epoch: 2, readEpoch: pages[0] ?? 0, body: encodePage([]) }),
     );
-    await expect(openService(damaged.desk(late)).resetWindows(damaged.path, 0)).rejects.toMatchObject({ code: "service.conflict" });
+    await expect(openService(damaged.context(late)).resetWindows(damaged.path, 0)).rejects.toMatchObject({ code: "service.conflict" });
     expect(await readPage(damaged.world.tables, place)).toMatchObject({ epoch: 2 });
   });
 
   it("lets one of two people do it", async () => {
     const damaged = await lostWindows();
-    const service = openService(damaged.desk());
+    const service = openService(damaged.context());
     const ended = await Promise.allSettled([service.resetWindows(damaged.path, 0), service.resetWindows(damaged.path, 0)]);
     expect(ended.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     expect(await damaged.changes()).toHaveLength(1);
@@ -187,7 +187,7 @@ describe("resetIntent()", () => {
   it("settles it as unknown after every deadline, and its autoscaler goes on once its windows are over", async () => {
     const damaged = await lostIntent();
     const seenMs = damaged.world.nowMs;
-    const { kept, autoscalers } = await openService(damaged.desk()).resetIntent(damaged.path, ID);
+    const { kept, autoscalers } = await openService(damaged.context()).resetIntent(damaged.path, ID);
     expect([damaged.world.nowMs - seenMs, autoscalers]).toEqual([39_000, ["shop/web"]]);
     expect(await damaged.world.head()).toMatchObject({ intents: [], unreadable: [] });
     expect(await damaged.world.events()).toMatchObject([
@@ -205,14 +205,14 @@ describe("resetIntent()", () => {
   it("settles one that lacks its target in the same way", async () => {
     const { target: _target, ...rest } = intent({ id: ID });
     const damaged = await lostIntent(1, compress(1, rest));
-    await openService(damaged.desk()).resetIntent(damaged.path, ID);
+    await openService(damaged.context()).resetIntent(damaged.path, ID);
     expect(await damaged.world.head()).toMatchObject({ intents: [], unreadable: [] });
     expect(await damaged.world.events()).toMatchObject([{ id: ID, outcome: "unknown", reason: "UnreadableIntent" }]);
   });
 
   it("leaves the windows of the others as they are, and counts everything for its own", async () => {
     const damaged = await lostIntent();
-    await openService(damaged.desk()).resetIntent(damaged.path, ID);
+    await openService(damaged.context()).resetIntent(damaged.path, ID);
     const { pageGeneration: generation } = await damaged.world.head();
     const item = await readPage(damaged.world.tables, { partition: damaged.world.partition, generation, index: 0 });
     const page = decodePage(item?.body ?? Buffer.of());
@@ -227,7 +227,7 @@ describe("resetIntent()", () => {
     const dying = damaged.worker({ rules: { ...damaged.worker().rules, decide: () => Promise.reject(new Died()) as never } });
     await damaged.sync(dying).catch(() => undefined);
     await damaged.damageIntent(ID);
-    await openService(damaged.desk()).resetIntent(damaged.path, ID);
+    await openService(damaged.context()).resetIntent(damaged.path, ID);
     expect(await damaged.world.head()).toMatchObject({ unreadable: [], pages: [expect.any(Number)], pageGeneration: 1 });
     expect(await damaged.sync()).toMatchObject({ kind: "completed", evaluated: 2 });
   });
@@ -236,12 +236,12 @@ describe("resetIntent()", () => {
     const damaged = await lostIntent();
     const { tables } = damaged.world;
     for (const dieAt of [10, 11, 12]) {
-      await openService(damaged.desk(dyingAt(tables.client, dieAt, true)))
+      await openService(damaged.context(dyingAt(tables.client, dieAt, true)))
         .resetIntent(damaged.path, ID)
         .catch(() => undefined);
       damaged.world.nowMs += LEASE_MS + 1_000;
     }
-    await openService(damaged.desk()).resetIntent(damaged.path, ID);
+    await openService(damaged.context()).resetIntent(damaged.path, ID);
     expect(await damaged.world.events()).toHaveLength(1);
   });
 
@@ -250,7 +250,7 @@ describe("resetIntent()", () => {
     for (const after of [false, true]) {
       for (let dieAt = 1, done = false; !done; dieAt++) {
         const damaged = await lostIntent();
-        done = await succeeds(openService(damaged.desk(dyingAt(damaged.world.tables.client, dieAt, after))).resetIntent(damaged.path, ID));
+        done = await succeeds(openService(damaged.context(dyingAt(damaged.world.tables.client, dieAt, after))).resetIntent(damaged.path, ID));
         if (done) break;
         died++;
         damaged.world.nowMs += LEASE_MS - PERIOD_MS + 1_000;
@@ -274,13 +274,13 @@ describe("resetIntent()", () => {
     damaged.world.cluster.faults.push("lost answer");
     await damaged.sync();
     const message = `Cannot reset intent "${id}" of "${damaged.path}": ${why}`;
-    await expect(openService(damaged.desk()).resetIntent(damaged.path, id)).rejects.toMatchObject({ code, message });
+    await expect(openService(damaged.context()).resetIntent(damaged.path, id)).rejects.toMatchObject({ code, message });
   });
 
   it("asks for the page first where its windows cannot be read either", async () => {
     const damaged = await lostIntent();
     await damaged.damagePage(FOREIGN);
-    const service = openService(damaged.desk());
+    const service = openService(damaged.context());
     await expect(service.resetIntent(damaged.path, ID)).rejects.toMatchObject({
       code: "service.unreadable",
       message: `Cannot reset intent "${ID}" of "${damaged.path}": windows page 0 of its autoscaler cannot be read; reset that first`,
@@ -294,7 +294,7 @@ describe("resetIntent()", () => {
     const damaged = await newDamaged();
     await damaged.sync();
     await damaged.damageIntent("uid-gone:1");
-    expect(await openService(damaged.desk()).resetIntent(damaged.path, "uid-gone:1")).toMatchObject({ autoscalers: [] });
+    expect(await openService(damaged.context()).resetIntent(damaged.path, "uid-gone:1")).toMatchObject({ autoscalers: [] });
     expect([await damaged.world.events(), (await damaged.changes()).length]).toEqual([[], 1]);
   });
 });
@@ -303,7 +303,7 @@ describe("partition()", () => {
   it("shows what cannot be read and what stands still", async () => {
     const damaged = await lostIntent();
     await damaged.damagePage(FOREIGN);
-    const view = await openService(damaged.desk()).partition(damaged.path);
+    const view = await openService(damaged.context()).partition(damaged.path);
     expect(view).toMatchObject({
       partition: "default",
       namespaces: "all others",
@@ -324,6 +324,6 @@ describe("partition()", () => {
   ])("refuses %s with %s", async (path, code, message) => {
     const damaged = await newDamaged();
     const asked = path.replace("eu-0", damaged.world.record.name);
-    await expect(openService(damaged.desk()).partition(asked)).rejects.toMatchObject({ code, message });
+    await expect(openService(damaged.context()).partition(asked)).rejects.toMatchObject({ code, message });
   });
 });

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { NOTHING_TRUSTED } from "../../lib/cluster/access/trusted.ts";
 import { connect } from "../../lib/cluster/connect.ts";
 import { powertoolsTeller } from "../../lib/report/teller.ts";
-import { gathered } from "../../lib/service/gather.ts";
 import { openService } from "../../lib/service/open.ts";
+import { toArray } from "../../lib/service/to-array.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { newDamaged } from "./world/damaged.ts";
 
@@ -42,13 +42,13 @@ const syncWith = async (content: string) => {
   );
   vi.spyOn(process.stdout, "write").mockImplementationOnce((text) => told(String(text)) > 0);
   powertoolsTeller(logger).told(report);
-  const service = openService(damaged.desk());
+  const service = openService(damaged.context());
   const described = await service.describe({ name: "shop/web" });
   const views = [
     described,
     await service.explain({ name: "shop/web" }),
     await service.cluster(name),
-    await gathered(service.autoscalers({})),
+    await toArray(service.autoscalers({})),
     await service.series(),
   ];
   return { report, output: lines.join("\n") + JSON.stringify(views), described, before, after: damaged.replicas() };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openReading } from "../../lib/service/open.ts";
+import { openQueries } from "../../lib/service/open.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { newWorld, type World } from "./world/desk.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { fillShop } from "./world/shop.ts";
 
 let world: World;
@@ -25,7 +25,7 @@ const watched = (): { readonly tables: Tables; readonly queried: string[] } => {
 describe("the series of a fleet without watermark rules", () => {
   it("cost no look at its scale events: nothing counts them", async () => {
     const { tables, queried } = watched();
-    const families = await openReading({ tables, clock: world.desk.clock }).series();
+    const families = await openQueries({ tables, clock: world.context.clock }).series();
     expect(families.map(({ name }) => name)).toContain("tidemark_current_replicas");
     expect(queried.filter((pk) => pk.startsWith("journal#")).length).toBeGreaterThan(0);
     expect(queried.filter((pk) => pk.startsWith("day#"))).toEqual([]);

@@ -12,7 +12,7 @@ import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import { type ParsedFamily, parseOpenMetrics } from "../report/open-metrics-parser.ts";
 import { type MemoryCluster, memoryCluster } from "../sync/memory-cluster.ts";
-import { NOON, newWorld } from "./world/desk.ts";
+import { NOON, newWorld } from "./world/context.ts";
 
 export const PERIOD_MS = 15_000;
 const CLUSTER: ClusterName = clusterName("eu-1");
@@ -36,7 +36,7 @@ export interface SeriesWorld {
 }
 
 export const seriesWorld = async (workloads: Readonly<Record<string, number>>, manifests: string): Promise<SeriesWorld> => {
-  const { desk, tables, set, close } = await newWorld();
+  const { context, tables, set, close } = await newWorld();
   const cluster = memoryCluster(workloads);
   const client: MemoryCluster["client"] = {
     ...cluster.client,
@@ -51,9 +51,9 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
       return { ...seen, observations: new Map(observations) };
     },
   };
-  const service = openService(desk);
-  const syncTables = { ...tables, clock: desk.clock };
-  const ports = { tables: syncTables, insert: desk.insert, connect: async () => client, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
+  const service = openService(context);
+  const syncTables = { ...tables, clock: context.clock };
+  const ports = { tables: syncTables, insert: context.insert, connect: async () => client, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
   await service.addCluster({ name: CLUSTER, connection: { kind: "kubeconfig", path: "none" } });
   await service.apply([{ file: "all.yaml", text: manifests }], { cluster: CLUSTER, dryRun: false });
   const move = (ms: number): void => {
@@ -74,13 +74,13 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
     },
     wait: move,
     scrape: async (from = service) => parseOpenMetrics(openMetricsText(await from.series())),
-    freshService: () => openService(desk),
+    freshService: () => openService(context),
     damage: async ({ pk, sk }) => {
       await tables.client.send(new PutItemCommand({ TableName: tables.stateTable, Item: { pk: { S: pk }, sk: { S: sk }, record: { S: "{" } } }));
     },
     close,
   };
-  cluster.clock = desk.clock;
+  cluster.clock = context.clock;
   return world;
 };
 

@@ -9,7 +9,7 @@ import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib
 import type { ClusterRecord, Evaluation } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS, type Status } from "../../lib/model/windows.ts";
-import type { Known } from "../../lib/service/known.ts";
+import type { AutoscalerSnapshot } from "../../lib/service/snapshot.ts";
 import { autoscalerView } from "../../lib/service/views/autoscaler-of.ts";
 import { heldBy } from "../../lib/service/views/state.ts";
 import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
@@ -59,7 +59,7 @@ const evaluated = (more: Partial<Evaluation>): Evaluation => ({
   ...more,
 });
 
-const known = (evaluation: Evaluation): Known => ({
+const known = (evaluation: Evaluation): AutoscalerSnapshot => ({
   cluster: CLUSTER,
   record: RECORD,
   fleet: {},

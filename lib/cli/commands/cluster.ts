@@ -1,5 +1,5 @@
-import { gathered } from "../../service/gather.ts";
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
+import { toArray } from "../../service/to-array.ts";
 import type { ClusterView } from "../../service/views/autoscaler.ts";
 import type { ClusterState, StateView } from "../../service/views/cluster-state.ts";
 import type { Printer, Session } from "../io.ts";
@@ -14,7 +14,7 @@ import { futureMs } from "../since.ts";
 export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "STATE", "SYNCED"] as const;
 
 export const list = async ({ service }: Session, printer: Printer, output: "table" | "json" | "yaml"): Promise<void> => {
-  const all = await gathered(service.clusters());
+  const all = await toArray(service.clusters());
   if (output !== "table") await printer.print(documentText({ items: all }, output));
   else if (all.length === 0) await printer.print("No clusters\n");
   else await printer.print(`${new Table(CLUSTER_HEADERS).lines(all.map((one) => row(one, printer.paint))).join("\n")}\n`);

@@ -1,4 +1,4 @@
-import type { Asked } from "../../service/service.ts";
+import type { AutoscalerQuery } from "../../service/service.ts";
 import type { Printer, Session } from "../io.ts";
 import { describeSheet } from "../output/describe-sheet.ts";
 import { documentText } from "../output/document.ts";
@@ -9,8 +9,8 @@ export interface SheetOptions {
   readonly output: "text" | "json" | "yaml";
 }
 
-export const describe = async ({ service, nowMs }: Session, printer: Printer, asked: Asked, { output }: SheetOptions): Promise<void> => {
-  const view = await service.describe(asked);
+export const describe = async ({ service, nowMs }: Session, printer: Printer, query: AutoscalerQuery, { output }: SheetOptions): Promise<void> => {
+  const view = await service.describe(query);
   await printer.print(output === "text" ? describeSheet(view, nowMs, printer.paint) : documentText(view, output));
 };
 
@@ -18,7 +18,12 @@ export interface ExplainOptions extends SheetOptions {
   readonly at?: string;
 }
 
-export const explain = async ({ service, nowMs }: Session, printer: Printer, asked: Asked, { output, at }: ExplainOptions): Promise<void> => {
-  const explanation = await service.explain(asked, at === undefined ? undefined : pastMs("--at", at, nowMs));
+export const explain = async (
+  { service, nowMs }: Session,
+  printer: Printer,
+  query: AutoscalerQuery,
+  { output, at }: ExplainOptions,
+): Promise<void> => {
+  const explanation = await service.explain(query, at === undefined ? undefined : pastMs("--at", at, nowMs));
   await printer.print(output === "text" ? explainSheet(explanation, nowMs, printer.paint) : documentText(explanation, output));
 };

@@ -1,5 +1,5 @@
 import type { Validation } from "../../manifest/validation.ts";
-import type { ApplyOptions, Asked, Edited, Source } from "../../service/service.ts";
+import type { ApplyOptions, AutoscalerQuery, EditResult, ManifestSource } from "../../service/service.ts";
 import type { Applied } from "../../service/views/autoscaler.ts";
 import type { Io, Printer, Session } from "../io.ts";
 import { progressOn } from "../progress.ts";
@@ -17,13 +17,13 @@ export interface ApplyCommandOptions {
 export const apply = async (
   session: Session,
   printer: Printer,
-  sources: readonly Source[],
+  sources: readonly ManifestSource[],
   { cluster, namespace, validate, dryRun: dry }: ApplyCommandOptions,
   io: Pick<Io, "stderr" | "terminal" | "interruptible">,
 ): Promise<void> => {
   const progress = progressOn(io);
   const dryRun = dry === true;
-  const asked = { ...(cluster === undefined ? {} : { cluster }), ...(namespace === undefined ? {} : { namespace }), dryRun, validation: validate };
+  const options = { ...(cluster === undefined ? {} : { cluster }), ...(namespace === undefined ? {} : { namespace }), dryRun, validation: validate };
   const printed = new Set<Applied>();
   let printing = Promise.resolve();
   const print = async (applied: readonly Applied[]): Promise<void> => {
@@ -33,11 +33,11 @@ export const apply = async (
       await tellApplied(one, dryRun, printer, io);
     }
   };
-  const stored: ApplyOptions["stored"] = (applied, { done, all }) => {
+  const stored: ApplyOptions["onStored"] = (applied, { done, all }) => {
     printing = printing.then(() => print(applied)).then(() => (done < all ? progress.show(`Applied ${done} of ${all}`) : undefined));
   };
   progress.show("Checking what to apply");
-  const work = (signal?: AbortSignal) => session.service.apply(sources, { ...asked, stored, ...(signal && { signal }) });
+  const work = (signal?: AbortSignal) => session.service.apply(sources, { ...options, onStored: stored, ...(signal && { signal }) });
   try {
     const applied = await (session.endsInOrder && io.interruptible ? io.interruptible(work) : work());
     await printing;
@@ -55,21 +55,21 @@ const tellApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, prin
   );
 };
 
-const said = ({ cluster, namespace, name }: Edited, words: string): string =>
+const said = ({ cluster, namespace, name }: EditResult, words: string): string =>
   `"${name}" in namespace "${namespace}" of cluster "${cluster}" ${words}\n`;
 
-export const remove = async ({ service }: Session, printer: Printer, asked: Asked): Promise<void> => {
-  await printer.print(said(await service.delete(asked), "deleted"));
+export const remove = async ({ service }: Session, printer: Printer, query: AutoscalerQuery): Promise<void> => {
+  await printer.print(said(await service.delete(query), "deleted"));
 };
 
-export const pause = async ({ service, nowMs }: Session, printer: Printer, asked: Asked, until: string | undefined): Promise<void> => {
+export const pause = async ({ service, nowMs }: Session, printer: Printer, query: AutoscalerQuery, until: string | undefined): Promise<void> => {
   const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs);
-  const edited = await service.pause(asked, untilMs);
+  const edited = await service.pause(query, untilMs);
   const end = untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`;
   await printer.print(said(edited, edited.changed ? `paused${end}` : `was paused${end} already`));
 };
 
-export const resume = async ({ service }: Session, printer: Printer, asked: Asked): Promise<void> => {
-  const edited = await service.resume(asked);
+export const resume = async ({ service }: Session, printer: Printer, query: AutoscalerQuery): Promise<void> => {
+  const edited = await service.resume(query);
   await printer.print(said(edited, edited.changed ? "resumed" : "was not paused"));
 };

@@ -1,5 +1,5 @@
-import { gathered } from "../../service/gather.ts";
 import type { Filter } from "../../service/service.ts";
+import { toArray } from "../../service/to-array.ts";
 import { batches } from "../batches.ts";
 import type { Printer, Session } from "../io.ts";
 import { AUTOSCALER_HEADERS, autoscalerRow } from "../output/autoscaler-rows.ts";
@@ -24,7 +24,7 @@ export const get = async (session: Session, printer: Printer, name: string | und
     return;
   }
   if (output !== "table") {
-    await printer.print(documentText({ items: await gathered(service.autoscalers(filter)) }, output));
+    await printer.print(documentText({ items: await toArray(service.autoscalers(filter)) }, output));
     return;
   }
   const table = new Table(AUTOSCALER_HEADERS);

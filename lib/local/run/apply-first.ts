@@ -2,21 +2,25 @@ import { createHash } from "node:crypto";
 import { admitOrThrow } from "../../manifest/admit.ts";
 import { readManifests } from "../../manifest/documents.ts";
 import type { Validation } from "../../manifest/validation.ts";
-import type { Desk } from "../../service/context.ts";
+import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
 import type { Applied } from "../../service/views/autoscaler.ts";
 import type { ManifestFile } from "./manifest-files.ts";
 
 /** Applies every document of the files to a cluster. All are checked before any is stored. */
-export const applyFiles = (desk: Desk, cluster: string, files: readonly ManifestFile[], validation: Validation): Promise<readonly Applied[]> =>
-  openService(desk).apply(files, { cluster, dryRun: false, validation });
+export const applyFiles = (
+  context: ServiceContext,
+  cluster: string,
+  files: readonly ManifestFile[],
+  validation: Validation,
+): Promise<readonly Applied[]> => openService(context).apply(files, { cluster, dryRun: false, validation });
 
 /**
  * Applies what a new folder begins with, one document after the other, under identities that follow from the seed: ids of scale events contain them, and the same run is to
  * give the same events. Every later autoscaler gets an identity that was never used before.
  */
 export const applyFirst = async (
-  desk: Desk,
+  context: ServiceContext,
   cluster: string,
   files: readonly ManifestFile[],
   { seed, validation }: { readonly seed: number; readonly validation: Validation },
@@ -25,7 +29,7 @@ export const applyFirst = async (
   for (const { file, text } of files) {
     for (const given of readManifests(text, file, { repeatedKeys: "keep" })) {
       const { namespace, name } = admitOrThrow(given).metadata;
-      const service = openService({ ...desk, newUid: () => seededUid(`${seed}/${cluster}/${namespace}/${name}`) });
+      const service = openService({ ...context, newUid: () => seededUid(`${seed}/${cluster}/${namespace}/${name}`) });
       applied.push(...(await service.apply([{ file: given.where, text: JSON.stringify(given.document) }], { cluster, dryRun: false, validation })));
     }
   }

@@ -3,30 +3,30 @@ import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import { DEFAULT_SETTINGS } from "../../model/settings.ts";
-import type { Desk } from "../../service/context.ts";
-import { tellChange } from "../../service/partitions/scope-change.ts";
+import type { ServiceContext } from "../../service/context.ts";
+import { recordChange } from "../../service/partitions/scope-change.ts";
 import { getCluster, lastVersion, putCluster } from "../../store/records/clusters.ts";
 
 const SYNC_PERIOD_MS = 15_000;
 
 /** Makes sure that the run's cluster is in the table, reached as it is now; whatever else people set on it stays. */
-export const ensureCluster = async (desk: Desk, name: string, connection: ClusterRecord["connection"]): Promise<ClusterRecord> => {
-  const known = await getCluster(desk.tables, clusterName(name));
+export const ensureCluster = async (context: ServiceContext, name: string, connection: ClusterRecord["connection"]): Promise<ClusterRecord> => {
+  const known = await getCluster(context.tables, clusterName(name));
   if (known && isDeepStrictEqual(known.connection, connection)) return known;
   const record: ClusterRecord = known
     ? { ...known, connection, version: known.version + 1 }
     : {
         name: clusterName(name),
-        uid: desk.newUid(),
+        uid: context.newUid(),
         connection,
         syncPeriodMs: SYNC_PERIOD_MS,
         partitions: [{ name: WHOLE_CLUSTER }],
         settings: DEFAULT_SETTINGS,
-        version: (await lastVersion(desk.tables, clusterName(name))) + 1,
+        version: (await lastVersion(context.tables, clusterName(name))) + 1,
       };
   const verb = known ? "replace" : "add";
-  await tellChange(desk, { scope: "cluster", name, version: record.version, verb, ...(known && { before: known }), after: record });
-  const written = await putCluster(desk.tables, record, known?.version);
+  await recordChange(context, { scope: "cluster", name, version: record.version, verb, ...(known && { before: known }), after: record });
+  const written = await putCluster(context.tables, record, known?.version);
   if (written.kind === "stored") return record;
   throw new TidemarkError("local.cluster-edited", `Cannot store cluster "${name}": another command is editing it; start again`, { name });
 };

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
 import { openMetricsText } from "../../report/open-metrics.ts";
-import type { Desk } from "../../service/context.ts";
+import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
 import { insertByPut } from "../../store/history/put.ts";
 import type { RunClock } from "../engine/clock.ts";
@@ -59,8 +59,8 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     await tables.close();
     seal.allow();
   });
-  const [syncClient, scheduleClient, deskClient] = [tablesClient(tables.endpoint), tablesClient(tables.endpoint), tablesClient(tables.endpoint)];
-  for (const client of [syncClient, scheduleClient, deskClient]) closer.add(() => client.destroy());
+  const [syncClient, scheduleClient, contextClient] = [tablesClient(tables.endpoint), tablesClient(tables.endpoint), tablesClient(tables.endpoint)];
+  for (const client of [syncClient, scheduleClient, contextClient]) closer.add(() => client.destroy());
   const queues = await startQueues(layout.queue, clock.now);
   closer.add(queues.close);
   const log = openLogFile(layout.log);
@@ -70,17 +70,17 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const stack = startStack({ clock: clock.now, syncClient, scheduleClient, queues, teller: log.teller });
   closer.add(stack.close);
 
-  const store = localTables(deskClient, clock.now);
-  const desk: Desk = { tables: store, insert: insertByPut(store), clock: clock.now, by: person(), newUid: randomUUID };
-  const service = openService(desk);
+  const store = localTables(contextClient, clock.now);
+  const context: ServiceContext = { tables: store, insert: insertByPut(store), clock: clock.now, by: person(), newUid: randomUUID };
+  const service = openService(context);
   readSeries = async (labels) => openMetricsText(await service.series(labels));
-  const cluster = await ensureCluster(desk, world.name, world.connection);
+  const cluster = await ensureCluster(context, world.name, world.connection);
   // A kubeconfig that cannot be used is told now; and the large library that reads it is loaded before the first sync.
   await stack.connect(cluster);
   const first = !setup.resumed && setup.about.kind === "simulated" ? setup.about.seed : undefined;
   const applied = await (first === undefined
-    ? applyFiles(desk, world.name, setup.manifests, options.validate)
-    : applyFirst(desk, world.name, setup.manifests, { seed: first, validation: options.validate }));
+    ? applyFiles(context, world.name, setup.manifests, options.validate)
+    : applyFirst(context, world.name, setup.manifests, { seed: first, validation: options.validate }));
   if (!setup.resumed) {
     beginSchedule(layout.schedule, clock.now());
     writeAbout(layout, setup.about);

@@ -1,5 +1,5 @@
-import { gathered } from "../../service/gather.ts";
 import type { Service } from "../../service/service.ts";
+import { toArray } from "../../service/to-array.ts";
 import type { AutoscalerView, EventView } from "../../service/views/autoscaler.ts";
 import { type News, onNews } from "./news.ts";
 
@@ -30,7 +30,7 @@ export const stackReader = (service: Service, sinceMs: number, news: News): Stac
   };
   const eventsRead = onNews(news, readEvents);
   return {
-    autoscalers: onNews(news, () => gathered(service.autoscalers({}))),
+    autoscalers: onNews(news, () => toArray(service.autoscalers({}))),
     newEvents: async () => {
       await eventsRead();
       return fresh.splice(0);

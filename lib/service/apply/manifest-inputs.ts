@@ -7,14 +7,14 @@ import type { Validation } from "../../manifest/validation.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
-import type { Source } from "../service.ts";
-import { knownSpecs } from "./parsed-specs.ts";
+import type { ManifestSource } from "../service.ts";
+import { specCache } from "./parsed-specs.ts";
 
 /** One document of what a person gave, and where it stood. */
-export type Given = ManifestDocument;
+export type ManifestInput = ManifestDocument;
 
 /** Every document of every source, Lists opened, or all that is unreadable at once. Throws `manifest.unreadable`, `manifest.invalid`. */
-export const readGiven = (sources: readonly Source[], validation: Validation): readonly Given[] => {
+export const readInputs = (sources: readonly ManifestSource[], validation: Validation): readonly ManifestInput[] => {
   const failures: TidemarkError[] = [];
   const budget = newBudget();
   const given = sources.flatMap(({ file, text }) => {
@@ -31,7 +31,7 @@ export const readGiven = (sources: readonly Source[], validation: Validation): r
 };
 
 /** A line for a document of another namespace than the one that was asked for: which of the two is meant cannot be guessed. */
-export const namespaceClash = ({ where, document, lineOf }: Given, wanted: string | undefined): string | undefined => {
+export const namespaceClash = ({ where, document, lineOf }: ManifestInput, wanted: string | undefined): string | undefined => {
   const metadata = isObject(document) && isObject(document["metadata"]) ? document["metadata"] : {};
   const own = metadata["namespace"] ?? "";
   if (wanted === undefined || own === "" || own === wanted || typeof own !== "string") return undefined;
@@ -41,7 +41,7 @@ export const namespaceClash = ({ where, document, lineOf }: Given, wanted: strin
 };
 
 /** The document with the namespace that the person gave beside it, where it names none. */
-export const inNamespace = (given: Given, wanted: string | undefined): Given => {
+export const inNamespace = (given: ManifestInput, wanted: string | undefined): ManifestInput => {
   const { document } = given;
   if (wanted === undefined || !isObject(document)) return given;
   const { metadata } = document;
@@ -54,35 +54,39 @@ export type Checked =
   | { readonly kind: "refused"; readonly lines: readonly string[] };
 
 /** What documents are checked for. */
-export interface Asked {
+export interface CheckOptions {
   /** Of the cluster. */
   readonly syncPeriodMs: number;
   readonly validation: Validation;
 }
 
 /** Checks a document against every rule, those about its change from the stored one included, for a cluster of that period; one line for each problem. */
-export const check = ({ where, document, lineOf, repeatedKeys = [] }: Given, old: AutoscalerRecord | undefined, asked: Asked): Checked => {
+export const check = (
+  { where, document, lineOf, repeatedKeys = [] }: ManifestInput,
+  old: AutoscalerRecord | undefined,
+  options: CheckOptions,
+): Checked => {
   const place = ({ field, source }: { readonly field: string; readonly source?: string }): string => {
     const line = lineOf(source ?? field);
     return line === undefined ? `"${where}"` : `"${where}", line ${line}`;
   };
   const before = old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {};
-  const admission = admit(document, { ...before, syncPeriodSeconds: asked.syncPeriodMs / 1000, validation: asked.validation });
+  const admission = admit(document, { ...before, syncPeriodSeconds: options.syncPeriodMs / 1000, validation: options.validation });
   if (!admission.ok) {
     const { told, more } = toldProblems(admission.problems);
     const lines = told.map((problem) => `Cannot accept ${place(problem)}: ${clauseOf(problem)}; ${problem.fix}`);
     return { kind: "refused", lines: more === 0 ? lines : [...lines, `Cannot accept "${where}": it has ${more} further problems`] };
   }
-  const warnings = admission.warnings.map((warning) => `${place(warning)}: ${warned(warning)}`);
+  const warnings = admission.warnings.map((warning) => `${place(warning)}: ${warningText(warning)}`);
   const repeated = repeatedKeys.map(({ name, line }) => `"${where}", line ${line}: the key "${name}" is written twice, and the last one counts`);
-  return { kind: "admitted", admitted: admission, warnings: asked.validation === "warn" ? [...repeated, ...warnings] : warnings };
+  return { kind: "admitted", admitted: admission, warnings: options.validation === "warn" ? [...repeated, ...warnings] : warnings };
 };
 
 /** With the path of its field, unless the sentence names it. */
-const warned = ({ field, message, fix }: Warning): string =>
+const warningText = ({ field, message, fix }: Warning): string =>
   `${message.includes(field) ? message : `${field}: ${message}`}${fix === undefined ? "" : `; ${fix}`}`;
 
-const specOf = knownSpecs();
+const specOf = specCache();
 
 /** The spec of a stored manifest, or why this version no longer understands it. */
 export const storedSpec = ({ manifest, namespace, name }: AutoscalerRecord): StoredSpec => {

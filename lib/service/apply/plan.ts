@@ -5,26 +5,26 @@ import { type AutoscalerRef, autoscalerName, namespace } from "../../model/ids.t
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
-import type { Desk } from "../context.ts";
-import { mustRead } from "../find.ts";
+import type { ServiceContext } from "../context.ts";
+import { mustRead } from "../find-autoscaler.ts";
 import type { Applied } from "../views/autoscaler.ts";
-import { type Checked, check, type Given, namespaceClash, storedSpec } from "./manifest-inputs.ts";
+import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } from "./manifest-inputs.ts";
 import { rulesChange } from "./rules-change.ts";
-import { type Aimed, sharedTargets } from "./shared-targets.ts";
+import { type ScaleTarget, sharedTargets } from "./shared-targets.ts";
 
 /** Lines about what is wrong. Nothing more is checked above it, so that a hostile text makes no answer of many megabytes. */
 const LINES_MAX = 500;
 
 /** A document that passed every check, and the record that it replaces. */
 export interface Planned {
-  readonly given: Given;
+  readonly input: ManifestInput;
   readonly old?: AutoscalerRecord;
   readonly applied: Applied;
-  readonly aimed: Aimed;
+  readonly aimed: ScaleTarget;
 }
 
 /** What every document of a step is checked for. */
-export interface Step {
+export interface ApplyTarget {
   readonly cluster: ClusterRecord;
   readonly validation: Validation;
 }
@@ -32,20 +32,20 @@ export interface Step {
 type Refused = { readonly lines: readonly string[] };
 
 /** Checks every document against its rules and against what is stored, which is read in one list for each namespace. Throws `manifest.invalid` with a line for every problem. */
-export const planAll = async (
-  desk: Desk,
-  { wanted, ...step }: Step & { readonly wanted: string | undefined },
-  all: readonly Given[],
+export const planApply = async (
+  context: ServiceContext,
+  { wanted, ...step }: ApplyTarget & { readonly wanted: string | undefined },
+  all: readonly ManifestInput[],
 ): Promise<readonly Planned[]> => {
-  const { alone, lines } = checkedAlone(step, all, wanted);
-  const stored = await storedIn(desk, step.cluster, alone);
+  const { alone, lines } = checkEachAlone(step, all, wanted);
+  const stored = await storedIn(context, step.cluster, alone);
   const planned: Planned[] = [];
   const places = new Map<string, string>();
   for (const one of alone) {
-    const plan = planOf(desk, step, one, oldOf(stored, step.cluster, one.ref));
+    const plan = planOf(context, step, one, storedRecord(stored, step.cluster, one.ref));
     if ("lines" in plan) lines.push(...plan.lines);
     else planned.push(plan);
-    const twice = "lines" in plan ? undefined : namedBefore(places, plan);
+    const twice = "lines" in plan ? undefined : duplicateLine(places, plan);
     if (twice !== undefined) lines.push(twice);
   }
   if (lines.length > 0) throw new TidemarkError("manifest.invalid", lines.join("\n"), { lines });
@@ -53,18 +53,18 @@ export const planAll = async (
 };
 
 /** A document that is right by itself. */
-interface Alone {
-  readonly given: Given;
+interface CheckedInput {
+  readonly given: ManifestInput;
   readonly ref: AutoscalerRef;
   readonly checked: Extract<Checked, { kind: "admitted" }>;
 }
 
-const checkedAlone = (
-  step: Step,
-  all: readonly Given[],
+const checkEachAlone = (
+  step: ApplyTarget,
+  all: readonly ManifestInput[],
   wanted: string | undefined,
-): { readonly alone: readonly Alone[]; readonly lines: string[] } => {
-  const alone: Alone[] = [];
+): { readonly alone: readonly CheckedInput[]; readonly lines: string[] } => {
+  const alone: CheckedInput[] = [];
   const lines: string[] = [];
   for (const [index, given] of all.entries()) {
     if (lines.length >= LINES_MAX) {
@@ -80,7 +80,7 @@ const checkedAlone = (
   return { alone, lines };
 };
 
-const checkAlone = ({ cluster, validation }: Step, given: Given): Alone | Refused => {
+const checkAlone = ({ cluster, validation }: ApplyTarget, given: ManifestInput): CheckedInput | Refused => {
   const checked = check(given, undefined, { syncPeriodMs: cluster.syncPeriodMs, validation });
   if (checked.kind === "refused") return { lines: checked.lines };
   const { metadata } = checked.admitted;
@@ -91,41 +91,41 @@ type StoredItems = ReadonlyMap<string, AutoscalerItem>;
 
 const pathOf = ({ namespace: inside, name }: { readonly namespace: string; readonly name: string }): string => `${inside}/${name}`;
 
-const storedIn = async (desk: Desk, { name }: ClusterRecord, alone: readonly Alone[]): Promise<StoredItems> => {
+const storedIn = async (context: ServiceContext, { name }: ClusterRecord, alone: readonly CheckedInput[]): Promise<StoredItems> => {
   const stored = new Map<string, AutoscalerItem>();
   for (const inside of new Set(alone.map(({ ref }) => ref.namespace))) {
-    for await (const item of listAutoscalers(desk.tables, name, inside)) stored.set(pathOf(item.kind === "read" ? item.record : item), item);
+    for await (const item of listAutoscalers(context.tables, name, inside)) stored.set(pathOf(item.kind === "read" ? item.record : item), item);
   }
   return stored;
 };
 
-const oldOf = (stored: StoredItems, { name }: ClusterRecord, ref: AutoscalerRef): AutoscalerRecord | undefined => {
+const storedRecord = (stored: StoredItems, { name }: ClusterRecord, ref: AutoscalerRef): AutoscalerRecord | undefined => {
   const item = stored.get(pathOf(ref));
   return item && mustRead(name, item);
 };
 
 /** Plans a document again on what another editor has stored meanwhile. */
-export const planAnew = async (desk: Desk, step: Step, given: Given): Promise<Planned | Refused> => {
+export const replan = async (context: ServiceContext, step: ApplyTarget, given: ManifestInput): Promise<Planned | Refused> => {
   const alone = checkAlone(step, given);
-  return "lines" in alone ? alone : planOf(desk, step, alone, await getAutoscaler(desk.tables, alone.ref));
+  return "lines" in alone ? alone : planOf(context, step, alone, await getAutoscaler(context.tables, alone.ref));
 };
 
 const planOf = (
-  desk: Desk,
-  { cluster, validation }: Step,
-  { given, ref, checked: alone }: Alone,
+  context: ServiceContext,
+  { cluster, validation }: ApplyTarget,
+  { given, ref, checked: alone }: CheckedInput,
   old: AutoscalerRecord | undefined,
 ): Planned | Refused => {
   const checked = old ? check(given, old, { syncPeriodMs: cluster.syncPeriodMs, validation }) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, stored, spec } = checked.admitted;
   const outcome = !old ? "created" : changed ? "configured" : "unchanged";
-  const warnings = [...checked.warnings, ...changedRules(given, old, spec), ...pastPause(given, spec, desk.clock())];
+  const warnings = [...checked.warnings, ...changedRules(given, old, spec), ...pastPause(given, spec, context.clock())];
   const applied = { ...ref, kind: String(stored["kind"]), outcome, generation: old?.generation ?? 0, warnings } as const;
-  return { given, ...(old && { old }), applied, aimed: aimedAt(checked.admitted.metadata, spec) };
+  return { input: given, ...(old && { old }), applied, aimed: aimedAt(checked.admitted.metadata, spec) };
 };
 
-const namedBefore = (places: Map<string, string>, { given, applied }: Planned): string | undefined => {
+const duplicateLine = (places: Map<string, string>, { input: given, applied }: Planned): string | undefined => {
   const path = `${applied.namespace}/${applied.name}`;
   const before = places.get(path);
   places.set(path, given.where);
@@ -143,20 +143,20 @@ const withSharedTargets = (planned: readonly Planned[], stored: readonly Autosca
   });
 };
 
-const aimedAt = ({ namespace: inside, name }: Metadata, { target, dryRun = false }: AutoscalerSpec): Aimed => ({
+const aimedAt = ({ namespace: inside, name }: Metadata, { target, dryRun = false }: AutoscalerSpec): ScaleTarget => ({
   namespace: inside,
   name,
   target,
   dryRun,
 });
 
-const changedRules = ({ where }: Given, old: AutoscalerRecord | undefined, spec: AutoscalerSpec): readonly string[] => {
+const changedRules = ({ where }: ManifestInput, old: AutoscalerRecord | undefined, spec: AutoscalerSpec): readonly string[] => {
   const before = old && storedSpec(old);
   const change = before?.kind === "spec" ? rulesChange(before.spec, spec) : undefined;
   return change === undefined ? [] : [`"${where}": ${change}`];
 };
 
-const pastPause = ({ where, lineOf }: Given, { pausedUntilMs }: AutoscalerSpec, nowMs: number): readonly string[] => {
+const pastPause = ({ where, lineOf }: ManifestInput, { pausedUntilMs }: AutoscalerSpec, nowMs: number): readonly string[] => {
   if (pausedUntilMs === undefined || pausedUntilMs > nowMs) return [];
   const line = lineOf("spec.pausedUntil");
   return [

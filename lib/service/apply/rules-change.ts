@@ -13,7 +13,7 @@ const keepsRecommendations = (rules: Rules): boolean => rules === "native" || ru
 const keepsEvents = (spec: AutoscalerSpec): boolean => spec.dialect === "tidemark" || (spec.dialect === "hpa" && spec.behavior !== undefined);
 
 type BeforeAndAfter = readonly [boolean, boolean];
-const both = ([before, after]: BeforeAndAfter, what: string): readonly string[] => (before && after ? [what] : []);
+const keptText = ([before, after]: BeforeAndAfter, what: string): readonly string[] => (before && after ? [what] : []);
 const first = ([before, after]: BeforeAndAfter, what: string): readonly string[] => (before && !after ? [what] : []);
 const second = ([before, after]: BeforeAndAfter, what: string): readonly string[] => (!before && after ? [what] : []);
 
@@ -23,7 +23,7 @@ export const rulesChange = (before: AutoscalerSpec, after: AutoscalerSpec): stri
   if (from === to) return undefined;
   const recommendations = [keepsRecommendations(from), keepsRecommendations(to)] as const;
   const events = [keepsEvents(before), keepsEvents(after)] as const;
-  const kept = ["the time of the last scale", ...both(recommendations, "recommendations"), ...both(events, "scale events of the policies")];
+  const kept = ["the time of the last scale", ...keptText(recommendations, "recommendations"), ...keptText(events, "scale events of the policies")];
   const anew = [
     ...second(recommendations, "stabilization, from the current count"),
     ...second(events, "what counts against policies"),

@@ -4,7 +4,7 @@ import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { workloadKey } from "../../sync/open-intents.ts";
 import { storedSpec } from "./manifest-inputs.ts";
 
-export interface Aimed {
+export interface ScaleTarget {
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
@@ -12,10 +12,10 @@ export interface Aimed {
   readonly dryRun: boolean;
 }
 
-const keyOf = ({ namespace: inside, target }: Aimed): string => workloadKey(namespace(inside), target);
+const keyOf = ({ namespace: inside, target }: ScaleTarget): string => workloadKey(namespace(inside), target);
 
 /** Warnings for autoscalers whose workload another one scales too, stored or applied with them: both would hold (lib/report/holds.ts). A dry run is neither. `stored` is what their namespaces hold. */
-export const sharedTargets = (applied: readonly Aimed[], stored: readonly AutoscalerItem[]): ReadonlyMap<Aimed, string> => {
+export const sharedTargets = (applied: readonly ScaleTarget[], stored: readonly AutoscalerItem[]): ReadonlyMap<ScaleTarget, string> => {
   const writing = applied.filter(({ dryRun }) => !dryRun);
   const all = Map.groupBy([...storedBeside(applied, stored), ...writing], keyOf);
   const warned = writing.map((aimed) => [aimed, (all.get(keyOf(aimed)) ?? []).filter(({ name }) => name !== aimed.name)] as const);
@@ -23,15 +23,15 @@ export const sharedTargets = (applied: readonly Aimed[], stored: readonly Autosc
 };
 
 /** What the namespaces of the applied hold besides them. */
-const storedBeside = (applied: readonly Aimed[], stored: readonly AutoscalerItem[]): readonly Aimed[] => {
+const storedBeside = (applied: readonly ScaleTarget[], stored: readonly AutoscalerItem[]): readonly ScaleTarget[] => {
   const replaced = new Set(applied.map(pathOf));
   return stored.flatMap(aimedBy).filter((aimed) => !aimed.dryRun && !replaced.has(pathOf(aimed)));
 };
 
-const pathOf = (aimed: Aimed): string => `${aimed.namespace}/${aimed.name}`;
+const pathOf = (aimed: ScaleTarget): string => `${aimed.namespace}/${aimed.name}`;
 
 /** A manifest that is not understood aims at nothing. */
-const aimedBy = (item: AutoscalerItem): readonly Aimed[] => {
+const aimedBy = (item: AutoscalerItem): readonly ScaleTarget[] => {
   if (item.kind === "unreadable") return [];
   const stored = storedSpec(item.record);
   if (stored.kind === "problem") return [];
@@ -42,7 +42,7 @@ const aimedBy = (item: AutoscalerItem): readonly Aimed[] => {
 /** Autoscalers that a warning names; a thousand with one target would otherwise name each other a million times. */
 const NAMED_MAX = 5;
 
-const warningOf = ({ namespace: inside, name, target }: Aimed, others: readonly Aimed[]): string => {
+const warningOf = ({ namespace: inside, name, target }: ScaleTarget, others: readonly ScaleTarget[]): string => {
   const named = others.slice(0, NAMED_MAX).map((other) => `"${inside}/${other.name}"`);
   const more = others.length > NAMED_MAX ? [`${others.length - NAMED_MAX} more`] : [];
   return `${target.kind} "${target.name}" is also the target of ${[...named, ...more].join(", ")}: "${inside}/${name}" and they hold until one is left`;

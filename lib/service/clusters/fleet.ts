@@ -1,8 +1,8 @@
 import { TidemarkError } from "../../model/errors.ts";
 import type { FleetRecord } from "../../model/records.ts";
 import { getFleet, putFleet } from "../../store/records/clusters.ts";
-import type { Desk, ReadingDesk } from "../context.ts";
-import { tellChange } from "../partitions/scope-change.ts";
+import type { QueryContext, ServiceContext } from "../context.ts";
+import { recordChange } from "../partitions/scope-change.ts";
 import type { FleetEdited, FleetView } from "../views/autoscaler.ts";
 import { frozenView } from "../views/autoscaler-of.ts";
 
@@ -11,18 +11,18 @@ const ATTEMPTS_MAX = 5;
 
 const view = ({ frozen }: FleetRecord): FleetView => (frozen ? { frozen: frozenView(frozen) } : {});
 
-export const fleet = async (desk: ReadingDesk): Promise<FleetView> => view(await getFleet(desk.tables));
+export const fleet = async (context: QueryContext): Promise<FleetView> => view(await getFleet(context.tables));
 
 type Change = (record: FleetRecord) => FleetRecord | undefined;
 
 /** `change` gives nothing where the fleet is so already: then nothing is written. */
-const edit = async (desk: Desk, verb: "freeze" | "thaw", change: Change): Promise<FleetEdited> => {
+const edit = async (context: ServiceContext, verb: "freeze" | "thaw", change: Change): Promise<FleetEdited> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const { version, ...before } = await getFleet(desk.tables);
+    const { version, ...before } = await getFleet(context.tables);
     const after = change(before);
     if (!after) return { ...view(before), changed: false };
-    await tellChange(desk, { scope: "fleet", name: "fleet", version: version + 1, verb, before, after });
-    if ((await putFleet(desk.tables, after, version)).kind === "stored") return { ...view(after), changed: true };
+    await recordChange(context, { scope: "fleet", name: "fleet", version: version + 1, verb, before, after });
+    if ((await putFleet(context.tables, after, version)).kind === "stored") return { ...view(after), changed: true };
   }
   throw new TidemarkError("service.conflict", "Cannot edit the fleet: others are editing it", {});
 };
@@ -31,12 +31,12 @@ const edit = async (desk: Desk, verb: "freeze" | "thaw", change: Change): Promis
  * The kill switch: from the next claim on, every sync holds and says so. A fleet that is frozen already keeps its first reason: everyone in the incident reads it, and a
  * second caller would hide why the first one froze.
  */
-export const freeze = async (desk: Desk, reason: string, replace = false): Promise<FleetEdited> => {
+export const freeze = async (context: ServiceContext, reason: string, replace = false): Promise<FleetEdited> => {
   if (reason.trim() === "")
     throw new TidemarkError("service.invalid", "Cannot freeze the fleet: the reason is empty; give the reason that people are to see", {});
-  return edit(desk, "freeze", (record) =>
-    record.frozen && !replace ? undefined : { ...record, frozen: { by: desk.by, atMs: desk.clock(), reason } },
+  return edit(context, "freeze", (record) =>
+    record.frozen && !replace ? undefined : { ...record, frozen: { by: context.by, atMs: context.clock(), reason } },
   );
 };
 
-export const thaw = (desk: Desk): Promise<FleetEdited> => edit(desk, "thaw", ({ frozen: _over, ...record }) => record);
+export const thaw = (context: ServiceContext): Promise<FleetEdited> => edit(context, "thaw", ({ frozen: _over, ...record }) => record);

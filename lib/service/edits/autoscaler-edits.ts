@@ -1,11 +1,11 @@
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
-import type { Desk } from "../context.ts";
-import { findAutoscaler, parts } from "../find.ts";
-import type { Asked, Edited } from "../service.ts";
+import type { ServiceContext } from "../context.ts";
+import { findAutoscaler, splitName } from "../find-autoscaler.ts";
+import type { AutoscalerQuery, EditResult } from "../service.ts";
 import { checkPauseEnd, pauseView } from "../views/pauses.ts";
-import { announce, type Edit, store } from "./store-edit.ts";
+import { type Edit, raiseSpecVersions, store } from "./store-change.ts";
 
 /** Edits that others may make in between before ours gives up. */
 const ATTEMPTS_MAX = 5;
@@ -16,54 +16,58 @@ type Change = Pick<Edit, "verb" | "after">;
  * Reads, changes and writes under the generation that was read, again while others are faster. `change` gives nothing when it is so already; the syncs are told all the same, for
  * an earlier attempt may have died before it told them.
  */
-const edit = async (desk: Desk, asked: Asked, change: (before: AutoscalerRecord) => Change | undefined): Promise<Edited> => {
+const edit = async (
+  context: ServiceContext,
+  query: AutoscalerQuery,
+  change: (before: AutoscalerRecord) => Change | undefined,
+): Promise<EditResult> => {
   let uid: AutoscalerRecord["uid"] | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const { cluster, record } = await findAutoscaler(desk, asked);
+    const { cluster, record } = await findAutoscaler(context, query);
     uid ??= record.uid;
     // The edit was meant for the autoscaler that was found first.
-    if (record.uid !== uid) throw replaced(asked.name);
+    if (record.uid !== uid) throw replaced(query.name);
     const edited = { cluster: record.cluster, namespace: record.namespace, name: record.name };
     const wanted = change(record);
     if (!wanted) {
-      await announce(desk, record.cluster, [record.namespace]);
+      await raiseSpecVersions(context, record.cluster, [record.namespace]);
       return { ...edited, changed: false };
     }
-    const outcome = await store(desk, { cluster, ref: record, uid: record.uid, before: record, ...wanted });
+    const outcome = await store(context, { cluster, ref: record, uid: record.uid, before: record, ...wanted });
     if (outcome.kind === "stored") return { ...edited, changed: true };
   }
-  throw new TidemarkError("service.conflict", `Cannot edit "${asked.name}": others are editing it`, { name: asked.name });
+  throw new TidemarkError("service.conflict", `Cannot edit "${query.name}": others are editing it`, { name: query.name });
 };
 
 const replaced = (name: string): TidemarkError =>
   new TidemarkError("service.conflict", `Cannot edit "${name}": it was deleted and created again meanwhile; look at it and try again`, { name });
 
 /** Forgets an autoscaler. Its workload keeps its count, its events and changes stay. Throws `service.unknown` where it is gone already. */
-export const remove = async (desk: Desk, asked: Asked): Promise<Edited> => {
+export const remove = async (context: ServiceContext, query: AutoscalerQuery): Promise<EditResult> => {
   try {
-    return await edit(desk, asked, () => ({ verb: "delete" }));
+    return await edit(context, query, () => ({ verb: "delete" }));
   } catch (error) {
-    if (isTidemarkError(error, "service.unknown")) await announceGone(desk, parts(asked));
+    if (isTidemarkError(error, "service.unknown")) await announceGone(context, splitName(query));
     throw error;
   }
 };
 
 /** Whoever deletes what is gone may have died half-way the first time. Without its whole path nobody is told; the syncs then notice within a minute. */
-const announceGone = async (desk: Desk, { cluster, namespace: inNamespace }: Asked): Promise<void> => {
-  if (cluster !== undefined && inNamespace !== undefined) await announce(desk, clusterName(cluster), [namespace(inNamespace)]);
+const announceGone = async (context: ServiceContext, { cluster, namespace: inNamespace }: AutoscalerQuery): Promise<void> => {
+  if (cluster !== undefined && inNamespace !== undefined) await raiseSpecVersions(context, clusterName(cluster), [namespace(inNamespace)]);
 };
 
 /** Holds the workload where it is; a pause with another end replaces the one before. Throws `service.invalid` for an end that has passed. */
-export const pause = (desk: Desk, asked: Asked, untilMs?: number): Promise<Edited> =>
-  edit(desk, asked, (before) => {
-    const now = desk.clock();
+export const pause = (context: ServiceContext, query: AutoscalerQuery, untilMs?: number): Promise<EditResult> =>
+  edit(context, query, (before) => {
+    const now = context.clock();
     checkPauseEnd(`"${before.namespace}/${before.name}" in cluster "${before.cluster}"`, untilMs, now);
     if (pauseView(before.paused, now) && before.paused?.untilMs === untilMs) return undefined;
-    return { verb: "pause", after: { ...before, paused: { by: desk.by, atMs: now, ...(untilMs !== undefined && { untilMs }) } } };
+    return { verb: "pause", after: { ...before, paused: { by: context.by, atMs: now, ...(untilMs !== undefined && { untilMs }) } } };
   });
 
-export const resume = (desk: Desk, asked: Asked): Promise<Edited> =>
-  edit(desk, asked, (before) => {
+export const resume = (context: ServiceContext, query: AutoscalerQuery): Promise<EditResult> =>
+  edit(context, query, (before) => {
     const { paused, ...after } = before;
-    return pauseView(paused, desk.clock()) ? { verb: "resume", after } : undefined;
+    return pauseView(paused, context.clock()) ? { verb: "resume", after } : undefined;
   });

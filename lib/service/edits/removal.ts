@@ -3,11 +3,11 @@ import { type AutoscalerRef, clusterName } from "../../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { deleteCluster, getCluster, putCluster } from "../../store/records/clusters.ts";
-import type { Desk } from "../context.ts";
-import { findCluster } from "../find.ts";
-import { tellChange } from "../partitions/scope-change.ts";
+import type { ServiceContext } from "../context.ts";
+import { findCluster } from "../find-autoscaler.ts";
+import { recordChange } from "../partitions/scope-change.ts";
 import { whenSettled } from "../partitions/settle-for-removal.ts";
-import { store } from "./store-edit.ts";
+import { store } from "./store-change.ts";
 
 /*
  *  remove             mark (7 → 8) ── settle open intents ── list: none ── delete under 8
@@ -27,32 +27,32 @@ const unmarked = ({ removing: _over, ...record }: ClusterRecord): ClusterRecord 
  * Removes a cluster that has no autoscalers. Its history stays, with the outcome of every scale. Died halfway, it is done by doing it again; any other edit of the cluster ends it.
  * Throws `service.unknown`, `service.in-use`, `service.conflict`, `service.busy`, `service.unreadable`.
  */
-export const removeCluster = async (desk: Desk, name: string): Promise<void> => {
-  const before = await findCluster(desk, name);
-  await mustBeEmpty(desk, name);
+export const removeCluster = async (context: ServiceContext, name: string): Promise<void> => {
+  const before = await findCluster(context, name);
+  await mustBeEmpty(context, name);
   const version = before.version + 1;
-  await tellChange(desk, { scope: "cluster", name, version, verb: "remove", before: unmarked(before) });
-  const marked = { ...before, version, removing: { by: desk.by, atMs: desk.clock() } };
-  if ((await putCluster(desk.tables, marked, before.version)).kind === "conflict") return mustBeGone(desk, name);
+  await recordChange(context, { scope: "cluster", name, version, verb: "remove", before: unmarked(before) });
+  const marked = { ...before, version, removing: { by: context.by, atMs: context.clock() } };
+  if ((await putCluster(context.tables, marked, before.version)).kind === "conflict") return mustBeGone(context, name);
   try {
-    const deleted = await whenSettled(desk, before, async () => {
-      await mustBeEmpty(desk, name);
-      return deleteCluster(desk.tables, before, version);
+    const deleted = await whenSettled(context, before, async () => {
+      await mustBeEmpty(context, name);
+      return deleteCluster(context.tables, before, version);
     });
-    if (deleted.kind === "conflict") await mustBeGone(desk, name);
+    if (deleted.kind === "conflict") await mustBeGone(context, name);
   } catch (error) {
     // A conflict is an edit by another command, which took the mark off.
-    await putCluster(desk.tables, { ...unmarked(before), version: version + 1 }, version);
+    await putCluster(context.tables, { ...unmarked(before), version: version + 1 }, version);
     throw error;
   }
 };
 
-const mustBeGone = async (desk: Desk, name: string): Promise<void> => {
-  if ((await getCluster(desk.tables, clusterName(name))) !== undefined) throw conflict(name);
+const mustBeGone = async (context: ServiceContext, name: string): Promise<void> => {
+  if ((await getCluster(context.tables, clusterName(name))) !== undefined) throw conflict(name);
 };
 
-const mustBeEmpty = async (desk: Desk, name: string): Promise<void> => {
-  for await (const item of listAutoscalers(desk.tables, clusterName(name))) {
+const mustBeEmpty = async (context: ServiceContext, name: string): Promise<void> => {
+  for await (const item of listAutoscalers(context.tables, clusterName(name))) {
     const { namespace, name: first } = item.kind === "read" ? item.record : item;
     throw new TidemarkError("service.in-use", `Cannot remove cluster "${name}": it has autoscalers, "${namespace}/${first}" first`, { name });
   }
@@ -73,14 +73,14 @@ const LOOK_EVERY_MS = 200;
  * Called after autoscalers were stored, or found as wanted. If the cluster was removed meanwhile, what this apply created is taken back. If the removal does not end, it stays, and the
  * next removal finds it. Throws `service.conflict`, `service.unknown`.
  */
-export const mustHaveStayed = async (desk: Desk, cluster: ClusterRecord, created: readonly Stored[]): Promise<void> => {
-  let now = await getCluster(desk.tables, cluster.name);
+export const mustHaveStayed = async (context: ServiceContext, cluster: ClusterRecord, created: readonly Stored[]): Promise<void> => {
+  let now = await getCluster(context.tables, cluster.name);
   for (let look = 1; now?.removing && look < LOOKS_MAX; look++) {
-    await desk.tables.wait(LOOK_EVERY_MS);
-    now = await getCluster(desk.tables, cluster.name);
+    await context.tables.wait(LOOK_EVERY_MS);
+    now = await getCluster(context.tables, cluster.name);
   }
   if (now) return mustStay(now);
-  for (const stored of created) await takeBack(desk, cluster, stored);
+  for (const stored of created) await takeBack(context, cluster, stored);
   throw new TidemarkError("service.unknown", `Cannot apply: cluster "${cluster.name}" was removed meanwhile`, { name: cluster.name });
 };
 
@@ -89,11 +89,11 @@ type Stored = AutoscalerRef & Pick<AutoscalerRecord, "uid">;
 /** Edits of others that may come in between. */
 const ATTEMPTS_MAX = 5;
 
-const takeBack = async (desk: Desk, cluster: ClusterRecord, stored: Stored): Promise<void> => {
+const takeBack = async (context: ServiceContext, cluster: ClusterRecord, stored: Stored): Promise<void> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const record = await getAutoscaler(desk.tables, stored);
+    const record = await getAutoscaler(context.tables, stored);
     if (record?.uid !== stored.uid) return;
-    const { kind } = await store(desk, { cluster, verb: "delete", ref: record, uid: record.uid, before: record });
+    const { kind } = await store(context, { cluster, verb: "delete", ref: record, uid: record.uid, before: record });
     if (kind === "stored") return;
   }
 };

@@ -3,10 +3,10 @@ import type { ScaleEventRecord } from "../../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { known } from "../autoscalers.ts";
-import type { ReadingDesk } from "../context.ts";
-import { findAutoscaler } from "../find.ts";
-import type { Known } from "../known.ts";
-import type { Asked } from "../service.ts";
+import type { QueryContext } from "../context.ts";
+import { findAutoscaler } from "../find-autoscaler.ts";
+import type { AutoscalerQuery } from "../service.ts";
+import type { AutoscalerSnapshot } from "../snapshot.ts";
 import type { Description } from "../views/autoscaler.ts";
 import { autoscalerView, eventView } from "../views/autoscaler-of.ts";
 import { NO_WINDOWS, type WindowsView } from "../views/windows.ts";
@@ -16,10 +16,10 @@ import { windowsView } from "./autoscaler-windows.ts";
 const SHOWN_EVENTS = 10;
 
 /** Everything about one autoscaler: head, windows page and newest journal page, each read once. */
-export const describe = async (desk: ReadingDesk, asked: Asked): Promise<Description> => {
-  const found = await findAutoscaler(desk, asked);
-  const all = await known(desk, found);
-  const newest = await newestEvents(desk, found.record, all.nowMs);
+export const describe = async (context: QueryContext, query: AutoscalerQuery): Promise<Description> => {
+  const found = await findAutoscaler(context, query);
+  const all = await known(context, found);
+  const newest = await newestEvents(context, found.record, all.nowMs);
   const view = autoscalerView(all);
   return {
     ...view,
@@ -30,7 +30,11 @@ export const describe = async (desk: ReadingDesk, asked: Asked): Promise<Descrip
 };
 
 /** What the windows held at an instant, at which the workload had `count` replicas; nothing is known of those of a manifest that is not understood. */
-export const windowsOf = ({ spec, windows, windowsProblem, cluster, evaluated }: Known, atMs: number, count: number | undefined): WindowsView => {
+export const windowsOf = (
+  { spec, windows, windowsProblem, cluster, evaluated }: AutoscalerSnapshot,
+  atMs: number,
+  count: number | undefined,
+): WindowsView => {
   if (windowsProblem !== undefined) return { ...NO_WINDOWS, problem: windowsProblem };
   if (spec.kind !== "spec") return NO_WINDOWS;
   const stored = upTo(windows ?? NEW_WINDOWS, atMs);
@@ -60,9 +64,9 @@ const upTo = ({ memory: { recommendations, scaleUps, scaleDowns }, status }: Win
   };
 };
 
-const newestEvents = async (desk: ReadingDesk, ref: AutoscalerRef, untilMs: number): Promise<readonly ScaleEventRecord[]> => {
+const newestEvents = async (context: QueryContext, ref: AutoscalerRef, untilMs: number): Promise<readonly ScaleEventRecord[]> => {
   const newest: ScaleEventRecord[] = [];
   const stretch = { sinceMs: 0, untilMs, newestFirst: true, pageSize: SHOWN_EVENTS };
-  for await (const event of eventsOfAutoscaler(desk.tables, ref, stretch)) if (newest.push(event) === SHOWN_EVENTS) break;
+  for await (const event of eventsOfAutoscaler(context.tables, ref, stretch)) if (newest.push(event) === SHOWN_EVENTS) break;
   return newest;
 };

@@ -1,14 +1,14 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { known } from "../autoscalers.ts";
-import type { ReadingDesk } from "../context.ts";
-import { findAutoscaler } from "../find.ts";
-import type { Asked } from "../service.ts";
+import type { QueryContext } from "../context.ts";
+import { findAutoscaler } from "../find-autoscaler.ts";
+import type { AutoscalerQuery } from "../service.ts";
 import type { Explanation } from "../views/autoscaler.ts";
 import { decisionView, metricsOf, secondsBetween, stepViews } from "../views/autoscaler-of.ts";
 import { timeText } from "../views/time-text.ts";
 import { NO_WINDOWS } from "../views/windows.ts";
 import { windowsOf } from "./describe.ts";
-import { otherwise } from "./what-if.ts";
+import { whatIf } from "./what-if.ts";
 
 /** Clocks of callers may be ahead of this one by as much, as signatures allow it: such an instant means now. */
 const CLOCKS_APART_MS = 5 * 60_000;
@@ -17,10 +17,10 @@ const CLOCKS_APART_MS = 5 * 60_000;
  * Why an autoscaler was at its count at an instant, from the newest journal page at or before it. Throws `service.not-evaluated` where the journal has none, and
  * `service.invalid` for an instant that has not come: the newest evaluation would look like one of that time.
  */
-export const explain = async (desk: ReadingDesk, asked: Asked, atMs?: number): Promise<Explanation> => {
-  const presentMs = desk.clock();
-  if (atMs !== undefined && atMs > presentMs + CLOCKS_APART_MS) throw notYet(asked.name, atMs, presentMs);
-  const all = await known(desk, await findAutoscaler(desk, asked), atMs);
+export const explain = async (context: QueryContext, query: AutoscalerQuery, atMs?: number): Promise<Explanation> => {
+  const presentMs = context.clock();
+  if (atMs !== undefined && atMs > presentMs + CLOCKS_APART_MS) throw notYet(query.name, atMs, presentMs);
+  const all = await known(context, await findAutoscaler(context, query), atMs);
   const { evaluated, record, cluster, spec, nowMs } = all;
   if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, cluster.name, atMs);
   const windows = windowsOf(all, evaluated.atMs, evaluated.evaluation.from);
@@ -37,7 +37,7 @@ export const explain = async (desk: ReadingDesk, asked: Asked, atMs?: number): P
     windows,
     windowsPartial,
     // Windows that are not complete any more say nothing about what would have come next.
-    otherwise: otherwise({
+    otherwise: whatIf({
       evaluation,
       settings: cluster.settings,
       windows: windowsPartial ? NO_WINDOWS : windows,

@@ -9,7 +9,7 @@ import { timeText } from "../views/time-text.ts";
 import type { Direction, WindowsView } from "../views/windows.ts";
 import { leadingMetric } from "./leading-metric.ts";
 
-export interface Circumstances {
+export interface WhatIfInput {
   readonly evaluation: Evaluation;
   readonly spec?: AutoscalerSpec;
   readonly settings: ControllerSettings;
@@ -17,11 +17,11 @@ export interface Circumstances {
 }
 
 /** What would have to change for another outcome: metrics first, then each limit that bit, in the order of the pipeline. One sentence each. */
-export const otherwise = (seen: Circumstances): readonly string[] => {
+export const whatIf = (seen: WhatIfInput): readonly string[] => {
   const sentences = [
     ...holds(seen.evaluation),
     ...failures(seen),
-    ...stopped(seen),
+    ...inactive(seen),
     ...leadingMetric(seen),
     ...seen.evaluation.steps.flatMap((step) => limitSentence(step, seen)),
   ];
@@ -43,7 +43,7 @@ const fallbackText = ({ onMissing }: NativeMetric): string =>
   onMissing.action === "fallback" ? `, or was missing for ${onMissing.afterSeconds} s: then its fallback of ${onMissing.replicas} counts` : "";
 
 /** A count that no metric moves: 0 by hand, or at rest by `idle`. */
-const stopped = ({ evaluation, spec }: Circumstances): readonly string[] => {
+const inactive = ({ evaluation, spec }: WhatIfInput): readonly string[] => {
   const { because, from } = evaluation;
   if (because.reason === "ScalingDisabled")
     return ["A count of 0 that somebody wrote is left alone: with 1 or more, written by hand, scaling begins again"];
@@ -55,7 +55,7 @@ const stopped = ({ evaluation, spec }: Circumstances): readonly string[] => {
 };
 
 /** A metric that cannot be read never shrinks a workload (hpa.md 2.5). */
-const failures = ({ evaluation: { metrics, because }, spec }: Circumstances): readonly string[] => {
+const failures = ({ evaluation: { metrics, because }, spec }: WhatIfInput): readonly string[] => {
   const failed = metrics.filter((metric) => metric.kind === "failed");
   if (failed.length === 0) return [];
   const stopping = spec?.dialect === "tidemark" ? spec.metrics.find(({ name }) => because.message.startsWith(`${name} is missing`)) : undefined;
@@ -66,7 +66,7 @@ const failures = ({ evaluation: { metrics, because }, spec }: Circumstances): re
     : [`The count cannot fall while a metric cannot be read: ${names}`];
 };
 
-const limitSentence = (step: StepOutcome, { windows, spec }: Circumstances): readonly string[] => {
+const limitSentence = (step: StepOutcome, { windows, spec }: WhatIfInput): readonly string[] => {
   const { before, after, limit } = step;
   // What stopped everything without moving the count is told above.
   if (!limit || before === after) return [];

@@ -9,12 +9,12 @@ import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getCluster } from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { windowsNow } from "../../sync/stored-windows.ts";
-import type { Desk } from "../context.ts";
-import { type Handover, handoverOfNamespace, handovers, taking } from "./handovers.ts";
-import { giveAllBack, type Leased, type Leases, leaseAll } from "./leases.ts";
+import type { ServiceContext } from "../context.ts";
+import { type Handover, handoverOfNamespace, handovers, leasedPartitions } from "./handovers.ts";
+import { giveAllBack, type LeasedPartition, type Leases, leaseAll } from "./leases.ts";
 
 /** Autoscalers that pass from one partition to another, by uid. */
-type Passing = ReadonlyMap<string, { readonly from: PartitionName; readonly to: PartitionName }>;
+type MovingAutoscalers = ReadonlyMap<string, { readonly from: PartitionName; readonly to: PartitionName }>;
 
 /**
  * Writes a cluster with other partitions by `flip`, and carries the windows of every namespace that passes from one partition to another: lease both, mark both, copy into pages of a new
@@ -22,7 +22,7 @@ type Passing = ReadonlyMap<string, { readonly from: PartitionName; readonly to: 
  * Throws `service.busy`, `service.unmovable`.
  */
 export const withWindows = async (
-  desk: Desk,
+  context: ServiceContext,
   before: ClusterRecord,
   after: ClusterRecord,
   flip: () => Promise<RecordWrite>,
@@ -30,32 +30,32 @@ export const withWindows = async (
   const moves = handovers(before, after);
   if (moves.length === 0) return flip();
   const sources = new Set(moves.flatMap(({ from }) => from ?? []));
-  const partitions = taking(moves).map((partition) => ({ cluster: before.name, partition }));
-  const leases = await leaseAll(desk, { action: `move namespaces of cluster "${before.name}"`, partitions, settled: sources });
+  const partitions = leasedPartitions(moves).map((partition) => ({ cluster: before.name, partition }));
+  const leases = await leaseAll(context, { action: `move namespaces of cluster "${before.name}"`, partitions, settled: sources });
   try {
     // Read under the leases: whoever flipped since it was first read may have moved the same windows, and syncs have gone on with them. One that flips from here on meets syncs
     // that claim the partition first, and then nothing more is written to its head.
-    if ((await getCluster(desk.tables, before.name))?.version !== before.version) return { kind: "conflict" };
-    await markAll(desk, leases, before.version);
-    await carry(desk, leases, await passing(desk, before, after));
+    if ((await getCluster(context.tables, before.name))?.version !== before.version) return { kind: "conflict" };
+    await markAll(context, leases, before.version);
+    await copyWindows(context, leases, await movingAutoscalers(context, before, after));
     const flipped = await flip();
-    if (flipped.kind === "stored") await emptyGone(desk, leases, after);
+    if (flipped.kind === "stored") await emptyRemovedPartitions(context, leases, after);
     return flipped;
   } catch (error) {
     // Stood still past its lease, and somebody syncs there again: looked at anew, like any edit that another was faster than.
     if (isTidemarkError(error, "store.lease-lost")) return { kind: "conflict" };
     throw error;
   } finally {
-    await giveAllBack(desk, leases);
+    await giveAllBack(context, leases);
   }
 };
 
 /** A partition that is no more is never synced again, so that nobody else would take its pages away. Its head stays: its epoch must not come again. */
-const emptyGone = async (desk: Desk, leases: Leases, { partitions }: ClusterRecord): Promise<void> => {
+const emptyRemovedPartitions = async (context: ServiceContext, leases: Leases, { partitions }: ClusterRecord): Promise<void> => {
   const gone = [...leases].filter(([name, { head }]) => head.pages.length > 0 && !partitions.some((partition) => partition.name === name));
   for (const [, leased] of gone) {
     try {
-      await namePages(desk, leased, [], leased.head.nowMs);
+      await namePages(context, leased, [], leased.head.nowMs);
     } catch (error) {
       // Somebody leased it again after the flip: the pages stay, and are read by nobody.
       if (!isTidemarkError(error, "store.lease-lost")) throw error;
@@ -63,17 +63,17 @@ const emptyGone = async (desk: Desk, leases: Leases, { partitions }: ClusterReco
   }
 };
 
-const markAll = async (desk: Desk, leases: Leases, clusterVersion: number): Promise<void> => {
+const markAll = async (context: ServiceContext, leases: Leases, clusterVersion: number): Promise<void> => {
   const epoch = Math.max(...[...leases.values()].map(({ held }) => held.epoch));
-  for (const leased of leases.values()) leased.held = await markMoving(desk.tables, leased.held, { clusterVersion, epoch });
+  for (const leased of leases.values()) leased.held = await markMoving(context.tables, leased.held, { clusterVersion, epoch });
 };
 
 const unmovable = (namespace: string, why: string): TidemarkError =>
   new TidemarkError("service.unmovable", `Cannot move namespace "${namespace}": ${why}`, { namespace });
 
-const passing = async (desk: Desk, before: ClusterRecord, after: ClusterRecord): Promise<Passing> => {
+const movingAutoscalers = async (context: ServiceContext, before: ClusterRecord, after: ClusterRecord): Promise<MovingAutoscalers> => {
   const all = new Map<string, { from: PartitionName; to: PartitionName }>();
-  for await (const item of listAutoscalers(desk.tables, before.name)) {
+  for await (const item of listAutoscalers(context.tables, before.name)) {
     const { namespace, name } = item.kind === "read" ? item.record : item;
     const move: Handover | undefined = handoverOfNamespace(before, after, namespace as Namespace);
     if (move?.from === undefined) continue;
@@ -86,22 +86,26 @@ const passing = async (desk: Desk, before: ClusterRecord, after: ClusterRecord):
   return all;
 };
 
-const carry = async (desk: Desk, leases: Leases, moving: Passing): Promise<void> => {
-  const arriving = await arrivals(desk, leases, moving);
+const copyWindows = async (context: ServiceContext, leases: Leases, moving: MovingAutoscalers): Promise<void> => {
+  const arriving = await arrivals(context, leases, moving);
   for (const [to, entries] of arriving) {
     const leased = leases.get(to);
     if (!leased) throw new TypeError(`partition "${to}" was not leased`);
     const latestMs = Math.max(...[...leases.values()].map(({ head }) => head.nowMs));
-    await adopt(desk, leased, entries, latestMs);
+    await adopt(context, leased, entries, latestMs);
   }
 };
 
 /** By partition, the windows that come to it. A run that was open ends where its own partition was last evaluated: the other's head says nothing of it. */
-const arrivals = async (desk: Desk, leases: Leases, moving: Passing): Promise<ReadonlyMap<PartitionName, readonly StoredWindows[]>> => {
+const arrivals = async (
+  context: ServiceContext,
+  leases: Leases,
+  moving: MovingAutoscalers,
+): Promise<ReadonlyMap<PartitionName, readonly StoredWindows[]>> => {
   const arriving = new Map<PartitionName, StoredWindows[]>();
   for (const [from, leased] of leases) {
     if (![...moving.values()].some((move) => move.from === from)) continue;
-    for (const entry of await entriesOf(desk, leased)) {
+    for (const entry of await entriesOf(context, leased)) {
       const move = moving.get(entry.uid);
       if (move?.from !== from) continue;
       const ended = { ...entry, windows: windowsNow(entry, leased.head.evaluatedMs), open: false };
@@ -111,10 +115,10 @@ const arrivals = async (desk: Desk, leases: Leases, moving: Passing): Promise<Re
   return arriving;
 };
 
-const entriesOf = async (desk: Desk, { head, held: { partition } }: Leased): Promise<readonly StoredWindows[]> => {
+const entriesOf = async (context: ServiceContext, { head, held: { partition } }: LeasedPartition): Promise<readonly StoredWindows[]> => {
   const entries: StoredWindows[] = [];
   for (const index of head.pages.keys()) {
-    const item = await readPage(desk.tables, { partition, generation: head.pageGeneration, index });
+    const item = await readPage(context.tables, { partition, generation: head.pageGeneration, index });
     const page = item && decodePage(item.body);
     if (page?.kind !== "read") {
       const { cluster, partition: name } = partition;
@@ -129,17 +133,17 @@ const entriesOf = async (desk: Desk, { head, held: { partition } }: Leased): Pro
 };
 
 /** Copies a partition's windows and those that come into pages of a new generation, and names them. */
-const adopt = async (desk: Desk, leased: Leased, arriving: readonly StoredWindows[], nowMs: number): Promise<void> => {
-  const all = new Map([...(await entriesOf(desk, leased)), ...arriving].map((entry) => [entry.uid, entry]));
-  await namePages(desk, leased, dividedPages([...all.values()]), nowMs);
+const adopt = async (context: ServiceContext, leased: LeasedPartition, arriving: readonly StoredWindows[], nowMs: number): Promise<void> => {
+  const all = new Map([...(await entriesOf(context, leased)), ...arriving].map((entry) => [entry.uid, entry]));
+  await namePages(context, leased, dividedPages([...all.values()]), nowMs);
 };
 
 /** Writes pages of a new generation, names them, and deletes the old. */
-const namePages = async (desk: Desk, leased: Leased, bodies: readonly Uint8Array[], nowMs: number): Promise<void> => {
+const namePages = async (context: ServiceContext, leased: LeasedPartition, bodies: readonly Uint8Array[], nowMs: number): Promise<void> => {
   const { head, held } = leased;
   const { partition } = held;
   const generation = head.pageGeneration + 1;
-  for (const [index, body] of bodies.entries()) await writePage(desk.tables, { place: { partition, generation, index }, epoch: held.epoch, body });
-  leased.held = await adoptPages(desk.tables, held, { generation, pages: bodies.map(() => held.epoch), nowMs });
-  for (const index of head.pages.keys()) await deletePage(desk.tables, { partition, generation: head.pageGeneration, index });
+  for (const [index, body] of bodies.entries()) await writePage(context.tables, { place: { partition, generation, index }, epoch: held.epoch, body });
+  leased.held = await adoptPages(context.tables, held, { generation, pages: bodies.map(() => held.epoch), nowMs });
+  for (const index of head.pages.keys()) await deletePage(context.tables, { partition, generation: head.pageGeneration, index });
 };

@@ -32,5 +32,5 @@ export const handovers = (before: Partitions, after: Partitions): readonly Hando
 };
 
 /** The partitions that must stand still meanwhile, in one order for everybody who leases them. */
-export const taking = (passing: readonly Handover[]): readonly PartitionName[] =>
+export const leasedPartitions = (passing: readonly Handover[]): readonly PartitionName[] =>
   [...new Set(passing.flatMap(({ from, to }) => [from ?? [], to ?? []].flat()))].sort();

@@ -6,16 +6,16 @@ import type { Held } from "../../store/head/head-write.ts";
 import { giveBack } from "../../store/head/release.ts";
 import { clockWords } from "../../store/table/server-clock.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
-import type { Desk } from "../context.ts";
+import type { ServiceContext } from "../context.ts";
 
 /** A partition that no sync works on, with the head as the claim found it. */
-export interface Leased {
+export interface LeasedPartition {
   readonly head: Head;
   /** The last write of the head, which moves on. */
   held: Held;
 }
 
-export type Leases = ReadonlyMap<PartitionName, Leased>;
+export type Leases = ReadonlyMap<PartitionName, LeasedPartition>;
 
 /** With the wait between them longer than an intent may stay open (39 s) and a sync of the default period after it. */
 const ATTEMPTS_MAX = 45;
@@ -24,7 +24,7 @@ const WAIT_MS = 2_000;
 const NO_DUE_MS = Number.MAX_SAFE_INTEGER;
 
 /** Which partitions of one cluster, and for what, as "move namespaces of …". */
-export interface Wanted {
+export interface LeaseRequest {
   readonly action: string;
   readonly partitions: readonly PartitionRef[];
   /** No intent may be open in these: an open intent stays where it is counted. */
@@ -32,40 +32,44 @@ export interface Wanted {
 }
 
 /** Leases partitions by the usual claim, all or none. Waits for syncs to end and intents to settle. Throws `service.busy`. */
-export const leaseAll = async (desk: Desk, { action, partitions: wanted, settled }: Wanted): Promise<Leases> => {
+export const leaseAll = async (context: ServiceContext, { action, partitions: wanted, settled }: LeaseRequest): Promise<Leases> => {
   for (let attempt = 1; ; attempt++) {
-    const outcome = await tryAll(desk, wanted, settled);
+    const outcome = await tryAll(context, wanted, settled);
     if (typeof outcome !== "string") return outcome;
     if (attempt >= ATTEMPTS_MAX) {
       const [{ cluster } = { cluster: "" }] = wanted;
       throw new TidemarkError("service.busy", `Cannot ${action}: ${outcome}; try again later`, { cluster });
     }
-    await desk.tables.wait(WAIT_MS);
+    await context.tables.wait(WAIT_MS);
   }
 };
 
 /** The leases, or why they cannot be had now. */
-const tryAll = async (desk: Desk, wanted: readonly PartitionRef[], settled: ReadonlySet<PartitionName>): Promise<Leases | string> => {
+const tryAll = async (context: ServiceContext, wanted: readonly PartitionRef[], settled: ReadonlySet<PartitionName>): Promise<Leases | string> => {
   for (const ref of wanted) {
-    const head = await readHead(desk.tables, ref);
+    const head = await readHead(context.tables, ref);
     // Looked at before anything is claimed: every claim in vain costs the next sync a write of all pages.
     if (head && settled.has(ref.partition) && openIn(head)) return `partition "${ref.partition}" has an open intent`;
   }
-  const leases = new Map<PartitionName, Leased>();
-  const refusal = await claimEach(desk, wanted, leases);
+  const leases = new Map<PartitionName, LeasedPartition>();
+  const refusal = await claimEach(context, wanted, leases);
   const open = [...leases].find(([partition, { head }]) => settled.has(partition) && openIn(head));
   if (refusal === undefined && !open) return leases;
-  await giveAllBack(desk, leases);
+  await giveAllBack(context, leases);
   return refusal ?? `partition "${open?.[0]}" has an open intent`;
 };
 
 /** An uncounted scale as well: the next sync of its partition counts it in windows that stay there. */
 const openIn = ({ intents, uncounted, unreadable }: Head): boolean => intents.length + uncounted.length + unreadable.length > 0;
 
-const claimEach = async (desk: Desk, wanted: readonly PartitionRef[], leases: Map<PartitionName, Leased>): Promise<string | undefined> => {
+const claimEach = async (
+  context: ServiceContext,
+  wanted: readonly PartitionRef[],
+  leases: Map<PartitionName, LeasedPartition>,
+): Promise<string | undefined> => {
   for (const partition of wanted) {
-    const clockMs = desk.clock();
-    const claimed = await claim(desk.tables, { partition, dueMs: NO_DUE_MS, clockMs, leaseUntilMs: clockMs + DEFAULT_TIMING.leaseMs });
+    const clockMs = context.clock();
+    const claimed = await claim(context.tables, { partition, dueMs: NO_DUE_MS, clockMs, leaseUntilMs: clockMs + DEFAULT_TIMING.leaseMs });
     if (claimed.kind === "clock")
       throw new TidemarkError(
         "store.clock-wrong",
@@ -81,6 +85,6 @@ const claimEach = async (desk: Desk, wanted: readonly PartitionRef[], leases: Ma
 };
 
 /** Ends leases early. One that cannot be given back runs out by itself: only the next syncs come later. */
-export const giveAllBack = async (desk: Desk, leases: Leases): Promise<void> => {
-  await Promise.allSettled([...leases.values()].map(({ held }) => giveBack(desk.tables, held)));
+export const giveAllBack = async (context: ServiceContext, leases: Leases): Promise<void> => {
+  await Promise.allSettled([...leases.values()].map(({ held }) => giveBack(context.tables, held)));
 };

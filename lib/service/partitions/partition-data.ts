@@ -7,7 +7,7 @@ import { type DecodedPage, decodePage } from "../../store/pages/codec.ts";
 import { readPage } from "../../store/pages/pages.ts";
 import { pageOf } from "../../store/pages/plan.ts";
 import { windowsNow } from "../../sync/stored-windows.ts";
-import type { ReadingDesk } from "../context.ts";
+import type { QueryContext } from "../context.ts";
 
 /** What the partition of an autoscaler last stored about it. */
 export interface PartitionData {
@@ -25,12 +25,12 @@ export interface Evaluated {
 }
 
 /** Reads the head at once, each windows page and newest journal page once, when first asked for; so that a list of autoscalers costs one read per page. */
-export const partitionData = async (desk: ReadingDesk, ref: PartitionRef): Promise<PartitionData> => {
-  const head = await readHead(desk.tables, ref);
+export const partitionData = async (context: QueryContext, ref: PartitionRef): Promise<PartitionData> => {
+  const head = await readHead(context.tables, ref);
   if (!head) return { windows: async () => undefined, windowsProblem: async () => undefined, evaluation: async () => undefined };
   const pages = new Map<number, Promise<DecodedPage>>();
   const page = (index: number): Promise<DecodedPage> => {
-    const known = pages.get(index) ?? readDecoded(desk, ref, head, index);
+    const known = pages.get(index) ?? readDecoded(context, ref, head, index);
     pages.set(index, known);
     return known;
   };
@@ -48,18 +48,18 @@ export const partitionData = async (desk: ReadingDesk, ref: PartitionRef): Promi
       const decoded = await page(index);
       return decoded.kind === "read" ? undefined : `windows page ${index} of partition "${ref.partition}" cannot be read: ${decoded.message}`;
     },
-    evaluation: newestEvaluations(desk, ref, head),
+    evaluation: newestEvaluations(context, ref, head),
   };
 };
 
 /** Whole journal pages that are looked through for an autoscaler that moved between pages. */
 const WHOLE_PAGES_MAX = 5;
 
-const newestEvaluations = (desk: ReadingDesk, ref: PartitionRef, head: Head): PartitionData["evaluation"] => {
+const newestEvaluations = (context: QueryContext, ref: PartitionRef, head: Head): PartitionData["evaluation"] => {
   const opened = new Map<string, LazyList<JournalPage>>();
   const before = (page: number, untilMs: number): LazyList<JournalPage> => {
     const key = `${page}@${untilMs}`;
-    const known = opened.get(key) ?? lazily(journalOfPage(desk.tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize: 1 }));
+    const known = opened.get(key) ?? lazily(journalOfPage(context.tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize: 1 }));
     opened.set(key, known);
     return known;
   };
@@ -104,7 +104,7 @@ const lazily = <Item>(stream: AsyncIterator<Item>): LazyList<Item> => {
   };
 };
 
-const readDecoded = async (desk: ReadingDesk, partition: PartitionRef, head: Head, index: number): Promise<DecodedPage> => {
-  const item = await readPage(desk.tables, { partition, generation: head.pageGeneration, index });
+const readDecoded = async (context: QueryContext, partition: PartitionRef, head: Head, index: number): Promise<DecodedPage> => {
+  const item = await readPage(context.tables, { partition, generation: head.pageGeneration, index });
   return item ? decodePage(item.body) : { kind: "unreadable", message: "the head names it, but it is not there" };
 };

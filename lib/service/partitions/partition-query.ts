@@ -7,10 +7,10 @@ import { type PageItem, readPage, readPageBytes } from "../../store/pages/pages.
 import { pageOf } from "../../store/pages/plan.ts";
 import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { autoscalersOf } from "../../store/records/partitions.ts";
-import type { ReadingDesk } from "../context.ts";
-import { findCluster } from "../find.ts";
-import { gathered } from "../gather.ts";
+import type { QueryContext } from "../context.ts";
+import { findCluster } from "../find-autoscaler.ts";
 import { nearest } from "../nearest.ts";
+import { toArray } from "../to-array.ts";
 import { secondsBetween } from "../views/autoscaler-of.ts";
 import type { IntentView, PageView, PartitionView } from "../views/partition.ts";
 import { timeText } from "../views/time-text.ts";
@@ -21,11 +21,11 @@ export interface FoundPartition {
 }
 
 /** "eu-1/shops", or "eu-1" alone where it has one partition. Throws `service.invalid`, `service.unknown`. */
-export const findPartition = async (desk: ReadingDesk, path: string): Promise<FoundPartition> => {
+export const findPartition = async (context: QueryContext, path: string): Promise<FoundPartition> => {
   const [inCluster = "", name, ...more] = path.split("/");
   if (inCluster === "" || name === "" || more.length > 0)
     throw new TidemarkError("service.invalid", `Cannot read the partition "${path}": wanted CLUSTER/PARTITION`, { path });
-  const cluster = await findCluster(desk, inCluster);
+  const cluster = await findCluster(context, inCluster);
   const names = cluster.partitions.map((partition) => partition.name);
   const found = name === undefined && names.length === 1 ? names[0] : names.find((one) => one === name);
   if (found !== undefined) return { cluster, ref: { cluster: cluster.name, partition: found } };
@@ -42,11 +42,11 @@ export const pathOf = (item: AutoscalerItem): string => {
 export const uidOfItem = (item: AutoscalerItem): string | undefined => (item.kind === "read" ? item.record.uid : item.uid);
 
 /** Everything that a partition stores but the windows themselves, read strongly. */
-export const partition = async (desk: ReadingDesk, path: string): Promise<PartitionView> => {
-  const { cluster, ref } = await findPartition(desk, path);
-  const items = await gathered(autoscalersOf(desk.tables, cluster, ref));
-  const head = await readHead(desk.tables, ref);
-  const nowMs = desk.clock();
+export const partition = async (context: QueryContext, path: string): Promise<PartitionView> => {
+  const { cluster, ref } = await findPartition(context, path);
+  const items = await toArray(autoscalersOf(context.tables, cluster, ref));
+  const head = await readHead(context.tables, ref);
+  const nowMs = context.clock();
   return {
     cluster: ref.cluster,
     partition: ref.partition,
@@ -55,19 +55,19 @@ export const partition = async (desk: ReadingDesk, path: string): Promise<Partit
     ...(head && head.nowMs > 0 && { syncedAt: timeText(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
     epoch: head?.epoch ?? 0,
     ...(head && head.leaseUntilMs > nowMs && { leasedUntil: timeText(head.leaseUntilMs) }),
-    pages: head ? await Promise.all(head.pages.map((_epoch, index) => pageView(desk, { ref, head, index }, items))) : [],
+    pages: head ? await Promise.all(head.pages.map((_epoch, index) => pageView(context, { ref, head, index }, items))) : [],
     intents: head ? intentViews(head, items) : [],
   };
 };
 
 const pageView = async (
-  desk: ReadingDesk,
+  context: QueryContext,
   { ref, head, index }: { readonly ref: PartitionRef; readonly head: Head; readonly index: number },
   items: readonly AutoscalerItem[],
 ): Promise<PageView> => {
   const place = { partition: ref, generation: head.pageGeneration, index };
-  const { decoded } = await pageOfHead(desk, ref, head, index);
-  const bytes = await readPageBytes(desk.tables, place);
+  const { decoded } = await pageOfHead(context, ref, head, index);
+  const bytes = await readPageBytes(context.tables, place);
   const own = itemsOfPage(items, index, head.pages.length);
   const size = { page: index, autoscalers: own.length, bytes: bytes?.length ?? 0 };
   return decoded.kind === "read" ? size : { ...size, problem: decoded.message, held: own.map(pathOf) };
@@ -75,12 +75,12 @@ const pageView = async (
 
 /** A page that the head names as a sync would read it, with the item that it was read from. */
 export const pageOfHead = async (
-  desk: ReadingDesk,
+  context: QueryContext,
   ref: PartitionRef,
   head: Head,
   index: number,
 ): Promise<{ readonly item?: PageItem; readonly decoded: DecodedPage }> => {
-  const item = await readPage(desk.tables, { partition: ref, generation: head.pageGeneration, index });
+  const item = await readPage(context.tables, { partition: ref, generation: head.pageGeneration, index });
   return item ? { item, decoded: decodePage(item.body) } : { decoded: { kind: "unreadable", message: "the item is not there" } };
 };
 

@@ -14,13 +14,13 @@ import { pageOf } from "../../store/pages/plan.ts";
 import { autoscalersOf } from "../../store/records/partitions.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
-import type { Desk } from "../context.ts";
-import { gathered } from "../gather.ts";
+import type { ServiceContext } from "../context.ts";
+import { toArray } from "../to-array.ts";
 import type { ResetView } from "../views/partition.ts";
-import type { Leased } from "./leases.ts";
+import type { LeasedPartition } from "./leases.ts";
 import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfIntent, uidOfItem } from "./partition-query.ts";
-import { timeOf, underLease, withoutPast } from "./reset-lease.ts";
-import { tellChange } from "./scope-change.ts";
+import { notBeforeMs, underLease, withUnknownHistory } from "./reset-lease.ts";
+import { recordChange } from "./scope-change.ts";
 
 /*
  *  seen in the head ── wait 39 s ── claim ── bytes, change, event "unknown" to history ── page@epoch ── intent removed from the head ── give back
@@ -35,13 +35,13 @@ const WAIT_MS = deadlineOf(0, DEFAULT_TIMING);
  * Settles an open intent that nobody can read as *unknown*: an event where its autoscaler is known, and windows as if the autoscaler had just been scaled as far as its rules allow.
  * The bytes stay in the history. Takes longer than the longest deadline. Throws `service.unknown`, `service.readable`, `service.unreadable`, `service.busy`, `service.conflict`.
  */
-export const resetIntent = async (desk: Desk, path: string, id: string): Promise<ResetView> => {
-  const found = await findPartition(desk, path);
+export const resetIntent = async (context: ServiceContext, path: string, id: string): Promise<ResetView> => {
+  const found = await findPartition(context, path);
   const action = `reset intent "${id}" of "${found.ref.cluster}/${found.ref.partition}"`;
-  mustBeUnreadable(await readHead(desk.tables, found.ref), id, action);
-  await desk.tables.wait(WAIT_MS);
-  return underLease(desk, found, action, (leased, cluster) =>
-    reset(desk, leased, { ...found, cluster }, mustBeUnreadable(leased.head, id, action), action),
+  mustBeUnreadable(await readHead(context.tables, found.ref), id, action);
+  await context.tables.wait(WAIT_MS);
+  return underLease(context, found, action, (leased, cluster) =>
+    reset(context, leased, { ...found, cluster }, mustBeUnreadable(leased.head, id, action), action),
   );
 };
 
@@ -53,18 +53,24 @@ const mustBeUnreadable = (head: Head | undefined, id: string, action: string): U
   throw new TidemarkError("service.unknown", `Cannot ${action}: there is no such open intent`, { id });
 };
 
-const reset = async (desk: Desk, leased: Leased, { cluster, ref }: FoundPartition, lost: UnreadableIntent, action: string): Promise<ResetView> => {
+const reset = async (
+  context: ServiceContext,
+  leased: LeasedPartition,
+  { cluster, ref }: FoundPartition,
+  lost: UnreadableIntent,
+  action: string,
+): Promise<ResetView> => {
   const uid = uidOfIntent(lost.id);
-  const item = (await gathered(autoscalersOf(desk.tables, cluster, ref))).find((one) => uidOfItem(one) === uid);
+  const item = (await toArray(autoscalersOf(context.tables, cluster, ref))).find((one) => uidOfItem(one) === uid);
   const record = item?.kind === "read" ? item.record : undefined;
-  const nowMs = timeOf(desk, leased);
-  const page = await entriesOfPage(desk, leased, uid, action);
+  const nowMs = notBeforeMs(context, leased);
+  const page = await entriesOfPage(context, leased, uid, action);
   const kept = {
-    ...(await insertKeptBytes(desk.insert, { partition: ref, what: `intent#${lost.id}`, atMs: nowMs, bytes: lost.body })),
+    ...(await insertKeptBytes(context.insert, { partition: ref, what: `intent#${lost.id}`, atMs: nowMs, bytes: lost.body })),
     bytes: lost.body.length,
   };
   const autoscalers = item ? [pathOf(item)] : [];
-  await tellChange(desk, {
+  await recordChange(context, {
     scope: "partition",
     name: `${ref.cluster}/${ref.partition}`,
     version: leased.head.epoch,
@@ -73,12 +79,12 @@ const reset = async (desk: Desk, leased: Leased, { cluster, ref }: FoundPartitio
     after: { autoscalers },
   });
   const entry = page.entries.find((one) => one.uid === uid) ?? { uid: autoscalerUid(uid), windows: NEW_WINDOWS, open: false };
-  if (record) await tellEvent(desk, record, { lost, nowMs, ref, replicas: entry.windows.status.currentReplicas });
+  if (record) await tellEvent(context, record, { lost, nowMs, ref, replicas: entry.windows.status.currentReplicas });
   if (item) {
-    const windows = await withoutPast(desk, entry.windows, record, { nowMs, eventId: lost.id });
-    await writeEntry(desk, leased, page, { ...entry, windows, open: false });
+    const windows = await withUnknownHistory(context, entry.windows, record, { nowMs, eventId: lost.id });
+    await writeEntry(context, leased, page, { ...entry, windows, open: false });
   }
-  leased.held = await withdrawIntents(desk.tables, leased.held, [lost.id]);
+  leased.held = await withdrawIntents(context.tables, leased.held, [lost.id]);
   return { cluster: ref.cluster, partition: ref.partition, autoscalers, kept };
 };
 
@@ -90,10 +96,15 @@ interface Entries {
   readonly readEpoch?: number;
 }
 
-const entriesOfPage = async (desk: Desk, { head, held: { partition } }: Leased, uid: string, action: string): Promise<Entries> => {
+const entriesOfPage = async (
+  context: ServiceContext,
+  { head, held: { partition } }: LeasedPartition,
+  uid: string,
+  action: string,
+): Promise<Entries> => {
   if (head.pages.length === 0) return { entries: [] };
   const index = pageIndex(head, uid);
-  const { item, decoded } = await pageOfHead(desk, partition, head, index);
+  const { item, decoded } = await pageOfHead(context, partition, head, index);
   if (item && decoded.kind === "read") return { entries: [...decoded.entries.values()], readEpoch: item.epoch };
   throw new TidemarkError("service.unreadable", `Cannot ${action}: windows page ${index} of its autoscaler cannot be read; reset that first`, {
     index,
@@ -101,17 +112,22 @@ const entriesOfPage = async (desk: Desk, { head, held: { partition } }: Leased, 
 };
 
 /** Writes the page with one entry changed; before the first completed sync there is none, and it becomes the first of a new generation. */
-const writeEntry = async (desk: Desk, leased: Leased, { entries, readEpoch }: Entries, changed: StoredWindows): Promise<void> => {
+const writeEntry = async (
+  context: ServiceContext,
+  leased: LeasedPartition,
+  { entries, readEpoch }: Entries,
+  changed: StoredWindows,
+): Promise<void> => {
   const { head, held } = leased;
   const body = encodePage([...entries.filter(({ uid }) => uid !== changed.uid), changed]);
   const place = { partition: held.partition, generation: head.pageGeneration, index: pageIndex(head, changed.uid) };
   if (head.pages.length === 0) {
     const generation = head.pageGeneration + 1;
-    await writePage(desk.tables, { place: { ...place, generation }, epoch: held.epoch, body });
-    leased.held = await adoptPages(desk.tables, held, { generation, pages: [held.epoch], nowMs: head.nowMs });
+    await writePage(context.tables, { place: { ...place, generation }, epoch: held.epoch, body });
+    leased.held = await adoptPages(context.tables, held, { generation, pages: [held.epoch], nowMs: head.nowMs });
     return;
   }
-  await writePage(desk.tables, { place, epoch: held.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
+  await writePage(context.tables, { place, epoch: held.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
 };
 
 /**
@@ -119,7 +135,7 @@ const writeEntry = async (desk: Desk, leased: Leased, { entries, readEpoch }: En
  * the manifest does not say which workload it was: then the change alone tells of it.
  */
 const tellEvent = async (
-  desk: Desk,
+  context: ServiceContext,
   record: AutoscalerRecord,
   {
     lost,
@@ -148,13 +164,13 @@ const tellEvent = async (
     steps: [],
     specGeneration: record.generation,
     outcome: "unknown",
-    detail: `settled by ${desk.by}`,
+    detail: `settled by ${context.by}`,
   };
   // Inserted again where it is there already: whoever died between its two items left one of them.
-  await insertEvents(desk.insert, [(await storedEvent(desk, record, lost.id, nowMs)) ?? event]);
+  await insertEvents(context.insert, [(await storedEvent(context, record, lost.id, nowMs)) ?? event]);
 };
 
-const storedEvent = async (desk: Desk, record: AutoscalerRecord, id: string, untilMs: number): Promise<ScaleEventRecord | undefined> => {
-  for await (const event of eventsOfAutoscaler(desk.tables, record, { sinceMs: 0, untilMs, newestFirst: true })) if (event.id === id) return event;
+const storedEvent = async (context: ServiceContext, record: AutoscalerRecord, id: string, untilMs: number): Promise<ScaleEventRecord | undefined> => {
+  for await (const event of eventsOfAutoscaler(context.tables, record, { sinceMs: 0, untilMs, newestFirst: true })) if (event.id === id) return event;
   return undefined;
 };

@@ -6,8 +6,8 @@ import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { getCluster } from "../../store/records/clusters.ts";
 import { decidedCluster } from "../../sync/moving.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
-import type { Desk } from "../context.ts";
-import { giveAllBack, type Leased, leaseAll } from "./leases.ts";
+import type { ServiceContext } from "../context.ts";
+import { giveAllBack, type LeasedPartition, leaseAll } from "./leases.ts";
 import type { FoundPartition } from "./partition-query.ts";
 
 const conflict = (action: string): TidemarkError =>
@@ -18,32 +18,32 @@ const conflict = (action: string): TidemarkError =>
  * a sync's are. Given back uncleanly: the next sync reads everything strongly and writes it. Throws `service.busy`, `service.conflict`.
  */
 export const underLease = async <Result>(
-  desk: Desk,
+  context: ServiceContext,
   { cluster, ref }: FoundPartition,
   action: string,
-  work: (leased: Leased, cluster: ClusterRecord) => Promise<Result>,
+  work: (leased: LeasedPartition, cluster: ClusterRecord) => Promise<Result>,
 ): Promise<Result> => {
-  const leases = await leaseAll(desk, { action, partitions: [ref], settled: new Set() });
+  const leases = await leaseAll(context, { action, partitions: [ref], settled: new Set() });
   try {
     const leased = leases.get(ref.partition);
     if (!leased) throw new TypeError(`partition "${ref.partition}" was not leased`);
-    const now = await getCluster(desk.tables, cluster.name);
+    const now = await getCluster(context.tables, cluster.name);
     // A mover that lost its lease may still try to flip: decided first, as by every sync.
-    const decided = now && (await decidedCluster(desk.tables, now, leased.head));
+    const decided = now && (await decidedCluster(context.tables, now, leased.head));
     if (!decided?.partitions.some(({ name }) => name === ref.partition)) throw conflict(action);
     return await work(leased, decided);
   } catch (error) {
     if (isTidemarkError(error, "store.lease-lost")) throw conflict(action);
     throw error;
   } finally {
-    await giveAllBack(desk, leases);
+    await giveAllBack(context, leases);
   }
 };
 
 /** Not before anything that the partition recorded, whatever the clocks say. */
-export const timeOf = (desk: Desk, { head }: Leased): number =>
+export const notBeforeMs = (context: ServiceContext, { head }: LeasedPartition): number =>
   Math.max(
-    desk.clock(),
+    context.clock(),
     head.nowMs,
     head.evaluatedMs,
     ...head.intents.map(({ decidedMs }) => decidedMs),
@@ -51,24 +51,28 @@ export const timeOf = (desk: Desk, { head }: Leased): number =>
   );
 
 /** Windows of an autoscaler as if it had just been scaled as far as its rules allow. Where the manifest is absent or cannot be read: as far as the rules of any manifest would. */
-export const withoutPast = async (
-  desk: Desk,
+export const withUnknownHistory = async (
+  context: ServiceContext,
   windows: Windows,
   record: AutoscalerRecord | undefined,
   at: { readonly nowMs: number; readonly eventId: string },
 ): Promise<Windows> => {
   const stored = record && storedSpec(record);
   const spec = stored?.kind === "spec" ? stored.spec : undefined;
-  return withUnknownPast(windows, { spec, ...at, restsAtZero: record !== undefined && spec?.dialect === "hpa" && (await wentToZero(desk, record)) });
+  return withUnknownPast(windows, {
+    spec,
+    ...at,
+    restsAtZero: record !== undefined && spec?.dialect === "hpa" && (await wentToZero(context, record)),
+  });
 };
 
 /** Of the newest events that is not refused tells where the workload was put; more than so many refusals in a row are not looked through. */
 const NEWEST_EVENTS = 10;
 
-const wentToZero = async (desk: Desk, record: AutoscalerRecord): Promise<boolean> => {
+const wentToZero = async (context: ServiceContext, record: AutoscalerRecord): Promise<boolean> => {
   let seen = 0;
-  const stretch = { sinceMs: 0, untilMs: desk.clock(), newestFirst: true, pageSize: NEWEST_EVENTS };
-  for await (const { uid, outcome, to } of eventsOfAutoscaler(desk.tables, record, stretch)) {
+  const stretch = { sinceMs: 0, untilMs: context.clock(), newestFirst: true, pageSize: NEWEST_EVENTS };
+  for await (const { uid, outcome, to } of eventsOfAutoscaler(context.tables, record, stretch)) {
     if (uid === record.uid && outcome !== "refused") return to === 0;
     if (++seen === NEWEST_EVENTS) break;
   }

@@ -5,9 +5,9 @@ import { readHead } from "../../store/head/head.ts";
 import { withdrawIntents } from "../../store/head/withdraw.ts";
 import { insertEvents } from "../../store/history/events.ts";
 import { scaleEvent } from "../../sync/scale-event.ts";
-import type { Desk } from "../context.ts";
-import { giveAllBack, type Leased, leaseAll } from "./leases.ts";
-import { timeOf } from "./reset-lease.ts";
+import type { ServiceContext } from "../context.ts";
+import { giveAllBack, type LeasedPartition, leaseAll } from "./leases.ts";
+import { notBeforeMs } from "./reset-lease.ts";
 
 /*
  *  mark ── open intents: wait for their deadlines, and 20 s more ── lease every partition ── what is still open: event "unknown", out of the head ── (work) ── give back
@@ -26,12 +26,12 @@ const NEXT_SYNC_MS = 20_000;
  * Does `work` while no sync works on any partition of a cluster and no scale of it is without its event. An intent that no sync could settle by its deadline is settled as *unknown*.
  * Throws `service.busy` when leases cannot be had, `service.unreadable` for an intent that cannot be read.
  */
-export const whenSettled = async <Result>(desk: Desk, cluster: ClusterRecord, work: () => Promise<Result>): Promise<Result> => {
-  const partitions = await everSynced(desk, cluster);
-  await waitForSyncs(desk, partitions);
-  const leases = await leaseAll(desk, { action: `remove cluster "${cluster.name}"`, partitions, settled: new Set<PartitionName>() });
+export const whenSettled = async <Result>(context: ServiceContext, cluster: ClusterRecord, work: () => Promise<Result>): Promise<Result> => {
+  const partitions = await everSynced(context, cluster);
+  await waitForSyncs(context, partitions);
+  const leases = await leaseAll(context, { action: `remove cluster "${cluster.name}"`, partitions, settled: new Set<PartitionName>() });
   try {
-    for (const leased of leases.values()) await settleOpen(desk, leased);
+    for (const leased of leases.values()) await settleOpen(context, leased);
     return await work();
   } catch (error) {
     if (!isTidemarkError(error, "store.lease-lost")) throw error;
@@ -39,28 +39,28 @@ export const whenSettled = async <Result>(desk: Desk, cluster: ClusterRecord, wo
       cluster: cluster.name,
     });
   } finally {
-    await giveAllBack(desk, leases);
+    await giveAllBack(context, leases);
   }
 };
 
 /** A partition without a head was never claimed, so that no intent was ever stored in it. */
-const everSynced = async (desk: Desk, { name, partitions }: ClusterRecord): Promise<readonly PartitionRef[]> => {
+const everSynced = async (context: ServiceContext, { name, partitions }: ClusterRecord): Promise<readonly PartitionRef[]> => {
   const refs = partitions.map((partition) => ({ cluster: name, partition: partition.name }));
-  const heads = await Promise.all(refs.map((ref) => readHead(desk.tables, ref)));
+  const heads = await Promise.all(refs.map((ref) => readHead(context.tables, ref)));
   return refs.filter((_, at) => heads[at] !== undefined);
 };
 
-const waitForSyncs = async (desk: Desk, partitions: readonly PartitionRef[]): Promise<void> => {
+const waitForSyncs = async (context: ServiceContext, partitions: readonly PartitionRef[]): Promise<void> => {
   for (let look = 0; look < LOOKS_MAX; look++) {
-    const heads = await Promise.all(partitions.map((ref) => readHead(desk.tables, ref)));
-    if (!heads.some((head) => head?.intents.some((intent) => mayTakeEffect(desk, intent, NEXT_SYNC_MS)))) return;
-    await desk.tables.wait(LOOK_EVERY_MS);
+    const heads = await Promise.all(partitions.map((ref) => readHead(context.tables, ref)));
+    if (!heads.some((head) => head?.intents.some((intent) => mayTakeEffect(context, intent, NEXT_SYNC_MS)))) return;
+    await context.tables.wait(LOOK_EVERY_MS);
   }
 };
 
-const mayTakeEffect = (desk: Desk, { deadlineMs }: Intent, moreMs = 0): boolean => desk.clock() <= deadlineMs + moreMs;
+const mayTakeEffect = (context: ServiceContext, { deadlineMs }: Intent, moreMs = 0): boolean => context.clock() <= deadlineMs + moreMs;
 
-const settleOpen = async (desk: Desk, leased: Leased): Promise<void> => {
+const settleOpen = async (context: ServiceContext, leased: LeasedPartition): Promise<void> => {
   const { head, held } = leased;
   const path = `${held.partition.cluster}/${held.partition.partition}`;
   const refusal = (code: string, why: string): TidemarkError =>
@@ -70,18 +70,18 @@ const settleOpen = async (desk: Desk, leased: Leased): Promise<void> => {
     const command = `tidemark partition reset-intent ${path} ${lost.id}`;
     throw refusal("service.unreadable", `the intent "${lost.id}" in partition "${path}" cannot be read; run \`${command}\` first`);
   }
-  if (head.intents.some((intent) => mayTakeEffect(desk, intent))) {
+  if (head.intents.some((intent) => mayTakeEffect(context, intent))) {
     throw refusal("service.busy", `a scale in partition "${path}" is under way; try again in a minute`);
   }
   if (head.intents.length === 0) return;
-  const nowMs = timeOf(desk, leased);
+  const nowMs = notBeforeMs(context, leased);
   const outcome = { kind: "unknown", message: "the cluster was removed before a sync could look at the workload" } as const;
   await insertEvents(
-    desk.insert,
+    context.insert,
     head.intents.map((intent) => scaleEvent(held.partition, intent, outcome, nowMs)),
   );
   leased.held = await withdrawIntents(
-    desk.tables,
+    context.tables,
     held,
     head.intents.map(({ id }) => id),
   );

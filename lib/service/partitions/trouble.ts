@@ -4,7 +4,7 @@ import type { Evaluation } from "../../model/records.ts";
 import type { ClusterState } from "../views/cluster-state.ts";
 
 /** What evaluations say of their cluster. `silent`: there are none, or none of them asked the cluster. */
-export interface Trouble {
+export interface PartitionTrouble {
   readonly state: Extract<ClusterState, "forbidden" | "ok" | "partly failing" | "unreachable">;
   readonly silent: boolean;
   readonly sinceMs?: number;
@@ -12,7 +12,7 @@ export interface Trouble {
 }
 
 /** How the question of one autoscaler ended. `fault`: the cluster answered, and it could not be evaluated all the same. `unasked`: something stored by us cannot be understood. */
-type Ending = "fault" | "fine" | "forbidden" | "unasked" | "unreachable";
+type FailureKind = "fault" | "fine" | "forbidden" | "unasked" | "unreachable";
 
 /** Reasons of lib/report/holds.ts for which the cluster is not asked. */
 const UNASKED: ReadonlySet<string> = new Set(["InvalidSpec", "UnreadableAutoscaler", "UnreadableWindows"]);
@@ -29,7 +29,7 @@ const causeOf = ({ because, withoutHold, status }: Evaluation): Because => {
   return [withoutHold?.because, because, ...failed].find((cause) => cause?.reason.startsWith("Failed")) ?? because;
 };
 
-const endingOf = (evaluation: Evaluation): Ending => {
+const failureKindOf = (evaluation: Evaluation): FailureKind => {
   if (!evaluation.failed) return "fine";
   const { reason, message } = causeOf(evaluation);
   if (UNASKED.has(reason)) return "unasked";
@@ -56,24 +56,24 @@ const sinceMsOf = (failed: readonly Evaluation[]): number | undefined => {
 };
 
 /** Whose words are shown where several kinds of failure meet. */
-const LOUDEST: readonly Ending[] = ["unreachable", "forbidden", "fault", "unasked"];
+const SHOWN_FIRST: readonly FailureKind[] = ["unreachable", "forbidden", "fault", "unasked"];
 
-const stateOf = (asked: ReadonlySet<Ending>, failed: number): Trouble["state"] => {
+const stateOf = (kinds: ReadonlySet<FailureKind>, failed: number): PartitionTrouble["state"] => {
   if (failed === 0) return "ok";
-  const [only, ...others] = asked;
+  const [only, ...others] = kinds;
   return others.length === 0 && (only === "unreachable" || only === "forbidden") ? only : "partly failing";
 };
 
 /** What the newest evaluations of a partition say together. */
-export const troubleOf = (evaluations: readonly Evaluation[]): Trouble => {
-  const byEnding = Map.groupBy(evaluations, endingOf);
-  const asked = new Set([...byEnding.keys()].filter((ending) => ending !== "unasked"));
+export const troubleOf = (evaluations: readonly Evaluation[]): PartitionTrouble => {
+  const byEnding = Map.groupBy(evaluations, failureKindOf);
+  const kinds = new Set([...byEnding.keys()].filter((ending) => ending !== "unasked"));
   const failed = evaluations.filter((one) => one.failed);
-  const state = stateOf(asked, failed.length);
-  const [shown] = LOUDEST.flatMap((ending) => byEnding.get(ending) ?? []);
-  if (!shown) return { state, silent: asked.size === 0 };
+  const state = stateOf(kinds, failed.length);
+  const [shown] = SHOWN_FIRST.flatMap((ending) => byEnding.get(ending) ?? []);
+  if (!shown) return { state, silent: kinds.size === 0 };
   const sinceMs = sinceMsOf(failed);
   const words = foreignWords(causeOf(shown).message);
   const error = state === "partly failing" ? `autoscaler "${shown.namespace}/${shown.name}": ${words}` : words;
-  return { state, silent: asked.size === 0, ...(sinceMs !== undefined && { sinceMs }), error };
+  return { state, silent: kinds.size === 0, ...(sinceMs !== undefined && { sinceMs }), error };
 };

@@ -2,14 +2,14 @@ import type { GaugeWrite } from "../../model/decision.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { MetricFamily } from "../../report/open-metrics.ts";
 import { ACTIVE_HELP, CURRENT_HELP, DESIRED_HELP, wpaHelp } from "../../report/series-words.ts";
-import type { Known } from "../known.ts";
+import type { AutoscalerSnapshot } from "../snapshot.ts";
 import type { AutoscalerState, AutoscalerView } from "../views/autoscaler.ts";
 import { autoscalerView } from "../views/autoscaler-of.ts";
 import { chosenLabels } from "./labels-info.ts";
 import type { Totals } from "./scaled-totals.ts";
 
 /** One sample with the words of its family. */
-export interface Told extends Pick<MetricFamily, "name" | "type" | "help"> {
+export interface LabelledSample extends Pick<MetricFamily, "name" | "type" | "help"> {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -20,19 +20,19 @@ const INCREMENT = /_total$/;
 const DECIDED: ReadonlySet<AutoscalerState> = new Set(["active", "held", "limited"]);
 
 /** Every series of one autoscaler, as its newest evaluation left them; what that did not write, or took away, is absent (watermark.md 2.15). */
-export const seriesOf = (known: Known, totals: Totals, labels: readonly string[] = []): readonly Told[] => {
+export const seriesOf = (known: AutoscalerSnapshot, totals: Totals, labels: readonly string[] = []): readonly LabelledSample[] => {
   const view = autoscalerView(known);
   if (!isCounted(known)) return genericSeries(view);
   return [...genericSeries(view), ...watermarkSeries(view, known.evaluated?.evaluation.gauges ?? [], totals), labelsInfo(known, view, labels)];
 };
 
 /** True where the series of the watermark rules are told, which count every scale there was. */
-export const isCounted = ({ evaluated, spec }: Known): boolean =>
+export const isCounted = ({ evaluated, spec }: AutoscalerSnapshot): boolean =>
   evaluated?.evaluation.gauges !== undefined || (spec.kind === "spec" && hasBands(spec.spec));
 
 const hasBands = (spec: AutoscalerSpec): boolean => spec.dialect === "watermark" || (spec.dialect === "hpa" && spec.thresholds !== undefined);
 
-const genericSeries = (view: AutoscalerView): readonly Told[] => {
+const genericSeries = (view: AutoscalerView): readonly LabelledSample[] => {
   const labels = {
     cluster: view.cluster,
     namespace: view.namespace,
@@ -40,7 +40,7 @@ const genericSeries = (view: AutoscalerView): readonly Told[] => {
     resource_kind: view.target?.kind ?? "",
     resource_name: view.target?.name ?? "",
   };
-  const gauge = (name: string, help: string, value: number | undefined): readonly Told[] =>
+  const gauge = (name: string, help: string, value: number | undefined): readonly LabelledSample[] =>
     value === undefined ? [] : [{ name: `tidemark_${name}`, type: "gauge", help, labels, value }];
   // Zero replicas switch the rules off without any failure: the condition says so.
   const switchedOff = view.conditions.some(({ type, status }) => type === "ScalingActive" && status === "False");
@@ -52,9 +52,9 @@ const genericSeries = (view: AutoscalerView): readonly Told[] => {
 };
 
 /** The names and labels of the watermark controller; `cluster` is added, since its own process served one cluster alone. */
-const watermarkSeries = (view: AutoscalerView, gauges: readonly GaugeWrite[], { added, removed }: Totals): readonly Told[] => {
+const watermarkSeries = (view: AutoscalerView, gauges: readonly GaugeWrite[], { added, removed }: Totals): readonly LabelledSample[] => {
   const labels = baseLabels(view);
-  const counter = (name: string, value: number): Told => ({ name: WPA_PREFIX + name, type: "counter", help: wpaHelp(name), labels, value });
+  const counter = (name: string, value: number): LabelledSample => ({ name: WPA_PREFIX + name, type: "counter", help: wpaHelp(name), labels, value });
   return [...lastWrites(gauges).map((write) => gaugeSample(view, write)), counter("upscale_replicas", added), counter("downscale_replicas", removed)];
 };
 
@@ -70,7 +70,7 @@ const baseLabels = ({ cluster, namespace, name, target }: AutoscalerView): Reado
 });
 
 /** Always 1, to join other series on what the labels of the autoscaler say (watermark.md 2.15). */
-const labelsInfo = ({ record }: Known, { cluster, namespace, name }: AutoscalerView, names: readonly string[]): Told => {
+const labelsInfo = ({ record }: AutoscalerSnapshot, { cluster, namespace, name }: AutoscalerView, names: readonly string[]): LabelledSample => {
   const labels = { cluster, wpa_name: name, wpa_namespace: namespace, resource_namespace: namespace, namespace };
   const chosen = chosenLabels(record, names, labels);
   return { name: `${WPA_PREFIX}labels_info`, type: "gauge", help: wpaHelp("labels_info"), labels: { ...labels, ...chosen }, value: 1 };
@@ -88,7 +88,7 @@ const monitorLabels = ({ cluster, namespace, name }: AutoscalerView): Readonly<R
 
 type Written = GaugeWrite & { readonly value: number };
 
-const gaugeSample = (view: AutoscalerView, { name, labels, value }: Written): Told => ({
+const gaugeSample = (view: AutoscalerView, { name, labels, value }: Written): LabelledSample => ({
   name: WPA_PREFIX + name,
   type: "gauge",
   help: wpaHelp(name),

@@ -6,26 +6,26 @@ import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { STALE_PERIODS } from "../../sync/timing.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
-import { knownReader } from "../autoscalers.ts";
-import type { ReadingDesk } from "../context.ts";
-import type { Known } from "../known.ts";
-import { isCounted, seriesOf, type Told } from "./autoscaler-series.ts";
+import { snapshotReader } from "../autoscalers.ts";
+import type { QueryContext } from "../context.ts";
+import type { AutoscalerSnapshot } from "../snapshot.ts";
+import { isCounted, type LabelledSample, seriesOf } from "./autoscaler-series.ts";
 import { type Folded, NO_TOTALS, NOTHING_FOLDED, scaledTotals } from "./scaled-totals.ts";
 
 /**
  * Reads the series of every autoscaler from the newest journal. What was read of history is remembered from one call to the next, so that a scrape reads only what came since. A
  * cluster or an autoscaler that cannot be read is left out; it never hides the others.
  */
-export const seriesReader = (desk: ReadingDesk): ((labels?: readonly string[]) => Promise<readonly MetricFamily[]>) => {
+export const seriesReader = (context: QueryContext): ((labels?: readonly string[]) => Promise<readonly MetricFamily[]>) => {
   let remembered: ReadonlyMap<ClusterName, Folded> = new Map();
   return async (labels = []) => {
     // One instant for the whole answer, earlier than everything that is read for it.
-    const nowMs = desk.clock();
-    const still: ReadingDesk = { ...desk, clock: () => nowMs };
-    const fleet = await getFleet(desk.tables);
-    const told: Told[] = [];
+    const nowMs = context.clock();
+    const still: QueryContext = { ...context, clock: () => nowMs };
+    const fleet = await getFleet(context.tables);
+    const told: LabelledSample[] = [];
     const folded = new Map<ClusterName, Folded>();
-    for await (const item of listClusters(desk.tables)) {
+    for await (const item of listClusters(context.tables)) {
       if (item.kind === "unreadable") continue;
       const one = await clusterSeries(still, item.record, fleet, remembered.get(item.record.name) ?? NOTHING_FOLDED);
       told.push(...one.known.flatMap((known) => seriesOf(known, one.totals.get(known.record.uid) ?? NO_TOTALS, labels)));
@@ -37,20 +37,20 @@ export const seriesReader = (desk: ReadingDesk): ((labels?: readonly string[]) =
 };
 
 const clusterSeries = async (
-  desk: ReadingDesk,
+  context: QueryContext,
   cluster: ClusterRecord,
   fleet: FleetRecord,
   before: Folded,
-): Promise<{ readonly known: readonly Known[]; readonly totals: Folded["totals"]; readonly folded: Folded }> => {
-  const { tables } = desk;
-  const nowMs = desk.clock();
+): Promise<{ readonly known: readonly AutoscalerSnapshot[]; readonly totals: Folded["totals"]; readonly folded: Folded }> => {
+  const { tables } = context;
+  const nowMs = context.clock();
   const records: AutoscalerRecord[] = [];
   for await (const item of listAutoscalers(tables, cluster.name)) if (item.kind === "read") records.push(item.record);
   // Heads come before the history whose completeness they vouch for.
   const heads = await Promise.all(cluster.partitions.map(({ name: partition }) => readHead(tables, { cluster: cluster.name, partition })));
   const oldestMs = records.reduce((oldest, { createdMs }) => Math.min(oldest, createdMs), nowMs);
-  const read = knownReader(desk, cluster, fleet);
-  const fresh: Known[] = [];
+  const read = snapshotReader(context, cluster, fleet);
+  const fresh: AutoscalerSnapshot[] = [];
   for (const record of records) {
     const known = await read(record);
     if (isFresh(known)) fresh.push(known);
@@ -63,7 +63,7 @@ const clusterSeries = async (
 };
 
 /** Prometheus takes a series that is absent for one that ended, and one that is told for the truth of this moment: what is old is not told. */
-const isFresh = ({ cluster, evaluated, syncedMs, nowMs }: Known): boolean => {
+const isFresh = ({ cluster, evaluated, syncedMs, nowMs }: AutoscalerSnapshot): boolean => {
   if (!evaluated || syncedMs === undefined) return false;
   const staleMs = STALE_PERIODS * cluster.syncPeriodMs;
   // While nothing changes a page is told in the journal once a minute alone.
@@ -71,7 +71,7 @@ const isFresh = ({ cluster, evaluated, syncedMs, nowMs }: Known): boolean => {
 };
 
 /** Samples under their families, families in order of name. */
-const familiesOf = (told: readonly Told[]): readonly MetricFamily[] => {
+const familiesOf = (told: readonly LabelledSample[]): readonly MetricFamily[] => {
   const families = new Map<string, MetricFamily & { readonly samples: Sample[] }>();
   for (const { name, type, help, labels, value } of told) {
     const family = families.get(name) ?? { name, type, help, samples: [] };

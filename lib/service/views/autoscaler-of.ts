@@ -1,8 +1,8 @@
 import type { StepOutcome } from "../../model/decision.ts";
 import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, WithoutHold } from "../../model/records.ts";
 import type { Status } from "../../model/windows.ts";
-import type { Known } from "../known.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
+import type { AutoscalerSnapshot } from "../snapshot.ts";
 import type { AutoscalerView, DecisionView, EventView, FrozenView, MetricView, StepView } from "./autoscaler.ts";
 import { withAverages } from "./metric-averages.ts";
 import { unmeasured } from "./metric-targets.ts";
@@ -10,7 +10,7 @@ import { pauseView } from "./pauses.ts";
 import { heldBy, stateOf } from "./state.ts";
 import { timeText } from "./time-text.ts";
 
-export const autoscalerView = (known: Known): AutoscalerView => {
+export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
   const { record, spec, evaluated, syncedMs, nowMs } = known;
   const status = statusOf(known);
   return {
@@ -37,7 +37,7 @@ export const autoscalerView = (known: Known): AutoscalerView => {
 };
 
 /** What keeps it from acting, whatever it finds: its own pause, its cluster's, the kill switch. */
-const holdsView = ({ cluster, record, fleet, nowMs }: Known): Pick<AutoscalerView, "paused" | "clusterPaused" | "frozen"> => {
+const holdsView = ({ cluster, record, fleet, nowMs }: AutoscalerSnapshot): Pick<AutoscalerView, "paused" | "clusterPaused" | "frozen"> => {
   const paused = pauseView(record.paused, nowMs);
   const clusterPaused = pauseView(cluster.paused, nowMs);
   return { ...(paused && { paused }), ...(clusterPaused && { clusterPaused }), ...(fleet.frozen && { frozen: frozenView(fleet.frozen) }) };
@@ -47,17 +47,19 @@ export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen
 
 export const secondsBetween = (thenMs: number, nowMs: number): number => Math.max(0, Math.floor((nowMs - thenMs) / 1000));
 
-const specView = (spec: Known["spec"]): Pick<AutoscalerView, "dialect" | "owner" | "target" | "minReplicas" | "maxReplicas" | "problem"> => {
+const specView = (
+  spec: AutoscalerSnapshot["spec"],
+): Pick<AutoscalerView, "dialect" | "owner" | "target" | "minReplicas" | "maxReplicas" | "problem"> => {
   if (spec.kind === "problem") return { dialect: "unknown", problem: spec.message };
   const { dialect, owner, target, minReplicas, maxReplicas } = spec.spec;
   return { dialect, ...(owner !== undefined && { owner }), target, minReplicas, maxReplicas };
 };
 
 /** The journal is written at least as often as the page, and with the count that was observed, which the page leaves out. */
-const statusOf = ({ evaluated, windows }: Known): Status | undefined => evaluated?.evaluation.status ?? windows?.status;
+const statusOf = ({ evaluated, windows }: AutoscalerSnapshot): Status | undefined => evaluated?.evaluation.status ?? windows?.status;
 
 /** A count that the newest sync could not read is not shown as one that it did: it says what was read last, and since when it is not read. */
-const countsOf = (known: Known, status: Status): Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
+const countsOf = (known: AutoscalerSnapshot, status: Status): Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
   if (!isUnread(known)) return { currentReplicas: currentReplicas(known, status), desiredReplicas: desiredReplicas(known, status) };
   const since = status.conditions.find((condition) => condition.type === "AbleToScale" && condition.status === "False")?.transitionMs;
   const replicas = Math.max(status.currentReplicas, 0);
@@ -65,10 +67,10 @@ const countsOf = (known: Known, status: Status): Pick<AutoscalerView, "currentRe
   return replicas === 0 ? {} : { lastKnown: { replicas, ...(since !== undefined && { at: timeText(since) }) } };
 };
 
-const isUnread = ({ evaluated }: Known): boolean => evaluated?.evaluation.failed === true && evaluated.evaluation.from === undefined;
+const isUnread = ({ evaluated }: AutoscalerSnapshot): boolean => evaluated?.evaluation.failed === true && evaluated.evaluation.from === undefined;
 
 /** Status tells the count before a scale; once a later sync has ended, what was desired has been reached. */
-const currentReplicas = ({ evaluated, syncedMs = 0 }: Known, status: Status): number => {
+const currentReplicas = ({ evaluated, syncedMs = 0 }: AutoscalerSnapshot, status: Status): number => {
   if (!evaluated) return status.currentReplicas;
   const { atMs, evaluation } = evaluated;
   const reached = evaluation.kind === "scale" && syncedMs > atMs;
@@ -76,9 +78,10 @@ const currentReplicas = ({ evaluated, syncedMs = 0 }: Known, status: Status): nu
 };
 
 /** What the rules want, though a freeze, a pause or a rival keeps it from being written. */
-const desiredReplicas = ({ evaluated }: Known, status: Status): number => evaluated?.evaluation.withoutHold?.to ?? status.desiredReplicas;
+const desiredReplicas = ({ evaluated }: AutoscalerSnapshot, status: Status): number =>
+  evaluated?.evaluation.withoutHold?.to ?? status.desiredReplicas;
 
-const heldByView = (evaluated: Known["evaluated"]): Pick<AutoscalerView, "heldBy"> => {
+const heldByView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<AutoscalerView, "heldBy"> => {
   const holder = evaluated && heldBy(evaluated.evaluation);
   return holder === undefined ? {} : { heldBy: holder };
 };
@@ -87,7 +90,7 @@ const heldByView = (evaluated: Known["evaluated"]): Pick<AutoscalerView, "heldBy
  * Every metric of the spec, as the sync found it: one that went straight to a bound measures nothing, one of a workload at rest its activation alone. A metric that failed has
  * its target from the spec, which lists them in the same order. Metrics of a spec that has changed since are given as they were found.
  */
-export const metricsOf = ({ spec, evaluated }: Pick<Known, "spec" | "evaluated">): AutoscalerView["metrics"] => {
+export const metricsOf = ({ spec, evaluated }: Pick<AutoscalerSnapshot, "spec" | "evaluated">): AutoscalerView["metrics"] => {
   const found = evaluated ? withAverages(evaluated.evaluation) : [];
   if (spec.kind === "problem") return found;
   const wanted = unmeasured(spec.spec);

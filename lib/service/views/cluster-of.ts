@@ -2,7 +2,7 @@ import type { PartitionRef } from "../../model/ids.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import { readHead } from "../../store/head/head.ts";
 import { eachDone } from "../../store/table/all-done.ts";
-import type { ReadingDesk } from "../context.ts";
+import type { QueryContext } from "../context.ts";
 import { type PartitionState, partitionState } from "../partitions/partition-state.ts";
 import type { ClusterView } from "./autoscaler.ts";
 import { secondsBetween } from "./autoscaler-of.ts";
@@ -13,11 +13,11 @@ import { timeText } from "./time-text.ts";
 const PARTITIONS_AT_ONCE = 4;
 
 /** A cluster with the state of its partitions: for each its head and at most two pages of the journal are read. */
-export const clusterView = async (desk: ReadingDesk, cluster: ClusterRecord, fleet: FleetRecord): Promise<ClusterView> => {
-  const nowMs = desk.clock();
+export const clusterView = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetRecord): Promise<ClusterView> => {
+  const nowMs = context.clock();
   const paused = pauseView(cluster.paused, nowMs);
   const { settings } = cluster;
-  const partitions = await eachDone(cluster.partitions, PARTITIONS_AT_ONCE, (partition) => partitionView(desk, cluster, partition, nowMs));
+  const partitions = await eachDone(cluster.partitions, PARTITIONS_AT_ONCE, (partition) => partitionView(context, cluster, partition, nowMs));
   return {
     name: cluster.name,
     ...clusterState(cluster, fleet, nowMs, partitions),
@@ -42,14 +42,14 @@ interface Partition {
 }
 
 const partitionView = async (
-  desk: ReadingDesk,
+  context: QueryContext,
   cluster: ClusterRecord,
   { name, namespaces }: ClusterRecord["partitions"][number],
   nowMs: number,
 ): Promise<Partition> => {
   const ref: PartitionRef = { cluster: cluster.name, partition: name };
-  const head = await readHead(desk.tables, ref);
-  const found = await partitionState(desk, ref, { head, periodMs: cluster.syncPeriodMs, nowMs });
+  const head = await readHead(context.tables, ref);
+  const found = await partitionState(context, ref, { head, periodMs: cluster.syncPeriodMs, nowMs });
   const synced = head !== undefined && head.nowMs > 0;
   return {
     found,

@@ -1,10 +1,10 @@
 import type { Evaluation } from "../../model/records.ts";
-import type { Known } from "../known.ts";
+import type { AutoscalerSnapshot } from "../snapshot.ts";
 import type { AutoscalerState } from "./autoscaler.ts";
 import { pauseView } from "./pauses.ts";
 
 /** The first that holds, strongest first: what stops it from acting comes before what it found. */
-export const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: Known): AutoscalerState => {
+export const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: AutoscalerSnapshot): AutoscalerState => {
   if (fleet.frozen) return "frozen";
   if (pauseView(cluster.paused, nowMs) || pauseView(record.paused, nowMs)) return "paused";
   if (spec.kind === "problem") return "invalid";

@@ -1,7 +1,7 @@
 import { type DynamoDBClient, PutItemCommand, QueryCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { parse } from "yaml";
 import type { ScopeChangeRecord } from "../../../lib/model/records.ts";
-import type { Desk } from "../../../lib/service/context.ts";
+import type { ServiceContext } from "../../../lib/service/context.ts";
 import { insertByPut } from "../../../lib/store/history/put.ts";
 import { scopeChangesOf } from "../../../lib/store/history/scope-changes.ts";
 import { putAutoscaler } from "../../../lib/store/records/autoscalers.ts";
@@ -22,8 +22,8 @@ export const FOREIGN = compress(77, ["from a later version"]);
 export interface Damaged {
   readonly world: World;
   readonly path: string;
-  /** A desk whose calls to the tables go through `client`; its waits move the clock. */
-  desk(client?: TableClient): Desk;
+  /** A context whose calls to the tables go through `client`; its waits move the clock. */
+  context(client?: TableClient): ServiceContext;
   /** A sync one period later. */
   sync(ports?: SyncPorts): ReturnType<World["sync"]>;
   /** Puts bytes in place of the page, or takes the item away. */
@@ -54,7 +54,7 @@ export const newDamaged = async (): Promise<Damaged> => {
     world,
     path,
     worker,
-    desk: (client = world.tables.client) => {
+    context: (client = world.tables.client) => {
       const tables = {
         ...world.tables,
         client,

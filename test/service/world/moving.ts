@@ -1,7 +1,7 @@
 import { type Namespace, namespace, type PartitionName, partitionName, WHOLE_CLUSTER } from "../../../lib/model/ids.ts";
 import type { ClusterRecord, StoredWindows } from "../../../lib/model/records.ts";
 import type { SyncReport } from "../../../lib/report/sync-report.ts";
-import type { Desk } from "../../../lib/service/context.ts";
+import type { ServiceContext } from "../../../lib/service/context.ts";
 import { type Head, readHead } from "../../../lib/store/head/head.ts";
 import { insertByPut } from "../../../lib/store/history/put.ts";
 import { decodePage } from "../../../lib/store/pages/codec.ts";
@@ -21,8 +21,8 @@ export const [REST, SHOPS] = [WHOLE_CLUSTER, partitionName("shops")];
 /** A cluster of which the namespaces can be divided anew: an autoscaler "<namespace>-<n>" for each of two in three namespaces. */
 export interface Moving {
   readonly world: World;
-  /** A desk whose calls to the tables go through `client`; its waits move the clock by a period and sync everything. */
-  desk(client?: TableClient): Desk;
+  /** A context whose calls to the tables go through `client`; its waits move the clock by a period and sync everything. */
+  context(client?: TableClient): ServiceContext;
   readonly cluster: () => Promise<ClusterRecord>;
   readonly head: (partition: PartitionName) => Promise<Head>;
   /** Syncs every partition that the cluster has, one period later. */
@@ -60,7 +60,7 @@ export const newMoving = async (): Promise<Moving> => {
     cluster,
     head,
     syncAll,
-    desk: (client = world.tables.client) => {
+    context: (client = world.tables.client) => {
       const tables = { ...world.tables, client, wait: async () => void (await syncAll()) };
       return { tables, insert: insertByPut(tables), clock: () => world.nowMs, by: "ada", newUid: () => "new" };
     },

@@ -1,10 +1,10 @@
 import { autoscalerName, clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { AutoscalerRecord } from "../../../lib/model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
-import type { Desk } from "../../../lib/service/context.ts";
+import type { ServiceContext } from "../../../lib/service/context.ts";
 import { openService } from "../../../lib/service/open.ts";
 import { getAutoscaler } from "../../../lib/store/records/autoscalers.ts";
-import { NOON } from "./desk.ts";
+import { NOON } from "./context.ts";
 import { BEHAVIOR, hpa } from "./manifests.ts";
 import { type Outcome, storeEvents, storeSync } from "./synced.ts";
 
@@ -12,7 +12,7 @@ export const CPU = "cpu resource utilization (percentage of request)";
 const EU = clusterName("eu-1");
 const ago = (seconds: number): number => NOON - seconds * 1000;
 
-export const recordOf = async ({ tables }: Desk, name: string, inside = "shop", cluster = EU): Promise<AutoscalerRecord> => {
+export const recordOf = async ({ tables }: ServiceContext, name: string, inside = "shop", cluster = EU): Promise<AutoscalerRecord> => {
   const record = await getAutoscaler(tables, { cluster, namespace: namespace(inside), name: autoscalerName(name) });
   if (!record) throw new Error(`${name} is not stored`);
   return record;
@@ -83,9 +83,9 @@ const failing = (record: AutoscalerRecord): Outcome => ({
  * Two clusters at noon: `eu-1` was synced a minute and 15 s ago, where "shop/web" is held by stabilization, "shop/api" has no metrics and the others came later;
  * `us-1` was never synced, but has an event.
  */
-export const fillShop = async (world: { readonly desk: Desk; readonly set: (nowMs: number) => void }): Promise<void> => {
-  const { desk } = world;
-  const service = openService(desk);
+export const fillShop = async (world: { readonly context: ServiceContext; readonly set: (nowMs: number) => void }): Promise<void> => {
+  const { context } = world;
+  const service = openService(context);
   // Long before: no event is from before its cluster.
   world.set(ago(60 * 86_400));
   for (const name of ["eu-1", "us-1"]) await service.addCluster({ name, connection: { kind: "kubeconfig", path: "/kube/config" } });
@@ -99,15 +99,15 @@ export const fillShop = async (world: { readonly desk: Desk; readonly set: (nowM
   ] as const) {
     await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: inside, more: BEHAVIOR }) }], { cluster, dryRun: false });
   }
-  const web = await recordOf(desk, "web");
+  const web = await recordOf(context, "web");
   const earlier = { ...held(web).evaluation, because: { reason: "Earlier", message: "an earlier sync" } };
-  await storeSync(desk, EU, ago(60), [{ ...held(web), evaluation: earlier }]);
-  await storeSync(desk, EU, ago(15), [held(web), failing(await recordOf(desk, "api"))]);
-  await storeEvents(desk.insert, web, NOON, [
+  await storeSync(context, EU, ago(60), [{ ...held(web), evaluation: earlier }]);
+  await storeSync(context, EU, ago(15), [held(web), failing(await recordOf(context, "api"))]);
+  await storeEvents(context.insert, web, NOON, [
     [7200, 2, 4],
     [3000, 4, 6, "refused"],
     [45, 6, 9],
   ]);
-  await storeEvents(desk.insert, await recordOf(desk, "jobs", "batch", clusterName("us-1")), NOON, [[60, 1, 2, "unknown"]]);
+  await storeEvents(context.insert, await recordOf(context, "jobs", "batch", clusterName("us-1")), NOON, [[60, 1, 2, "unknown"]]);
   world.set(NOON);
 };

@@ -1,15 +1,15 @@
 import type * as z from "zod";
-import type { ApiRequest } from "./exchange.ts";
+import type { ApiRequest } from "./messages.ts";
 import { type Refusal, refusal } from "./problem.ts";
 
-type Fault = NonNullable<Refusal["errors"]>[number];
+type FieldProblem = NonNullable<Refusal["errors"]>[number];
 
 /** Characters of what was given that a message repeats. */
 const SHOWN_CHARACTERS = 60;
 const shown = (text: string): string => JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 
 /** The refusal of a request for fields that are at fault. */
-export const invalid = (errors: readonly Fault[]): Error =>
+export const invalid = (errors: readonly FieldProblem[]): Error =>
   refusal("api.invalid", errors.map(({ field, message }) => `Cannot read the request: ${shown(field)} ${message}`).join("\n"), {
     status: 400,
     errors,
@@ -20,7 +20,7 @@ const unreadable = (what: string): Error => refusal("api.invalid", `Cannot read 
 const fieldOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((field, part) => (typeof part === "number" ? `${field}[${part}]` : `${field}${field === "" ? "" : "."}${String(part)}`), "");
 
-const faultsOf = (issue: z.core.$ZodIssue): readonly Fault[] => {
+const problemsOf = (issue: z.core.$ZodIssue): readonly FieldProblem[] => {
   const field = fieldOf(issue.path) || "body";
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), message: "is not known" }));
   if (issue.code === "invalid_type") return [{ field, message: issue.input === undefined ? "is missing" : `must be of type ${issue.expected}` }];
@@ -30,11 +30,11 @@ const faultsOf = (issue: z.core.$ZodIssue): readonly Fault[] => {
 const checked = <Input>(schema: z.ZodType<Input>, given: unknown): Input => {
   const read = schema.safeParse(given, { reportInput: true });
   if (read.success) return read.data;
-  throw invalid(read.error.issues.flatMap(faultsOf));
+  throw invalid(read.error.issues.flatMap(problemsOf));
 };
 
 /** The parameters behind the question mark, each given once at most. Throws `api.invalid`. */
-export const queryOf = <Input>(schema: z.ZodType<Input>, { query }: ApiRequest): Input => {
+export const queryInput = <Input>(schema: z.ZodType<Input>, { query }: ApiRequest): Input => {
   const given = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (given.has(name)) throw invalid([{ field: name, message: "is given twice" }]);
@@ -44,7 +44,7 @@ export const queryOf = <Input>(schema: z.ZodType<Input>, { query }: ApiRequest):
 };
 
 /** The body as JSON. Throws `api.invalid`, `api.too-large`. */
-export const bodyOf = <Input>(schema: z.ZodType<Input>, { body }: ApiRequest, mostBytes: number): Input => {
+export const bodyInput = <Input>(schema: z.ZodType<Input>, { body }: ApiRequest, mostBytes: number): Input => {
   if (body.length > mostBytes) {
     throw refusal("api.too-large", `Cannot read the request: its body has ${body.length} bytes, at most ${mostBytes} are read`, { status: 413 });
   }

@@ -1,5 +1,5 @@
 /** Every item of a stream at once, for lists whose length is known to be small. */
-export const gathered = async <Item>(stream: AsyncIterable<Item>): Promise<readonly Item[]> => {
+export const toArray = async <Item>(stream: AsyncIterable<Item>): Promise<readonly Item[]> => {
   const items: Item[] = [];
   for await (const item of stream) items.push(item);
   return items;

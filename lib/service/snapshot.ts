@@ -1,11 +1,11 @@
 import type { FleetRecord } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
-import type { Found } from "./find.ts";
+import type { LocatedAutoscaler } from "./find-autoscaler.ts";
 import type { Evaluated } from "./partitions/partition-data.ts";
 
 /** Everything that is known of one autoscaler, before it is put into words. */
-export interface Known extends Found {
+export interface AutoscalerSnapshot extends LocatedAutoscaler {
   readonly spec: { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };
   readonly fleet: FleetRecord;
   readonly windows?: Windows;

@@ -3,7 +3,7 @@ import { questionText, TOKEN_VERSION } from "./page-token.ts";
 import { refusal } from "./problem.ts";
 
 /** The place in a token. Throws `api.invalid` for one of another question, or that is none. */
-export const placeIn = <Place>(schema: z.ZodType<Place>, question: object, token: string): Place => {
+export const cursorIn = <Place>(schema: z.ZodType<Place>, question: object, token: string): Place => {
   const whole = z.tuple([z.literal(TOKEN_VERSION), z.literal(questionText(question)), schema]);
   const read = whole.safeParse(parsed(token));
   if (read.success) return read.data[2];

@@ -26,7 +26,7 @@ export interface Reply {
 }
 
 /** An answer before it is packed. */
-export interface Said extends Reply {
+export interface PlainAnswer extends Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -3,12 +3,12 @@ import { autoscalerName, clusterName, type Namespace, namespace } from "../model
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../store/records/autoscalers.ts";
 import { type ClusterItem, getCluster, listClusters } from "../store/records/clusters.ts";
-import type { ReadingDesk } from "./context.ts";
-import { gathered } from "./gather.ts";
+import type { QueryContext } from "./context.ts";
 import { nearest } from "./nearest.ts";
-import type { Asked } from "./service.ts";
+import type { AutoscalerQuery } from "./service.ts";
+import { toArray } from "./to-array.ts";
 
-export interface Found {
+export interface LocatedAutoscaler {
   readonly cluster: ClusterRecord;
   readonly record: AutoscalerRecord;
 }
@@ -17,7 +17,7 @@ export interface Found {
 const SHOWN_MATCHES = 4;
 
 /** "web", "shop/web" and "eu-1/shop/web" as their parts; parts of the path win over those given beside it. */
-export const parts = ({ name, ...filter }: Asked): Asked => {
+export const splitName = ({ name, ...filter }: AutoscalerQuery): AutoscalerQuery => {
   const path = name.split("/");
   if (path.length > 3 || path.some((part) => part === "")) {
     throw new TidemarkError("service.invalid", `Cannot read the name "${name}": wanted NAME, NAMESPACE/NAME or CLUSTER/NAMESPACE/NAME`, { name });
@@ -37,48 +37,57 @@ const readable = (item: ClusterItem): ClusterRecord => {
 };
 
 /** Every cluster, or the one named. Throws `service.unknown` with the nearest name, `store.unreadable`. */
-export const clustersNamed = async (desk: ReadingDesk, name: string | undefined): Promise<readonly ClusterRecord[]> =>
-  name === undefined ? (await gathered(listClusters(desk.tables))).map(readable) : [await findCluster(desk, name)];
+export const clustersNamed = async (context: QueryContext, name: string | undefined): Promise<readonly ClusterRecord[]> =>
+  name === undefined ? (await toArray(listClusters(context.tables))).map(readable) : [await findCluster(context, name)];
 
-export const findCluster = async (desk: ReadingDesk, name: string): Promise<ClusterRecord> => {
-  const found = await getCluster(desk.tables, clusterName(name));
+export const findCluster = async (context: QueryContext, name: string): Promise<ClusterRecord> => {
+  const found = await getCluster(context.tables, clusterName(name));
   if (found) return found;
-  const known = (await gathered(listClusters(desk.tables))).map((item) => (item.kind === "read" ? item.record.name : item.name));
+  const known = (await toArray(listClusters(context.tables))).map((item) => (item.kind === "read" ? item.record.name : item.name));
   throw unknown(`cluster "${name}"`, name, known);
 };
 
 /** The one autoscaler of that name. Throws `service.unknown` with the nearest name, `service.ambiguous` with the places it is in. */
-export const findAutoscaler = async (desk: ReadingDesk, asked: Asked): Promise<Found> => {
-  const wanted = parts(asked);
-  const clusters = await clustersNamed(desk, wanted.cluster);
-  const found = wanted.namespace === undefined ? [] : await direct(desk, wanted.name, wanted.namespace, clusters);
+export const findAutoscaler = async (context: QueryContext, query: AutoscalerQuery): Promise<LocatedAutoscaler> => {
+  const wanted = splitName(query);
+  const clusters = await clustersNamed(context, wanted.cluster);
+  const found = wanted.namespace === undefined ? [] : await getDirectly(context, wanted.name, wanted.namespace, clusters);
   if (found.length === 1 && found[0]) return found[0];
-  const { matches, names } = await search(desk, wanted, clusters);
+  const { matches, names } = await search(context, wanted, clusters);
   if (matches.length === 1 && matches[0]) return matches[0];
-  if (matches.length === 0) throw unknown(`autoscaler "${wanted.name}"${place(wanted)}`, wanted.name, names);
+  if (matches.length === 0) throw unknown(`autoscaler "${wanted.name}"${scopeText(wanted)}`, wanted.name, names);
   throw ambiguous(wanted.name, matches);
 };
 
-const direct = async (desk: ReadingDesk, name: string, inNamespace: string, clusters: readonly ClusterRecord[]): Promise<readonly Found[]> => {
-  const found: Found[] = [];
+const getDirectly = async (
+  context: QueryContext,
+  name: string,
+  inNamespace: string,
+  clusters: readonly ClusterRecord[],
+): Promise<readonly LocatedAutoscaler[]> => {
+  const found: LocatedAutoscaler[] = [];
   for (const cluster of clusters) {
-    const record = await getAutoscaler(desk.tables, { cluster: cluster.name, namespace: namespace(inNamespace), name: autoscalerName(name) });
+    const record = await getAutoscaler(context.tables, { cluster: cluster.name, namespace: namespace(inNamespace), name: autoscalerName(name) });
     if (record) found.push({ cluster, record });
   }
   return found;
 };
 
 interface Search {
-  readonly matches: readonly Found[];
+  readonly matches: readonly LocatedAutoscaler[];
   /** Every name that was passed, to suggest one of. */
   readonly names: ReadonlySet<string>;
 }
 
-const search = async (desk: ReadingDesk, { name, namespace: inNamespace }: Asked, clusters: readonly ClusterRecord[]): Promise<Search> => {
-  const matches: Found[] = [];
+const search = async (
+  context: QueryContext,
+  { name, namespace: inNamespace }: AutoscalerQuery,
+  clusters: readonly ClusterRecord[],
+): Promise<Search> => {
+  const matches: LocatedAutoscaler[] = [];
   const names = new Set<string>();
   for (const cluster of clusters) {
-    for await (const item of listAutoscalers(desk.tables, cluster.name, optionalNamespace(inNamespace))) {
+    for await (const item of listAutoscalers(context.tables, cluster.name, optionalNamespace(inNamespace))) {
       const found = item.kind === "read" ? item.record : item;
       names.add(found.name);
       if (found.name === name) matches.push({ cluster, record: mustRead(cluster.name, item) });
@@ -100,22 +109,22 @@ export const mustRead = (cluster: string, item: AutoscalerItem): AutoscalerRecor
   });
 };
 
-const place = ({ namespace: inNamespace, cluster }: Asked): string =>
+const scopeText = ({ namespace: inNamespace, cluster }: AutoscalerQuery): string =>
   `${inNamespace === undefined ? "" : ` in namespace "${inNamespace}"`}${cluster === undefined ? "" : `${inNamespace === undefined ? " in" : " of"} cluster "${cluster}"`}`;
 
-const unknown = (what: string, asked: string, known: Iterable<string>): TidemarkError => {
-  const near = nearest(asked, known);
+const unknown = (what: string, name: string, known: Iterable<string>): TidemarkError => {
+  const near = nearest(name, known);
   return new TidemarkError(
     "service.unknown",
     `Cannot find ${what}: ${near === undefined ? "there is none of that name" : `the nearest name is "${near}"`}`,
     {
-      asked,
+      name,
       nearest: near,
     },
   );
 };
 
-const ambiguous = (name: string, matches: readonly Found[]): TidemarkError => {
+const ambiguous = (name: string, matches: readonly LocatedAutoscaler[]): TidemarkError => {
   const paths = matches.map(({ record }) => `${record.cluster}/${record.namespace}/${record.name}`);
   const shown = paths.slice(0, SHOWN_MATCHES).map((path) => `"${path}"`);
   const more = paths.length > SHOWN_MATCHES ? ` and ${paths.length - SHOWN_MATCHES} more` : "";

@@ -1,4 +1,4 @@
-import { jsonText, type Reply } from "./exchange.ts";
+import { jsonText, type Reply } from "./messages.ts";
 
 /** What one answer holds of a list; the first of the limits that is met ends it. An item is never divided. */
 export interface PageLimits {

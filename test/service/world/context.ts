@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { TABLE_NAMES } from "../../../lib/local/run/names.ts";
 import { ensureTables, startTables, tablesClient } from "../../../lib/local/run/tables.ts";
-import type { Desk } from "../../../lib/service/context.ts";
+import type { ServiceContext } from "../../../lib/service/context.ts";
 import { insertByPut } from "../../../lib/store/history/put.ts";
 import { type Tables, tableDefinitions } from "../../../lib/store/table/tables.ts";
 
@@ -13,7 +13,7 @@ import { type Tables, tableDefinitions } from "../../../lib/store/table/tables.t
 export const NOON = Date.parse("2026-03-01T12:00:00Z");
 
 export interface World {
-  readonly desk: Desk;
+  readonly context: ServiceContext;
   readonly tables: Tables;
   /** Moves the clock that every answer is measured by. */
   readonly set: (nowMs: number) => void;
@@ -29,7 +29,7 @@ export const tablesOn = (endpoint: string): Tables => ({
   token: randomUUID,
 });
 
-/** A desk over a DynamoDB engine of its own, on disk in a folder that is gone afterwards. Uids count up: uid-1, uid-2. */
+/** A context over a DynamoDB engine of its own, on disk in a folder that is gone afterwards. Uids count up: uid-1, uid-2. */
 export const newWorld = async (by = "ada"): Promise<World> => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-service-"));
   const engine = await startTables(join(dir, "tables"));
@@ -41,7 +41,7 @@ export const newWorld = async (by = "ada"): Promise<World> => {
   let uids = 0;
   return {
     tables,
-    desk: { tables, insert: insertByPut(tables), clock: () => nowMs, by, newUid: () => `uid-${++uids}` },
+    context: { tables, insert: insertByPut(tables), clock: () => nowMs, by, newUid: () => `uid-${++uids}` },
     set: (ms) => {
       nowMs = ms;
     },

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { readInstant } from "../model/instant.ts";
-import type { ClusterChange, NewCluster, Source } from "../service/service.ts";
+import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
 import { VALIDATIONS } from "../service/validation.ts";
 
 /** Names reach keys of the tables, which are bounded: the longest is CLUSTER/NAMESPACE/NAME. */
@@ -12,7 +12,7 @@ const SOURCES_MAX = 1_000;
 const PARTITIONS_MAX = 1_000;
 const NAMESPACES_MAX = 5_000;
 /** Longer than any setting can mean something for; what each may be is said by the service. */
-const LENGTH_MS_MAX = 31 * 86_400_000;
+const DURATION_MS_MAX = 31 * 86_400_000;
 const RATIO_MAX = 1_000;
 
 const atMost = (characters: number): string => `must have at most ${characters} characters`;
@@ -40,43 +40,48 @@ const instant = z.string().transform((time, { addIssue }) => {
 const page = z.string().max(4_000, atMost(4_000));
 
 const filter = { cluster: label.exactOptional(), namespace: label.exactOptional() };
-const asked = { name: ascii(NAME_CHARACTERS_MAX), ...filter };
+const autoscaler = { name: ascii(NAME_CHARACTERS_MAX), ...filter };
 
 export const FILTER = z.strictObject({ ...filter, page: page.exactOptional() });
-export const ASKED = z.strictObject(asked);
-export const ASKED_AT = z.strictObject({ ...asked, at: instant.exactOptional() });
+export const AUTOSCALER = z.strictObject(autoscaler);
+export const AUTOSCALER_AT = z.strictObject({ ...autoscaler, at: instant.exactOptional() });
 export const EVENTS = z.strictObject({
   ...filter,
-  name: asked.name.exactOptional(),
+  name: autoscaler.name.exactOptional(),
   since: instant.exactOptional(),
   until: instant.exactOptional(),
   page: page.exactOptional(),
 });
-export const CHANGES = z.strictObject({ ...filter, name: asked.name.exactOptional(), since: instant.exactOptional(), page: page.exactOptional() });
+export const CHANGES = z.strictObject({
+  ...filter,
+  name: autoscaler.name.exactOptional(),
+  since: instant.exactOptional(),
+  page: page.exactOptional(),
+});
 export const NOTHING = z.strictObject({});
 /** Names of labels, by blanks or commas. */
 export const SERIES = z.strictObject({ labels: text(TEXT_CHARACTERS_MAX).exactOptional() });
-export const PAGED = z.strictObject({ page: page.exactOptional() });
-export const NAMED = z.strictObject({ name: label });
+export const CLUSTERS = z.strictObject({ page: page.exactOptional() });
+export const CLUSTER = z.strictObject({ name: label });
 /** A partition as CLUSTER/PARTITION. */
 export const PARTITION = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX) });
 
-const source: z.ZodType<Source> = z.strictObject({ file: text(FILE_CHARACTERS_MAX), text: z.string() });
+const source: z.ZodType<ManifestSource> = z.strictObject({ file: text(FILE_CHARACTERS_MAX), text: z.string() });
 export const APPLY = z.strictObject({
   sources: z.array(source).max(SOURCES_MAX, `must have at most ${SOURCES_MAX} items`),
   ...filter,
   dryRun: z.boolean().default(false),
   validation: z.enum(VALIDATIONS, `must be one of ${VALIDATIONS.join(", ")}`).default("strict"),
 });
-export const ASKED_UNTIL = z.strictObject({ ...asked, until: instant.exactOptional() });
-export const NAMED_UNTIL = z.strictObject({ name: label, until: instant.exactOptional() });
+export const AUTOSCALER_UNTIL = z.strictObject({ ...autoscaler, until: instant.exactOptional() });
+export const CLUSTER_UNTIL = z.strictObject({ name: label, until: instant.exactOptional() });
 const PAGES_MAX = 1_000_000;
 export const PARTITION_PAGE = z.strictObject({
   name: ascii(NAME_CHARACTERS_MAX),
   page: z.number().int("must be a whole number").min(0, "must not be negative").max(PAGES_MAX, `must be at most ${PAGES_MAX}`),
 });
 export const PARTITION_INTENT = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX), intent: ascii(NAME_CHARACTERS_MAX) });
-export const REASON = z.strictObject({ reason: words.regex(/\S/, "must have a word"), replace: z.boolean().exactOptional() });
+export const FREEZE = z.strictObject({ reason: words.regex(/\S/, "must have a word"), replace: z.boolean().exactOptional() });
 
 /** A file of the caller's is no way for a function to reach a cluster. */
 const connection = z.discriminatedUnion(
@@ -94,12 +99,12 @@ const connection = z.discriminatedUnion(
   ],
   'must be "secret" or "eks": a deployed stack cannot read a kubeconfig file',
 );
-const length = z.number().min(0, "must not be negative").max(LENGTH_MS_MAX, `must be at most ${LENGTH_MS_MAX}`);
+const durationMs = z.number().min(0, "must not be negative").max(DURATION_MS_MAX, `must be at most ${DURATION_MS_MAX}`);
 const settings = z.strictObject({
   tolerance: z.number().min(0, "must not be negative").max(RATIO_MAX, `must be at most ${RATIO_MAX}`).exactOptional(),
-  downscaleStabilizationMs: length.exactOptional(),
-  cpuInitializationPeriodMs: length.exactOptional(),
-  initialReadinessDelayMs: length.exactOptional(),
+  downscaleStabilizationMs: durationMs.exactOptional(),
+  cpuInitializationPeriodMs: durationMs.exactOptional(),
+  initialReadinessDelayMs: durationMs.exactOptional(),
 });
 const partition = z.strictObject({
   name: label,
@@ -107,7 +112,7 @@ const partition = z.strictObject({
 });
 
 const optionalParts = {
-  syncPeriodMs: length.exactOptional(),
+  syncPeriodMs: durationMs.exactOptional(),
   partitions: z.array(partition).max(PARTITIONS_MAX, `must have at most ${PARTITIONS_MAX} items`).exactOptional(),
   settings: settings.exactOptional(),
 };

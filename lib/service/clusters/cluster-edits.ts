@@ -6,10 +6,10 @@ import { DEFAULT_SETTINGS } from "../../model/settings.ts";
 import { getCluster, getFleet, lastVersion, putCluster } from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { eachDone } from "../../store/table/all-done.ts";
-import type { Desk, ReadingDesk } from "../context.ts";
-import { clustersNamed, findCluster } from "../find.ts";
+import type { QueryContext, ServiceContext } from "../context.ts";
+import { clustersNamed, findCluster } from "../find-autoscaler.ts";
 import { withWindows } from "../partitions/carry-windows.ts";
-import { tellChange } from "../partitions/scope-change.ts";
+import { recordChange } from "../partitions/scope-change.ts";
 import type { ClusterChange, NewCluster } from "../service.ts";
 import type { ClusterView } from "../views/autoscaler.ts";
 import { clusterView } from "../views/cluster-of.ts";
@@ -21,50 +21,51 @@ const PERIOD_MS = 15_000;
 const ATTEMPTS_MAX = 5;
 const CLUSTERS_AT_ONCE = 4;
 
-const view = async (desk: ReadingDesk, cluster: ClusterRecord): Promise<ClusterView> => clusterView(desk, cluster, await getFleet(desk.tables));
+const view = async (context: QueryContext, cluster: ClusterRecord): Promise<ClusterView> =>
+  clusterView(context, cluster, await getFleet(context.tables));
 
 /** In order of their names, a few at a time. */
-export async function* clusters(desk: ReadingDesk, after = ""): AsyncGenerator<ClusterView> {
-  const rest = (await clustersNamed(desk, undefined)).filter(({ name }) => name > after);
-  const fleet = await getFleet(desk.tables);
+export async function* clusters(context: QueryContext, after = ""): AsyncGenerator<ClusterView> {
+  const rest = (await clustersNamed(context, undefined)).filter(({ name }) => name > after);
+  const fleet = await getFleet(context.tables);
   for (let at = 0; at < rest.length; at += CLUSTERS_AT_ONCE) {
-    yield* await eachDone(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, (one) => clusterView(desk, one, fleet));
+    yield* await eachDone(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, (one) => clusterView(context, one, fleet));
   }
 }
 
-export const cluster = async (desk: ReadingDesk, name: string): Promise<ClusterView> => view(desk, await findCluster(desk, name));
+export const cluster = async (context: QueryContext, name: string): Promise<ClusterView> => view(context, await findCluster(context, name));
 
 /** Throws `service.invalid` with every fault, `service.exists`. */
-export const addCluster = async (desk: Desk, wanted: NewCluster): Promise<ClusterView> => {
+export const addCluster = async (context: ServiceContext, wanted: NewCluster): Promise<ClusterView> => {
   refuseFaults("add", wanted.name, clusterFaults(wanted));
-  await desk.checkConnection?.(wanted.name, wanted.connection);
+  await context.checkConnection?.(wanted.name, wanted.connection);
   const name = clusterName(wanted.name);
   const record: ClusterRecord = {
     name,
-    uid: desk.newUid(),
+    uid: context.newUid(),
     connection: wanted.connection,
     syncPeriodMs: wanted.syncPeriodMs ?? PERIOD_MS,
-    plannedFromMs: desk.clock(),
+    plannedFromMs: context.clock(),
     partitions: partitionsOf(wanted) ?? [{ name: WHOLE_CLUSTER }],
     settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
     // A removed cluster of this name goes on counting here: a late edit of it never meets its version again.
-    version: (await lastVersion(desk.tables, name)) + 1,
+    version: (await lastVersion(context.tables, name)) + 1,
   };
   // Looked at before the history is written: a name that is taken is no edit.
-  if (await getCluster(desk.tables, record.name)) throw taken(wanted.name);
-  await tellChange(desk, { scope: "cluster", name, version: record.version, verb: "add", after: record });
-  const stored = await putCluster(desk.tables, record, undefined);
+  if (await getCluster(context.tables, record.name)) throw taken(wanted.name);
+  await recordChange(context, { scope: "cluster", name, version: record.version, verb: "add", after: record });
+  const stored = await putCluster(context.tables, record, undefined);
   if (stored.kind === "conflict") throw taken(wanted.name);
-  await desk.planNow?.(record);
-  return view(desk, record);
+  await context.planNow?.(record);
+  return view(context, record);
 };
 
 const partitionsOf = ({ partitions }: ClusterChange): ClusterRecord["partitions"] | undefined =>
   partitions?.map(({ name, namespaces }) => ({ name: partitionName(name), ...(namespaces && { namespaces: namespaces.map(namespace) }) }));
 
 /** An edit that changes when something is due is planned from now on. */
-const replanned = (desk: Desk, before: ClusterRecord, after: ClusterRecord): Pick<ClusterRecord, "plannedFromMs"> =>
-  before.syncPeriodMs === after.syncPeriodMs && isDeepStrictEqual(before.partitions, after.partitions) ? {} : { plannedFromMs: desk.clock() };
+const replanned = (context: ServiceContext, before: ClusterRecord, after: ClusterRecord): Pick<ClusterRecord, "plannedFromMs"> =>
+  before.syncPeriodMs === after.syncPeriodMs && isDeepStrictEqual(before.partitions, after.partitions) ? {} : { plannedFromMs: context.clock() };
 
 const replaced = (name: string): TidemarkError =>
   new TidemarkError("service.conflict", `Cannot edit cluster "${name}": it was removed and added again meanwhile`, { name });
@@ -73,10 +74,10 @@ const taken = (name: string): TidemarkError =>
   new TidemarkError("service.exists", `Cannot add cluster "${name}": there is one of that name`, { name });
 
 /** What is not given stays as it is; other partitions take the windows of their namespaces with them. Throws `service.invalid`, `service.unknown`, `service.busy`, `service.unmovable`. */
-export const replaceCluster = async (desk: Desk, wanted: ClusterChange): Promise<ClusterView> => {
+export const replaceCluster = async (context: ServiceContext, wanted: ClusterChange): Promise<ClusterView> => {
   refuseFaults("replace", wanted.name, clusterFaults(wanted));
-  if (wanted.connection) await desk.checkConnection?.(wanted.name, wanted.connection);
-  return edit(desk, wanted.name, "replace", (record) => ({
+  if (wanted.connection) await context.checkConnection?.(wanted.name, wanted.connection);
+  return edit(context, wanted.name, "replace", (record) => ({
     ...record,
     connection: wanted.connection ?? record.connection,
     partitions: partitionsOf(wanted) ?? record.partitions,
@@ -91,37 +92,38 @@ const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly st
 
 /** Reads, changes and writes under the version that was read, again while others are faster. */
 const edit = async (
-  desk: Desk,
+  context: ServiceContext,
   name: string,
   verb: ScopeChangeRecord["verb"],
   change: (record: ClusterRecord) => ClusterRecord,
 ): Promise<ClusterView> => {
   let uid: string | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const before = await findCluster(desk, name);
+    const before = await findCluster(context, name);
     uid ??= before.uid;
     if (before.uid !== uid) throw replaced(name);
     // An edit keeps the cluster: it ends a removal that was begun and not finished.
     const { removing: _ended, ...kept } = change(before);
-    const after = { ...kept, ...replanned(desk, before, kept), version: before.version + 1 };
+    const after = { ...kept, ...replanned(context, before, kept), version: before.version + 1 };
     const write = async (): Promise<RecordWrite> => {
-      await tellChange(desk, { scope: "cluster", name, version: after.version, verb, before, after });
-      return putCluster(desk.tables, after, before.version);
+      await recordChange(context, { scope: "cluster", name, version: after.version, verb, before, after });
+      return putCluster(context.tables, after, before.version);
     };
-    if ((await withWindows(desk, before, after, write)).kind === "stored") {
-      if (after.plannedFromMs !== before.plannedFromMs) await desk.planNow?.(after);
-      return view(desk, after);
+    if ((await withWindows(context, before, after, write)).kind === "stored") {
+      if (after.plannedFromMs !== before.plannedFromMs) await context.planNow?.(after);
+      return view(context, after);
     }
   }
   throw new TidemarkError("service.conflict", `Cannot edit cluster "${name}": others are editing it`, { name });
 };
 
 /** Throws `service.invalid` for an end that has passed. */
-export const pauseCluster = (desk: Desk, name: string, untilMs?: number): Promise<ClusterView> =>
-  edit(desk, name, "pause", (record) => {
-    const atMs = desk.clock();
+export const pauseCluster = (context: ServiceContext, name: string, untilMs?: number): Promise<ClusterView> =>
+  edit(context, name, "pause", (record) => {
+    const atMs = context.clock();
     checkPauseEnd(`cluster "${name}"`, untilMs, atMs);
-    return { ...record, paused: { by: desk.by, atMs, ...(untilMs !== undefined && { untilMs }) } };
+    return { ...record, paused: { by: context.by, atMs, ...(untilMs !== undefined && { untilMs }) } };
   });
 
-export const resumeCluster = (desk: Desk, name: string): Promise<ClusterView> => edit(desk, name, "resume", ({ paused: _over, ...record }) => record);
+export const resumeCluster = (context: ServiceContext, name: string): Promise<ClusterView> =>
+  edit(context, name, "resume", ({ paused: _over, ...record }) => record);

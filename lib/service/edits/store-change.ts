@@ -7,7 +7,7 @@ import { deleteAutoscaler, lastGeneration, putAutoscaler, raiseSpecVersion } fro
 import { getCluster } from "../../store/records/clusters.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
-import type { Desk } from "../context.ts";
+import type { ServiceContext } from "../context.ts";
 
 /** Generations that are tried in turn: one is lost for every editor that died between its change item and its record. */
 const GENERATIONS_MAX = 16;
@@ -30,43 +30,43 @@ export interface Edit {
  *
  * Nobody's edit is without its change item (docs/architecture.md, "What is stored"); history unwritable → nothing is edited.
  */
-export const store = async (desk: Desk, edit: Edit): Promise<Stored> => {
-  const stored = await storeUntold(desk, edit);
-  if (stored.kind === "stored") await announce(desk, edit.ref.cluster, [edit.ref.namespace]);
+export const store = async (context: ServiceContext, edit: Edit): Promise<Stored> => {
+  const stored = await storeOnly(context, edit);
+  if (stored.kind === "stored") await raiseSpecVersions(context, edit.ref.cluster, [edit.ref.namespace]);
   return stored;
 };
 
 /** The same for a caller that tells the partitions itself, once for many edits. */
-export const storeUntold = async (desk: Desk, edit: Edit): Promise<Stored> => {
-  const stored = await storeAbove(desk, edit, edit.before?.generation ?? 0);
+export const storeOnly = async (context: ServiceContext, edit: Edit): Promise<Stored> => {
+  const stored = await storeAbove(context, edit, edit.before?.generation ?? 0);
   if (stored.kind === "stored" || edit.before) return stored;
   // Refused although nothing was found: an autoscaler of this name was deleted within a day, and generations go on where it stopped.
-  const last = await lastGeneration(desk.tables, edit.ref);
-  return last > 0 ? storeAbove(desk, edit, last) : stored;
+  const last = await lastGeneration(context.tables, edit.ref);
+  return last > 0 ? storeAbove(context, edit, last) : stored;
 };
 
 type Stored = RecordWrite & { readonly generation: number };
 
-const storeAbove = async (desk: Desk, edit: Edit, lastKnown: number): Promise<Stored> => {
-  const generation = await recordChange(desk, edit, lastKnown + 1);
-  return { ...(await write(desk, edit, generation)), generation };
+const storeAbove = async (context: ServiceContext, edit: Edit, lastKnown: number): Promise<Stored> => {
+  const generation = await recordChange(context, edit, lastKnown + 1);
+  return { ...(await write(context, edit, generation)), generation };
 };
 
-const recordChange = async (desk: Desk, { verb, ref, uid, before, after }: Edit, first: number): Promise<number> => {
+const recordChange = async (context: ServiceContext, { verb, ref, uid, before, after }: Edit, first: number): Promise<number> => {
   for (let generation = first; generation < first + GENERATIONS_MAX; generation++) {
     const change: ChangeRecord = {
       cluster: ref.cluster,
       namespace: ref.namespace,
       name: ref.name,
       id: `${uid}:${generation}`,
-      atMs: desk.clock(),
-      by: desk.by,
+      atMs: context.clock(),
+      by: context.by,
       verb,
       baseGeneration: before?.generation ?? 0,
       ...(before && { before: textOf(before) }),
       ...(after && { after: textOf(after) }),
     };
-    if (isDeepStrictEqual(await insertChange(desk.insert, change), change)) return generation;
+    if (isDeepStrictEqual(await insertChange(context.insert, change), change)) return generation;
   }
   throw new TidemarkError("service.conflict", `Cannot ${verb} "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}": others are editing it`, {
     ...ref,
@@ -77,9 +77,9 @@ const recordChange = async (desk: Desk, { verb, ref, uid, before, after }: Edit,
 const textOf = ({ manifest, paused }: Pick<AutoscalerRecord, "manifest" | "paused">): string =>
   paused ? JSON.stringify({ manifest, paused }) : manifest;
 
-const write = (desk: Desk, { before, after }: Edit, generation: number): Promise<RecordWrite> => {
-  if (after) return putAutoscaler(desk.tables, { ...after, generation, updatedMs: desk.clock(), updatedBy: desk.by }, before?.generation);
-  if (before) return deleteAutoscaler(desk.tables, before, before.generation);
+const write = (context: ServiceContext, { before, after }: Edit, generation: number): Promise<RecordWrite> => {
+  if (after) return putAutoscaler(context.tables, { ...after, generation, updatedMs: context.clock(), updatedBy: context.by }, before?.generation);
+  if (before) return deleteAutoscaler(context.tables, before, before.generation);
   throw new RangeError("an edit has a state before it or after it");
 };
 
@@ -87,8 +87,8 @@ const write = (desk: Desk, { before, after }: Edit, generation: number): Promise
  * Tells the partitions that hold namespaces now that something there was edited, or may have been by an attempt that died before it told: they may have moved since the edit
  * began, and a new holder may have read the record before it was written. A namespace that no partition holds is decided by nobody, so nobody need be told.
  */
-export const announce = async (desk: Desk, name: ClusterName, namespaces: readonly Namespace[]): Promise<void> => {
-  const cluster = await getCluster(desk.tables, name);
+export const raiseSpecVersions = async (context: ServiceContext, name: ClusterName, namespaces: readonly Namespace[]): Promise<void> => {
+  const cluster = await getCluster(context.tables, name);
   const partitions = cluster ? namespaces.map((namespace) => partitionOf(cluster, namespace)) : [];
-  for (const partition of new Set(partitions)) if (partition !== undefined) await raiseSpecVersion(desk.tables, { cluster: name, partition });
+  for (const partition of new Set(partitions)) if (partition !== undefined) await raiseSpecVersion(context.tables, { cluster: name, partition });
 };

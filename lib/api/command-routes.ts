@@ -1,0 +1,71 @@
+import type { CommandService } from "../service/service.ts";
+import {
+  APPLY,
+  AUTOSCALER,
+  AUTOSCALER_UNTIL,
+  CLUSTER,
+  CLUSTER_CHANGE,
+  CLUSTER_UNTIL,
+  FREEZE,
+  NEW_CLUSTER,
+  NOTHING,
+  PARTITION_INTENT,
+  PARTITION_PAGE,
+} from "./input-schemas.ts";
+import { json } from "./messages.ts";
+import { invalid } from "./read-input.ts";
+import { postRoute, type Route, type RouteContext } from "./route.ts";
+
+/** A request of a function has 6 MB at most, with what stands around its body. */
+export const APPLY_BODY_BYTES_MAX = 5_000_000;
+/** A change of a cluster keeps what was before and what is after, in an item of 400 KB at most. */
+const CLUSTER_BODY_BYTES_MAX = 128 * 1024;
+
+/** A pause that has ended is no pause. */
+const inFuture = (untilMs: number | undefined, { clock }: RouteContext): number | undefined => {
+  if (untilMs === undefined || untilMs > clock()) return untilMs;
+  throw invalid([{ field: "until", message: `has passed: it is ${new Date(clock()).toISOString()}` }]);
+};
+
+/** What can be changed: a route for each verb. */
+export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<CommandService>>> = {
+  apply: postRoute(
+    "creates or updates autoscalers: checks all documents of all sources, then stores each",
+    APPLY,
+    async (service, { sources, ...options }) => json({ applied: await service.apply(sources, options) }),
+    { bodyBytesMax: APPLY_BODY_BYTES_MAX },
+  ),
+  delete: postRoute("forgets an autoscaler", AUTOSCALER, async (service, query) => json(await service.delete(query))),
+  pause: postRoute("holds an autoscaler's workload where it is", AUTOSCALER_UNTIL, async (service, { until, ...query }, edge) =>
+    json(await service.pause(query, inFuture(until, edge))),
+  ),
+  resume: postRoute("ends a pause", AUTOSCALER, async (service, query) => json(await service.resume(query))),
+  addCluster: postRoute("connects a cluster", NEW_CLUSTER, async (service, cluster) => json(await service.addCluster(cluster)), {
+    bodyBytesMax: CLUSTER_BODY_BYTES_MAX,
+    connects: () => true,
+  }),
+  replaceCluster: postRoute(
+    "gives a cluster another connection, period, settings or partitions",
+    CLUSTER_CHANGE,
+    async (service, cluster) => json(await service.replaceCluster(cluster)),
+    { bodyBytesMax: CLUSTER_BODY_BYTES_MAX, connects: ({ connection }) => connection !== undefined },
+  ),
+  pauseCluster: postRoute("holds every workload of a cluster", CLUSTER_UNTIL, async (service, { name, until }, edge) =>
+    json(await service.pauseCluster(name, inFuture(until, edge))),
+  ),
+  resumeCluster: postRoute("ends a cluster's pause", CLUSTER, async (service, { name }) => json(await service.resumeCluster(name))),
+  removeCluster: postRoute("forgets a cluster that has no autoscalers", CLUSTER, async (service, { name }) => {
+    await service.removeCluster(name);
+    return json({ name });
+  }),
+  resetWindows: postRoute("replaces a windows page that cannot be read", PARTITION_PAGE, async (service, { name, page }) =>
+    json(await service.resetWindows(name, page)),
+  ),
+  resetIntent: postRoute("settles an open intent that cannot be read", PARTITION_INTENT, async (service, { name, intent }) =>
+    json(await service.resetIntent(name, intent)),
+  ),
+  freeze: postRoute("holds every workload of every cluster", FREEZE, async (service, { reason, replace }) =>
+    json(await service.freeze(reason, replace)),
+  ),
+  thaw: postRoute("ends the freeze", NOTHING, async (service) => json(await service.thaw())),
+};
