@@ -3,6 +3,7 @@ import type { ClusterClient, ScaleAnswer } from "../cluster/port.ts";
 import type { WriteOutcome } from "../model/decision.ts";
 import type { ApiFailure, ScaleRead } from "../model/observation.ts";
 import { allDone } from "../store/table/all-done.ts";
+import { clockWrongBy } from "../store/table/server-clock.ts";
 import type { Intended } from "./intend.ts";
 import type { SyncPorts } from "./ports.ts";
 import { sendUntil } from "./timing.ts";
@@ -40,7 +41,9 @@ export const act = async (
         if (!client) throw new TypeError("a scale was decided on a cluster that was not seen");
         const { outcome, throttled } = acting.isOver() ? NOT_SENT : await write(ports, client, one, acting.softUntilMs);
         limit.concurrency = acting.width.answered(throttled);
-        const acted = { ...one, outcome, atMs: Math.max(ports.tables.clock(), one.intent.decidedMs) };
+        const atMs = Math.max(ports.tables.clock(), one.intent.decidedMs);
+        // Compared after the reading: a step of the clock before it is found. No event may carry a time that has not come: windows would stand still until it has.
+        const acted = { ...one, outcome: clockIsWrong(ports) ? CLOCK_WRONG.outcome : outcome, atMs };
         acting.onActed(acted);
         return acted;
       }),
@@ -55,6 +58,9 @@ interface Ended {
 }
 
 const NOT_SENT: Ended = { outcome: { kind: "open", message: "not sent: history cannot be written" }, throttled: false };
+/** A later holder tells how it ended, by a clock that is right. */
+const CLOCK_WRONG: Ended = { outcome: { kind: "open", message: "the clock of this machine is wrong" }, throttled: false };
+const clockIsWrong = ({ tables }: SyncPorts): boolean => clockWrongBy(tables) !== undefined;
 const TOO_MANY_REQUESTS = 429;
 
 type Version = Pick<ScaleRead, "uid" | "resourceVersion">;
@@ -65,7 +71,8 @@ const write = async (ports: SyncPorts, client: ClusterClient, { intent, autoscal
   let version: Version = { uid: intent.targetUid, resourceVersion: intent.resourceVersion };
   let conflict: ApiFailure | undefined;
   for (let attempt = 1; attempt <= WRITES_MAX; attempt++) {
-    if (ports.tables.clock() >= untilMs) return refused("not sent: the sync ran out of time");
+    const late = notSent(ports, untilMs);
+    if (late) return late;
     const answer = await client.putScale(
       { namespace: intent.namespace, target: intent.target, targetUid: version.uid, resourceVersion: version.resourceVersion, replicas: intent.to },
       ports.timing.putTimeoutMs,
@@ -80,6 +87,13 @@ const write = async (ports: SyncPorts, client: ClusterClient, { intent, autoscal
     version = may.version;
   }
   return refused(conflict?.message ?? "");
+};
+
+/** Why a PUT may not be sent now. */
+const notSent = (ports: SyncPorts, untilMs: number): Ended | undefined => {
+  // By a clock that has stepped back no deadline is ever over.
+  if (clockIsWrong(ports)) return CLOCK_WRONG;
+  return ports.tables.clock() >= untilMs ? refused("not sent: the sync ran out of time") : undefined;
 };
 
 const refused = (message: string): Ended => ({ outcome: { kind: "refused", message }, throttled: false });

@@ -8,6 +8,15 @@ import type { Network, Process } from "./process.ts";
 const SILENT: ApiFailure = { code: 0, reason: "Timeout", message: "no answer in time" };
 const BROKEN: ApiFailure = { code: 500, reason: "InternalError", message: "the server failed" };
 
+const DENIALS: readonly ApiFailure[] = [
+  { code: 403, reason: "Forbidden", message: "the user cannot update scale" },
+  { code: 422, reason: "Invalid", message: "an admission webhook denied the request" },
+];
+
+/** One of the refusals, by a number below 1. */
+const denialOf = (share: number): ApiFailure => DENIALS[Math.floor(share * (DENIALS.length + 1))] ?? BUSY;
+const BUSY: ApiFailure = { code: 429, reason: "TooManyRequests", message: "the server is busy" };
+
 /** A client of one cluster, for one process. `effect` is told of every PUT that moved a count, with nobody's knowledge but the cluster's. */
 export const clusterClient = (
   network: Network,
@@ -40,7 +49,10 @@ export const clusterClient = (
       // The server executes a request until the timeout that it was given, and not after.
       lateMs: timeoutMs,
       execute: () => cluster.put(write, now.effect),
-      unclear: ({ fault }) => ({ kind: "unclear", failure: fault === "failed after" ? BROKEN : SILENT }),
+      unclear: ({ fault, lateness }) =>
+        fault === "denied"
+          ? { kind: "refused", failure: denialOf(lateness) }
+          : { kind: "unclear", failure: fault === "failed after" ? BROKEN : SILENT },
     }),
   readScale: (namespace, target, timeoutMs) =>
     network.call(caller, {
@@ -57,18 +69,19 @@ export const clusterClient = (
       what: "ask the recommender",
       timeoutMs,
       lateMs: 0,
-      execute: () => ({ kind: "answered", items: recommendationOf(askedFor(cluster, request)) }),
+      execute: () => {
+        const workload = askedFor(cluster, request);
+        return workload ? { kind: "answered", items: recommendationOf(workload) } : { kind: "failed", failure: BROKEN };
+      },
       unclear: ({ fault }) => ({ kind: "failed", failure: fault === "failed before" ? BROKEN : SILENT }),
     }),
   close: () => {},
 });
 
-/** The workload that a question names. */
-const askedFor = (cluster: SimulatedCluster, request: unknown): Workload => {
+/** The workload that a question names, unless it is gone since. */
+const askedFor = (cluster: SimulatedCluster, request: unknown): Workload | undefined => {
   const { namespace, ...target } = (request as { readonly targetRef: TargetRef & { readonly namespace: string } }).targetRef;
-  const found = cluster.at(namespace, target);
-  if (!found) throw new TypeError(`the recommender was asked for "${target.name}", which is not there`);
-  return found;
+  return cluster.at(namespace, target);
 };
 
 const unseen: Observed = {

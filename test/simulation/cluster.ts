@@ -18,6 +18,8 @@ export interface Workload {
   load: number;
   /** Another controller scales it as well. */
   rival: boolean;
+  /** Deleted, and not made anew yet. */
+  gone: boolean;
 }
 
 export const LOAD_PER_POD = 10;
@@ -39,13 +41,21 @@ export interface SimulatedCluster {
   readonly put: (write: ScaleWrite, effect: (effect: Effect) => void) => ScaleAnswer;
   /** A person or another controller: sets the count, or with `undefined` touches the object so that only its version moves. */
   readonly edit: (workload: Workload, replicas: number | undefined) => void;
+  /** Makes a workload that was deleted, or replaces one: another object of the same name. */
+  readonly make: (workload: Workload, replicas: number) => void;
 }
+
+const VERSIONS_PER_OBJECT = 1_000;
 
 const failure = (code: number, reason: string, message: string) => ({ code, reason, message });
 
 export const simulatedCluster = (name: string, all: readonly Workload[], nowMs: () => number): SimulatedCluster => {
   const workloads = new Map(all.map((workload) => [workloadKey(workload.namespace, workload.target), workload]));
-  const at = (namespace: string, target: TargetRef): Workload | undefined => workloads.get(workloadKey(namespaceOf(namespace), target));
+  const at = (namespace: string, target: TargetRef): Workload | undefined => {
+    const found = workloads.get(workloadKey(namespaceOf(namespace), target));
+    return found?.gone ? undefined : found;
+  };
+  let made = 0;
   const moved = (workload: Workload, replicas: number): void => {
     workload.replicas = replicas;
     workload.resourceVersion++;
@@ -77,6 +87,14 @@ export const simulatedCluster = (name: string, all: readonly Workload[], nowMs: 
     edit: (workload, replicas) => {
       if (replicas === undefined) workload.resourceVersion++;
       else if (replicas !== workload.replicas) moved(workload, replicas);
+    },
+    make: (workload, replicas) => {
+      workload.gone = false;
+      workload.uid = `object-${workload.target.name}-${++made}`;
+      workload.replicas = replicas;
+      // Versions count over all objects of a cluster, generations begin anew.
+      workload.resourceVersion += VERSIONS_PER_OBJECT;
+      if (workload.generation !== undefined) workload.generation = 1;
     },
   };
 };

@@ -1,4 +1,5 @@
 import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { drawSkew, SKEW_MAX_MS } from "./clock-errors.ts";
 import type { Network, Process } from "./process.ts";
 import type { Random } from "./random.ts";
 
@@ -8,16 +9,8 @@ export interface Environments {
   readonly all: readonly Process[];
 }
 
-/** Clocks are ahead or behind by this at most, so that any two differ by twice as much. */
-export const SKEW_MAX_MS = 2_000;
 /** Chance that work goes to a new environment though a warm one is free, and that a clock is set anew before it works. */
 const NEW_CHANCE = 0.05;
-/** Chance that a clock is wrong beyond what any clock may be, and by how much. */
-const WRONG_CHANCE = 0.03;
-const WRONG_MS = [3_100, 20_000, 3_600_000];
-/** Chance that a clock is right: between such clocks runs of recommendations go on, and pages need no write. */
-const RIGHT_CHANCE = 0.3;
-
 /** What is wrong beyond bounds is put right when the faults end. */
 const putRight = (process: Process): void => {
   if (Math.abs(process.skewMs) > SKEW_MAX_MS) process.skewMs = 0;
@@ -32,12 +25,7 @@ export const environments = (
   const { random, rate, extreme } = faults;
   let made = 0;
   const all: Process[] = [];
-  const skew = (): number => {
-    if (rate() === 0) return 0;
-    if (random.chance(WRONG_CHANCE)) return random.pick([-1, 1]) * random.pick(WRONG_MS);
-    if (extreme < 1 && random.chance(RIGHT_CHANCE)) return 0;
-    return random.chance(extreme) ? random.pick([-SKEW_MAX_MS, SKEW_MAX_MS]) : random.int(-SKEW_MAX_MS, SKEW_MAX_MS);
-  };
+  const skew = (): number => (rate() === 0 ? 0 : drawSkew(random, extreme));
   const newProcess = (): Process => {
     const name = `env-${++made}`;
     const process = {

@@ -1,3 +1,4 @@
+import { drawStep } from "./clock-errors.ts";
 import type { Random } from "./random.ts";
 
 /** What kind of call it is: faults are drawn more often where they are most interesting. */
@@ -5,9 +6,19 @@ export type CallKind = "table" | "page" | "observe" | "recommend" | "read" | "pu
 
 /**
  * What becomes of the request and its answer. `late`: no answer in time, and the request still takes effect some time later. `orphaned`: the same, and the process that sent it ends
- * at once. `repeated`: something on the way sends the request twice, and gives the answer to the second.
+ * at once. `repeated`: something on the way sends the request twice, and gives the answer to the second. `denied`: the server answers that it does not execute the request.
  */
-export type Fault = "none" | "throttled" | "lost request" | "lost answer" | "failed before" | "failed after" | "late" | "orphaned" | "repeated";
+export type Fault =
+  | "none"
+  | "denied"
+  | "throttled"
+  | "lost request"
+  | "lost answer"
+  | "failed before"
+  | "failed after"
+  | "late"
+  | "orphaned"
+  | "repeated";
 
 /** What becomes of one call, drawn before it is made. */
 export interface Fate {
@@ -19,6 +30,8 @@ export interface Fate {
   readonly lateness: number;
   readonly before: Stall;
   readonly after: Stall;
+  /** The clock of the caller steps as the request leaves: it is ahead by this much from then on. */
+  readonly skewMs?: number;
 }
 
 /** What happens to the process at this point: it stops for a while, for ever, or until just before the platform would end it. */
@@ -35,7 +48,7 @@ const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
   observe: ["lost request", "failed before", "throttled"],
   recommend: ["lost request", "failed before"],
   read: ["lost request", "failed before"],
-  put: ["lost request", "lost answer", "failed after", "late", "late", "orphaned", "repeated"],
+  put: ["lost request", "lost answer", "failed after", "late", "late", "orphaned", "repeated", "denied"],
   queue: ["lost request", "lost answer", "failed before"],
 };
 const LAST_WORDS: readonly Fault[] = ["none", "lost answer", "late", "late", "orphaned"];
@@ -125,7 +138,8 @@ export const faultyFates = (random: Random, temper: Temper, stop: () => boolean)
       const fault = faultOf(random, kind, rates.fault, before);
       const after = random.chance(rates.after) ? stall(random, temper) : NONE;
       const lateness = random.chance(temper.extreme) ? 1 : random.real();
-      return { fault, ...latency(random, kind), lateness, before, after };
+      const step = random.chance(rates.step) ? { skewMs: drawStep(random, temper.extreme) } : {};
+      return { fault, ...latency(random, kind), lateness, before, after, ...step };
     },
   };
 };
@@ -136,11 +150,26 @@ const faultOf = (random: Random, kind: CallKind, rate: number, before: Stall): F
   return random.chance(rate) ? random.pick(FAULTS[kind]) : "none";
 };
 
-const ratesOf = ({ rate, putRate, pageRate, metricRate, stallRate }: Temper, kind: CallKind): { fault: number; before: number; after: number } => {
-  if (kind === "recommend") return { fault: metricRate, before: stallRate, after: stallRate / 2 };
-  if (kind === "put") return { fault: putRate, before: stallRate * PUT_STALLS, after: stallRate / 2 };
-  return { fault: kind === "page" ? pageRate : rate, before: stallRate, after: stallRate / 2 };
+/** Chances of one call. */
+interface Rates {
+  readonly fault: number;
+  /** That its caller stalls before it, and after its answer. */
+  readonly before: number;
+  readonly after: number;
+  /** That the clock of its caller steps. */
+  readonly step: number;
+}
+
+const ratesOf = ({ rate, putRate, pageRate, metricRate, stallRate }: Temper, kind: CallKind): Rates => {
+  const step = rate * STEPS;
+  if (kind === "recommend") return { fault: metricRate, before: stallRate, after: stallRate / 2, step };
+  if (kind === "put") return { fault: putRate, before: stallRate * PUT_STALLS, after: stallRate / 2, step: putRate * PUT_STEPS };
+  return { fault: kind === "page" ? pageRate : rate, before: stallRate, after: stallRate / 2, step };
 };
+
+/** Steps of a clock, as a share of the faults of a call. */
+const STEPS = 0.2;
+const PUT_STEPS = 0.05;
 
 /** A process that stands still between its last look at the clock and its PUT is what deadlines are for. */
 const PUT_STALLS = 4;

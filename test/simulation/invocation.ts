@@ -12,8 +12,6 @@ export interface Invocation {
   over: boolean;
   /** Epoch that the table gave to its claim, whether or not it was told. */
   epoch: number | undefined;
-  /** How far its clock was ahead then. */
-  claimSkewMs: number;
   /** When that was, as the world counts (watch/stops.ts). */
   claimedAt: number;
   /** Workloads where its observation saw another controller, or could not look for one, by name of the target. */

@@ -1,6 +1,15 @@
 import type { Observed, Watched } from "../../lib/cluster/port.ts";
 import { type LabelIndex, labelIndex } from "../../lib/model/label-index.ts";
-import type { Answer, ApiFailure, ExternalMetricValue, MetricAnswers, Pod, PodMetrics, RecommenderReply } from "../../lib/model/observation.ts";
+import type {
+  Answer,
+  ApiFailure,
+  ExternalMetricValue,
+  MetricAnswers,
+  Pod,
+  PodMetrics,
+  RecommenderReply,
+  ScaleReading,
+} from "../../lib/model/observation.ts";
 import { queryKey, questions } from "../../lib/model/query.ts";
 import { LOAD_PER_POD, type SimulatedCluster, type Workload } from "./cluster.ts";
 
@@ -9,7 +18,7 @@ export const observeNow = (
   cluster: SimulatedCluster,
   watched: readonly Watched[],
   nowMs: number,
-  { metrics: failing, rivals }: Failing,
+  { metrics: failing, scales, rivals }: Failing,
 ): ReadonlyMap<Watched["uid"], Observed> => {
   const lists = new Map<string, Lists>();
   const listsOf = (namespace: string): Lists => {
@@ -17,13 +26,15 @@ export const observeNow = (
     lists.set(namespace, known);
     return known;
   };
-  return new Map(watched.map((one) => [one.uid, observedOf(cluster, one, { nowMs, failing, rivalsFail: rivals, listsOf })]));
+  return new Map(watched.map((one) => [one.uid, observedOf(cluster, one, { nowMs, failing, scales, rivalsFail: rivals, listsOf })]));
 };
 
 /** What an observation does not get. */
 export interface Failing {
   /** Workloads that give no metrics. */
   readonly metrics: ReadonlySet<string>;
+  /** Workloads that cannot be read themselves, though their neighbours can. */
+  readonly scales: ReadonlySet<string>;
   /** Other controllers cannot be looked for, and this client never could. */
   readonly rivals: boolean;
 }
@@ -36,6 +47,7 @@ interface Lists {
 interface Now {
   readonly nowMs: number;
   readonly failing: ReadonlySet<string>;
+  readonly scales: ReadonlySet<string>;
   readonly rivalsFail: boolean;
   readonly listsOf: (namespace: string) => Lists;
 }
@@ -43,8 +55,10 @@ interface Now {
 const NO_PODS: LabelIndex<Pod> = { all: [], select: () => [] };
 const UNAVAILABLE: ApiFailure = { code: 503, reason: "ServiceUnavailable", message: "the metrics server is gone" };
 
+const UNREADABLE: ApiFailure = { code: 500, reason: "InternalError", message: "a part of the list could not be read" };
+
 const observedOf = (cluster: SimulatedCluster, { namespace, spec }: Watched, now: Now): Observed => {
-  const scale = cluster.read(namespace, spec.target);
+  const scale: ScaleReading = now.scales.has(spec.target.name) ? { kind: "failed", failure: UNREADABLE } : cluster.read(namespace, spec.target);
   const workload = cluster.at(namespace, spec.target);
   const asked = questions(spec, namespace, scale);
   const fails = now.failing.has(spec.target.name);
@@ -71,7 +85,7 @@ const listsOfNamespace = (cluster: SimulatedCluster, namespace: string, nowMs: n
   const pods: Pod[] = [];
   const metrics: PodMetrics[] = [];
   for (const workload of cluster.workloads.values()) {
-    if (workload.namespace !== namespace) continue;
+    if (workload.namespace !== namespace || workload.gone) continue;
     for (let at = 0; at < workload.replicas; at++) {
       pods.push(podOf(workload, at, nowMs));
       metrics.push(metricsOf(workload, at, nowMs));

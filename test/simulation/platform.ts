@@ -62,7 +62,6 @@ export const newPlatform = (world: {
       startMs: scheduler.nowMs(),
       over: false,
       epoch: undefined,
-      claimSkewMs: 0,
       claimedAt: 0,
       rivals: new Set(),
       uids: new Map(),

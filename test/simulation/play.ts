@@ -2,6 +2,7 @@ import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { insertByPut } from "../../lib/store/history/put.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
+import { workloadKey } from "../../lib/sync/open-intents.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import type { Effect } from "./cluster.ts";
 import { clusterClient } from "./cluster-client.ts";
@@ -167,8 +168,9 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
 
 const failingNow = ({ timetable, random, temper, rate }: Stage): Failing =>
   rate() === 0
-    ? { metrics: new Set(), rivals: false }
+    ? { metrics: new Set(), scales: new Set(), rivals: false }
     : {
+        scales: new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate / 4)).map(({ name }) => name)),
         metrics: new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate)).map(({ name }) => name)),
         rivals: random.chance(temper.metricRate),
       };
@@ -176,7 +178,7 @@ const failingNow = ({ timetable, random, temper, rate }: Stage): Failing =>
 const happen = ({ timetable, clusters, story }: Stage, owner: Person, happening: Happening): void => {
   const autoscaler = timetable.autoscalers[happening.workload];
   const cluster = autoscaler && clusters.get(autoscaler.cluster);
-  const workload = autoscaler && cluster?.at(autoscaler.namespace, autoscaler.target);
+  const workload = autoscaler && cluster?.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
   if (!autoscaler || !cluster || !workload) throw new RangeError("something happens to nobody");
   const tell = (words: string): void => story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
   switch (happening.kind) {
@@ -191,9 +193,17 @@ const happen = ({ timetable, clusters, story }: Stage, owner: Person, happening:
       tell(happening.there ? "has another controller" : "has no other controller any more");
       workload.rival = happening.there;
       break;
+    case "gone":
+      tell("is deleted");
+      workload.gone = true;
+      break;
+    case "made":
+      tell(`is made anew with ${happening.replicas}`);
+      cluster.make(workload, happening.replicas);
+      break;
     case "count":
       tell(happening.replicas === undefined ? "is touched by somebody" : `is set to ${happening.replicas} by somebody`);
-      cluster.edit(workload, happening.replicas);
+      if (!workload.gone) cluster.edit(workload, happening.replicas);
       break;
   }
 };

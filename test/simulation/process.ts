@@ -60,6 +60,12 @@ export const newNetwork = (scheduler: Scheduler, fates: Fates, story: Story): Ne
     process.pausedUntilMs = Math.max(process.pausedUntilMs, scheduler.nowMs() + ms);
     story.tell(process.name, `stands still for ${ms} ms at ${what}`);
   };
+  /** The clocks of environments step; those of people and of the scheduler write no time that a window counts. */
+  const stepped = (process: Process, { skewMs }: Fate, what: string): void => {
+    if (skewMs === undefined || process.busy === 0) return;
+    process.skewMs = skewMs;
+    story.tell(process.name, `its clock is ${skewMs} ms ahead from ${what} on`);
+  };
   const settleAt = <Answer>(caller: Process, ms: number, fate: Fate, what: string, answer: () => Answer, settle: Settle<Answer>): void =>
     scheduler.at(ms, () => {
       if (!caller.alive) return;
@@ -83,6 +89,7 @@ export const newNetwork = (scheduler: Scheduler, fates: Fates, story: Story): Ne
     call: (caller, call) =>
       new Promise((resolve, reject) => {
         const fate = fates.next(call.kind);
+        stepped(caller, fate, call.what);
         stalled(caller, fate.before, call.what);
         deliver(caller, () => travel(caller, call, fate, { resolve, reject }));
       }),
@@ -100,6 +107,7 @@ export const newNetwork = (scheduler: Scheduler, fates: Fates, story: Story): Ne
     const unheard = (): void => {};
     const happen: Readonly<Record<Fault, () => void>> = {
       none: () => executeAt(sentMs + outMs, execute, answered),
+      denied: () => unclearAt(sentMs + outMs + backMs),
       throttled: () => unclearAt(sentMs + outMs + backMs),
       "failed before": () => unclearAt(sentMs + outMs + backMs),
       "failed after": () => executeAt(sentMs + outMs, execute, () => unclearAt(scheduler.nowMs() + backMs)),

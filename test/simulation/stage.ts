@@ -60,7 +60,7 @@ export const newStage = (seed: number, options: { readonly faults: boolean; read
   const scheduler = newScheduler(START_MS);
   const { nowMs } = scheduler;
   const story = newStory(nowMs, START_MS, options.told);
-  const ledger = newLedger(story.tell);
+  const ledger = newLedger(story.tell, nowMs);
   const calm = (atMs = nowMs()): boolean => !options.faults || atMs >= START_MS + FAULTS_MS;
   const network = newNetwork(scheduler, options.faults ? faultyFates(random, temper, calm) : calmFates(random), story);
   const tables = watchedTables(ledger);

@@ -38,6 +38,9 @@ export interface PlannedAutoscaler {
 export type Happening = { readonly atMs: number; readonly workload: number } & (
   | { readonly kind: "load"; readonly load: number }
   | { readonly kind: "count"; readonly replicas: number | undefined }
+  /** The workload is deleted; another of the same name is made. */
+  | { readonly kind: "gone" }
+  | { readonly kind: "made"; readonly replicas: number }
   /** Another controller begins to scale the workload, or stops. */
   | { readonly kind: "rival"; readonly there: boolean }
   | { readonly kind: "edit"; readonly edit: PlannedEdit }
@@ -55,6 +58,7 @@ const LOAD_CHANGES = 37;
 const COUNT_CHANGES = 6;
 const EDITS = 5;
 const RIVALS_MAX = 2;
+const REMADE_MAX = 3;
 
 export const newTimetable = (random: Random): Timetable => {
   const clusters = [
@@ -72,6 +76,7 @@ export const newTimetable = (random: Random): Timetable => {
     ...Array.from({ length: LOAD_CHANGES }, () => loadChange(random, autoscalers)),
     ...Array.from({ length: COUNT_CHANGES }, () => countChange(random)),
     ...Array.from({ length: random.int(0, RIVALS_MAX) }, () => rival(random)).flat(),
+    ...Array.from({ length: random.int(0, REMADE_MAX) }, () => remade(random)).flat(),
     ...autoscalers.map((planned, workload) => lastLoad(random, planned, workload)),
     ...[...new Set(edits.map(({ workload }) => workload))].flatMap((workload) => lastWords(autoscalers, workload)),
   ];
@@ -121,6 +126,17 @@ const rival = (random: Random): readonly Happening[] => {
     { atMs, workload, kind: "rival", there: true },
     { atMs: random.int(atMs, untilMs), workload, kind: "count", replicas: random.int(1, PODS_MAX) },
     { atMs: untilMs, workload, kind: "rival", there: false },
+  ];
+};
+
+/** A workload is deleted and made anew, at once or after a while. */
+const remade = (random: Random): readonly Happening[] => {
+  const workload = someWorkload(random);
+  const atMs = someTime(random);
+  const againMs = atMs + (random.chance(1 / 2) ? random.int(0, 50) : random.int(1_000, 60_000));
+  return [
+    { atMs, workload, kind: "gone" },
+    { atMs: Math.min(FAULTS_MS - 30_000, againMs), workload, kind: "made", replicas: random.int(1, PODS_MAX) },
   ];
 };
 

@@ -30,6 +30,7 @@ const workloadOf = ({ cluster, namespace: inside, target, counted, replicas, loa
   generation: counted ? 1 : undefined,
   load,
   rival: false,
+  gone: false,
 });
 
 /** Fills the state table with the clusters and autoscalers of a seed, as people had left it. */

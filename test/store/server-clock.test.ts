@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CLOCK_WRONG_MAX_MS, clockDifference, clockWrongBy } from "../../lib/store/table/server-clock.ts";
+import { CLOCK_WRONG_MAX_MS, clockDifference, clockWrongBy, heardClock } from "../../lib/store/table/server-clock.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 
@@ -34,6 +34,24 @@ describe("the clock of the service", () => {
         expect(wrongBy(called(byMs, startMs, outMs, backMs))).toBeUndefined();
       }),
     );
+  });
+
+  it("is compared with a clock that has stepped since its last answer, before there is another", () => {
+    let [clockMs, steadyMs] = [NOON + 400, 0];
+    const { heard, difference } = heardClock(
+      () => clockMs,
+      () => steadyMs,
+    );
+    expect(difference()).toBeUndefined();
+    heard({ date: new Date(NOON).toUTCString(), sentMs: NOON + 350, receivedMs: NOON + 400 });
+    expect(clockWrongBy({ serverClock: difference })).toBeUndefined();
+    clockMs += 30_000;
+    steadyMs += 30_000;
+    expect(clockWrongBy({ serverClock: difference })).toBeUndefined();
+    clockMs += 3_600_000;
+    expect(clockWrongBy({ serverClock: difference })).toBeGreaterThan(3_598_000);
+    clockMs -= 7_200_000;
+    expect(clockWrongBy({ serverClock: difference })).toBeLessThan(-3_598_000);
   });
 
   it("says nothing without an answer, without a date that can be read, or without a service to compare with", () => {

@@ -17,11 +17,22 @@ const target = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
 
 /** One workload whose two pods carry just the load that they are to carry, under a manifest of some shape. */
 const atRest = (shape: Parameters<typeof newManifest>[1]) => {
-  const workload = { cluster: "eu-1", ...place, target, uid: "object-web", replicas: 2, resourceVersion: 1, generation: 1, load: 20, rival: false };
+  const workload = {
+    cluster: "eu-1",
+    ...place,
+    target,
+    uid: "object-web",
+    replicas: 2,
+    resourceVersion: 1,
+    generation: 1,
+    load: 20,
+    rival: false,
+    gone: false,
+  };
   const cluster = simulatedCluster("eu-1", [workload], () => START_MS);
   const spec = specOf(JSON.stringify(newManifest(randomOf(1, "timetable"), shape, { ...place, target })));
   return (windows: Windows, nowMs: number, failing: ReadonlySet<string> = new Set()) => {
-    const observed = observeNow(cluster, [{ uid: UID, ...place, spec }], nowMs, { metrics: failing, rivals: false }).get(UID);
+    const observed = observeNow(cluster, [{ uid: UID, ...place, spec }], nowMs, { metrics: failing, scales: new Set(), rivals: false }).get(UID);
     if (!observed) throw new TypeError("it was not observed");
     return decide({ ...place, spec, settings: DEFAULT_SETTINGS, observation: observed.observation, windows, nowMs });
   };

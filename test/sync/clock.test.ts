@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readHead } from "../../lib/store/head/head.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
+import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
@@ -70,6 +71,40 @@ describe("a clock that is wrong", () => {
       expect([head.nowMs <= before, head.evaluatedMs <= before]).toEqual([true, true]);
       if (head.intents.length === 0 && head.uncounted.length === 0 && head.nowMs === 0) expect(world.cluster.puts).toEqual([]);
     }
+  });
+});
+
+/** A worker whose clock steps by so much as its first PUT is sent. */
+const steppingAsItWrites = (world: World, byMs: number): SyncPorts => {
+  let skewMs = 0;
+  const tables: Tables = {
+    ...world.tables,
+    clock: () => world.nowMs + skewMs,
+    serverClock: () => ({ leastMs: skewMs - 1_000, mostMs: skewMs + 1_000 }),
+  };
+  const { client } = world.cluster;
+  const putScale: typeof client.putScale = (write, timeoutMs) => {
+    skewMs = byMs;
+    return client.putScale(write, timeoutMs);
+  };
+  return world.worker({ tables, connect: () => Promise.resolve({ ...client, putScale }) });
+};
+
+describe("a clock that steps while scales are written", () => {
+  it.each([HOUR_MS, -HOUR_MS, 5_000])("by %d ms sends nothing more, and no event carries its time", async (byMs) => {
+    const world = await newWorld(engine.client, engine.tables, { web: 2, api: 2 });
+    for (const name of ["web", "api"]) workloadOf(world, name).demand = 5;
+    await expect(world.sync(steppingAsItWrites(world, byMs))).rejects.toMatchObject({ code: "store.clock-wrong" });
+    expect(world.cluster.puts).toHaveLength(1);
+    expect(await world.events()).toEqual([]);
+    world.nowMs += 4 * PERIOD_MS;
+    await world.sync();
+    const events = await world.events();
+    expect(events.map(({ outcome, settledMs }) => [outcome, settledMs]).sort()).toEqual([
+      ["applied", world.nowMs],
+      ["refused", world.nowMs],
+    ]);
+    expect((await world.head()).nowMs).toBe(world.nowMs);
   });
 });
 

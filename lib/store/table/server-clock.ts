@@ -30,6 +30,33 @@ export const clockDifference = ({ date, sentMs, receivedMs }: DatedAnswer): Cloc
   return Number.isNaN(dateMs) ? undefined : { leastMs: sentMs - dateMs - RESOLUTION_MS, mostMs: receivedMs - dateMs };
 };
 
+/** What the answers of the service have told of its clock. */
+export interface HeardClock {
+  readonly heard: (answer: DatedAnswer) => void;
+  /** How far the own clock is ahead now; `undefined` before the first answer. */
+  readonly difference: () => ClockDifference | undefined;
+}
+
+/**
+ * Remembers what the last answer told. `steadyMs` counts time and never steps: by it a step of the own clock since that answer is known at once, and the next answer need not be waited for.
+ * Where the machine stood still and `steadyMs` with it, this looks like a step until the next answer, which a claim asks for.
+ */
+export const heardClock = (clock: () => number, steadyMs: () => number): HeardClock => {
+  const aheadMs = (): number => clock() - steadyMs();
+  let last: (ClockDifference & { readonly aheadMs: number }) | undefined;
+  return {
+    heard: (answer) => {
+      const difference = clockDifference(answer);
+      if (difference) last = { ...difference, aheadMs: aheadMs() };
+    },
+    difference: () => {
+      if (!last) return undefined;
+      const steppedMs = aheadMs() - last.aheadMs;
+      return { leastMs: last.leastMs + steppedMs, mostMs: last.mostMs + steppedMs };
+    },
+  };
+};
+
 /** No clock may be wrong by more than this: two of them then differ by twice as much at most, on which the deadline of an intent rests. */
 export const CLOCK_WRONG_MAX_MS = 2_000;
 

@@ -16,7 +16,7 @@ export interface Tables {
   /** Own clock after which no call is repeated. */
   readonly untilMs?: number;
   /**
-   * How far `clock` differs from the clock of the service, by its last answer. Absent where there is no other clock: the embedded run has a virtual clock, and its tables answer with
+   * How far `clock` differs from the clock of the service now, by its last answer and every step since. Absent where there is no other clock: the embedded run has a virtual clock, and its tables answer with
    * the machine's, which says nothing about it.
    */
   readonly serverClock?: () => ClockDifference | undefined;

@@ -55,7 +55,7 @@ const unknownRivals: PlantedBug = {
 const uncomparedClocks: PlantedBug = {
   leftOut: "a look at the service's clock at the claim",
   seed: 15,
-  caughtBy: ["nothing is sent under a clock that is wrong"],
+  caughtBy: ["nothing is sent under a clock that is wrong", "no stored time is ahead of what a clock may tell"],
   ports: (ports) => {
     const { serverClock: _compared, ...tables } = ports.tables;
     return { ...ports, tables };

@@ -4,6 +4,7 @@ import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
 import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
 import type { Invocation } from "../invocation.ts";
+import { watchAhead } from "./clocks.ts";
 import { watchCounted } from "./effects.ts";
 import type { Ledger } from "./ledger.ts";
 import { watchClearedIntent, watchNamedPages } from "./pages.ts";
@@ -28,6 +29,7 @@ export const watchHead = (ledger: Ledger, write: HeadWrite): void => {
   for (const name of ["epoch", "writeNumber", "nowMs", "evaluatedMs", "dueDoneMs", "releasedEpoch"]) {
     if (number(after, name) < number(before, name)) ledger.violate("time and epochs never run backwards", `${name} of ${partition} fell`);
   }
+  for (const name of ["nowMs", "evaluatedMs"]) watchAhead(ledger, number(after, name), `${name} of ${partition}`);
   const epoch = number(after, "epoch");
   if (epoch > number(before, "epoch")) claimed(ledger, partition, by, epoch);
   watchAdded(ledger, write, partition);
@@ -52,7 +54,6 @@ const claimed = (ledger: Ledger, partition: string, by: Invocation | undefined, 
   ledger.holders.delete(partition);
   if (!by) return;
   by.epoch = epoch;
-  by.claimSkewMs = by.process.skewMs;
   by.claimedAt = ledger.stops.tick();
   ledger.holders.set(partition, by);
 };

@@ -1,4 +1,5 @@
 import type { ScaleEventRecord } from "../../../lib/model/records.ts";
+import { watchAhead } from "./clocks.ts";
 import type { Item } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
 
@@ -23,6 +24,7 @@ export const watchHistory = (ledger: Ledger, before: Item | undefined, after: It
 const watchEvent = (ledger: Ledger, known: KnownIntent, event: ScaleEventRecord): void => {
   if (known.event) ledger.violate(ONE, `"${event.id}" has two`);
   known.event = event;
+  watchAhead(ledger, event.settledMs, `settledMs of "${event.id}"`);
   if (event.outcome !== "refused") ledger.settledMs.set(event.uid, Math.max(ledger.settledMs.get(event.uid) ?? 0, event.settledMs));
   if (event.outcome === "refused" && known.effects.length > 0) {
     ledger.violate("every PUT that took effect has an event, applied or unknown", `"${event.id}" took effect before it was told as refused`);

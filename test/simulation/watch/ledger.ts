@@ -20,6 +20,7 @@ export type Invariant =
   | "windows count only scales that may have been made"
   | "nothing leaves [min, max]"
   | "time and epochs never run backwards"
+  | "no stored time is ahead of what a clock may tell"
   | "after faults stop, replicas equal those of the run without faults";
 
 export interface Violation {
@@ -60,6 +61,8 @@ export interface Recommendation {
 
 /** What the simulation knows of the truth, which no worker sees. */
 export interface Ledger {
+  /** The true time. */
+  readonly nowMs: () => number;
   readonly intents: Map<string, KnownIntent>;
   /** By uid of the autoscaler, in order of time. */
   readonly effects: Map<string, KnownEffect[]>;
@@ -81,8 +84,9 @@ export interface Ledger {
   readonly violate: (invariant: Invariant, message: string) => void;
 }
 
-export const newLedger = (tell: (who: string, what: string) => void): Ledger => {
+export const newLedger = (tell: (who: string, what: string) => void, nowMs: () => number): Ledger => {
   const ledger: Ledger = {
+    nowMs,
     intents: new Map(),
     effects: new Map(),
     settledMs: new Map(),

@@ -1,4 +1,4 @@
-import { SKEW_MAX_MS } from "../environments.ts";
+import { SKEW_MAX_MS } from "../clock-errors.ts";
 import type { Invocation } from "../invocation.ts";
 import { CLOCK_ALLOWANCE_MS } from "./clocks.ts";
 import type { Item } from "./head.ts";
@@ -56,8 +56,8 @@ export const watchSent = (
   const words = `${by.name} sends a PUT of "${name}" to ${write.replicas}`;
   const stop = ledger.stops.stopping(by.message.cluster, name, by.claimedAt, nowMs);
   if (stop) ledger.violate("nothing is sent that was claimed after a freeze or a pause", `${words}, and "${stop}" was stopped before its claim`);
-  if (Math.abs(by.claimSkewMs) > SKEW_MAX_MS) {
-    ledger.violate("nothing is sent under a clock that is wrong", `${words}, and its clock was wrong by ${by.claimSkewMs} ms at its claim`);
-  }
+  const { skewMs } = by.process;
+  if (Math.abs(skewMs) > SKEW_MAX_MS)
+    ledger.violate("nothing is sent under a clock that is wrong", `${words}, and its clock is wrong by ${skewMs} ms`);
   if (by.rivals.has(name)) ledger.violate("nothing is sent where another controller was seen or may be", words);
 };
