@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Bundle, bundleAll } from "../../build.ts";
 import { ROOT } from "../architecture/source.ts";
+import { settleConditions } from "./settle-conditions.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -21,27 +22,46 @@ export interface Packaged {
   readonly text: string;
 }
 
-/**
- * Packages the stack in a folder of its own as `npm run package` does: with an empty home and no AWS settings, so that anything asked of the machine or of AWS fails here.
- * The folder holds the bundles afterwards; `done` removes it.
- */
-export const packageStack = async (): Promise<{ readonly folder: string; readonly packaged: Packaged; readonly done: () => Promise<void> }> => {
+export type Parameters = Readonly<Record<string, string>>;
+
+export interface Compiled {
+  readonly resources: Packaged["resources"];
+  readonly text: string;
+}
+
+export interface Stack {
+  readonly folder: string;
+  readonly packaged: Packaged;
+  /** Compiles the template again with these parameters, from the same bundles. */
+  readonly compile: (parameters: Parameters) => Promise<Compiled>;
+  readonly done: () => Promise<void>;
+}
+
+/** Runs `osls package` with an empty home and no AWS settings, so that a question to the machine or to AWS fails here. */
+const compileIn = async (folder: string, parameters: Parameters): Promise<Compiled> => {
+  const env = {
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    HOME: join(folder, "home"),
+    SLS_TELEMETRY_DISABLED: "1",
+    SLS_NOTIFICATIONS_MODE: "off",
+  };
+  const osls = join(ROOT, "node_modules/osls/bin/serverless.js");
+  const values = Object.entries(parameters).map(([name, value]) => `--param=${name}=${value}`);
+  await promisify(execFile)(process.execPath, [osls, "package", ...values], { cwd: folder, env });
+  const text = await readFile(join(folder, ".serverless/cloudformation-template-update-stack.json"), "utf8");
+  const { Resources } = settleConditions(JSON.parse(text)) as unknown as { readonly Resources: Packaged["resources"] };
+  return { resources: Resources, text };
+};
+
+/** Packages the stack in a folder of its own as `npm run package` does. The folder holds the bundles afterwards; `done` removes it. */
+export const packageStack = async (): Promise<Stack> => {
   const folder = await mkdtemp(join(tmpdir(), "tidemark-stack-"));
   const done = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const bundles = await bundleAll(join(folder, "dist"));
     await Promise.all(["serverless.yml", "infra"].map((path) => cp(join(ROOT, path), join(folder, path), { recursive: true })));
-    const env = {
-      PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
-      HOME: join(folder, "home"),
-      SLS_TELEMETRY_DISABLED: "1",
-      SLS_NOTIFICATIONS_MODE: "off",
-    };
-    const osls = join(ROOT, "node_modules/osls/bin/serverless.js");
-    await promisify(execFile)(process.execPath, [osls, "package"], { cwd: folder, env });
-    const text = await readFile(join(folder, ".serverless/cloudformation-template-update-stack.json"), "utf8");
-    const template: { readonly Resources: Packaged["resources"] } = JSON.parse(text);
-    return { folder, packaged: { bundles, resources: template.Resources, text }, done };
+    const compiled = await compileIn(folder, {});
+    return { folder, packaged: { bundles, ...compiled }, compile: (parameters) => compileIn(folder, parameters), done };
   } catch (error) {
     await done();
     throw error;

@@ -13,7 +13,7 @@ import { FLEET_PK } from "../../lib/store/table/keys.ts";
 import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/table/tables.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { actionsCalledBy } from "./calls.ts";
-import { type Json, type Packaged, packageStack, type Resource } from "./packaged.ts";
+import { type Compiled, type Json, type Packaged, packageStack, type Resource } from "./packaged.ts";
 
 let stack: Awaited<ReturnType<typeof packageStack>>;
 let packaged: Packaged;
@@ -31,6 +31,10 @@ const resource = (name: string): Resource => {
 };
 const ofType = (type: string): readonly string[] => Object.keys(packaged.resources).filter((name) => packaged.resources[name]?.Type === type);
 const lambdaOf = (name: FunctionName): Resource => resource(`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`);
+const variablesOf = ({ resources }: Compiled, name: FunctionName): Readonly<Record<string, Json>> => {
+  const { Environment } = resources[`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`]?.Properties ?? {};
+  return (Environment as { readonly Variables: Readonly<Record<string, Json>> }).Variables;
+};
 const arnOf = (name: string): Json => ({ "Fn::GetAtt": [name, "Arn"] });
 
 interface Statement {
@@ -75,11 +79,14 @@ describe("the functions", () => {
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {
-      const { NODE_OPTIONS, ...variables } = (lambdaOf(name).Properties["Environment"] as { readonly Variables: Readonly<Record<string, Json>> })
-        .Variables;
+      const { NODE_OPTIONS, POWERTOOLS_SERVICE_NAME, ...variables } = (
+        lambdaOf(name).Properties["Environment"] as { readonly Variables: Readonly<Record<string, Json>> }
+      ).Variables;
       expect(variables).toEqual(Object.fromEntries(ENVIRONMENT[name].map((variable) => [variable, values[variable]])));
       // Read by Node itself, so that a stack trace in the log names our files.
       expect(NODE_OPTIONS).toBe("--enable-source-maps");
+      // Read by powertools: the service of every log line, and the dimension that tells two stages apart.
+      expect(POWERTOOLS_SERVICE_NAME).toBe("tidemark-prod");
     }
   });
 
@@ -179,6 +186,10 @@ describe("the tables", () => {
     }
   });
 
+  it("get names from CloudFormation, so that a second deployment never meets the tables of the first", () => {
+    for (const name of tables) expect(resource(name).Properties).not.toHaveProperty("TableName");
+  });
+
   it("have the keys that the code writes, and no index", () => {
     const definitions = tableDefinitions({ stateTable: "StateTable", historyTable: "HistoryTable" });
     expect(definitions.map(({ TableName }) => TableName)).toEqual(tables);
@@ -251,6 +262,17 @@ describe("the schedule", () => {
       RetryPolicy: { MaximumEventAgeInSeconds: 120, MaximumRetryAttempts: 5 },
       DeadLetterConfig: { Arn: arnOf("TickDeadLetters") },
     });
+  });
+
+  it("is tried twice within a minute, as the call is asynchronous, and what failed is kept", () => {
+    expect(resource("ScheduleRetries").Properties).toEqual({
+      FunctionName: { Ref: "ScheduleLambdaFunction" },
+      Qualifier: "$LATEST",
+      MaximumEventAgeInSeconds: 60,
+      MaximumRetryAttempts: 1,
+      DestinationConfig: { OnFailure: { Destination: arnOf("TickDeadLetters") } },
+    });
+    expect(statementsOf("ScheduleRole")["KeepFailedStarts"]).toMatchObject({ Action: ["sqs:SendMessage"], Resource: arnOf("TickDeadLetters") });
   });
 
   it("may start the planning and nothing else", () => {
@@ -344,5 +366,84 @@ describe("the roles", () => {
       }
     }
     expect(packaged.text).not.toMatch(/\b\d{12}\b(?!\d)/);
+  });
+});
+
+describe("a parameter", () => {
+  const KEY = "arn:aws:kms:eu-central-1:000000000000:key/own";
+  let compiled: Compiled;
+  let encrypted: Compiled;
+  beforeAll(async () => {
+    compiled = await stack.compile({
+      stateTable: "restored-state",
+      historyTable: "kept-history",
+      subnetIds: "subnet-1,subnet-2",
+      securityGroupIds: "sg-1",
+      maximumConcurrency: "400",
+      reservedConcurrency: "420",
+      logDays: "7",
+    });
+    encrypted = await stack.compile({ kmsKey: KEY });
+  });
+  const arnsOn = (role: string): string => JSON.stringify(compiled.resources[role]?.Properties["Policies"]);
+
+  it("stateTable and historyTable make the stack use those tables and create none", () => {
+    const types = Object.values(compiled.resources).map(({ Type }) => Type);
+    expect(types).toContain("AWS::Lambda::Function");
+    expect(types).not.toContain("AWS::DynamoDB::Table");
+    const variables = FUNCTIONS.map((name) => variablesOf(compiled, name));
+    expect(new Set(variables.map(({ TIDEMARK_STATE_TABLE }) => TIDEMARK_STATE_TABLE))).toEqual(new Set(["restored-state"]));
+    expect(variablesOf(compiled, "sync")["TIDEMARK_HISTORY_TABLE"]).toBe("kept-history");
+    for (const role of ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole"]) expect(arnsOn(role)).toContain("table/restored-state");
+    for (const role of ["SyncRole", "ApiRole", "ConnectRole", "ViewRole"]) expect(arnsOn(role)).toContain("table/kept-history");
+    expect(JSON.stringify(compiled.resources)).not.toContain('"StateTable"');
+  });
+
+  it("kmsKey encrypts tables, queues, logs and variables, and gives the roles that key alone", () => {
+    const { resources } = encrypted;
+    for (const name of ["StateTable", "HistoryTable"]) {
+      expect(resources[name]?.Properties["SSESpecification"]).toEqual({ SSEEnabled: true, SSEType: "KMS", KMSMasterKeyId: KEY });
+    }
+    for (const name of ["SyncQueue", "SyncDeadLetters", "TickDeadLetters"]) expect(resources[name]?.Properties["KmsMasterKeyId"]).toBe(KEY);
+    for (const { Type, Properties } of Object.values(resources)) {
+      if (Type === "AWS::Lambda::Function") expect(Properties["KmsKeyArn"]).toBe(KEY);
+      if (Type === "AWS::Logs::LogGroup") expect(Properties["KmsKeyId"]).toBe(KEY);
+    }
+    expect(JSON.stringify(resources["KeyPolicy"]?.Properties["PolicyDocument"])).toContain(KEY);
+    expect(resource("SyncLogGroup").Properties).not.toHaveProperty("KmsKeyId");
+    expect(packaged.resources).not.toHaveProperty("KeyPolicy");
+  });
+
+  it("subnetIds and securityGroupIds put the functions that reach clusters and their account into the VPC", () => {
+    const { resources } = compiled;
+    const split = (text: string): Json => ({ "Fn::Split": [",", text] });
+    for (const name of ["Sync", "Connect"]) {
+      expect(resources[`${name}LambdaFunction`]?.Properties["VpcConfig"]).toEqual({
+        SubnetIds: split("subnet-1,subnet-2"),
+        SecurityGroupIds: split("sg-1"),
+      });
+      expect(JSON.stringify(resources[`${name}Role`]?.Properties["ManagedPolicyArns"])).toContain("AWSLambdaVPCAccessExecutionRole");
+      expect(resource(`${name}Role`).Properties).not.toHaveProperty("ManagedPolicyArns");
+    }
+    expect(resources["ApiLambdaFunction"]?.Properties).not.toHaveProperty("VpcConfig");
+  });
+
+  it("maximumConcurrency, reservedConcurrency and logDays set what they name", () => {
+    const { resources } = compiled;
+    const [mapping] = Object.values(resources).filter(({ Type }) => Type === "AWS::Lambda::EventSourceMapping");
+    expect(JSON.stringify(mapping?.Properties["ScalingConfig"])).toContain("400");
+    expect(Number(resources["SyncLambdaFunction"]?.Properties["ReservedConcurrentExecutions"])).toBe(420);
+    expect(Number(resources["SyncLogGroup"]?.Properties["RetentionInDays"])).toBe(7);
+    expect(lambdaOf("sync").Properties).not.toHaveProperty("ReservedConcurrentExecutions");
+  });
+});
+
+describe("the outputs", () => {
+  it("tell URLs, roles, tables and queues", () => {
+    const { Outputs }: { readonly Outputs: Readonly<Record<string, Json>> } = JSON.parse(packaged.text);
+    const names = ["SyncRoleArn", "ConnectRoleArn", "StateTableName", "HistoryTableName", "SyncQueueUrl", "SyncDeadLettersUrl", "TickDeadLettersUrl"];
+    expect(Object.keys(Outputs)).toEqual(
+      expect.arrayContaining([...names, "ApiLambdaFunctionUrl", "ConnectLambdaFunctionUrl", "ViewLambdaFunctionUrl"]),
+    );
   });
 });
