@@ -1,24 +1,30 @@
-/** Names that travel together are branded, so that three strings in a row cannot be mixed up (all are plain text at run time). */
+/** Names that are passed together are branded, so that the compiler tells them apart. At run time all are plain text. */
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
-/** Name of a cluster as people give it to Tidemark, a DNS-1123 label. */
+/** Name of a cluster in Tidemark, a DNS-1123 label. */
 export type ClusterName = Branded<"ClusterName">;
-/** A partition of a cluster: a set of namespaces decided by one sync. The whole cluster is "default". */
+/** A partition of a cluster: the namespaces that one sync decides. An undivided cluster has the partition "default". */
 export type PartitionName = Branded<"PartitionName">;
 export type Namespace = Branded<"Namespace">;
 /** Name of an autoscaler inside its namespace. */
 export type AutoscalerName = Branded<"AutoscalerName">;
-/** Identity of one autoscaler from its creation to its deletion; a new one of the same name has another. */
+/** Identity of one autoscaler from its creation to its deletion. A new autoscaler of the same name gets another uid. */
 export type AutoscalerUid = Branded<"AutoscalerUid">;
+/** Group, kind, namespace and name of a workload in one text. */
+export type WorkloadKey = Branded<"WorkloadKey">;
 
 export const clusterName = (text: string): ClusterName => text as ClusterName;
 export const partitionName = (text: string): PartitionName => text as PartitionName;
 export const namespace = (text: string): Namespace => text as Namespace;
 export const autoscalerName = (text: string): AutoscalerName => text as AutoscalerName;
 export const autoscalerUid = (text: string): AutoscalerUid => text as AutoscalerUid;
+export const workloadKeyOf = (text: string): WorkloadKey => text as WorkloadKey;
 
-/** The partition that a cluster has when nobody divided it. */
+/** Uid of the autoscaler in the id of an intent or event, `<uid>:<epoch>`. */
+export const uidOfIntent = (id: string): AutoscalerUid => autoscalerUid(id.slice(0, id.lastIndexOf(":")));
+
+/** The only partition of a cluster that is not divided. */
 export const WHOLE_CLUSTER = partitionName("default");
 
 /** What one sync works on. */
@@ -27,7 +33,7 @@ export interface PartitionRef {
   readonly partition: PartitionName;
 }
 
-/** Where an autoscaler lives, for people and messages. */
+/** Names an autoscaler in commands and messages. */
 export interface AutoscalerRef {
   readonly cluster: ClusterName;
   readonly namespace: Namespace;

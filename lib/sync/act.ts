@@ -1,5 +1,5 @@
 import limited from "p-limit";
-import type { ClusterClient, ScaleAnswer } from "../cluster/port.ts";
+import type { ScaleAnswer } from "../cluster/port.ts";
 import type { WriteOutcome } from "../model/decision.ts";
 import type { ApiFailure, ScaleRead } from "../model/observation.ts";
 import { allDone } from "../store/table/all-done.ts";
@@ -10,40 +10,34 @@ import { sendUntil } from "./timing.ts";
 import { landedBefore, mayWriteAgain, WRITES_MAX } from "./write-again.ts";
 import type { WriteWidth } from "./write-width.ts";
 
-/** What a PUT led to. `open`: no clear answer, so that a later holder settles it. */
+/** A scale after its PUT. `open` means that there was no clear answer, so that a later holder settles it. */
 export interface Acted extends Intended {
   readonly outcome: WriteOutcome | { readonly kind: "open"; readonly message: string };
   /** A clock reading after the answer. */
   readonly atMs: number;
 }
 
-/** How the writes of a wave go on. */
+/** How the writes of a wave are made. */
 export interface Acting {
   readonly softUntilMs: number;
   readonly width: WriteWidth;
   /** Called with each scale as it is answered. */
   readonly onActed: (acted: Acted) => void;
-  /** True when nothing more may be sent: what was not sent stays open. */
+  /** True when nothing more may be sent. What was not sent stays open. */
   readonly isOver: () => boolean;
 }
 
-/** Writes every intended scale, in parallel and bounded; each at most once per version that it saw. Waits for all answers. */
-export const act = async (
-  ports: SyncPorts,
-  client: ClusterClient | undefined,
-  intended: readonly Intended[],
-  acting: Acting,
-): Promise<readonly Acted[]> => {
+/** Writes every intended scale, in parallel and bounded; each at most once for each version that was read. Waits for all answers. */
+export const act = async (ports: SyncPorts, wave: readonly Intended[], acting: Acting): Promise<readonly Acted[]> => {
   const limit = limited(acting.width.now());
   return allDone(
-    intended.map((one) =>
+    wave.map((intended) =>
       limit(async () => {
-        if (!client) throw new TypeError("a scale was decided on a cluster that was not seen");
-        const { outcome, throttled } = acting.isOver() ? NOT_SENT : await write(ports, client, one, acting.softUntilMs);
+        const { outcome, throttled } = acting.isOver() ? NOT_SENT : await write(ports, intended, acting.softUntilMs);
         limit.concurrency = acting.width.answered(throttled);
-        const atMs = Math.max(ports.tables.clock(), one.intent.decidedMs);
-        // Compared after the reading: a step of the clock before it is found. No event may carry a time that has not come: windows would stand still until it has.
-        const acted = { ...one, outcome: clockIsWrong(ports) ? CLOCK_WRONG.outcome : outcome, atMs };
+        const atMs = Math.max(ports.tables.clock(), intended.intent.decidedMs);
+        // Compared after the reading, so that a step of the clock before it is found. No event may have a time in the future: windows would stand still until then.
+        const acted = { ...intended, outcome: clockIsWrong(ports) ? CLOCK_WRONG.outcome : outcome, atMs };
         acting.onActed(acted);
         return acted;
       }),
@@ -53,7 +47,7 @@ export const act = async (
 
 interface Ended {
   readonly outcome: Acted["outcome"];
-  /** The server was asked too much. */
+  /** True when the API server answered 429. */
   readonly throttled: boolean;
 }
 
@@ -65,8 +59,9 @@ const TOO_MANY_REQUESTS = 429;
 
 type Version = Pick<ScaleRead, "uid" | "resourceVersion">;
 
-const write = async (ports: SyncPorts, client: ClusterClient, { intent, autoscaler }: Intended, softUntilMs: number): Promise<Ended> => {
-  // The deadline of the intent is what others go by: past this instant a PUT might land after they settled it.
+const write = async (ports: SyncPorts, { intent, verdict }: Intended, softUntilMs: number): Promise<Ended> => {
+  const { client } = verdict;
+  // Later holders settle the intent after its deadline. A PUT after this instant might land after they did.
   const untilMs = Math.min(softUntilMs, sendUntil(intent.deadlineMs, ports.timing));
   let version: Version = { uid: intent.targetUid, resourceVersion: intent.resourceVersion };
   let conflict: ApiFailure | undefined;
@@ -82,7 +77,7 @@ const write = async (ports: SyncPorts, client: ClusterClient, { intent, autoscal
     const again = await client.readScale(intent.namespace, intent.target, ports.timing.putTimeoutMs);
     const landed = landedBefore(intent, again);
     if (landed || again.kind === "failed") return { outcome: landed ?? { kind: "open", message: conflict.message }, throttled: false };
-    const may = mayWriteAgain(autoscaler.spec.dialect, intent, again);
+    const may = mayWriteAgain(verdict.autoscaler.spec.dialect, intent, again);
     if (may.kind === "no") return refused(`${conflict.message}; ${may.message}`);
     version = may.version;
   }
@@ -98,7 +93,7 @@ const notSent = (ports: SyncPorts, untilMs: number): Ended | undefined => {
 
 const refused = (message: string): Ended => ({ outcome: { kind: "refused", message }, throttled: false });
 
-/** Every earlier attempt under this intent met a conflict, and the workload did not have the count afterwards (landedBefore): so the last answer alone decides. */
+/** The last answer alone decides: every earlier attempt under this intent met a conflict, and the workload did not have the count afterwards (landedBefore). */
 const endedBy = (answer: Exclude<ScaleAnswer, { kind: "conflict" }> | ScaleAnswer): Ended => {
   switch (answer.kind) {
     case "applied":

@@ -1,51 +1,83 @@
-import type { Observed } from "../cluster/port.ts";
+import type { ClusterClient, Observed } from "../cluster/port.ts";
 import type { Because, Decision, Scale } from "../model/decision.ts";
+import type { AutoscalerUid } from "../model/ids.ts";
+import type { ScaleRead } from "../model/observation.ts";
 import type { WithoutHold } from "../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
 import type { DecideInput } from "../policy/decide.ts";
 import { autoscalerPaused, recordUnreadable, rivalControllers, rivalsUnknown, specInvalid, windowsUnreadable } from "../report/holds.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
-import type { LoadedSpec } from "./loaded-specs.ts";
-import type { ReadySpec, Seen } from "./observe.ts";
+import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
+import type { Seen } from "./observe.ts";
 import { pausedBy } from "./pause.ts";
-import type { Rules } from "./ports.ts";
+import type { Rules } from "./rules.ts";
 import { stopOf } from "./stop.ts";
 import { windowsNow } from "./stored-windows.ts";
 import { workloadHolds } from "./workload-holds.ts";
 
-/** What this sync does about one autoscaler. */
-export interface Verdict {
+/** What this sync does about one autoscaler. Only a `scale` writes to the cluster. */
+export type Verdict = UnevaluatedVerdict | HoldVerdict | ScaleVerdict;
+
+/** Something stored could not be read or converted, so that the rules were not asked. */
+export interface UnevaluatedVerdict {
+  readonly kind: "unevaluated";
   readonly autoscaler: LoadedSpec;
-  /** The last word: the decision's own reason, or what held it. */
   readonly because: Because;
-  /** Absent where nothing was evaluated. */
-  readonly evaluated?: { readonly input: DecideInput; readonly decision: Decision };
-  /** Present where something beside the rules holds it. */
-  readonly withoutHold?: WithoutHold;
-  /** Only here is anything written to the cluster. */
-  readonly scale?: Scale;
 }
 
-/** A verdict per autoscaler, in the order of the specs. No clock, nothing that waits. */
+interface Evaluated {
+  readonly autoscaler: ReadySpec;
+  readonly input: DecideInput;
+  readonly decision: Decision;
+}
+
+export interface HoldVerdict extends Evaluated {
+  readonly kind: "hold";
+  /** The reason of the decision, or of what held it back. */
+  readonly because: Because;
+  /** Present where something beside the rules holds the autoscaler. */
+  readonly withoutHold?: WithoutHold;
+}
+
+export interface ScaleVerdict extends Evaluated {
+  readonly kind: "scale";
+  readonly because: Because;
+  readonly decision: Scale;
+  /** The scale that was read, and the client that read it: the PUT names this version, and goes to the same cluster. */
+  readonly read: ScaleRead;
+  readonly client: ClusterClient;
+}
+
+/** A verdict for each autoscaler, in the order of the specs. It reads no clock and waits for nothing. */
 export const decideAll = (rules: Rules, loaded: Loaded, seen: Seen): readonly Verdict[] => {
-  const held = holdsOf(loaded, seen);
+  const holds = holdsOf(loaded, seen);
   return loaded.specs.all.map((autoscaler) => {
-    const unseen = unseenReason(loaded, autoscaler);
-    if (unseen || autoscaler.kind !== "ready") return { autoscaler, because: unseen ?? recordUnreadable("") };
+    // A freeze or a pause is no reason to skip the evaluation: it only keeps the result from being written.
+    if (autoscaler.kind === "unreadable") return { kind: "unevaluated", autoscaler, because: recordUnreadable(autoscaler.message) };
+    if (autoscaler.kind === "invalid") return { kind: "unevaluated", autoscaler, because: specInvalid(autoscaler.message) };
     const { uid } = autoscaler.record;
+    const page = pageOfUid(loaded, uid);
+    // Fails to a hold: windows that cannot be read are not "no windows", because a cool-down may be running. It holds until a person resets the page.
+    if (page?.kind === "unreadable") return { kind: "unevaluated", autoscaler, because: windowsUnreadable(page.index, page.message) };
     const observed = seen.observed.observations.get(uid);
     if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
     const input = inputOf(loaded, autoscaler, observed);
-    const decision = rules.decide(input);
-    const [hold, next] = [...held(autoscaler), ...rivalsOf(autoscaler, observed)];
-    const verdict = { autoscaler, because: hold ?? decision.because, evaluated: { input, decision } };
-    if (hold) return { ...verdict, withoutHold: withoutHold(decision, next) };
-    return decision.kind === "scale" ? { ...verdict, scale: decision } : verdict;
+    const evaluated = { autoscaler, input, decision: rules.decide(input) };
+    return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalsOf(autoscaler, observed)]);
   });
 };
 
-/** Behind one hold may stand another: a freeze that ends lets nothing be written beside a rival. */
+const verdictOf = (evaluated: Evaluated, client: ClusterClient | undefined, [hold, next]: readonly Because[]): HoldVerdict | ScaleVerdict => {
+  const { decision, input } = evaluated;
+  if (hold) return { kind: "hold", ...evaluated, because: hold, withoutHold: withoutHold(decision, next) };
+  const read = input.observation.scale;
+  // Fails to a hold: without a client, or a scale that was read, there is no version to write over. Every dialect holds then by its own rules.
+  if (decision.kind === "hold" || read.kind === "failed" || !client) return { kind: "hold", ...evaluated, because: decision.because };
+  return { kind: "scale", ...evaluated, because: decision.because, decision, read, client };
+};
+
+/** Another hold may stand behind the first: when a freeze ends, a rival still keeps everything from being written. */
 const withoutHold = (decision: Decision, next: Because | undefined): WithoutHold => {
   if (next) return { because: next };
   return { because: decision.because, ...(decision.kind === "scale" && { to: decision.to }) };
@@ -61,24 +93,15 @@ const inputOf = (loaded: Loaded, { record, spec }: ReadySpec, observed: Observed
   nowMs: loaded.nowMs,
 });
 
-const windowsOf = (loaded: Loaded, uid: ReadySpec["record"]["uid"]): Windows => {
+const windowsOf = (loaded: Loaded, uid: AutoscalerUid): Windows => {
   const page = pageOfUid(loaded, uid);
   const entry = page?.kind === "read" ? page.entries.get(uid) : undefined;
   return entry ? windowsNow(entry, loaded.head.evaluatedMs) : NEW_WINDOWS;
 };
 
-/** Why an autoscaler cannot be evaluated. A freeze or a pause is no such reason: it only keeps the result from being written. */
-const unseenReason = (loaded: Loaded, autoscaler: LoadedSpec): Because | undefined => {
-  if (autoscaler.kind === "unreadable") return recordUnreadable(autoscaler.message);
-  if (autoscaler.kind === "invalid") return specInvalid(autoscaler.message);
-  const page = pageOfUid(loaded, autoscaler.record.uid);
-  // Windows that cannot be read are not "no windows": a cool-down may be running. It holds until somebody looks.
-  return page?.kind === "unreadable" ? windowsUnreadable(page.index, page.message) : undefined;
-};
-
 /**
- * Fails to a hold: beside a rival, seen or not, two controllers would fight over the count. A dry run writes nothing, so it fights with no other controller and is not held
- * because of one.
+ * Fails to a hold: beside a rival, seen or possible, two controllers would fight over the count. A dry run writes nothing, so it fights with no other controller and is not
+ * held because of one.
  */
 const rivalsOf = ({ spec }: ReadySpec, { rivals, rivalsUnknown: unknown }: Observed): readonly Because[] => {
   if (spec.dryRun) return [];
@@ -87,14 +110,14 @@ const rivalsOf = ({ spec }: ReadySpec, { rivals, rivalsUnknown: unknown }: Obser
 };
 
 /**
- * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause, an intent of its workload that is open or was settled just now, another autoscaler
+ * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause; an intent of its workload that is open or was settled in this sync; another autoscaler
  * of the same workload. One reason is enough to write nothing.
  */
 const holdsOf = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => readonly Because[]) => {
   const stop = stopOf(loaded);
-  const around = workloadHolds(loaded, seen);
+  const workloadHold = workloadHolds(loaded, seen);
   return (autoscaler) => {
-    const own = pausedBy(autoscaler.record, loaded.nowMs);
-    return [stop, own && autoscalerPaused(own), around(autoscaler)].filter((hold) => hold !== undefined);
+    const pause = pausedBy(autoscaler.record, loaded.nowMs);
+    return [stop, pause && autoscalerPaused(pause), workloadHold(autoscaler)].filter((hold) => hold !== undefined);
   };
 };

@@ -5,18 +5,18 @@ import { STATEMENTS_MAX } from "../store/history/insert.ts";
 import type { InsertHistory } from "../store/history/port.ts";
 import { allDone } from "../store/table/all-done.ts";
 
-/** Inserts events while the scales of a wave are still being made. */
+/** Inserts events while the other scales of a wave are still being made. */
 export interface EventBatches {
   readonly add: (event: ScaleEventRecord) => void;
-  /** True once history refused a batch: nothing more may be written to the cluster. */
+  /** True once history refused a batch. Then nothing more may be written to the cluster. */
   readonly failed: () => boolean;
-  /** Waits until all are in history, and gives those that count. Throws when one could not be inserted. */
+  /** Waits until all events are in history. Returns the stored events, which are those of an earlier holder where it was first. Throws when one could not be inserted. */
   readonly done: () => Promise<readonly ScaleEventRecord[]>;
 }
 
 /** As many as one request takes. */
 const BATCH = STATEMENTS_MAX;
-/** Requests under way. Four batches of 25 keep a fast engine on one core busy; the event of a cluster's day has one partition key, which takes a thousand a second. */
+/** Requests under way. Four batches of 25 keep a fast engine on one core busy. The events of a cluster's day share one partition key, which takes a thousand writes a second. */
 const PARALLEL = 4;
 
 export const eventBatches = (insert: InsertHistory): EventBatches => {
@@ -28,7 +28,7 @@ export const eventBatches = (insert: InsertHistory): EventBatches => {
     const batch = waiting;
     waiting = [];
     const inserting = limit(insertEvents, insert, batch);
-    // Told by done(); before that the failure must not end the process.
+    // done() throws the failure. Until then it must not end the process as an unhandled rejection.
     inserting.catch(() => {
       failed = true;
     });

@@ -1,12 +1,12 @@
 import type { Head } from "../store/head/head.ts";
-import type { Held } from "../store/head/head-write.ts";
+import type { Lease } from "../store/head/head-write.ts";
 import type { SyncMessage } from "./message.ts";
 
-/** The holder's last write of the head, which moves on as it writes. */
-export interface Holder {
-  now: Held;
+/** Holds the lease of a running sync. Each write of the head replaces the lease, because a write raises the write number. */
+export interface LeaseHolder {
+  lease: Lease;
 }
 
-export const holder = ({ cluster, partition }: SyncMessage, { epoch, writeNumber }: Head): Holder => ({
-  now: { partition: { cluster, partition }, epoch, writeNumber },
+export const leaseHolder = ({ cluster, partition }: SyncMessage, { epoch, writeNumber }: Head): LeaseHolder => ({
+  lease: { partition: { cluster, partition }, epoch, writeNumber },
 });

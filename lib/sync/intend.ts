@@ -1,85 +1,80 @@
-import type { Because, Scale } from "../model/decision.ts";
+import type { Because } from "../model/decision.ts";
 import type { Intent } from "../model/records.ts";
-import type { DecideInput } from "../policy/decide.ts";
 import { encodeIntent } from "../store/head/intent-codec.ts";
 import { bytesOf, entryBytes, INTENT_ROOM_BYTES, type IntentBodies } from "../store/head/intents.ts";
-import type { Verdict } from "./decide.ts";
-import type { ReadySpec } from "./observe.ts";
+import type { HoldVerdict, ScaleVerdict } from "./decide.ts";
 import { newestRun } from "./stored-windows.ts";
 import { deadlineOf, type Timing } from "./timing.ts";
 
-/** A scale about to be made, with its intent in the head. */
+/** A scale about to be made, with its intent. */
 export interface Intended {
+  readonly verdict: ScaleVerdict;
   readonly intent: Intent;
-  readonly autoscaler: ReadySpec;
-  readonly input: DecideInput;
-  readonly scale: Scale;
 }
 
-/** A verdict that wants a scale, turned into its intent; `undefined` where the scale was not read, which `decide` never scales on. */
-const intendedOf = (verdict: Verdict, epoch: number, timing: Timing): Intended | undefined => {
-  const { autoscaler, evaluated, scale } = verdict;
-  const reading = evaluated?.input.observation.scale;
-  if (!scale || !evaluated || autoscaler.kind !== "ready" || reading?.kind !== "read") return undefined;
-  const { record, spec } = autoscaler;
-  const { nowMs } = evaluated.input;
-  const newest = newestRun(scale.windows);
+const intendedOf = (verdict: ScaleVerdict, epoch: number, timing: Timing): Intended => {
+  const { decision, read } = verdict;
+  const { record, spec } = verdict.autoscaler;
+  const { nowMs } = verdict.input;
+  const newest = newestRun(decision.windows);
   const intent: Intent = {
     id: `${record.uid}:${epoch}`,
     uid: record.uid,
     namespace: record.namespace,
     name: record.name,
     target: spec.target,
-    from: scale.from,
-    to: scale.to,
-    targetUid: reading.uid,
-    resourceVersion: reading.resourceVersion,
-    ...(reading.generation !== undefined && { targetGeneration: reading.generation }),
+    from: decision.from,
+    to: decision.to,
+    targetUid: read.uid,
+    resourceVersion: read.resourceVersion,
+    ...(read.generation !== undefined && { targetGeneration: read.generation }),
     decidedMs: nowMs,
     deadlineMs: deadlineOf(nowMs, timing),
     specGeneration: record.generation,
-    because: scale.because,
-    metrics: scale.metrics,
-    steps: scale.steps,
+    because: decision.because,
+    metrics: decision.metrics,
+    steps: decision.steps,
     ...(newest?.lastMs === nowMs && { recommendation: newest.replicas }),
   };
-  return { intent, autoscaler, input: evaluated.input, scale };
+  return { verdict, intent };
 };
 
-/** Who goes first when not all can: more capacity before less, the largest step up first, then by name. */
-const urgency = (one: Intended, other: Intended): number => {
-  const step = ({ intent }: Intended): number => (intent.to > intent.from ? intent.to / Math.max(1, intent.from) : 0);
-  return step(other) - step(one) || one.intent.id.localeCompare(other.intent.id);
+/** The order of scales where not all can be made: scales up before scales down, the largest factor first, then by name. */
+const byUrgency = (one: Intended, other: Intended): number => {
+  const factor = ({ intent }: Intended): number => (intent.to > intent.from ? intent.to / Math.max(1, intent.from) : 0);
+  return factor(other) - factor(one) || one.intent.id.localeCompare(other.intent.id);
 };
 
-/** Every scale that was decided, those first that are needed most. */
-export const intendedScales = (verdicts: readonly Verdict[], epoch: number, timing: Timing): readonly Intended[] =>
-  verdicts.flatMap((verdict) => intendedOf(verdict, epoch, timing) ?? []).sort(urgency);
+/** The intents of all decided scales, the most urgent first. */
+export const intendedScales = (verdicts: readonly ScaleVerdict[], epoch: number, timing: Timing): readonly Intended[] =>
+  verdicts.map((verdict) => intendedOf(verdict, epoch, timing)).sort(byUrgency);
 
-/** The scales of one wave, and the head's entries with theirs: as many as there is room for, at most `most`. */
+/** The scales of one wave, at most `most` and as many as the head has room for; and the entries of the head with theirs. */
 export const fitting = (
   wanted: readonly Intended[],
-  kept: IntentBodies,
+  entries: IntentBodies,
   most: number,
 ): { readonly wave: readonly Intended[]; readonly bodies: Map<string, Uint8Array> } => {
-  const bodies = new Map(kept);
+  const bodies = new Map(entries);
   const wave: Intended[] = [];
-  let bytes = bytesOf(kept);
-  for (const one of wanted.slice(0, most)) {
-    const { id } = one.intent;
-    const body = encodeIntent(one.intent);
+  let bytes = bytesOf(entries);
+  for (const intended of wanted.slice(0, most)) {
+    const { id } = intended.intent;
+    const body = encodeIntent(intended.intent);
     bytes += entryBytes(id, body);
     if (bytes > INTENT_ROOM_BYTES) break;
     bodies.set(id, body);
-    wave.push(one);
+    wave.push(intended);
   }
   return { wave, bodies };
 };
 
-/** The verdict of a scale that this sync does not make. */
-export const heldBack = ({ autoscaler, evaluated, scale }: Verdict, because: Because): Verdict => ({
+/** The verdict on a scale that this sync does not make. */
+export const heldBack = ({ autoscaler, input, decision }: ScaleVerdict, because: Because): HoldVerdict => ({
+  kind: "hold",
   autoscaler,
+  input,
+  decision,
   because,
-  ...(scale && { withoutHold: { to: scale.to, because: scale.because } }),
-  ...(evaluated && { evaluated }),
+  withoutHold: { to: decision.to, because: decision.because },
 });

@@ -6,8 +6,8 @@ import type { Change } from "../policy/scale-events.ts";
 import { scaledToZero } from "../policy/steps/hpa/sentences.ts";
 
 /**
- * Windows with the recommendation behind an intent of an earlier sync, at the time it was made, however the scale ended: the sync that made it may have died before it
- * stored its page, and a stabilization window would be cut short. Twice changes nothing.
+ * Windows with the recommendation behind an intent of an earlier sync, at the time it was made, however the scale ended. That sync may have died before it stored its page: without
+ * the recommendation, a stabilization window would be cut short. Recording it twice changes nothing.
  */
 export const withRecommendation = (windows: Windows, { recommendation, decidedMs }: Pick<UncountedScale, "recommendation" | "decidedMs">): Windows =>
   recommendation === undefined
@@ -16,14 +16,14 @@ export const withRecommendation = (windows: Windows, { recommendation, decidedMs
 
 const withRun = (runs: readonly RecommendationRun[], replicas: number, atMs: number): readonly RecommendationRun[] => {
   if (runs.some((run) => run.replicas === replicas && run.firstMs <= atMs && atMs <= run.lastMs)) return runs;
-  // Before the run that was still going on then, or began later: the newest run stays the last.
+  // It goes before the runs that last until then or begin later, so that the newest run stays the last.
   const later = runs.findIndex(({ lastMs }) => lastMs >= atMs);
   const run = { replicas, firstMs: atMs, lastMs: atMs };
-  // As the newest, it ends the run that was open: left open, that one would go on past it with slots that nobody recommended.
+  // As the newest run it ends the open one, which would otherwise reach past it with recommendations that were never made.
   return later === -1 ? [...settled(runs), run] : runs.toSpliced(later, 0, run);
 };
 
-/** Windows with a scale of an autoscaler whose spec cannot be read now, whatever its dialect keeps: what may have happened must count once it can be read again. */
+/** Windows with a scale of an autoscaler whose spec cannot be read now, in the form that every dialect reads: the scale must count once the spec can be read again. */
 export const withChange = ({ memory, status }: Windows, { from, to, atMs, earliestMs, eventId = "" }: Change): Windows => {
   const change: ScaleChange = { change: Math.abs(to - from), atMs, eventId, ...(earliestMs !== undefined && { earliestMs }) };
   const recorded = (changes: readonly ScaleChange[]): readonly ScaleChange[] =>
@@ -32,7 +32,7 @@ export const withChange = ({ memory, status }: Windows, { from, to, atMs, earlie
     memory: to > from ? { ...memory, scaleUps: recorded(memory.scaleUps) } : { ...memory, scaleDowns: recorded(memory.scaleDowns) },
     status: {
       ...status,
-      // Who put a workload to rest may wake it again, once its spec can be read.
+      // The condition lets the autoscaler wake the workload that it put to rest, once its spec can be read.
       conditions: from > 0 && to === 0 ? setCondition(status.conditions, scaledToZero(true), atMs) : status.conditions,
       desiredReplicas: to,
       lastScaleMs: Math.max(status.lastScaleMs ?? 0, atMs),

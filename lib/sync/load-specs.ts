@@ -1,18 +1,42 @@
-import type { PartitionRef } from "../model/ids.ts";
+import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import { incarnationOf } from "../model/incarnation.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
 import { autoscalersOf } from "../store/records/partitions.ts";
-import type { LoadedSpec, LoadedSpecs } from "./loaded-specs.ts";
-import type { SyncPorts } from "./ports.ts";
+import type { Tables } from "../store/table/tables.ts";
+import type { Rules } from "./rules.ts";
 
-/** Every autoscaler of a partition, read strongly and converted. Records that did not change keep the spec of before. */
+/** One autoscaler of the partition. `invalid` and `unreadable` say why it cannot be decided; they stop this autoscaler alone. */
+export type LoadedSpec =
+  | ReadySpec
+  | { readonly kind: "invalid"; readonly record: AutoscalerRecord; readonly message: string }
+  | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: AutoscalerUid; readonly message: string };
+
+export interface ReadySpec {
+  readonly kind: "ready";
+  readonly record: AutoscalerRecord;
+  readonly spec: AutoscalerSpec;
+}
+
+export interface LoadedSpecs {
+  readonly specVersion: number;
+  /** Of the cluster record whose partitions were used (lib/model/incarnation.ts). */
+  readonly clusterIncarnation: string;
+  readonly readMs: number;
+  readonly all: readonly LoadedSpec[];
+}
+
+/** Uid of an autoscaler; absent where its item cannot be read that far. */
+export const uidOf = (spec: LoadedSpec): AutoscalerUid | undefined => (spec.kind === "unreadable" ? spec.uid : spec.record.uid);
+
+/** Reads every autoscaler of a partition strongly and converts it. A manifest that did not change keeps the spec that was converted before. */
 export const readSpecs = async (
-  ports: SyncPorts,
+  ports: { readonly tables: Tables; readonly rules: Rules },
   cluster: ClusterRecord,
   partition: PartitionRef,
-  want: { readonly specVersion: number; readonly readMs: number; readonly before: LoadedSpecs | undefined },
+  wanted: { readonly specVersion: number; readonly readMs: number; readonly before: LoadedSpecs | undefined },
 ): Promise<LoadedSpecs> => {
-  const known = new Map((want.before?.all ?? []).flatMap((spec) => (spec.kind === "unreadable" ? [] : [[spec.record.uid, spec] as const])));
+  const known = new Map((wanted.before?.all ?? []).flatMap((spec) => (spec.kind === "unreadable" ? [] : [[spec.record.uid, spec] as const])));
   const all: LoadedSpec[] = [];
   for await (const item of autoscalersOf(ports.tables, cluster, partition)) {
     if (item.kind === "unreadable") {
@@ -20,12 +44,12 @@ export const readSpecs = async (
       continue;
     }
     const same = known.get(item.record.uid);
-    all.push(same?.record.manifest === item.record.manifest ? { ...same, record: item.record } : converted(ports, item.record));
+    all.push(same?.record.manifest === item.record.manifest ? { ...same, record: item.record } : converted(ports.rules, item.record));
   }
-  return { specVersion: want.specVersion, clusterIncarnation: incarnationOf(cluster), readMs: want.readMs, all };
+  return { specVersion: wanted.specVersion, clusterIncarnation: incarnationOf(cluster), readMs: wanted.readMs, all };
 };
 
-const converted = (ports: SyncPorts, record: AutoscalerRecord): LoadedSpec => {
-  const reading = ports.rules.specOf(record.manifest);
+const converted = (rules: Rules, record: AutoscalerRecord): LoadedSpec => {
+  const reading = rules.specOf(record.manifest);
   return reading.kind === "spec" ? { kind: "ready", record, spec: reading.spec } : { kind: "invalid", record, message: reading.message };
 };

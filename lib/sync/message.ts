@@ -2,10 +2,10 @@ import * as z from "zod";
 import { clusterName, type PartitionRef, partitionName } from "../model/ids.ts";
 import { STALE_PERIODS, type Timing } from "./timing.ts";
 
-/** Which partition is to be synced, and when that was due; never what to do. */
+/** Names the partition to sync and its due time. It never says what to do. */
 export interface SyncMessage extends PartitionRef {
   readonly dueMs: number;
-  /** The sync period it was planned under: tells when the message is too old. */
+  /** The sync period when it was planned. It decides when the message is too old. */
   readonly periodMs: number;
 }
 
@@ -23,11 +23,11 @@ export const messageBody = (message: SyncMessage): string => JSON.stringify(mess
 export const messageOf = (body: string): SyncMessage => schema.parse(JSON.parse(body));
 
 /**
- * True when it is due later than any clock can make it: the queue delivers no message before it is due. Carried out, it would make its due time the last one done, and everything
- * due before it would be refused until then.
+ * True when the message is due later than a difference of clocks explains, because the queue delivers no message before it is due. A sync for it would set the due time done ahead:
+ * every message that is due before would be refused.
  */
 export const isEarly = ({ dueMs }: SyncMessage, clockMs: number, { clockDifferenceMs }: Pick<Timing, "clockDifferenceMs">): boolean =>
   dueMs > clockMs + clockDifferenceMs;
 
-/** True when later messages have taken its place. */
+/** True when later messages do its work. */
 export const isStale = ({ dueMs, periodMs }: SyncMessage, clockMs: number): boolean => clockMs - dueMs > STALE_PERIODS * periodMs;

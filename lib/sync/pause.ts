@@ -1,4 +1,4 @@
-/** A pause as a cluster or an autoscaler carries it, while it lasts. */
+/** The pause of a cluster or an autoscaler; absent when it has none, or its time is over. */
 export const pausedBy = (
   record: { readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number } },
   nowMs: number,

@@ -1,6 +1,6 @@
-/** Milliseconds of each phase by name, on the injected clock; those of one that comes again are added up. */
+/** Milliseconds of each phase by name, on the injected clock. A phase that comes again adds to its sum. */
 export interface PhaseTimer {
-  /** Ends a phase here. */
+  /** Ends a phase now. */
   readonly mark: (name: string) => void;
   readonly phase: <Result>(name: string, running: Promise<Result>) => Promise<Result>;
   readonly phasesMs: Readonly<Record<string, number>>;

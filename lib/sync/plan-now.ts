@@ -3,13 +3,13 @@ import { eachDone } from "../store/table/all-done.ts";
 import { delaySeconds, MINUTE_MS, planCluster } from "./plan.ts";
 import { BATCH_MAX, type MessageQueue, sendBatch } from "./send-messages.ts";
 
-/** Until the scheduler's next call has planned for this cluster: it comes within a minute, up to a minute late. */
+/** Until then the next call of the scheduler has planned this cluster: it comes within a minute, and up to a minute late. */
 const AHEAD_MS = 2 * MINUTE_MS;
 const PARALLEL = 4;
 
 /**
- * Plans the next two minutes of a cluster that was just added, moved or divided, so that its first sync need not wait for the scheduler's next call. That call plans the same
- * minutes again; the claim refuses a due time that is done.
+ * Plans the next two minutes of a cluster that was just added or divided, so that its first sync need not wait for the next call of the scheduler. That call plans the same minutes
+ * again; the claim refuses a due time that is done.
  */
 export const planNow = async (
   ports: { readonly queue: MessageQueue; readonly clock: () => number },

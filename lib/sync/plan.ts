@@ -7,27 +7,27 @@ import { isStale } from "./message.ts";
 
 const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
-/** The scheduler may call up to a minute late, and a message must be sent before it is due: so a minute is planned while the one two before it runs. */
+/** The scheduler may call up to a minute late, and a message must be sent before it is due. So each call plans two minutes ahead. */
 const MINUTES_AHEAD = 2;
-/** Longest delay that the queue can hold a message (SQS: 15 minutes). */
+/** Longest delay of a message (SQS: 15 minutes). */
 export const DELAY_SECONDS_MAX = 900;
 
 /** Input of the scheduler's call. */
 export interface Tick {
   readonly scheduledMs: number;
-  /** True for the first call of a fleet that has nothing planned yet. */
+  /** True for the first call, when nothing is planned yet. */
   readonly start: boolean;
 }
 
-/** A stretch of time to be planned: from, inclusive, and until, exclusive. */
+/** The time to plan: `fromMs` is inclusive, `untilMs` exclusive. */
 export interface PlannedTime {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
 /**
- * What a call of the scheduler plans: the minute that begins two minutes after its *scheduled* time, cut to the minute; never the own clock, so that a late or repeated call
- * plans the same. A start, when nothing is planned yet, plans at once: from its scheduled minute to the end of the one that it would have planned.
+ * The time that a call of the scheduler plans: the minute that begins two minutes after its *scheduled* time, cut to the minute. The own clock is not used, so that a late or
+ * repeated call plans the same. A start also plans the minutes before: from its scheduled minute to the end of the minute that any call would plan.
  */
 export const plannedTime = (scheduledMs: number, start: boolean): PlannedTime => {
   const minuteMs = Math.floor(scheduledMs / MINUTE_MS) * MINUTE_MS;
@@ -35,10 +35,10 @@ export const plannedTime = (scheduledMs: number, start: boolean): PlannedTime =>
   return { fromMs: start ? minuteMs : aheadMs, untilMs: aheadMs + MINUTE_MS };
 };
 
-/** A scheduler calls at or after the scheduled time: one further ahead of the clock is wrong by more than clocks are. */
+/** A scheduler calls at or after the scheduled time. A time further ahead than this cannot be a difference of clocks. */
 const TICK_AHEAD_MAX_MS = MINUTE_MS;
 
-/** Throws `plan.ahead` for a tick from the future: planned, its messages would come up to a quarter of an hour from now and stop their partitions until they are due. */
+/** Throws `plan.ahead` for a tick from the future. Its messages would come up to 15 minutes too early, and stop their partitions until they are due. */
 export const mustBePresent = ({ scheduledMs }: Tick, clockMs: number): void => {
   if (scheduledMs <= clockMs + TICK_AHEAD_MAX_MS) return;
   const [scheduled, now] = [scheduledMs, clockMs].map((ms) => new Date(ms).toISOString());
@@ -48,17 +48,17 @@ export const mustBePresent = ({ scheduledMs }: Tick, clockMs: number): void => {
   });
 };
 
-/** Ticks may read a cluster a minute late, and each plans a minute that begins two minutes ahead. So the ticks of this time may have planned without a change. */
+/** A tick may read a cluster a minute late, and plans a minute that begins two minutes ahead. So the ticks of this time may have planned without a recent edit. */
 const RECENT_MS = (MINUTES_AHEAD + 1) * MINUTE_MS;
 
 /**
- * What a call of the scheduler plans for one cluster: for one that was added, moved or divided within the last minutes as at a start, from the scheduled minute on. Without it, nothing would be
- * due for the new partitions until the first minute that was planned with them, two to three minutes later. What was planned already is refused by the claim.
+ * The time that a call of the scheduler plans for one cluster. A cluster that was added or divided within the last minutes is planned as at a start, from the scheduled minute on.
+ * Otherwise its new partitions would have no due time for two to three minutes. The claim refuses what was planned already.
  */
 export const plannedTimeOf = ({ plannedFromMs = 0 }: Pick<ClusterRecord, "plannedFromMs">, tick: Tick): PlannedTime =>
   plannedTime(tick.scheduledMs, tick.start || plannedFromMs > tick.scheduledMs - RECENT_MS);
 
-/** Due instants of one partition: every period, shifted by a stable hash so that a fleet does not fire in the same second. On whole seconds, as the queue's delays are. */
+/** The due times of one partition: every period, shifted by a stable hash so that not all partitions sync in the same second. They are whole seconds, like the delays of the queue. */
 export const dueTimes = (cluster: ClusterName, partition: PartitionName, periodMs: number, { fromMs, untilMs }: PlannedTime): readonly number[] => {
   const slots = Math.max(1, Math.floor(periodMs / SECOND_MS));
   const shiftMs = (stableHash(`${cluster}/${partition}`) % slots) * SECOND_MS;
@@ -70,7 +70,7 @@ export const dueTimes = (cluster: ClusterName, partition: PartitionName, periodM
 
 type Planned = Pick<ClusterRecord, "name" | "partitions" | "syncPeriodMs">;
 
-/** Every sync of a cluster that is due in the planned time. Paused clusters are planned too: their syncs settle what is open, and say why they hold. */
+/** Every sync of a cluster that is due in the planned time. Paused clusters are planned too: their syncs settle open intents, and say why they hold. */
 export const planCluster = ({ name, partitions, syncPeriodMs }: Planned, planned: PlannedTime): readonly SyncMessage[] =>
   partitions.flatMap((partition) =>
     dueTimes(name, partition.name, syncPeriodMs, planned).map((dueMs) => ({
@@ -81,6 +81,6 @@ export const planCluster = ({ name, partitions, syncPeriodMs }: Planned, planned
     })),
   );
 
-/** Whole seconds from now until a message is due; `undefined` when it is too old to be sent. Rounded up: a sync never runs before its due time. */
+/** Whole seconds from now until a message is due, rounded up so that a sync never runs early; `undefined` when the message is too old to be sent. */
 export const delaySeconds = (message: SyncMessage, clockMs: number): number | undefined =>
   isStale(message, clockMs) ? undefined : Math.min(DELAY_SECONDS_MAX, Math.max(0, Math.ceil((message.dueMs - clockMs) / SECOND_MS)));

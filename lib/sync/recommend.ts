@@ -6,28 +6,28 @@ import { eachDone } from "../store/table/all-done.ts";
 const PARALLEL = 8;
 
 /**
- * Asks the recommenders of the autoscalers that have one. Asked after the cluster was read, because the question says how many pods are ready; never inside `decide`. One that
- * is not answered in time is a metric that is missing: its autoscaler holds.
+ * Asks the recommenders of the autoscalers that have one. The question says how many pods are ready, so it follows the observation; `decide` itself never waits. A recommender that
+ * does not answer in time counts as a missing metric: its autoscaler holds.
  */
 export const withRecommendations = async (
   client: ClusterClient,
   watched: readonly Watched[],
-  seen: ObservedCluster,
-  now: { readonly nowMs: number; readonly timeoutMs: number },
+  cluster: ObservedCluster,
+  context: { readonly nowMs: number; readonly timeoutMs: number },
 ): Promise<ObservedCluster> => {
-  const asked = watched.flatMap((one) => {
-    const observed = seen.observations.get(one.uid);
-    const question = observed && questionOf(one, observed, now.nowMs);
-    return question ? [{ one, observed, question }] : [];
+  const questions = watched.flatMap((autoscaler) => {
+    const observed = cluster.observations.get(autoscaler.uid);
+    const question = observed && questionOf(autoscaler, observed, context.nowMs);
+    return question ? [{ uid: autoscaler.uid, observed, question }] : [];
   });
-  if (asked.length === 0) return seen;
-  const observations = new Map<AutoscalerUid, Observed>(seen.observations);
-  await eachDone(asked, PARALLEL, async ({ one, observed, question }) => {
-    const recommender = await client.recommend(question.recommender, question.request, now.timeoutMs);
+  if (questions.length === 0) return cluster;
+  const observations = new Map<AutoscalerUid, Observed>(cluster.observations);
+  await eachDone(questions, PARALLEL, async ({ uid, observed, question }) => {
+    const recommender = await client.recommend(question.recommender, question.request, context.timeoutMs);
     const { observation } = observed;
-    observations.set(one.uid, { ...observed, observation: { ...observation, answers: { ...observation.answers, recommender } } });
+    observations.set(uid, { ...observed, observation: { ...observation, answers: { ...observation.answers, recommender } } });
   });
-  return { ...seen, observations, calls: seen.calls + asked.length };
+  return { ...cluster, observations, calls: cluster.calls + questions.length };
 };
 
 const questionOf = ({ spec, namespace }: Watched, { observation }: Observed, nowMs: number) =>

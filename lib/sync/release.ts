@@ -1,4 +1,4 @@
-import type { Held } from "../store/head/head-write.ts";
+import type { Lease } from "../store/head/head-write.ts";
 import { intentBodies } from "../store/head/intents.ts";
 import { release } from "../store/head/release.ts";
 import type { Loaded } from "./load.ts";
@@ -7,14 +7,14 @@ import type { SyncPorts } from "./ports.ts";
 import type { Settled } from "./settle.ts";
 import type { StoredPages } from "./store-pages.ts";
 
-/** Closes the sync in one update, and only then remembers what it knows: a memory that no release vouches for is never used. */
+/** Closes the sync in one update. Only then it remembers specs and pages, because a memory counts only after a clean release. */
 export const releasePartition = async (
   ports: SyncPorts,
-  held: Held,
-  now: { readonly message: SyncMessage; readonly loaded: Loaded; readonly settled: Settled; readonly stored: StoredPages },
+  lease: Lease,
+  context: { readonly message: SyncMessage; readonly loaded: Loaded; readonly settled: Settled; readonly stored: StoredPages },
 ): Promise<void> => {
-  const { message, loaded, settled, stored } = now;
-  await release(ports.tables, held, {
+  const { message, loaded, settled, stored } = context;
+  await release(ports.tables, lease, {
     dueMs: message.dueMs,
     nowMs: loaded.nowMs,
     evaluatedMs: loaded.nowMs,

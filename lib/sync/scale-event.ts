@@ -2,28 +2,34 @@ import type { WriteOutcome } from "../model/decision.ts";
 import type { PartitionRef } from "../model/ids.ts";
 import type { Intent, ScaleEventRecord } from "../model/records.ts";
 
-/** The one constructor of scale events. Its key follows from the intent, so that whoever settles it and when, there is one. */
-export const scaleEvent = (partition: PartitionRef, intent: Intent, outcome: WriteOutcome, settledMs: number): ScaleEventRecord => ({
-  id: intent.id,
-  uid: intent.uid,
+/** What an event says of the attempt itself: most of an intent. */
+export type ScaleAttempt = Pick<
+  Intent,
+  "id" | "uid" | "namespace" | "name" | "target" | "decidedMs" | "from" | "to" | "because" | "metrics" | "steps" | "specGeneration"
+>;
+
+/** The one constructor of scale events. Its key follows from the intent alone, so that one intent has one event, whichever sync settles it and when. */
+export const scaleEvent = (partition: PartitionRef, attempt: ScaleAttempt, outcome: WriteOutcome, settledMs: number): ScaleEventRecord => ({
+  id: attempt.id,
+  uid: attempt.uid,
   cluster: partition.cluster,
   partition: partition.partition,
-  namespace: intent.namespace,
-  name: intent.name,
-  target: intent.target,
-  atMs: intent.decidedMs,
+  namespace: attempt.namespace,
+  name: attempt.name,
+  target: attempt.target,
+  atMs: attempt.decidedMs,
   settledMs,
-  from: intent.from,
-  to: intent.to,
-  reason: intent.because.reason,
-  message: intent.because.message,
-  metrics: intent.metrics,
-  steps: intent.steps,
-  specGeneration: intent.specGeneration,
+  from: attempt.from,
+  to: attempt.to,
+  reason: attempt.because.reason,
+  message: attempt.because.message,
+  metrics: attempt.metrics,
+  steps: attempt.steps,
+  specGeneration: attempt.specGeneration,
   outcome: outcome.kind,
   ...(outcome.kind !== "applied" && { detail: outcome.message }),
 });
 
-/** The outcome that a stored event tells. */
+/** The outcome of a stored event. */
 export const outcomeOfEvent = (event: ScaleEventRecord): WriteOutcome =>
   event.outcome === "applied" ? { kind: "applied" } : { kind: event.outcome, message: event.detail ?? "" };

@@ -13,7 +13,7 @@ interface SchedulePorts {
   readonly queue: MessageQueue;
 }
 
-/** Plans the syncs of one minute and sends them, aimed at their due instants. Planning the same minute twice is harmless: a due time is done once. */
+/** Plans the syncs of one minute and sends each with the delay to its due time. Planning the same minute twice is harmless, because a due time is done once. */
 export const schedule = async (ports: SchedulePorts, tick: Tick): Promise<PlanReport> => {
   mustBePresent(tick, ports.tables.clock());
   const planned = plannedTime(tick.scheduledMs, tick.start);
@@ -32,14 +32,14 @@ export const schedule = async (ports: SchedulePorts, tick: Tick): Promise<PlanRe
   return { ...planned, clusters, sent, skipped: messages.length - sent, unreadable };
 };
 
-/** The soonest first; batches in parallel, bounded. Returns how many were sent: the others had become too old. */
+/** Sends the soonest first, in parallel and bounded batches. Returns how many were sent; the others had become too old. */
 const sendAll = async (ports: SchedulePorts, messages: readonly SyncMessage[]): Promise<number> => {
   const soonest = messages.toSorted((one, other) => one.dueMs - other.dueMs);
   const batches: (readonly SyncMessage[])[] = [];
   for (let from = 0; from < soonest.length; from += BATCH_MAX) batches.push(soonest.slice(from, from + BATCH_MAX));
   let sent = 0;
   await eachDone(batches, PARALLEL, async (batch) => {
-    // The delay is taken now: thousands of messages take seconds to send.
+    // The delay is calculated just before sending, because thousands of messages take seconds to send.
     const clockMs = ports.tables.clock();
     const delayed = batch.flatMap((message) => {
       const delay = delaySeconds(message, clockMs);

@@ -2,12 +2,12 @@ import { SendMessageBatchCommand, type SendMessageBatchCommandInput, type SQSCli
 import { TidemarkError } from "../model/errors.ts";
 import { messageBody, type SyncMessage } from "./message.ts";
 
-/** Where planned syncs go. */
+/** The queue of planned syncs. */
 export interface MessageQueue {
   readonly client: Pick<SQSClient, "send">;
   readonly queueUrl: string;
   readonly wait: (ms: number) => Promise<void>;
-  /** Uniform in [0, 1): the jitter of a repeated send. */
+  /** Uniform in [0, 1); the jitter of a repeated send. */
   readonly random: () => number;
 }
 
@@ -16,12 +16,12 @@ export interface DelayedMessage {
   readonly delaySeconds: number;
 }
 
-/** Entries of one SendMessageBatch, the service's limit. */
+/** Most entries of one SendMessageBatch (limit of SQS). */
 export const BATCH_MAX = 10;
 const ATTEMPTS_MAX = 5;
 const FIRST_WAIT_MS = 100;
 
-/** The group is the cluster: in a standard queue that makes waits fair between clusters, and nothing relies on it. */
+/** The message group is the cluster. In a standard queue this makes waits fair between clusters; nothing relies on it. */
 export const sendParams = (queueUrl: string, batch: readonly DelayedMessage[]): SendMessageBatchCommandInput => ({
   QueueUrl: queueUrl,
   Entries: batch.map(({ message, delaySeconds }, at) => ({
@@ -32,7 +32,7 @@ export const sendParams = (queueUrl: string, batch: readonly DelayedMessage[]): 
   })),
 });
 
-/** Sends one batch; entries that the queue did not take are sent again, alone. Throws `plan.unsent` when some were refused to the end: the scheduler then calls again. */
+/** Sends one batch, and sends the refused entries again. Throws `plan.unsent` when some are refused at every attempt: then the scheduler calls again. */
 export const sendBatch = async (queue: MessageQueue, batch: readonly DelayedMessage[]): Promise<void> => {
   let left = batch;
   for (let attempt = 1; left.length > 0; attempt++) {

@@ -1,4 +1,3 @@
-import type { ScaleReading } from "../model/observation.ts";
 import type { Intent, ScaleEventRecord, UncountedScale } from "../model/records.ts";
 import { insertEvents, readEvent } from "../store/history/events.ts";
 import { eachDone } from "../store/table/all-done.ts";
@@ -6,20 +5,20 @@ import type { Acted } from "./act.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
 import type { SyncMessage } from "./message.ts";
-import { settledLate } from "./open-intents.ts";
+import { type LateReadings, settledLate } from "./open-intents.ts";
 import type { SyncPorts } from "./ports.ts";
 import { scaleEvent } from "./scale-event.ts";
 
-/** A scale of this sync that was clearly answered, with the event that history holds of it. */
+/** A scale of this sync that was clearly answered, with its event as history holds it. */
 export interface OwnScale {
   readonly acted: Acted;
   readonly event: ScaleEventRecord;
 }
 
-/** A scale of an earlier sync that the windows of this one count. */
+/** A scale of an earlier sync that the windows of this sync count. */
 export interface LateScale {
   readonly scale: UncountedScale;
-  /** Absent where its autoscaler is gone, and with it the way to its event. */
+  /** Absent where the autoscaler was deleted: the key of the event needs its name. */
   readonly event?: ScaleEventRecord;
 }
 
@@ -32,49 +31,50 @@ export interface Settled {
   readonly uncounted: readonly UncountedScale[];
 }
 
-/** What is left of an intent once its event is in history. */
+/** What the head keeps of an intent once its event is in history. */
 export const uncountedOf = (
   { id, uid, from, to, decidedMs, recommendation }: Intent,
   { outcome, settledMs }: Pick<ScaleEventRecord, "outcome" | "settledMs">,
 ): UncountedScale => ({ id, uid, from, to, decidedMs, settledMs, outcome, ...(recommendation !== undefined && { recommendation }) });
 
 /**
- * Settles what earlier syncs left: intents whose deadline is over get their event, and scales that have theirs are only counted. Comes before anything is written to the cluster.
+ * Settles what earlier syncs left: intents whose deadline is over get their event, and scales that have an event are only counted. It comes before the first write to the cluster.
  * Throws when history cannot be written.
  */
 export const settleEarlier = async (
   ports: SyncPorts,
   message: SyncMessage,
-  now: { readonly loaded: Loaded; readonly late: ReadonlyMap<string, ScaleReading> },
+  context: { readonly loaded: Loaded; readonly late: LateReadings },
 ): Promise<Omit<Settled, "own">> => {
-  const { nowMs, head } = now.loaded;
+  const { loaded } = context;
+  const { nowMs, head } = loaded;
   const ended = head.intents.flatMap((intent) => {
-    const outcome = settledLate(intent, now.loaded, now.late);
+    const outcome = settledLate(intent, loaded, context.late);
     return outcome ? [{ intent, event: scaleEvent(message, intent, outcome, nowMs) }] : [];
   });
-  // History unwritable: this throws, the intents stay open, and their workloads hold until it can be written.
+  // Fails to a hold: when history cannot be written this throws, the intents stay open, and their workloads hold until it can be written.
   const stored = await insertEvents(
     ports.insert,
     ended.map(({ event }) => event),
   );
-  const counting = new Map(stored.map((event) => [event.id, event]));
-  const late = ended.map(({ intent, event }) => {
-    const counts = counting.get(intent.id) ?? event;
-    return { scale: uncountedOf(intent, counts), event: counts };
+  const events = new Map(stored.map((event) => [event.id, event]));
+  const late = ended.map(({ intent, event: own }) => {
+    const event = events.get(intent.id) ?? own;
+    return { scale: uncountedOf(intent, event), event };
   });
-  const isCounted = ({ uid }: UncountedScale): boolean => pageOfUid(now.loaded, uid)?.kind !== "unreadable";
+  const isCounted = ({ uid }: UncountedScale): boolean => pageOfUid(loaded, uid)?.kind !== "unreadable";
   return {
-    late: [...late, ...(await withEvents(ports, now.loaded, head.uncounted.filter(isCounted)))],
-    open: head.intents.filter(({ id }) => !counting.has(id)),
+    late: [...late, ...(await withEvents(ports, loaded, head.uncounted.filter(isCounted)))],
+    open: head.intents.filter(({ id }) => !events.has(id)),
     uncounted: head.uncounted.filter((scale) => !isCounted(scale)),
   };
 };
 
 const PARALLEL = 16;
 
-/** Scales with their events, so that the report of this sync tells of them: the one that made them died before it told. */
+/** The scales with their events. This sync reports them, because the sync that made them died before its report. */
 const withEvents = async (ports: SyncPorts, { specs }: Loaded, scales: readonly UncountedScale[]): Promise<readonly LateScale[]> => {
-  const records = new Map(specs.all.flatMap((spec) => (spec.kind === "unreadable" ? [] : [[spec.record.uid as string, spec.record] as const])));
+  const records = new Map(specs.all.flatMap((spec) => (spec.kind === "unreadable" ? [] : [[spec.record.uid, spec.record] as const])));
   return eachDone(scales, PARALLEL, async (scale) => {
     const record = records.get(scale.uid);
     const event = record && (await readEvent(ports.tables, record, { atMs: scale.decidedMs, id: scale.id }));

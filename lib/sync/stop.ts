@@ -4,8 +4,8 @@ import type { Loaded } from "./load.ts";
 import { pausedBy } from "./pause.ts";
 
 /**
- * Why this sync may write to no workload at all: the kill switch or a pause of the cluster, as they were read after the claim. The autoscalers are evaluated and journaled all the
- * same, so that people see what would happen.
+ * Why this sync may write to no workload at all: the kill switch or a pause of the cluster, as read after the claim. The autoscalers are still evaluated and journaled, so that people
+ * see what would happen.
  */
 export const stopOf = ({ fleet, cluster, nowMs }: Pick<Loaded, "fleet" | "cluster" | "nowMs">): Because | undefined => {
   if (fleet.frozen) return fleetFrozen(fleet.frozen);

@@ -1,4 +1,4 @@
-import type { PartitionRef } from "../model/ids.ts";
+import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
 import { encodePage } from "../store/pages/codec.ts";
 import { deleteLeftovers } from "../store/pages/leftover.ts";
@@ -15,18 +15,18 @@ export interface StoredPages {
   readonly generation: number;
   readonly pages: readonly LoadedPage[];
   /** Uids of the autoscalers whose windows changed. */
-  readonly changed: ReadonlySet<string>;
+  readonly changed: ReadonlySet<AutoscalerUid>;
   readonly written: number;
 }
 
 const PARALLEL = 8;
 
-/** Writes the windows pages that changed, and every page that must be; into a new generation where the autoscalers want another number of pages. */
+/** Writes the windows pages that changed, or all of them where that is needed. Where the autoscalers need another number of pages, it writes a new generation. */
 export const storePages = async (
   ports: SyncPorts,
   partition: PartitionRef,
   loaded: Loaded,
-  after: ReadonlyMap<string, StoredWindows>,
+  after: ReadonlyMap<AutoscalerUid, StoredWindows>,
 ): Promise<StoredPages> => {
   const wanted = wantedNow(loaded, after.size);
   const plan = wanted === loaded.pages.length ? sameGeneration(loaded, after) : newGeneration(loaded, after, wanted);
@@ -41,37 +41,37 @@ export const storePages = async (
 interface Plan {
   readonly generation: number;
   readonly pages: readonly LoadedPage[];
-  readonly changed: ReadonlySet<string>;
+  readonly changed: ReadonlySet<AutoscalerUid>;
   readonly writes: readonly { readonly index: number; readonly body: Uint8Array; readonly readEpoch?: number }[];
 }
 
 const hasUnreadable = ({ pages }: Loaded): boolean => pages.some(({ kind }) => kind === "unreadable");
 
-/** While a page cannot be read its entries cannot be moved: the number of pages stays. */
+/** The number of pages stays while one cannot be read, because its entries cannot be moved. */
 const wantedNow = (loaded: Loaded, autoscalers: number): number => {
   const bytes = loaded.pages.reduce((sum, { body }) => sum + body.length, 0);
   return hasUnreadable(loaded) ? loaded.pages.length : wantedPages(autoscalers, loaded.pages.length, bytes);
 };
 
-const byPage = (after: ReadonlyMap<string, StoredWindows>, pages: number): ReadonlyMap<number, readonly StoredWindows[]> =>
+const byPage = (after: ReadonlyMap<AutoscalerUid, StoredWindows>, pages: number): ReadonlyMap<number, readonly StoredWindows[]> =>
   Map.groupBy(after.values(), ({ uid }) => pageOf(uid, pages));
 
-const sameGeneration = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>): Plan => {
+const sameGeneration = (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>): Plan => {
   const entriesOf = byPage(after, Math.max(1, loaded.pages.length));
-  const changed = new Set<string>();
+  const changed = new Set<AutoscalerUid>();
   const writes: { index: number; body: Uint8Array; readEpoch: number }[] = [];
   const pages = loaded.pages.map((page): LoadedPage => {
     const { index, epoch: readEpoch } = page;
     if (page.kind === "unreadable") {
-      // A page that is not there has nothing that a late write could change.
+      // A missing page holds nothing that a late write could change.
       if (!loaded.mustWrite || page.body.length === 0) return page;
       writes.push({ index, body: page.body, readEpoch });
       return { ...page, epoch: loaded.head.epoch };
     }
     const entries = entriesOf.get(index) ?? [];
-    const others = changedOf(page.entries, entries);
-    for (const { uid } of others) changed.add(uid);
-    if (others.length === 0 && page.entries.size === entries.length && !loaded.mustWrite) return page;
+    const changedEntries = changedOf(page.entries, entries);
+    for (const { uid } of changedEntries) changed.add(uid);
+    if (changedEntries.length === 0 && page.entries.size === entries.length && !loaded.mustWrite) return page;
     const next = pageOfEntries(entries, { index, generation: page.generation, epoch: loaded.head.epoch });
     writes.push({ index, body: next.body, readEpoch });
     return next;
@@ -79,7 +79,7 @@ const sameGeneration = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows
   return { generation: loaded.head.pageGeneration, pages, changed, writes };
 };
 
-const changedOf = (stored: ReadonlyMap<string, StoredWindows>, after: readonly StoredWindows[]): readonly StoredWindows[] =>
+const changedOf = (stored: ReadonlyMap<AutoscalerUid, StoredWindows>, after: readonly StoredWindows[]): readonly StoredWindows[] =>
   after.filter((entry) => {
     const before = stored.get(entry.uid);
     return before === undefined || !needsNoWrite(before, entry);
@@ -87,16 +87,16 @@ const changedOf = (stored: ReadonlyMap<string, StoredWindows>, after: readonly S
 
 const pageOfEntries = (
   entries: readonly StoredWindows[],
-  place: { readonly index: number; readonly generation: number; readonly epoch: number },
+  version: { readonly index: number; readonly generation: number; readonly epoch: number },
 ): LoadedPage => ({
   kind: "read",
-  ...place,
+  ...version,
   entries: new Map(entries.map((entry) => [entry.uid, entry])),
   body: encodePage(entries),
 });
 
-/** All windows in pages of a new generation, which counts once the release names it. */
-const newGeneration = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>, count: number): Plan => {
+/** All windows in pages of a new generation. The generation counts once the release names it. */
+const newGeneration = (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>, count: number): Plan => {
   const generation = loaded.head.pageGeneration + 1;
   const entriesOf = byPage(after, count);
   const pages = Array.from({ length: count }, (_, index) =>
@@ -105,8 +105,8 @@ const newGeneration = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>
   return { generation, pages, changed: new Set(after.keys()), writes: pages.map(({ index, body }) => ({ index, body })) };
 };
 
-/** Twice as many pages until each is small enough; one autoscaler alone always is. With two for each, only a page that no item could hold is worth more of them. */
-const divided = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>, count: number): Plan => {
+/** Doubles the number of pages until each is small enough; a page with one autoscaler always is. From two pages for each autoscaler on, a page is only divided when no item could hold it. */
+const divided = (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>, count: number): Plan => {
   const plan = newGeneration(loaded, after, Math.max(1, count) * 2);
   const most = plan.pages.length > after.size * 2 ? PAGE_BYTES_NEVER_ABOVE : PAGE_BYTES_MAX;
   const fits = plan.pages.every(({ body }) => body.length <= most);
@@ -114,8 +114,8 @@ const divided = (loaded: Loaded, after: ReadonlyMap<string, StoredWindows>, coun
 };
 
 /**
- * Removes pages that nobody names any longer, once a release has named the others: those of the generation before; and, where this environment does not know the pages or
- * somebody stopped halfway, whatever dead holders left. So a partition at rest is never looked at, and whoever dies here is followed by one that looks.
+ * Removes pages that the head no longer names, after the release named the others: those of the generation before, and what dead syncs left. It looks for the latter only where this
+ * environment does not know the pages, or the sync before stopped halfway: so a partition at rest costs nothing. A sync that dies here leaves the work to the next one.
  */
 export const removeOldPages = async (
   ports: SyncPorts,

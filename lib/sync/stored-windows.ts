@@ -1,25 +1,25 @@
 import type { StoredWindows } from "../model/records.ts";
 import { type Condition, extendedTo, newestRunAt, type RecommendationRun, type ScaleChange, type Windows } from "../model/windows.ts";
 
-/** The recommendation made last, with the run that it belongs to. */
+/** The run of the latest recommendation. */
 export const newestRun = ({ memory }: Windows): RecommendationRun | undefined => {
   const runs = memory.recommendations ?? [];
   return runs[newestRunAt(runs)];
 };
 
-/** Windows as they stand at a sync: an open run reaches to the last sync that was completed. */
+/** Windows at the start of a sync: an open run reaches to the last completed sync. */
 export const windowsNow = ({ windows, open }: StoredWindows, evaluatedMs: number): Windows => {
   const { recommendations } = windows.memory;
   if (!open || !recommendations) return windows;
   return { ...windows, memory: { ...windows.memory, recommendations: extendedTo(recommendations, evaluatedMs) } };
 };
 
-/** True when the newest run holds at this very sync, so that it goes on until a sync does not extend it. */
+/** True when the newest run reaches to this sync. It stays open until a sync does not extend it. */
 export const isOpenAt = (windows: Windows, nowMs: number): boolean => newestRun(windows)?.lastMs === nowMs;
 
 /**
- * True when the page need not be written for this autoscaler: nothing changed but that its newest run goes on (the head says until when), or nothing at all while its run
- * stays closed. Metric values and the observed count are left out: the journal has them, the page keeps those of its last write.
+ * True when the page need not be written for this autoscaler: either nothing but the end of its open run changed, which the head stores, or nothing changed while its run is
+ * closed. Metric values and the observed count are not compared: the journal has them, and the page keeps those of its last write.
  */
 export const needsNoWrite = ({ open, windows: stored }: StoredWindows, { open: isOpen, windows: after }: StoredWindows): boolean =>
   open === isOpen &&
@@ -36,7 +36,7 @@ const same = <Item>(some: readonly Item[], others: readonly Item[], isSame: (one
 
 type Runs = readonly RecommendationRun[] | null;
 
-/** Of an open list, all but the end of the newest run. "None was ever recorded" is not "none". */
+/** Compares all of a list but the end of an open newest run. `null` (none was ever recorded) differs from an empty list. */
 const sameRuns = (some: Runs, others: Runs, open: boolean): boolean => {
   if (some === null || others === null) return some === others;
   const newest = open ? newestRunAt(some) : -1;
@@ -59,8 +59,8 @@ const sameChange = (one: ScaleChange, other: ScaleChange | undefined): boolean =
   one.eventId === other.eventId;
 
 /**
- * The watermark rules set these anew in every sync, as their original does: the time of their last change is that of the sync, and no decision asks for it (watermark.md 2.3).
- * Written down, it would cost a page and a journal page per sync; the journal has it.
+ * The watermark rules set these conditions again in every sync, as the original controller does. Their transition time is that of the sync, and no decision reads it (watermark.md
+ * 2.3). Storing it would cost a page and a journal page in each sync; the journal has it.
  */
 const SET_ANEW: ReadonlySet<string> = new Set(["ScalingActive", "AbleToScale"]);
 

@@ -8,10 +8,10 @@ import type { Settled } from "./settle.ts";
 import { stopOf } from "./stop.ts";
 import type { StoredPages } from "./store-pages.ts";
 
-/** Everything that a completed sync has to say, once. */
+/** The report of a completed sync, for its log line and its metrics. */
 export const completedReport = (
   message: SyncMessage,
-  now: {
+  context: {
     readonly loaded: Loaded;
     readonly seen: Seen;
     readonly verdicts: readonly Verdict[];
@@ -23,44 +23,46 @@ export const completedReport = (
     readonly phasesMs: Readonly<Record<string, number>>;
   },
 ): CompletedSync => {
-  const { loaded, seen, verdicts, settled, stored } = now;
+  const { loaded, seen, verdicts, settled, stored, journalPages, startMs, endMs, phasesMs } = context;
   const stopped = stopOf(loaded);
   return {
     kind: "completed",
     cluster: message.cluster,
     partition: message.partition,
     dueMs: message.dueMs,
-    startMs: now.startMs,
-    endMs: now.endMs,
+    startMs,
+    endMs,
     epoch: loaded.head.epoch,
     autoscalers: verdicts.length,
-    evaluated: verdicts.filter(({ evaluated }) => evaluated).length,
-    failed: verdicts.filter(({ evaluated }) => evaluated?.decision.kind === "hold" && evaluated.decision.failed).length,
+    evaluated: verdicts.filter(({ kind }) => kind !== "unevaluated").length,
+    failed: verdicts.filter(hasFailed).length,
     events: [...settled.late, ...settled.own].flatMap(({ event }) => event ?? []),
     openIntents: settled.open.length + settled.uncounted.length + loaded.head.unreadable.length,
-    unreadable: verdicts.filter(({ because }) => UNREADABLE.has(because.reason)).map(told),
-    changed: verdicts.filter(conditionsChanged).map(told),
+    unreadable: verdicts.filter(({ because }) => UNREADABLE.has(because.reason)).map(reported),
+    changed: verdicts.filter(conditionsChanged).map(reported),
     calls: seen.observed.calls,
     bytes: seen.observed.bytes,
     pagesWritten: stored.written,
-    journalPages: now.journalPages,
-    heldBack: verdicts.filter((verdict) => verdict.withoutHold?.to !== undefined).length,
+    journalPages,
+    heldBack: verdicts.filter((verdict) => verdict.kind === "hold" && verdict.withoutHold?.to !== undefined).length,
     ...(stopped && { stopped }),
-    phasesMs: now.phasesMs,
+    phasesMs,
   };
 };
 
 const UNREADABLE: ReadonlySet<string> = new Set(["UnreadableAutoscaler", "InvalidSpec", "UnreadableWindows", "UnreadableIntent"]);
 
-const told = ({ autoscaler, because }: Verdict): ToldAutoscaler => {
+const hasFailed = (verdict: Verdict): boolean => verdict.kind !== "unevaluated" && verdict.decision.kind === "hold" && verdict.decision.failed;
+
+const reported = ({ autoscaler, because }: Verdict): ToldAutoscaler => {
   const { namespace, name } = autoscaler.kind === "unreadable" ? autoscaler : autoscaler.record;
   return { namespace, name, ...because };
 };
 
-const conditionsChanged = ({ evaluated }: Verdict): boolean => {
-  if (!evaluated) return false;
-  const before: readonly Condition[] = evaluated.input.windows.status.conditions;
-  const after: readonly Condition[] = evaluated.decision.windows.status.conditions;
+const conditionsChanged = (verdict: Verdict): boolean => {
+  if (verdict.kind === "unevaluated") return false;
+  const before: readonly Condition[] = verdict.input.windows.status.conditions;
+  const after: readonly Condition[] = verdict.decision.windows.status.conditions;
   const same = ({ type, status, reason }: Condition, at: number): boolean =>
     type === after[at]?.type && status === after[at].status && reason === after[at].reason;
   return before.length !== after.length || !before.every(same);

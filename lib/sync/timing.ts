@@ -1,20 +1,20 @@
 /**
- * How long things may take, and how much at once, in one place: the safety of the protocol rests on the order of these numbers (docs/protocol.md, "Time"). The template states the same
- * function timeout, and a test compares them.
+ * How long a sync and its parts may take, and how many scales a wave has. The safety of the protocol rests on the order of these numbers (docs/protocol.md, "Time"). The template
+ * states the same function timeout, and a test compares them.
  */
 export interface Timing {
-  /** Longest life of one invocation: the platform, or a watchdog, ends it then whatever it is doing. */
+  /** Longest life of one invocation. The platform or a watchdog ends it then. */
   readonly lifeMs: number;
-  /** What one sync takes at most before it stops starting anything new; the sync period, if that is shorter. */
+  /** After this time a sync starts no new work. The sync period counts where it is shorter. */
   readonly softDeadlineMs: number;
-  /** Time that the API server is given for one PUT (`?timeout=`). */
+  /** Time that the API server has for one PUT (`?timeout=`). */
   readonly putTimeoutMs: number;
-  /** Largest difference between any two clocks that take part. */
+  /** Largest difference between the clocks of any two machines. */
   readonly clockDifferenceMs: number;
   readonly leaseMs: number;
-  /** Scales written between two updates of the head: what a sync that dies leaves open at most. More would be hardly faster. */
+  /** Most scales of one wave, and so the most that a sync leaves open when it dies. More would be hardly faster. */
   readonly scalesPerWave: number;
-  /** After this, specs are read again even if the head names the same version: it heals an edit that died before it raised the version. */
+  /** After this time specs are read again, also under the same version: the editor may have died before it raised the version. */
   readonly specsFreshMs: number;
 }
 
@@ -26,19 +26,19 @@ export const DEFAULT_TIMING: Timing = {
   softDeadlineMs: 10_000,
   putTimeoutMs: 5_000,
   clockDifferenceMs,
-  // Above the life, so that nobody claims while the holder may still be at work; given back early by every sync that ends.
+  // Longer than the life, so that no other sync claims while the holder may still work. Every sync that ends gives it back early.
   leaseMs: lifeMs + clockDifferenceMs,
   scalesPerWave: 500,
   specsFreshMs: 60_000,
 };
 
-/** A message that is older than this many periods is dropped: later ones do its work. */
+/** A message that is older than this many periods is dropped, because later messages do its work. */
 export const STALE_PERIODS = 3;
 
-/** When a PUT of an intent decided at `nowMs` can no longer take effect, on any clock. */
+/** From when on a PUT of an intent that was decided at `nowMs` cannot take effect, on any clock. */
 export const deadlineOf = (nowMs: number, { lifeMs: life, putTimeoutMs, clockDifferenceMs: difference }: Timing): number =>
   nowMs + life + putTimeoutMs + difference;
 
-/** Own clock before which a PUT under this deadline may still be sent. */
+/** A PUT under this deadline may be sent while the own clock is before this time. */
 export const sendUntil = (deadlineMs: number, { putTimeoutMs, clockDifferenceMs: difference }: Timing): number =>
   deadlineMs - putTimeoutMs - difference;

@@ -1,12 +1,12 @@
 import type { PartitionRef } from "../model/ids.ts";
 import type { LoadedPage } from "./load-pages.ts";
-import type { LoadedSpecs } from "./loaded-specs.ts";
+import type { LoadedSpecs } from "./load-specs.ts";
 
-/** What an environment remembers of a partition between two syncs: a saving, never a source of truth. Which of it counts is decided against the head at every load. */
+/** What an environment remembers of a partition between two syncs. It only saves reads: each load compares it with the head, and uses what still counts. */
 export interface Remembered {
   readonly specs: LoadedSpecs;
   readonly pages: readonly LoadedPage[];
-  /** Of the pages, also while there are none. */
+  /** Generation of the pages, also while there are none. */
   readonly pageGeneration: number;
 }
 
@@ -16,10 +16,10 @@ export interface WarmCache {
   forget(partition: PartitionRef): void;
 }
 
-/** Autoscalers remembered by one environment: with spec, manifest and windows some 10 KB each, well under the memory of the function. */
+/** Most autoscalers that one environment remembers. Each takes some 10 KB with spec, manifest and windows, so that all stay well under the memory of the function. */
 const AUTOSCALERS_MAX = 20_000;
 
-/** A new, empty cache that drops what was used longest ago. */
+/** A new, empty cache that drops the least recently used partitions. */
 export const warmCache = (): WarmCache => {
   const byKey = new Map<string, Remembered>();
   const keyOf = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
@@ -30,7 +30,7 @@ export const warmCache = (): WarmCache => {
       byKey.set(keyOf(partition), remembered);
       let left = [...byKey.values()].reduce((sum, { specs }) => sum + specs.all.length, 0);
       for (const [key, { specs }] of byKey) {
-        // The newest is always kept: it is what the next message may need.
+        // The newest partition always stays, because the next message may need it.
         if (left <= AUTOSCALERS_MAX || byKey.size === 1) break;
         byKey.delete(key);
         left -= specs.all.length;

@@ -1,13 +1,13 @@
-/** How many scales the next wave may have. */
+/** Says how many scales the next wave may have. */
 export interface WavePace {
   readonly most: () => number;
   readonly made: (scales: number) => void;
 }
 
-/** The first wave is small: how fast the cluster writes is not known yet. */
+/** The first wave is small, because the speed of the cluster is not known yet. */
 const FIRST_WAVE = 100;
 
-/** As many scales as can be made until `softUntilMs` at the speed of the waves before: an intent for which no time is left would only be called refused. */
+/** Allows as many scales as can be made until `softUntilMs` at the speed of the waves before. An intent for which no time is left would only end as refused. */
 export const wavePace = (clock: () => number, softUntilMs: number, perWave: number): WavePace => {
   const startMs = clock();
   let done = 0;

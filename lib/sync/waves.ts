@@ -1,4 +1,5 @@
 import type { Because } from "../model/decision.ts";
+import type { AutoscalerUid } from "../model/ids.ts";
 import { intentTooLarge, scaleWaits } from "../report/holds.ts";
 import { storeIntents } from "../store/head/intend.ts";
 import { fitsIntent, INTENT_BYTES_MAX } from "../store/head/intent-codec.ts";
@@ -7,12 +8,10 @@ import { encodeUncounted } from "../store/head/uncounted-codec.ts";
 import { type Acted, act } from "./act.ts";
 import type { Verdict } from "./decide.ts";
 import { eventBatches } from "./event-batches.ts";
-import type { Holder } from "./holder.ts";
+import type { LeaseHolder } from "./holder.ts";
 import { fitting, heldBack, type Intended, intendedScales } from "./intend.ts";
 import type { Loaded } from "./load.ts";
-import { uidOf } from "./loaded-specs.ts";
 import type { SyncMessage } from "./message.ts";
-import type { Seen } from "./observe.ts";
 import type { PhaseTimer } from "./phase-timer.ts";
 import type { SyncPorts } from "./ports.ts";
 import { scaleEvent } from "./scale-event.ts";
@@ -20,16 +19,15 @@ import { type OwnScale, type Settled, uncountedOf } from "./settle.ts";
 import { wavePace } from "./wave-pace.ts";
 import { type WriteWidth, writeWidth } from "./write-width.ts";
 
-export interface Made {
+export interface MadeScales {
   readonly settled: Settled;
-  /** As decided; those for which no time or room was left hold. */
+  /** As decided, but scales for which no time or room was left are holds. */
   readonly verdicts: readonly Verdict[];
 }
 
-interface Making {
+interface WaveContext {
   readonly message: SyncMessage;
   readonly loaded: Loaded;
-  readonly seen: Seen;
   readonly softUntilMs: number;
   readonly timer: PhaseTimer;
 }
@@ -40,71 +38,71 @@ interface Making {
  *   open: 500    settled       open: 500 more; the first 500 stay as uncounted scales, until the release names pages that count them
  */
 
-/** Makes the decided scales in as many waves as there is time for: stores the intents of some, writes them and their events, and goes on with the next. */
+/** Makes the decided scales in as many waves as there is time for. Each wave stores the intents of some scales, writes these, and inserts their events. */
 export const makeWaves = async (
   ports: SyncPorts,
-  held: Holder,
-  now: Making & { readonly verdicts: readonly Verdict[]; readonly earlier: Omit<Settled, "own"> },
-): Promise<Made> => {
-  const { earlier, loaded, timer } = now;
-  const pace = wavePace(ports.tables.clock, now.softUntilMs, ports.timing.scalesPerWave);
+  holder: LeaseHolder,
+  context: WaveContext & { readonly verdicts: readonly Verdict[]; readonly earlier: Omit<Settled, "own"> },
+): Promise<MadeScales> => {
+  const { earlier, loaded, timer, verdicts } = context;
+  const pace = wavePace(ports.tables.clock, context.softUntilMs, ports.timing.scalesPerWave);
   const width = writeWidth(ports.tables.clock);
   const own: OwnScale[] = [];
   const open = [...earlier.open];
-  const byFit = Map.groupBy(intendedScales(now.verdicts, held.now.epoch, ports.timing), ({ intent }) => fitsIntent(intent));
+  const scales = verdicts.filter((verdict) => verdict.kind === "scale");
+  const byFit = Map.groupBy(intendedScales(scales, holder.lease.epoch, ports.timing), ({ intent }) => fitsIntent(intent));
   let left = byFit.get(true) ?? [];
-  let kept = intentBodies(loaded.head);
-  for (const { scale } of earlier.late) kept.set(scale.id, encodeUncounted(scale));
+  let entries = intentBodies(loaded.head);
+  for (const { scale } of earlier.late) entries.set(scale.id, encodeUncounted(scale));
   for (;;) {
-    const { wave, bodies } = fitting(left, kept, pace.most());
+    const { wave, bodies } = fitting(left, entries, pace.most());
     if (wave.length === 0) break;
-    held.now = await timer.phase("intend", storeIntents(ports.tables, held.now, bodies, loaded.nowMs));
-    const made = await makeWave(ports, { ...now, width }, wave);
+    holder.lease = await timer.phase("intend", storeIntents(ports.tables, holder.lease, bodies, loaded.nowMs));
+    const made = await makeWave(ports, { ...context, width }, wave);
     for (const { acted, event } of made.settled) bodies.set(event.id, encodeUncounted(uncountedOf(acted.intent, event)));
     own.push(...made.settled);
     open.push(...made.open.map(({ intent }) => intent));
     pace.made(wave.length);
     left = left.slice(wave.length);
-    kept = bodies;
+    entries = bodies;
   }
-  const scales = own.length + open.length - earlier.open.length;
-  const holds = new Map<string | undefined, Because>([
-    ...left.map(({ intent }) => [intent.uid, scaleWaits(scales)] as const),
-    // One that no head could hold must not keep the others from theirs.
+  const made = own.length + open.length - earlier.open.length;
+  const holds = new Map<AutoscalerUid, Because>([
+    ...left.map(({ intent }) => [intent.uid, scaleWaits(made)] as const),
+    // An intent that is too large for any head holds its own autoscaler. The others scale.
     ...(byFit.get(false) ?? []).map(({ intent }) => [intent.uid, intentTooLarge(INTENT_BYTES_MAX)] as const),
   ]);
-  return {
-    settled: { ...earlier, own, open },
-    verdicts: now.verdicts.map((verdict) => {
-      const hold = verdict.scale && holds.get(uidOf(verdict.autoscaler));
-      return hold ? heldBack(verdict, hold) : verdict;
-    }),
-  };
+  return { settled: { ...earlier, own, open }, verdicts: verdicts.map((verdict) => afterWaves(verdict, holds)) };
+};
+
+const afterWaves = (verdict: Verdict, holds: ReadonlyMap<AutoscalerUid, Because>): Verdict => {
+  const hold = verdict.kind === "scale" ? holds.get(verdict.autoscaler.record.uid) : undefined;
+  return hold && verdict.kind === "scale" ? heldBack(verdict, hold) : verdict;
 };
 
 interface Wave {
   readonly settled: readonly OwnScale[];
-  /** Without a clear answer. */
+  /** Scales without a clear answer. */
   readonly open: readonly Acted[];
 }
 
-/** Writes the scales of one wave, and each one's event as soon as it is answered. Throws when history cannot be written: then nothing more is sent, and no later wave begins. */
-const makeWave = async (ports: SyncPorts, now: Making & { readonly width: WriteWidth }, wave: readonly Intended[]): Promise<Wave> => {
-  const { message, seen, softUntilMs, timer, width } = now;
+/** Writes the scales of one wave, and inserts each event as soon as its PUT is answered. Throws when history cannot be written: then no further PUT is sent, and no later wave begins. */
+const makeWave = async (ports: SyncPorts, context: WaveContext & { readonly width: WriteWidth }, wave: readonly Intended[]): Promise<Wave> => {
+  const { message, softUntilMs, timer, width } = context;
   const batches = eventBatches(ports.insert);
   const onActed = ({ intent, outcome, atMs }: Acted): void => {
     if (outcome.kind !== "open") batches.add(scaleEvent(message, intent, outcome, atMs));
   };
-  const acting = act(ports, seen.client, wave, { softUntilMs, width, onActed, isOver: batches.failed });
-  // Also where a write threw: no insert may be left under way.
+  const acting = act(ports, wave, { softUntilMs, width, onActed, isOver: batches.failed });
+  // Waits for the events also where a write threw: no insert may be left under way.
   const [acted, stored] = await Promise.allSettled([timer.phase("act", acting), acting.then(batches.done, batches.done)]);
   timer.mark("settle");
   if (acted.status === "rejected") throw acted.reason;
   if (stored.status === "rejected") throw stored.reason;
-  const counting = new Map(stored.value.map((event) => [event.id, event]));
-  const settled = acted.value.flatMap((one) => {
-    const event = counting.get(one.intent.id);
-    return event ? [{ acted: one, event }] : [];
+  const events = new Map(stored.value.map((event) => [event.id, event]));
+  const settled = acted.value.flatMap((scale) => {
+    const event = events.get(scale.intent.id);
+    return event ? [{ acted: scale, event }] : [];
   });
-  return { settled, open: acted.value.filter(({ intent }) => !counting.has(intent.id)) };
+  return { settled, open: acted.value.filter(({ intent }) => !events.has(intent.id)) };
 };

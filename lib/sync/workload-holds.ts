@@ -1,65 +1,66 @@
 import type { Because } from "../model/decision.ts";
+import { type AutoscalerUid, uidOfIntent, type WorkloadKey } from "../model/ids.ts";
 import type { Intent } from "../model/records.ts";
 import { intentOpen, intentSettled, intentUnreadable, targetShared } from "../report/holds.ts";
 import type { Head } from "../store/head/head.ts";
 import type { UnreadableIntent } from "../store/head/intents.ts";
 import type { Loaded } from "./load.ts";
-import type { LoadedSpec } from "./loaded-specs.ts";
-import type { ReadySpec, Seen } from "./observe.ts";
+import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
+import type { Seen } from "./observe.ts";
 import { settledLate, workloadKey } from "./open-intents.ts";
 
-/** Why an autoscaler must not act because of its workload: a scale of it is under way, or another autoscaler of ours targets it. */
+/** Why an autoscaler must not act because of its workload: a scale of it is under way, or another of our autoscalers targets it. */
 export const workloadHolds = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Because | undefined) => {
   const { head, specs } = loaded;
-  const byWorkload = new Map<string, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
-  const byUid = new Map<string, Intent>(head.intents.map((intent) => [intent.uid, intent]));
-  const left = leftBehind(head);
-  const lostOf = unreadableOfWorkload(loaded);
+  const intentOfWorkload = new Map<WorkloadKey, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
+  const intentOfUid = new Map<AutoscalerUid, Intent>(head.intents.map((intent) => [intent.uid, intent]));
+  const leftovers = leftoverHolds(head);
+  const unreadableOf = unreadableOfWorkload(loaded);
   const sharersOf = sharers(specs.all);
   return ({ record, spec }) => {
     const key = workloadKey(record.namespace, spec.target);
-    const intent = byWorkload.get(key) ?? byUid.get(record.uid);
+    const intent = intentOfWorkload.get(key) ?? intentOfUid.get(record.uid);
     if (intent) return settledLate(intent, loaded, seen.late) ? intentSettled(intent) : intentOpen(intent);
-    const behind = left.get(record.uid);
-    if (behind) return behind;
-    const lost = lostOf(key);
-    if (lost) return intentUnreadable(lost.id, lost.message);
+    const leftover = leftovers.get(record.uid);
+    if (leftover) return leftover;
+    const unreadable = unreadableOf(key);
+    if (unreadable) return intentUnreadable(unreadable.id, unreadable.message);
     const others = sharersOf({ record, spec });
     return others.length > 0 ? targetShared(others) : undefined;
   };
 };
 
 /**
- * The intent of a workload that cannot be read: another autoscaler of the same workload must not act either, also where the first was deleted. The workload is the one that the
- * intent names, where it can be read so far, else the present target of its autoscaler.
+ * The unreadable intent of a workload. Another autoscaler of the same workload must not act either, also after the first was deleted. The workload is the one that the intent
+ * names, where that much can be read; otherwise the present target of its autoscaler.
  */
-const unreadableOfWorkload = ({ head, specs }: Loaded): ((workload: string) => UnreadableIntent | undefined) => {
-  const byUid = new Map(head.unreadable.map((lost) => [uidOfId(lost), lost]));
-  const byWorkload = new Map<string, UnreadableIntent>();
+const unreadableOfWorkload = ({ head, specs }: Loaded): ((workload: WorkloadKey) => UnreadableIntent | undefined) => {
+  const byUid = new Map(head.unreadable.map((intent) => [uidOfIntent(intent.id), intent]));
+  const byWorkload = new Map<WorkloadKey, UnreadableIntent>();
   for (const autoscaler of byUid.size === 0 ? [] : specs.all) {
-    const lost = autoscaler.kind === "ready" ? byUid.get(autoscaler.record.uid) : undefined;
-    if (lost && autoscaler.kind === "ready") byWorkload.set(workloadKey(autoscaler.record.namespace, autoscaler.spec.target), lost);
+    const intent = autoscaler.kind === "ready" ? byUid.get(autoscaler.record.uid) : undefined;
+    if (intent && autoscaler.kind === "ready") byWorkload.set(workloadKey(autoscaler.record.namespace, autoscaler.spec.target), intent);
   }
-  for (const lost of head.unreadable) if (lost.workload) byWorkload.set(workloadKey(lost.workload.namespace, lost.workload.target), lost);
+  for (const intent of head.unreadable) {
+    if (intent.workload) byWorkload.set(workloadKey(intent.workload.namespace, intent.workload.target), intent);
+  }
   return (workload) => byWorkload.get(workload);
 };
 
-/** The names of the other autoscalers that write the same workload. A dry run writes none, so it is no such other, and has none. */
+/** The names of the other autoscalers that write the same workload. An autoscaler in a dry run writes none: it is in no such list, and gets none. */
 const sharers = (all: readonly LoadedSpec[]): ((autoscaler: Pick<ReadySpec, "record" | "spec">) => readonly string[]) => {
-  const writing = all.filter((one) => one.kind === "ready").filter(({ spec }) => !spec.dryRun);
-  const sharing = Map.groupBy(writing, ({ record, spec }) => workloadKey(record.namespace, spec.target));
+  const writing = all.filter((autoscaler) => autoscaler.kind === "ready").filter(({ spec }) => !spec.dryRun);
+  const byWorkload = Map.groupBy(writing, ({ record, spec }) => workloadKey(record.namespace, spec.target));
   return ({ record, spec }) => {
     if (spec.dryRun) return [];
-    const others = sharing.get(workloadKey(record.namespace, spec.target)) ?? [];
-    return others.filter((other) => other.record.uid !== record.uid).map((other) => other.record.name);
+    const sharing = byWorkload.get(workloadKey(record.namespace, spec.target)) ?? [];
+    return sharing.filter((other) => other.record.uid !== record.uid).map((other) => other.record.name);
   };
 };
 
-/** What a sync that died left behind in the head: a scale that no window holds yet, or an entry that cannot be read. */
-const leftBehind = ({ uncounted, unreadable }: Head): ReadonlyMap<string, Because> =>
-  new Map<string, Because>([
-    ...uncounted.map((scale) => [scale.uid as string, intentSettled(scale)] as const),
-    ...unreadable.map((lost) => [uidOfId(lost), intentUnreadable(lost.id, lost.message)] as const),
+/** What a dead sync left in the head, by autoscaler: a scale that no page counts yet, or an entry that cannot be read. */
+const leftoverHolds = ({ uncounted, unreadable }: Head): ReadonlyMap<AutoscalerUid, Because> =>
+  new Map<AutoscalerUid, Because>([
+    ...uncounted.map((scale) => [scale.uid, intentSettled(scale)] as const),
+    ...unreadable.map((intent) => [uidOfIntent(intent.id), intentUnreadable(intent.id, intent.message)] as const),
   ]);
-
-const uidOfId = ({ id }: UnreadableIntent): string => id.slice(0, id.lastIndexOf(":"));

@@ -3,13 +3,13 @@ import type { Intent } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { isUnmoved } from "./open-intents.ts";
 
-/** Writes under one intent at most, the first among them (hpa.md 2.4 step 6). */
+/** Most writes under one intent, the first included (hpa.md 2.4 step 6). */
 export const WRITES_MAX = 5;
 
 /**
- * How a write ended that was answered by a conflict; `undefined`: it was not executed, and the dialect says what follows. A 409 is about the request that was answered. Something
- * between us and the API server may have sent the request before as well: then that copy took effect, and moved the version that this one named. So a workload that has moved and
- * has the wanted count is "unknown", which every limit counts; and one that cannot be read is settled later.
+ * How a write ended that was answered by a conflict. `undefined` means that it was not executed, and the dialect says what follows. A 409 is about the request that was answered. A
+ * proxy between us and the API server may have sent the request before as well: then that copy took effect and moved the version that this one named. So a workload that has moved
+ * and has the wanted count is "unknown", which every limit counts. A workload that cannot be read is settled later.
  */
 export const landedBefore = (intent: Intent, reading: ScaleReading): { readonly kind: "unknown" | "open"; readonly message: string } | undefined => {
   if (reading.kind === "failed") return { kind: "open", message: `it could not be read again: ${reading.failure.message}` };

@@ -8,23 +8,22 @@ import type { SyncPorts } from "./ports.ts";
 import type { StoredPages } from "./store-pages.ts";
 import type { After } from "./windows-after.ts";
 
-/** Each page is told whole in the journal at least so often while its partition is synced. */
+/** The journal gets each page whole at least this often while its partition is synced. */
 export const JOURNAL_EVERY_MS = 60_000;
 
-const evaluationOf = ({ autoscaler, because, withoutHold, evaluated, scale }: Verdict, after: After): Evaluation | undefined => {
+const evaluationOf = (verdict: Verdict, after: After): Evaluation | undefined => {
+  const { autoscaler, because } = verdict;
   if (autoscaler.kind === "unreadable") return undefined;
   const { uid, namespace, name } = autoscaler.record;
   const status = after.entries.get(uid)?.windows.status;
   const gauges = after.gauges.get(uid);
-  const decision = evaluated?.decision;
+  const decision = verdict.kind === "unevaluated" ? undefined : verdict.decision;
+  const withoutHold = verdict.kind === "hold" ? verdict.withoutHold : undefined;
   return {
     uid,
     namespace,
     name,
-    kind: scale ? "scale" : "hold",
-    failed: decision?.kind === "hold" ? decision.failed : !decision,
-    ...(decision?.from !== undefined && { from: decision.from }),
-    ...(scale && { to: scale.to }),
+    ...outcomeOf(verdict),
     because,
     ...(withoutHold && { withoutHold }),
     metrics: decision?.metrics ?? [],
@@ -35,29 +34,36 @@ const evaluationOf = ({ autoscaler, because, withoutHold, evaluated, scale }: Ve
   };
 };
 
-/** True for the first sync of a minute: each page is then told whole. */
+const outcomeOf = (verdict: Verdict): Pick<Evaluation, "kind" | "failed" | "from" | "to"> => {
+  if (verdict.kind === "unevaluated") return { kind: "hold", failed: true };
+  if (verdict.kind === "scale") return { kind: "scale", failed: false, from: verdict.decision.from, to: verdict.decision.to };
+  const { decision } = verdict;
+  return { kind: "hold", failed: decision.kind === "hold" && decision.failed, ...(decision.from !== undefined && { from: decision.from }) };
+};
+
+/** True for the first sync of a minute, which writes each page whole. */
 const opensMinute = ({ nowMs, head }: Loaded): boolean => Math.floor(nowMs / JOURNAL_EVERY_MS) > Math.floor(head.nowMs / JOURNAL_EVERY_MS);
 
 /**
- * Inserts what this sync found: every page whole in the first sync of a minute and where they were divided anew, else what changed of each, so that a few busy workloads do not tell
- * of all the others with them. Returns how many pages.
+ * Inserts what this sync found and decided. The first sync of a minute, and one with a new generation of pages, writes every page whole. The others write what changed, so that a few
+ * busy workloads do not cost an entry for all. Returns the number of pages.
  */
 export const writeJournal = async (
   ports: SyncPorts,
   partition: PartitionRef,
-  now: {
+  context: {
     readonly loaded: Loaded;
     readonly verdicts: readonly Verdict[];
     readonly stored: StoredPages;
     readonly after: After;
   },
 ): Promise<number> => {
-  const { loaded, stored } = now;
-  // After an unclean end nobody knows whether this minute was opened.
+  const { loaded, stored, after } = context;
+  // After an unclean release it is not known whether the pages of this minute were written whole.
   const whole = opensMinute(loaded) || loaded.mustWrite || stored.generation !== loaded.head.pageGeneration;
   const { nowMs: atMs, head } = loaded;
-  const told = ({ uid, kind }: Evaluation): boolean => whole || kind === "scale" || stored.changed.has(uid);
-  const evaluations = now.verdicts.flatMap((verdict) => evaluationOf(verdict, now.after) ?? []).filter(told);
+  const isWritten = ({ uid, kind }: Evaluation): boolean => whole || kind === "scale" || stored.changed.has(uid);
+  const evaluations = context.verdicts.flatMap((verdict) => evaluationOf(verdict, after) ?? []).filter(isWritten);
   const byPage = Map.groupBy(evaluations, ({ uid }) => pageOf(uid, stored.pages.length));
   const indexes = whole ? stored.pages.map(({ index }) => index) : [...byPage.keys()];
   const pages = indexes.map(

@@ -1,26 +1,26 @@
-/** How many writes are under way at once, as the answers teach it. */
+/** How many writes are under way at once. The answers change it. */
 export interface WriteWidth {
   readonly now: () => number;
-  /** Takes one answer; `throttled`: the server said that it was asked too much. Returns the width from here on. */
+  /** Takes one answer; `throttled` means that the server answered 429. Returns the width from here on. */
   readonly answered: (throttled: boolean) => number;
 }
 
 const FIRST = 8;
-/** Connections are bounded by this too (lib/cluster/limits.ts). */
+/** The connections are bounded by this too (lib/cluster/limits.ts). */
 export const WIDTH_MAX = 64;
-/** Answers per place after which a width is judged: fewer would judge the start. */
+/** A width is judged after this many answers for each write under way. With fewer, only its start would be judged. */
 const ROUNDS = 3;
-/** A wider one must bring so much more, or it only makes the server's queue longer. */
+/** A wider width must bring this factor more answers, or it only makes the server's queue longer. */
 const GAIN = 1.15;
 
 /**
- * Doubles while that makes the answers come faster, and stays at the fastest. A server near by is busy at eight already; one that is 50 ms away answers four times as much at 32.
- * Told that it asks too much, it halves and stays there: a slower sync is better than refused scales.
+ * Doubles the width while that makes the answers come faster, and stays at the fastest. A server near by is busy at eight already; a server that is 50 ms away answers four times
+ * as much at 32. After a 429 the width halves and stays there: a slower sync is better than refused scales.
  */
 export const writeWidth = (clock: () => number): WriteWidth => {
   let width = FIRST;
   let best = { width, perMs: 0 };
-  let found = false;
+  let settled = false;
   let answers = 0;
   let sinceMs = clock();
   const judge = (): void => {
@@ -28,10 +28,10 @@ export const writeWidth = (clock: () => number): WriteWidth => {
     if (perMs > best.perMs * GAIN) {
       best = { width, perMs };
       width = Math.min(WIDTH_MAX, width * 2);
-      found = width === best.width;
+      settled = width === best.width;
     } else {
       width = best.width;
-      found = true;
+      settled = true;
     }
     answers = 0;
     sinceMs = clock();
@@ -41,8 +41,8 @@ export const writeWidth = (clock: () => number): WriteWidth => {
     answered: (throttled) => {
       if (throttled) {
         width = Math.max(1, Math.floor(width / 2));
-        found = true;
-      } else if (!found && ++answers >= width * ROUNDS) judge();
+        settled = true;
+      } else if (!settled && ++answers >= width * ROUNDS) judge();
       return width;
     },
   };

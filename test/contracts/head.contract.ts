@@ -3,7 +3,7 @@ import { autoscalerUid, clusterName, type PartitionRef, WHOLE_CLUSTER } from "..
 import type { UncountedScale } from "../../lib/model/records.ts";
 import { claim } from "../../lib/store/head/claim.ts";
 import { type Head, readHead } from "../../lib/store/head/head.ts";
-import type { Held } from "../../lib/store/head/head-write.ts";
+import type { Lease } from "../../lib/store/head/head-write.ts";
 import { storeIntents } from "../../lib/store/head/intend.ts";
 import { bytesOf, entryBytes, INTENT_ROOM_BYTES, intentBodies } from "../../lib/store/head/intents.ts";
 import { giveBack, type Release, release } from "../../lib/store/head/release.ts";
@@ -23,7 +23,7 @@ export const headContract = (engine: () => Engine): void => {
     let partition: PartitionRef;
     let tables: Tables;
     const at = (clockMs: number, dueMs = clockMs) => ({ partition, dueMs, clockMs, leaseUntilMs: clockMs + LEASE_MS });
-    const claimed = async (clockMs: number, by = tables): Promise<Held & { readonly head: Head }> => {
+    const claimed = async (clockMs: number, by = tables): Promise<Lease & { readonly head: Head }> => {
       const outcome = await claim(by, at(clockMs));
       if (outcome.kind !== "claimed") throw new Error(`it is ${outcome.kind}`);
       return { partition, epoch: outcome.head.epoch, writeNumber: outcome.head.writeNumber, head: outcome.head };

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { claim } from "../../lib/store/head/claim.ts";
 import { readHead } from "../../lib/store/head/head.ts";
-import type { Held } from "../../lib/store/head/head-write.ts";
+import type { Lease } from "../../lib/store/head/head-write.ts";
 import { storeIntents } from "../../lib/store/head/intend.ts";
 import { adoptPages, markMoving } from "../../lib/store/head/moving.ts";
 import { giveBack } from "../../lib/store/head/release.ts";
@@ -20,7 +20,7 @@ export const movingContract = (engine: () => Engine): void => {
   describe("a head whose namespaces move", () => {
     let partition: PartitionRef;
     let tables: Tables;
-    const claimed = async (clockMs: number): Promise<Held> => {
+    const claimed = async (clockMs: number): Promise<Lease> => {
       const outcome = await claim(tables, { partition, dueMs: clockMs, clockMs, leaseUntilMs: clockMs + LEASE_MS });
       if (outcome.kind !== "claimed") throw new Error(`it is ${outcome.kind}`);
       return { partition, epoch: outcome.head.epoch, writeNumber: outcome.head.writeNumber };

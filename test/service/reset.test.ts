@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { autoscalerUid } from "../../lib/model/ids.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { EVERYTHING } from "../../lib/policy/unknown-past.ts";
 import { openService } from "../../lib/service/open.ts";
@@ -218,8 +219,12 @@ describe("resetIntent()", () => {
     const page = decodePage(item?.body ?? Buffer.of());
     if (page.kind !== "read") throw new Error("the page cannot be read");
     const used = { change: EVERYTHING, atMs: damaged.world.nowMs, earliestMs: 0, eventId: ID };
-    expect(page.entries.get("uid-web")?.windows.memory).toEqual({ recommendations: null, scaleUps: [used], scaleDowns: [used] });
-    expect(page.entries.get("uid-api")?.windows.memory).toMatchObject({ scaleUps: [], scaleDowns: [], recommendations: [{ replicas: 2 }] });
+    expect(page.entries.get(autoscalerUid("uid-web"))?.windows.memory).toEqual({ recommendations: null, scaleUps: [used], scaleDowns: [used] });
+    expect(page.entries.get(autoscalerUid("uid-api"))?.windows.memory).toMatchObject({
+      scaleUps: [],
+      scaleDowns: [],
+      recommendations: [{ replicas: 2 }],
+    });
   });
 
   it("does so before the first completed sync too", async () => {

@@ -1,4 +1,4 @@
-import type { Rules, SpecReading } from "../../lib/sync/ports.ts";
+import type { Rules, SpecReading } from "../../lib/sync/rules.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import type { Invocation } from "./invocation.ts";
 import { noteBreach } from "./watch/breaches.ts";

@@ -4,7 +4,7 @@ import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 import type { RecommendationRun, Windows } from "../../lib/model/windows.ts";
 import type { DecideInput } from "../../lib/policy/decide.ts";
 import { withChange } from "../../lib/sync/late-windows.ts";
-import type { Rules } from "../../lib/sync/ports.ts";
+import type { Rules } from "../../lib/sync/rules.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 
 /**

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { Evaluation } from "../../lib/model/records.ts";
 import type { Windows } from "../../lib/model/windows.ts";
 import { decodePage } from "../../lib/store/pages/codec.ts";
@@ -80,7 +81,7 @@ const windowsOf = async (world: World): Promise<Windows | undefined> => {
   const page = decodePage(
     (await readPage(world.tables, { partition: world.partition, generation: pageGeneration, index: 0 }))?.body ?? new Uint8Array(),
   );
-  return page.kind === "read" ? page.entries.get("uid-web")?.windows : undefined;
+  return page.kind === "read" ? page.entries.get(autoscalerUid("uid-web"))?.windows : undefined;
 };
 
 const replicas = (world: World): number => workloadOf(world, "web").replicas;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { StoredWindows } from "../../lib/model/records.ts";
 import { decodePage } from "../../lib/store/pages/codec.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
@@ -24,7 +25,7 @@ const entryOf = async (world: World, uid: string): Promise<StoredWindows | undef
   for (const index of pages.keys()) {
     const item = await readPage(world.tables, { partition: world.partition, generation: pageGeneration, index });
     const page = item && decodePage(item.body);
-    const entry = page?.kind === "read" ? page.entries.get(uid) : undefined;
+    const entry = page?.kind === "read" ? page.entries.get(autoscalerUid(uid)) : undefined;
     if (entry) return entry;
   }
   return undefined;

@@ -2,7 +2,7 @@ import type { ClusterClient } from "../../cluster/port.ts";
 import type { PartitionRef } from "../../model/ids.ts";
 import type { ClusterRecord, Intent } from "../../model/records.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
-import type { Held } from "../../store/head/head-write.ts";
+import type { Lease } from "../../store/head/head-write.ts";
 import { storeIntents } from "../../store/head/intend.ts";
 import { intentBodies } from "../../store/head/intents.ts";
 import { giveBack } from "../../store/head/release.ts";
@@ -51,7 +51,7 @@ const endDeadLease = async (dead: Dead, partition: PartitionRef): Promise<Unfini
   const reached = head.intents.filter((intent) => !never.includes(intent));
   const withdrawn = await withdrawIntents(
     dead.tables,
-    heldBy(head, partition),
+    leaseOf(head, partition),
     never.map(({ id }) => id),
   );
   const due = { ...head, intents: reached.map((intent) => dueAt(intent, dead.nowMs)) };
@@ -59,7 +59,7 @@ const endDeadLease = async (dead: Dead, partition: PartitionRef): Promise<Unfini
   return { leases: 1, reached: reached.length, withdrawn: never.length };
 };
 
-const heldBy = ({ epoch, writeNumber }: Head, partition: PartitionRef): Held => ({ partition, epoch, writeNumber });
+const leaseOf = ({ epoch, writeNumber }: Head, partition: PartitionRef): Lease => ({ partition, epoch, writeNumber });
 
 /** The deadline of what was executed is over as well: the sync that follows settles it, as any later holder would. */
 const dueAt = (intent: Intent, nowMs: number): Intent => ({ ...intent, deadlineMs: Math.min(intent.deadlineMs, nowMs - 1) });

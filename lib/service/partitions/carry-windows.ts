@@ -1,5 +1,5 @@
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
-import type { Namespace, PartitionName } from "../../model/ids.ts";
+import type { AutoscalerUid, Namespace, PartitionName } from "../../model/ids.ts";
 import type { ClusterRecord, StoredWindows } from "../../model/records.ts";
 import { adoptPages, markMoving } from "../../store/head/moving.ts";
 import { decodePage } from "../../store/pages/codec.ts";
@@ -14,7 +14,7 @@ import { type Handover, handoverOfNamespace, handovers, leasedPartitions } from 
 import { giveAllBack, type LeasedPartition, type Leases, leaseAll } from "./leases.ts";
 
 /** Autoscalers that pass from one partition to another, by uid. */
-type MovingAutoscalers = ReadonlyMap<string, { readonly from: PartitionName; readonly to: PartitionName }>;
+type MovingAutoscalers = ReadonlyMap<AutoscalerUid, { readonly from: PartitionName; readonly to: PartitionName }>;
 
 /**
  * Writes a cluster with other partitions by `flip`, and carries the windows of every namespace that passes from one partition to another: lease both, mark both, copy into pages of a new
@@ -64,15 +64,15 @@ const emptyRemovedPartitions = async (context: ServiceContext, leases: Leases, {
 };
 
 const markAll = async (context: ServiceContext, leases: Leases, clusterVersion: number): Promise<void> => {
-  const epoch = Math.max(...[...leases.values()].map(({ held }) => held.epoch));
-  for (const leased of leases.values()) leased.held = await markMoving(context.tables, leased.held, { clusterVersion, epoch });
+  const epoch = Math.max(...[...leases.values()].map(({ lease }) => lease.epoch));
+  for (const leased of leases.values()) leased.lease = await markMoving(context.tables, leased.lease, { clusterVersion, epoch });
 };
 
 const unmovable = (namespace: string, why: string): TidemarkError =>
   new TidemarkError("service.unmovable", `Cannot move namespace "${namespace}": ${why}`, { namespace });
 
 const movingAutoscalers = async (context: ServiceContext, before: ClusterRecord, after: ClusterRecord): Promise<MovingAutoscalers> => {
-  const all = new Map<string, { from: PartitionName; to: PartitionName }>();
+  const all = new Map<AutoscalerUid, { from: PartitionName; to: PartitionName }>();
   for await (const item of listAutoscalers(context.tables, before.name)) {
     const { namespace, name } = item.kind === "read" ? item.record : item;
     const move: Handover | undefined = handoverOfNamespace(before, after, namespace as Namespace);
@@ -115,7 +115,7 @@ const arrivals = async (
   return arriving;
 };
 
-const entriesOf = async (context: ServiceContext, { head, held: { partition } }: LeasedPartition): Promise<readonly StoredWindows[]> => {
+const entriesOf = async (context: ServiceContext, { head, lease: { partition } }: LeasedPartition): Promise<readonly StoredWindows[]> => {
   const entries: StoredWindows[] = [];
   for (const index of head.pages.keys()) {
     const item = await readPage(context.tables, { partition, generation: head.pageGeneration, index });
@@ -140,10 +140,11 @@ const adopt = async (context: ServiceContext, leased: LeasedPartition, arriving:
 
 /** Writes pages of a new generation, names them, and deletes the old. */
 const namePages = async (context: ServiceContext, leased: LeasedPartition, bodies: readonly Uint8Array[], nowMs: number): Promise<void> => {
-  const { head, held } = leased;
-  const { partition } = held;
+  const { head, lease } = leased;
+  const { partition } = lease;
   const generation = head.pageGeneration + 1;
-  for (const [index, body] of bodies.entries()) await writePage(context.tables, { place: { partition, generation, index }, epoch: held.epoch, body });
-  leased.held = await adoptPages(context.tables, held, { generation, pages: bodies.map(() => held.epoch), nowMs });
+  for (const [index, body] of bodies.entries())
+    await writePage(context.tables, { place: { partition, generation, index }, epoch: lease.epoch, body });
+  leased.lease = await adoptPages(context.tables, lease, { generation, pages: bodies.map(() => lease.epoch), nowMs });
   for (const index of head.pages.keys()) await deletePage(context.tables, { partition, generation: head.pageGeneration, index });
 };

@@ -2,7 +2,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import type { PartitionName, PartitionRef } from "../../model/ids.ts";
 import { claim } from "../../store/head/claim.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
-import type { Held } from "../../store/head/head-write.ts";
+import type { Lease } from "../../store/head/head-write.ts";
 import { giveBack } from "../../store/head/release.ts";
 import { clockWords } from "../../store/table/server-clock.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
@@ -12,7 +12,7 @@ import type { ServiceContext } from "../context.ts";
 export interface LeasedPartition {
   readonly head: Head;
   /** The last write of the head, which moves on. */
-  held: Held;
+  lease: Lease;
 }
 
 export type Leases = ReadonlyMap<PartitionName, LeasedPartition>;
@@ -79,12 +79,12 @@ const claimEach = async (
     if (claimed.kind === "newer") return `partition "${partition.partition}" is worked on by a later release`;
     if (claimed.kind !== "claimed") return `partition "${partition.partition}" is being synced`;
     const { head } = claimed;
-    leases.set(partition.partition, { head, held: { partition, epoch: head.epoch, writeNumber: head.writeNumber } });
+    leases.set(partition.partition, { head, lease: { partition, epoch: head.epoch, writeNumber: head.writeNumber } });
   }
   return undefined;
 };
 
 /** Ends leases early. One that cannot be given back runs out by itself: only the next syncs come later. */
 export const giveAllBack = async (context: ServiceContext, leases: Leases): Promise<void> => {
-  await Promise.allSettled([...leases.values()].map(({ held }) => giveBack(context.tables, held)));
+  await Promise.allSettled([...leases.values()].map(({ lease }) => giveBack(context.tables, lease)));
 };

@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import type { PartitionRef } from "../../model/ids.ts";
+import { type AutoscalerUid, type PartitionRef, uidOfIntent } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import { type DecodedPage, decodePage } from "../../store/pages/codec.ts";
@@ -39,7 +39,7 @@ export const pathOf = (item: AutoscalerItem): string => {
   return `${namespace}/${name}`;
 };
 
-export const uidOfItem = (item: AutoscalerItem): string | undefined => (item.kind === "read" ? item.record.uid : item.uid);
+export const uidOfItem = (item: AutoscalerItem): AutoscalerUid | undefined => (item.kind === "read" ? item.record.uid : item.uid);
 
 /** Everything that a partition stores but the windows themselves, read strongly. */
 export const partition = async (context: QueryContext, path: string): Promise<PartitionView> => {
@@ -70,7 +70,7 @@ const pageView = async (
   const bytes = await readPageBytes(context.tables, place);
   const own = itemsOfPage(items, index, head.pages.length);
   const size = { page: index, autoscalers: own.length, bytes: bytes?.length ?? 0 };
-  return decoded.kind === "read" ? size : { ...size, problem: decoded.message, held: own.map(pathOf) };
+  return decoded.kind === "read" ? size : { ...size, problem: decoded.message, held: own.map(({ path }) => path) };
 };
 
 /** A page that the head names as a sync would read it, with the item that it was read from. */
@@ -84,11 +84,15 @@ export const pageOfHead = async (
   return item ? { item, decoded: decodePage(item.body) } : { decoded: { kind: "unreadable", message: "the item is not there" } };
 };
 
-/** The autoscalers whose windows lie on a page; one without a uid that can be read lies on none that anybody knows. */
-export const itemsOfPage = (items: readonly AutoscalerItem[], index: number, pages: number): readonly AutoscalerItem[] =>
-  items.filter((item) => {
+/** The autoscalers whose windows are on a page. The page of an item without a readable uid is not known, so such an item is left out. */
+export const itemsOfPage = (
+  items: readonly AutoscalerItem[],
+  index: number,
+  pages: number,
+): readonly { readonly uid: AutoscalerUid; readonly path: string; readonly item: AutoscalerItem }[] =>
+  items.flatMap((item) => {
     const uid = uidOfItem(item);
-    return uid !== undefined && pageOf(uid as Parameters<typeof pageOf>[0], pages) === index;
+    return uid !== undefined && pageOf(uid, pages) === index ? [{ uid, path: pathOf(item), item }] : [];
   });
 
 const intentViews = (head: Head, items: readonly AutoscalerItem[]): readonly IntentView[] => {
@@ -102,6 +106,3 @@ const intentViews = (head: Head, items: readonly AutoscalerItem[]): readonly Int
   });
   return [...known, ...unreadable];
 };
-
-/** The autoscaler in an intent's id, which is its uid and an epoch. */
-export const uidOfIntent = (id: string): string => id.slice(0, id.lastIndexOf(":"));

@@ -1,4 +1,4 @@
-import type { PartitionRef } from "../../model/ids.ts";
+import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import type { Evaluation } from "../../model/records.ts";
 import type { Head } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
@@ -32,7 +32,7 @@ export const partitionState = async (
 
 /** The newest evaluation of every autoscaler of a page. The first sync of a minute tells it whole, so that nothing before that minute is read. */
 const newestOfPage = async (context: QueryContext, ref: PartitionRef, page: number, untilMs: number): Promise<readonly Evaluation[]> => {
-  const newest = new Map<string, Evaluation>();
+  const newest = new Map<AutoscalerUid, Evaluation>();
   const sinceMs = untilMs - (untilMs % JOURNAL_EVERY_MS);
   for await (const { evaluations, partial } of journalOfPage(context.tables, ref, { page, sinceMs, untilMs, newestFirst: true })) {
     for (const one of evaluations) if (!newest.has(one.uid)) newest.set(one.uid, one);

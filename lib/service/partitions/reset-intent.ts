@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import { autoscalerUid } from "../../model/ids.ts";
+import { type AutoscalerUid, uidOfIntent } from "../../model/ids.ts";
 import type { AutoscalerRecord, ScaleEventRecord, StoredWindows } from "../../model/records.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
@@ -12,13 +12,14 @@ import { encodePage } from "../../store/pages/codec.ts";
 import { writePage } from "../../store/pages/pages.ts";
 import { pageOf } from "../../store/pages/plan.ts";
 import { autoscalersOf } from "../../store/records/partitions.ts";
+import { type ScaleAttempt, scaleEvent } from "../../sync/scale-event.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
 import type { ResetView } from "../views/partition.ts";
 import type { LeasedPartition } from "./leases.ts";
-import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfIntent, uidOfItem } from "./partition-query.ts";
+import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem } from "./partition-query.ts";
 import { notBeforeMs, underLease, withUnknownHistory } from "./reset-lease.ts";
 import { recordChange } from "./scope-change.ts";
 
@@ -78,17 +79,17 @@ const reset = async (
     before: { intent: lost.id, problem: lost.message, kept },
     after: { autoscalers },
   });
-  const entry = page.entries.find((one) => one.uid === uid) ?? { uid: autoscalerUid(uid), windows: NEW_WINDOWS, open: false };
+  const entry = page.entries.find((one) => one.uid === uid) ?? { uid, windows: NEW_WINDOWS, open: false };
   if (record) await tellEvent(context, record, { lost, nowMs, ref, replicas: entry.windows.status.currentReplicas });
   if (item) {
     const windows = await withUnknownHistory(context, entry.windows, record, { nowMs, eventId: lost.id });
     await writeEntry(context, leased, page, { ...entry, windows, open: false });
   }
-  leased.held = await withdrawIntents(context.tables, leased.held, [lost.id]);
+  leased.lease = await withdrawIntents(context.tables, leased.lease, [lost.id]);
   return { cluster: ref.cluster, partition: ref.partition, autoscalers, kept };
 };
 
-const pageIndex = ({ pages }: Head, uid: string): number => (pages.length === 0 ? 0 : pageOf(autoscalerUid(uid), pages.length));
+const pageIndex = ({ pages }: Head, uid: AutoscalerUid): number => (pages.length === 0 ? 0 : pageOf(uid, pages.length));
 
 interface Entries {
   readonly entries: readonly StoredWindows[];
@@ -98,8 +99,8 @@ interface Entries {
 
 const entriesOfPage = async (
   context: ServiceContext,
-  { head, held: { partition } }: LeasedPartition,
-  uid: string,
+  { head, lease: { partition } }: LeasedPartition,
+  uid: AutoscalerUid,
   action: string,
 ): Promise<Entries> => {
   if (head.pages.length === 0) return { entries: [] };
@@ -118,16 +119,16 @@ const writeEntry = async (
   { entries, readEpoch }: Entries,
   changed: StoredWindows,
 ): Promise<void> => {
-  const { head, held } = leased;
+  const { head, lease } = leased;
   const body = encodePage([...entries.filter(({ uid }) => uid !== changed.uid), changed]);
-  const place = { partition: held.partition, generation: head.pageGeneration, index: pageIndex(head, changed.uid) };
+  const place = { partition: lease.partition, generation: head.pageGeneration, index: pageIndex(head, changed.uid) };
   if (head.pages.length === 0) {
     const generation = head.pageGeneration + 1;
-    await writePage(context.tables, { place: { ...place, generation }, epoch: held.epoch, body });
-    leased.held = await adoptPages(context.tables, held, { generation, pages: [held.epoch], nowMs: head.nowMs });
+    await writePage(context.tables, { place: { ...place, generation }, epoch: lease.epoch, body });
+    leased.lease = await adoptPages(context.tables, lease, { generation, pages: [lease.epoch], nowMs: head.nowMs });
     return;
   }
-  await writePage(context.tables, { place, epoch: held.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
+  await writePage(context.tables, { place, epoch: lease.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
 };
 
 /**
@@ -146,26 +147,21 @@ const tellEvent = async (
 ): Promise<void> => {
   const stored = storedSpec(record);
   if (stored.kind !== "spec") return;
-  const event: ScaleEventRecord = {
+  const attempt: ScaleAttempt = {
     id: lost.id,
     uid: record.uid,
-    cluster: record.cluster,
     namespace: record.namespace,
     name: record.name,
-    partition: ref.partition,
     target: stored.spec.target,
-    atMs: nowMs,
-    settledMs: nowMs,
+    decidedMs: nowMs,
     from: replicas,
     to: replicas,
-    reason: "UnreadableIntent",
-    message: `the stored intent could not be read, so neither count is known: ${lost.message}`,
+    because: { reason: "UnreadableIntent", message: `the stored intent could not be read, so neither count is known: ${lost.message}` },
     metrics: [],
     steps: [],
     specGeneration: record.generation,
-    outcome: "unknown",
-    detail: `settled by ${context.by}`,
   };
+  const event = scaleEvent(ref, attempt, { kind: "unknown", message: `settled by ${context.by}` }, nowMs);
   // Inserted again where it is there already: whoever died between its two items left one of them.
   await insertEvents(context.insert, [(await storedEvent(context, record, lost.id, nowMs)) ?? event]);
 };

@@ -1,5 +1,4 @@
 import { TidemarkError } from "../../model/errors.ts";
-import { autoscalerUid } from "../../model/ids.ts";
 import type { StoredWindows } from "../../model/records.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
@@ -11,7 +10,7 @@ import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
 import type { ResetView } from "../views/partition.ts";
 import type { LeasedPartition } from "./leases.ts";
-import { type FoundPartition, findPartition, itemsOfPage, pageOfHead, pathOf, uidOfItem } from "./partition-query.ts";
+import { type FoundPartition, findPartition, itemsOfPage, pageOfHead } from "./partition-query.ts";
 import { notBeforeMs, underLease, withUnknownHistory } from "./reset-lease.ts";
 import { recordChange } from "./scope-change.ts";
 
@@ -63,20 +62,20 @@ const reset = async (
   { cluster, ref }: FoundPartition,
   lost: UnreadablePage,
 ): Promise<ResetView> => {
-  const { head, held } = leased;
+  const { head, lease } = leased;
   const place: PagePlace = { partition: ref, generation: head.pageGeneration, index: lost.page };
   const bytes = await readPageBytes(context.tables, place);
   const nowMs = notBeforeMs(context, leased);
   const items = itemsOfPage(await toArray(autoscalersOf(context.tables, cluster, ref)), lost.page, head.pages.length);
   const entries: StoredWindows[] = [];
-  for (const item of items) {
+  for (const { uid, item } of items) {
     const record = item.kind === "read" ? item.record : undefined;
     const windows = await withUnknownHistory(context, NEW_WINDOWS, record, { nowMs, eventId: `reset:${head.epoch}` });
-    entries.push({ uid: autoscalerUid(uidOfItem(item) ?? ""), windows, open: false });
+    entries.push({ uid, windows, open: false });
   }
   const what = `page#${place.generation}#${place.index}`;
   const kept = bytes && { ...(await insertKeptBytes(context.insert, { partition: ref, what, atMs: nowMs, bytes })), bytes: bytes.length };
-  const autoscalers = items.map(pathOf);
+  const autoscalers = items.map(({ path }) => path);
   await recordChange(context, {
     scope: "partition",
     name: `${ref.cluster}/${ref.partition}`,
@@ -87,7 +86,7 @@ const reset = async (
   });
   await writePage(context.tables, {
     place,
-    epoch: held.epoch,
+    epoch: lease.epoch,
     body: encodePage(entries),
     ...(lost.readEpoch !== undefined && { readEpoch: lost.readEpoch }),
   });

@@ -61,10 +61,10 @@ const waitForSyncs = async (context: ServiceContext, partitions: readonly Partit
 const mayTakeEffect = (context: ServiceContext, { deadlineMs }: Intent, moreMs = 0): boolean => context.clock() <= deadlineMs + moreMs;
 
 const settleOpen = async (context: ServiceContext, leased: LeasedPartition): Promise<void> => {
-  const { head, held } = leased;
-  const path = `${held.partition.cluster}/${held.partition.partition}`;
+  const { head, lease } = leased;
+  const path = `${lease.partition.cluster}/${lease.partition.partition}`;
   const refusal = (code: string, why: string): TidemarkError =>
-    new TidemarkError(code, `Cannot remove cluster "${held.partition.cluster}": ${why}`, { partition: path });
+    new TidemarkError(code, `Cannot remove cluster "${lease.partition.cluster}": ${why}`, { partition: path });
   const [lost] = head.unreadable;
   if (lost) {
     const command = `tidemark partition reset-intent ${path} ${lost.id}`;
@@ -78,11 +78,11 @@ const settleOpen = async (context: ServiceContext, leased: LeasedPartition): Pro
   const outcome = { kind: "unknown", message: "the cluster was removed before a sync could look at the workload" } as const;
   await insertEvents(
     context.insert,
-    head.intents.map((intent) => scaleEvent(held.partition, intent, outcome, nowMs)),
+    head.intents.map((intent) => scaleEvent(lease.partition, intent, outcome, nowMs)),
   );
-  leased.held = await withdrawIntents(
+  leased.lease = await withdrawIntents(
     context.tables,
-    held,
+    lease,
     head.intents.map(({ id }) => id),
   );
 };

@@ -1,4 +1,4 @@
-import type { ClusterName } from "../../model/ids.ts";
+import type { AutoscalerUid, ClusterName } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
 import type { Head } from "../../store/head/head.ts";
 import { eventsOfCluster } from "../../store/history/cluster-events.ts";
@@ -20,7 +20,7 @@ export const NO_TOTALS: Totals = { added: 0, removed: 0 };
 export interface Folded {
   readonly foldedMs: number;
   readonly boundMs: number;
-  readonly totals: ReadonlyMap<string, Totals>;
+  readonly totals: ReadonlyMap<AutoscalerUid, Totals>;
 }
 
 export const NOTHING_FOLDED: Folded = { foldedMs: 0, boundMs: 0, totals: new Map() };
@@ -43,7 +43,7 @@ export const scaledTotals = async (
   cluster: ClusterName,
   before: Folded,
   now: { readonly heads: readonly (Head | undefined)[]; readonly oldestMs: number; readonly nowMs: number },
-): Promise<{ readonly totals: ReadonlyMap<string, Totals>; readonly folded: Folded }> => {
+): Promise<{ readonly totals: ReadonlyMap<AutoscalerUid, Totals>; readonly folded: Folded }> => {
   const kept = new Map(before.totals);
   const rest: ScaleEventRecord[] = [];
   // Nobody scaled before the first autoscaler was made; the clock of whoever made it may be another.
@@ -59,7 +59,7 @@ export const scaledTotals = async (
 };
 
 /** An attempt whose outcome nobody knows counts as applied, as it does everywhere. */
-const add = (totals: Map<string, Totals>, { uid, from, to, outcome }: ScaleEventRecord): void => {
+const add = (totals: Map<AutoscalerUid, Totals>, { uid, from, to, outcome }: ScaleEventRecord): void => {
   if (outcome === "refused") return;
   const { added, removed } = totals.get(uid) ?? NO_TOTALS;
   totals.set(uid, { added: added + Math.max(0, to - from), removed: removed + Math.max(0, from - to) });

@@ -1,3 +1,4 @@
+import { uidOfIntent } from "../../model/ids.ts";
 import type { ChangeRecord, ScopeChangeRecord } from "../../model/records.ts";
 import { type FieldChange, fieldChanges } from "./field-changes.ts";
 import { timeText } from "./time-text.ts";
@@ -83,9 +84,8 @@ export const madeOf = (
   now: { readonly uid: string; readonly generation: number } | undefined,
 ): boolean | undefined => {
   if (change.baseGeneration === undefined) return undefined;
-  const uidOf = (id: string): string => id.slice(0, id.lastIndexOf(":"));
-  const uid = uidOf(change.id);
-  const bases = all.filter(({ id }) => uidOf(id) === uid).map(({ baseGeneration = 0 }) => baseGeneration);
+  const uid = uidOfIntent(change.id);
+  const bases = all.filter(({ id }) => uidOfIntent(id) === uid).map(({ baseGeneration = 0 }) => baseGeneration);
   if (change.verb === "delete") return now?.uid !== uid && bases.every((base) => base <= (change.baseGeneration ?? 0));
   const generation = generationOf(change.id);
   return bases.includes(generation) || (now?.uid === uid && now.generation === generation);

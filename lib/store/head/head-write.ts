@@ -14,15 +14,15 @@ import { type Head, headOf, readHead } from "./head.ts";
 export const HOLDER_CONDITION = "epoch = :epoch AND writeNumber = :seen";
 
 /** What a holder knows of its own last write. */
-export interface Held {
+export interface Lease {
   readonly partition: PartitionRef;
   readonly epoch: number;
   readonly writeNumber: number;
 }
 
-export const holderValues = (held: Held, token: string): Record<string, AttributeValue> => ({
-  ":epoch": { N: String(held.epoch) },
-  ":seen": { N: String(held.writeNumber) },
+export const holderValues = (lease: Lease, token: string): Record<string, AttributeValue> => ({
+  ":epoch": { N: String(lease.epoch) },
+  ":seen": { N: String(lease.writeNumber) },
   ":one": { N: "1" },
   ":token": { S: token },
 });
@@ -53,14 +53,14 @@ export const writeHead = async (
 };
 
 /** Throws `store.lease-lost` unless the holder's write is in the head: whoever lost the lease does nothing more. */
-export const mustHold = (held: Held, action: string, outcome: HeadWrite): void => {
+export const mustHold = (lease: Lease, action: string, outcome: HeadWrite): void => {
   if (outcome.kind === "written") return;
-  const { cluster, partition } = held.partition;
+  const { cluster, partition } = lease.partition;
   const found = outcome.head?.epoch ?? 0;
-  throw new TidemarkError("store.lease-lost", `Cannot ${action} "${cluster}/${partition}": epoch is ${found}, not ${held.epoch}`, {
+  throw new TidemarkError("store.lease-lost", `Cannot ${action} "${cluster}/${partition}": epoch is ${found}, not ${lease.epoch}`, {
     cluster,
     partition,
-    mine: held.epoch,
+    mine: lease.epoch,
     found,
   });
 };

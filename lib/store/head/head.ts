@@ -12,7 +12,7 @@ import { type HeadIntents, headIntentsOf } from "./intents.ts";
 export interface Head extends HeadIntents {
   /** Raised by every claim. */
   readonly epoch: number;
-  /** Epoch that last released; anything but the epoch before mine means that somebody stopped halfway. */
+  /** The epoch that released last (followsCleanRelease). */
   readonly releasedEpoch: number;
   /** Zero when given back. */
   readonly leaseUntilMs: number;
@@ -52,6 +52,12 @@ const stored = z.object({
   movingVersion: z.number().int().exactOptional(),
   protocol: count,
 });
+
+/**
+ * True when the sync before this claim released its lease after all its writes. Otherwise it died or failed between two writes: what an environment remembers does not count, and late
+ * writes may still be on their way.
+ */
+export const followsCleanRelease = ({ epoch, releasedEpoch }: Pick<Head, "epoch" | "releasedEpoch">): boolean => releasedEpoch === epoch - 1;
 
 /** The head as its item says; what nobody wrote yet is zero. */
 export const headOf = (item: Readonly<Record<string, AttributeValue>>): Head => {

@@ -3,7 +3,7 @@ import { itemKey } from "../table/item-key.ts";
 import { headKey } from "../table/keys.ts";
 import { mustTellTime } from "../table/server-clock.ts";
 import type { Tables } from "../table/tables.ts";
-import { type Held, HOLDER_CONDITION, holderValues, mustHold, writeHead } from "./head-write.ts";
+import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
 import { type IntentBodies, intentsAttribute } from "./intents.ts";
 
 /*
@@ -14,27 +14,27 @@ import { type IntentBodies, intentsAttribute } from "./intents.ts";
  */
 export const intendParams = (
   stateTable: string,
-  held: Held,
+  lease: Lease,
   write: { readonly intents: IntentBodies; readonly nowMs: number; readonly token: string },
 ): UpdateItemCommandInput => ({
   TableName: stateTable,
-  Key: itemKey(headKey(held.partition)),
+  Key: itemKey(headKey(lease.partition)),
   UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, intents = :intents",
   ConditionExpression: HOLDER_CONDITION,
   ExpressionAttributeNames: { "#token": "token" },
-  ExpressionAttributeValues: { ...holderValues(held, write.token), ":now": { N: String(write.nowMs) }, ":intents": intentsAttribute(write.intents) },
+  ExpressionAttributeValues: { ...holderValues(lease, write.token), ":now": { N: String(write.nowMs) }, ":intents": intentsAttribute(write.intents) },
 });
 
 /**
  * Stores the intents of the scales about to be made beside everything that the head must keep, and returns the write number after it. Throws `store.lease-lost`, `store.clock-wrong`: then
  * nothing may be written to the cluster.
  */
-export const storeIntents = async (tables: Tables, held: Held, intents: IntentBodies, nowMs: number): Promise<Held> => {
-  mustTellTime(tables, `store intents of "${held.partition.cluster}/${held.partition.partition}"`);
+export const storeIntents = async (tables: Tables, lease: Lease, intents: IntentBodies, nowMs: number): Promise<Lease> => {
+  mustTellTime(tables, `store intents of "${lease.partition.cluster}/${lease.partition.partition}"`);
   const token = tables.token();
-  const params = intendParams(tables.stateTable, held, { intents, nowMs, token });
-  mustHold(held, "store intents of", await writeHead(tables, held.partition, { action: "store intents of", token, params }));
+  const params = intendParams(tables.stateTable, lease, { intents, nowMs, token });
+  mustHold(lease, "store intents of", await writeHead(tables, lease.partition, { action: "store intents of", token, params }));
   // The answer is the newest reading of the service's clock before any PUT, whose deadline rests on the own one.
-  mustTellTime(tables, `write to the cluster for "${held.partition.cluster}/${held.partition.partition}"`);
-  return { ...held, writeNumber: held.writeNumber + 1 };
+  mustTellTime(tables, `write to the cluster for "${lease.partition.cluster}/${lease.partition.partition}"`);
+  return { ...lease, writeNumber: lease.writeNumber + 1 };
 };

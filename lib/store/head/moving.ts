@@ -2,7 +2,7 @@ import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { itemKey } from "../table/item-key.ts";
 import { headKey } from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
-import { type Held, HOLDER_CONDITION, holderValues, mustHold, writeHead } from "./head-write.ts";
+import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
 
 export interface Mark {
   /** Version of the cluster whose successor has the new partitions. */
@@ -17,22 +17,22 @@ export interface Mark {
  *
  * A lease ends by clocks, so that it cannot fence the flip of another item. The mark can: whoever claims after it decides the race before anything else.
  */
-export const markMovingParams = (stateTable: string, held: Held, { clusterVersion, epoch }: Mark, token: string): UpdateItemCommandInput => ({
+export const markMovingParams = (stateTable: string, lease: Lease, { clusterVersion, epoch }: Mark, token: string): UpdateItemCommandInput => ({
   TableName: stateTable,
-  Key: itemKey(headKey(held.partition)),
+  Key: itemKey(headKey(lease.partition)),
   UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, epoch = :raised, movingVersion = :version",
   ConditionExpression: HOLDER_CONDITION,
   ExpressionAttributeNames: { "#token": "token" },
-  ExpressionAttributeValues: { ...holderValues(held, token), ":raised": { N: String(epoch) }, ":version": { N: String(clusterVersion) } },
+  ExpressionAttributeValues: { ...holderValues(lease, token), ":raised": { N: String(epoch) }, ":version": { N: String(clusterVersion) } },
 });
 
 /** Says in the head that namespaces are about to move under this version of the cluster. Throws `store.lease-lost`. */
-export const markMoving = async (tables: Tables, held: Held, mark: Mark): Promise<Held> => {
-  if (mark.epoch < held.epoch) throw new RangeError("an epoch never falls");
+export const markMoving = async (tables: Tables, lease: Lease, mark: Mark): Promise<Lease> => {
+  if (mark.epoch < lease.epoch) throw new RangeError("an epoch never falls");
   const token = tables.token();
-  const params = markMovingParams(tables.stateTable, held, mark, token);
-  mustHold(held, "move namespaces of", await writeHead(tables, held.partition, { action: "move namespaces of", token, params }));
-  return { ...held, epoch: mark.epoch, writeNumber: held.writeNumber + 1 };
+  const params = markMovingParams(tables.stateTable, lease, mark, token);
+  mustHold(lease, "move namespaces of", await writeHead(tables, lease.partition, { action: "move namespaces of", token, params }));
+  return { ...lease, epoch: mark.epoch, writeNumber: lease.writeNumber + 1 };
 };
 
 export interface Adopted {
@@ -46,14 +46,14 @@ export interface Adopted {
 /*
  *  new generation written ── adopt ── cluster flips      died before the flip ✗: the windows that came are nobody's here, and the next sync leaves them out
  */
-export const adoptPagesParams = (stateTable: string, held: Held, { generation, pages, nowMs }: Adopted, token: string): UpdateItemCommandInput => ({
+export const adoptPagesParams = (stateTable: string, lease: Lease, { generation, pages, nowMs }: Adopted, token: string): UpdateItemCommandInput => ({
   TableName: stateTable,
-  Key: itemKey(headKey(held.partition)),
+  Key: itemKey(headKey(lease.partition)),
   UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, pageGeneration = :generation, pages = :pages",
   ConditionExpression: HOLDER_CONDITION,
   ExpressionAttributeNames: { "#token": "token" },
   ExpressionAttributeValues: {
-    ...holderValues(held, token),
+    ...holderValues(lease, token),
     ":now": { N: String(nowMs) },
     ":generation": { N: String(generation) },
     ":pages": { L: pages.map((epoch) => ({ N: String(epoch) })) },
@@ -61,9 +61,9 @@ export const adoptPagesParams = (stateTable: string, held: Held, { generation, p
 });
 
 /** Names the pages of a new generation while the lease is kept. Throws `store.lease-lost`. */
-export const adoptPages = async (tables: Tables, held: Held, adopted: Adopted): Promise<Held> => {
+export const adoptPages = async (tables: Tables, lease: Lease, adopted: Adopted): Promise<Lease> => {
   const token = tables.token();
-  const params = adoptPagesParams(tables.stateTable, held, adopted, token);
-  mustHold(held, "name the pages of", await writeHead(tables, held.partition, { action: "name the pages of", token, params }));
-  return { ...held, writeNumber: held.writeNumber + 1 };
+  const params = adoptPagesParams(tables.stateTable, lease, adopted, token);
+  mustHold(lease, "name the pages of", await writeHead(tables, lease.partition, { action: "name the pages of", token, params }));
+  return { ...lease, writeNumber: lease.writeNumber + 1 };
 };

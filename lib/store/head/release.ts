@@ -3,7 +3,7 @@ import { itemKey } from "../table/item-key.ts";
 import { headKey } from "../table/keys.ts";
 import { mustTellTime } from "../table/server-clock.ts";
 import type { Tables } from "../table/tables.ts";
-import { type Held, HOLDER_CONDITION, holderValues, mustHold, writeHead } from "./head-write.ts";
+import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
 import { type IntentBodies, intentsAttribute } from "./intents.ts";
 
 export interface Release {
@@ -21,9 +21,9 @@ export interface Release {
  *  insert events ── write pages ── release            one update: intents cleared, pages named, due time done, lease given back
  *                        └─ died ✗ ─ ─ ─ ─ claim      the intents are still there: settled again, the events exist, once each
  */
-export const releaseParams = (stateTable: string, held: Held, release: Release, token: string): UpdateItemCommandInput => ({
+export const releaseParams = (stateTable: string, lease: Lease, release: Release, token: string): UpdateItemCommandInput => ({
   TableName: stateTable,
-  Key: itemKey(headKey(held.partition)),
+  Key: itemKey(headKey(lease.partition)),
   UpdateExpression: [
     "SET writeNumber = writeNumber + :one",
     "#token = :token",
@@ -39,7 +39,7 @@ export const releaseParams = (stateTable: string, held: Held, release: Release, 
   ConditionExpression: HOLDER_CONDITION,
   ExpressionAttributeNames: { "#token": "token" },
   ExpressionAttributeValues: {
-    ...holderValues(held, token),
+    ...holderValues(lease, token),
     ":zero": { N: "0" },
     ":due": { N: String(release.dueMs) },
     ":now": { N: String(release.nowMs) },
@@ -51,27 +51,27 @@ export const releaseParams = (stateTable: string, held: Held, release: Release, 
 });
 
 /** Closes the sync. Throws `store.lease-lost` when another holds the partition: it will settle what is open. */
-export const release = async (tables: Tables, held: Held, closing: Release): Promise<void> => {
-  mustTellTime(tables, `release "${held.partition.cluster}/${held.partition.partition}"`);
+export const release = async (tables: Tables, lease: Lease, closing: Release): Promise<void> => {
+  mustTellTime(tables, `release "${lease.partition.cluster}/${lease.partition.partition}"`);
   const token = tables.token();
-  const params = releaseParams(tables.stateTable, held, closing, token);
-  mustHold(held, "release", await writeHead(tables, held.partition, { action: "release", token, params }));
+  const params = releaseParams(tables.stateTable, lease, closing, token);
+  mustHold(lease, "release", await writeHead(tables, lease.partition, { action: "release", token, params }));
 };
 
 /*
  *  claim(5) ── failed ── give back          releasedEpoch stays 4: the next holder trusts no cache and writes every page
  */
-export const giveBackParams = (stateTable: string, held: Held, token: string): UpdateItemCommandInput => ({
+export const giveBackParams = (stateTable: string, lease: Lease, token: string): UpdateItemCommandInput => ({
   TableName: stateTable,
-  Key: itemKey(headKey(held.partition)),
+  Key: itemKey(headKey(lease.partition)),
   UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, leaseUntilMs = :zero",
   ConditionExpression: HOLDER_CONDITION,
   ExpressionAttributeNames: { "#token": "token" },
-  ExpressionAttributeValues: { ...holderValues(held, token), ":zero": { N: "0" } },
+  ExpressionAttributeValues: { ...holderValues(lease, token), ":zero": { N: "0" } },
 });
 
 /** Ends the lease of a sync that failed, so that the next due time need not wait for it to run out. Losing the lease meanwhile is no failure. */
-export const giveBack = async (tables: Tables, held: Held): Promise<void> => {
+export const giveBack = async (tables: Tables, lease: Lease): Promise<void> => {
   const token = tables.token();
-  await writeHead(tables, held.partition, { action: "give back", token, params: giveBackParams(tables.stateTable, held, token) });
+  await writeHead(tables, lease.partition, { action: "give back", token, params: giveBackParams(tables.stateTable, lease, token) });
 };

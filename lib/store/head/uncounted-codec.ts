@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { autoscalerUid } from "../../model/ids.ts";
+import { uidOfIntent } from "../../model/ids.ts";
 import type { UncountedScale } from "../../model/records.ts";
 
 /** Bodies of intents have 1. Code that does not know this version cannot read the body, and holds the autoscaler in its id. */
@@ -20,7 +20,7 @@ export const decodeUncounted = (id: string, body: Uint8Array): UncountedScale =>
   const [from, to, decidedMs, tookMs, outcome, recommendation] = packed.parse(JSON.parse(Buffer.from(body.subarray(1)).toString()));
   return {
     id,
-    uid: autoscalerUid(id.slice(0, id.lastIndexOf(":"))),
+    uid: uidOfIntent(id),
     from,
     to,
     outcome,

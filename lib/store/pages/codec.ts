@@ -1,4 +1,4 @@
-import { autoscalerUid } from "../../model/ids.ts";
+import { type AutoscalerUid, autoscalerUid } from "../../model/ids.ts";
 import type { StoredWindows } from "../../model/records.ts";
 import type { Condition, MetricStatus, RecommendationRun, ScaleChange } from "../../model/windows.ts";
 import { compress, decompress } from "../table/compressed.ts";
@@ -119,7 +119,7 @@ const unpacked = ([uid, open, runs, ups, downs, selector, conditions, [current, 
 export const encodePage = (entries: readonly StoredWindows[]): Uint8Array => compress(PAGE_VERSION, entries.map(pack));
 
 export type DecodedPage =
-  | { readonly kind: "read"; readonly entries: ReadonlyMap<string, StoredWindows> }
+  | { readonly kind: "read"; readonly entries: ReadonlyMap<AutoscalerUid, StoredWindows> }
   | { readonly kind: "unreadable"; readonly message: string };
 
 const entriesOf = (version: number, value: unknown): readonly StoredWindows[] => {

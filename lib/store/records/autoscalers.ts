@@ -1,7 +1,7 @@
 import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
-import type { AutoscalerRef, ClusterName, Namespace, PartitionRef } from "../../model/ids.ts";
+import { type AutoscalerRef, type AutoscalerUid, autoscalerUid, type ClusterName, type Namespace, type PartitionRef } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import { itemKey } from "../table/item-key.ts";
 import { autoscalerKey, autoscalersPk, headKey, namespacePrefix } from "../table/keys.ts";
@@ -15,7 +15,7 @@ import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from
 /** An autoscaler as its item holds it, or the words of the failure to read it: that stops this one alone. */
 export type AutoscalerItem =
   | { readonly kind: "read"; readonly record: AutoscalerRecord }
-  | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: string; readonly message: string };
+  | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: AutoscalerUid; readonly message: string };
 
 const itemOf = (item: Readonly<Record<string, AttributeValue>>): AutoscalerItem => {
   const parsed = autoscalerSchema.safeParse(unmarshall(item));
@@ -23,7 +23,7 @@ const itemOf = (item: Readonly<Record<string, AttributeValue>>): AutoscalerItem 
   const [namespace = "", name = ""] = (item["sk"]?.S ?? "").split("#");
   const uid = item["uid"]?.S;
   const message = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
-  return { kind: "unreadable", namespace, name, ...(uid !== undefined && { uid }), message };
+  return { kind: "unreadable", namespace, name, ...(uid !== undefined && { uid: autoscalerUid(uid) }), message };
 };
 
 const named = (ref: AutoscalerRef): string => `autoscaler "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}"`;
