@@ -1,0 +1,38 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Decision } from "../../lib/model/decision.ts";
+import { NEW_WINDOWS } from "../../lib/model/windows.ts";
+import { sync } from "../../lib/sync/sync.ts";
+import { startMemory } from "../contracts/engines.ts";
+import { newestJournalPage } from "../store/newest-journal-page.ts";
+import { demandRules } from "./demand-rules.ts";
+import { newWorld, PERIOD_MS, type World } from "./world.ts";
+
+let world: World;
+beforeEach(async () => {
+  const engine = await startMemory();
+  world = await newWorld(engine.client, engine.tables, { web: 2 });
+});
+
+const SCALE: Decision = {
+  kind: "scale",
+  from: 2,
+  to: 5,
+  trigger: "",
+  because: { reason: "Wrong", message: "decided without a scale" },
+  metrics: [],
+  steps: [],
+  events: [],
+  windows: NEW_WINDOWS,
+};
+
+describe("a scale that rules decide on a cluster that cannot be reached", () => {
+  it("is a hold in the journal, has no intent and no event, and leaves the sync whole", async () => {
+    const rules = { ...demandRules(world.cluster), decide: () => SCALE };
+    const ports = world.worker({ rules, connect: () => Promise.reject(new Error("no route")) });
+    const report = await sync(ports, { ...world.partition, dueMs: world.nowMs, periodMs: PERIOD_MS });
+    expect(report).toMatchObject({ kind: "completed", evaluated: 1, openIntents: 0, events: [] });
+    const page = await newestJournalPage(world.tables, world.partition, 0, world.nowMs);
+    expect(page?.evaluations).toMatchObject([{ kind: "hold", because: { reason: "Wrong" } }]);
+    expect(await world.events()).toEqual([]);
+  });
+});
