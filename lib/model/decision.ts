@@ -1,31 +1,31 @@
 import type { Windows } from "./windows.ts";
 
 /**
- * What one sync decided for one autoscaler: a value that says what to do and everything needed to explain it. Direction and delta are derived from `from` and `to`.
+ * The decision of one sync for one autoscaler: what to do, and everything needed to explain it. Direction and delta follow from `from` and `to`.
  */
 export type Decision = Hold | Scale;
 
 interface Decided {
-  /** The count that was observed; absent when the scale could not be read. */
+  /** The observed count; absent when the scale could not be read. */
   readonly from?: number;
-  /** Why, in words of the field and one sentence; names the limit that bit. */
+  /** The reason in one sentence. It names the limit that changed the count. */
   readonly because: Because;
   readonly metrics: readonly MetricOutcome[];
-  /** The pipeline as it went: each step with what came in, what went out and which limit changed it. */
+  /** Each step of the rules, with the count before and after it and the limit that changed it. */
   readonly steps: readonly StepOutcome[];
-  /** Series that the dialect publishes, as far as this sync wrote them. */
+  /** Series of the dialect that this sync wrote. */
   readonly gauges?: readonly GaugeWrite[];
-  /** When the imitated controller would look again; `null`: only after an edit. Tidemark looks at every sync of the cluster. */
+  /** Seconds until the imitated controller would reconcile again; `null`: only after an edit. Tidemark decides at every sync of the cluster. */
   readonly dueAgainSeconds?: number | null;
   /** Events as the imitated controller would record them, in order. */
   readonly events: readonly ControllerEvent[];
-  /** What to store if nothing is written. After a write it is `afterWrite` that tells. */
+  /** What to store if nothing is written. After a write, `afterWrite` gives the windows to store. */
   readonly windows: Windows;
 }
 
 export interface Hold extends Decided {
   readonly kind: "hold";
-  /** Something could not be evaluated: metric, selector, scale. The workload keeps its count. */
+  /** True when a metric, a selector or the scale could not be evaluated. The workload keeps its count. */
   readonly failed: boolean;
 }
 
@@ -33,28 +33,28 @@ export interface Scale extends Decided {
   readonly kind: "scale";
   readonly from: number;
   readonly to: number;
-  /** What the imitated controller gives as reason in its event; for `hpa` it is fixed before windows and limits (hpa.md 2.4 step 5). */
+  /** The reason in the event of the imitated controller. For `hpa` it is set before windows and limits apply (hpa.md 2.4 step 5). */
   readonly trigger: string;
 }
 
 export interface Because {
-  /** Stable word for machines, a condition reason where one fits: "ScaleUpLimit", "AllMetricsBelowTarget". */
+  /** A stable word for programs, a condition reason where one fits: "ScaleUpLimit", "AllMetricsBelowTarget". */
   readonly reason: string;
-  /** Sentence for people. */
+  /** A sentence for people. */
   readonly message: string;
 }
 
 export type MetricOutcome = {
-  /** Name as the dialect's messages print it: "cpu resource utilization (percentage of request)". */
+  /** Name as the messages of the dialect print it: "cpu resource utilization (percentage of request)". */
   readonly name: string;
   readonly type: string;
 } & (
   | {
       readonly kind: "measured";
-      /** The value compared and the target, as people read them: "62%", "150m". */
+      /** The compared value and the target in readable form: "62%", "150m". */
       readonly value: string;
       readonly target: string;
-      /** value ÷ target, when that says something. */
+      /** value ÷ target, where the metric has such a ratio. */
       readonly ratio?: number;
       readonly proposal: number;
     }
@@ -66,11 +66,11 @@ export interface StepOutcome {
   readonly step: string;
   readonly before: number;
   readonly after: number;
-  /** The limit that bit, when one did. */
+  /** The limit that changed the count; absent when none did. */
   readonly limit?: Limit;
 }
 
-/** A bound, window or rate that changed the outcome: its reason, its value, and for windows when it ends. */
+/** A bound, window or rate that changed the count: its reason, its value and, for a window, its end. */
 export interface Limit {
   readonly reason: string;
   readonly value: number;
@@ -78,7 +78,7 @@ export interface Limit {
   readonly untilMs?: number;
 }
 
-/** One sample of a series, its labels beyond those of the autoscaler; `null` takes the series away. Names ending in `_total` count up by the value. */
+/** One sample of a series, with its labels beside those of the autoscaler. The value `null` removes the series. A name that ends in `_total` is a counter, and the value is added. */
 export interface GaugeWrite {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -92,7 +92,7 @@ export interface ControllerEvent {
 }
 
 /**
- * How a scale ended. "unknown" counts as applied for ever: a limit counts what may have happened, never only what is known to have.
+ * How a scale ended. "unknown" counts as applied for ever, because a limit counts every scale that may have happened.
  */
 export type WriteOutcome =
   | { readonly kind: "applied" }

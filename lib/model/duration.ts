@@ -18,7 +18,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const DURATION = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ms|us|µs|ns|[wdhms]))+$/;
 const PART = /([\d.]+)([a-zµ]+)/g;
 
-/** Milliseconds of "90s", "1m30s", "1.5h", "7d" or "0"; undefined for anything else. The only reader of durations, whether a person or a server wrote them. */
+/** Milliseconds of "90s", "1m30s", "1.5h", "7d" or "0"; undefined for any other text. All durations of people and servers are read here. */
 export const readDuration = (text: string): number | undefined => {
   if (text === "0") return 0;
   if (!DURATION.test(text)) return undefined;

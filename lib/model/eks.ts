@@ -1,4 +1,4 @@
-/** Regions by the partition that they are in, as AWS names them; only these patterns may become a part of a host's name. */
+/** The regions of each AWS partition. Only a text of such a pattern may become a part of a host name. */
 const PARTITIONS: readonly (readonly [region: RegExp, suffix: string])[] = [
   [/^(?:us|eu|ap|sa|ca|me|af|il|mx)-[a-z]+-\d{1,2}$/, "amazonaws.com"],
   [/^us-gov-[a-z]+-\d{1,2}$/, "amazonaws.com"],
@@ -10,10 +10,10 @@ const PARTITIONS: readonly (readonly [region: RegExp, suffix: string])[] = [
   [/^eusc-[a-z]{2}-[a-z]+-\d{1,2}$/, "amazonaws.eu"],
 ];
 
-/** The domain of AWS's services in a region; undefined for a text that is no region: an editor names it, and signed requests go there. */
+/** The domain of the AWS services in a region; undefined for a text that is not a region. An editor names the region, and signed requests go to this domain. */
 export const awsDomain = (region: string): string | undefined => PARTITIONS.find(([pattern]) => pattern.test(region))?.[1];
 
-/** As EKS itself restricts the name of a cluster. */
+/** The restriction of EKS on cluster names. */
 const NAME = /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/;
 const ROLE = /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/;
 
@@ -23,7 +23,7 @@ export interface EksPlace {
   readonly roleArn?: string;
 }
 
-/** What cannot be the place of an EKS cluster, in words; undefined when all of it can. */
+/** What is wrong with the address of an EKS cluster, in words; undefined when it is valid. */
 export const eksFault = ({ clusterId, region, roleArn }: EksPlace): string | undefined => {
   if (!NAME.test(clusterId)) return "the name of an EKS cluster has letters, digits, - and _, at most 100";
   if (awsDomain(region) === undefined) return 'its region must be one of AWS, such as "eu-west-1"';

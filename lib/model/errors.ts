@@ -1,9 +1,9 @@
 /**
- * The one class for operating errors: something outside the code failed or was refused. Expected outcomes are values, a programmer's mistakes are
- * RangeError or TypeError (docs/architecture.md, "Failure").
+ * The one class for operating errors: something outside the code failed or was refused. Expected outcomes are values; a programmer's mistake is a
+ * RangeError or a TypeError (docs/architecture.md, "Failure").
  *
- * `code` is dotted and stable (`manifest.invalid`, `store.condition-lost`); `details` is the typed payload behind the sentence. A message follows one grammar:
- * sentence case, no final period, quoted values, the action that failed, a colon, the state met and the one wanted:
+ * `code` is dotted and stable (`manifest.invalid`, `store.condition-lost`). `details` is the typed payload of the message. A message has one grammar: sentence
+ * case, no final period, quoted values; the action that failed, a colon, the present state and the wanted one:
  * `Cannot scale "web" in cluster "eu-1" to 12: maxReplicas is 10`.
  */
 export class TidemarkError<Code extends string = string, Details = unknown> extends Error {

@@ -27,7 +27,7 @@ export const uidOfIntent = (id: string): AutoscalerUid => autoscalerUid(id.slice
 /** The only partition of a cluster that is not divided. */
 export const WHOLE_CLUSTER = partitionName("default");
 
-/** What one sync works on. */
+/** The partition of one sync. */
 export interface PartitionRef {
   readonly cluster: ClusterName;
   readonly partition: PartitionName;

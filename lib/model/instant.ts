@@ -1,14 +1,14 @@
-/** Also the pattern of the JSON Schema. */
+/** The JSON Schema uses the same pattern. */
 export const RFC_3339 = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 const PARTS = /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)(?:\.(\d+))?(?:Z|([+-])(\d+):(\d+))$/;
 
-/** The first and the last instant that four digits of a year can name: others could be stored, and never be written down again. */
+/** The first and the last instant with a year of four digits. Others could be stored, but not printed again. */
 export const EARLIEST_MS = -62_167_219_200_000;
 export const LATEST_MS = 253_402_300_799_999;
 
 /**
- * Milliseconds since 1970 of an RFC 3339 time; undefined for anything else. The only reader of times that people write. A day that its month does not have is no time:
- * `Date.parse` takes the 30th of February as the 2nd of March.
+ * Milliseconds since 1970 of an RFC 3339 time; undefined for any other text. All times that people write are read here. A day that its month does not have is refused:
+ * `Date.parse` would read the 30th of February as the 2nd of March.
  */
 export const readInstant = (text: string): number | undefined => {
   const [, year, month, day, hour, minute, second, fraction = "", sign, aheadHours, aheadMinutes] = RFC_3339.test(text)
@@ -28,7 +28,7 @@ const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 ||
 
 const daysIn = (month: number, year: number): number => (month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31);
 
-/** Days since 1970 of a date of the calendar, whose years here begin in March so that a leap day is the last of its year; undefined where there is no such day. */
+/** Days since 1970 of a calendar date; undefined where there is no such day. The calculation begins each year in March, so that a leap day is the last day of its year. */
 const dayNumber = (year: number, month: number, day: number): number | undefined => {
   if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysIn(month, year))) return undefined;
   const from = month > 2 ? year : year - 1;

@@ -1,7 +1,7 @@
 import { matches, type Selector } from "./selector.ts";
 
 /**
- * A list of labelled objects that many autoscalers select from. The first requirement of a selector that names a value narrows the search through an index
+ * A list of labelled objects that many autoscalers select from. The first requirement of a selector with a value narrows the search through an index. It is
  * built on first use, so that a thousand autoscalers in one namespace do not each read every pod.
  */
 export interface LabelIndex<Item> {

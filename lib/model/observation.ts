@@ -2,30 +2,30 @@ import type { AutoscalerName } from "./ids.ts";
 import type { LabelIndex } from "./label-index.ts";
 
 /**
- * What one autoscaler sees of its cluster in one sync. Everything is read before anything is decided; a failed call is a value here, never an exception.
- * Quantities are thousandths as BigInt, times are milliseconds since 1970.
+ * What one sync read from the cluster for one autoscaler. Everything is read before anything is decided. A failed call is a value here, never an exception.
+ * Quantities are thousandths as BigInt; times are milliseconds since 1970.
  */
 export interface Observation {
   readonly scale: ScaleReading;
-  /** All pods of the namespace; rules select from it. */
+  /** All pods of the namespace. The rules select from them. */
   readonly pods: LabelIndex<Pod>;
   readonly answers: MetricAnswers;
-  /** The monitor that may stop all scaling; only read where the spec asks for it. */
+  /** The monitor that may stop all scaling. It is only read where the spec names one. */
   readonly monitor?: MonitorReading;
   /**
-   * The autoscalers of the namespace and the selectors that their own last sync found (hpa.md 2.5 step 3). The one that is decided may be among them, so that all
-   * observations of a namespace can share one list: rules skip it, and an index of the list is built once.
+   * The autoscalers of the namespace with the selectors of their own last sync (hpa.md 2.5 step 3). The autoscaler that is decided may be among them; the rules skip it. So all
+   * observations of a namespace share one list, and its index is built once.
    */
   readonly others: readonly Neighbour[];
 }
 
 export interface Neighbour {
   readonly name: AutoscalerName;
-  /** Text of the selector, as its scale gave it. */
+  /** The selector text of its scale. */
   readonly selector: string;
 }
 
-/** The Status object with which the API server refused a call, or the words of the transport (code 0) when there was no answer. */
+/** The Status object of a refused call, or the message of the transport (code 0) when there was no answer. */
 export interface ApiFailure {
   readonly code: number;
   readonly reason: string;
@@ -38,34 +38,34 @@ export interface ScaleRead {
   readonly kind: "read";
   readonly specReplicas: number;
   readonly statusReplicas: number;
-  /** As status.selector of the scale gives it. */
+  /** `status.selector` of the scale. */
   readonly selector: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Absent for kinds that do not count generations. */
+  /** Absent for kinds without generations. */
   readonly generation?: number;
 }
 
 export type Answer<Item> = { readonly kind: "answered"; readonly items: Item } | { readonly kind: "failed"; readonly failure: ApiFailure };
 
-/** Keys of the maps are those of `queryKey` in query.ts. A query that was never asked is absent, which is a programmer's mistake to look up. */
+/** The keys of the maps are those of `queryKey` in query.ts. To look up a query that was never asked is a programmer's mistake. */
 export interface MetricAnswers {
-  /** metrics.k8s.io for the namespace; absent when no metric needs it. */
+  /** Pod metrics of the namespace (metrics.k8s.io); absent when no metric needs them. */
   readonly resource?: Answer<LabelIndex<PodMetrics>>;
   readonly custom: ReadonlyMap<string, Answer<readonly CustomMetricValue[]>>;
   readonly external: ReadonlyMap<string, Answer<readonly ExternalMetricValue[]>>;
-  /** Label queries of metrics.k8s.io, by canonical selector, that failed while others were answered. */
+  /** Label queries of metrics.k8s.io that failed while others were answered, by canonical selector. */
   readonly resourceFailures?: ReadonlyMap<string, ApiFailure>;
   /** Answer of the recommender, for specs that have one. */
   readonly recommender?: Answer<RecommenderReply>;
 }
 
-/** What an external recommender proposed (watermark.md 2.16); absent bounds are 0. */
+/** The proposal of an external recommender (watermark.md 2.16). An absent bound is 0. */
 export interface RecommenderReply {
   readonly replicas: number;
   readonly lowerBoundReplicas: number;
   readonly upperBoundReplicas: number;
-  /** In whole units; 0 when it names none. */
+  /** In whole units; 0 when it is absent. */
   readonly observedValue: number;
   readonly reason: string;
 }
@@ -81,9 +81,9 @@ export type MilliByResource = Readonly<Record<string, bigint>>;
 export interface Container {
   readonly name: string;
   readonly requests: MilliByResource;
-  /** Only percentage-of-limit targets look at it. */
+  /** Only targets in percent of the limit use it. */
   readonly limits: MilliByResource;
-  /** An init container with restartPolicy Always runs beside the others. */
+  /** True for an init container with restartPolicy Always, which runs beside the others. */
   readonly restartable: boolean;
 }
 
@@ -97,7 +97,7 @@ export interface Pod {
   readonly ready?: { readonly status: string; readonly transitionMs: number };
   readonly containers: readonly Container[];
   readonly initContainers: readonly Container[];
-  /** spec.resources.requests, the requests of the whole pod. */
+  /** `spec.resources.requests`: the requests of the whole pod. */
   readonly podRequests?: MilliByResource;
   readonly overhead: MilliByResource;
 }

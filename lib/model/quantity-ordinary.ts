@@ -1,7 +1,7 @@
 const ZERO = 48;
-/** Digits of the fast path: few enough that reading them in a double is exact. */
+/** Most digits of the fast path. A double holds so many exactly. */
 const ORDINARY_DIGITS = 12;
-/** Thousandths per unit; negative ones divide. */
+/** Thousandths for each unit. A negative factor divides. */
 const ORDINARY_FACTORS: ReadonlyMap<string, number> = new Map([
   ["", 1_000],
   ["m", 1],
@@ -15,7 +15,7 @@ const ORDINARY_FACTORS: ReadonlyMap<string, number> = new Map([
   ["Gi", 1_073_741_824_000],
 ]);
 
-/** Thousandths of up to twelve digits with an ordinary suffix, as nearly all texts of pods and their metrics are, in doubles alone; `undefined` leaves the text to the exact path. */
+/** Thousandths of a text of up to twelve digits with an ordinary suffix, calculated in doubles. Nearly all texts of pods and metrics are such. `undefined` means that the exact path must read the text. */
 export const ordinaryMilli = (text: string): number | undefined => {
   let value = 0;
   let at = 0;

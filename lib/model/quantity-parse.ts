@@ -1,20 +1,20 @@
 /**
- * A quantity as the Kubernetes API keeps it: `mantissa × 10^exponent`, exactly (hpa.md 0.4). Never a double.
- * "integer" fits a signed 64-bit mantissa; "big" is everything else, already rounded to billionths, and behaves differently where numbers overflow.
+ * A quantity as the Kubernetes API stores it: exactly `mantissa × 10^exponent` (hpa.md 0.4), never a double. An "integer" fits a signed 64-bit mantissa. Every
+ * other quantity is "big": it is rounded to billionths, and behaves differently where numbers overflow.
  */
 export interface Quantity {
   readonly form: "integer" | "big";
   readonly mantissa: bigint;
   readonly exponent: number;
-  /** Which family of suffixes it is printed with. */
+  /** The family of suffixes for printing. */
   readonly family: SuffixFamily;
-  /** The text it was read from, where the API writes back what was written. */
+  /** The text that was read, where the API writes back the same text. */
   readonly written?: string;
 }
 
 export type SuffixFamily = "decimal" | "binary" | "exponent";
 
-/** Longer texts are no quantities of this world; the bound keeps the work for a hostile text small. */
+/** The bound keeps the work for a hostile text small. No real quantity is longer. */
 export const MAX_QUANTITY_CHARACTERS = 1_000;
 
 const DECIMAL_SUFFIXES: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
@@ -34,7 +34,7 @@ interface Parts {
   /** Whole digits without leading zeros, "0" if none are left. */
   readonly whole: string;
   readonly fraction: string;
-  /** At least one digit was written; the big form needs one. */
+  /** True when the text has at least one digit. The big form needs one. */
   readonly anyDigit: boolean;
 }
 
@@ -44,7 +44,7 @@ interface Suffix {
   readonly power: number;
 }
 
-/** Reads a quantity text, or says `undefined` where the API would refuse it. Blanks are not cut off here. */
+/** Reads a quantity text; `undefined` where the API would refuse it. Blanks are not trimmed here. */
 export const parseQuantity = (text: string): Quantity | undefined => {
   if (text === "" || text.length > MAX_QUANTITY_CHARACTERS) return undefined;
   const match = SHAPE.exec(text);
@@ -76,13 +76,13 @@ const decimalInteger = (text: string, { negative, whole, fraction }: Parts, { fa
   const shifted = whole + fraction;
   const magnitude = BigInt(shifted);
   const quantity = { form: "integer", mantissa: negative ? -magnitude : magnitude, exponent, family } as const;
-  // Texts that look canonical from here are written back as they are, though some are not ("1.500", "08").
+  // The API writes a text that passes this check back unchanged, also where it is not canonical ("1.500", "08").
   const canonical = exponent % 3 === 0 && !shifted.endsWith("000") && !shifted.startsWith("0");
   return canonical ? { ...quantity, written: text } : quantity;
 };
 
 const binaryInteger = (text: string, { negative, whole, fraction }: Parts, power: number): Quantity | undefined => {
-  // Digits that are left of about fifteen once the power of two is multiplied in; 3/10 digits per bit.
+  // Of about fifteen digits, those that are left after the multiplication by the power of two; 3/10 digits for each bit.
   const room = 15 - whole.length - Math.trunc((power * 3) / 10) - 1;
   if (fraction !== "" || room < 0) return undefined;
   const value = BigInt(whole);
@@ -103,11 +103,11 @@ const bigForm = ({ negative, whole, fraction, anyDigit }: Parts, { family, power
 
 type Amount = Pick<Quantity, "mantissa" | "exponent">;
 
-/** Away from zero, so that who asks for a little gets a little. */
+/** Rounds away from zero, so that small positive values stay positive. */
 const roundToNano = (magnitude: bigint, exponent: number): Amount => {
   if (exponent >= NANO) return { mantissa: magnitude, exponent };
   const dropped = NANO - exponent;
-  // More places dropped than a text can have digits: what is left is nothing or one billionth.
+  // More places are dropped than a text can have digits, so that the result is zero or one billionth.
   if (dropped > 2 * MAX_QUANTITY_CHARACTERS) return { mantissa: magnitude === 0n ? 0n : 1n, exponent: NANO };
   const divisor = 10n ** BigInt(dropped);
   return { mantissa: (magnitude + divisor - 1n) / divisor, exponent: NANO };

@@ -7,24 +7,24 @@ export { binaryText, canonicalOf, decimalText } from "./quantity-print.ts";
 
 /** Decimal places of a big quantity. */
 const BIG_PLACES = 9;
-/** From this power of ten on, the lower 64 bits of any multiple are zero. */
+/** From this power of ten on, the lower 64 bits of every multiple are zero. */
 const NOTHING_LEFT_IN_64_BITS = 64;
-/** Powers of ten that the integer form multiplies in place; beyond i64, the others leave nothing (hpa.md 0.4). */
+/** Powers of ten that the integer form multiplies in place. With other powers, a product beyond i64 becomes zero (hpa.md 0.4). */
 const WRAPPING_POWERS = new Set([1, 2, 3, 6, 9]);
-/** Doubles end well before this power of ten. */
+/** No double reaches this power of ten. */
 const BEYOND_DOUBLES = 400;
 const MAX_I64 = 2n ** 63n - 1n;
 
-/** Thousandths, away from zero; as i64, so that absurd numbers wrap as in the controller (hpa.md 0.4). */
+/** Thousandths, rounded away from zero, as i64: huge numbers wrap as in the controller (hpa.md 0.4). */
 export const milliOf = (quantity: Quantity): bigint => scaled(quantity, 3);
 
-/** Whole units, away from zero, as i64. */
+/** Whole units, rounded away from zero, as i64. */
 export const wholeOf = (quantity: Quantity): bigint => scaled(quantity, 0);
 
-/** No fraction is left, not even one that the units above round away. */
+/** True without any fraction, also without one that `milliOf` rounds away. */
 export const isWhole = ({ mantissa, exponent }: Quantity): boolean => exponent >= 0 || mantissa % tenTo(-exponent) === 0n;
 
-/** The double that a tolerance of this quantity becomes: of the stored text, unscaled integer × power of ten in one multiplication (hpa.md 3.1). */
+/** The double of a tolerance: unscaled integer × power of ten of the stored text, in one multiplication (hpa.md 3.1). */
 export const floatOf = (quantity: Quantity): number => {
   const stored = quantity.written === undefined ? (parseQuantity(canonicalOf(quantity)) ?? quantity) : quantity;
   const { form, mantissa, exponent } = stored;
@@ -37,7 +37,7 @@ export const floatOf = (quantity: Quantity): number => {
 /** -1, 0 or 1. */
 export const signOf = (quantity: Quantity): -1 | 0 | 1 => (quantity.mantissa === 0n ? 0 : quantity.mantissa < 0n ? -1 : 1);
 
-/** Thousandths of a text in one go, for every container of every pod of a sync; `undefined` where the text is no quantity. */
+/** Thousandths of a text; `undefined` where it is not a quantity. It is called for every container of every pod in a sync, so it tries the fast path first. */
 export const milliOfText = (text: string): bigint | undefined => {
   const ordinary = ordinaryMilli(text);
   if (ordinary !== undefined) return BigInt(ordinary);
@@ -58,17 +58,17 @@ const scaledInteger = ({ mantissa, exponent }: Quantity, places: number): bigint
 };
 
 const scaledBig = ({ mantissa, exponent, family }: Quantity, places: number): bigint => {
-  // What was capped has lost its decimal places; every other big quantity has exactly nine.
+  // A capped quantity has lost its decimal places. Every other big quantity has exactly nine.
   if (family === "binary" && exponent === 0 && isCap(mantissa)) return BigInt.asIntN(64, mantissa * tenTo(places));
   const dropped = BIG_PLACES - places;
-  // Every bit that could be kept is zero; this also bounds the work for a hostile exponent.
+  // Every bit of the result would be zero. This also bounds the work for a hostile exponent.
   if (exponent + places >= NOTHING_LEFT_IN_64_BITS) return 0n;
   const unscaled = mantissa * tenTo(exponent + BIG_PLACES);
-  // Negative numbers of any size are on this side, and wrap before the division.
+  // Negative numbers of any size are in this branch, and wrap before the division.
   const taken = unscaled < MAX_I64 ? BigInt.asIntN(64, unscaled) : unscaled;
   const divisor = tenTo(dropped);
   const quotient = taken / divisor;
-  // Any remainder adds one, for negative numbers as well: the controller's own rule.
+  // Any remainder adds one, also for negative numbers. This is the rule of the controller.
   return BigInt.asIntN(64, taken % divisor === 0n ? quotient : quotient + 1n);
 };
 
@@ -83,7 +83,7 @@ const awayFromZero = (value: bigint, divisor: bigint): bigint => {
 const TENS = Array.from({ length: NOTHING_LEFT_IN_64_BITS }, (_, power) => 10n ** BigInt(power));
 const tenTo = (power: number): bigint => TENS[power] ?? 10n ** BigInt(power);
 
-/** Doubles of the powers of ten, made of the same two factors as the controller's, which differ from the nearest double beyond 10^31. */
+/** The double of a power of ten, multiplied from the same two factors as in the controller. Beyond 10^31 it differs from the nearest double. */
 const powerOfTen = (power: number): number => {
   const steps = Math.floor(Math.abs(power) / 32) * 32;
   const rest = Math.abs(power) - steps;

@@ -6,7 +6,7 @@ import type { DescribedObject, HpaMetric, MetricIdentifier } from "./spec-hpa.ts
 import { asHpaMetric } from "./spec-native.ts";
 import type { WatermarkSpec } from "./spec-watermark.ts";
 
-/** One question to custom.metrics.k8s.io about the pods that a selector matches. Selectors are canonical text; empty filters nothing. */
+/** A query to custom.metrics.k8s.io about the pods that a selector matches. Selectors are canonical text. An empty selector matches everything. */
 export interface PodsQuery {
   readonly for: "pods";
   readonly metric: string;
@@ -14,7 +14,7 @@ export interface PodsQuery {
   readonly podSelector: string;
 }
 
-/** One question to custom.metrics.k8s.io about one object of the namespace. `group` is empty for the core group. */
+/** A query to custom.metrics.k8s.io about one object of the namespace. `group` is empty for the core group. */
 export interface ObjectQuery {
   readonly for: "object";
   readonly metric: string;
@@ -33,17 +33,17 @@ export interface ExternalQuery {
 export type CustomQuery = PodsQuery | ObjectQuery;
 export type MetricQuery = CustomQuery | ExternalQuery;
 
-/** What has to be asked before an autoscaler can be decided. */
+/** What a sync must ask before it can decide an autoscaler. */
 export interface Questions {
-  /** PodMetrics of the namespace. */
+  /** True when the PodMetrics of the namespace are needed. */
   readonly podMetrics: boolean;
-  /** Pods of the namespace, for a metric. The search for overlapping selectors needs them as well, wherever the namespace has another autoscaler. */
+  /** True when a metric needs the pods of the namespace. The search for overlapping selectors needs them too, where the namespace has another autoscaler. */
   readonly pods: boolean;
   readonly custom: readonly CustomQuery[];
   readonly external: readonly ExternalQuery[];
 }
 
-/** Identity of a query inside its namespace: equal questions are asked once. */
+/** Key of a query inside its namespace. Equal queries are sent once. */
 export const queryKey = (query: MetricQuery): string => {
   switch (query.for) {
     case "pods":
@@ -56,8 +56,8 @@ export const queryKey = (query: MetricQuery): string => {
 };
 
 /**
- * The queries of one autoscaler. A metric whose selector cannot be read asks nothing (it fails when decided); without a readable selector of the target no
- * question about its pods can be asked. `namespace` is the autoscaler's own.
+ * The queries of one autoscaler. A metric with an unreadable selector has no query, and fails when it is decided. Without a readable selector of the target there
+ * is no query about its pods. `namespace` is that of the autoscaler.
  */
 export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleReading): Questions => {
   switch (spec.dialect) {
@@ -66,7 +66,7 @@ export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleR
     case "watermark":
       return watermarkQuestions(spec);
     case "tidemark":
-      // Which level a value is compared with changes no question.
+      // The level that a value is compared with changes no query.
       return hpaQuestions(
         spec.metrics.map((metric) => asHpaMetric(metric, 0n)),
         namespace,
@@ -75,7 +75,7 @@ export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleR
   }
 };
 
-/** Every source counts ready pods (watermark.md 2.4); usage comes from metrics.k8s.io. */
+/** Every source counts ready pods (watermark.md 2.4). Usage comes from metrics.k8s.io. */
 const watermarkQuestions = ({ metrics, recommender, counts }: WatermarkSpec): Questions => ({
   pods: counts === "ready" && (metrics.length > 0 || recommender !== undefined),
   podMetrics: metrics.some(({ source }) => source === "Resource"),
@@ -97,7 +97,7 @@ const hpaQuestions = (metrics: readonly HpaMetric[], namespace: string, scale: S
 
 const asList = <Item>(item: Item | undefined): readonly Item[] => (item === undefined ? [] : [item]);
 
-/** Canonical text of the selector that a scale carries; `undefined` when there is none or it cannot be read. */
+/** Canonical text of the selector in a scale; `undefined` when it is empty or cannot be read. */
 export const podSelectorText = (scale: ScaleReading): string | undefined => {
   if (scale.kind === "failed" || scale.selector === "") return undefined;
   const reading = parseSelector(scale.selector);
@@ -114,7 +114,7 @@ export const podsQuery = (metric: MetricIdentifier, podSelector: string): PodsQu
   return metricSelector === undefined ? undefined : { for: "pods", metric: metric.name, metricSelector, podSelector };
 };
 
-/** A described Namespace of the core group is always the autoscaler's own, whatever name is given (hpa.md 2.5). */
+/** A described Namespace of the core group is always the namespace of the autoscaler, whatever name the metric has (hpa.md 2.5). */
 export const objectQuery = (metric: MetricIdentifier, { apiVersion, kind, name }: DescribedObject, namespace: string): ObjectQuery | undefined => {
   const metricSelector = metricSelectorText(metric);
   if (metricSelector === undefined) return undefined;
@@ -132,7 +132,7 @@ export const groupOf = (apiVersion: string): string => (apiVersion.includes("/")
 
 const needsPodMetrics = (metric: HpaMetric): boolean => metric.type === "Resource" || metric.type === "ContainerResource";
 
-/** Averages of Object and External metrics never look at a pod (hpa.md 3.7), and neither do their marks. */
+/** Averages of Object and External metrics use no pods (hpa.md 3.7), and neither do their watermarks. */
 const needsPods = (metric: HpaMetric): boolean => {
   switch (metric.type) {
     case "Resource":

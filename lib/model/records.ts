@@ -4,17 +4,17 @@ import type { ControllerSettings } from "./settings.ts";
 import type { TargetRef } from "./spec-governed.ts";
 import type { Status, Windows } from "./windows.ts";
 
-/** The item that holds for every cluster of the account. */
+/** The settings for all clusters of the account. */
 export interface FleetRecord {
-  /** The kill switch: while set, every sync holds and says so. */
+  /** The kill switch. While it is set, every sync holds and says so. */
   readonly frozen?: { readonly by: string; readonly atMs: number; readonly reason: string };
 }
 
-/** How a cluster is reached. Secrets are referred to, never stored in the table. */
+/** How to reach a cluster. The table stores the name of a secret, never the secret. */
 export type Connection =
   | {
       readonly kind: "eks";
-      /** As an editor gave them: compared with what AWS says of the cluster, never used. */
+      /** Given by an editor. They are compared with the description of the cluster by AWS, and never used to connect. */
       readonly endpoint?: string;
       readonly caData?: string;
       readonly clusterId: string;
@@ -26,19 +26,19 @@ export type Connection =
 
 export interface ClusterRecord {
   readonly name: ClusterName;
-  /** Made when the cluster is added, never used again: another cluster of the same name has another. Absent in records that were stored before there were uids. */
+  /** Made when the cluster is added. Another cluster of the same name gets another uid. Absent in records of older versions. */
   readonly uid?: string;
   readonly connection: Connection;
   readonly syncPeriodMs: number;
-  /** When it was added, or its period or partitions last changed. Absent in older records. Its syncs are planned from there on, not from the next minute that is still unplanned. */
+  /** When it was added, or its period or partitions last changed. Its syncs are planned from there on, not from the next minute that is still unplanned. Absent in records of older versions. */
   readonly plannedFromMs?: number;
-  /** Each partition and its namespaces; a partition without a list holds every namespace that no other partition names. */
+  /** Each partition with its namespaces. A partition without a list has every namespace that no other partition names. */
   readonly partitions: readonly { readonly name: PartitionName; readonly namespaces?: readonly Namespace[] }[];
   readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
   readonly settings: ControllerSettings;
-  /** Somebody is removing it: no autoscaler may come (lib/service/edits/removal.ts). */
+  /** Present while the cluster is being removed. No autoscaler may be added then (lib/service/edits/removal.ts). */
   readonly removing?: { readonly by: string; readonly atMs: number };
-  /** Raised by every edit; an edit is a conditional write on it. */
+  /** Raised by every edit. An edit is a conditional write on it. */
   readonly version: number;
 }
 
@@ -47,9 +47,9 @@ export interface AutoscalerRecord {
   readonly namespace: Namespace;
   readonly name: AutoscalerName;
   readonly uid: AutoscalerUid;
-  /** Raised by every edit (spec, pause, resume); an edit is a conditional write on it. */
+  /** Raised by every edit (spec, pause, resume). An edit is a conditional write on it. */
   readonly generation: number;
-  /** The manifest as given, JSON text; converted anew whenever it is loaded, so that a converter's mend reaches stored objects. */
+  /** The manifest of the user as JSON text. It is converted each time it is loaded, so that a fix of the conversion reaches stored autoscalers. */
   readonly manifest: string;
   readonly createdMs: number;
   readonly updatedMs: number;
@@ -59,7 +59,7 @@ export interface AutoscalerRecord {
 
 /** A scale about to be made, stored in the head of its partition before any PUT (docs/architecture.md, "Exactly one effect"). */
 export interface Intent {
-  /** `<uid>:<epoch that stored it>`, also the id of its scale event. */
+  /** `<uid>:<epoch that stored it>`. Its scale event has the same id. */
   readonly id: string;
   readonly uid: AutoscalerUid;
   readonly namespace: Namespace;
@@ -72,22 +72,22 @@ export interface Intent {
   readonly targetGeneration?: number;
   readonly decidedMs: number;
   readonly deadlineMs: number;
-  /** Generation of the autoscaler's spec that decided it. */
+  /** Generation of the autoscaler when it was decided. */
   readonly specGeneration: number;
   readonly because: Because;
-  /** Kept with the intent, so that whoever settles it can write the whole event. */
+  /** Stored with the intent, so that a later sync can write the whole event. */
   readonly metrics: readonly MetricOutcome[];
   readonly steps: readonly StepOutcome[];
-  /** The recommendation of the sync that decided it: settled by a later holder, it still belongs to the stabilization windows. */
+  /** The recommendation of the sync that decided it. A later sync that settles the intent adds it to the stabilization windows. */
   readonly recommendation?: number;
 }
 
 /**
- * A scale that is settled and has its event, while no windows page counts it yet: what the head keeps of its intent until a release names such a page. A holder that finds one
- * counts it; its sync died in between.
+ * A settled scale that has its event, but is on no windows page yet. The head keeps this much of its intent until a release names a page that counts the scale. A sync that finds one
+ * in the head counts it, because the sync that made it died in between.
  */
 export interface UncountedScale {
-  /** The intent's, and the event's. */
+  /** Id of the intent and of the event. */
   readonly id: string;
   readonly uid: AutoscalerUid;
   readonly from: number;
@@ -104,9 +104,9 @@ export interface ScaleEventRecord extends AutoscalerRef {
   readonly uid: AutoscalerUid;
   readonly partition: PartitionName;
   readonly target: TargetRef;
-  /** When it was decided. */
+  /** Time of the decision. */
   readonly atMs: number;
-  /** From a clock reading after the answer, or of the sync that settled it later; windows count from here. */
+  /** A clock reading after the answer, or the time of the later sync that settled it. Windows count the scale from here. */
   readonly settledMs: number;
   readonly from: number;
   readonly to: number;
@@ -116,47 +116,47 @@ export interface ScaleEventRecord extends AutoscalerRef {
   readonly steps: readonly StepOutcome[];
   readonly specGeneration: number;
   readonly outcome: WriteOutcome["kind"];
-  /** What the API server or the transport said, when it was not applied. */
+  /** The message of the API server or the transport; absent when it was applied. */
   readonly detail?: string;
 }
 
-/** A person's edit; valid once the autoscaler has the generation it names. */
+/** An edit by a person. It took effect if the autoscaler has the generation that it names. */
 export interface ChangeRecord extends AutoscalerRef {
-  /** uid + new generation. */
+  /** `<uid>:<new generation>`. */
   readonly id: string;
   readonly atMs: number;
   readonly by: string;
   readonly verb: "apply" | "delete" | "pause" | "resume";
-  /** Generation that it was made on, 0 for a new autoscaler: numbers of edits that never came about are left out, and this tells the ones that did. */
+  /** The generation before the edit, 0 for a new autoscaler. The chain of these tells the edits that took effect from those that did not. */
   readonly baseGeneration?: number;
   readonly before?: string;
   readonly after?: string;
 }
 
-/** A person's edit of a cluster, of the fleet or of what a partition stores, kept before it is made; it came about if the next one says that it met its `after`. */
+/** An edit of a cluster, of the fleet or of what a partition stores. It is stored before it is made; it took effect if `before` of the next edit is its `after`. */
 export interface ScopeChangeRecord {
-  /** Follows from the rest. */
+  /** Calculated from the other fields. */
   readonly id: string;
   readonly scope: "cluster" | "fleet" | "partition";
-  /** Of a partition: "<cluster>/<partition>". */
+  /** For a partition: "<cluster>/<partition>". */
   readonly name: string;
-  /** That the record would get; of a partition, the epoch of the edit. */
+  /** The version of the record after the edit; for a partition, the epoch of the edit. */
   readonly version: number;
   readonly atMs: number;
   readonly by: string;
   readonly verb: "add" | "replace" | "pause" | "resume" | "remove" | "freeze" | "thaw" | "reset-windows" | "reset-intent";
-  /** The records as JSON; absent before the first and after the last. */
+  /** The record as JSON; absent before its creation and after its deletion. */
   readonly before?: string;
   readonly after?: string;
 }
 
-/** What would be done if a hold were not there: a scale to `to`, or a hold for another reason. */
+/** What would be done without a hold: a scale to `to`, or a hold for another reason. */
 export interface WithoutHold {
   readonly to?: number;
   readonly because: Because;
 }
 
-/** What one sync found and decided for one autoscaler, as the journal keeps it. */
+/** What one sync found and decided for one autoscaler, as the journal stores it. */
 export interface Evaluation {
   readonly uid: AutoscalerUid;
   readonly namespace: Namespace;
@@ -166,14 +166,14 @@ export interface Evaluation {
   readonly from?: number;
   readonly to?: number;
   readonly because: Because;
-  /** What the decision is without the hold that `because` names: a freeze, a pause, a rival. Absent where its own rules have the last word. */
+  /** The decision without the hold in `because`: a freeze, a pause, a rival. Absent where no such hold applies. */
   readonly withoutHold?: WithoutHold;
   readonly metrics: readonly MetricOutcome[];
   readonly steps: readonly StepOutcome[];
   readonly events: readonly ControllerEvent[];
-  /** As it stood after this sync; absent where nothing was evaluated. */
+  /** The status after this sync; absent where nothing was evaluated. */
   readonly status?: Status;
-  /** What the dialect wrote to its series, in order; absent where it has none. */
+  /** Samples that the dialect wrote to its series, in order; absent where it has no series. */
   readonly gauges?: readonly GaugeWrite[];
 }
 
@@ -182,15 +182,15 @@ export interface JournalPage {
   readonly atMs: number;
   readonly epoch: number;
   readonly page: number;
-  /** Only what changed since the page was last told whole, which is no more than a minute of syncs ago. */
+  /** Present when the page holds only the changes since it was last written whole, at most a minute of syncs before. */
   readonly partial?: true;
   readonly evaluations: readonly Evaluation[];
 }
 
-/** What one windows page keeps of one autoscaler. */
+/** The entry of one autoscaler in a windows page. */
 export interface StoredWindows {
   readonly uid: AutoscalerUid;
   readonly windows: Windows;
-  /** The newest recommendation run also holds at every sync completed since: its end is the head's `evaluatedMs` where that is later. */
+  /** True when the newest recommendation run goes on at every sync completed since: its end is then `evaluatedMs` of the head, where that is later. */
   readonly open: boolean;
 }

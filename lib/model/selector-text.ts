@@ -1,8 +1,8 @@
 import type { Requirement, SelectorReading } from "./selector.ts";
 
 /**
- * Reads a selector from the text that a scale carries: `app=web,tier in (front,back),!legacy`. What it refuses, it refuses in the words of the Kubernetes API, because
- * the condition InvalidSelector quotes them (hpa.md 2.5).
+ * Reads the selector text of a scale: `app=web,tier in (front,back),!legacy`. A refusal has the message of the Kubernetes API, because the condition InvalidSelector
+ * quotes it (hpa.md 2.5).
  */
 export const parseSelector = (text: string): SelectorReading => {
   try {
@@ -13,12 +13,12 @@ export const parseSelector = (text: string): SelectorReading => {
   }
 };
 
-/** Thrown and caught in this file only: the way out of the nested readers. */
+/** Ends the nested readers. It is thrown and caught in this file only. */
 class Unreadable extends Error {}
 
 const END = "";
 const SYMBOLS = new Set(["=", "==", "!=", "!", "(", ")", ",", ">", "<"]);
-/** A two-letter symbol wins over its first letter; everything else up to a symbol or a blank is a word. */
+/** A symbol of two letters comes before its first letter. All other text up to a symbol or a blank is a word. */
 const TOKEN = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+)/y;
 
 class Tokens {
@@ -63,13 +63,13 @@ const startsRequirement = (token: string): boolean => isWord(token) || token ===
 
 const readRequirement = (tokens: Tokens): Requirement => {
   try {
-    return readOne(tokens);
+    return readOneRequirement(tokens);
   } catch (error) {
     throw error instanceof Unreadable ? new Unreadable(`unable to parse requirement: ${error.message}`) : error;
   }
 };
 
-const readOne = (tokens: Tokens): Requirement => {
+const readOneRequirement = (tokens: Tokens): Requirement => {
   const negated = tokens.peek() === "!";
   if (negated) tokens.take();
   const key = tokens.take();
@@ -97,7 +97,7 @@ const readOperator = (token: string): Requirement["operator"] => {
   return operator;
 };
 
-/** A value may be left out: `app=` wants the empty label. */
+/** The value may be absent: `app=` selects the empty label. */
 const readValue = (tokens: Tokens): string => {
   if (tokens.peek() === END || tokens.peek() === ",") return "";
   const value = tokens.take();
@@ -114,7 +114,7 @@ const readValues = (tokens: Tokens): readonly string[] => {
     return [];
   }
   for (;;) {
-    // An empty place between commas or parentheses is the empty value.
+    // Nothing between commas or parentheses is the empty value.
     values.add(isWord(tokens.peek()) ? tokens.take() : "");
     const next = tokens.take();
     if (next === ")") return [...values];

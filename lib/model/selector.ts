@@ -1,25 +1,25 @@
-/** A parsed label selector: all requirements must hold; none at all selects everything. */
+/** A parsed label selector. All requirements must hold; an empty list selects everything. */
 export type Selector = readonly Requirement[];
 
-/** "=" and "!=" hold one value; they differ from "in" and "notin" in text only. */
+/** "=" and "!=" have one value. They differ from "in" and "notin" in text only. */
 export interface Requirement {
   readonly key: string;
   readonly operator: "=" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
   readonly values: readonly string[];
 }
 
-/** The selector of a manifest, in the manifest's own order (messages print it so). */
+/** The selector of a manifest, in the order of the manifest, because messages print it so. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
 }
 
-/** A selector, or in the words of the API why it is none. */
+/** A selector, or the message of the API for an invalid one. */
 export type SelectorReading = { readonly kind: "selector"; readonly selector: Selector } | { readonly kind: "invalid"; readonly message: string };
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** True when every requirement holds; a label that is absent satisfies "!=", "notin" and "!". */
+/** True when every requirement holds. An absent label satisfies "!=", "notin" and "!". */
 export const matches = (selector: Selector, labels: Labels): boolean =>
   selector.every((requirement) => holds(requirement, Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined));
 
@@ -50,7 +50,7 @@ const compares = (label: string | undefined, bound: string | undefined, test: (l
 /** BigInt() does not read a leading plus. */
 const toInteger = (text: string): bigint => BigInt(text.replace(/^\+/, ""));
 
-/** One text for equal selectors: requirements by key, values sorted; empty for the selector of everything. It is what a label query carries. */
+/** The same text for equal selectors, with sorted requirements and values. It is empty for a selector of everything. Label queries use it. */
 export const canonicalSelector = (selector: Selector): string =>
   selector
     .toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
@@ -79,8 +79,8 @@ const requirementText = ({ key, operator, values }: Requirement): string => {
 const EXPRESSION_OPERATORS: Readonly<Record<string, Requirement["operator"]>> = { In: "in", NotIn: "notin", Exists: "exists", DoesNotExist: "!" };
 
 /**
- * The selector of a manifest, parsed. A manifest's metric selector is not validated when it is stored (hpa.md 1.3), so an unknown operator comes to light here.
- * An absent one filters nothing.
+ * Parses the selector of a manifest. A metric selector is not validated when it is stored (hpa.md 1.3), so that an unknown operator is found here. An absent
+ * selector matches everything.
  */
 export const selectorOf = (manifest: LabelSelector | undefined): SelectorReading => {
   const requirements: Requirement[] = Object.entries(manifest?.matchLabels ?? {}).map(([key, value]) => ({ key, operator: "=", values: [value] }));

@@ -2,7 +2,7 @@
  * The four settings of the HPA controller, per cluster (hpa.md 2.1). The names are those of the kube-controller-manager flags.
  */
 export interface ControllerSettings {
-  /** Dimensionless half-width of the band in which nothing happens; a double, default 0.1. */
+  /** Half-width of the band in which nothing changes, as a share; a double, default 0.1. */
   readonly tolerance: number;
   readonly downscaleStabilizationMs: number;
   readonly cpuInitializationPeriodMs: number;

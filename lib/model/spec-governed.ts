@@ -1,10 +1,10 @@
-/** What only a `tidemark.dev/v1` manifest says of an autoscaler, whatever rules decide it. */
+/** Fields that only a `tidemark.dev/v1` manifest has, with any rules. */
 export interface Governed {
-  /** Who answers for it; for people. */
+  /** The owner, for people. */
   readonly owner?: string;
-  /** Everything is decided and told, nothing is written. */
+  /** Everything is decided and reported; nothing is written to the cluster. */
   readonly dryRun?: boolean;
-  /** Held before this instant, and decided all the same. */
+  /** Before this instant the autoscaler is decided, but held. */
   readonly pausedUntilMs?: number;
 }
 

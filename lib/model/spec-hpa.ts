@@ -5,22 +5,22 @@ import type { LimitFactor } from "./spec-watermark.ts";
 /** `autoscaling/v2` and every form that converts to it (hpa.md 1). */
 export interface HpaSpec extends Governed {
   readonly dialect: "hpa";
-  /** "original": the rules of the first design (proposals.md §1), with one Resource metric of CPU utilisation. Absent: those of hpa.md. */
+  /** "original" selects the rules of the first design (proposals.md §1), with one Resource metric of CPU utilization. Absent means the rules of hpa.md. */
   readonly rules?: "original";
   readonly target: TargetRef;
   readonly minReplicas: number;
   readonly maxReplicas: number;
   readonly metrics: readonly HpaMetric[];
-  /** Absent is not the same as empty: absent follows the legacy path of hpa.md 2.6.1. */
+  /** An absent behavior follows the legacy path of hpa.md 2.6.1; an empty one does not. */
   readonly behavior?: Behavior;
-  /** Fields of the multi-threshold form (proposals.md §5), all of them; absent where the manifest has none, and no marks. */
+  /** All fields of the multi-threshold form (proposals.md §5); absent where the manifest has none of them and no watermarks. */
   readonly thresholds?: Thresholds;
 }
 
 export interface Thresholds {
-  /** A value is divided by the current count before it is compared with its marks. */
+  /** True when a value is divided by the current count before it is compared with its watermarks. */
   readonly average: boolean;
-  /** Half-width of every band, as a share. A direction of `behavior` with a tolerance of its own keeps that. */
+  /** Half-width of every band, as a share. A direction of `behavior` that has its own tolerance uses that. */
   readonly tolerance: number;
   readonly scaleUpLimit: LimitFactor;
   readonly scaleDownLimit: LimitFactor;
@@ -28,32 +28,32 @@ export interface Thresholds {
   readonly downscaleForbiddenWindowSeconds: number;
 }
 
-/** Two levels, in thousandths, between which nothing happens; in the place of a target. */
+/** Two watermarks in thousandths, used instead of a target. Between them nothing changes. */
 export interface Marks {
   readonly highMilli: bigint;
   readonly lowMilli: bigint;
 }
 
-/** Both directions are always complete here, but for what hpa.md 1.1 leaves open. */
+/** Both directions have all fields, except those that hpa.md 1.1 leaves absent. */
 export interface Behavior {
   readonly scaleUp: ScalingRules;
   readonly scaleDown: ScalingRules;
 }
 
 export interface ScalingRules {
-  /** Absent only for scaleDown: the cluster's downscale stabilization then counts. */
+  /** Absent only for scaleDown: then the downscale stabilization of the cluster counts. */
   readonly stabilizationWindowSeconds?: number;
   readonly selectPolicy: "Max" | "Min" | "Disabled";
   readonly policies: readonly ScalingPolicy[];
-  /** Double made from the quantity as hpa.md 3.1 says; absent: the cluster's tolerance. */
+  /** The double of the quantity (hpa.md 3.1). Absent means the tolerance of the cluster. */
   readonly tolerance?: number;
-  /** Absent: "Both", as hpa.md 3.8.4 has it. */
+  /** Absent means "Both" (hpa.md 3.8.4). */
   readonly countedChanges?: CountedChanges;
 }
 
 /**
- * Which changes of the count inside its period a policy looks at. "Both": its own direction uses the limit up, and what the other one did is given back first. "SameDirection":
- * the other direction changes nothing (proposals.md §3).
+ * The changes of the count that a policy counts inside its period. With "Both", changes of its own direction use up the limit, and changes of the other direction give room back. With
+ * "SameDirection", changes of the other direction do not count (proposals.md §3).
  */
 export type CountedChanges = "Both" | "SameDirection";
 
@@ -75,7 +75,7 @@ export interface DescribedObject {
   readonly name: string;
 }
 
-/** Quantities are thousandths; which members are set decides more than `type` does (hpa.md 2.5). */
+/** Quantities are thousandths. The members that are set decide more than `type` does (hpa.md 2.5). */
 export interface MetricTarget {
   readonly type: string;
   readonly valueMilli?: bigint;
@@ -86,7 +86,7 @@ export interface MetricTarget {
 
 export type HpaMetric = HpaSource & { readonly target: MetricTarget; readonly marks?: Marks };
 
-/** Where a metric comes from. The selector of a Resource finds other pods than the target's, and stands beside marks alone. */
+/** The source of a metric. The selector of a Resource selects other pods than those of the target; it is only valid with watermarks. */
 export type HpaSource =
   | { readonly type: "Resource"; readonly name: string; readonly selector?: LabelSelector }
   | { readonly type: "ContainerResource"; readonly name: string; readonly container: string }
@@ -94,6 +94,6 @@ export type HpaSource =
   | { readonly type: "Object"; readonly describedObject: DescribedObject; readonly metric: MetricIdentifier }
   | { readonly type: "External"; readonly metric: MetricIdentifier };
 
-/** Marks alone, without behavior: forbidden windows take the place of stabilization, as in the watermark dialect. */
+/** False with watermarks only and no behavior: then forbidden windows replace stabilization, as in the watermark dialect. */
 export const isStabilized = ({ thresholds, behavior, metrics }: HpaSpec): boolean =>
   thresholds === undefined || behavior !== undefined || metrics.length === 0 || metrics.some(({ marks }) => marks === undefined);

@@ -1,11 +1,11 @@
 import type { Governed, TargetRef } from "./spec-governed.ts";
 import type { CountedChanges, DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "./spec-hpa.ts";
 
-/** `tidemark.dev/v1 PodAutoscaler` with `rules: native`, defaulted (docs/pod-autoscaler.md). With `rules: hpa` or `watermark` the spec is that dialect's own. */
+/** `tidemark.dev/v1 PodAutoscaler` with `rules: native`, defaulted (docs/pod-autoscaler.md). With `rules: hpa` or `watermark` it becomes the spec of that dialect. */
 export interface NativeSpec extends Governed {
   readonly dialect: "tidemark";
   readonly target: TargetRef;
-  /** At least 1; fewer only through `idle`. */
+  /** At least 1. Only `idle` allows fewer. */
   readonly minReplicas: number;
   readonly maxReplicas: number;
   readonly metrics: readonly NativeMetric[];
@@ -17,16 +17,16 @@ export interface NativeSpec extends Governed {
 }
 
 export interface NativeMetric {
-  /** Unique among the metrics of a spec; for people and for the condition that says since when it is missing. */
+  /** Unique among the metrics of a spec. Messages use it, and the condition that says since when the metric is missing. */
   readonly name: string;
   readonly source: NativeSource;
-  /** Percent: of request or limit, resources only. Average: an amount per pod. Total: the whole value. */
+  /** Percent of the request or limit (resources only), Average amount for each pod, or Total value. */
   readonly measure: "Percent" | "Average" | "Total";
   readonly band: Band;
-  /** It can ask for more pods, never for fewer. */
+  /** True when the metric may raise the count, but never lower it. */
   readonly scaleUpOnly: boolean;
   readonly onMissing: OnMissing;
-  /** The workload is in use while the whole value is above this, thousandths; only looked at with `idle`. */
+  /** The workload is in use while the total value is above this, in thousandths. Only `idle` uses it. */
   readonly activationMilli?: bigint;
 }
 
@@ -36,12 +36,12 @@ export type NativeSource =
   | { readonly type: "Object"; readonly describedObject: DescribedObject; readonly metric: MetricIdentifier }
   | { readonly type: "External"; readonly metric: MetricIdentifier };
 
-/** Levels are thousandths, of a percent where the metric is measured in percent. An absent tolerance is the cluster's. */
+/** Levels are thousandths; thousandths of a percent where the metric is measured in percent. An absent tolerance means that of the cluster. */
 export type Band =
   | { readonly kind: "target"; readonly milli: bigint; readonly toleranceUp?: number; readonly toleranceDown?: number }
   | { readonly kind: "watermarks"; readonly lowMilli: bigint; readonly highMilli: bigint };
 
-/** None of them ever shrinks a workload. */
+/** None of these actions ever shrinks a workload. */
 export type OnMissing =
   | { readonly action: "hold" }
   | { readonly action: "scaleUpOnly" }
@@ -53,14 +53,14 @@ export interface NativeRules {
   readonly selectPolicy: "Max" | "Min" | "Disabled";
   readonly policies: readonly NativePolicy[];
   readonly countedChanges: CountedChanges;
-  /** A wanted change of fewer pods is not made. */
+  /** A change of fewer pods is not made. */
   readonly stepMinimum: number;
   readonly replicaModulo: number;
-  /** After a scale of either direction. */
+  /** Seconds after a scale in either direction. */
   readonly forbiddenAfterEventSeconds: number;
 }
 
-/** Factor: times (or divided by) so many thousandths. */
+/** A Factor multiplies or divides by so many thousandths. */
 export interface NativePolicy {
   readonly type: "Pods" | "Percent" | "Factor";
   readonly valueMilli: number;
@@ -77,7 +77,7 @@ export interface Idle {
   readonly afterSeconds: number;
 }
 
-/** The same question in the words of autoscaling/v2, with a level of this metric's own measure. */
+/** The metric as one of autoscaling/v2, with the level as its target. */
 export const asHpaMetric = ({ source, measure }: Pick<NativeMetric, "source" | "measure">, levelMilli: bigint): HpaMetric => {
   const target = targetOf(measure, levelMilli);
   if (source.type !== "Resource") return { ...source, target };
@@ -96,6 +96,6 @@ const targetOf = (measure: NativeMetric["measure"], levelMilli: bigint): MetricT
   }
 };
 
-/** How far back the scale events of a spec are looked at, seconds: policies and flap budget. */
+/** The longest period, in seconds, in which the policies and the flap budget of a spec count scales. */
 export const longestPeriodSeconds = ({ scaleUp, scaleDown, flapBudget }: NativeSpec): number =>
   Math.max(0, flapBudget?.periodSeconds ?? 0, ...[...scaleUp.policies, ...scaleDown.policies].map(({ periodSeconds }) => periodSeconds));

@@ -5,8 +5,8 @@ import type { Governed, TargetRef } from "./spec-governed.ts";
 export interface WatermarkSpec extends Governed {
   readonly dialect: "watermark";
   /**
-   * What a value is divided by and a count grows from: the ready pods, as today's controller has it, or the current count, as the multi-threshold document has it
-   * (proposals.md §5). The document looks at no pod, widens the marks without cutting them to thousandths, and does not write a count that stays.
+   * The number that a value is divided by and that a new count is calculated from: the ready pods, as in the controller, or the current count, as in the multi-threshold proposal
+   * (proposals.md §5). The proposal reads no pods, widens the watermarks without rounding them to thousandths, and does not write an unchanged count.
    */
   readonly counts: "ready" | "current";
   readonly target: TargetRef;
@@ -14,9 +14,9 @@ export interface WatermarkSpec extends Governed {
   readonly maxReplicas: number;
   readonly metrics: readonly WatermarkMetric[];
   readonly recommender?: Recommender;
-  /** `average` divides the value by the ready pods; everything else is `absolute`. */
+  /** True for `average`, which divides the value by the ready pods. Any other text is `absolute`. */
   readonly average: boolean;
-  /** Width added to each mark, in thousandths of it. */
+  /** Width added to each watermark, in thousandths of it. */
   readonly toleranceMilli: bigint;
   readonly scaleUpLimit: LimitFactor;
   readonly scaleDownLimit: LimitFactor;
@@ -28,17 +28,17 @@ export interface WatermarkSpec extends Governed {
   readonly converge: "off" | "highwatermark" | "lowwatermark";
   readonly dryRun: boolean;
   readonly tolerateZero: boolean;
-  /** Percent of the target's pods that must be ready; 0 is off. */
+  /** Percent of the pods of the target that must be ready; 0 is off. */
   readonly minAvailableReplicaPercentage: number;
   readonly readinessDelaySeconds: number;
-  /** Pods are taken by selector alone. */
+  /** True when pods are selected by labels alone. */
   readonly skipOwnerCheck: boolean;
   readonly lifecycleControl: LifecycleControl;
-  /** NotScaling is reported by the condition ScalingActive in place of an event. */
+  /** True when the condition ScalingActive reports NotScaling instead of an event. */
   readonly skipNotScalingEvents: boolean;
   /** Sent to the recommender. */
   readonly clusterName: string;
-  /** The first rule of watermark.md 1.3 that the spec breaks, in its words; such an object is never acted upon. */
+  /** The message of the first rule of watermark.md 1.3 that the spec breaks. Such an autoscaler never scales. */
   readonly invalid?: string;
 }
 
@@ -54,13 +54,13 @@ export interface Recommender {
   readonly url: string;
   readonly targetType: string;
   readonly settings: Readonly<Record<string, string>>;
-  /** A recommender needs both marks; without them it is not asked, and the workload holds. */
+  /** A recommender needs both watermarks. Without them it is not asked, and the workload holds. */
   readonly highMilli?: bigint;
   readonly lowMilli?: bigint;
   readonly tls: RecommenderTls;
 }
 
-/** Paths of files, a name to verify, and the protocol versions `TLS10` … `TLS13`. */
+/** Paths of files, the server name to verify, and the protocol versions `TLS10` … `TLS13`. */
 export interface RecommenderTls {
   readonly caFile?: string;
   readonly certFile?: string;
@@ -70,7 +70,7 @@ export interface RecommenderTls {
   readonly maxVersion?: string;
 }
 
-/** Percent of the current count. `whole` decides whether the direction is off, `milli` how far a step goes (watermark.md 2.8). */
+/** Percent of the current count. `whole` decides whether the direction is off, `milli` the size of a step (watermark.md 2.8). */
 export interface LimitFactor {
   readonly milli: bigint;
   readonly whole: bigint;

@@ -3,6 +3,6 @@ import type { NativeSpec } from "./spec-native.ts";
 import type { WatermarkSpec } from "./spec-watermark.ts";
 
 /**
- * What an autoscaler is asked to do, after its manifest was validated, defaulted and converted (lib/manifest). The dialect names the rules that decide it.
+ * The spec of an autoscaler, after its manifest was validated, defaulted and converted (lib/manifest). The dialect names the rules that decide it.
  */
 export type AutoscalerSpec = HpaSpec | WatermarkSpec | NativeSpec;

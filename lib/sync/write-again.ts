@@ -31,7 +31,7 @@ export const mayWriteAgain = (dialect: AutoscalerSpec["dialect"], intent: Intent
     case "watermark":
       return { kind: "no", message: "the count is decided anew by the next sync" };
     case "tidemark":
-      // Another count is somebody's decision that was not seen: it holds, and the next sync decides on it.
+      // Fails to a hold: another count is a decision that this sync did not read. The next sync decides on it.
       return reading.specReplicas === intent.from
         ? { kind: "yes", version: reading }
         : { kind: "no", message: `the count is ${reading.specReplicas} by now, it was decided on ${intent.from}` };
