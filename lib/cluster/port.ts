@@ -1,5 +1,6 @@
 import type { AutoscalerName, AutoscalerUid, Namespace } from "../model/ids.ts";
 import type { Answer, ApiFailure, Observation, RecommenderReply, ScaleReading } from "../model/observation.ts";
+import type { Questions } from "../model/query.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { TargetRef } from "../model/spec-governed.ts";
 import type { Recommender } from "../model/spec-watermark.ts";
@@ -33,6 +34,10 @@ export interface Watched {
   readonly namespace: Namespace;
   readonly name: AutoscalerName;
   readonly spec: AutoscalerSpec;
+  /** What its rules must ask, once its scale was read. */
+  readonly questions: (scale: ScaleReading) => Questions;
+  /** True where a monitor of the same name may stop all scaling. */
+  readonly asksMonitor: boolean;
   /** Selector that its own last sync found, for the overlap with others. */
   readonly selector?: string;
 }

@@ -1,10 +1,8 @@
 import type { ScaleReading } from "./observation.ts";
 import { canonicalSelector, selectorOf } from "./selector.ts";
 import { parseSelector } from "./selector-text.ts";
-import type { AutoscalerSpec } from "./spec.ts";
-import type { DescribedObject, HpaMetric, MetricIdentifier } from "./spec-hpa.ts";
-import { asHpaMetric } from "./spec-native.ts";
-import type { WatermarkSpec } from "./spec-watermark.ts";
+import type { DescribedObject, MetricIdentifier } from "./spec-hpa.ts";
+import type { Recommender } from "./spec-watermark.ts";
 
 /** A query to custom.metrics.k8s.io about the pods that a selector matches. Selectors are canonical text. An empty selector matches everything. */
 export interface PodsQuery {
@@ -43,6 +41,12 @@ export interface Questions {
   readonly external: readonly ExternalQuery[];
 }
 
+/** What must be asked of an external recommender before its autoscaler can be decided. */
+export interface RecommenderQuestion {
+  readonly recommender: Recommender;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
 /** Key of a query inside its namespace. Equal queries are sent once. */
 export const queryKey = (query: MetricQuery): string => {
   switch (query.for) {
@@ -54,48 +58,6 @@ export const queryKey = (query: MetricQuery): string => {
       return JSON.stringify(["external", query.metric, query.metricSelector]);
   }
 };
-
-/**
- * The queries of one autoscaler. A metric with an unreadable selector has no query, and fails when it is decided. Without a readable selector of the target there
- * is no query about its pods. `namespace` is that of the autoscaler.
- */
-export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleReading): Questions => {
-  switch (spec.dialect) {
-    case "hpa":
-      return hpaQuestions(spec.metrics, namespace, scale);
-    case "watermark":
-      return watermarkQuestions(spec);
-    case "tidemark":
-      // The level that a value is compared with changes no query.
-      return hpaQuestions(
-        spec.metrics.map((metric) => asHpaMetric(metric, 0n)),
-        namespace,
-        scale,
-      );
-  }
-};
-
-/** Every source counts ready pods (watermark.md 2.4). Usage comes from metrics.k8s.io. */
-const watermarkQuestions = ({ metrics, recommender, counts }: WatermarkSpec): Questions => ({
-  pods: counts === "ready" && (metrics.length > 0 || recommender !== undefined),
-  podMetrics: metrics.some(({ source }) => source === "Resource"),
-  custom: [],
-  external: metrics.filter(({ source }) => source === "External").flatMap((metric) => asList(externalQuery(metric))),
-});
-
-const hpaQuestions = (metrics: readonly HpaMetric[], namespace: string, scale: ScaleReading): Questions => {
-  const custom: CustomQuery[] = [];
-  const external: ExternalQuery[] = [];
-  const podSelector = podSelectorText(scale);
-  for (const metric of metrics) {
-    if (metric.type === "External") external.push(...asList(externalQuery(metric.metric)));
-    if (metric.type === "Object") custom.push(...asList(objectQuery(metric.metric, metric.describedObject, namespace)));
-    if (metric.type === "Pods" && podSelector !== undefined) custom.push(...asList(podsQuery(metric.metric, podSelector)));
-  }
-  return { podMetrics: metrics.some(needsPodMetrics), pods: metrics.some(needsPods), custom, external };
-};
-
-const asList = <Item>(item: Item | undefined): readonly Item[] => (item === undefined ? [] : [item]);
 
 /** Canonical text of the selector in a scale; `undefined` when it is empty or cannot be read. */
 export const podSelectorText = (scale: ScaleReading): string | undefined => {
@@ -129,19 +91,3 @@ export const externalQuery = (metric: MetricIdentifier): ExternalQuery | undefin
 
 /** Group of an apiVersion: "apps/v1" → "apps", "v1" → "". */
 export const groupOf = (apiVersion: string): string => (apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "");
-
-const needsPodMetrics = (metric: HpaMetric): boolean => metric.type === "Resource" || metric.type === "ContainerResource";
-
-/** Averages of Object and External metrics use no pods (hpa.md 3.7), and neither do their watermarks. */
-const needsPods = (metric: HpaMetric): boolean => {
-  switch (metric.type) {
-    case "Resource":
-    case "ContainerResource":
-    case "Pods":
-      return true;
-    case "Object":
-      return metric.marks === undefined && metric.target.type === "Value";
-    case "External":
-      return metric.marks === undefined && metric.target.averageValueMilli === undefined;
-  }
-};

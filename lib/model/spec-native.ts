@@ -3,7 +3,7 @@ import type { CountedChanges, DescribedObject, HpaMetric, MetricIdentifier, Metr
 
 /** `tidemark.dev/v1 PodAutoscaler` with `rules: native`, defaulted (docs/pod-autoscaler.md). With `rules: hpa` or `watermark` it becomes the spec of that dialect. */
 export interface NativeSpec extends Governed {
-  readonly dialect: "tidemark";
+  readonly dialect: "native";
   readonly target: TargetRef;
   /** At least 1. Only `idle` allows fewer. */
   readonly minReplicas: number;

@@ -26,7 +26,7 @@ export interface RecommendationRun {
   readonly lastMs: number;
   /** Time between the recommendations; absent where it is not known, or there is only one. */
   readonly stepMs?: number;
-  /** On the newest run: the longest stabilization window when it was recorded. Slots that had left this window may be reused (lib/policy/recommendations.ts). */
+  /** On the newest run: the longest stabilization window when it was recorded. Slots that had left this window may be reused (lib/policy/shared/recommendations.ts). */
   readonly windowMs?: number;
 }
 

@@ -1,56 +1,37 @@
 import type { Decision } from "../model/decision.ts";
-import type { AutoscalerName, Namespace } from "../model/ids.ts";
-import type { Observation } from "../model/observation.ts";
-import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
-import { isStabilized } from "../model/spec-hpa.ts";
 import type { Windows } from "../model/windows.ts";
-import { HPA_STEPS } from "./dialects/hpa.ts";
-import { MULTI_THRESHOLD_STEPS } from "./dialects/multi-threshold.ts";
-import { ORIGINAL_STEPS } from "./dialects/original.ts";
-import { decideNative } from "./dialects/tidemark.ts";
-import { decideWatermark } from "./dialects/watermark.ts";
-import { runSteps } from "./steps/hpa/run.ts";
-import type { HpaInput } from "./steps/hpa/sync.ts";
-import { override } from "./steps/tidemark/override.ts";
-import { withoutTimed } from "./steps/tidemark/sentences.ts";
+import type { Dialect, RulesInput } from "./dialect.ts";
+import { askDialect, DIALECTS } from "./dialects.ts";
+import { override } from "./override.ts";
 
 /** Everything that a decision depends on; equal inputs give equal decisions. */
-export interface DecideInput {
-  readonly namespace: Namespace;
-  readonly name: AutoscalerName;
-  readonly spec: AutoscalerSpec;
-  readonly settings: ControllerSettings;
-  readonly observation: Observation;
-  readonly windows: Windows;
-  readonly nowMs: number;
-}
+export type DecideInput = RulesInput<AutoscalerSpec>;
 
 /** What to do with one workload now, and why. Pure; a metric that is missing or absurd is a reason to hold inside the decision, never an exception. */
-export const decide = (input: DecideInput): Decision => override(decideByRules(input), input.spec, input.nowMs);
+export const decide = (input: DecideInput): Decision =>
+  override(
+    askDialect(input.spec, (dialect, spec) => decideBy(dialect, { ...input, spec })),
+    input.spec,
+    input.nowMs,
+  );
 
-const decideByRules = (input: DecideInput): Decision => {
-  const { spec } = input;
-  const windows = withoutTimed(input.windows);
-  switch (spec.dialect) {
-    case "hpa":
-      return decideHpa({ ...input, spec, windows });
-    case "watermark":
-      return withoutRecommendations(decideWatermark({ ...input, spec, windows }));
-    case "tidemark":
-      return decideNative({ ...input, spec });
-  }
+const decideBy = <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, input: RulesInput<Spec>): Decision => {
+  const decision = dialect.decide({ ...input, windows: withoutForeignTimers(input.windows, dialect) });
+  return dialect.keeps(input.spec).recommendations ? decision : withoutRecommendations(decision);
 };
 
-const decideHpa = (input: HpaInput): Decision => {
-  const { spec } = input;
-  if (spec.rules === "original") return withoutRecommendations(runSteps(ORIGINAL_STEPS, input));
-  if (!spec.thresholds) return runSteps(HPA_STEPS, input);
-  const decision = runSteps(MULTI_THRESHOLD_STEPS, input);
-  return isStabilized(spec) ? decision : withoutRecommendations(decision);
+const TIMING = DIALECTS.filter(({ timesBy }) => timesBy !== undefined);
+
+/** Fails to waiting: conditions by which other rules measure time are dropped, so that a breach of long ago does not count as one that lasted. */
+export const withoutForeignTimers = (windows: Windows, { name }: Pick<Dialect<never>, "name">): Windows => {
+  const { conditions } = windows.status;
+  const isForeign = (type: string): boolean => TIMING.some((other) => other.name !== name && other.timesBy?.(type) === true);
+  if (!conditions.some(({ type }) => isForeign(type))) return windows;
+  return { ...windows, status: { ...windows.status, conditions: conditions.filter(({ type }) => !isForeign(type)) } };
 };
 
-/** Rules that record none leave none behind: after them a stabilization begins with the current count, where old ones would let the count fall at once. */
+/** Rules that record no recommendations leave none behind: after them a stabilization begins with the current count, where old ones would let the count fall at once. */
 const withoutRecommendations = (decision: Decision): Decision => {
   const { windows } = decision;
   return windows.memory.recommendations === null

@@ -1,7 +1,8 @@
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { ScaleChange, Windows } from "../model/windows.ts";
-import { setCondition } from "./conditions.ts";
-import { scaledToZero } from "./steps/hpa/sentences.ts";
+import { askDialect } from "./dialects.ts";
+import { scaledToZero } from "./hpa/steps/sentences.ts";
+import { setCondition } from "./shared/conditions.ts";
 
 /**
  * More pods than any policy grants, and few enough that two of them and a count still fit the 32 bits that the imitated controllers add in (hpa.md 3.8.4). A policy that grants
@@ -50,7 +51,7 @@ interface Turns {
 
 /** Changes of no pods, each the other way than the next, that spend a flap budget with those of `nowMs`. */
 const turnsBefore = (spec: AutoscalerSpec | undefined, nowMs: number, eventId: string): Turns => {
-  const reversals = spec?.dialect === "tidemark" ? (spec.flapBudget?.reversals ?? 0) : 0;
+  const reversals = spec ? askDialect(spec, (dialect, own) => dialect.reversals?.(own) ?? 0) : 0;
   const all = Array.from({ length: Math.max(0, reversals - 1) }, (_, at) => ({
     change: 0,
     atMs: nowMs - at - 1,

@@ -77,7 +77,7 @@ const write = async (ports: SyncPorts, { intent, verdict }: Intended, softUntilM
     const again = await client.readScale(intent.namespace, intent.target, ports.timing.putTimeoutMs);
     const landed = landedBefore(intent, again);
     if (landed || again.kind === "failed") return { outcome: landed ?? { kind: "open", message: conflict.message }, throttled: false };
-    const may = mayWriteAgain(verdict.autoscaler.spec.dialect, intent, again);
+    const may = mayWriteAgain(verdict.autoscaler.spec, intent, again);
     if (may.kind === "no") return refused(`${conflict.message}; ${may.message}`);
     version = may.version;
   }

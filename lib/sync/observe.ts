@@ -3,6 +3,7 @@ import { isTidemarkError } from "../model/errors.ts";
 import { foreignWords } from "../model/foreign-words.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import type { ClusterRecord, Intent } from "../model/records.ts";
+import { asksOf } from "../policy/questions.ts";
 import { namespacesOf } from "../store/records/partitions.ts";
 import { eachDone } from "../store/table/all-done.ts";
 import type { Loaded } from "./load.ts";
@@ -55,7 +56,7 @@ const watchedOf = ({ specs, pages }: Loaded): readonly Watched[] => {
     if (loaded.kind !== "ready") return [];
     const { uid, namespace, name } = loaded.record;
     const selector = selectors.get(uid);
-    return [{ uid, namespace, name, spec: loaded.spec, ...(selector !== undefined && { selector }) }];
+    return [{ uid, namespace, name, spec: loaded.spec, ...asksOf(loaded.spec, namespace), ...(selector !== undefined && { selector }) }];
   });
 };
 

@@ -1,6 +1,6 @@
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
-import { recommenderQuestion } from "../policy/metrics/watermark/question.ts";
+import { recommenderQuestion } from "../policy/questions.ts";
 import { eachDone } from "../store/table/all-done.ts";
 
 const PARALLEL = 8;
@@ -17,7 +17,8 @@ export const withRecommendations = async (
 ): Promise<ObservedCluster> => {
   const questions = watched.flatMap((autoscaler) => {
     const observed = cluster.observations.get(autoscaler.uid);
-    const question = observed && questionOf(autoscaler, observed, context.nowMs);
+    const { spec, namespace } = autoscaler;
+    const question = observed && recommenderQuestion(spec, { namespace, observation: observed.observation, nowMs: context.nowMs });
     return question ? [{ uid: autoscaler.uid, observed, question }] : [];
   });
   if (questions.length === 0) return cluster;
@@ -29,8 +30,3 @@ export const withRecommendations = async (
   });
   return { ...cluster, observations, calls: cluster.calls + questions.length };
 };
-
-const questionOf = ({ spec, namespace }: Watched, { observation }: Observed, nowMs: number) =>
-  spec.dialect === "watermark" && observation.scale.kind === "read"
-    ? recommenderQuestion({ spec, namespace, scale: observation.scale, observation }, nowMs)
-    : undefined;

@@ -3,7 +3,7 @@ import type { AutoscalerUid } from "../model/ids.ts";
 import type { StoredWindows, UncountedScale } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { NEW_WINDOWS } from "../model/windows.ts";
-import type { Written } from "../policy/write-report.ts";
+import type { Written } from "../policy/shared/write-report.ts";
 import type { Verdict } from "./decide.ts";
 import { withChange, withRecommendation } from "./late-windows.ts";
 import type { Loaded } from "./load.ts";

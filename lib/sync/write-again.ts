@@ -1,6 +1,7 @@
 import type { ScaleRead, ScaleReading } from "../model/observation.ts";
 import type { Intent } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
+import { askDialect } from "../policy/dialects.ts";
 import { isUnmoved } from "./open-intents.ts";
 
 /** Most writes under one intent, the first included (hpa.md 2.4 step 6). */
@@ -19,21 +20,9 @@ export const landedBefore = (intent: Intent, reading: ScaleReading): { readonly 
 
 export type WriteAgain = { readonly kind: "yes"; readonly version: ScaleRead } | { readonly kind: "no"; readonly message: string };
 
-/**
- * What follows a conflict is the dialect's, after the workload was looked at again: `hpa` writes the same count, whatever the count is by now, as long as it is the same
- * object; `tidemark` only while the count is still the one that was decided on. Another object of the same name was never decided on.
- */
-export const mayWriteAgain = (dialect: AutoscalerSpec["dialect"], intent: Intent, reading: ScaleRead): WriteAgain => {
+/** The dialect says what follows a conflict, after the workload was read again. No decision was made for another object of the same name, so it is never written. */
+export const mayWriteAgain = (spec: AutoscalerSpec, intent: Intent, reading: ScaleRead): WriteAgain => {
   if (reading.uid !== intent.targetUid) return { kind: "no", message: "the workload was replaced by another of the same name" };
-  switch (dialect) {
-    case "hpa":
-      return { kind: "yes", version: reading };
-    case "watermark":
-      return { kind: "no", message: "the count is decided anew by the next sync" };
-    case "tidemark":
-      // Fails to a hold: another count is a decision that this sync did not read. The next sync decides on it.
-      return reading.specReplicas === intent.from
-        ? { kind: "yes", version: reading }
-        : { kind: "no", message: `the count is ${reading.specReplicas} by now, it was decided on ${intent.from}` };
-  }
+  const message = askDialect(spec, (dialect) => dialect.whyNotAgain(intent.from, reading));
+  return message === undefined ? { kind: "yes", version: reading } : { kind: "no", message };
 };

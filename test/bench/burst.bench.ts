@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Table from "cli-table3";
+import { asksOf } from "../../lib/policy/questions.ts";
 import { eachDone } from "../../lib/store/table/all-done.ts";
 import { ENGINES, type Engine, startDynalite } from "../contracts/engines.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
@@ -24,7 +25,7 @@ const bare = async ({ client, cluster, ports }: Subject, apps: readonly App[], w
     const { uid, namespace: ns, name, manifest: text } = recordOf(cluster, app);
     const reading = ports.rules.specOf(text);
     if (reading.kind !== "spec") throw new Error(reading.message);
-    return { uid, namespace: ns, name, spec: reading.spec };
+    return { uid, namespace: ns, name, spec: reading.spec, ...asksOf(reading.spec, ns) };
   });
   const seen = await client.observe(watched, { budgetMs: 60_000, namespaces: "all" });
   const startedMs = performance.now();

@@ -9,7 +9,7 @@ import { demandAt } from "../../lib/local/traces/trace.ts";
 import { admitOrThrow } from "../../lib/manifest/admit.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
-import { NOON, pod, type Synced, sync } from "../policy/tidemark/world.ts";
+import { NOON, pod, type Synced, sync } from "../policy/native/world.ts";
 
 const FILE = "noisy.yaml";
 const text = readFileSync(join(import.meta.dirname, "../../examples", FILE), "utf8");

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ScaleReading } from "../../lib/model/observation.ts";
-import { externalQuery, groupOf, objectQuery, podSelectorText, podsQuery, queryKey, questions } from "../../lib/model/query.ts";
+import { externalQuery, groupOf, objectQuery, podSelectorText, podsQuery, queryKey } from "../../lib/model/query.ts";
 import type { HpaMetric, HpaSpec } from "../../lib/model/spec-hpa.ts";
 import type { WatermarkSpec } from "../../lib/model/spec-watermark.ts";
+import { questions } from "../../lib/policy/questions.ts";
 
 const scale = (selector: string): ScaleReading => ({ kind: "read", specReplicas: 1, statusReplicas: 1, selector, uid: "", resourceVersion: "" });
 const FAILED: ScaleReading = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "not found" } };

@@ -47,7 +47,7 @@ describe("longestPeriodSeconds()", () => {
     ["the flap budget", { scaleUp: policy(60), flapBudget: { reversals: 2, periodSeconds: 1_800 } }, 1_800],
   ])("is of %s", (_, changed, seconds) => {
     const spec: NativeSpec = {
-      dialect: "tidemark",
+      dialect: "native",
       target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
       minReplicas: 1,
       maxReplicas: 9,

@@ -5,7 +5,7 @@ import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { EVERYTHING, withUnknownPast } from "../../lib/policy/unknown-past.ts";
 import { loadManifest } from "./loop.ts";
-import { NOON, native, sync } from "./tidemark/world.ts";
+import { NOON, native, sync } from "./native/world.ts";
 import { sync as syncWatermark } from "./watermark/world.ts";
 
 const admitted = (document: unknown): AutoscalerSpec => admitOrThrow({ document, where: "the manifest" }).spec;

@@ -8,7 +8,7 @@ import { windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
 import { whatIf } from "../../lib/service/explain/what-if.ts";
 import { unmeasured } from "../../lib/service/views/metric-targets.ts";
 import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
-import { NOON, native, scaledBefore, sync } from "../policy/tidemark/world.ts";
+import { NOON, native, scaledBefore, sync } from "../policy/native/world.ts";
 
 const METRICS = [
   { name: "load", external: { metric: "load" }, measure: "Average", target: 10, tolerance: { up: "0.2", down: "0.3" } },

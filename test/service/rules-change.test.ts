@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rulesChange } from "../../lib/service/apply/rules-change.ts";
-import { native } from "../policy/tidemark/world.ts";
+import { native } from "../policy/native/world.ts";
 
 const hpa = native({ rules: "hpa" });
 const governed = native({ rules: "hpa", hpa: { behavior: {} } });

@@ -5,12 +5,12 @@ import type { Decision, StepOutcome } from "../../lib/model/decision.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
-import { startForDown, startForUp } from "../../lib/policy/steps/hpa/limit.ts";
+import { startForDown, startForUp } from "../../lib/policy/shared/scale-events.ts";
 import { windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
 import type { WindowsView } from "../../lib/service/views/windows.ts";
 import { decisions, loadFor, loadManifest } from "../policy/loop.ts";
+import { manifest as nativeManifest } from "../policy/native/world.ts";
 import { runs } from "../policy/runs.ts";
-import { manifest as nativeManifest } from "../policy/tidemark/world.ts";
 
 const PERIOD_MS = 15_000;
 const START_MS = 1_777_000_000_000;

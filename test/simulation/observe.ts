@@ -10,7 +10,8 @@ import type {
   RecommenderReply,
   ScaleReading,
 } from "../../lib/model/observation.ts";
-import { queryKey, questions } from "../../lib/model/query.ts";
+import { queryKey } from "../../lib/model/query.ts";
+import { questions } from "../../lib/policy/questions.ts";
 import { LOAD_PER_POD, type SimulatedCluster, type Workload } from "./cluster.ts";
 
 /** What an observation finds, all of it at one instant. */

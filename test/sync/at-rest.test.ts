@@ -4,6 +4,7 @@ import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { decide } from "../../lib/policy/decide.ts";
+import { asksOf } from "../../lib/policy/questions.ts";
 import { isOpenAt, needsNoWrite } from "../../lib/sync/stored-windows.ts";
 import { simulatedCluster } from "../simulation/cluster.ts";
 import { newManifest } from "../simulation/manifests/shapes.ts";
@@ -32,7 +33,7 @@ const atRest = (shape: Parameters<typeof newManifest>[1]) => {
   const cluster = simulatedCluster("eu-1", [workload], () => START_MS);
   const spec = specOf(JSON.stringify(newManifest(randomOf(1, "timetable"), shape, { ...place, target })));
   return (windows: Windows, nowMs: number, failing: ReadonlySet<string> = new Set()) => {
-    const observed = observeNow(cluster, [{ uid: UID, ...place, spec }], nowMs, { metrics: failing, scales: new Set(), rivals: false }).get(UID);
+    const observed = observeNow(cluster, [{ uid: UID, ...place, spec, ...asksOf(spec, place.namespace) }], nowMs, { metrics: failing, scales: new Set(), rivals: false }).get(UID);
     if (!observed) throw new TypeError("it was not observed");
     return decide({ ...place, spec, settings: DEFAULT_SETTINGS, observation: observed.observation, windows, nowMs });
   };

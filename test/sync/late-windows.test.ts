@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Intent } from "../../lib/model/records.ts";
 import { NEW_WINDOWS, type RecommendationRun } from "../../lib/model/windows.ts";
-import { recorded } from "../../lib/policy/recommendations.ts";
+import { recorded } from "../../lib/policy/shared/recommendations.ts";
 import { withChange, withRecommendation } from "../../lib/sync/late-windows.ts";
 import { intent } from "../store/records.ts";
 

@@ -3,7 +3,7 @@ import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { StoredWindows } from "../../lib/model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { needsNoWrite } from "../../lib/sync/stored-windows.ts";
-import { NOON, native, sync } from "../policy/tidemark/world.ts";
+import { NOON, native, sync } from "../policy/native/world.ts";
 
 const stored = (windows: Windows): StoredWindows => ({ uid: autoscalerUid("u"), windows, open: false });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ScaleRead, ScaleReading } from "../../lib/model/observation.ts";
 import type { Intent } from "../../lib/model/records.ts";
+import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { landedBefore, mayWriteAgain } from "../../lib/sync/write-again.ts";
 
 const intent = { from: 5, to: 9, targetUid: "u", resourceVersion: "1" } as unknown as Intent;
@@ -12,22 +13,23 @@ const read = (specReplicas: number, uid = "u", resourceVersion = "2"): ScaleRead
   uid,
   resourceVersion,
 });
+const specOf = (dialect: AutoscalerSpec["dialect"]): AutoscalerSpec => ({ dialect }) as AutoscalerSpec;
 const gone: ScaleReading = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "gone" } };
 
 describe("mayWriteAgain() after a conflict", () => {
   it.each([
     ["hpa", read(5), "yes"],
     ["hpa", read(6), "yes"],
-    ["tidemark", read(4), "no"],
-    ["tidemark", read(5), "yes"],
-    ["tidemark", read(6), "no"],
+    ["native", read(4), "no"],
+    ["native", read(5), "yes"],
+    ["native", read(6), "no"],
     ["watermark", read(5), "no"],
-    ["tidemark", read(5, "another"), "no"],
+    ["native", read(5, "another"), "no"],
     ["hpa", read(5, "another"), "no"],
-  ] as const)("%s, %o: %s", (dialect, reading, kind) => expect(mayWriteAgain(dialect, intent, reading).kind).toBe(kind));
+  ] as const)("%s, %o: %s", (dialect, reading, kind) => expect(mayWriteAgain(specOf(dialect), intent, reading).kind).toBe(kind));
 
-  it("says which count tidemark met and which one it had decided on", () =>
-    expect(mayWriteAgain("tidemark", intent, read(6))).toEqual({ kind: "no", message: "the count is 6 by now, it was decided on 5" }));
+  it("says which count the native rules met, and which one they had decided on", () =>
+    expect(mayWriteAgain(specOf("native"), intent, read(6))).toEqual({ kind: "no", message: "the count is 6 by now, it was decided on 5" }));
 });
 
 describe("landedBefore() after a conflict", () => {

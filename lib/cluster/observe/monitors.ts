@@ -12,11 +12,9 @@ const GROUP = "datadoghq.com/v1alpha1";
 /** By `monitorKey`: the monitors of the autoscalers that let one stop them (watermark.md 2.2). Absent: the object does not exist. */
 export type Monitors = (watched: Watched) => MonitorReading | undefined;
 
-const asksForMonitor = ({ spec }: Watched): boolean => spec.dialect === "watermark" && spec.lifecycleControl.kind === "on";
-
 /** One LIST per scope, and only where some autoscaler asks for its monitor. What cannot be read stops its autoscaler, as a monitor that is not OK does. */
 export const observeMonitors = async (observing: Observing, watched: readonly Watched[]): Promise<Monitors> => {
-  const asking = watched.filter(asksForMonitor);
+  const asking = watched.filter(({ asksMonitor }) => asksMonitor);
   const found = new Map<string, MonitorReading>();
   const failed = new Map<string, MonitorReading>();
   await Promise.all(
@@ -39,7 +37,7 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
     }),
   );
   return (one) => {
-    if (!asksForMonitor(one)) return undefined;
+    if (!one.asksMonitor) return undefined;
     return failed.get(one.namespace) ?? failed.get("") ?? found.get(key(one.namespace, one.name)) ?? { kind: "missing" };
   };
 };

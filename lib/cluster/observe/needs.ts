@@ -1,6 +1,6 @@
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
 import type { Neighbour, ScaleRead } from "../../model/observation.ts";
-import { type CustomQuery, type ExternalQuery, type Questions, queryKey, questions } from "../../model/query.ts";
+import { type CustomQuery, type ExternalQuery, type Questions, queryKey } from "../../model/query.ts";
 import type { Selector } from "../../model/selector.ts";
 import { parseSelector } from "../../model/selector-text.ts";
 import type { Watched } from "../port.ts";
@@ -28,7 +28,7 @@ export const needsOf = (watched: readonly Watched[], scales: Scales): readonly N
     const neighbours = group.flatMap(({ name, selector, spec }) => (selector === undefined || spec.dryRun ? [] : [{ name, selector }]));
     const asking = group.flatMap((one) => {
       const scale = scales.get(targetKey({ namespace, target: one.spec.target }));
-      return scale?.kind === "read" ? [{ one, scale, asks: questions(one.spec, namespace, scale) }] : [];
+      return scale?.kind === "read" ? [{ one, scale, asks: one.questions(scale) }] : [];
     });
     const needPods = asking.filter(({ one, scale, asks }) => asks.pods || (asksAnything(asks) && mayOverlap(one, scale, neighbours)));
     const needing = new Set(needPods.map(({ one }) => one.uid));

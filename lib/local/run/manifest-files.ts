@@ -79,7 +79,7 @@ const replicasOf = (annotations: Readonly<Record<string, string>>, where: string
 /** What the view compares the CPU of a workload with: the percentage of the request that an HPA, or a PodAutoscaler, aims at. */
 const cpuPercentOf = (spec: AutoscalerSpec): number | undefined => {
   if (spec.dialect === "hpa") return spec.metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target.averageUtilization;
-  return spec.dialect === "tidemark" ? spec.metrics.map(nativePercent).find((percent) => percent !== undefined) : undefined;
+  return spec.dialect === "native" ? spec.metrics.map(nativePercent).find((percent) => percent !== undefined) : undefined;
 };
 
 const nativePercent = ({ source, measure, band }: NativeMetric): number | undefined =>

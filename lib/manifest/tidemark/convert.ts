@@ -25,7 +25,7 @@ export const convert = ({ stored, spec }: Pick<Admitted, "stored" | "spec">): Co
 };
 
 const specOf = ({ stored, spec }: Pick<Admitted, "stored" | "spec">): unknown => {
-  if (spec.dialect === "tidemark" || stored["apiVersion"] === "tidemark.dev/v1") return stored["spec"];
+  if (spec.dialect === "native" || stored["apiVersion"] === "tidemark.dev/v1") return stored["spec"];
   const foreign = isObject(stored["spec"]) ? stored["spec"] : {};
   const watermark = spec.dialect === "watermark" ? { counts: spec.counts } : undefined;
   return storedCarried(spec.dialect, { dryRun: false, ...(watermark && { watermark }) }, foreign);

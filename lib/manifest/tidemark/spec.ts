@@ -7,7 +7,7 @@ import { metricOf } from "./read-metric.ts";
 
 /** What is decided by with `rules: native`. */
 export const nativeSpecOf = (read: SpecRead): NativeSpec => ({
-  dialect: "tidemark",
+  dialect: "native",
   target: targetOf(read),
   minReplicas: read.minReplicas,
   maxReplicas: read.maxReplicas ?? 1,

@@ -3,14 +3,14 @@ import type { AutoscalerSpec } from "../../model/spec.ts";
 type Rules = "native" | "hpa" | "watermark" | "the first design";
 
 const rulesOf = (spec: AutoscalerSpec): Rules => {
-  if (spec.dialect === "tidemark") return "native";
+  if (spec.dialect === "native") return "native";
   return spec.dialect === "hpa" && spec.rules === "original" ? "the first design" : spec.dialect;
 };
 
 const keepsRecommendations = (rules: Rules): boolean => rules === "native" || rules === "hpa";
 
 /** Scales inside the periods of policies; without behavior an HPA has none. */
-const keepsEvents = (spec: AutoscalerSpec): boolean => spec.dialect === "tidemark" || (spec.dialect === "hpa" && spec.behavior !== undefined);
+const keepsEvents = (spec: AutoscalerSpec): boolean => spec.dialect === "native" || (spec.dialect === "hpa" && spec.behavior !== undefined);
 
 type BeforeAndAfter = readonly [boolean, boolean];
 const keptText = ([before, after]: BeforeAndAfter, what: string): readonly string[] => (before && after ? [what] : []);

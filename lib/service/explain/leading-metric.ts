@@ -19,7 +19,7 @@ export const leadingMetric = ({ evaluation, spec, settings }: Measurements): rea
   const { from } = evaluation;
   const measured = evaluation.metrics.filter((metric): metric is Measured => metric.kind === "measured");
   if (from === undefined || measured.length === 0 || isResting(spec, from)) return [];
-  if (spec?.dialect === "tidemark" && spec.combine === "Mean" && measured.length > 1) return [mean(spec, measured, from)];
+  if (spec?.dialect === "native" && spec.combine === "Mean" && measured.length > 1) return [mean(spec, measured, from)];
   const leading = leadingOf(spec, measured, from);
   if (!leading) return [];
   const leads = measured.length > 1 ? `${leading.name} decides, because it asks for ${isLeast(spec) ? "least" : "most"}; it` : leading.name;
@@ -27,16 +27,16 @@ export const leadingMetric = ({ evaluation, spec, settings }: Measurements): rea
 };
 
 /** At rest the activation alone counts. */
-const isResting = (spec: AutoscalerSpec | undefined, from: number): boolean => spec?.dialect === "tidemark" && from < spec.minReplicas;
+const isResting = (spec: AutoscalerSpec | undefined, from: number): boolean => spec?.dialect === "native" && from < spec.minReplicas;
 
-const isLeast = (spec: AutoscalerSpec | undefined): boolean => spec?.dialect === "tidemark" && spec.combine === "Min";
+const isLeast = (spec: AutoscalerSpec | undefined): boolean => spec?.dialect === "native" && spec.combine === "Min";
 
 /** Metrics that may only scale up take part when they do. */
 const voicesOf = (spec: NativeSpec, measured: readonly Measured[], from: number): readonly Measured[] =>
   measured.filter(({ name, proposal }) => proposal > from || !spec.metrics.find((metric) => metric.name === name)?.scaleUpOnly);
 
 const leadingOf = (spec: AutoscalerSpec | undefined, measured: readonly Measured[], from: number): Measured | undefined => {
-  const voices = spec?.dialect === "tidemark" ? voicesOf(spec, measured, from) : measured;
+  const voices = spec?.dialect === "native" ? voicesOf(spec, measured, from) : measured;
   const all = voices.length > 0 ? voices : measured;
   const least = isLeast(spec);
   return all.reduce<Measured | undefined>((first, metric) => {
@@ -73,7 +73,7 @@ const sentence = (measured: string, { name, target, proposal, value }: Measured,
 };
 
 const bandOf = (spec: AutoscalerSpec | undefined, metric: string): Band | undefined =>
-  spec?.dialect === "tidemark" ? spec.metrics.find(({ name }) => name === metric)?.band : undefined;
+  spec?.dialect === "native" ? spec.metrics.find(({ name }) => name === metric)?.band : undefined;
 
 /** The marks of a metric, and what happens between them; `undefined` where it has a target. */
 const marksOf = (spec: AutoscalerSpec | undefined, metric: string, target: string): Marks | undefined => {

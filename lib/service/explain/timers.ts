@@ -1,7 +1,7 @@
 import type { NativeSpec } from "../../model/spec-native.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { Condition } from "../../model/windows.ts";
-import { BREACH, IDLE, missingType } from "../../policy/steps/tidemark/sentences.ts";
+import { BREACH, IDLE, missingType } from "../../policy/native/steps/sentences.ts";
 import { timeText } from "../views/time-text.ts";
 import type { TimerView } from "../views/windows.ts";
 

@@ -47,7 +47,7 @@ const inactive = ({ evaluation, spec }: WhatIfInput): readonly string[] => {
   const { because, from } = evaluation;
   if (because.reason === "ScalingDisabled")
     return ["A count of 0 that somebody wrote is left alone: with 1 or more, written by hand, scaling begins again"];
-  if (spec?.dialect !== "tidemark" || from === undefined || from >= spec.minReplicas || because.reason === "Activated") return [];
+  if (spec?.dialect !== "native" || from === undefined || from >= spec.minReplicas || because.reason === "Activated") return [];
   const levels = spec.metrics.flatMap(({ name, activationMilli }) =>
     activationMilli === undefined ? [] : [`${name} above ${decimalText(activationMilli)}`],
   );
@@ -58,7 +58,7 @@ const inactive = ({ evaluation, spec }: WhatIfInput): readonly string[] => {
 const failures = ({ evaluation: { metrics, because }, spec }: WhatIfInput): readonly string[] => {
   const failed = metrics.filter((metric) => metric.kind === "failed");
   if (failed.length === 0) return [];
-  const stopping = spec?.dialect === "tidemark" ? spec.metrics.find(({ name }) => because.message.startsWith(`${name} is missing`)) : undefined;
+  const stopping = spec?.dialect === "native" ? spec.metrics.find(({ name }) => because.message.startsWith(`${name} is missing`)) : undefined;
   if (stopping) return [`Nothing is decided until ${stopping.name} can be read${fallbackText(stopping)}`];
   const names = failed.map(({ name }) => name).join(", ");
   return failed.length === metrics.length

@@ -1,7 +1,7 @@
 import type { CountedChanges, ScalingRules } from "../../model/spec-hpa.ts";
 import { type Memory, newestRunAt, type RecommendationRun, type ScaleChange, type Status } from "../../model/windows.ts";
-import { countedEvents, type Events, surelyWithin, within } from "../../policy/scale-events.ts";
-import type { Held } from "../../policy/steps/hpa/stabilize.ts";
+import { countedEvents, type Events, surelyWithin, within } from "../../policy/shared/scale-events.ts";
+import type { Held } from "../../policy/shared/stabilization.ts";
 import { timeText } from "../views/time-text.ts";
 import type { Direction, ForbiddenView, RateView, StabilizationView, WindowsView } from "../views/windows.ts";
 

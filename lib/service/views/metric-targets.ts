@@ -16,7 +16,7 @@ export const unmeasured = (spec: AutoscalerSpec): readonly MetricView[] => {
         name,
         target: `${decimalText(lowMilli)}..${decimalText(highMilli)}`,
       }));
-    case "tidemark":
+    case "native":
       return spec.metrics.map((metric) => ({ kind: "unmeasured", type: metric.source.type, name: metric.name, target: bandText(metric) }));
   }
 };

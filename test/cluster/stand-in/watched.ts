@@ -4,8 +4,10 @@ import { newReading } from "../../../lib/manifest/shape.ts";
 import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../../lib/model/ids.ts";
+import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import type { TargetRef } from "../../../lib/model/spec-governed.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
+import { asksOf } from "../../../lib/policy/questions.ts";
 import { accessTo } from "./connected.ts";
 import type { StandIn } from "./server.ts";
 
@@ -14,11 +16,14 @@ export const QUEUE: HpaMetric = { type: "External", metric: { name: "queue_depth
 
 export const deployment = (name: string): TargetRef => ({ apiVersion: "apps/v1", kind: "Deployment", name });
 
+/** A spec with what its rules ask, as a sync gives them to the cluster. */
+const asking = (spec: AutoscalerSpec, ns: string): Pick<Watched, "spec" | "questions" | "asksMonitor"> => ({ spec, ...asksOf(spec, ns) });
+
 export const watch = (ns: string, name: string, more: { metrics?: readonly HpaMetric[]; target?: TargetRef; selector?: string } = {}): Watched => ({
   uid: autoscalerUid(`${ns}/${name}`),
   namespace: namespace(ns),
   name: autoscalerName(name),
-  spec: { dialect: "hpa", target: more.target ?? deployment(name), minReplicas: 1, maxReplicas: 10, metrics: more.metrics ?? [CPU] },
+  ...asking({ dialect: "hpa", target: more.target ?? deployment(name), minReplicas: 1, maxReplicas: 10, metrics: more.metrics ?? [CPU] }, ns),
   ...(more.selector !== undefined && { selector: more.selector }),
 });
 
@@ -27,10 +32,13 @@ export const watermarkWithMonitor = (ns: string, name: string): Watched => ({
   uid: autoscalerUid(`${ns}/${name}`),
   namespace: namespace(ns),
   name: autoscalerName(name),
-  spec: watermarkSpecOf(
-    readWatermarkSpec({ scaleTargetRef: deployment("web"), maxReplicas: 10 }, "spec", newReading()),
-    { "wpa.datadoghq.com/lifecycle-control.enabled": "true" },
-    { skipNotScalingEvents: false, clusterName: "" },
+  ...asking(
+    watermarkSpecOf(
+      readWatermarkSpec({ scaleTargetRef: deployment("web"), maxReplicas: 10 }, "spec", newReading()),
+      { "wpa.datadoghq.com/lifecycle-control.enabled": "true" },
+      { skipNotScalingEvents: false, clusterName: "" },
+    ),
+    ns,
   ),
 });
 

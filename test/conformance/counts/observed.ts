@@ -2,9 +2,10 @@ import { readExternalValues, readPodMetrics } from "../../../lib/cluster/read/me
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { MetricAnswers, Observation, Pod, ScaleRead } from "../../../lib/model/observation.ts";
-import { type Questions, queryKey, questions } from "../../../lib/model/query.ts";
+import { type Questions, queryKey } from "../../../lib/model/query.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import type { TargetRef } from "../../../lib/model/spec-governed.ts";
+import { questions } from "../../../lib/policy/questions.ts";
 import type { CountsStep } from "./case.ts";
 
 const LABELS = { app: "workload" };

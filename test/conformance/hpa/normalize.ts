@@ -1,10 +1,11 @@
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 import type { Behavior, ScalingRules } from "../../../lib/model/spec-hpa.ts";
 import type { RecommendationRun, ScaleChange } from "../../../lib/model/windows.ts";
-import { type Change, withScaleEvent } from "../../../lib/policy/scale-events.ts";
-import { clamp, downLimit, type Limited, limitRate, upLimit } from "../../../lib/policy/steps/hpa/limit.ts";
-import { scalingLimited } from "../../../lib/policy/steps/hpa/sentences.ts";
-import { type Stabilized, stabilizeBothWays, stabilizeDownward, windowsOf } from "../../../lib/policy/steps/hpa/stabilize.ts";
+import { clamp, downLimit, type Limited, limitRate, upLimit } from "../../../lib/policy/hpa/steps/limit.ts";
+import { scalingLimited } from "../../../lib/policy/hpa/steps/sentences.ts";
+import { reportOf, windowsOf } from "../../../lib/policy/hpa/steps/stabilize.ts";
+import { type Change, withScaleEvent } from "../../../lib/policy/shared/scale-events.ts";
+import { type Stabilized, stabilizeBothWays, stabilizeDownward } from "../../../lib/policy/shared/stabilization.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
 
@@ -61,8 +62,8 @@ const outcome = (vector: NormalizeCase): { readonly runs?: readonly Recommendati
       return shownBoth(stabilized, clamp(current, stabilized.count, bounds));
     }
     case "stabilizeWithBehavior": {
-      const { count, report, recommendations } = bothWays(vector, behavior);
-      return { value: count, reason: count === desired ? vector.expect["reason"] : report.reason, runs: recommendations };
+      const { count, held, recommendations } = bothWays(vector, behavior);
+      return { value: count, reason: count === desired ? vector.expect["reason"] : reportOf(held).reason, runs: recommendations };
     }
     case "limitRate":
       return shownLimit(limitRate(current, desired, bounds, behavior, events, NOW_MS));
@@ -100,7 +101,7 @@ const bothWays = (vector: NormalizeCase, behavior: Behavior): Stabilized =>
 const shownLimit = ({ count, reason }: Limited) => ({ value: count, reason });
 const shownBoth = (stabilized: Stabilized, limited: Limited) => ({
   value: limited.count,
-  conditions: [stabilized.report, scalingLimited(limited.count !== stabilized.count, limited.reason)].map(({ type, status, reason }) => ({
+  conditions: [reportOf(stabilized.held), scalingLimited(limited.count !== stabilized.count, limited.reason)].map(({ type, status, reason }) => ({
     type,
     status,
     reason,

@@ -1,7 +1,7 @@
 import { readPod } from "../../../lib/cluster/read/pods.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import { parseSelector } from "../../../lib/model/selector-text.ts";
-import { countReady, groupPods, noneReady, ownerMatches } from "../../../lib/policy/metrics/watermark/pods.ts";
+import { countReady, groupPods, noneReady, ownerMatches } from "../../../lib/policy/watermark/metrics/pods.ts";
 import { differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { numberOf, only, podsOf, type Raw, rawOf, specFrom, textOf, timeOf } from "./raw.ts";

@@ -5,26 +5,26 @@ import type { ObservedCluster, Watched } from "../../../lib/cluster/port.ts";
 import { demonstrationWorkloads } from "../../../lib/local/cluster/demonstration.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
+import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { afterWrite } from "../../../lib/policy/after-write.ts";
 import { decide } from "../../../lib/policy/decide.ts";
+import { asksOf } from "../../../lib/policy/questions.ts";
 import { type RunningCluster, runCluster, START_MS } from "./running-cluster.ts";
 
 const SYNC_PERIOD_MS = 15_000;
 const LIMITS = { budgetMs: 10_000, namespaces: "all" } as const;
 
-const watchedOf = (name: string): Watched => ({
-  uid: autoscalerUid(name),
-  namespace: namespace("shop"),
-  name: autoscalerName(name),
-  spec: {
+const watchedOf = (name: string): Watched => {
+  const spec: AutoscalerSpec = {
     dialect: "hpa",
     target: { apiVersion: "apps/v1", kind: "Deployment", name },
     minReplicas: 1,
     maxReplicas: 30,
     metrics: [{ type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 60 } }],
-  },
-});
+  };
+  return { uid: autoscalerUid(name), namespace: namespace("shop"), name: autoscalerName(name), spec, ...asksOf(spec, "shop") };
+};
 
 interface Played {
   readonly scales: readonly { readonly atMinute: number; readonly name: string; readonly from: number; readonly to: number }[];

@@ -4,6 +4,7 @@ import { connect } from "../../../lib/cluster/connect.ts";
 import type { ClusterClient, Watched } from "../../../lib/cluster/port.ts";
 import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
+import { asksOf } from "../../../lib/policy/questions.ts";
 import { type RunningCluster, runCluster, START_MS, workload } from "./running-cluster.ts";
 
 const WEB = { apiVersion: "apps/v1", kind: "Deployment", name: "web" } as const;
@@ -28,7 +29,7 @@ afterAll(async () => {
 const observe = async (metric: HpaMetric, name = "web") => {
   const uid = autoscalerUid("one");
   const spec = { dialect: "hpa", target: { ...WEB, name }, minReplicas: 1, maxReplicas: 10, metrics: [metric] } as const;
-  const watched: Watched = { uid, namespace: namespace("shop"), name: autoscalerName("one"), spec };
+  const watched: Watched = { uid, namespace: namespace("shop"), name: autoscalerName("one"), spec, ...asksOf(spec, "shop") };
   const { observations } = await client.observe([watched], { budgetMs: 5000, namespaces: "all" });
   const observed = observations.get(uid);
   if (!observed) throw new RangeError("Nothing was observed");

@@ -31,7 +31,7 @@ describe("a PodAutoscaler", () => {
     expect(admission).toMatchObject({
       ok: true,
       warnings: [],
-      spec: { dialect: "tidemark", combine: "Max", scaleDown: { stabilizationWindowSeconds: 300 } },
+      spec: { dialect: "native", combine: "Max", scaleDown: { stabilizationWindowSeconds: 300 } },
     });
   });
 

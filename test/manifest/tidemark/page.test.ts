@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { admit, admitOrThrow } from "../../../lib/manifest/admit.ts";
-import { counts } from "../../policy/tidemark/world.ts";
+import { counts } from "../../policy/native/world.ts";
 import { referenceRows } from "./rows.ts";
 
 const page = readFileSync(new URL("../../../docs/pod-autoscaler.md", import.meta.url), "utf8");

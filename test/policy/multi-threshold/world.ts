@@ -2,12 +2,13 @@ import { admit } from "../../../lib/manifest/admit.ts";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { Answer, CustomMetricValue, ExternalMetricValue, Observation, Pod, PodMetrics } from "../../../lib/model/observation.ts";
-import { queryKey, questions } from "../../../lib/model/query.ts";
+import { queryKey } from "../../../lib/model/query.ts";
 import { type ControllerSettings, DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { afterWrite } from "../../../lib/policy/after-write.ts";
 import { decide } from "../../../lib/policy/decide.ts";
+import { questions } from "../../../lib/policy/questions.ts";
 import { NOON, podsOf, scaleOf } from "../watermark/world.ts";
 
 /** A HorizontalPodAutoscaler of 1 to 100 replicas. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Scale } from "../../../lib/model/decision.ts";
 import type { Condition } from "../../../lib/model/windows.ts";
 import { withScale } from "../../../lib/policy/after-write.ts";
-import { afterWatermarkWrite, withWatermarkScale } from "../../../lib/policy/steps/watermark/after-write.ts";
-import { newestFirst, recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
+import { afterWatermarkWrite, withWatermarkScale } from "../../../lib/policy/watermark/steps/after-write.ts";
+import { newestFirst, recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
 import { NOON, scaledAt, wpa } from "./world.ts";
 
 const EARLIER: Condition = { type: "ScalingActive", status: "True", reason: "ValidMetricFound", message: "", transitionMs: NOON - 60_000 };

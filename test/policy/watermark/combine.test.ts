@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { labelIndex } from "../../../lib/model/label-index.ts";
-import { resourceReady } from "../../../lib/policy/metrics/watermark/pods.ts";
-import { type Proposal, proposeFromValue } from "../../../lib/policy/metrics/watermark/propose.ts";
-import { combine, metricName, type Source, sourcesOf } from "../../../lib/policy/steps/watermark/combine.ts";
-import { recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
+import { resourceReady } from "../../../lib/policy/watermark/metrics/pods.ts";
+import { type Proposal, proposeFromValue } from "../../../lib/policy/watermark/metrics/propose.ts";
+import { combine, metricName, type Source, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
+import { recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
 import { NOON, podsOf, scaledAt, scaleOf, sync, wpa } from "./world.ts";
 
 const PROPOSAL: Proposal = { replicas: 3, utilisation: 1_500n, ready: 2, above: false, below: false, details: "", zero: false };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Condition } from "../../../lib/model/windows.ts";
-import { type GateRules, shouldScale } from "../../../lib/policy/steps/watermark/gates.ts";
-import { recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
-import { gateSentence } from "../../../lib/policy/steps/watermark/sentences.ts";
+import { type GateRules, shouldScale } from "../../../lib/policy/watermark/steps/gates.ts";
+import { recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
+import { gateSentence } from "../../../lib/policy/watermark/steps/sentences.ts";
 import { NOON } from "./world.ts";
 
 const RULES: GateRules = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { MonitorReading } from "../../../lib/model/observation.ts";
 import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
-import { blockedByMonitor } from "../../../lib/policy/steps/watermark/lifecycle.ts";
-import { recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
+import { blockedByMonitor } from "../../../lib/policy/watermark/steps/lifecycle.ts";
+import { recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
 import { NOON, wpa } from "./world.ts";
 
 const ask = (lifecycleControl: WatermarkSpec["lifecycleControl"], monitor?: MonitorReading) => {

@@ -4,8 +4,8 @@ import type { ApiFailure, MetricAnswers, Observation, PodMetrics } from "../../.
 import { externalQuery, queryKey } from "../../../lib/model/query.ts";
 import type { LabelSelector } from "../../../lib/model/selector.ts";
 import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
-import { measure, readyPods, type Subject, targetPods } from "../../../lib/policy/metrics/watermark/measure.ts";
-import { recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
+import { measure, readyPods, type Subject, targetPods } from "../../../lib/policy/watermark/metrics/measure.ts";
+import { recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
 import { NOON, podsOf, scaleOf, wpa } from "./world.ts";
 
 const NONE: MetricAnswers = { custom: new Map(), external: new Map() };

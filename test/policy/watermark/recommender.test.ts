@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { MetricAnswers, RecommenderReply } from "../../../lib/model/observation.ts";
 import type { Recommender, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
-import { recommenderQuestion } from "../../../lib/policy/metrics/watermark/question.ts";
-import { proposeFromReply, recommenderName, recommenderRequest } from "../../../lib/policy/metrics/watermark/recommender.ts";
-import { sourcesOf } from "../../../lib/policy/steps/watermark/combine.ts";
-import { recorder } from "../../../lib/policy/steps/watermark/recorder.ts";
+import { recommenderQuestion } from "../../../lib/policy/questions.ts";
+import { proposeFromReply, recommenderName, recommenderRequest } from "../../../lib/policy/watermark/metrics/recommender.ts";
+import { sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
+import { recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
 import { NOON, podsOf, scaledAt, scaleOf, sync, wpa } from "./world.ts";
 
 const RECOMMENDER: Recommender = {
@@ -112,7 +112,7 @@ describe("recommenderQuestion()", () => {
   const ask = (changed: Partial<WatermarkSpec>, ready = 6) => {
     const scale = scaleOf(6, 6);
     const observation = { scale, pods: podsOf(6, ready), answers: { custom: new Map(), external: new Map() }, others: [] };
-    return recommenderQuestion({ spec: spec(changed), namespace: "shop", scale, observation }, NOON);
+    return recommenderQuestion(spec(changed), { namespace: "shop", observation, nowMs: NOON });
   };
 
   it("asks with the ready pods", () => {
@@ -133,7 +133,7 @@ describe("recommenderQuestion()", () => {
   it("asks nothing without a recommender", () => {
     const scale = scaleOf(6, 6);
     const observation = { scale, pods: podsOf(6), answers: { custom: new Map(), external: new Map() }, others: [] };
-    expect(recommenderQuestion({ spec: alone, namespace: "shop", scale, observation }, NOON)).toBeUndefined();
+    expect(recommenderQuestion(alone, { namespace: "shop", observation, nowMs: NOON })).toBeUndefined();
   });
 });
 

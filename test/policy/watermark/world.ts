@@ -2,13 +2,14 @@ import { admit } from "../../../lib/manifest/admit.ts";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { Observation, Pod, ScaleRead } from "../../../lib/model/observation.ts";
-import { queryKey, questions } from "../../../lib/model/query.ts";
+import { queryKey } from "../../../lib/model/query.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { afterWrite } from "../../../lib/policy/after-write.ts";
 import { decide } from "../../../lib/policy/decide.ts";
+import { questions } from "../../../lib/policy/questions.ts";
 
 export const NOON = Date.parse("2026-05-01T12:00:00Z");
 export const at = (time: string): number => Date.parse(`2026-05-01T${time}Z`);

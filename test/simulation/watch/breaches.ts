@@ -1,4 +1,4 @@
-import { isTrue } from "../../../lib/policy/conditions.ts";
+import { isTrue } from "../../../lib/policy/shared/conditions.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import { WHOLE_SECOND_MS } from "./clocks.ts";
 import { type KnownEffect, type Ledger, listed } from "./ledger.ts";
@@ -49,7 +49,7 @@ const sightOfMarks = ({ steps, windows: { status } }: Decided["decision"]): Sigh
 
 /** As the cluster's own answer says. */
 const isIdle = ({ input: { spec, observation }, decision: { metrics } }: Decided): boolean | undefined => {
-  const threshold = spec.dialect === "tidemark" ? spec.metrics[0]?.activationMilli : undefined;
+  const threshold = spec.dialect === "native" ? spec.metrics[0]?.activationMilli : undefined;
   const [answer] = observation.answers.external.values();
   if (threshold === undefined || metrics.length === 0) return undefined;
   if (answer?.kind !== "answered") return false;
@@ -70,7 +70,7 @@ export const watchSustained = (ledger: Ledger, effect: KnownEffect): void => {
 /** The same of the time that a workload must be out of use before it goes to rest. */
 export const watchRest = (ledger: Ledger, effect: KnownEffect): void => {
   const { spec } = effect.decided.input;
-  const idle = spec.dialect === "tidemark" ? spec.idle : undefined;
+  const idle = spec.dialect === "native" ? spec.idle : undefined;
   if (idle && effect.to === idle.replicas) watchLasted(ledger, effect, idle.afterSeconds * 1_000, (breach) => breach.idle);
 };
 

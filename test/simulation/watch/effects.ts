@@ -23,7 +23,7 @@ export const watchEffect = (ledger: Ledger, by: Invocation, effect: Effect): voi
   const { intent, effects, decided } = known;
   const { spec } = decided.input;
   const { minReplicas, maxReplicas } = spec;
-  const rest = spec.dialect === "tidemark" ? spec.idle?.replicas : undefined;
+  const rest = spec.dialect === "native" ? spec.idle?.replicas : undefined;
   if ((to < minReplicas || to > maxReplicas) && to !== rest) {
     ledger.violate("nothing leaves [min, max]", `${named}: ${minReplicas} to ${maxReplicas} are allowed`);
   }

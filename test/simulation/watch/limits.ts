@@ -66,14 +66,14 @@ export const watchStep = (ledger: Ledger, { id, from, to, decided: { input } }: 
 /** Multiples of the modulo, but for the bounds (docs/pod-autoscaler.md). */
 export const watchModulo = (ledger: Ledger, { id, from, to, decided: { input } }: KnownEffect): void => {
   const { spec } = input;
-  if (spec.dialect !== "tidemark" || to === spec.minReplicas || to === spec.maxReplicas) return;
+  if (spec.dialect !== "native" || to === spec.minReplicas || to === spec.maxReplicas) return;
   const { replicaModulo } = to > from ? spec.scaleUp : spec.scaleDown;
   if (to % replicaModulo !== 0) ledger.violate(INVARIANT, `"${id}" went from ${from} to ${to}, and counts are multiples of ${replicaModulo}`);
 };
 
 /** What a scale leaves of the flap budget: counted between the effects that the cluster saw, the way up from this one included. */
 export const watchFlaps = (ledger: Ledger, { id, uid, atMs, from, to, decided: { input } }: KnownEffect): void => {
-  const budget = input.spec.dialect === "tidemark" ? input.spec.flapBudget : undefined;
+  const budget = input.spec.dialect === "native" ? input.spec.flapBudget : undefined;
   if (!budget || to > from) return;
   const sinceMs = atMs - budget.periodSeconds * 1_000 + CLOCK_ALLOWANCE_MS;
   const before = (ledger.effects.get(uid) ?? []).filter((one) => one.atMs > sinceMs && !one.forgettable);

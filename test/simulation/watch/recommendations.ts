@@ -111,7 +111,7 @@ export const watchStabilization = (ledger: Ledger, { uid, from, to, id, decided 
   if (spec.dialect === "watermark") return;
   const up = to > from;
   // Native counts are rounded up to the modulo after that.
-  const modulo = spec.dialect === "tidemark" && up ? spec.scaleUp.replicaModulo : 1;
+  const modulo = spec.dialect === "native" && up ? spec.scaleUp.replicaModulo : 1;
   for (const { replicas, nowMs: atMs } of countingInside(ledger, uid, decided.input, up)) {
     if (up ? to > Math.ceil(Math.max(replicas, from) / modulo) * modulo : to < Math.min(replicas, from)) {
       ledger.violate(WINDOWS, `"${id}" went from ${from} to ${to}, and ${replicas} were recommended ${nowMs - atMs} ms before`);

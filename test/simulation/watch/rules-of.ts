@@ -29,7 +29,7 @@ export const rulesOf = ({ spec, settings }: DecideInput, up: boolean): Direction
       return watermarkRules(spec, up);
     case "hpa":
       return hpaRules(spec, up, settings.downscaleStabilizationMs);
-    case "tidemark": {
+    case "native": {
       const [own, other] = [nativeRules(up ? spec.scaleUp : spec.scaleDown), nativeRules(up ? spec.scaleDown : spec.scaleUp)];
       return { ...own, keptMs: Math.max(own.keptMs, other.keptMs, (spec.flapBudget?.periodSeconds ?? 0) * SECOND_MS) };
     }
@@ -53,7 +53,7 @@ const hpaRules = ({ behavior }: Spec<"hpa">, up: boolean, downscaleStabilization
   return { ...NO_LIMITS, selectPolicy, policies: limits, stabilizationMs, keptMs: longest(limits) };
 };
 
-const nativeRules = (rules: Spec<"tidemark">["scaleUp"]): DirectionRules => {
+const nativeRules = (rules: Spec<"native">["scaleUp"]): DirectionRules => {
   const policies = rules.policies.map(({ type, valueMilli, periodSeconds }) => ({
     type,
     value: valueMilli / 1_000,

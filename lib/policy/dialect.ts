@@ -1,0 +1,70 @@
+import type { Decision } from "../model/decision.ts";
+import type { AutoscalerName, Namespace } from "../model/ids.ts";
+import type { Observation, ScaleRead, ScaleReading } from "../model/observation.ts";
+import type { Questions, RecommenderQuestion } from "../model/query.ts";
+import type { ControllerSettings } from "../model/settings.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import type { Windows } from "../model/windows.ts";
+import type { Change } from "./shared/scale-events.ts";
+import type { AnsweredWrite, Written } from "./shared/write-report.ts";
+
+/**
+ * Everything that one set of rules answers. Each dialect is a folder with its own `dialect.ts`, and `dialects.ts` lists them all. The other rooms ask the dialect of a spec and never
+ * look at which one it is.
+ */
+export interface Dialect<Spec extends AutoscalerSpec> {
+  /** Name of the rules in sentences: "hpa", "the first design". */
+  readonly name: string;
+  /** What the rules remember from one sync to the next. What they do not keep is dropped, so that rules that come later do not take it for new. */
+  readonly keeps: (spec: Spec) => Kept;
+  /** Most reversals of the direction in a period, for rules that have such a budget. */
+  readonly reversals?: (spec: Spec) => number;
+  /** True for the type of a condition by which these rules measure time. Other rules drop it, because they would let it grow old. */
+  readonly timesBy?: (conditionType: string) => boolean;
+
+  /** What must be asked of the cluster before a decision. `namespace` is the autoscaler's own. */
+  readonly questions: (spec: Spec, namespace: string, scale: ScaleReading) => Questions;
+  /** True where a monitor with the name of the autoscaler may stop all scaling. */
+  readonly asksMonitor: (spec: Spec) => boolean;
+  /** What must be asked of an external recommender, once the cluster was read. */
+  readonly recommenderQuestion: (spec: Spec, seen: Seen) => RecommenderQuestion | undefined;
+
+  /** One sync of the rules. Equal inputs give equal decisions. */
+  readonly decide: (input: RulesInput<Spec>) => Decision;
+  /** What to store and to tell after an answered write. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
+  readonly afterWrite: (spec: Spec, report: AnsweredWrite) => Written;
+  /** The windows with a scale that was, or may have been, made; for a scale that a later sync settles. Twice changes nothing. */
+  readonly withScale: (spec: Spec, windows: Windows, change: Change) => Windows;
+  /**
+   * Why the write that met a conflict is not repeated, after the same workload was read again; `undefined` where the same count is written under the version that was read. `from` is the count
+   * that the decision was made on.
+   */
+  readonly whyNotAgain: (from: number, reading: ScaleRead) => string | undefined;
+}
+
+/** Everything that a decision depends on. */
+export interface RulesInput<Spec extends AutoscalerSpec> {
+  readonly namespace: Namespace;
+  readonly name: AutoscalerName;
+  readonly spec: Spec;
+  readonly settings: ControllerSettings;
+  readonly observation: Observation;
+  readonly windows: Windows;
+  readonly nowMs: number;
+}
+
+/** What one sync saw of the cluster. */
+export interface Seen {
+  readonly namespace: string;
+  readonly observation: Observation;
+  readonly nowMs: number;
+}
+
+export interface Kept {
+  /** Recommendations, for stabilization windows. */
+  readonly recommendations: boolean;
+  /** Scales inside the periods of policies. */
+  readonly scaleEvents: boolean;
+  /** That these rules put the workload to zero; they wake it only then, and leave alone a zero that was written by hand. */
+  readonly ownZero: boolean;
+}

@@ -1,0 +1,36 @@
+import type { HpaSpec } from "../../../model/spec-hpa.ts";
+import type { Windows } from "../../../model/windows.ts";
+import { setCondition } from "../../shared/conditions.ts";
+import { type Change, withScaleEvent } from "../../shared/scale-events.ts";
+import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
+import { failedUpdateScale, scaledToZero, succeededRescale } from "./sentences.ts";
+
+/** hpa.md 2.4 step 6. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
+export const afterHpaWrite = (spec: HpaSpec, { decision, outcome, atMs, earliestMs, eventId }: AnsweredWrite): Written => {
+  const { windows, events, from, to, trigger, gauges } = decision;
+  const series = gauges && { gauges };
+  if (outcome.kind === "refused") {
+    const conditions = setCondition(windows.status.conditions, failedUpdateScale(outcome.message), atMs);
+    const event = { type: "Warning", reason: "FailedRescale", message: `New size: ${to}; reason: ${trigger}; error: ${outcome.message}` } as const;
+    return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event], ...series };
+  }
+  const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
+  const change: Change = { from, to, atMs, earliestMs, eventId };
+  const wakeable = spec.metrics.some(({ type }) => type === "Object" || type === "External");
+  return { windows: scaled(windows, spec, change, to === 0 && spec.minReplicas === 0 && wakeable), events: [...events, event], ...series };
+};
+
+/**
+ * The windows with a scale that a later sync settles. To zero it was made under a spec that allowed that, and that is all that counts: the spec may be another one by now, and
+ * without the condition nothing would ever wake the workload.
+ */
+export const withHpaScale = (spec: HpaSpec, windows: Windows, change: Change): Windows => scaled(windows, spec, change, change.to === 0);
+
+const scaled = (windows: Windows, spec: HpaSpec, change: Change, zero: boolean): Windows => {
+  const { to, atMs } = change;
+  const able = setCondition(windows.status.conditions, succeededRescale(to), atMs);
+  return {
+    memory: withScaleEvent(windows.memory, spec.behavior, change),
+    status: { ...windows.status, conditions: setCondition(able, scaledToZero(zero), atMs), desiredReplicas: to, lastScaleMs: atMs },
+  };
+};

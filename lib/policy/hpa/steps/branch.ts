@@ -1,0 +1,29 @@
+import { isTrue } from "../../shared/conditions.ts";
+import { SCALING_DISABLED } from "./sentences.ts";
+import { type HpaStep, type HpaSync, stepped, withCondition } from "./sync.ts";
+
+export const ABOVE_MAX = "Current number of replicas above Spec.MaxReplicas";
+export const BELOW_MIN = "Current number of replicas below Spec.MinReplicas";
+
+/** hpa.md 2.4 step 4: a workload at zero that nobody here put there is left alone; a count outside [min, max] goes to the bound without metrics, windows and rates. */
+export const branch: HpaStep = (sync) => {
+  const { minReplicas, maxReplicas } = sync.input.spec;
+  const { current } = sync;
+  if (current === 0 && !isResumable(sync)) {
+    const { reason, message } = SCALING_DISABLED;
+    return { ...sync, conditions: withCondition(sync, SCALING_DISABLED), ending: { kind: "settled", because: { reason, message } } };
+  }
+  if (current > maxReplicas) return toBound(sync, maxReplicas, "AboveMaxReplicas", ABOVE_MAX);
+  if (current > 0 && current < minReplicas) return toBound(sync, minReplicas, "BelowMinReplicas", BELOW_MIN);
+  return sync;
+};
+
+/** A count of zero is scaled up again only if this autoscaler had scaled to zero, and something can still wake it. */
+const isResumable = ({ input: { spec }, conditions }: HpaSync): boolean =>
+  isTrue(conditions, "ScaledToZero") && (spec.minReplicas !== 0 || spec.metrics.some(({ type }) => type === "Object" || type === "External"));
+
+const toBound = (sync: HpaSync, bound: number, reason: string, trigger: string): HpaSync => {
+  const message = `${trigger}: ${sync.current} is outside ${sync.input.spec.minReplicas} to ${sync.input.spec.maxReplicas}`;
+  const limit = { reason, value: bound, message };
+  return { ...sync, count: bound, trigger, steps: stepped(sync, "bounds", bound, limit), ending: { kind: "settled", because: { reason, message } } };
+};

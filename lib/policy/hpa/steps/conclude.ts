@@ -1,0 +1,35 @@
+import type { Because, Decision, GaugeWrite, StepOutcome } from "../../../model/decision.ts";
+import type { Windows } from "../../../model/windows.ts";
+import type { HpaSync } from "./sync.ts";
+
+/** hpa.md 2.4 steps 5 to 7: the decision, with what to store if nothing is written. */
+export const conclude = (sync: HpaSync, gauges: readonly GaugeWrite[] | undefined): Decision => {
+  const { current, count, metrics, steps, events, trigger, ending } = sync;
+  if (ending?.kind === "unreadable") {
+    const windows: Windows = { ...sync.input.windows, status: { ...sync.input.windows.status, conditions: sync.conditions } };
+    return { kind: "hold", failed: true, because: ending.because, metrics, steps, events, windows };
+  }
+  const decided = { from: current, metrics, steps, events, ...(gauges && { gauges }) };
+  if (ending?.kind === "failed") return { kind: "hold", failed: true, because: ending.because, ...decided, windows: windowsOf(sync, {}) };
+  const because = ending?.because ?? reasonOf(sync);
+  if (count === current) return { kind: "hold", failed: false, because, ...decided, windows: windowsOf(sync, { desiredReplicas: current }) };
+  return { kind: "scale", to: count, trigger, because, ...decided, windows: windowsOf(sync, {}) };
+};
+
+/** desiredReplicas keeps its value until a write has succeeded (hpa.md 2.9). */
+const windowsOf = (
+  { input, conditions, recommendations, selectorText, current, currentMetrics }: HpaSync,
+  desired: { desiredReplicas?: number },
+): Windows => ({
+  memory: { ...input.windows.memory, recommendations, ...(selectorText === undefined ? {} : { selector: selectorText }) },
+  status: { ...input.windows.status, conditions, currentReplicas: current, currentMetrics, ...desired },
+});
+
+/** The limit that had the last word; else what the metrics said. */
+const reasonOf = ({ steps, trigger, current, count }: HpaSync): Because => {
+  const limited = steps.findLast((step: StepOutcome) => step.limit !== undefined)?.limit;
+  if (limited) return { reason: limited.reason, message: trigger === "" ? limited.message : `${trigger}: ${limited.message}` };
+  if (count > current) return { reason: "MetricAboveTarget", message: trigger };
+  if (count < current) return { reason: "AllMetricsBelowTarget", message: trigger };
+  return { reason: "DesiredWithinRange", message: "recommended size matches current size" };
+};

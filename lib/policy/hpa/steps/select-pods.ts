@@ -1,0 +1,34 @@
+import { foreignWords } from "../../../model/foreign-words.ts";
+import { parseSelector } from "../../../model/selector-text.ts";
+import { rivalOf } from "../../shared/rivals.ts";
+import { scalingInactive } from "./sentences.ts";
+import { type HpaStep, type HpaSync, warning, withCondition } from "./sync.ts";
+
+/** hpa.md 2.5 steps 1 to 3: the pods of the target, unless its selector is missing, unreadable, or shared with another autoscaler. A dry run writes nothing, so it may share them. */
+export const selectPods: HpaStep = (sync) => {
+  const { scale, pods, others } = sync.input.observation;
+  const text = scale.kind === "read" ? scale.selector : "";
+  if (text === "")
+    return refused(sync, "InvalidSelector", "the HPA target's scale is missing a selector", "SelectorRequired", "selector is required");
+  const reading = parseSelector(text);
+  if (reading.kind === "invalid") {
+    const message = `couldn't convert selector into a corresponding internal selector object: ${foreignWords(reading.message)}`;
+    return refused(sync, "InvalidSelector", message, "InvalidSelector", message);
+  }
+  const selected = pods.select(reading.selector);
+  const found = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
+  const rival = sync.input.spec.dryRun ? undefined : rivalOf(selected, others, sync.input.name);
+  if (rival === undefined) return found;
+  const { namespace, name } = sync.input;
+  const names = [`${namespace}/${name}`, `${namespace}/${rival}`].toSorted().join(" ");
+  const message = `pods by selector ${foreignWords(text)} are controlled by more than one HPA (e.g. [${names}])`;
+  // Both autoscalers stop: one that went on would fight the other (hpa.md 2.5).
+  return refused(found, "AmbiguousSelector", message, "AmbiguousSelector", message);
+};
+
+const refused = (sync: HpaSync, reason: string, message: string, eventReason: string, eventMessage: string): HpaSync => ({
+  ...sync,
+  conditions: withCondition(sync, scalingInactive(reason, message)),
+  events: [...sync.events, warning(eventReason, eventMessage), warning("FailedComputeMetricsReplicas", eventMessage)],
+  ending: { kind: "failed", because: { reason, message } },
+});

@@ -1,0 +1,47 @@
+import type { ControllerSettings } from "../../../model/settings.ts";
+import { type Behavior, type HpaSpec, isStabilized } from "../../../model/spec-hpa.ts";
+import type { RecommendationRun } from "../../../model/windows.ts";
+import type { ConditionReport } from "../../shared/conditions.ts";
+import { type Held, type StabilizationWindows, type Stabilized, stabilizeBothWays, stabilizeDownward } from "../../shared/stabilization.ts";
+import { READY_FOR_NEW_SCALE, SCALE_DOWN_STABILIZED, SCALE_UP_STABILIZED } from "./sentences.ts";
+import { type HpaStep, stepped, withCondition } from "./sync.ts";
+
+/** hpa.md 2.6: without behavior only the way down is stabilized, with it both ways are. */
+export const stabilize: HpaStep = (sync) => {
+  const { input, count, current } = sync;
+  if (!isStabilized(input.spec)) return sync;
+  const runs = sync.recommendations ?? [];
+  const { count: after, recommendations, held } = stabilized(input.spec, input.settings, runs, { current, count }, input.nowMs);
+  const report = reportOf(held);
+  const limit = held && { reason: report.reason, value: after, message: report.message, untilMs: held.untilMs };
+  return {
+    ...sync,
+    conditions: withCondition(sync, report),
+    recommendations,
+    count: after,
+    steps: stepped(sync, "stabilize", after, limit),
+  };
+};
+
+/** What the windows of a spec make of a count at an instant. Explanations call it as well (hpa/windows.ts). */
+export const stabilized = (
+  { behavior }: Pick<HpaSpec, "behavior">,
+  settings: ControllerSettings,
+  runs: readonly RecommendationRun[],
+  { current, count }: { readonly current: number; readonly count: number },
+  nowMs: number,
+): Stabilized =>
+  behavior
+    ? stabilizeBothWays(runs, current, count, windowsOf(behavior, settings), nowMs)
+    : stabilizeDownward(runs, count, settings.downscaleStabilizationMs, nowMs);
+
+/** The condition in the controller's words. */
+export const reportOf = (held: Held | undefined): ConditionReport => {
+  if (!held) return READY_FOR_NEW_SCALE;
+  return held.direction === "up" ? SCALE_UP_STABILIZED : SCALE_DOWN_STABILIZED;
+};
+
+export const windowsOf = ({ scaleUp, scaleDown }: Behavior, settings: ControllerSettings): StabilizationWindows => ({
+  upMs: (scaleUp.stabilizationWindowSeconds ?? 0) * 1000,
+  downMs: scaleDown.stabilizationWindowSeconds === undefined ? settings.downscaleStabilizationMs : scaleDown.stabilizationWindowSeconds * 1000,
+});

@@ -1,0 +1,40 @@
+import { type HpaSpec, isStabilized } from "../../model/spec-hpa.ts";
+import type { Dialect } from "../dialect.ts";
+import { HPA } from "../hpa/dialect.ts";
+import { branch } from "../hpa/steps/branch.ts";
+import { combine } from "../hpa/steps/combine.ts";
+import { limit } from "../hpa/steps/limit.ts";
+import { readScale, seed } from "../hpa/steps/read-scale.ts";
+import { resumeFromZero } from "../hpa/steps/resume.ts";
+import { runSteps } from "../hpa/steps/run.ts";
+import { selectPods } from "../hpa/steps/select-pods.ts";
+import { stabilize } from "../hpa/steps/stabilize.ts";
+import type { HpaStep } from "../hpa/steps/sync.ts";
+import { forbid } from "./steps/forbid.ts";
+import { limitStep } from "./steps/limit-step.ts";
+import { measure } from "./steps/measure.ts";
+import { thresholdSeries } from "./steps/series.ts";
+
+const MULTI_THRESHOLD_STEPS: readonly HpaStep[] = [
+  readScale, //      the count as it is
+  seed, //           a new list of recommendations begins with it
+  branch, //         disabled at zero; outside [min, max] straight to the bound, past all that follows
+  selectPods, //     the pods of the target, which no other autoscaler selects
+  measure, //        each metric against its target, or its marks: a proposal
+  combine, //        the largest proposal; with a failed metric never downwards
+  stabilize, //      what the windows of recommendations agree on; not for marks alone
+  limit, //          rate per period, min and max
+  limitStep, //      the share of the current count that one step may change
+  forbid, //         not so soon after the last scale
+  resumeFromZero, // back from zero with at least min
+];
+
+/**
+ * An HPA with fields of the multi-threshold form beside ordinary targets, `behavior` or `constraints` (docs/manifests.md). Without them, on External metrics, the watermark dialect
+ * decides.
+ */
+export const MULTI_THRESHOLD: Dialect<HpaSpec> = {
+  ...HPA,
+  keeps: (spec) => ({ recommendations: isStabilized(spec), scaleEvents: spec.behavior !== undefined, ownZero: true }),
+  decide: (input) => runSteps(MULTI_THRESHOLD_STEPS, input, thresholdSeries),
+};

@@ -1,0 +1,28 @@
+import { asHpaMetric, type NativeSpec } from "../../model/spec-native.ts";
+import type { Dialect } from "../dialect.ts";
+import { hpaQuestions } from "../shared/questions.ts";
+import { decideNative } from "./decide.ts";
+import { afterNativeWrite, withNativeScale } from "./steps/after-write.ts";
+import { isTimed } from "./steps/sentences.ts";
+
+/** `tidemark.dev/v1 PodAutoscaler` with `rules: native` (docs/pod-autoscaler.md). */
+export const NATIVE: Dialect<NativeSpec> = {
+  name: "native",
+  keeps: () => ({ recommendations: true, scaleEvents: true, ownZero: false }),
+  reversals: ({ flapBudget }) => flapBudget?.reversals ?? 0,
+  timesBy: isTimed,
+  // The level that a value is compared with changes no question.
+  questions: ({ metrics }, namespace, scale) =>
+    hpaQuestions(
+      metrics.map((metric) => asHpaMetric(metric, 0n)),
+      namespace,
+      scale,
+    ),
+  asksMonitor: () => false,
+  recommenderQuestion: () => undefined,
+  decide: decideNative,
+  afterWrite: afterNativeWrite,
+  withScale: withNativeScale,
+  // Another count is a decision that this one did not see: it holds, and the next sync decides on it.
+  whyNotAgain: (from, { specReplicas }) => (specReplicas === from ? undefined : `the count is ${specReplicas} by now, it was decided on ${from}`),
+};

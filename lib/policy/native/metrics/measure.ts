@@ -1,0 +1,62 @@
+import { decimalText } from "../../../model/quantity.ts";
+import { asHpaMetric, type NativeMetric } from "../../../model/spec-native.ts";
+import { MAX_I32 } from "../../shared/arithmetic.ts";
+import type { Measured, MetricContext } from "../../shared/metrics/measurement.ts";
+import { measureMetric } from "../../shared/metrics/metric.ts";
+import { withLimits } from "./limits.ts";
+
+/** What one metric says of the count, or why it says nothing. */
+export type Reading =
+  | { readonly kind: "measured"; readonly metric: NativeMetric; readonly proposal: number; readonly measured: Measured; readonly target: string }
+  | { readonly kind: "missing"; readonly metric: NativeMetric; readonly reason: string; readonly message: string };
+
+/** The mark that was not crossed never speaks: each mark is a target whose other side is tolerated without end. */
+const ONLY_GROWS = { up: 0, down: Number.POSITIVE_INFINITY };
+const ONLY_SHRINKS = { up: Number.POSITIVE_INFINITY, down: 0 };
+
+/**
+ * One metric: against its target with the tolerances, or against the high mark upwards and the low mark downwards. The arithmetic is that of hpa.md 3; what overflows there
+ * is a value that cannot be read here, because it would shrink the workload.
+ */
+export const measureNative = (metric: NativeMetric, given: MetricContext): Reading => {
+  const { band, source } = metric;
+  const context = source.type === "Resource" && source.of === "limit" ? { ...given, pods: withLimits(given.pods) } : given;
+  if (band.kind === "target") {
+    const tolerance = { up: band.toleranceUp ?? given.tolerance.up, down: band.toleranceDown ?? given.tolerance.down };
+    return against(metric, band.milli, { ...context, tolerance });
+  }
+  const up = against(metric, band.highMilli, { ...context, tolerance: ONLY_GROWS });
+  const marks = `${levelText(metric, band.lowMilli)}..${levelText(metric, band.highMilli)}`;
+  if (up.kind === "missing") return up;
+  if (up.proposal > context.currentReplicas) return { ...up, target: marks };
+  const down = against(metric, band.lowMilli, { ...context, tolerance: ONLY_SHRINKS });
+  return down.kind === "missing" ? down : { ...down, target: marks };
+};
+
+const against = (metric: NativeMetric, levelMilli: bigint, context: MetricContext): Reading => {
+  const measured = measureMetric(asHpaMetric(metric, levelMilli), context);
+  const { source } = metric;
+  if (measured.kind === "failed") return { kind: "missing", metric, reason: measured.reason, message: inOwnWords(measured.message, metric) };
+  const { ratio } = measured;
+  if (Number.isNaN(ratio) || measured.overflowed || (ratio < 0 && source.type === "Resource"))
+    return { kind: "missing", metric, reason: "UnusableValue", message: `the value of ${metric.name} leaves the range of numbers` };
+  return { kind: "measured", metric, measured, proposal: guarded(measured, context.currentReplicas), target: levelText(metric, levelMilli) };
+};
+
+/** Above its target a metric never asks for fewer pods than there are, below it never for more: few ready pods, or an overflow, must not turn it round. */
+const guarded = ({ ratio, proposal }: Measured, current: number): number => {
+  if (ratio <= 1) return Math.max(0, Math.min(proposal, current));
+  return proposal < 0 ? MAX_I32 : Math.max(proposal, current);
+};
+
+/** Percentages of the limit are measured by putting the limit where the request stands. */
+const inOwnWords = (message: string, { source }: NativeMetric): string =>
+  source.type === "Resource" && source.of === "limit" ? message.replaceAll("request", "limit") : message;
+
+const levelText = ({ measure }: NativeMetric, levelMilli: bigint): string => decimalText(levelMilli) + (measure === "Percent" ? "%" : "");
+
+/** The whole value, whatever the metric is measured by: without replicas there is nobody to share it. */
+export const wholeMilli = (metric: NativeMetric, context: MetricContext): bigint | undefined => {
+  const measured = measureMetric(asHpaMetric({ source: metric.source, measure: "Total" }, 1000n), { ...context, currentReplicas: 0 });
+  return measured.kind === "measured" ? measured.usageMilli : undefined;
+};

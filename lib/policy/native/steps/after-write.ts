@@ -1,0 +1,37 @@
+import { longestPeriodSeconds, type NativeSpec } from "../../../model/spec-native.ts";
+import type { Windows } from "../../../model/windows.ts";
+import { setCondition } from "../../shared/conditions.ts";
+import { type Change, withScaleEvent } from "../../shared/scale-events.ts";
+import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
+import { ableToScale } from "./sentences.ts";
+
+/** After an answered write. One whose outcome is unknown counts as applied: a limit counts what may have happened. */
+export const afterNativeWrite = (spec: NativeSpec, { decision, outcome, atMs, earliestMs, eventId }: AnsweredWrite): Written => {
+  const { windows, events, from, to, trigger } = decision;
+  if (outcome.kind === "refused") {
+    const report = ableToScale("False", "FailedUpdateScale", `the scale of the target could not be written: ${outcome.message}`);
+    const conditions = setCondition(windows.status.conditions, report, atMs);
+    const event = { type: "Warning", reason: "FailedRescale", message: `New size: ${to}; reason: ${trigger}; error: ${outcome.message}` } as const;
+    return { windows: { ...windows, status: { ...windows.status, conditions } }, events: [...events, event] };
+  }
+  const event = { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${trigger}` } as const;
+  const change: Change = { from, to, atMs, earliestMs, eventId };
+  return { windows: withNativeScale(spec, windows, change), events: [...events, event] };
+};
+
+/** The windows with a scale that was, or may have been, made. Events of both directions are kept for the longest period of the spec: every policy and the flap budget look at both. */
+export const withNativeScale = (spec: NativeSpec, windows: Windows, change: Change): Windows => {
+  const { to, atMs } = change;
+  const kept = { selectPolicy: "Max", policies: [{ type: "Pods", value: 1, periodSeconds: longestPeriodSeconds(spec) }] } as const;
+  const report = ableToScale("True", "SucceededRescale", `the scale of the target was set to ${to}`);
+  return {
+    memory: withScaleEvent(windows.memory, { scaleUp: kept, scaleDown: kept }, change),
+    status: {
+      ...windows.status,
+      conditions: setCondition(windows.status.conditions, report, atMs),
+      desiredReplicas: to,
+      // Settled late, a scale never moves the forbidden windows back.
+      lastScaleMs: Math.max(windows.status.lastScaleMs ?? Number.NEGATIVE_INFINITY, atMs),
+    },
+  };
+};

@@ -1,0 +1,74 @@
+import type { NativeSpec } from "../../../model/spec-native.ts";
+import type { Reading } from "../metrics/measure.ts";
+import { missingType, scalingActive } from "./sentences.ts";
+import { type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
+
+/** One count that takes part, and whose it is. */
+interface Voice {
+  readonly name: string;
+  readonly proposal: number;
+}
+
+/** All proposals as one. A metric that is missing never shrinks: it holds everything, leaves the way up open, or asks for its fallback count. */
+export const combine: NativeStep = (sync) => {
+  const stopped = sync.readings.find((reading) => reading.kind === "missing" && holds(reading, sync));
+  if (stopped?.kind === "missing") return refused(sync, `${stopped.metric.name} is missing: ${stopped.message}`);
+  const voices = sync.readings.flatMap((reading) => voiceOf(reading, sync) ?? []);
+  const incomplete = sync.readings.some(({ kind }) => kind === "missing");
+  const combined = voices.length === 0 ? sync.current : combinedOf(voices, sync.input.spec.combine);
+  const count = incomplete ? Math.max(combined, sync.current) : combined;
+  if (incomplete && count === sync.current) return refused(sync, "a metric is missing, and no other one asks for more pods");
+  const leading = leadingOf(voices, combined);
+  const trigger = `${leading} ${count > sync.current ? "above" : "below"} target`;
+  const report = scalingActive("True", "ValidMetricFound", `a count was computed from ${leading || "the metrics"}`);
+  return { ...stepped(sync, "combine", count), conditions: withCondition(sync, report), trigger };
+};
+
+const holds = ({ metric }: Reading, sync: NativeSync): boolean => {
+  const { onMissing } = metric;
+  if (onMissing.action === "scaleUpOnly") return false;
+  return onMissing.action === "hold" || missingMs(metric.name, sync) < onMissing.afterSeconds * 1000;
+};
+
+const missingMs = (name: string, { conditions, input: { nowMs } }: NativeSync): number =>
+  nowMs - (conditions.find(({ type }) => type === missingType(name))?.transitionMs ?? nowMs);
+
+/** A metric that may only scale up takes part only when it does: else its silence would hold every other one. */
+const voiceOf = (reading: Reading, { current }: NativeSync): Voice | undefined => {
+  const { metric } = reading;
+  if (reading.kind === "missing") {
+    const { onMissing } = metric;
+    if (onMissing.action !== "fallback") return undefined;
+    return { name: `the fallback of ${metric.name}`, proposal: Math.max(current, onMissing.replicas) };
+  }
+  if (metric.scaleUpOnly && reading.proposal <= current) return undefined;
+  return { name: metric.name, proposal: reading.proposal };
+};
+
+/** The mean is rounded up: never fewer pods than the metrics ask for together. */
+const combinedOf = (voices: readonly Voice[], how: NativeSpec["combine"]): number => {
+  const proposals = voices.map(({ proposal }) => proposal);
+  switch (how) {
+    case "Max":
+      return Math.max(...proposals);
+    case "Min":
+      return Math.min(...proposals);
+    case "Mean":
+      return Math.ceil(proposals.reduce((sum, proposal) => sum + proposal, 0) / proposals.length);
+  }
+};
+
+const leadingOf = (voices: readonly Voice[], count: number): string => {
+  const exact = voices.find(({ proposal }) => proposal === count);
+  return exact ? exact.name : voices.map(({ name }) => name).join(", ");
+};
+
+const refused = (sync: NativeSync, message: string): NativeSync => {
+  const report = scalingActive("False", "MetricMissing", message);
+  return {
+    ...stepped(sync, "combine", sync.current, { reason: report.reason, value: sync.current, message }),
+    conditions: withCondition(sync, report),
+    events: [...sync.events, { type: "Warning", reason: "FailedComputeMetricsReplicas", message }],
+    ending: { kind: "failed", because: { reason: report.reason, message } },
+  };
+};

@@ -1,0 +1,50 @@
+import type { Because, Decision, MetricOutcome } from "../../../model/decision.ts";
+import type { Windows } from "../../../model/windows.ts";
+import type { Reading } from "../metrics/measure.ts";
+import type { NativeSync } from "./sync.ts";
+
+/** The decision, with what to store if nothing is written. */
+export const conclude = (sync: NativeSync): Decision => {
+  const { current, count, steps, events, trigger, ending } = sync;
+  const metrics = sync.readings.map(outcomeOf);
+  if (ending?.kind === "unreadable") {
+    const { windows } = sync.input;
+    const stored: Windows = { ...windows, status: { ...windows.status, conditions: sync.conditions } };
+    return { kind: "hold", failed: true, because: ending.because, metrics, steps, events, windows: stored };
+  }
+  const decided = { from: current, metrics, steps, events };
+  const held = { kind: "hold", ...decided, windows: windowsOf(sync, { desiredReplicas: current }) } as const;
+  if (ending?.kind === "failed") return { ...held, failed: true, because: ending.because };
+  const because = ending?.because ?? reasonOf(sync);
+  if (count === current) return { ...held, failed: false, because };
+  return { kind: "scale", to: count, trigger, because, ...decided, windows: windowsOf(sync, {}) };
+};
+
+const windowsOf = (sync: NativeSync, desired: { readonly desiredReplicas?: number }): Windows => {
+  const { input, conditions, recommendations, selectorText, current, readings } = sync;
+  const currentMetrics =
+    readings.length === 0 ? null : readings.map((reading) => (reading.kind === "measured" ? reading.measured.status : { type: "" }));
+  return {
+    memory: { ...input.windows.memory, recommendations, ...(selectorText === undefined ? {} : { selector: selectorText }) },
+    status: { ...input.windows.status, conditions, currentReplicas: current, currentMetrics, ...desired },
+  };
+};
+
+const outcomeOf = (reading: Reading): MetricOutcome => {
+  const { name, source } = reading.metric;
+  const type = source.type === "Resource" && source.container !== undefined ? "ContainerResource" : source.type;
+  if (reading.kind === "missing") return { name, type, kind: "failed", reason: reading.reason, message: reading.message };
+  const { measured, target, proposal } = reading;
+  const shown = { name, type, kind: "measured", value: measured.value, target, proposal } as const;
+  // Two marks have no one ratio.
+  return reading.metric.band.kind === "target" && Number.isFinite(measured.ratio) ? { ...shown, ratio: measured.ratio } : shown;
+};
+
+/** The limit that had the last word, on what the metrics asked for; else what they said. */
+const reasonOf = ({ steps, trigger, current, count }: NativeSync): Because => {
+  const limited = steps.findLast((step) => step.limit !== undefined)?.limit;
+  if (limited) return { reason: limited.reason, message: `${trigger}: ${limited.message}` };
+  if (count > current) return { reason: "MetricAboveTarget", message: trigger };
+  if (count < current) return { reason: "MetricsBelowTarget", message: trigger };
+  return { reason: "WithinTarget", message: "no metric asks for another count" };
+};

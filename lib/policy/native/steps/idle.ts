@@ -1,0 +1,56 @@
+import type { NativeMetric } from "../../../model/spec-native.ts";
+import { wholeMilli } from "../metrics/measure.ts";
+import { IDLE, idle as idleCondition, scalingActive } from "./sentences.ts";
+import { contextOf, type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
+
+/**
+ * Scale to zero, or to another idle count: while every value with an activation threshold is at or below it. One value above wakes the workload straight to minReplicas,
+ * past every window. A value that is missing neither wakes it nor puts it to rest.
+ */
+export const idle: NativeStep = (sync) => {
+  const { spec, nowMs } = sync.input;
+  // Rest that was seen before idle was taken out of the spec, or put back, is no rest.
+  if (!spec.idle) return { ...sync, conditions: sync.conditions.filter(({ type }) => type !== IDLE) };
+  const use = useOf(sync);
+  const status = use === "unknown" ? "Unknown" : use === "idle" ? "True" : "False";
+  const seen = { ...sync, conditions: withCondition(sync, idleCondition(status)) };
+  if (sync.current < spec.minReplicas) return use === "used" ? awake(seen) : asleep(seen, use);
+  const sinceMs = seen.conditions.find(({ type }) => type === IDLE)?.transitionMs ?? nowMs;
+  const lasted = use === "idle" && nowMs - sinceMs >= spec.idle.afterSeconds * 1000;
+  if (!lasted) return seen;
+  const trigger = `no metric was above its activation threshold for ${spec.idle.afterSeconds} s`;
+  const report = scalingActive("True", "ValidMetricFound", trigger);
+  return { ...stepped(seen, "idle", spec.idle.replicas), conditions: withCondition(seen, report), trigger, resting: true };
+};
+
+type Use = "used" | "idle" | "unknown";
+
+const useOf = (sync: NativeSync): Use => {
+  const context = contextOf(sync);
+  const asked = sync.input.spec.metrics.flatMap((metric) =>
+    metric.activationMilli === undefined ? [] : [{ ...metric, above: metric.activationMilli }],
+  );
+  const values = asked.map((metric: NativeMetric & { readonly above: bigint }) => {
+    const value = wholeMilli(metric, context);
+    if (value === undefined) return "unknown";
+    return value > metric.above ? "used" : "idle";
+  });
+  if (values.includes("used")) return "used";
+  return values.includes("unknown") || values.length === 0 ? "unknown" : "idle";
+};
+
+const awake = (sync: NativeSync): NativeSync => {
+  const { minReplicas } = sync.input.spec;
+  const message = "a metric is above its activation threshold";
+  const after = stepped(sync, "idle", minReplicas, { reason: "Activated", value: minReplicas, message });
+  const conditions = withCondition(sync, scalingActive("True", "Activated", message));
+  return { ...after, conditions, trigger: message, ending: { kind: "settled", because: { reason: "Activated", message } } };
+};
+
+const asleep = (sync: NativeSync, use: Use): NativeSync => {
+  const unknown = use === "unknown";
+  const reason = unknown ? "ActivationUnknown" : "Idle";
+  const message = unknown ? "whether the workload is in use is not known: a metric is missing" : "no metric is above its activation threshold";
+  const conditions = withCondition(sync, scalingActive(unknown ? "False" : "True", reason, message));
+  return { ...sync, conditions, ending: { kind: unknown ? "failed" : "settled", because: { reason, message } } };
+};

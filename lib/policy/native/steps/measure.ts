@@ -1,0 +1,34 @@
+import type { Condition } from "../../../model/windows.ts";
+import { setCondition } from "../../shared/conditions.ts";
+import { measureNative, type Reading } from "../metrics/measure.ts";
+import { isMissingType, missing, missingType } from "./sentences.ts";
+import { contextOf, type NativeStep } from "./sync.ts";
+
+/** Every metric on its own, in order; since when one is missing is remembered under its name, and forgotten with it. */
+export const measure: NativeStep = (sync) => {
+  const { spec, nowMs } = sync.input;
+  const context = contextOf(sync);
+  // Only an idle workload gets here without replicas: no pod can be measured, and activation alone wakes it. Else it would be warned of at every sync.
+  const asked = sync.current > 0 ? spec.metrics : spec.metrics.filter(({ activationMilli }) => activationMilli !== undefined);
+  const readings = asked.map((metric) => measureNative(metric, context));
+  const absent = readings.filter((reading) => reading.kind === "missing");
+  return {
+    ...sync,
+    readings,
+    conditions: withMissing(sync.conditions, absent, nowMs),
+    events: [...sync.events, ...absent.map(({ reason, message }) => ({ type: "Warning", reason, message }) as const)],
+  };
+};
+
+const withMissing = (
+  conditions: readonly Condition[],
+  absent: readonly Extract<Reading, { kind: "missing" }>[],
+  nowMs: number,
+): readonly Condition[] => {
+  const names = new Set(absent.map(({ metric }) => missingType(metric.name)));
+  const kept = conditions.filter(({ type }) => !isMissingType(type) || names.has(type));
+  return absent.reduce<readonly Condition[]>(
+    (all, { metric, reason, message }) => setCondition(all, missing(metric.name, reason, message), nowMs),
+    kept,
+  );
+};

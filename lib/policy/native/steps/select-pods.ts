@@ -1,0 +1,33 @@
+import { foreignWords } from "../../../model/foreign-words.ts";
+import { parseSelector } from "../../../model/selector-text.ts";
+import { rivalOf } from "../../shared/rivals.ts";
+import { scalingActive } from "./sentences.ts";
+import { type NativeStep, type NativeSync, withCondition } from "./sync.ts";
+
+/** The pods of the target, by the selector of its scale, shared with no other autoscaler; a dry run, which writes nothing, may share them. Without them nothing is decided: whose load it is cannot be known. */
+export const selectPods: NativeStep = (sync) => {
+  const { scale, pods, others } = sync.input.observation;
+  const text = scale.kind === "read" ? scale.selector : "";
+  if (text === "") return refused(sync, "InvalidSelector", "the scale of the target carries no selector");
+  const reading = parseSelector(text);
+  if (reading.kind === "invalid")
+    return refused(sync, "InvalidSelector", `the selector of the target cannot be read: ${foreignWords(reading.message)}`);
+  const selected = pods.select(reading.selector);
+  const found = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
+  const rival = sync.input.spec.dryRun ? undefined : rivalOf(selected, others, sync.input.name);
+  if (rival === undefined) return found;
+  const { namespace, name } = sync.input;
+  const names = [`"${name}"`, `"${rival}"`].toSorted().join(" and ");
+  return refused(
+    found,
+    "AmbiguousSelector",
+    `pods by selector ${foreignWords(text)} in namespace "${namespace}" belong to more than one autoscaler: ${names}`,
+  );
+};
+
+const refused = (sync: NativeSync, reason: string, message: string): NativeSync => ({
+  ...sync,
+  conditions: withCondition(sync, scalingActive("False", reason, message)),
+  events: [...sync.events, { type: "Warning", reason, message }],
+  ending: { kind: "failed", because: { reason, message } },
+});

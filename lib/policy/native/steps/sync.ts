@@ -1,0 +1,85 @@
+import type { Because, ControllerEvent, Limit, StepOutcome } from "../../../model/decision.ts";
+import type { Pod } from "../../../model/observation.ts";
+import type { Selector } from "../../../model/selector.ts";
+import type { NativeRules, NativeSpec } from "../../../model/spec-native.ts";
+import type { Condition, RecommendationRun } from "../../../model/windows.ts";
+import type { RulesInput } from "../../dialect.ts";
+import { type ConditionReport, setCondition } from "../../shared/conditions.ts";
+import type { MetricContext } from "../../shared/metrics/measurement.ts";
+import type { Reading } from "../metrics/measure.ts";
+
+export type NativeInput = RulesInput<NativeSpec>;
+
+/** One sync of the native rules on its way through the steps; each step returns the next state of it. */
+export interface NativeSync {
+  readonly input: NativeInput;
+  readonly conditions: readonly Condition[];
+  readonly recommendations: readonly RecommendationRun[] | null;
+  readonly selectorText: string | undefined;
+  readonly selector: Selector;
+  readonly pods: readonly Pod[];
+  readonly readings: readonly Reading[];
+  readonly events: readonly ControllerEvent[];
+  readonly steps: readonly StepOutcome[];
+  /** spec.replicas of the scale. */
+  readonly current: number;
+  /** The count on its way from proposal to what is written. */
+  readonly count: number;
+  readonly trigger: string;
+  /** The workload is out of use: only the cool-down still has a say in its count. */
+  readonly resting: boolean;
+  readonly ending: Ending | undefined;
+}
+
+/** Why the remaining steps are left out: "settled" keeps the count reached, the others the current one. */
+export interface Ending {
+  readonly kind: "unreadable" | "failed" | "settled";
+  readonly because: Because;
+}
+
+export type NativeStep = (sync: NativeSync) => NativeSync;
+
+export const started = (input: NativeInput): NativeSync => ({
+  input,
+  conditions: input.windows.status.conditions,
+  recommendations: input.windows.memory.recommendations,
+  selectorText: input.windows.memory.selector,
+  selector: [],
+  pods: [],
+  readings: [],
+  events: [],
+  steps: [],
+  current: 0,
+  count: 0,
+  trigger: "",
+  resting: false,
+  ending: undefined,
+});
+
+export const withCondition = (sync: NativeSync, report: ConditionReport): readonly Condition[] =>
+  setCondition(sync.conditions, report, sync.input.nowMs);
+
+/** The state after a step: its count, and the limit where one changed it. */
+export const stepped = (sync: NativeSync, step: string, after: number, limit?: Limit): NativeSync => ({
+  ...sync,
+  count: after,
+  steps: [...sync.steps, { step, before: sync.count, after, ...(limit && { limit }) }],
+});
+
+/** The rules of the direction that the count moves in; `undefined` while it stays. */
+export const rulesOf = ({ input: { spec }, count, current }: NativeSync): NativeRules | undefined => {
+  if (count === current) return undefined;
+  return count > current ? spec.scaleUp : spec.scaleDown;
+};
+
+export const contextOf = ({ input, current, selector, pods }: NativeSync): MetricContext => ({
+  namespace: input.namespace,
+  currentReplicas: current,
+  // A value is shared by the pods that were asked for: a status that lags behind would propose the old count again.
+  statusReplicas: Math.max(1, current),
+  podSelector: selector,
+  pods,
+  answers: input.observation.answers,
+  tolerance: { up: input.settings.tolerance, down: input.settings.tolerance },
+  readiness: { nowMs: input.nowMs, ...input.settings },
+});

@@ -1,0 +1,30 @@
+import type { HpaSpec } from "../../model/spec-hpa.ts";
+import type { Dialect } from "../dialect.ts";
+import { HPA } from "../hpa/dialect.ts";
+import { branch } from "../hpa/steps/branch.ts";
+import { combine } from "../hpa/steps/combine.ts";
+import { readScale } from "../hpa/steps/read-scale.ts";
+import { runSteps } from "../hpa/steps/run.ts";
+import { selectPods } from "../hpa/steps/select-pods.ts";
+import type { HpaStep } from "../hpa/steps/sync.ts";
+import { bounds } from "./steps/bounds.ts";
+import { coolDown } from "./steps/cool-down.ts";
+import { measureUtilization } from "./steps/measure.ts";
+
+const ORIGINAL_STEPS: readonly HpaStep[] = [
+  readScale, //          the count as it is
+  branch, //             disabled at zero; outside [min, max] straight to the bound
+  selectPods, //         the pods of the target, which no other autoscaler selects
+  measureUtilization, // Σ of each pod's own utilisation ÷ target; nothing inside the band
+  combine, //            the proposal; without the metric the count stays
+  bounds, //             min and max
+  coolDown, //           up 3 and down 5 minutes after the last scale at the earliest
+];
+
+/** The rules of the first design, for extensions/v1beta1 objects (proposals.md §1). They keep no recommendations: the last scale is all that they look back on. */
+export const ORIGINAL: Dialect<HpaSpec> = {
+  ...HPA,
+  name: "the first design",
+  keeps: ({ behavior }) => ({ recommendations: false, scaleEvents: behavior !== undefined, ownZero: true }),
+  decide: (input) => runSteps(ORIGINAL_STEPS, input),
+};

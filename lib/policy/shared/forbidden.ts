@@ -1,0 +1,23 @@
+import type { ConditionReport } from "./conditions.ts";
+
+/** Until when a window after the last scale of either direction is closed, or undefined while it is open, which it is at its end (watermark.md 2.9). */
+export const closedUntilMs = (lastScaleMs: number | undefined, windowMs: number, nowMs: number): number | undefined =>
+  lastScaleMs === undefined || nowMs >= lastScaleMs + windowMs ? undefined : lastScaleMs + windowMs;
+
+/** Times lose their fraction of a second when they are stored (watermark.md 1.5). */
+export const wholeSeconds = (timeMs: number): number => Math.floor(timeMs / 1000) * 1000;
+
+/** The condition while a forbidden window is closed, in the watermark controller's words (watermark.md 2.12). */
+export const backoff = (down: boolean, up: boolean): ConditionReport => {
+  const still = "the time since the previous scale is still within";
+  if (down && up) return unable("BackoffBoth", `${still} both the downscale and upscale forbidden windows`);
+  return down
+    ? unable("BackoffDownscale", `${still} the downscale forbidden window`)
+    : unable("BackoffUpscale", `${still} the upscale forbidden window`);
+};
+
+const unable = (reason: string, message: string): ConditionReport => ({ type: "AbleToScale", status: "False", reason, message });
+
+/** Why a direction is closed, for people. */
+export const forbiddenSentence = (direction: "upscale" | "downscale"): string =>
+  `the last scale, of either direction, is within the ${direction} forbidden window`;

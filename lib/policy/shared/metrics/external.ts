@@ -1,0 +1,72 @@
+import { decimalText } from "../../../model/quantity.ts";
+import { externalQuery, queryKey } from "../../../model/query.ts";
+import { selectorOf } from "../../../model/selector.ts";
+import type { HpaMetric } from "../../../model/spec-hpa.ts";
+import { MAX_I64 } from "../arithmetic.ts";
+import { identifierStatus, type Measured, type Measurement, type MetricContext, NOT_ASKED, type Unmeasured } from "./measurement.ts";
+import { type Failure, failure, type Proposal } from "./outcome.ts";
+import { printSelector } from "./selector-print.ts";
+import { nonNegativeTotal, perReplicaReplicas, saturatedTotal, totalReplicas } from "./whole.ts";
+
+type ExternalMetric = Extract<HpaMetric, { type: "External" }>;
+
+/** External (hpa.md 2.5): averageValue is looked at first, whatever the type says. */
+export const measureExternal = (metric: ExternalMetric, context: MetricContext): Measurement => {
+  const { valueMilli, averageValueMilli } = metric.target;
+  if (averageValueMilli !== undefined) return byReplica(metric, averageValueMilli, context);
+  if (valueMilli !== undefined) return byTotal(metric, valueMilli, context);
+  return failed(metric, "invalid external metric source: neither a value target nor an average value target was set", "");
+};
+
+const byReplica = (metric: ExternalMetric, targetMilli: bigint, context: MetricContext): Measurement => {
+  const values = externalValues(metric, context);
+  if ("message" in values) return failed(metric, values.message, `failed to get ${metric.metric.name} external metric: `);
+  const totalMilli = nonNegativeTotal(values);
+  const outcome = perReplicaReplicas(totalMilli, targetMilli, context.statusReplicas, context.tolerance, true);
+  const averageValue = decimalText(outcome.usageMilli);
+  const shown = measured(metric, outcome, { averageValue }, averageValue, targetMilli);
+  return totalMilli === MAX_I64 ? { ...shown, overflowed: true } : shown;
+};
+
+const byTotal = (metric: ExternalMetric, targetMilli: bigint, context: MetricContext): Measurement => {
+  const values = externalValues(metric, context);
+  const outcome =
+    "message" in values ? values : totalReplicas(saturatedTotal(values), targetMilli, context.currentReplicas, context.tolerance, context.pods);
+  if (outcome.kind === "failure") return failed(metric, outcome.message, `failed to get external metric ${metric.metric.name}: `);
+  const value = decimalText(outcome.usageMilli);
+  return measured(metric, outcome, { value }, value, targetMilli);
+};
+
+const nameOf = ({ metric }: ExternalMetric): string => `external metric ${metric.name}(${printSelector(metric.selector)})`;
+
+const measured = (metric: ExternalMetric, outcome: Proposal, current: object, value: string, targetMilli: bigint): Measured => ({
+  kind: "measured",
+  name: nameOf(metric),
+  proposal: outcome.replicas,
+  value,
+  target: decimalText(targetMilli),
+  ratio: outcome.ratio,
+  usageMilli: outcome.usageMilli,
+  status: { type: "External", external: { metric: identifierStatus(metric.metric), current } },
+});
+
+const failed = (metric: ExternalMetric, message: string, second: string): Unmeasured => ({
+  kind: "failed",
+  name: nameOf(metric),
+  reason: "FailedGetExternalMetric",
+  message,
+  chain: `failed to get ${metric.metric.name} external metric value: ${second}${message}`,
+});
+
+/** The values of all series. */
+export const externalValues = ({ metric }: ExternalMetric, { answers, namespace }: MetricContext): readonly bigint[] | Failure => {
+  const selector = selectorOf(metric.selector);
+  if (selector.kind === "invalid") return failure(selector.message);
+  const query = externalQuery(metric);
+  const answer = query && answers.external.get(queryKey(query));
+  const unable = (cause: string): Failure =>
+    failure(`unable to get external metric ${namespace}/${metric.name}/${printSelector(metric.selector)}: ${cause}`);
+  if (answer === undefined) return unable(NOT_ASKED);
+  if (answer.kind === "failed") return unable(`unable to fetch metrics from external metrics API: ${answer.failure.message}`);
+  return answer.items.length === 0 ? unable("no metrics returned from external metrics API") : answer.items.map(({ milli }) => milli);
+};

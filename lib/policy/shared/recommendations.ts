@@ -1,0 +1,110 @@
+import { newestRunAt, type RecommendationRun } from "../../model/windows.ts";
+import { collapsed, condensed, LONGEST_CONTROLLER_WINDOW_MS } from "./long-windows.ts";
+
+/**
+ * The controller keeps one slot per recommendation and uses one expired slot again at each sync, the last of the list that it finds (hpa.md 3.8). Which slots survive
+ * shows when a window is made longer later on. Here the same list is kept in the same order as runs of evenly spaced slots, and the newest run is left open: what
+ * its repetitions did to other slots is worked out once it ends. So nothing but its end moves while a recommendation stays as it is.
+ */
+type Runs = readonly RecommendationRun[];
+
+/**
+ * A repetition that is off its time by a second or more, or by more than half a step, begins a new run; less is forgiven, so that syncs that a queue delivers by the second go on in one run. What is forgiven adds up: the
+ * first and the last time of a run are exact, those between them to the largest difference of lag, and of clocks, among its syncs (seconds, where clocks differ by as much), and the number of
+ * its slots to the share by which its first gap was off. Neither shows while windows stay or become shorter, because a window that holds any of a run holds its last; only in a window that
+ * was made longer, after slots inside an older run were used again.
+ */
+const SPACING_TOLERANCE_MS = 999;
+
+/** The largest and smallest count recommended inside a window. A run counts by its last recommendation: a window that holds any of them holds that one. */
+export const highest = (runs: Runs, start: number, isInside: (atMs: number) => boolean): number =>
+  runs.reduce((most, { replicas, lastMs }) => (isInside(lastMs) ? Math.max(most, replicas) : most), start);
+
+export const lowest = (runs: Runs, start: number, isInside: (atMs: number) => boolean): number =>
+  runs.reduce((least, { replicas, lastMs }) => (isInside(lastMs) ? Math.min(least, replicas) : least), start);
+
+/** The list as it stands before a recommendation under windows of at most `windowMs`: a newest run that was made under others ends here. */
+export const recalled = (runs: Runs, windowMs: number): Runs => {
+  const newest = runs[newestRunAt(runs)];
+  return newest?.windowMs === undefined || newest.windowMs === windowMs ? runs : settled(runs);
+};
+
+/** The list with one more recommendation; slots older than `windowMs` may be used again. */
+export const recorded = (runs: Runs, replicas: number, nowMs: number, windowMs: number): Runs => {
+  const at = newestRunAt(runs);
+  const newest = runs[at];
+  if (newest?.replicas === replicas && newest.windowMs === windowMs && isNext(newest, nowMs)) return runs.with(at, { ...newest, lastMs: nowMs });
+  const gapMs = newest === undefined ? 0 : nowMs - newest.lastMs;
+  const single = { replicas, firstMs: nowMs, lastMs: nowMs, windowMs };
+  const open = gapMs > 0 ? { ...single, stepMs: gapMs } : single;
+  if (windowMs > LONGEST_CONTROLLER_WINDOW_MS) return condensed(runs, open, windowMs);
+  return placed(settled(runs), open, nowMs - windowMs);
+};
+
+const isNext = ({ lastMs, stepMs }: RecommendationRun, nowMs: number): boolean =>
+  stepMs !== undefined && Math.abs(nowMs - lastMs - stepMs) <= Math.min(SPACING_TOLERANCE_MS, stepMs / 2);
+
+/** Ends the open run: each of its repetitions takes the slot that it took when it was made. */
+export const settled = (runs: Runs): Runs => {
+  const at = newestRunAt(runs);
+  const open = runs[at];
+  if (open?.windowMs === undefined) return runs;
+  const { replicas, firstMs, lastMs, stepMs, windowMs } = open;
+  if (windowMs > LONGEST_CONTROLLER_WINDOW_MS) return collapsed(runs);
+  let list: Runs = runs.with(at, { replicas, firstMs, lastMs: firstMs });
+  const repetitions = slotsOf({ firstMs, lastMs, ...(stepMs !== undefined && { stepMs }) }) - 1;
+  // Once every slot was used again, more repetitions only turn the ring.
+  const most = list.reduce((sum, run) => sum + slotsOf(run), 0) + Math.ceil(windowMs / (stepMs ?? windowMs + 1)) + 1;
+  for (let nth = Math.max(1, repetitions - most); nth <= repetitions; nth++) {
+    const atMs = firstMs + ((lastMs - firstMs) * nth) / repetitions;
+    list = placed(list, { replicas, firstMs: atMs, lastMs: atMs }, atMs - windowMs);
+  }
+  return list;
+};
+
+type Span = Pick<RecommendationRun, "firstMs" | "lastMs" | "stepMs">;
+
+const slotsOf = ({ firstMs, lastMs, stepMs }: Span): number => {
+  if (firstMs === lastMs) return 1;
+  return 1 + Math.max(1, stepMs === undefined ? 1 : Math.round((lastMs - firstMs) / stepMs));
+};
+
+/** Time of the nth slot of a run, from 0. */
+const timeOf = (run: Span, nth: number): number => {
+  const gaps = Math.max(1, slotsOf(run) - 1);
+  return run.firstMs + ((run.lastMs - run.firstMs) * nth) / gaps;
+};
+
+/** Puts one slot where the last expired one is, or at the end of the list. */
+const placed = (runs: Runs, slot: RecommendationRun, expiredBeforeMs: number): Runs => {
+  const at = runs.findLastIndex(({ firstMs }) => firstMs < expiredBeforeMs);
+  const used = runs[at];
+  if (used === undefined) return [...joined(runs, slot)];
+  const nth = lastExpired(used, expiredBeforeMs);
+  const before = part(used, 0, nth - 1);
+  const after = part(used, nth + 1, slotsOf(used) - 1);
+  return [...joined([...runs.slice(0, at), ...before], slot), ...after, ...runs.slice(at + 1)];
+};
+
+const lastExpired = (run: RecommendationRun, expiredBeforeMs: number): number => {
+  let nth = slotsOf(run) - 1;
+  while (timeOf(run, nth) >= expiredBeforeMs) nth--;
+  return nth;
+};
+
+/** The slots of a run from one to another, as a run; nothing when there are none. */
+const part = (run: RecommendationRun, from: number, to: number): Runs => {
+  if (from > to) return [];
+  const { replicas, stepMs } = run;
+  const span = { replicas, firstMs: timeOf(run, from), lastMs: timeOf(run, to) };
+  return [from === to || stepMs === undefined ? span : { ...span, stepMs }];
+};
+
+/** The list with a slot behind it, as part of its last run where value and spacing go on. An open run stays on its own. */
+const joined = (runs: Runs, slot: RecommendationRun): Runs => {
+  const last = runs.at(-1);
+  const gapMs = last === undefined ? 0 : slot.firstMs - last.lastMs;
+  const goesOn = last?.replicas === slot.replicas && slot.windowMs === undefined && gapMs > 0;
+  if (!goesOn || (last.firstMs !== last.lastMs && !isNext(last, slot.firstMs))) return [...runs, slot];
+  return [...runs.slice(0, -1), { replicas: slot.replicas, firstMs: last.firstMs, lastMs: slot.lastMs, stepMs: last.stepMs ?? gapMs }];
+};

@@ -1,0 +1,68 @@
+import type { RecommendationRun } from "../../model/windows.ts";
+import { highest, lowest, recalled, recorded } from "./recommendations.ts";
+
+/** What the windows make of a proposal: the count, the list with the proposal recorded, and the window that held the count. */
+export interface Stabilized {
+  readonly count: number;
+  readonly recommendations: readonly RecommendationRun[];
+  /** Absent where the count is the one that was proposed. */
+  readonly held?: Held;
+}
+
+export interface Held {
+  readonly direction: "up" | "down";
+  readonly replicas: number;
+  /** Last instant at which a record that holds so much is in the window, or the first at which it has left: each rule says which. */
+  readonly untilMs: number;
+}
+
+export interface StabilizationWindows {
+  readonly upMs: number;
+  readonly downMs: number;
+}
+
+/** hpa.md 3.8.1: never below the highest of the window; a record exactly as old as the window still counts. */
+export const stabilizeDownward = (stored: readonly RecommendationRun[], count: number, windowMs: number, nowMs: number): Stabilized => {
+  const runs = recalled(stored, windowMs);
+  const sinceMs = nowMs - windowMs;
+  const after = highest(runs, count, (atMs) => atMs >= sinceMs);
+  const recommendations = recorded(runs, count, nowMs, windowMs);
+  return { count: after, recommendations, ...(after !== count && { held: heldDown(runs, after, windowMs) }) };
+};
+
+/** hpa.md 3.8.3: the current count, moved no further than both windows agree on; a record exactly as old as its window has left it. */
+export const stabilizeBothWays = (
+  stored: readonly RecommendationRun[],
+  current: number,
+  count: number,
+  { upMs, downMs }: StabilizationWindows,
+  nowMs: number,
+): Stabilized => {
+  const windowMs = Math.max(upMs, downMs);
+  const runs = recalled(stored, windowMs);
+  const low = lowest(runs, count, (atMs) => atMs > nowMs - upMs);
+  const high = highest(runs, count, (atMs) => atMs > nowMs - downMs);
+  const after = Math.min(Math.max(current, low), high);
+  const recommendations = recorded(runs, count, nowMs, windowMs);
+  return {
+    count: after,
+    recommendations,
+    ...(after !== count && { held: count >= current ? heldUp(runs, after, upMs) : heldDown(runs, after, downMs) }),
+  };
+};
+
+/** The count moves on once the last record has left that holds it where it is, or further back. */
+const heldUp = (runs: readonly RecommendationRun[], replicas: number, windowMs: number): Held => ({
+  direction: "up",
+  replicas,
+  untilMs: lastOf(runs, (run) => run.replicas <= replicas) + windowMs,
+});
+
+const heldDown = (runs: readonly RecommendationRun[], replicas: number, windowMs: number): Held => ({
+  direction: "down",
+  replicas,
+  untilMs: lastOf(runs, (run) => run.replicas >= replicas) + windowMs,
+});
+
+const lastOf = (runs: readonly RecommendationRun[], holds: (run: RecommendationRun) => boolean): number =>
+  Math.max(...runs.filter(holds).map(({ lastMs }) => lastMs));

@@ -1,0 +1,23 @@
+import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
+import type { Recorder } from "../steps/recorder.ts";
+import { convergeAllowed, convergeBlocked, convergeOff } from "../steps/sentences.ts";
+
+/**
+ * Inside the band, one step of the modulo towards the chosen mark, unless the count would pass the one at which the use is predicted to leave the band: the
+ * step back could then repeat for ever (watermark.md 2.6).
+ */
+export const converge = (
+  current: number,
+  { lower, upper }: { readonly lower: number; readonly upper: number },
+  { converge: mark, replicaScalingAbsoluteModulo: modulo }: Pick<WatermarkSpec, "converge" | "replicaScalingAbsoluteModulo">,
+  record: Pick<Recorder, "condition">,
+): number => {
+  if (mark === "off") {
+    record.condition(convergeOff);
+    return current;
+  }
+  const wanted = mark === "highwatermark" ? Math.max((current - modulo) | 0, 1) : (current + modulo) | 0;
+  const unstable = mark === "highwatermark" ? wanted < lower : wanted > upper;
+  record.condition(unstable ? convergeBlocked(mark) : convergeAllowed(mark));
+  return unstable ? current : wanted;
+};

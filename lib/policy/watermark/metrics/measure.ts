@@ -1,0 +1,135 @@
+import { foreignWords } from "../../../model/foreign-words.ts";
+import type { Answer, ApiFailure, MetricAnswers, Observation, Pod, PodMetrics, ScaleRead } from "../../../model/observation.ts";
+import { externalQuery, queryKey } from "../../../model/query.ts";
+import { canonicalSelector, type Selector, selectorOf } from "../../../model/selector.ts";
+import { parseSelector } from "../../../model/selector-text.ts";
+import type { WatermarkMetric, WatermarkSpec } from "../../../model/spec-watermark.ts";
+import { wrapI64 } from "../../shared/arithmetic.ts";
+import type { Recorder } from "../steps/recorder.ts";
+import { availableReady, type Counted, resourceReady } from "./pods.ts";
+import { type Proposal, proposeFromValue } from "./propose.ts";
+
+export interface Subject {
+  readonly spec: WatermarkSpec;
+  readonly namespace: string;
+  readonly scale: ScaleRead;
+  readonly observation: Observation;
+}
+
+/** The proposal of one metric, or why there is none. The order of the questions is the original's, because the first failure is the one reported (watermark.md 2.5). */
+export const measure = (metric: WatermarkMetric, subject: Subject, record: Recorder): Counted<Proposal> =>
+  metric.source === "External" ? measureExternal(metric, subject, record) : measureResource(metric, subject, record);
+
+/** `<namespace>/<target>`, as error texts name it. */
+const who = ({ spec, namespace }: Subject): string => `${namespace}/${spec.target.name}`;
+
+/** The pods that the scale's selector matches, in the autoscaler's namespace. */
+export const targetPods = ({ scale, observation }: Subject): Counted<readonly Pod[]> => {
+  const reading = parseSelector(scale.selector);
+  if (reading.kind === "invalid")
+    return {
+      kind: "failed",
+      message: `unable to parse the selector of the scale "${foreignWords(scale.selector)}": ${foreignWords(reading.message)}`,
+    };
+  return { kind: "counted", value: observation.pods.select(reading.selector) };
+};
+
+/** Pods, readiness and availability come before the metric, for External metrics and recommenders. */
+export const readyPods = (subject: Subject, record: Recorder): Counted<number> => {
+  if (subject.spec.counts === "current") return { kind: "counted", value: subject.scale.specReplicas };
+  const pods = targetPods(subject);
+  if (pods.kind === "failed") return pods;
+  return availableReady(pods.value, subject.scale.statusReplicas, subject.scale.selector, subject.spec, record.nowMs, who(subject));
+};
+
+const measureExternal = (metric: WatermarkMetric, subject: Subject, record: Recorder): Counted<Proposal> => {
+  const counted = readyPods(subject, record);
+  if (counted.kind === "failed") return counted;
+  const ready = counted.value;
+  const query = externalQuery({ name: metric.name, selector: metric.selector });
+  if (!query) return { kind: "failed", message: `unable to get external metric ${subject.namespace}/${metric.name}: its selector cannot be read` };
+  const answer = subject.observation.answers.external.get(queryKey(query));
+  if (!answer) throw new RangeError(`The external metric "${metric.name}" was not asked for before the decision`);
+  const fetched = fetchedItems(answer, "external", metric, subject.namespace, record);
+  if (fetched.kind === "failed") return fetched;
+  const sum = totalOf(fetched.value.map(({ milli }) => milli));
+  // The multi-threshold form has no `tolerateZero`: there 0 is a value like any other (proposals.md §5).
+  if (sum === 0n && !subject.spec.tolerateZero && subject.spec.counts === "ready") {
+    return { kind: "counted", value: { replicas: ready, utilisation: 0n, ready, above: false, below: false, details: "", zero: true } };
+  }
+  return { kind: "counted", value: valued(metric, sum, ready, subject, record) };
+};
+
+const measureResource = (metric: WatermarkMetric, subject: Subject, record: Recorder): Counted<Proposal> => {
+  const selector = selectorOf(metric.selector);
+  if (selector.kind === "invalid")
+    return { kind: "failed", message: `unable to get resource metric ${subject.namespace}/${metric.name}: ${selector.message}` };
+  const fetched = fetchedItems(podMetrics(subject.observation.answers, selector.selector), "resource", metric, subject.namespace, record);
+  if (fetched.kind === "failed") return fetched;
+  const samples = samplesOf(fetched.value, metric.name);
+  if (subject.spec.counts === "current") return ofAllSamples(metric, samples, subject, record);
+  const pods = targetPods(subject);
+  if (pods.kind === "failed") return pods;
+  const grouped = resourceReady(pods.value, (pod) => samples.has(pod), metric.name, subject.spec, who(subject));
+  if (grouped.kind === "failed") return grouped;
+  const counted = [...samples].filter(([pod]) => !grouped.value.ignored.has(pod));
+  if (counted.length === 0) return { kind: "failed", message: "did not receive metrics for any ready pods" };
+  const sum = totalOf(counted.map(([, milli]) => milli));
+  return { kind: "counted", value: valued(metric, sum, grouped.value.ready, subject, record) };
+};
+
+/** The document adds up what the metric's selector finds. */
+const ofAllSamples = (metric: WatermarkMetric, samples: ReadonlyMap<string, bigint>, subject: Subject, record: Recorder): Counted<Proposal> => {
+  if (samples.size === 0) return { kind: "failed", message: `no sample has the resource ${metric.name}` };
+  return { kind: "counted", value: valued(metric, totalOf(samples.values()), subject.scale.specReplicas, subject, record) };
+};
+
+const totalOf = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((total, milli) => wrapI64(total + milli), 0n);
+
+const valued = (metric: WatermarkMetric, sum: bigint, ready: number, subject: Subject, record: Recorder): Proposal => {
+  const { spec, scale } = subject;
+  record.gauge("value", Number(sum) / (spec.average ? ready : 1), { metric_name: metric.name });
+  return proposeFromValue(sum, metric, { current: scale.specReplicas, ready }, spec, record);
+};
+
+const podMetrics = (answers: MetricAnswers, selector: Selector): Answer<readonly PodMetrics[]> => {
+  const refused = answers.resourceFailures?.get(canonicalSelector(selector));
+  if (refused) return { kind: "failed", failure: refused };
+  if (!answers.resource) throw new RangeError("Pod metrics were not asked for before the decision");
+  return answers.resource.kind === "failed" ? answers.resource : { kind: "answered", items: answers.resource.items.select(selector) };
+};
+
+/** A failing or empty answer fails the metric, and takes series away that an earlier metric of this sync may have written. */
+const fetchedItems = <Item>(
+  answer: Answer<readonly Item[]>,
+  api: "external" | "resource",
+  metric: WatermarkMetric,
+  namespace: string,
+  record: Recorder,
+): Counted<readonly Item[]> => {
+  if (answer.kind === "answered" && answer.items.length > 0) return { kind: "counted", value: answer.items };
+  dropSeries(metric.name, record);
+  const cause = answer.kind === "failed" ? fetchFailure(answer.failure, api) : `no metrics returned from ${api} metrics API`;
+  return { kind: "failed", message: `unable to get ${api} metric ${namespace}/${metric.name}: ${cause}` };
+};
+
+const fetchFailure = ({ message }: ApiFailure, api: string): string => `unable to fetch metrics from ${api} metrics API: ${message}`;
+
+export const dropSeries = (metricName: string, record: Recorder): void => {
+  record.dropGauge("value", { metric_name: metricName });
+  for (const reason of ["downscale_capping", "upscale_capping", "within_bounds"]) record.dropGauge("restricted_scaling", { reason });
+};
+
+/** Usage per pod: the sum over its containers; a pod with a container that lacks the resource has no sample. A later item for the same pod wins. */
+const samplesOf = (items: readonly PodMetrics[], resource: string): ReadonlyMap<string, bigint> => {
+  const samples = new Map<string, bigint>();
+  for (const { name, containers } of items) {
+    const usages = containers.map(({ usage }) => (Object.hasOwn(usage, resource) ? usage[resource] : undefined));
+    if (containers.length === 0 || usages.includes(undefined)) continue;
+    samples.set(
+      name,
+      usages.reduce<bigint>((total, usage) => wrapI64(total + (usage ?? 0n)), 0n),
+    );
+  }
+  return samples;
+};

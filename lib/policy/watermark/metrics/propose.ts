@@ -1,0 +1,97 @@
+import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
+import { toI32, toI64, wrapI64 } from "../../shared/arithmetic.ts";
+import type { Recorder } from "../steps/recorder.ts";
+import { convergeOutside } from "../steps/sentences.ts";
+import { converge } from "./converge.ts";
+
+/** What one metric, or the recommender, asks for. `utilisation` is what the status shows, in thousandths. */
+export interface Proposal {
+  readonly replicas: number;
+  readonly utilisation: bigint;
+  readonly ready: number;
+  readonly above: boolean;
+  readonly below: boolean;
+  /** Words of the recommender. */
+  readonly details: string;
+  /** A zero that is not tolerated: the proposal must not shrink anything. */
+  readonly zero: boolean;
+}
+
+export interface Marks {
+  readonly highMilli: bigint;
+  readonly lowMilli: bigint;
+}
+
+type ProposeRules = Pick<
+  WatermarkSpec,
+  "counts" | "average" | "toleranceMilli" | "replicaScalingAbsoluteModulo" | "converge" | "minReplicas" | "maxReplicas"
+>;
+
+/** Up to the next multiple, for both directions: the total is a multiple, not the change (watermark.md 2.5). */
+export const roundUpToModulo = (count: number, modulo: number): number => {
+  const rest = count % modulo;
+  return rest > 0 ? (count + modulo - rest) | 0 : count;
+};
+
+/** A mark moved outwards by the tolerance, in whole thousandths; the division truncates towards zero. The document's marks are doubles (proposals.md §5). */
+const widened = (mark: bigint, { toleranceMilli: tolerance, counts }: ProposeRules, outwards: 1n | -1n): number => {
+  if (counts === "current") return Number(mark) + Number(outwards) * (Number(tolerance) / 1000) * Number(mark);
+  const part = wrapI64(mark * tolerance) / 1000n;
+  return Number(wrapI64(mark + outwards * part));
+};
+
+/**
+ * The proposal of a value (watermark.md 2.5): strictly above the widened high mark the ready count grows by value ÷ high, strictly below the widened low mark it shrinks by value ÷ low,
+ * and never across the current count. The order of the float operations is the original's.
+ */
+export const proposeFromValue = (
+  sumMilli: bigint,
+  marks: Marks,
+  counts: { readonly current: number; readonly ready: number },
+  rules: ProposeRules,
+  record: Pick<Recorder, "condition" | "gauge">,
+): Proposal => {
+  const { current, ready } = counts;
+  const usage = Number(sumMilli) / (rules.average ? ready : 1);
+  const high = widened(marks.highMilli, rules, 1n);
+  const low = widened(marks.lowMilli, rules, -1n);
+  const position = { utilisation: toI64(usage), ready, details: "", zero: false };
+  if (usage > high) {
+    outside(record, "above");
+    const wanted = roundUpToModulo(toI32(Math.ceil((ready * usage) / Number(marks.highMilli))), rules.replicaScalingAbsoluteModulo);
+    return { ...position, replicas: Math.max(wanted, current), above: true, below: false };
+  }
+  if (usage < low) {
+    outside(record, "below");
+    const wanted = Math.max(toI32(Math.floor((ready * usage) / Number(marks.lowMilli))), 1);
+    return { ...position, replicas: Math.min(roundUpToModulo(wanted, rules.replicaScalingAbsoluteModulo), current), above: false, below: true };
+  }
+  inside(record);
+  return { ...position, replicas: converge(current, predicted(usage, marks, counts, rules), rules, record), above: false, below: false };
+};
+
+/** The counts at which the use would meet the high and the low mark, inside the bounds (watermark.md 2.6). */
+const predicted = (
+  usage: number,
+  { highMilli, lowMilli }: Marks,
+  { current, ready }: { readonly current: number; readonly ready: number },
+  { minReplicas, maxReplicas }: ProposeRules,
+): { readonly lower: number; readonly upper: number } => {
+  const min = minReplicas > 0 ? minReplicas : 1;
+  const inside = (count: number): number => Math.max(min, Math.min(count, maxReplicas));
+  return {
+    lower: highMilli === 0n ? current : inside(toI32(Math.ceil((ready / Number(highMilli)) * usage))),
+    upper: lowMilli === 0n ? current : inside(toI32(Math.floor((ready / Number(lowMilli)) * usage))),
+  };
+};
+
+export const outside = (record: Pick<Recorder, "condition" | "gauge">, side: "above" | "below"): void => {
+  record.condition(convergeOutside(side));
+  withinBounds(record, false);
+};
+
+/** The original never writes 1 here; both of its documents tell to look for it, so that it is written (watermark.md 5, row 18). No decision depends on it. */
+export const inside = (record: Pick<Recorder, "gauge">): void => withinBounds(record, true);
+
+export const withinBounds = (record: Pick<Recorder, "gauge">, within: boolean): void =>
+  record.gauge("restricted_scaling", within ? 1 : 0, { reason: "within_bounds" });

@@ -1,0 +1,62 @@
+import type { RecommenderReply } from "../../../model/observation.ts";
+import type { Recommender, WatermarkSpec } from "../../../model/spec-watermark.ts";
+import { toI64 } from "../../shared/arithmetic.ts";
+import type { Recorder } from "../steps/recorder.ts";
+import { converge } from "./converge.ts";
+import { inside, outside, type Proposal, roundUpToModulo } from "./propose.ts";
+
+/** `recommender{targetType:cpu,window:600}`: its name in messages and series, settings sorted (watermark.md 2.16). */
+export const recommenderName = ({ targetType, settings }: Pick<Recommender, "targetType" | "settings">): string =>
+  `recommender{${[["targetType", targetType] as const, ...Object.entries(settings).toSorted(([one], [other]) => (one < other ? -1 : 1))]
+    .map(([key, value]) => `${key}:${value}`)
+    .join(",")}}`;
+
+/** The proposal of an external recommender's reply; tolerance and algorithm play no part (watermark.md 2.16). */
+export const proposeFromReply = (
+  reply: RecommenderReply,
+  counts: { readonly current: number; readonly ready: number },
+  spec: Pick<WatermarkSpec, "tolerateZero" | "converge" | "replicaScalingAbsoluteModulo">,
+  record: Pick<Recorder, "condition" | "gauge">,
+): Proposal => {
+  const { current, ready } = counts;
+  const { replicas, lowerBoundReplicas: lower, upperBoundReplicas: upper } = reply;
+  if (replicas === 0 && !spec.tolerateZero) return { replicas: ready, utilisation: 0n, ready, above: false, below: false, details: "", zero: true };
+  const position = { utilisation: toI64(reply.observedValue * 1000), ready, details: reply.reason, zero: false };
+  if (replicas === current) {
+    inside(record);
+    return { ...position, replicas: converge(current, { lower, upper }, spec, record), above: false, below: false };
+  }
+  outside(record, replicas > current ? "above" : "below");
+  const rounded = roundUpToModulo(replicas, spec.replicaScalingAbsoluteModulo);
+  const wanted = replicas > current ? Math.max(rounded, current) : Math.min(rounded, current);
+  return { ...position, replicas: wanted, above: current < lower, below: current > upper };
+};
+
+/** What is posted to the recommender, before JSON (watermark.md 2.16). Fields that are zero or empty are left out, but for the two optional counts. */
+export const recommenderRequest = (
+  spec: WatermarkSpec,
+  recommender: Recommender,
+  where: { readonly namespace: string; readonly current: number; readonly ready: number },
+): Readonly<Record<string, unknown>> => {
+  const targetRef = {
+    cluster: spec.clusterName,
+    namespace: where.namespace,
+    kind: spec.target.kind,
+    name: spec.target.name,
+    apiVersion: spec.target.apiVersion,
+  };
+  const target = { type: recommender.targetType, lowerBound: bound(recommender.lowMilli), upperBound: bound(recommender.highMilli) };
+  return {
+    targetRef: withoutZeros(targetRef),
+    constraints: withoutZeros({ minReplicas: spec.minReplicas, maxReplicas: spec.maxReplicas }),
+    state: { ...withoutZeros({ desiredReplicas: where.current }), currentReplicas: where.current, readyReplicas: where.ready },
+    targets: [withoutZeros(target)],
+    ...(Object.keys(recommender.settings).length > 0 ? { settings: recommender.settings } : {}),
+  };
+};
+
+/** A mark that is missing is sent as one of 0 is: its field is left out. */
+const bound = (milli: bigint | undefined): number => Number(milli ?? 0n) / 1000;
+
+const withoutZeros = (fields: Readonly<Record<string, string | number>>): Record<string, string | number> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== "" && value !== 0));

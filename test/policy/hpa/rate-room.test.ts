@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import type { ScalingRules } from "../../../lib/model/spec-hpa.ts";
+import type { ScaleChange } from "../../../lib/model/windows.ts";
+import { downLimit, upLimit } from "../../../lib/policy/hpa/steps/limit.ts";
+
+const NOW_MS = 1_000_000;
+const PERIOD_MS = 60_000;
+const THREE_A_MINUTE: ScalingRules = { selectPolicy: "Max", policies: [{ type: "Pods", value: 3, periodSeconds: PERIOD_MS / 1_000 }] };
+const changed = (change: number, earliestMs?: number): readonly ScaleChange[] => [
+  { change, atMs: NOW_MS - 1_000, ...(earliestMs !== undefined && { earliestMs }) },
+];
+
+describe("limits of one direction after a change in the other", () => {
+  it.each([
+    ["that surely was inside the period gives room", undefined, 4 + 2 + 3],
+    ["that began inside the period gives room", NOW_MS - PERIOD_MS + 1, 4 + 2 + 3],
+    ["that may have been made before the period gives none", NOW_MS - PERIOD_MS, 4 + 3],
+    ["that may not have been made gives none", 0, 4 + 3],
+  ])("upwards, a shrinking %s", (_words, earliestMs, most) => {
+    expect(upLimit(4, THREE_A_MINUTE, { scaleUps: [], scaleDowns: changed(2, earliestMs) }, NOW_MS)).toBe(most);
+  });
+
+  it.each([
+    ["that surely was inside the period gives room", undefined, 8 - 2 - 3],
+    ["that may have been made before the period gives none", NOW_MS - PERIOD_MS, 8 - 3],
+    ["that may not have been made gives none", 0, 8 - 3],
+  ])("downwards, a growth %s", (_words, earliestMs, least) => {
+    expect(downLimit(8, THREE_A_MINUTE, { scaleUps: changed(2, earliestMs), scaleDowns: [] }, NOW_MS)).toBe(least);
+  });
+
+  it("counts a change that may have been made against its own direction", () => {
+    expect(upLimit(4, THREE_A_MINUTE, { scaleUps: changed(2, 0), scaleDowns: [] }, NOW_MS)).toBe(4 - 2 + 3);
+    expect(downLimit(8, THREE_A_MINUTE, { scaleUps: [], scaleDowns: changed(2, 0) }, NOW_MS)).toBe(8 + 2 - 3);
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest";
+import { namespace } from "../../../../lib/model/ids.ts";
+import { labelIndex } from "../../../../lib/model/label-index.ts";
+import type { MetricAnswers } from "../../../../lib/model/observation.ts";
+import { podsQuery, queryKey } from "../../../../lib/model/query.ts";
+import type { HpaMetric } from "../../../../lib/model/spec-hpa.ts";
+import type { MetricContext } from "../../../../lib/policy/shared/metrics/measurement.ts";
+import { measureMetric } from "../../../../lib/policy/shared/metrics/metric.ts";
+import { readyPods } from "../../pods.ts";
+
+const pods = readyPods(2, 1000n);
+const PODS: Extract<HpaMetric, { type: "Pods" }> = {
+  type: "Pods",
+  metric: { name: "jobs" },
+  target: { type: "AverageValue", averageValueMilli: 500n },
+};
+
+/** Each pod uses this much of everything. */
+const answers = (milli: bigint): MetricAnswers => {
+  const query = podsQuery(PODS.metric, "");
+  return {
+    resource: {
+      kind: "answered",
+      items: labelIndex(
+        pods.map(({ name, labels }) => ({
+          name,
+          labels,
+          timestampMs: 0,
+          windowMs: 0,
+          containers: [{ name: "app", usage: { cpu: milli, memory: milli } }],
+        })),
+      ),
+    },
+    custom: new Map(
+      query && [[queryKey(query), { kind: "answered", items: pods.map(({ name }) => ({ describes: name, milli, timestampMs: 0, windowMs: 0 })) }]],
+    ),
+    external: new Map(),
+  };
+};
+
+const measured = (metric: HpaMetric, milli: bigint) => {
+  const context: MetricContext = {
+    namespace: namespace("shop"),
+    currentReplicas: 2,
+    statusReplicas: 2,
+    podSelector: [],
+    pods,
+    answers: answers(milli),
+    tolerance: { down: 0.1, up: 0.1 },
+    readiness: { nowMs: 0, cpuInitializationPeriodMs: 0, initialReadinessDelayMs: 0 },
+  };
+  return measureMetric(metric, context);
+};
+
+describe("a measured metric, with all that is told of it", () => {
+  it("Resource in percent of the requests", () => {
+    const metric: HpaMetric = { type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 20 } };
+    expect(measured(metric, 300n)).toStrictEqual({
+      kind: "measured",
+      name: "cpu resource utilization (percentage of request)",
+      proposal: 3,
+      value: "30%",
+      target: "20%",
+      ratio: 1.5,
+      usageMilli: 300n,
+      utilization: 30,
+      status: { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 30, averageValue: "300m" } } },
+    });
+  });
+
+  it("ContainerResource in percent, by its own words", () => {
+    const metric: HpaMetric = { type: "ContainerResource", name: "cpu", container: "app", target: { type: "Utilization", averageUtilization: 20 } };
+    expect(measured(metric, 300n)).toMatchObject({ name: "cpu container resource utilization (percentage of request)", value: "30%" });
+  });
+
+  it("Resource as an amount", () => {
+    const metric: HpaMetric = { type: "Resource", name: "memory", target: { type: "AverageValue", averageValueMilli: 1_048_576_000n } };
+    expect(measured(metric, 2_097_152_000n)).toStrictEqual({
+      kind: "measured",
+      name: "memory resource",
+      proposal: 4,
+      value: "2Mi",
+      target: "1Mi",
+      ratio: 2,
+      usageMilli: 2_097_152_000n,
+      status: { type: "Resource", resource: { name: "memory", current: { averageValue: "2Mi" } } },
+    });
+  });
+
+  it("Pods", () => {
+    expect(measured(PODS, 1000n)).toStrictEqual({
+      kind: "measured",
+      name: "pods metric jobs",
+      proposal: 4,
+      value: "1",
+      target: "500m",
+      ratio: 2,
+      usageMilli: 1000n,
+      status: { type: "Pods", pods: { metric: { name: "jobs" }, current: { averageValue: "1" } } },
+    });
+  });
+
+  it.each<[string, HpaMetric]>([
+    ["Pods", PODS],
+    ["Resource", { type: "Resource", name: "cpu", target: { type: "AverageValue", averageValueMilli: 500n } }],
+  ])("%s whose sum was wrapped says so", (_, metric) => {
+    expect(measured(metric, 2n ** 62n + 5n)).toMatchObject({ kind: "measured", overflowed: true });
+  });
+});
+
+it.each<[HpaMetric, string, string, string]>([
+  [
+    { type: "External", metric: { name: "load" }, target: { type: "Value" } },
+    "external metric load(nil)",
+    "invalid external metric source: neither a value target nor an average value target was set",
+    "failed to get load external metric value: ",
+  ],
+  [
+    { type: "Resource", name: "cpu", target: { type: "Value" } },
+    "cpu resource",
+    "invalid resource metric source: neither an average utilization target nor an average value (usage) target was set",
+    "failed to get cpu resource metric value: ",
+  ],
+  [
+    { type: "ContainerResource", name: "cpu", container: "app", target: { type: "Value" } },
+    "cpu resource",
+    "invalid container resource metric source: neither an average utilization target nor an average value (usage) target was set",
+    "failed to get app container metric value: ",
+  ],
+  [
+    { type: "Object", metric: { name: "o" }, describedObject: { kind: "Service", name: "s" }, target: { type: "Value", averageValueMilli: 5n } },
+    "Service metric o",
+    "invalid object metric source: neither a value target nor an average value target was set",
+    "failed to get object metric value: ",
+  ],
+  [
+    { type: "Object", metric: { name: "o" }, describedObject: { kind: "Service", name: "s" }, target: { type: "AverageValue", valueMilli: 5n } },
+    "Service metric o",
+    "invalid object metric source: neither a value target nor an average value target was set",
+    "failed to get object metric value: ",
+  ],
+])("a metric without its target fails under its own name: %o", (metric, name, message, chain) => {
+  expect(measured(metric, 1n)).toStrictEqual({ kind: "failed", name, reason: `FailedGet${metric.type}Metric`, message, chain: `${chain}${message}` });
+});
