@@ -4,12 +4,12 @@ import { type HpaSpec, isStabilized, type Thresholds } from "../../model/spec-hp
 import type { NativeSpec } from "../../model/spec-native.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { RecommendationRun, Status, Windows } from "../../model/windows.ts";
-import { closedUntilMs, wholeSeconds } from "../../policy/shared/forbidden.ts";
 import { windowsOf as hpaWindowsOf, stabilized } from "../../policy/hpa/steps/stabilize.ts";
-import { stabilizeBothWays } from "../../policy/shared/stabilization.ts";
-import { DOWNSCALE_FORBIDDEN_MS, closedUntilMs as originallyClosedUntilMs, UPSCALE_FORBIDDEN_MS } from "../../policy/original/steps/cool-down.ts";
 import { leavesTheWayUp, reversalsOf, roomMs, scalesWithin } from "../../policy/native/steps/flap.ts";
 import { windowsOf as nativeWindowsOf } from "../../policy/native/steps/stabilize.ts";
+import { DOWNSCALE_FORBIDDEN_MS, closedUntilMs as originallyClosedUntilMs, UPSCALE_FORBIDDEN_MS } from "../../policy/original/steps/cool-down.ts";
+import { closedUntilMs, wholeSeconds } from "../../policy/shared/forbidden.ts";
+import { stabilizeBothWays } from "../../policy/shared/stabilization.ts";
 import { timeText } from "../views/time-text.ts";
 import { type FlapView, NO_WINDOWS, type WindowsView } from "../views/windows.ts";
 import { nativeTimers, watermarkTimers } from "./timers.ts";
