@@ -33,7 +33,11 @@ const atRest = (shape: Parameters<typeof newManifest>[1]) => {
   const cluster = simulatedCluster("eu-1", [workload], () => START_MS);
   const spec = specOf(JSON.stringify(newManifest(randomOf(1, "timetable"), shape, { ...place, target })));
   return (windows: Windows, nowMs: number, failing: ReadonlySet<string> = new Set()) => {
-    const observed = observeNow(cluster, [{ uid: UID, ...place, spec, ...asksOf(spec, place.namespace) }], nowMs, { metrics: failing, scales: new Set(), rivals: false }).get(UID);
+    const observed = observeNow(cluster, [{ uid: UID, ...place, spec, ...asksOf(spec, place.namespace) }], nowMs, {
+      metrics: failing,
+      scales: new Set(),
+      rivals: false,
+    }).get(UID);
     if (!observed) throw new TypeError("it was not observed");
     return decide({ ...place, spec, settings: DEFAULT_SETTINGS, observation: observed.observation, windows, nowMs });
   };
