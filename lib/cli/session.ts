@@ -3,9 +3,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { openFolder } from "../local/folder/data-folder.ts";
 import { findFolder } from "../local/folder/find-folder.ts";
 import { TABLE_NAMES } from "../local/run/names.ts";
-import { tablesClient } from "../local/run/tables.ts";
 import { openService } from "../service/open.ts";
-import { insertByPut } from "../store/history/put.ts";
+import { insertByStatement } from "../store/history/insert.ts";
 import type { Session } from "./io.ts";
 import type { Place } from "./place.ts";
 import { usage } from "./usage.ts";
@@ -28,7 +27,7 @@ const theFolder = (): string => {
 /** Opens the data folder of an embedded run, alive or ended, for one command. Throws `local.no-data`, `local.folder-in-use`. */
 export const openDataFolder = async (dataDir: string, by: string): Promise<Session> => {
   const folder = await openFolder(dataDir);
-  const client = tablesClient(folder.endpoint);
+  const client = folder.client();
   const tables = {
     client,
     ...TABLE_NAMES,
@@ -38,7 +37,7 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     token: randomUUID,
     // No end: an export may take long. Each call is repeated a bounded number of times (lib/store/table/repeat.ts).
   };
-  const service = openService({ tables, insert: insertByPut(tables), clock: folder.clock, by, newUid: randomUUID });
+  const service = openService({ tables, insert: insertByStatement(tables), clock: folder.clock, by, newUid: randomUUID });
   return {
     service,
     nowMs: folder.clock(),

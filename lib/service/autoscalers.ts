@@ -12,8 +12,16 @@ import type { AutoscalerSnapshot } from "./snapshot.ts";
 import type { AutoscalerView } from "./views/autoscaler.ts";
 import { autoscalerView } from "./views/autoscaler-of.ts";
 
-/** Reads what is known of autoscalers of one cluster; each partition's head and pages are read once. */
-export const snapshotReader = (context: QueryContext, cluster: ClusterRecord, fleet: FleetRecord) => {
+/**
+ * Reads what is known of autoscalers of one cluster; each partition's head and pages are read once. `windows: "where needed"` leaves out the windows of an autoscaler whose evaluation tells its
+ * status: a list shows nothing else of them, and is spared half of its reads.
+ */
+export const snapshotReader = (
+  context: QueryContext,
+  cluster: ClusterRecord,
+  fleet: FleetRecord,
+  wanted: { readonly windows: "always" | "where needed" } = { windows: "always" },
+) => {
   const partitions = new Map<string, Promise<PartitionData>>();
   const dataOf = (record: AutoscalerRecord): Promise<PartitionData> | undefined => {
     const partition = partitionOf(cluster, record.namespace);
@@ -26,9 +34,10 @@ export const snapshotReader = (context: QueryContext, cluster: ClusterRecord, fl
   const nowMs = context.clock();
   return async (record: AutoscalerRecord, atMs?: number): Promise<AutoscalerSnapshot> => {
     const data = await dataOf(record);
-    const windows = await data?.windows(record);
-    const windowsProblem = await data?.windowsProblem(record);
     const evaluated = await data?.evaluation(record, Math.min(atMs ?? nowMs, nowMs));
+    const withWindows = wanted.windows === "always" || evaluated?.evaluation.status === undefined;
+    const windows = withWindows ? await data?.windows(record) : undefined;
+    const windowsProblem = withWindows ? await data?.windowsProblem(record) : undefined;
     const syncedMs = data?.head?.nowMs;
     return {
       cluster,
@@ -49,13 +58,18 @@ export const known = async (context: QueryContext, { cluster, record }: LocatedA
   snapshotReader(context, cluster, await getFleet(context.tables))(record, atMs);
 
 /** In order of cluster, namespace and name, what comes after a place; an item that cannot be read ends the list with its name. */
-export async function* autoscalers(context: QueryContext, filter: Filter, after?: AutoscalerCursor): AsyncGenerator<AutoscalerView> {
+export async function* autoscalers(
+  context: QueryContext,
+  { pageSize, ...filter }: Filter & { readonly pageSize?: number },
+  after?: AutoscalerCursor,
+): AsyncGenerator<AutoscalerView> {
   const fleet = await getFleet(context.tables);
   for (const cluster of await clustersNamed(context, filter.cluster)) {
     if (after !== undefined && cluster.name < after.cluster) continue;
-    const read = snapshotReader(context, cluster, fleet);
+    const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
     const rest = cluster.name === after?.cluster ? { namespace: namespace(after.namespace), name: autoscalerName(after.name) } : undefined;
-    for await (const item of listAutoscalers(context.tables, cluster.name, optionalNamespace(filter.namespace), rest)) {
+    const list = { ...(rest && { after: rest }), ...(pageSize !== undefined && { pageSize }) };
+    for await (const item of listAutoscalers(context.tables, cluster.name, optionalNamespace(filter.namespace), list)) {
       yield autoscalerView(await read(mustRead(cluster.name, item)));
     }
   }

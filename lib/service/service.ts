@@ -8,8 +8,8 @@ import type { PartitionView, ResetView } from "./views/partition.ts";
 
 /** What people can look at, wherever Tidemark runs. Lists are read page by page while they are taken, and go on after any of their items. Names that do not exist are thrown as TidemarkError. */
 export interface QueryService {
-  /** In order of cluster, namespace and name. */
-  autoscalers(filter: Filter, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
+  /** In order of cluster, namespace and name. A caller that takes only the first few says how many with `pageSize`, so that no more are read. */
+  autoscalers(filter: Filter & { readonly pageSize?: number }, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
   get(query: AutoscalerQuery): Promise<AutoscalerView>;
   describe(query: AutoscalerQuery): Promise<Description>;
   /** The newest evaluation at or before `atMs` (default: now). */

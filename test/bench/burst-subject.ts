@@ -51,7 +51,6 @@ export const subjectOf = async (name: string, folder: string, plane: ControlPlan
     ["sync/sync", "sync/rules", "sync/timing", "sync/warm-cache", "cluster/connect"].map((path) => load(`lib/${path}.ts`)),
   );
   const { insertByStatement } = await load("lib/store/history/insert.ts");
-  const { insertByPut } = await load("lib/store/history/put.ts");
   const tables: Tables = testTables(engine.client, engine.tables, Date.now);
   const cluster: ClusterRecord = {
     name: clusterName(name),
@@ -71,7 +70,7 @@ export const subjectOf = async (name: string, folder: string, plane: ControlPlan
     forget: () => undefined,
   };
   const client: ClusterClient = clientFor(name, access, { clock: Date.now });
-  const insert = engine.insert.name === "insertByPut" ? insertByPut(tables) : insertByStatement(tables);
+  const insert = insertByStatement(tables);
   const ports = { tables, insert, connect: async () => client, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
   return { name, cluster, client, ports, sync };
 };

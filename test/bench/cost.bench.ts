@@ -3,7 +3,7 @@ import limited from "p-limit";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { readHead } from "../../lib/store/head/head.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { decodePage, encodePage } from "../../lib/store/pages/codec.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
@@ -84,7 +84,7 @@ const play = async (autoscalers: number, share: number): Promise<{ readonly unit
   const cluster = loadCluster(names, REPLICAS);
   const ports: SyncPorts = {
     tables,
-    insert: insertByPut(tables),
+    insert: insertByStatement(tables),
     connect: async () => cluster.client,
     rules: RULES,
     timing: DEFAULT_TIMING,

@@ -7,7 +7,7 @@ import Table from "cli-table3";
 import limited from "p-limit";
 import { syncHandler } from "../../functions/sync.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { SyncMessage } from "../../lib/sync/message.ts";
 import { planCluster } from "../../lib/sync/plan.ts";
 import { RULES } from "../../lib/sync/rules.ts";
@@ -46,7 +46,14 @@ const play = async (bad: number): Promise<Played> => {
   const clients = new Map(servers.map((server, at) => [nameOf(at), clientTo(server)]));
   const records = await Promise.all([...clients.keys()].map((name) => storeCluster(tables, name, PERIOD_MS)));
   const reports: SyncReport[] = [];
-  const ports = { tables, insert: insertByPut(tables), connect: connectedTo(clients), rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
+  const ports = {
+    tables,
+    insert: insertByStatement(tables),
+    connect: connectedTo(clients),
+    rules: RULES,
+    timing: DEFAULT_TIMING,
+    cache: warmCache(),
+  };
   const failed = (error: unknown): never => {
     throw error;
   };

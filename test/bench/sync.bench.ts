@@ -7,7 +7,7 @@ import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { readHead } from "../../lib/store/head/head.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
@@ -127,7 +127,7 @@ export const run = async (): Promise<void> => {
   const cache = warmCache();
   const portsFor = (own: Consumed): SyncPorts => {
     const metering = { ...tables, client: metered(engine.client, () => own) };
-    return { tables: metering, insert: insertByPut(metering), connect: () => Promise.resolve(client), rules, timing: DEFAULT_TIMING, cache };
+    return { tables: metering, insert: insertByStatement(metering), connect: () => Promise.resolve(client), rules, timing: DEFAULT_TIMING, cache };
   };
   const played: Played[] = [];
   for (let at = 0; at < SYNCS; at++) {

@@ -14,7 +14,8 @@ import { stackUrl } from "../../lib/remote/stack-url.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, ttlOf } from "../../lib/store/history/events.ts";
-import { insertByPut, putHistoryParams } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { itemKey } from "../../lib/store/table/item-key.ts";
 import { dayEventKey } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { type Engine, startDynalite } from "../contracts/engines.ts";
@@ -52,7 +53,7 @@ const fill = async ({ client, historyTable }: Tables): Promise<void> => {
     const puts = Array.from({ length: BATCH }, (_, at) => {
       const one = eventAt(from + at);
       const item = { ...dayEventKey(one.cluster, one), body: JSON.stringify(one), ttlSeconds: ttlOf(one.atMs, EVENT_DAYS_KEPT) };
-      return { PutRequest: { Item: putHistoryParams(historyTable, item).Item } };
+      return { PutRequest: { Item: { ...itemKey(item), ttl: { N: String(item.ttlSeconds) }, body: { S: item.body } } } };
     });
     const { UnprocessedItems = {} } = await client.send(new BatchWriteItemCommand({ RequestItems: { [historyTable]: puts } }));
     expect(UnprocessedItems).toEqual({});
@@ -97,7 +98,7 @@ const exported = async (service: Service, output: "jsonl" | "csv", since = "30d"
 const warnings: string[] = [];
 process.on("warning", ({ name, message }) => void warnings.push(`${name}: ${message}`));
 
-const embedded = (): Service => openService({ tables, insert: insertByPut(tables), clock: () => NOW, by: "ada", newUid: () => "uid" });
+const embedded = (): Service => openService({ tables, insert: insertByStatement(tables), clock: () => NOW, by: "ada", newUid: () => "uid" });
 
 let engine: Engine;
 let tables: Tables;
@@ -105,7 +106,7 @@ beforeAll(async () => {
   engine = await startDynalite();
   tables = testTables(engine.client, engine.tables, () => NOW);
   // Clusters have no events from before they were added.
-  const context = { tables, insert: insertByPut(tables), clock: () => NOW - 2 * DAYS * DAY_MS, by: "ada", newUid: () => "uid" };
+  const context = { tables, insert: insertByStatement(tables), clock: () => NOW - 2 * DAYS * DAY_MS, by: "ada", newUid: () => "uid" };
   for (const name of CLUSTERS) await openService(context).addCluster({ name, connection: { kind: "kubeconfig", path: "none" } });
   await fill(tables);
 });

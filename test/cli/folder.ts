@@ -7,8 +7,9 @@ import { writeAbout } from "../../lib/local/folder/identity.ts";
 import { folderLayout } from "../../lib/local/folder/layout.ts";
 import { saveClock } from "../../lib/local/folder/saved-clock.ts";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
-import { ensureTables, startTables, tablesClient } from "../../lib/local/run/tables.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/local/tables/tables-client.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 import { NOON, tablesOn } from "../service/world/context.ts";
 import { fillShop } from "../service/world/shop.ts";
@@ -48,7 +49,7 @@ export const shopFolder = async (): Promise<Folder> => {
   const tables = tablesOn(engine.endpoint);
   let nowMs = NOON;
   let uids = 0;
-  const context = { tables, insert: insertByPut(tables), clock: () => nowMs, by: "ada", newUid: () => `uid-${++uids}` };
+  const context = { tables, insert: insertByStatement(tables), clock: () => nowMs, by: "ada", newUid: () => `uid-${++uids}` };
   await fillShop({
     context,
     set: (ms) => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { folderLayout } from "../../lib/local/folder/layout.ts";
 import { holdFolder } from "../../lib/local/folder/lock.ts";
 import { breakSeal } from "../../lib/local/folder/seal.ts";
-import { startTables } from "../../lib/local/run/tables.ts";
+import { startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type Folder, shopFolder } from "./folder.ts";

@@ -6,21 +6,16 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
-import dynalite from "dynalite";
 import { closeServer, LOOPBACK_CREDENTIALS, LOOPBACK_REGION, listenOnLoopback } from "../../lib/local/run/loopback.ts";
-import { ensureTables } from "../../lib/local/run/tables.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
-import type { InsertHistory } from "../../lib/store/history/port.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
 import type { TableClient } from "./faults.ts";
 import { memoryEngine } from "./memory-engine.ts";
 
-/** A table engine with both tables made, and the way it appends to history. */
+/** A table engine with both tables made. */
 export interface Engine {
   readonly client: TableClient;
   readonly tables: Pick<Tables, "stateTable" | "historyTable">;
-  readonly insert: (tables: Tables) => InsertHistory;
   readonly close: () => Promise<void>;
 }
 
@@ -38,7 +33,7 @@ const POLL_MS = 20;
 const clientAt = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({ endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS, maxAttempts: 1 });
 
-const engineAt = async (endpoint: string, insert: Engine["insert"], stop: () => Promise<void>): Promise<Engine> => {
+const engineAt = async (endpoint: string, stop: () => Promise<void>): Promise<Engine> => {
   const client = clientAt(endpoint);
   await untilAnswering(client);
   await ensureTables(client, tableDefinitions(TABLES));
@@ -46,7 +41,7 @@ const engineAt = async (endpoint: string, insert: Engine["insert"], stop: () => 
     client.destroy();
     await stop();
   };
-  return { client, tables: TABLES, insert, close };
+  return { client, tables: TABLES, close };
 };
 
 const untilAnswering = async (client: DynamoDBClient): Promise<void> => {
@@ -64,15 +59,22 @@ const untilAnswering = async (client: DynamoDBClient): Promise<void> => {
 
 /** The embedded engine, in memory and in this process. */
 export const startDynalite = async (): Promise<Engine> => {
-  const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
-  return engineAt(await listenOnLoopback(server), insertByPut, () => closeServer(server));
+  const { endpoint, close } = await startTables();
+  return engineAt(endpoint, close);
+};
+
+/** The same, called without a socket. */
+const startInProcess = async (): Promise<Engine> => {
+  const embedded = await startTables();
+  const client = embedded.client();
+  await ensureTables(client, tableDefinitions(TABLES));
+  return { client, tables: TABLES, close: embedded.close };
 };
 
 /** The tables in memory, without a server: for tests that play many syncs. */
-export const startMemory = async (insert: Engine["insert"] = insertByPut): Promise<Engine> => ({
+export const startMemory = async (): Promise<Engine> => ({
   client: memoryEngine().client,
   tables: TABLES,
-  insert,
   close: () => Promise.resolve(),
 });
 
@@ -91,7 +93,7 @@ const startProcess = async (command: string, args: (port: number) => readonly st
     child.kill("SIGKILL");
     await once(child, "exit");
   };
-  return engineAt(`http://127.0.0.1:${port}`, insertByStatement, stop);
+  return engineAt(`http://127.0.0.1:${port}`, stop);
 };
 
 const dynoxideBinary = (): string | undefined => {
@@ -117,9 +119,9 @@ const binary = dynoxideBinary();
 
 /** Every engine that the suite knows, most embedded first. */
 export const ENGINES: readonly EngineChoice[] = [
-  { name: "memory, appending by puts", start: () => startMemory(), missing: undefined },
-  { name: "memory, appending by statements", start: () => startMemory(insertByStatement), missing: undefined },
+  { name: "memory", start: startMemory, missing: undefined },
   { name: "dynalite", start: startDynalite, missing: undefined },
+  { name: "dynalite in this process", start: startInProcess, missing: undefined },
   {
     name: "dynoxide",
     start: () => startProcess(binary ?? "", (port) => ["serve", "--port", String(port)]),

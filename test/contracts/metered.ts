@@ -9,15 +9,20 @@ export interface Consumed {
 
 export const nothingConsumed = (): Consumed => ({ writeUnits: new Map(), writes: new Map(), readUnits: 0 });
 
-/** Calls that change a table; whatever else is asked is a read. */
-const WRITES = new Set(["PutItemCommand", "UpdateItemCommand", "DeleteItemCommand"]);
+/** Calls that change a table; all others are reads. */
+const WRITES = new Set(["PutItemCommand", "UpdateItemCommand", "DeleteItemCommand", "BatchExecuteStatementCommand"]);
 
 interface Metered {
   readonly constructor: { readonly name: string };
   readonly input: { ReturnConsumedCapacity?: string; readonly TableName?: string };
 }
+interface Capacity {
+  readonly TableName?: string;
+  readonly CapacityUnits?: number;
+}
 interface Answered {
-  readonly ConsumedCapacity?: { readonly CapacityUnits?: number };
+  /** Of a batch of statements one for each. */
+  readonly ConsumedCapacity?: Capacity | readonly Capacity[];
 }
 
 /** A client that asks for the consumed capacity of every call and adds it up in what `into` gives. An answer without it would hide a cost, and throws. */
@@ -26,14 +31,15 @@ export const metered = (client: TableClient, into: () => Consumed): TableClient 
   const metering = async (command: Metered): Promise<Answered> => {
     command.input.ReturnConsumedCapacity = "TOTAL";
     const answer = await send(command);
-    const units = answer.ConsumedCapacity?.CapacityUnits;
-    if (units === undefined) throw new TypeError(`${command.constructor.name} was answered without its consumed capacity`);
+    const capacities = [answer.ConsumedCapacity ?? []].flat();
+    if (capacities.length === 0) throw new TypeError(`${command.constructor.name} was answered without its consumed capacity`);
     const consumed = into();
-    const table = command.input.TableName ?? "";
-    if (WRITES.has(command.constructor.name)) {
-      add(consumed.writeUnits, table, units);
-      add(consumed.writes, table, 1);
-    } else consumed.readUnits += units;
+    for (const { TableName: table = command.input.TableName ?? "", CapacityUnits: units = Number.NaN } of capacities) {
+      if (WRITES.has(command.constructor.name)) {
+        add(consumed.writeUnits, table, units);
+        add(consumed.writes, table, 1);
+      } else consumed.readUnits += units;
+    }
     return answer;
   };
   return { send: metering as unknown as TableClient["send"] };

@@ -8,7 +8,8 @@ import { startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster
 import { openQueueJournal } from "../../lib/local/queue/journal.ts";
 import { openQueue, type Queue } from "../../lib/local/queue/queue.ts";
 import { startSqsServer } from "../../lib/local/queue/sqs-server.ts";
-import { ensureTables, tablesClient } from "../../lib/local/run/tables.ts";
+import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";

@@ -13,7 +13,8 @@ import { holdFolder, livingRun } from "../../lib/local/folder/lock.ts";
 import { processIdentity } from "../../lib/local/folder/process-identity.ts";
 import { flowingNowMs, saveClock } from "../../lib/local/folder/saved-clock.ts";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
-import { ensureTables, startTables, tablesClient } from "../../lib/local/run/tables.ts";
+import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 
 let layout: FolderLayout;

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startQueues } from "../../lib/local/run/queues.ts";
 import { startSeriesServer } from "../../lib/local/run/series-server.ts";
-import { startTables } from "../../lib/local/run/tables.ts";
+import { startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { runCluster } from "./cluster/running-cluster.ts";
 
 /** Status and text of a request that comes with this Host header; a certificate is not looked at. */

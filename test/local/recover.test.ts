@@ -12,13 +12,14 @@ import { ensureCluster } from "../../lib/local/run/cluster-record.ts";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
 import { endDeadLeases } from "../../lib/local/run/recover.ts";
 import { localTables } from "../../lib/local/run/stack.ts";
-import { type Tables as Embedded, ensureTables, startTables, tablesClient } from "../../lib/local/run/tables.ts";
+import { type Tables as Embedded, ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { autoscalerName, autoscalerUid, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { ClusterRecord, Intent } from "../../lib/model/records.ts";
 import { claim } from "../../lib/store/head/claim.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { storeIntents } from "../../lib/store/head/intend.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
 import { bodiesOf } from "../store/records.ts";
 
@@ -39,7 +40,7 @@ beforeEach(async () => {
   await ensureTables(dynamo, tableDefinitions(TABLE_NAMES));
   tables = localTables(dynamo, () => NOW_MS);
   simulated = await startSimulatedCluster({ dataDir: join(dir, "cluster"), clock: () => NOW_MS, seed: 1, workloads: await demonstrationWorkloads() });
-  cluster = await ensureCluster({ tables, insert: insertByPut(tables), clock: () => NOW_MS, by: "ada", newUid: () => "" }, "local", {
+  cluster = await ensureCluster({ tables, insert: insertByStatement(tables), clock: () => NOW_MS, by: "ada", newUid: () => "" }, "local", {
     kind: "kubeconfig",
     path: simulated.kubeconfigPath,
   });

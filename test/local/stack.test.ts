@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { startQueues } from "../../lib/local/run/queues.ts";
 import { startStack } from "../../lib/local/run/stack.ts";
-import { tablesClient } from "../../lib/local/run/tables.ts";
+import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import type { LogLine } from "../../lib/report/log-lines.ts";
 import { WHOLE, watch } from "../cluster/stand-in/watched.ts";

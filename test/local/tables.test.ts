@@ -1,32 +1,113 @@
+import diagnostics from "node:diagnostics_channel";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { GetItemCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
-import { expect, it } from "vitest";
+import { BatchExecuteStatementCommand, DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { withoutLogger } from "../../lib/aws/without-logger.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
-import { ensureTables, startTables, tablesClient } from "../../lib/local/run/tables.ts";
+import { ensureTables, startTables, type Tables } from "../../lib/local/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 
-it("The embedded tables count what any client writes, and nothing that is read", async () => {
-  const dir = mkdtempSync(join(tmpdir(), "tidemark-tables-"));
-  const tables = await startTables(join(dir, "tables"));
-  const [one, other] = [tablesClient(tables.endpoint), tablesClient(tables.endpoint)];
-  try {
-    await ensureTables(one, tableDefinitions(TABLE_NAMES));
-    const before = tables.writes();
-    const Key = { pk: { S: "p" }, sk: { S: "s" } };
-    await one.send(new GetItemCommand({ TableName: TABLE_NAMES.stateTable, Key }));
-    await one.send(
-      new QueryCommand({ TableName: TABLE_NAMES.stateTable, KeyConditionExpression: "pk = :p", ExpressionAttributeValues: { ":p": { S: "p" } } }),
-    );
-    expect(tables.writes()).toBe(before);
-    await one.send(new PutItemCommand({ TableName: TABLE_NAMES.stateTable, Item: Key }));
-    await other.send(new PutItemCommand({ TableName: TABLE_NAMES.historyTable, Item: Key }));
-    expect(tables.writes()).toBe(before + 2);
-  } finally {
-    one.destroy();
-    other.destroy();
+const { stateTable, historyTable } = TABLE_NAMES;
+const Key = { pk: { S: "p" }, sk: { S: "s" } };
+
+describe("The embedded tables", () => {
+  let dir: string;
+  let tables: Tables;
+  let clients: DynamoDBClient[];
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), "tidemark-tables-"));
+    tables = await startTables(join(dir, "tables"));
+    clients = [tables.client(), tablesClient(tables.endpoint)];
+    for (const client of clients) await ensureTables(client, tableDefinitions(TABLE_NAMES));
+  });
+  afterEach(async () => {
+    for (const client of clients) client.destroy();
     await tables.close();
     rmSync(dir, { recursive: true, force: true });
-  }
+  });
+
+  it("count what any client writes, in this process and over loopback, and nothing that is read", async () => {
+    const before = tables.writes();
+    for (const client of clients) {
+      await client.send(new GetItemCommand({ TableName: stateTable, Key }));
+      await client.send(
+        new QueryCommand({ TableName: stateTable, KeyConditionExpression: "pk = :p", ExpressionAttributeValues: { ":p": { S: "p" } } }),
+      );
+    }
+    expect(tables.writes()).toBe(before);
+    for (const client of clients) await client.send(new PutItemCommand({ TableName: stateTable, Item: Key }));
+    expect(tables.writes()).toBe(before + clients.length);
+  });
+
+  it("answer the process that serves them without a socket", async () => {
+    const requests: unknown[] = [];
+    const note = (message: unknown) => requests.push(message);
+    diagnostics.subscribe("http.client.request.start", note);
+    try {
+      const [own, other] = clients;
+      await own?.send(new PutItemCommand({ TableName: stateTable, Item: Key }));
+      expect(requests).toHaveLength(0);
+      expect(await other?.send(new GetItemCommand({ TableName: stateTable, Key }))).toMatchObject({ Item: Key });
+      expect(requests).toHaveLength(1);
+    } finally {
+      diagnostics.unsubscribe("http.client.request.start", note);
+    }
+  });
+
+  it("refuse in the same words with and without a socket", async () => {
+    const refusals = clients.map((client) =>
+      client.send(new PutItemCommand({ TableName: "another", Item: Key })).catch((error: Error) => [error.name, error.message]),
+    );
+    const [own, other] = await Promise.all(refusals);
+    expect(own).toEqual(["ResourceNotFoundException", "Requested resource not found"]);
+    expect(own).toEqual(other);
+  });
+
+  it("insert by a batch of statements, and refuse every statement that is no INSERT of an item", async () => {
+    const insert = `INSERT INTO "${historyTable}" VALUE {'pk': ?, 'sk': ?, 'body': ?}`;
+    const item = [{ S: "p" }, { S: "s" }, { B: Buffer.of(0, 255) }];
+    for (const [at, client] of clients.entries()) {
+      const { Responses = [] } = await client.send(
+        new BatchExecuteStatementCommand({
+          Statements: [
+            { Statement: insert, Parameters: item },
+            { Statement: insert, Parameters: item.slice(1) },
+            { Statement: `DELETE FROM "${historyTable}" WHERE pk = ?`, Parameters: [{ S: "p" }] },
+            { Statement: insert.replace(historyTable, "another"), Parameters: item },
+          ],
+        }),
+      );
+      expect(Responses.map(({ Error: error }) => error?.Code)).toEqual([
+        at === 0 ? undefined : "DuplicateItem",
+        "ValidationError",
+        "ValidationError",
+        "ResourceNotFound",
+      ]);
+    }
+    const found = await clients[0]?.send(new GetItemCommand({ TableName: historyTable, Key }));
+    expect(Buffer.from(found?.Item?.["body"]?.B ?? [])).toEqual(Buffer.of(0, 255));
+  });
+
+  it("refuse a batch of more statements than DynamoDB takes", async () => {
+    const Statement = `INSERT INTO "${historyTable}" VALUE {'pk': ?, 'sk': ?}`;
+    const Statements = Array.from({ length: 26 }, (_, at) => ({ Statement, Parameters: [{ S: "p" }, { S: String(at) }] }));
+    await expect(clients[0]?.send(new BatchExecuteStatementCommand({ Statements }))).rejects.toMatchObject({ name: "ValidationException" });
+  });
+
+  it("are called by clients that do not walk through inputs and outputs for a log", async () => {
+    const lines: unknown[] = [];
+    const note = (line: unknown) => void lines.push(line);
+    const logger = { debug: () => {}, info: note, warn: note, error: note };
+    const plain = new DynamoDBClient({ endpoint: tables.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS, logger });
+    await plain.send(new GetItemCommand({ TableName: stateTable, Key }));
+    const logged = lines.length;
+    expect(logged).toBeGreaterThan(0);
+    await withoutLogger(plain).send(new GetItemCommand({ TableName: stateTable, Key }));
+    expect(lines).toHaveLength(logged);
+    plain.destroy();
+  });
 });

@@ -3,7 +3,7 @@ import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { DAY_MS } from "../../lib/store/history/events.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { testTables } from "../sync/world.ts";
@@ -24,7 +24,7 @@ const contexts = async () => {
   });
   const at = (nowMs: number): ServiceContext => {
     const tables = testTables(client, engine.tables, () => nowMs);
-    return { tables, insert: insertByPut(tables), clock: () => nowMs, by: "ada", newUid: () => `uid-${nowMs}` };
+    return { tables, insert: insertByStatement(tables), clock: () => nowMs, by: "ada", newUid: () => `uid-${nowMs}` };
   };
   return {
     at,

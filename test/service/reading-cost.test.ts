@@ -31,3 +31,33 @@ it("A list of autoscalers asks for each page of the journal once, although the c
   expect(asked.length).toBeGreaterThan(0);
   expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
 });
+
+it("A list of autoscalers reads windows pages only where the journal does not tell the status, and no more items than it is asked for", async () => {
+  const { client } = world.tables;
+  const read = { windowsPages: 0, autoscalers: 0 };
+  interface Sent {
+    readonly input: {
+      readonly Key?: Readonly<Record<string, { readonly S?: string }>>;
+      readonly ExpressionAttributeValues?: Readonly<Record<string, { readonly S?: string }>>;
+    };
+  }
+  const send = async (command: Sent): Promise<unknown> => {
+    if (command.input.Key?.["sk"]?.S?.startsWith("page#")) read.windowsPages++;
+    const answer = (await client.send(command as never)) as { readonly Items?: readonly unknown[] };
+    if (command.input.ExpressionAttributeValues?.[":pk"]?.S?.startsWith("autoscalers#")) read.autoscalers += answer.Items?.length ?? 0;
+    return answer;
+  };
+  const service = openQueryService({ tables: { ...world.tables, client: { send: send as never } }, clock: () => NOON });
+  const all = await toArray(service.autoscalers({}));
+  const waiting = all.filter(({ decision }) => decision === undefined).length;
+  expect(read.autoscalers).toBe(all.length);
+  expect(read.windowsPages).toBeLessThanOrEqual(waiting);
+  expect(all.some(({ decision }) => decision !== undefined)).toBe(true);
+
+  read.autoscalers = 0;
+  for await (const first of service.autoscalers({ pageSize: 2 })) {
+    expect(first).toEqual(all[0]);
+    break;
+  }
+  expect(read.autoscalers).toBe(2);
+});

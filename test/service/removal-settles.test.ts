@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { deleteAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { getCluster } from "../../lib/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
@@ -21,7 +21,7 @@ const contextOf = (world: World, meanwhile: () => Promise<unknown> = () => Promi
     await meanwhile();
   };
   const tables = { ...world.tables, wait };
-  return { tables, insert: insertByPut(tables), clock: () => world.nowMs, by: "ada", newUid: () => "new" };
+  return { tables, insert: insertByStatement(tables), clock: () => world.nowMs, by: "ada", newUid: () => "new" };
 };
 
 /** A cluster whose only autoscaler scaled 2 to 5, met a fault, and was then deleted. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { getAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { getCluster } from "../../lib/store/records/clusters.ts";
 import { startMemory } from "../contracts/engines.ts";
@@ -23,7 +23,7 @@ const newContexts = async () => {
   let uids = 0;
   const context = (client: TableClient, by: string): ServiceContext => {
     const tables = testTables(client, engine.tables, () => 0);
-    return { tables, insert: insertByPut(tables), clock: () => 0, by, newUid: () => `uid-${++uids}` };
+    return { tables, insert: insertByStatement(tables), clock: () => 0, by, newUid: () => `uid-${++uids}` };
   };
   const plain = context(engine.client, "eve");
   await openService(plain).addCluster({ name: NAME, connection: CONNECTION });

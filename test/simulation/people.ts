@@ -1,7 +1,7 @@
 import { isTidemarkError } from "../../lib/model/errors.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import type { Order } from "./orders.ts";
 import type { Process } from "./process.ts";
@@ -48,7 +48,13 @@ export const newPerson = (world: World, name: string): Person => {
   const attempt = async (deed: Deed): Promise<void> => {
     const process = world.newProcess(`${name}-${++attempts}`);
     const tables = world.tablesOf(process);
-    const service = openService({ tables, insert: insertByPut(tables), clock: tables.clock, by: "a person", newUid: () => `uid-${name}-${++uids}` });
+    const service = openService({
+      tables,
+      insert: insertByStatement(tables),
+      clock: tables.clock,
+      by: "a person",
+      newUid: () => `uid-${name}-${++uids}`,
+    });
     process.onEnd.add(again);
     try {
       deed.begin();

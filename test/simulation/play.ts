@@ -1,6 +1,5 @@
 import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
@@ -156,7 +155,7 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
   };
   const ports: SyncPorts = {
     tables,
-    insert: stage.byStatement ? insertByStatement(tables) : insertByPut(tables),
+    insert: insertByStatement(tables),
     connect: () => Promise.resolve({ ...client, observe, putScale }),
     rules: SHARED_RULES,
     timing: stage.timing,

@@ -31,8 +31,6 @@ export interface Stage {
   /** Chance of a fault per call now, or of what is done at another instant; 0 once faults are over. */
   readonly rate: (atMs?: number) => number;
   readonly clusters: ReadonlyMap<string, SimulatedCluster>;
-  /** Appends to history by statements, as on DynamoDB, or by puts, as on the embedded engine. */
-  readonly byStatement: boolean;
   /** Syncs that one process may run at once. */
   readonly parallel: number;
   /** Environments that are kept warm. */
@@ -78,7 +76,6 @@ export const newStage = (seed: number, options: { readonly faults: boolean; read
     temper,
     rate: (atMs) => (calm(atMs) ? 0 : temper.rate),
     clusters: clustersOf(timetable, nowMs),
-    byStatement: settings.chance(1 / 2),
     parallel: settings.int(1, 2),
     warmMax: settings.pick([2, 3, 6]),
     tablesFor: (process, by) =>

@@ -4,7 +4,6 @@ import { autoscalerUid, clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.t
 import { claimParams } from "../../lib/store/head/claim.ts";
 import { intendParams } from "../../lib/store/head/intend.ts";
 import { giveBackParams, releaseParams } from "../../lib/store/head/release.ts";
-import { putHistoryParams } from "../../lib/store/history/put.ts";
 import { writePageParams } from "../../lib/store/pages/pages.ts";
 import { raiseSpecVersionParams } from "../../lib/store/records/autoscalers.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
@@ -41,7 +40,12 @@ const someRequest = (random: Random): PutItemCommand | UpdateItemCommand => {
     () => new UpdateItemCommand(giveBackParams("state", held, token)),
     () => new UpdateItemCommand(raiseSpecVersionParams("state", partition)),
     () => new PutItemCommand(writePageParams("state", { place, epoch, body, ...read })),
-    () => new PutItemCommand(putHistoryParams("history", { pk: "p", sk: `s${random.int(1, 30)}`, body: "text", ttlSeconds: 1 })),
+    () =>
+      new PutItemCommand({
+        TableName: "history",
+        Item: { ...itemKey({ pk: "p", sk: `s${random.int(1, 30)}` }), ttl: { N: "1" }, body: { S: "text" } },
+        ConditionExpression: "attribute_not_exists(pk)",
+      }),
   ])();
 };
 

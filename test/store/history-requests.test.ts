@@ -3,7 +3,6 @@ import { changesParams } from "../../lib/store/history/changes.ts";
 import { autoscalerEventsParams, dayEventsParams, daysOf } from "../../lib/store/history/events.ts";
 import { insertHistoryParams } from "../../lib/store/history/insert.ts";
 import { journalParams } from "../../lib/store/history/journal.ts";
-import { putHistoryParams } from "../../lib/store/history/put.ts";
 import { dayEventKey, eventKey } from "../../lib/store/table/keys.ts";
 import { event, PARTITION, REF } from "./records.ts";
 
@@ -11,14 +10,6 @@ const item = { pk: "autoscaler#eu-1#shop#web", sk: "event#001795262400000#uid-we
 const stretch = { sinceMs: Date.UTC(2026, 10, 20, 23), untilMs: Date.UTC(2026, 10, 21, 1) };
 
 describe("the requests of history", () => {
-  it("putHistoryParams() puts an item only where there is none", () => {
-    expect(putHistoryParams("history", item)).toEqual({
-      TableName: "history",
-      Item: { pk: { S: item.pk }, sk: { S: item.sk }, ttl: { N: "100" }, body: { S: "{}" } },
-      ConditionExpression: "attribute_not_exists(pk)",
-    });
-  });
-
   it("insertHistoryParams() inserts by statement, values apart", () => {
     expect(insertHistoryParams("history", [item, { ...item, body: Buffer.of(1) }])).toEqual({
       Statements: [

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { syncHandler } from "../../functions/sync.ts";
 import { WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { CompletedSync, SyncReport } from "../../lib/report/sync-report.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
@@ -27,7 +27,7 @@ const syncAll = async (troubles: readonly Trouble[]): Promise<readonly Completed
   for (const name of clients.keys()) await storeCluster(tables, name, PERIOD_MS);
   const reports: SyncReport[] = [];
   const failures: unknown[] = [];
-  const ports = { tables, insert: insertByPut(tables), connect: connectedTo(clients), rules: RULES, timing: TIMING, cache: warmCache() };
+  const ports = { tables, insert: insertByStatement(tables), connect: connectedTo(clients), rules: RULES, timing: TIMING, cache: warmCache() };
   const teller = { told: (report: SyncReport) => void reports.push(report), failed: (error: unknown) => void failures.push(error), line: () => {} };
   const handler = syncHandler({ ports, teller });
   const dueMs = Date.now();

@@ -1,7 +1,7 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bytesOf, INTENT_ROOM_BYTES, intentBodies } from "../../lib/store/head/intents.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
@@ -120,7 +120,7 @@ describe("a sync that fails between two waves", () => {
       for (const name of named(6)) workloadOf(world, name).demand = 9;
       world.nowMs += PERIOD_MS;
     }
-    const insert = insertByPut(world.tables);
+    const insert = insertByStatement(world.tables);
     let events = 0;
     const ports = world.worker({
       insert: (items) => {

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { type Head, readHead } from "../../lib/store/head/head.ts";
 import { eventsOfCluster } from "../../lib/store/history/cluster-events.ts";
-import { insertByPut } from "../../lib/store/history/put.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
@@ -89,7 +89,7 @@ export const newWorld = async (
   for (const workload of Object.keys(workloads)) await putAutoscaler(tables, autoscalerRecord(name, workload), undefined);
   const worker = (parts: Partial<SyncPorts> = {}): SyncPorts => ({
     tables,
-    insert: insertByPut(parts.tables ?? tables),
+    insert: insertByStatement(parts.tables ?? tables),
     connect: () => Promise.resolve(cluster.client),
     rules: demandRules(cluster, options.rateWindowMs),
     timing: { ...DEFAULT_TIMING, ...options.timing },

@@ -66,26 +66,15 @@ export const virtualClock = ({ startMs, speed, save, wall = Date.now }: VirtualC
   };
 };
 
-/** How often a run in real time looks whether something is due: SQS is no prompter. */
+/** How often a run in real time looks whether something is due. SQS delivers no faster. */
 const LOOK_MS = 200;
-const SAVE_EVERY_MS = 1_000;
 
-/** The time of everybody, for a run on real clusters. */
-export const realClock = (save: (clock: SavedClock) => void): RunClock => {
-  let savedMs = 0;
-  return {
-    now: Date.now,
-    until: async (nextMs, signal) => {
-      const nowMs = Date.now();
-      if (nowMs - savedMs >= SAVE_EVERY_MS) {
-        save({ kind: "real", nowMs });
-        savedMs = nowMs;
-      }
-      await pause(Math.min(Math.max(0, nextMs - nowMs), LOOK_MS), signal);
-    },
-    pace: () => ({ asked: 1, reached: 1, behind: false }),
-  };
-};
+/** The machine's clock, for a run on real clusters. */
+export const realClock = (): RunClock => ({
+  now: Date.now,
+  until: (nextMs, signal) => pause(Math.min(Math.max(0, nextMs - Date.now()), LOOK_MS), signal),
+  pace: () => ({ asked: 1, reached: 1, behind: false }),
+});
 
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
   try {

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { tablesClient } from "../tables/tables-client.ts";
 import { refuseDamaged } from "./damage.ts";
 import { DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./layout.ts";
 import { type Holder, holdFolder, livingRun } from "./lock.ts";
@@ -17,8 +19,10 @@ const LOOK_AGAIN_MS = 50;
 /** A data folder as a command sees it: where its tables answer and what time it is there. */
 export interface OpenFolder {
   readonly dir: string;
-  /** Endpoint of the tables on loopback; `tablesClient` (tables.ts) makes a client for it. */
+  /** Where the tables answer other processes. */
   readonly endpoint: string;
+  /** A new client of the tables: over loopback to the run, without a socket where this process serves them. */
+  readonly client: () => DynamoDBClient;
   /** The folder's time: the running clock, or where the last run stopped. */
   readonly clock: () => number;
   /** The process that is running on the folder; absent when nothing runs and this process serves the tables itself. */
@@ -38,7 +42,7 @@ export const openFolder = async (folder: string = DEFAULT_DATA_FOLDER): Promise<
     const run = state.kind === "absent" ? undefined : livingRun(layout);
     const opened = run ? openLiving(layout, run) : await openResting(layout, state);
     if (opened) return opened;
-    // Between its start and its first table a run has no endpoint, nor while it closes.
+    // A run that is starting or closing has no endpoint.
     if (performance.now() > giveUpAt) throw notReady(layout, run?.pid);
     await wait(LOOK_AGAIN_MS);
   }
@@ -46,10 +50,12 @@ export const openFolder = async (folder: string = DEFAULT_DATA_FOLDER): Promise<
 
 const openLiving = (layout: FolderLayout, run: Holder): OpenFolder | undefined => {
   const saved = readSavedClock(layout);
-  if (!saved || run.tablesEndpoint === undefined) return undefined;
+  const { tablesEndpoint } = run;
+  if (!saved || tablesEndpoint === undefined) return undefined;
   return {
     dir: layout.dir,
-    endpoint: run.tablesEndpoint,
+    endpoint: tablesEndpoint,
+    client: () => tablesClient(tablesEndpoint),
     clock: () => flowingNowMs(readSavedClock(layout) ?? saved, Date.now()),
     run,
     close: async () => {},
@@ -74,6 +80,7 @@ const openResting = async (layout: FolderLayout, state: FolderState): Promise<Op
     return {
       dir: layout.dir,
       endpoint: tables.endpoint,
+      client: tables.client,
       clock: () => (saved ? restingNowMs(saved, Date.now()) : about.startMs),
       close: async () => {
         try {

@@ -11,8 +11,7 @@ export const runClock = (layout: FolderLayout, about: About, speed: number): { r
     last = state;
     if (saving) saveClock(layout, state);
   };
-  const clock =
-    about.kind === "kubeconfig" ? realClock(save) : virtualClock({ startMs: readSavedClock(layout)?.nowMs ?? about.startMs, speed, save });
+  const clock = about.kind === "kubeconfig" ? realClock() : virtualClock({ startMs: readSavedClock(layout)?.nowMs ?? about.startMs, speed, save });
   return {
     clock,
     beginSaving: () => {

@@ -3,7 +3,7 @@ import { userInfo } from "node:os";
 import { openMetricsText } from "../../report/open-metrics.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
-import { insertByPut } from "../../store/history/put.ts";
+import { insertByStatement } from "../../store/history/insert.ts";
 import type { RunClock } from "../engine/clock.ts";
 import { beginSchedule } from "../engine/scheduler.ts";
 import { writeAbout } from "../folder/identity.ts";
@@ -23,7 +23,7 @@ import { sealAtEnd } from "./seal-at-end.ts";
 import { type SeriesReader, type SeriesServer, startSeriesServer } from "./series-server.ts";
 import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
-import { type Tables, tablesClient } from "./tables.ts";
+import type { Tables } from "../tables/embedded-tables.ts";
 import { type Counter, runCounter } from "./tally.ts";
 import { type World, worldOf } from "./world.ts";
 
@@ -59,7 +59,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     await tables.close();
     seal.allow();
   });
-  const [syncClient, scheduleClient, contextClient] = [tablesClient(tables.endpoint), tablesClient(tables.endpoint), tablesClient(tables.endpoint)];
+  const [syncClient, scheduleClient, contextClient] = [tables.client(), tables.client(), tables.client()];
   for (const client of [syncClient, scheduleClient, contextClient]) closer.add(() => client.destroy());
   const queues = await startQueues(layout.queue, clock.now);
   closer.add(queues.close);
@@ -67,11 +67,11 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   closer.add(log.close);
   const counter = runCounter();
   counter.watch(syncClient);
-  const stack = startStack({ clock: clock.now, syncClient, scheduleClient, queues, teller: log.teller });
+  const stack = startStack({ clock: clock.now, syncClient, scheduleClient, queues, teller: counter.hear(log.teller) });
   closer.add(stack.close);
 
   const store = localTables(contextClient, clock.now);
-  const context: ServiceContext = { tables: store, insert: insertByPut(store), clock: clock.now, by: person(), newUid: randomUUID };
+  const context: ServiceContext = { tables: store, insert: insertByStatement(store), clock: clock.now, by: person(), newUid: randomUUID };
   const service = openService(context);
   readSeries = async (labels) => openMetricsText(await service.series(labels));
   const cluster = await ensureCluster(context, world.name, world.connection);
@@ -96,7 +96,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     world,
     stack,
     counter,
-    reader: stackReader(service, clock.now(), { writes: tables.writes, syncing: () => counter.underWay() > 0 }),
+    reader: stackReader(service, clock.now(), { writes: tables.writes, syncing: () => counter.underWay() > 0, total: counter.autoscalers }),
     series,
     greeting: greetingLines({
       layout,

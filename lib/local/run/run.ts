@@ -19,8 +19,8 @@ import { runSources } from "./parts.ts";
 import { type Setup, setupOf } from "./setup.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Between two looks at the tables for the view. */
-const REFRESH_MS = 250;
+/** Between two refreshes of the view. A real cluster changes once per sync, and the picture of its time once a second. */
+const REFRESH_MS = { simulated: 250, kubeconfig: 1_000 } as const;
 
 /**
  * One run from start to summary. It ends when its virtual time is over or the signal aborts, finishing what was begun. A start that is refused leaves everything as it was.
@@ -77,7 +77,7 @@ const play = async (layout: FolderLayout, opened: Run, options: RunOptions, term
   const { sources, close } = runSources(layout, opened, view, real ? DEFAULT_TIMING.lifeMs : undefined);
   try {
     const driven = drive({ sources, clock, endMs: endMs ?? Number.POSITIVE_INFINITY, signal: stop.signal, oneAtATime: !real });
-    await watched(view, driven, stop);
+    await watched(view, driven, { stop, everyMs: REFRESH_MS[setup.about.kind] });
   } finally {
     await close();
   }
@@ -102,13 +102,17 @@ const scaledStatistics = async ({ world, reader }: Run) => {
 };
 
 /** Refreshes the view until what is driven has ended; if either fails, the other stops. */
-const watched = async (view: View, driven: Promise<void>, stop: AbortController): Promise<void> => {
+const watched = async (
+  view: View,
+  driven: Promise<void>,
+  { stop, everyMs }: { readonly stop: AbortController; readonly everyMs: number },
+): Promise<void> => {
   const ended = new AbortController();
   const refreshing = (async () => {
     try {
       while (!ended.signal.aborted) {
         await view.refresh();
-        await sleep(REFRESH_MS, undefined, { signal: ended.signal }).catch(() => undefined);
+        await sleep(everyMs, undefined, { signal: ended.signal }).catch(() => undefined);
       }
     } catch (error) {
       stop.abort();

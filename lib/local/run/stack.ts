@@ -8,7 +8,7 @@ import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
 import { clusterClients } from "../../cluster/clients.ts";
 import { noticeLine } from "../../report/notice-line.ts";
 import type { Teller } from "../../report/teller.ts";
-import { insertByPut } from "../../store/history/put.ts";
+import { insertByStatement } from "../../store/history/insert.ts";
 import type { Tables as StoreTables } from "../../store/table/tables.ts";
 import { RULES } from "../../sync/rules.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
@@ -40,7 +40,7 @@ export const startStack = ({ clock, syncClient, scheduleClient, queues, teller }
   const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice: (message) => teller.line(noticeLine(message)) });
   const tables = localTables(syncClient, clock);
   const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
-  const ports = { tables, insert: insertByPut(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
+  const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
   return {
     schedule: scheduleHandler({ tables: localTables(scheduleClient, clock), queue, teller }),
     sync: syncHandler({ ports, teller }),

@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { TABLE_NAMES } from "./names.ts";
+import type { Teller } from "../../report/teller.ts";
 
 /** What a run counts about its own work. */
 export interface Tally {
@@ -16,27 +16,41 @@ export interface Tally {
 export interface Counter {
   /** Counts the writes that this client sends. */
   readonly watch: (client: DynamoDBClient) => void;
+  /** A teller that also counts the autoscalers of each report. */
+  readonly hear: (teller: Teller) => Teller;
+  /** Autoscalers of all partitions, by the last completed sync of each. */
+  readonly autoscalers: () => number;
   /** A sync begins. */
   readonly begin: () => void;
-  /** It has ended. */
+  /** A sync has ended. */
   readonly sync: (wallMs: number, failed: boolean) => void;
   readonly underWay: () => number;
   readonly tally: () => Tally;
 }
 
-const WRITES: ReadonlySet<string> = new Set(["PutItemCommand", "UpdateItemCommand", "DeleteItemCommand", "ExecuteStatementCommand"]);
+const STATE_WRITES: ReadonlySet<string> = new Set(["PutItemCommand", "UpdateItemCommand", "DeleteItemCommand"]);
 
 export const runCounter = (): Counter => {
   const writes = { state: 0, history: 0 };
   let failures = 0;
   let underWay = 0;
   const wallMs: number[] = [];
+  const autoscalers = new Map<string, number>();
   return {
+    hear: (teller) => ({
+      ...teller,
+      told: (report) => {
+        if (report.kind === "completed") autoscalers.set(`${report.cluster}/${report.partition}`, report.autoscalers);
+        teller.told(report);
+      },
+    }),
+    autoscalers: () => [...autoscalers.values()].reduce((sum, count) => sum + count, 0),
     watch: (client) =>
       client.middlewareStack.add(
         (next, { commandName }) => {
           return (args) => {
-            if (WRITES.has(commandName ?? "")) writes[tableOf(args.input) === TABLE_NAMES.historyTable ? "history" : "state"]++;
+            if (STATE_WRITES.has(commandName ?? "")) writes.state++;
+            writes.history += statementsOf(args.input);
             return next(args);
           };
         },
@@ -61,7 +75,11 @@ export const runCounter = (): Counter => {
   };
 };
 
-const tableOf = (input: object): unknown => Reflect.get(input, "TableName");
+/** The items that a request inserts into history. */
+const statementsOf = (input: object): number => {
+  const statements: unknown = Reflect.get(input, "Statements");
+  return Array.isArray(statements) ? statements.length : 0;
+};
 
 /** The value below which the given share of an ascending list lies, by nearest rank. */
 export const quantile = (ascending: readonly number[], share: number): number | undefined =>

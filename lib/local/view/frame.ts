@@ -7,7 +7,10 @@ export interface Frame {
   /** Where the run stops; absent when it goes on until it is told. */
   readonly endMs?: number;
   readonly pace: Pace;
+  /** The first autoscalers, as many as may fit. */
   readonly rows: readonly Row[];
+  /** How many autoscalers there are; as many as `rows` where it is absent. */
+  readonly total?: number;
   /** Oldest first. */
   readonly events: readonly EventView[];
   /** What went wrong last, if anything did. */

@@ -3,7 +3,7 @@ import type { Reading } from "../cluster/reading.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { Row } from "./frame.ts";
 import { type SampleHistory, sampleHistory } from "./history.ts";
-import { picture } from "./picture.ts";
+import { picture, rowsMax } from "./picture.ts";
 import type { StackReader } from "./reader.ts";
 import { screen } from "./screen.ts";
 import type { View } from "./view.ts";
@@ -34,7 +34,9 @@ export const liveView = ({ stream, reader, readings, clock, startMs, endMs, data
   let trouble: string | undefined;
   const refresh = async () => {
     events = [...events, ...(await reader.newEvents())].slice(-KEPT_EVENTS);
-    const autoscalers = await reader.autoscalers();
+    const canvas = { columns: stream.columns, rows: stream.rows, startMs, dataOption };
+    // One more than fit, so that the picture says that there are others also before a sync has counted them.
+    const autoscalers = await reader.autoscalers(rowsMax(canvas) + 1);
     const nowMs = clock.now();
     if (autoscalers !== shown) {
       const loads = loadsOf(readings());
@@ -46,11 +48,12 @@ export const liveView = ({ stream, reader, readings, clock, startMs, endMs, data
       nowMs,
       pace: clock.pace(),
       rows,
+      total: reader.total(),
       events,
       ...(endMs !== undefined && { endMs }),
       ...(trouble !== undefined && { trouble }),
     };
-    draw(picture(frame, { columns: stream.columns, rows: stream.rows, startMs, dataOption }));
+    draw(picture(frame, canvas));
   };
   return {
     say: (line) => {

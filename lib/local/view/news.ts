@@ -1,4 +1,4 @@
-/** Tells whether anything may have changed since it was last asked, so that unchanged data is not read again. */
+/** Tells whether anything may have changed since the last look, so that unchanged data is not read again. */
 export interface News {
   /** Writes that the tables have answered so far, of every client. */
   readonly writes: () => number;
@@ -6,20 +6,24 @@ export interface News {
   readonly syncing: () => boolean;
 }
 
-/** Under a sync that takes long the screen is read anew after this time, all the same. */
+/** During a long sync the data is read again after this time. */
 const PATIENCE_MS = 5_000;
 
 /**
- * Reads only after something was written. Under a sync it waits for its end, within reason; the value of before is given meanwhile.
+ * Reads only after something was written, or when it is asked for more than it read last. During a sync it returns the earlier value until the sync ends or the patience is over.
  */
-export const onNews = <Value>(news: News, read: () => Promise<Value>, elapsed: () => number = () => performance.now()): (() => Promise<Value>) => {
-  let last: { readonly value: Value; readonly writes: number; readonly readMs: number } | undefined;
-  return async () => {
+export const onNews = <Value>(
+  news: News,
+  read: (most: number) => Promise<Value>,
+  elapsed: () => number = () => performance.now(),
+): ((most?: number) => Promise<Value>) => {
+  let last: { readonly value: Value; readonly most: number; readonly writes: number; readonly readMs: number } | undefined;
+  return async (most = Number.POSITIVE_INFINITY) => {
     const writes = news.writes();
     const waits = news.syncing() && elapsed() - (last?.readMs ?? Number.NEGATIVE_INFINITY) < PATIENCE_MS;
-    if (last && (last.writes === writes || waits)) return last.value;
+    if (last && last.most >= most && (last.writes === writes || waits)) return last.value;
     // Counted before it is read: a write that comes meanwhile is read the next time.
-    last = { value: await read(), writes, readMs: elapsed() };
+    last = { value: await read(most), most, writes, readMs: elapsed() };
     return last.value;
   };
 };

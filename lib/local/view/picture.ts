@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { Frame, Row } from "./frame.ts";
+import type { Frame } from "./frame.ts";
 import { rowHeight, rowLines } from "./row-lines.ts";
 import { clockText, durationText, eventText, speedText } from "./words.ts";
 import { cut, wrapped } from "./wrapped.ts";
@@ -26,13 +26,18 @@ export const picture = (frame: Frame, canvas: Canvas): readonly string[] => {
   const trouble = frame.trouble === undefined ? [] : wrapped(frame.trouble, columns, TROUBLE_LINES).map((line) => styleText("red", line));
   const foot = [...trouble, ...footer(canvas)];
   const height = Math.max(1, canvas.rows - CURSOR_LINES);
-  const rows = fitted(frame.rows, canvas, height - 2 - MIN_EVENTS - footer(canvas).length);
+  const rows = fitted(frame, canvas, heightOfRows(canvas));
   const heading = styleText("bold", cut(frame.events.length === 0 ? "No scale events yet" : "Scale events, the newest last", columns));
   const room = Math.max(0, height - 2 - rows.length - foot.length);
   const events = newestEvents(frame, canvas, room);
   const free = Array.from({ length: Math.max(0, room - events.length) }, () => "");
   return [title(frame, canvas), ...rows, heading, ...events, ...free, ...foot].slice(0, height);
 };
+
+const heightOfRows = (canvas: Canvas): number => Math.max(1, canvas.rows - CURSOR_LINES) - 2 - MIN_EVENTS - footer(canvas).length;
+
+/** How many autoscalers a picture of this size shows at most. */
+export const rowsMax = (canvas: Canvas): number => Math.max(1, Math.floor(heightOfRows(canvas) / rowHeight(canvas.columns, 1)));
 
 const title = ({ nowMs, endMs, pace }: Frame, { startMs, columns }: Canvas): string => {
   const left = endMs === undefined ? "" : `, ${durationText(Math.max(0, endMs - nowMs))} to go`;
@@ -54,11 +59,12 @@ const footer = ({ columns, dataOption }: Canvas): readonly string[] => {
 };
 
 /** As many autoscalers as leave room for some events, with as many lines for their reasons as there are free. */
-const fitted = (rows: readonly Row[], { columns, dataOption }: Canvas, height: number): readonly string[] => {
-  const reasonLines = Math.max(1, Math.min(REASON_LINES_MAX, Math.floor(height / Math.max(1, rows.length)) - rowHeight(columns, 0)));
+const fitted = ({ rows, total = 0 }: Frame, { columns, dataOption }: Canvas, height: number): readonly string[] => {
+  const all = Math.max(rows.length, total);
+  const reasonLines = Math.max(1, Math.min(REASON_LINES_MAX, Math.floor(height / Math.max(1, all)) - rowHeight(columns, 0)));
   const each = rowHeight(columns, reasonLines);
-  const count = rows.length * each <= height ? rows.length : Math.max(0, Math.floor((height - 1) / each));
-  const hidden = rows.length - count;
+  const count = all * each <= height ? all : Math.max(0, Math.floor((height - 1) / each));
+  const hidden = all - Math.min(count, rows.length);
   return [
     ...rows.slice(0, count).flatMap((row) => rowLines(row, columns, reasonLines)),
     ...(hidden > 0 ? [styleText("dim", cut(`and ${hidden} more: npx tidemark get${dataOption}`, columns))] : []),

@@ -1,11 +1,13 @@
 import type { Service } from "../../service/service.ts";
-import { toArray } from "../../service/to-array.ts";
 import type { AutoscalerView, EventView } from "../../service/views/autoscaler.ts";
 import { type News, onNews } from "./news.ts";
 
 /** Reads what the stack stored, as a person with the command would. */
 export interface StackReader {
-  readonly autoscalers: () => Promise<readonly AutoscalerView[]>;
+  /** The first of them, at most this many; without a number all of them. */
+  readonly autoscalers: (most?: number) => Promise<readonly AutoscalerView[]>;
+  /** How many autoscalers the last sync of each partition had; 0 before the first sync. */
+  readonly total: () => number;
   /** Events that were not given before, in order of time; none while a sync is at work. */
   readonly newEvents: () => Promise<readonly EventView[]>;
   /** All that were given so far. */
@@ -16,7 +18,7 @@ export interface StackReader {
 const LOOK_BACK_MS = 10 * 60_000;
 
 /** `sinceMs`: events from before are old news. Where nothing was written since, the tables are not asked again. */
-export const stackReader = (service: Service, sinceMs: number, news: News): StackReader => {
+export const stackReader = (service: Service, sinceMs: number, news: News & Pick<StackReader, "total">): StackReader => {
   const seen = new Map<string, EventView>();
   let newestMs = sinceMs;
   const fresh: EventView[] = [];
@@ -30,11 +32,23 @@ export const stackReader = (service: Service, sinceMs: number, news: News): Stac
   };
   const eventsRead = onNews(news, readEvents);
   return {
-    autoscalers: onNews(news, () => toArray(service.autoscalers({}))),
+    autoscalers: onNews(news, (most) => firstOf(service, most)),
+    total: news.total,
     newEvents: async () => {
       await eventsRead();
       return fresh.splice(0);
     },
     seen: () => [...seen.values()],
   };
+};
+
+/** A request that wants more takes as many as fit into an answer. */
+const PAGE_MAX = 100;
+
+const firstOf = async (service: Service, most: number): Promise<readonly AutoscalerView[]> => {
+  const first: AutoscalerView[] = [];
+  for await (const autoscaler of service.autoscalers(most <= PAGE_MAX ? { pageSize: most } : {})) {
+    if (first.push(autoscaler) >= most) break;
+  }
+  return first;
 };

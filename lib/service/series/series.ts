@@ -49,7 +49,7 @@ const clusterSeries = async (
   // Heads come before the history whose completeness they vouch for.
   const heads = await Promise.all(cluster.partitions.map(({ name: partition }) => readHead(tables, { cluster: cluster.name, partition })));
   const oldestMs = records.reduce((oldest, { createdMs }) => Math.min(oldest, createdMs), nowMs);
-  const read = snapshotReader(context, cluster, fleet);
+  const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
   const fresh: AutoscalerSnapshot[] = [];
   for (const record of records) {
     const known = await read(record);

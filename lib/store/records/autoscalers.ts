@@ -66,10 +66,11 @@ export const listAutoscalersParams = (
   stateTable: string,
   cluster: ClusterName,
   namespace?: Namespace,
-  after?: AfterAutoscaler,
+  { after, pageSize }: ListPart = {},
 ): QueryCommandInput => ({
   TableName: stateTable,
   ConsistentRead: true,
+  ...(pageSize !== undefined && { Limit: pageSize }),
   ...(after && { ExclusiveStartKey: itemKey(autoscalerKey({ cluster, ...after })) }),
   ...(namespace === undefined
     ? { KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": { S: autoscalersPk(cluster) } } }
@@ -79,14 +80,15 @@ export const listAutoscalersParams = (
       }),
 });
 
-/** The autoscalers of a cluster, or of one namespace, in order of namespace and name, after one of them when asked; read strongly and page by page. */
-export async function* listAutoscalers(
-  tables: Tables,
-  cluster: ClusterName,
-  namespace?: Namespace,
-  after?: AfterAutoscaler,
-): AsyncGenerator<AutoscalerItem> {
-  const params = listAutoscalersParams(tables.stateTable, cluster, namespace, after);
+/** The part of a list that is read: what comes after a place, and how many items each request takes. */
+export interface ListPart {
+  readonly after?: AfterAutoscaler;
+  readonly pageSize?: number;
+}
+
+/** The autoscalers of a cluster, or of one namespace, in order of namespace and name; read strongly and page by page. */
+export async function* listAutoscalers(tables: Tables, cluster: ClusterName, namespace?: Namespace, part?: ListPart): AsyncGenerator<AutoscalerItem> {
+  const params = listAutoscalersParams(tables.stateTable, cluster, namespace, part);
   for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}"`, params)) if (!isTombstone(item)) yield itemOf(item);
 }
 

@@ -3,6 +3,25 @@ import { expect, it } from "vitest";
 import type { RunClock } from "../../../lib/local/engine/clock.ts";
 import { liveView } from "../../../lib/local/view/live.ts";
 import type { StackReader } from "../../../lib/local/view/reader.ts";
+import type { AutoscalerView } from "../../../lib/service/views/autoscaler.ts";
+
+const autoscaler = (name: string): AutoscalerView => ({
+  cluster: "real",
+  namespace: "shop",
+  name,
+  uid: name,
+  generation: 1,
+  dialect: "hpa",
+  state: "active",
+  currentReplicas: 4,
+  desiredReplicas: 4,
+  metrics: [],
+  conditions: [],
+  createdAt: "2026-03-01T12:00:00.000Z",
+  updatedAt: "2026-03-01T12:00:00.000Z",
+  updatedBy: "ada",
+  manifest: {},
+});
 
 it("The live view draws nothing while nothing has changed", async () => {
   const stream = Object.assign(new PassThrough(), { columns: 120, rows: 40, isTTY: true });
@@ -10,7 +29,7 @@ it("The live view draws nothing while nothing has changed", async () => {
   stream.on("data", (chunk: Buffer) => chunks.push(chunk.toString()));
   let nowMs = Date.parse("2026-03-01T12:00:00Z");
   const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ asked: 1, reached: 1, behind: false }) };
-  const reader: StackReader = { autoscalers: async () => [], newEvents: async () => [], seen: () => [] };
+  const reader: StackReader = { autoscalers: async () => [], total: () => 0, newEvents: async () => [], seen: () => [] };
   const view = liveView({ stream: stream as never, reader, readings: () => [], clock, startMs: nowMs, dataOption: "" });
   await view.refresh();
   const drawn = chunks.length;
@@ -20,4 +39,35 @@ it("The live view draws nothing while nothing has changed", async () => {
   nowMs += 1_000;
   await view.refresh();
   expect(chunks.length).toBeGreaterThan(drawn);
+});
+
+it("The live view reads no more autoscalers than its screen shows, and tells how many others there are", async () => {
+  const stream = Object.assign(new PassThrough(), { columns: 120, rows: 20, isTTY: true });
+  let drawn = "";
+  stream.on("data", (chunk: Buffer) => {
+    drawn += chunk.toString();
+  });
+  const asked: (number | undefined)[] = [];
+  const view = (most = 0): AutoscalerView[] => Array.from({ length: most }, (_, at) => autoscaler(`web-${at}`));
+  const reader: StackReader = {
+    autoscalers: async (most) => {
+      asked.push(most);
+      return view(most);
+    },
+    total: () => 1_000,
+    newEvents: async () => [],
+    seen: () => [],
+  };
+  const nowMs = Date.parse("2026-03-01T12:00:00Z");
+  const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ asked: 1, reached: 1, behind: false }) };
+  const live = liveView({ stream: stream as never, reader, readings: () => [], clock, startMs: nowMs, dataOption: "" });
+  await live.refresh();
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toBeLessThan(20);
+  const shown = new Set(drawn.match(/web-\d+/g)).size;
+  expect(shown).toBeGreaterThan(1);
+  expect(drawn).toContain(`and ${1_000 - shown} more`);
+  stream.rows = 40;
+  await live.refresh();
+  expect(asked[1]).toBeGreaterThan(asked[0] ?? 0);
 });

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { TABLE_NAMES } from "../../../lib/local/run/names.ts";
-import { ensureTables, startTables, tablesClient } from "../../../lib/local/run/tables.ts";
+import { ensureTables, startTables } from "../../../lib/local/tables/embedded-tables.ts";
+import { tablesClient } from "../../../lib/local/tables/tables-client.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
-import { insertByPut } from "../../../lib/store/history/put.ts";
+import { insertByStatement } from "../../../lib/store/history/insert.ts";
 import { type Tables, tableDefinitions } from "../../../lib/store/table/tables.ts";
 
 /** The folder's clock of every test: the first of March, noon. */
@@ -41,7 +42,7 @@ export const newWorld = async (by = "ada"): Promise<World> => {
   let uids = 0;
   return {
     tables,
-    context: { tables, insert: insertByPut(tables), clock: () => nowMs, by, newUid: () => `uid-${++uids}` },
+    context: { tables, insert: insertByStatement(tables), clock: () => nowMs, by, newUid: () => `uid-${++uids}` },
     set: (ms) => {
       nowMs = ms;
     },

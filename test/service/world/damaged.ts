@@ -2,7 +2,7 @@ import { type DynamoDBClient, PutItemCommand, QueryCommand, UpdateItemCommand } 
 import { parse } from "yaml";
 import type { ScopeChangeRecord } from "../../../lib/model/records.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
-import { insertByPut } from "../../../lib/store/history/put.ts";
+import { insertByStatement } from "../../../lib/store/history/insert.ts";
 import { scopeChangesOf } from "../../../lib/store/history/scope-changes.ts";
 import { putAutoscaler } from "../../../lib/store/records/autoscalers.ts";
 import { compress } from "../../../lib/store/table/compressed.ts";
@@ -62,7 +62,7 @@ export const newDamaged = async (): Promise<Damaged> => {
           world.nowMs += ms;
         },
       };
-      return { tables, insert: insertByPut(tables), clock: () => world.nowMs, by: "ada", newUid: () => "new" };
+      return { tables, insert: insertByStatement(tables), clock: () => world.nowMs, by: "ada", newUid: () => "new" };
     },
     sync: (ports = worker()) => {
       world.nowMs += PERIOD_MS;

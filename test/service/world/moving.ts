@@ -3,7 +3,7 @@ import type { ClusterRecord, StoredWindows } from "../../../lib/model/records.ts
 import type { SyncReport } from "../../../lib/report/sync-report.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
 import { type Head, readHead } from "../../../lib/store/head/head.ts";
-import { insertByPut } from "../../../lib/store/history/put.ts";
+import { insertByStatement } from "../../../lib/store/history/insert.ts";
 import { decodePage } from "../../../lib/store/pages/codec.ts";
 import { readPage } from "../../../lib/store/pages/pages.ts";
 import { putAutoscaler } from "../../../lib/store/records/autoscalers.ts";
@@ -62,7 +62,7 @@ export const newMoving = async (): Promise<Moving> => {
     syncAll,
     context: (client = world.tables.client) => {
       const tables = { ...world.tables, client, wait: async () => void (await syncAll()) };
-      return { tables, insert: insertByPut(tables), clock: () => world.nowMs, by: "ada", newUid: () => "new" };
+      return { tables, insert: insertByStatement(tables), clock: () => world.nowMs, by: "ada", newUid: () => "new" };
     },
     windows: async () => {
       const all = new Map<string, StoredWindows["windows"]>();

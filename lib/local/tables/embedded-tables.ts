@@ -1,52 +1,55 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
   DescribeTableCommand,
-  DynamoDBClient,
+  type DynamoDBClient,
   ResourceInUseException,
 } from "@aws-sdk/client-dynamodb";
 import dynalite from "dynalite";
-import { boundedRequests } from "../../aws/bounded-requests.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { closeServer, LOOPBACK_CREDENTIALS, LOOPBACK_REGION, listenOnLoopback } from "./loopback.ts";
+import { closeServer, listenOnLoopback } from "../run/loopback.ts";
+import { withInsertStatements } from "./insert-statements.ts";
+import { inProcessClient } from "./tables-client.ts";
 
 const TABLE_POLL_MS = 5;
 /** A table is made in milliseconds; one that was being made when its engine died stays so for ever. */
 const TABLE_PATIENCE_MS = 10_000;
 
-/** Many times what the slowest call takes: a process that serves the tables and does not answer, because it is stopped, must not hold a command for ever. */
-const CONNECT_MS = 5_000;
-const ANSWER_MS = 30_000;
-
 export interface Tables {
+  /** Where other processes reach the tables, on loopback. */
   readonly endpoint: string;
+  /** A new client for this process. */
+  readonly client: () => DynamoDBClient;
   /** Write requests answered so far, those of other processes among them. */
   readonly writes: () => number;
   readonly close: () => Promise<void>;
 }
 
-/** Starts the embedded DynamoDB on a LevelDB folder, on a free port of 127.0.0.1. The caller must hold the data folder: LevelDB admits one process. */
-export const startTables = async (path: string): Promise<Tables> => {
-  const server = dynalite({ path, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
-  const writes = countWrites(server);
+/** Starts the embedded DynamoDB on a LevelDB folder, or in memory, on a free port of 127.0.0.1. The caller must hold the data folder: LevelDB admits one process. */
+export const startTables = async (path?: string): Promise<Tables> => {
+  const server = dynalite({ ...(path !== undefined && { path }), createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  const [engine] = server.listeners("request") as RequestListener[];
+  if (!engine) throw new TypeError("the embedded engine has no request listener");
+  const listener = withInsertStatements(engine);
+  server.removeAllListeners("request").on("request", listener);
+  let writes = 0;
+  const count = (target: string): void => {
+    if (!READS.test(target)) writes++;
+  };
+  countAnswers(server, count);
   const endpoint = await listenOnLoopback(server);
-  return { endpoint, writes, close: () => closeServer(server) };
+  return { endpoint, client: () => inProcessClient(listener, count), writes: () => writes, close: () => closeServer(server) };
 };
 
 const READS = /\.(?:GetItem|BatchGetItem|Query|Scan|DescribeTable|ListTables)$/;
 
 /** Counts after the answer was sent: a reader that sees the count also sees what was written. */
-const countWrites = (server: Server): (() => number) => {
-  let count = 0;
+const countAnswers = (server: Server, count: (target: string) => void): void => {
   server.on("request", ({ headers }: IncomingMessage, response: ServerResponse) => {
-    if (READS.test(String(headers["x-amz-target"]))) return;
-    response.once("finish", () => {
-      count++;
-    });
+    response.once("finish", () => count(String(headers["x-amz-target"])));
   });
-  return () => count;
 };
 
 /** Creates the tables that are not there yet and waits until all answer. */
@@ -61,15 +64,6 @@ export const ensureTables = async (client: DynamoDBClient, definitions: readonly
     await untilActive(client, definition.TableName);
   }
 };
-
-/** A client for the embedded tables. Connections are kept, since a sync makes several calls in a row. */
-export const tablesClient = (endpoint: string): DynamoDBClient =>
-  new DynamoDBClient({
-    endpoint,
-    region: LOOPBACK_REGION,
-    credentials: LOOPBACK_CREDENTIALS,
-    requestHandler: boundedRequests({ connectMs: CONNECT_MS, wholeMs: ANSWER_MS }),
-  });
 
 const untilActive = async (client: DynamoDBClient, TableName: string | undefined): Promise<void> => {
   const giveUpAt = performance.now() + TABLE_PATIENCE_MS;

@@ -1,0 +1,110 @@
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import * as z from "zod";
+import { callListener } from "./call-listener.ts";
+
+/** The limit of DynamoDB. */
+const STATEMENTS_MAX = 25;
+const TARGET = "DynamoDB_20120810.BatchExecuteStatement";
+const PUT_TARGET = "DynamoDB_20120810.PutItem";
+const CONTENT_TYPE = "application/x-amz-json-1.0";
+/** INSERT INTO "history" VALUE {'pk': ?, 'sk': ?} */
+const INSERT = /^INSERT INTO "([\w.-]+)" VALUE \{('\w+': \?(?:, '\w+': \?)*)\}$/;
+
+const requestSchema = z.object({
+  Statements: z
+    .array(z.object({ Statement: z.string(), Parameters: z.array(z.record(z.string(), z.unknown())).default([]) }))
+    .min(1)
+    .max(STATEMENTS_MAX),
+  ReturnConsumedCapacity: z.string().default("NONE"),
+});
+type Statement = z.infer<typeof requestSchema>["Statements"][number];
+
+/** What the engine answers a put: the capacity that it consumed if that was asked for, or a refusal. */
+interface PutAnswer {
+  readonly ConsumedCapacity?: object;
+  readonly __type?: string;
+  readonly message?: string;
+}
+
+/**
+ * A listener that also answers `BatchExecuteStatement`, which the embedded engine does not know, for the one statement that the store sends: the INSERT of an item. It becomes a put that
+ * needs the key to be free, so that the embedded run appends to history by the same requests as a deployed stack. Any other statement is refused.
+ */
+export const withInsertStatements = (engine: RequestListener): RequestListener => {
+  return (request, response) => {
+    if (request.headers["x-amz-target"] !== TARGET) return engine(request, response);
+    void bodyOf(request)
+      .then((body) => answer(engine, request, body))
+      .then(({ status, document }) => respond(response, status, document));
+  };
+};
+
+/** A request that breaks off has no end, and is not answered. */
+const bodyOf = (request: IncomingMessage): Promise<Buffer> =>
+  new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => resolve(Buffer.concat(chunks)));
+  });
+
+const respond = (response: ServerResponse, status: number, document: object): void => {
+  const body = JSON.stringify(document);
+  response.statusCode = status;
+  response.setHeader("Content-Type", CONTENT_TYPE);
+  response.setHeader("Content-Length", Buffer.byteLength(body));
+  response.end(body);
+};
+
+interface Answer {
+  readonly status: number;
+  readonly document: object;
+}
+
+const answer = async (engine: RequestListener, { headers }: IncomingMessage, body: Buffer): Promise<Answer> => {
+  const parsed = requestSchema.safeParse(parsedJson(body));
+  if (!parsed.success) return { status: 400, document: { __type: "com.amazon.coral.validate#ValidationException", message: parsed.error.message } };
+  const { Statements, ReturnConsumedCapacity } = parsed.data;
+  const consumed: object[] = [];
+  const responses = Statements.map(async (statement) => {
+    const params = putOf(statement);
+    if (params === undefined) return { Error: { Code: "ValidationError", Message: `The statement is no INSERT of an item: ${statement.Statement}` } };
+    const answered = await put(engine, headers, { ...params, ReturnConsumedCapacity });
+    if (answered.ConsumedCapacity) consumed.push(answered.ConsumedCapacity);
+    return { TableName: params.TableName, ...(answered.__type !== undefined && { Error: errorOf(answered) }) };
+  });
+  return { status: 200, document: { Responses: await Promise.all(responses), ConsumedCapacity: consumed } };
+};
+
+const put = async (engine: RequestListener, headers: IncomingHttpHeaders, params: object): Promise<PutAnswer> => {
+  const { authorization, "x-amz-date": date } = headers;
+  const putHeaders = { authorization, "x-amz-date": date, "x-amz-target": PUT_TARGET, "content-type": CONTENT_TYPE };
+  const { body } = await callListener(engine, putHeaders, Buffer.from(JSON.stringify(params)));
+  return JSON.parse(body.toString()) as PutAnswer;
+};
+
+const parsedJson = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+};
+
+const putOf = ({ Statement, Parameters }: Statement) => {
+  const [, TableName, places = ""] = INSERT.exec(Statement) ?? [];
+  const names = [...places.matchAll(/'(\w+)'/g)].map(([, name = ""]) => name);
+  if (TableName === undefined || names.length !== Parameters.length) return undefined;
+  return {
+    TableName,
+    Item: Object.fromEntries(names.map((name, at) => [name, Parameters[at]])),
+    ConditionExpression: "attribute_not_exists(#key)",
+    ExpressionAttributeNames: { "#key": names[0] },
+  };
+};
+
+/** The error of a put as a batch of statements gives it. */
+const errorOf = ({ __type = "", message = "" }: PutAnswer): { readonly Code: string; readonly Message: string } => {
+  const name = __type.slice(__type.indexOf("#") + 1);
+  if (name === "ConditionalCheckFailedException") return { Code: "DuplicateItem", Message: "Duplicate primary key exists in table" };
+  return { Code: name.replace(/Exception$/, name === "ValidationException" ? "Error" : ""), Message: message };
+};
