@@ -141,7 +141,7 @@ describe("resetWindows()", () => {
 
   it("is refused when it stalls past its lease: what a sync wrote meanwhile stands", async () => {
     const damaged = await lostWindows();
-    const stalled = ahead(damaged.world.tables.client, "PutItemCommand", 3, async () => {
+    const stalled = ahead(damaged.world.tables.client, "PutItemCommand", 1, async () => {
       damaged.world.nowMs += 40_000;
       expect(await damaged.sync()).toMatchObject({ kind: "completed", evaluated: 0 });
     });
@@ -156,7 +156,7 @@ describe("resetWindows()", () => {
     const damaged = await lostWindows();
     const { pageGeneration: generation, pages } = await damaged.world.head();
     const place = { partition: damaged.world.partition, generation, index: 0 };
-    const late = ahead(damaged.world.tables.client, "PutItemCommand", 3, () =>
+    const late = ahead(damaged.world.tables.client, "PutItemCommand", 1, () =>
       writePage(damaged.world.tables, { place, epoch: 2, readEpoch: pages[0] ?? 0, body: encodePage([]) }),
     );
     await expect(openService(damaged.context(late)).resetWindows(damaged.path, 0)).rejects.toMatchObject({ code: "service.conflict" });

@@ -89,7 +89,7 @@ describe("an answer that was lost", () => {
     "or a call that failed (%s) of an event or a page changes nothing",
     async (fault) => {
       const world = await wanting();
-      const planted = Array.from({ length: 4 }, () => ({ command: "PutItemCommand", fault }));
+      const planted = ["BatchExecuteStatementCommand", "PutItemCommand"].flatMap((command) => Array.from({ length: 4 }, () => ({ command, fault })));
       expect(await world.sync(workerWith(world, ...planted))).toMatchObject({ kind: "completed" });
       expect(await world.events()).toHaveLength(1);
     },
@@ -126,7 +126,7 @@ describe("a worker that is overtaken", () => {
 
   it("before it stored its event finds the one of its successor, and stops at the page", async () => {
     const world = await wanting();
-    const { ports, arrived, release } = heldAt(world, "PutItemCommand", 1);
+    const { ports, arrived, release } = heldAt(world, "BatchExecuteStatementCommand", 1);
     const running = world.sync(ports);
     await arrived;
     expect(world.cluster.puts).toHaveLength(1);
