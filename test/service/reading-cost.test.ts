@@ -47,7 +47,7 @@ it("A list of autoscalers reads windows pages only where the journal does not te
     if (command.input.ExpressionAttributeValues?.[":pk"]?.S?.startsWith("autoscalers#")) read.autoscalers += answer.Items?.length ?? 0;
     return answer;
   };
-  const service = openQueryService({ tables: { ...world.tables, client: { send: send as never } }, clock: () => NOON });
+  const service = openQueries({ tables: { ...world.tables, client: { send: send as never } }, clock: () => NOON });
   const all = await toArray(service.autoscalers({}));
   const waiting = all.filter(({ decision }) => decision === undefined).length;
   expect(read.autoscalers).toBe(all.length);
