@@ -9,6 +9,7 @@ import {
   FREEZE,
   NEW_CLUSTER,
   NOTHING,
+  PARTITION,
   PARTITION_INTENT,
   PARTITION_PAGE,
 } from "./input-schemas.ts";
@@ -63,6 +64,9 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
   ),
   resetIntent: postRoute("settles an open intent that cannot be read", PARTITION_INTENT, async (service, { name, intent }) =>
     json(await service.resetIntent(name, intent)),
+  ),
+  resetTime: postRoute("repairs a partition with times that are ahead of the clock", PARTITION, async (service, { name }) =>
+    json(await service.resetTime(name)),
   ),
   freeze: postRoute("holds every workload of every cluster", FREEZE, async (service, { reason, replace }) =>
     json(await service.freeze(reason, replace)),

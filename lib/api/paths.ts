@@ -28,6 +28,7 @@ export const COMMAND_PATHS = {
   removeCluster: "/v1/cluster/remove",
   resetWindows: "/v1/partition/reset-windows",
   resetIntent: "/v1/partition/reset-intent",
+  resetTime: "/v1/partition/reset-time",
   freeze: "/v1/fleet/freeze",
   thaw: "/v1/fleet/thaw",
 } as const satisfies Readonly<Record<keyof CommandService, string>>;

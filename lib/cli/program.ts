@@ -236,6 +236,17 @@ const partitions = (parent: Command, run: Run): void => {
       partition.mustSayYes(options, `intent "${options.intent}" of "${path}"`, "what was intended is forgotten");
       return run(options, async (session, printer) => partition.resetIntent(session, printer, path, options.intent));
     });
+  on(parent.command("reset-time"))
+    .description(
+      "for times that are ahead of the clock: autoscalers that stand still for one go on as if each had just been scaled as far as its rules allow",
+    )
+    .argument("<cluster/partition>")
+    .option("--yes", "what such autoscalers did is forgotten")
+    .action(async (path: string, options: Where & ResetOptions) => {
+      const partition = await code.partition();
+      partition.mustSayYes(options, `the time of "${path}"`, "what autoscalers did whose windows have a time ahead of the clock is forgotten");
+      return run(options, async (session, printer) => partition.resetTime(session, printer, path));
+    });
 };
 
 const fleets = (parent: Command, run: Run): void => {

@@ -144,7 +144,7 @@ export interface ScopeChangeRecord {
   readonly version: number;
   readonly atMs: number;
   readonly by: string;
-  readonly verb: "add" | "replace" | "pause" | "resume" | "remove" | "freeze" | "thaw" | "reset-windows" | "reset-intent";
+  readonly verb: "add" | "replace" | "pause" | "resume" | "remove" | "freeze" | "thaw" | "reset-windows" | "reset-intent" | "reset-time";
   /** The record as JSON; absent before its creation and after its deletion. */
   readonly before?: string;
   readonly after?: string;

@@ -126,6 +126,7 @@ const editing = (ask: Ask, newKey: () => string): CommandService => {
     },
     resetWindows: (name, page) => edit(COMMAND_PATHS.resetWindows, { name, page }),
     resetIntent: (name, intent) => edit(COMMAND_PATHS.resetIntent, { name, intent }),
+    resetTime: (name) => edit(COMMAND_PATHS.resetTime, { name }),
     freeze: (reason, replace = false) => edit(COMMAND_PATHS.freeze, { reason, ...(replace && { replace }) }),
     thaw: () => edit(COMMAND_PATHS.thaw, {}),
   };

@@ -12,6 +12,7 @@ import { explain } from "./explain/explain.ts";
 import { findAutoscaler } from "./find-autoscaler.ts";
 import { partition } from "./partitions/partition-query.ts";
 import { resetIntent } from "./partitions/reset-intent.ts";
+import { resetTime } from "./partitions/reset-time.ts";
 import { resetWindows } from "./partitions/reset-windows.ts";
 import { seriesReader } from "./series/series.ts";
 import type { CommandService, QueryService, Service } from "./service.ts";
@@ -50,6 +51,7 @@ export const openCommands = (context: ServiceContext): CommandService => ({
   removeCluster: (name) => removeCluster(context, name),
   resetWindows: (path, page) => resetWindows(context, path, page),
   resetIntent: (path, id) => resetIntent(context, path, id),
+  resetTime: (path) => resetTime(context, path),
 
   freeze: (reason, replace) => freeze(context, reason, replace),
   thaw: () => thaw(context),

@@ -46,6 +46,8 @@ export interface CommandService {
   resetWindows(path: string, page: number): Promise<ResetView>;
   /** For an open intent that cannot be read: settled as unknown. Takes longer than the longest deadline, 39 s. */
   resetIntent(path: string, id: string): Promise<ResetView>;
+  /** For times that are ahead of the clock, which stop windows until they have come. Takes 39 s where an open intent has one. */
+  resetTime(path: string): Promise<ResetView>;
 
   /** A fleet that is frozen already stays so, with its first reason, unless `replace` asks for this one. Throws `service.invalid` for a reason without a word. */
   freeze(reason: string, replace?: boolean): Promise<FleetEdited>;

@@ -181,8 +181,9 @@ describe("the routes that edit", () => {
   it.each([
     [COMMAND_PATHS.resetWindows, { name: "eu-1", page: 0 }, 409, 'Cannot reset windows page 0 of "eu-1/default": it can be read'],
     [COMMAND_PATHS.resetIntent, { name: "eu-1", intent: "a:1" }, 404, 'Cannot reset intent "a:1" of "eu-1/default": there is no such open intent'],
+    [COMMAND_PATHS.resetTime, { name: "eu-1" }, 409, 'Cannot reset the time of "eu-1/default": no time in it is more than 4 s ahead of this clock'],
     [COMMAND_PATHS.resetWindows, { name: "eu-1", page: -1 }, 400, expect.stringContaining("page")],
-  ])("reset by %s only what cannot be read: %j is %i", async (path, body, status, detail) => {
+  ])("reset by %s only what needs it: %j is %i", async (path, body, status, detail) => {
     expect((await post(path, body)).json).toMatchObject({ status, detail });
   });
 

@@ -57,6 +57,11 @@ describe("tidemark partition", () => {
       'Cannot reset intent "a:1" of "eu-1": what was intended is forgotten; look at it with tidemark partition describe, then say --yes',
     ],
     [["reset-intent", "eu-1", "--intent", "a:1", "--yes"], 1, 'Cannot reset intent "a:1" of "eu-1/default": there is no such open intent'],
+    [
+      ["reset-time", "eu-1"],
+      2,
+      'Cannot reset the time of "eu-1": what autoscalers did whose windows have a time ahead of the clock is forgotten; look at it with tidemark partition describe, then say --yes',
+    ],
     [["reset-windows", "us-1", "--page", "0", "--yes"], 1, 'Cannot reset windows page 0 of "us-1/default": it has no pages yet'],
   ])("refuses %j", async (args, code, message) => {
     expect(await run("partition", ...args)).toEqual({ code, out: "", err: `error: ${message}\n` });

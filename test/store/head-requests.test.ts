@@ -3,6 +3,7 @@ import { claimParams } from "../../lib/store/head/claim.ts";
 import { readHeadParams } from "../../lib/store/head/head.ts";
 import { intendParams } from "../../lib/store/head/intend.ts";
 import { encodeIntent } from "../../lib/store/head/intent-codec.ts";
+import { lowerTimesParams } from "../../lib/store/head/lower-times.ts";
 import { adoptPagesParams, markMovingParams } from "../../lib/store/head/moving.ts";
 import { giveBackParams, releaseParams } from "../../lib/store/head/release.ts";
 import { withdrawParams } from "../../lib/store/head/withdraw.ts";
@@ -21,13 +22,14 @@ describe("the requests that write a head", () => {
         "SET epoch = if_not_exists(epoch, :zero) + :one, leaseUntilMs = :lease, writeNumber = if_not_exists(writeNumber, :zero) + :one, " +
         "#token = :token, releasedEpoch = if_not_exists(releasedEpoch, :zero), intents = if_not_exists(intents, :none), #protocol = :protocol",
       ConditionExpression:
-        "(attribute_not_exists(epoch) OR releasedEpoch = epoch OR leaseUntilMs < :clock) AND (attribute_not_exists(dueDoneMs) OR dueDoneMs < :due) " +
+        "(attribute_not_exists(epoch) OR releasedEpoch = epoch OR leaseUntilMs < :clock OR leaseUntilMs > :leaseLast) AND (attribute_not_exists(dueDoneMs) OR dueDoneMs < :due) " +
         "AND (attribute_not_exists(#protocol) OR #protocol <= :protocol)",
       ExpressionAttributeNames: { "#token": "token", "#protocol": "protocol" },
       ExpressionAttributeValues: {
         ":zero": { N: "0" },
         ":one": { N: "1" },
         ":lease": { N: "35000" },
+        ":leaseLast": { N: "39000" },
         ":token": { S: "t1" },
         ":none": { M: {} },
         ":clock": { N: "1000" },
@@ -91,6 +93,15 @@ describe("the requests that write a head", () => {
         ":generation": { N: "3" },
         ":pages": { L: [{ N: "30" }, { N: "30" }] },
       },
+    });
+  });
+
+  it("lowerTimesParams() sets the times of a head that syncs take over, under the holder's epoch and last write", () => {
+    expect(lowerTimesParams("state", HELD, { nowMs: 3, evaluatedMs: 2, dueDoneMs: 1 }, "t2")).toMatchObject({
+      Key: KEY,
+      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, evaluatedMs = :evaluated, dueDoneMs = :due",
+      ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
+      ExpressionAttributeValues: { ":now": { N: "3" }, ":evaluated": { N: "2" }, ":due": { N: "1" } },
     });
   });
 

@@ -15,12 +15,13 @@ export const describe = async ({ service }: Session, printer: Printer, path: str
 };
 
 const partitionSheet = (view: PartitionView): string => {
-  const { cluster, partition, namespaces, autoscalers, ageSeconds, epoch, leasedUntil, pages, intents } = view;
+  const { cluster, partition, namespaces, autoscalers, ageSeconds, aheadSeconds, epoch, leasedUntil, pages, intents } = view;
   return sheet([
     ["Partition", `${cluster}/${partition}`],
     ["Namespaces", typeof namespaces === "string" ? namespaces : namespaces.join(", ")],
     ["Autoscalers", String(autoscalers)],
     ["Synced", ageSeconds === undefined ? "never" : `${ageText(ageSeconds * 1000)} ago`],
+    ...(aheadSeconds === undefined ? [] : [["Time ahead", `${aheadSeconds} s: windows stand still; see partition reset-time`] as const]),
     ["Epoch", String(epoch)],
     ...(leasedUntil === undefined ? [] : [["Leased until", leasedUntil] as const]),
     {
@@ -74,15 +75,26 @@ export const resetIntent = async ({ service }: Session, printer: Printer, path: 
   await printer.print(said(await service.resetIntent(path, id), `Intent "${id}"`));
 };
 
+export const resetTime = async ({ service }: Session, printer: Printer, path: string): Promise<void> => {
+  await printer.print(resetText(await service.resetTime(path), "The time").concat("\n"));
+};
+
 /** Asked before the folder is opened: nothing brings back what is forgotten. */
 export const mustSayYes = ({ yes }: ResetOptions, what: string, forgotten: string): void => {
   if (!yes) throw usage(`Cannot reset ${what}: ${forgotten}; look at it with tidemark partition describe, then say --yes`);
 };
 
-const said = ({ cluster, partition, autoscalers, kept }: ResetView, what: string): string =>
+const resetText = ({ cluster, partition, autoscalers }: ResetView, what: string): string =>
   [
     `${what} of "${cluster}/${partition}" reset: ${autoscalers.length} autoscalers go on as if each had just been scaled as far as its rules allow`,
     ...autoscalers.map((path) => `  ${path}`),
-    kept ? `The ${kept.bytes} bytes that could not be read are kept in the history under "${kept.pk}", "${kept.sk}"` : "There were no bytes to keep",
+  ].join("\n");
+
+const said = (view: ResetView, what: string): string =>
+  [
+    resetText(view, what),
+    view.kept
+      ? `The ${view.kept.bytes} bytes that could not be read are kept in the history under "${view.kept.pk}", "${view.kept.sk}"`
+      : "There were no bytes to keep",
     "",
   ].join("\n");

@@ -14,6 +14,7 @@ import { toArray } from "../to-array.ts";
 import { secondsBetween } from "../views/autoscaler-of.ts";
 import type { IntentView, PageView, PartitionView } from "../views/partition.ts";
 import { timeText } from "../views/time-text.ts";
+import { headAheadMs } from "./times-ahead.ts";
 
 export interface FoundPartition {
   readonly cluster: ClusterRecord;
@@ -47,12 +48,14 @@ export const partition = async (context: QueryContext, path: string): Promise<Pa
   const items = await toArray(autoscalersOf(context.tables, cluster, ref));
   const head = await readHead(context.tables, ref);
   const nowMs = context.clock();
+  const aheadMs = head && headAheadMs(head, nowMs);
   return {
     cluster: ref.cluster,
     partition: ref.partition,
     namespaces: cluster.partitions.find(({ name }) => name === ref.partition)?.namespaces ?? "all others",
     autoscalers: items.length,
     ...(head && head.nowMs > 0 && { syncedAt: timeText(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
+    ...(aheadMs !== undefined && { aheadSeconds: Math.round(aheadMs / 1_000) }),
     epoch: head?.epoch ?? 0,
     ...(head && head.leaseUntilMs > nowMs && { leasedUntil: timeText(head.leaseUntilMs) }),
     pages: head ? await Promise.all(head.pages.map((_epoch, index) => pageView(context, { ref, head, index }, items))) : [],

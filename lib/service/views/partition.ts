@@ -7,6 +7,8 @@ export interface PartitionView {
   /** Absent before its first sync. */
   readonly syncedAt?: string;
   readonly ageSeconds?: number;
+  /** A time of the head is ahead of the clock by this much, which is more than two clocks may differ: windows stand still until it has come. */
+  readonly aheadSeconds?: number;
   readonly epoch: number;
   /** While a sync, or an edit of what is stored, is at work: until when at most. */
   readonly leasedUntil?: string;

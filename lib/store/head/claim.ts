@@ -2,7 +2,7 @@ import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../../model/ids.ts";
 import { itemKey } from "../table/item-key.ts";
 import { headKey } from "../table/keys.ts";
-import { clockWrongBy } from "../table/server-clock.ts";
+import { CLOCK_WRONG_MAX_MS, clockWrongBy } from "../table/server-clock.ts";
 import type { Tables } from "../table/tables.ts";
 import { type Head, readHead } from "./head.ts";
 import { writeHead } from "./head-write.ts";
@@ -38,10 +38,12 @@ export type ClaimOutcome =
 const NEVER_CLAIMED = "attribute_not_exists(epoch)";
 const GIVEN_BACK = "releasedEpoch = epoch";
 const RUN_OUT = "leaseUntilMs < :clock";
+/** Longer than any lease that a right clock could have taken: nothing rests on a lease, and this one would last until a wrong clock's time has come. */
+const IMPOSSIBLE = "leaseUntilMs > :leaseLast";
 const NOT_DONE = "(attribute_not_exists(dueDoneMs) OR dueDoneMs < :due)";
 /** Code that does not know a rule must not write under it. */
 const RULES_KNOWN = "(attribute_not_exists(#protocol) OR #protocol <= :protocol)";
-export const CLAIM_CONDITION = `(${NEVER_CLAIMED} OR ${GIVEN_BACK} OR ${RUN_OUT}) AND ${NOT_DONE} AND ${RULES_KNOWN}`;
+export const CLAIM_CONDITION = `(${NEVER_CLAIMED} OR ${GIVEN_BACK} OR ${RUN_OUT} OR ${IMPOSSIBLE}) AND ${NOT_DONE} AND ${RULES_KNOWN}`;
 
 /** Raises the epoch, takes the lease and returns the whole head, with every intent that is open. The first claim also makes the maps that later writes name into. */
 export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommandInput => ({
@@ -62,6 +64,7 @@ export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommand
     ":zero": { N: "0" },
     ":one": { N: "1" },
     ":lease": { N: String(claim.leaseUntilMs) },
+    ":leaseLast": { N: String(claim.leaseUntilMs + 2 * CLOCK_WRONG_MAX_MS) },
     ":token": { S: claim.token },
     ":none": { M: {} },
     ":clock": { N: String(claim.clockMs) },

@@ -1,0 +1,150 @@
+import { TidemarkError } from "../../model/errors.ts";
+import type { PartitionRef } from "../../model/ids.ts";
+import type { Intent, StoredWindows, UncountedScale } from "../../model/records.ts";
+import { NEW_WINDOWS } from "../../model/windows.ts";
+import { type Head, readHead } from "../../store/head/head.ts";
+import { lowerTimes } from "../../store/head/lower-times.ts";
+import { adoptPages } from "../../store/head/moving.ts";
+import { withdrawIntents } from "../../store/head/withdraw.ts";
+import { insertEvents } from "../../store/history/events.ts";
+import { encodePage } from "../../store/pages/codec.ts";
+import { writePage } from "../../store/pages/pages.ts";
+import { pageOf } from "../../store/pages/plan.ts";
+import { autoscalersOf } from "../../store/records/partitions.ts";
+import { scaleEvent } from "../../sync/scale-event.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
+import type { ServiceContext } from "../context.ts";
+import { toArray } from "../to-array.ts";
+import type { ResetView } from "../views/partition.ts";
+import { timeText } from "../views/time-text.ts";
+import type { LeasedPartition } from "./leases.ts";
+import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem } from "./partition-query.ts";
+import { underLease, withUnknownHistory } from "./reset-lease.ts";
+import { recordChange } from "./scope-change.ts";
+import { headAheadMs, latestMs, newestTimeOf, scaledUntil } from "./times-ahead.ts";
+
+/*
+ *  head, pages, intents ahead ── wait 39 s if an intent is ── claim ── change, events "unknown" ── pages@epoch ── intents out ── times of the head lowered ── give back
+ *                                                                                                                   └─ died ✗   the head is still ahead: done again
+ */
+
+/** The PUT of an intent is over when this has passed since it was seen, whatever time it carries. */
+const WAIT_MS = deadlineOf(0, DEFAULT_TIMING);
+
+/**
+ * Repairs a partition with times that have not come: a clock that was ahead wrote them, and windows stand still until they have. Autoscalers whose windows have such a time go on as if
+ * each had just been scaled as far as its rules allow; the others keep theirs. Throws `service.in-time`, `service.unknown`, `service.unreadable`, `service.busy`, `service.conflict`.
+ */
+export const resetTime = async (context: ServiceContext, path: string): Promise<ResetView> => {
+  const found = await findPartition(context, path);
+  const action = `reset the time of "${found.ref.cluster}/${found.ref.partition}"`;
+  const seen = await mustBeAhead(context, found.ref, { head: await readHead(context.tables, found.ref), action });
+  if (seen.intents.length > 0) await context.tables.wait(WAIT_MS);
+  return underLease(context, found, action, async (leased, cluster) => {
+    const ahead = await mustBeAhead(context, found.ref, { head: leased.head, action });
+    return reset(context, leased, { ...found, cluster }, ahead);
+  });
+};
+
+/** A page with its entries, under the epoch that it was read with. */
+interface Page {
+  readonly index: number;
+  readonly readEpoch?: number;
+  readonly entries: ReadonlyMap<string, StoredWindows>;
+}
+
+/** What of a partition is ahead of the clock. */
+interface Ahead {
+  readonly pages: readonly Page[];
+  readonly intents: readonly Intent[];
+  readonly uncounted: readonly UncountedScale[];
+  /** Autoscalers whose windows cannot be trusted. */
+  readonly uids: ReadonlySet<string>;
+}
+
+const mustBeAhead = async (
+  context: ServiceContext,
+  ref: PartitionRef,
+  { head, action }: { readonly head: Head | undefined; readonly action: string },
+): Promise<Ahead> => {
+  const untilMs = latestMs(context.clock());
+  const pages = head ? await readablePages(context, ref, head, action) : [];
+  const intents = head?.intents.filter(({ decidedMs }) => decidedMs > untilMs) ?? [];
+  const uncounted = head?.uncounted.filter(({ settledMs }) => settledMs > untilMs) ?? [];
+  const late = pages.flatMap(({ entries }) => [...entries.values()].filter(({ windows }) => newestTimeOf(windows) > untilMs));
+  const uids = new Set<string>([...late, ...intents, ...uncounted].map(({ uid }) => uid));
+  if (head && (uids.size > 0 || headAheadMs(head, context.clock()) !== undefined)) return { pages, intents, uncounted, uids };
+  throw new TidemarkError("service.in-time", `Cannot ${action}: no time in it is more than 4 s ahead of this clock`, { ...ref });
+};
+
+const readablePages = async (context: ServiceContext, ref: PartitionRef, head: Head, action: string): Promise<readonly Page[]> =>
+  Promise.all(
+    head.pages.map(async (_epoch, index) => {
+      const { item, decoded } = await pageOfHead(context, ref, head, index);
+      if (item && decoded.kind === "read") return { index, readEpoch: item.epoch, entries: decoded.entries };
+      const why = `windows page ${index} cannot be read; run \`tidemark partition reset-windows\` for it first`;
+      throw new TidemarkError("service.unreadable", `Cannot ${action}: ${why}`, { ...ref, index });
+    }),
+  );
+
+const reset = async (context: ServiceContext, leased: LeasedPartition, { cluster, ref }: FoundPartition, ahead: Ahead): Promise<ResetView> => {
+  const { head } = leased;
+  // The claim has compared this clock with the service's.
+  const nowMs = context.clock();
+  const items = (await toArray(autoscalersOf(context.tables, cluster, ref))).filter((item) => ahead.uids.has(uidOfItem(item) ?? ""));
+  const autoscalers = items.map(pathOf);
+  const lowered = {
+    nowMs: Math.min(head.nowMs, nowMs),
+    evaluatedMs: Math.min(head.evaluatedMs, nowMs),
+    dueDoneMs: Math.min(head.dueDoneMs, nowMs),
+  };
+  await recordChange(context, {
+    scope: "partition",
+    name: `${ref.cluster}/${ref.partition}`,
+    version: head.epoch,
+    verb: "reset-time",
+    before: { time: timeText(Math.max(head.nowMs, head.evaluatedMs)), intents: ahead.intents.map(({ id }) => id) },
+    after: { time: timeText(nowMs), autoscalers },
+  });
+  const outcome = { kind: "unknown", message: "its time was ahead of the clock, and a person reset it" } as const;
+  await insertEvents(
+    context.insert,
+    ahead.intents.map((intent) => scaleEvent(ref, intent, outcome, nowMs)),
+  );
+  const changed = new Map<string, StoredWindows>();
+  for (const item of items) {
+    const uid = uidOfItem(item) as StoredWindows["uid"];
+    const known = ahead.pages.find(({ entries }) => entries.has(uid))?.entries.get(uid)?.windows ?? NEW_WINDOWS;
+    const record = item.kind === "read" ? item.record : undefined;
+    const windows = await withUnknownHistory(context, scaledUntil(known, nowMs), record, { nowMs, eventId: `reset-time:${head.epoch}` });
+    changed.set(uid, { uid, windows, open: false });
+  }
+  await writePages(context, leased, ahead.pages, changed);
+  const ids = [...ahead.intents, ...ahead.uncounted].map(({ id }) => id);
+  leased.lease = await withdrawIntents(context.tables, leased.lease, ids);
+  leased.lease = await lowerTimes(context.tables, leased.lease, lowered);
+  return { cluster: ref.cluster, partition: ref.partition, autoscalers };
+};
+
+/** Writes the pages of what changed; without any page, the first one of a new generation. */
+const writePages = async (
+  context: ServiceContext,
+  leased: LeasedPartition,
+  pages: readonly Page[],
+  changed: ReadonlyMap<string, StoredWindows>,
+): Promise<void> => {
+  const { head, lease } = leased;
+  const { partition, epoch } = lease;
+  if (pages.length === 0 && changed.size > 0) {
+    const generation = head.pageGeneration + 1;
+    await writePage(context.tables, { place: { partition, generation, index: 0 }, epoch, body: encodePage([...changed.values()]) });
+    leased.lease = await adoptPages(context.tables, lease, { generation, pages: [epoch], nowMs: head.nowMs });
+  }
+  for (const { index, entries, readEpoch } of pages) {
+    const own = [...changed].filter(([uid]) => pageOf(uid as StoredWindows["uid"], pages.length) === index);
+    if (own.length === 0) continue;
+    const body = encodePage([...new Map([...entries, ...own]).values()]);
+    const place = { partition, generation: head.pageGeneration, index };
+    await writePage(context.tables, { place, epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
+  }
+};
