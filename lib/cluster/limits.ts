@@ -22,6 +22,12 @@ export const READ_SOCKET_IDLE_MS = 60_000;
 /** Decompressed bytes of one answer: 500 pods of 20 KB are 10 MB, PodMetrics of 10,000 pods 6 MB in one page. Also what stops a gzip bomb. */
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
+/**
+ * Elements of lists and maps that one protobuf answer may hold: PodMetrics of 100,000 pods have about 900,000. An element may take two bytes of the answer and a hundred of memory, so
+ * the bytes alone are no bound.
+ */
+export const MAX_ANSWER_PARTS = 1_000_000;
+
 /** Bytes on the wire of one observation, all answers together. */
 export const MAX_OBSERVE_BYTES = 256 * 1024 * 1024;
 

@@ -1,11 +1,15 @@
 import type { ApiFailure } from "../model/observation.ts";
 import { MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
+import type { ApiRequest } from "./transport/send.ts";
 import type { JsonObject, Transport } from "./transport/transport.ts";
+import type { WireKind } from "./wire/message.ts";
 
 export interface ListOf<Item> {
   readonly path: string;
   readonly resource: string;
+  /** The list, where it may come as protobuf: `read` then gets the same objects, with the fields of the kind's table alone. */
+  readonly protobuf?: WireKind;
   /** Converts one raw object, or leaves it out. Called page by page, so that no more than one page of raw objects is held. */
   readonly read: (raw: JsonObject) => Item | undefined;
   /** Called at the beginning and whenever the LIST starts again: forget what `read` has gathered. */
@@ -46,7 +50,7 @@ const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
   const items: Item[] = [];
   let token: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const answer = await transport.get({ path: what.path, resource: what.resource, query: pageQuery(what, token) }, budget);
+    const answer = await transport.get(requestOf(what, token), budget);
     if (answer.kind === "failed") return answer;
     const { objects, next, remaining } = pageOf(answer.body);
     if (objects === undefined) return failed(what, "the answer has no list of items");
@@ -82,6 +86,16 @@ const pageOf = (body: JsonObject): Page => {
     remaining: typeof remaining === "number" ? remaining : undefined,
   };
 };
+
+const requestOf = (
+  { path, resource, protobuf, ...what }: Pick<ListOf<unknown>, "path" | "resource" | "protobuf" | "paged" | "firstLimit">,
+  token: string | undefined,
+): ApiRequest => ({
+  path,
+  resource,
+  query: pageQuery(what, token),
+  ...(protobuf && { protobuf }),
+});
 
 const pageQuery = (what: Pick<ListOf<unknown>, "paged" | "firstLimit">, token: string | undefined): Record<string, string> => {
   if (what.paged === false) return {};

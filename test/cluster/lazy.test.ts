@@ -33,6 +33,10 @@ describe("connect()", () => {
     expect([...loaded].filter((name) => ["@kubernetes/client-node", "undici"].includes(name))).toEqual([]);
   });
 
+  it("loads no protobuf before an answer is one", async () => {
+    expect(await loadedFor({ kind: "eks", clusterId: "prod", region: "not a region" })).not.toContain("protobufjs");
+  });
+
   it("loads nothing of AWS for a kubeconfig file", async () => {
     const loaded = await loadedFor({ kind: "kubeconfig", path: "no-such-file" });
     expect([...loaded].filter((name) => name.startsWith("@aws-sdk/"))).toEqual([]);

@@ -6,7 +6,7 @@ const answered = (status: number, retryAfter?: string): Exchange => ({
   kind: "answered",
   status,
   headers: retryAfter === undefined ? {} : { "retry-after": retryAfter },
-  text: "",
+  bytes: Buffer.alloc(0),
   wireBytes: 0,
 });
 const broken = (more: object = {}): Exchange => ({

@@ -104,8 +104,11 @@ describe("the functions", () => {
     }
   });
 
-  it("load the YAML parser of the sync from a file of its own", () => {
-    expect(packaged.bundles.filter(({ file }) => file !== "index.js").map(({ function: name, file }) => `${name}/${file}`)).toEqual(["sync/yaml.js"]);
+  it("load the YAML parser and the protobuf reader of the sync from files of their own", () => {
+    expect(packaged.bundles.filter(({ file }) => file !== "index.js").map(({ function: name, file }) => `${name}/${file}`)).toEqual([
+      "sync/yaml.js",
+      "sync/protobufjs-minimal.js",
+    ]);
   });
 
   it("hold nothing of the Kubernetes library: it runs programs and reads files that a kubeconfig names", async () => {

@@ -60,7 +60,7 @@ const eksUrl = (region: string): URL => {
 
 const descriptionIn = (outcome: Exchange, { clusterId }: DescribeInput): EksDescription => {
   if (outcome.kind === "broken") throw new Error(`EKS gave no answer (${foreignWords(outcome.error.code ?? outcome.error.message)})`);
-  const body = parseObject(outcome.text);
+  const body = parseObject(outcome.bytes);
   if (outcome.status !== 200) throw new Error(refusalWords(outcome.status, String(body?.["message"] ?? body?.["Message"] ?? "")));
   const { name, id, endpoint, certificateAuthority, status } = objectIn(body?.["cluster"]);
   const { data } = objectIn(certificateAuthority);

@@ -7,6 +7,8 @@ import { asObject, asText } from "../read/json.ts";
 import { readPodMetrics } from "../read/metrics.ts";
 import { readPod } from "../read/pods.ts";
 import type { JsonObject } from "../transport/transport.ts";
+import type { WireKind } from "../wire/message.ts";
+import { POD_LIST, POD_METRICS_LIST } from "../wire/pods.ts";
 import { type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 
@@ -18,6 +20,7 @@ export const observePods = (observing: Observing, namespaces: ReadonlySet<Namesp
   byNamespace(observing, namespaces, ({ namespace }) => ({
     path: `/api/v1${inNamespace(namespace)}/pods`,
     resource: "pods",
+    protobuf: POD_LIST,
     convert: readPod,
   }));
 
@@ -26,6 +29,7 @@ export const observePodMetrics = (observing: Observing, namespaces: ReadonlySet<
   byNamespace(observing, namespaces, ({ namespace }) => ({
     path: `/apis/metrics.k8s.io/v1beta1${inNamespace(namespace)}/pods`,
     resource: "pods.metrics.k8s.io",
+    protobuf: POD_METRICS_LIST,
     paged: false,
     convert: (raw) => readPodMetrics([raw])[0],
   }));
@@ -33,6 +37,7 @@ export const observePodMetrics = (observing: Observing, namespaces: ReadonlySet<
 interface Source<Item> {
   readonly path: string;
   readonly resource: string;
+  readonly protobuf: WireKind;
   readonly paged?: boolean;
   readonly convert: (raw: JsonObject) => Item | undefined;
 }
@@ -95,7 +100,7 @@ interface Gathering<Item> {
 /** Each object goes to the list of its namespace as its page comes; those of other namespaces are never converted. */
 const listInto = <Item>(
   { line, budget }: Observing,
-  { path, resource, paged, convert }: Source<Item>,
+  { path, resource, protobuf, paged, convert }: Source<Item>,
   namespaces: ReadonlySet<string>,
   { gathered, shown }: Gathering<Item>,
 ): Promise<Listed<never>> =>
@@ -104,6 +109,7 @@ const listInto = <Item>(
     {
       path,
       resource,
+      protobuf,
       ...(paged !== undefined && { paged }),
       begin: () => {
         gathered.clear();

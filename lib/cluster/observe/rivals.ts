@@ -6,6 +6,8 @@ import { listPath } from "../paths.ts";
 import type { Observed, Rival, Watched } from "../port.ts";
 import { asList, asName, asObject, asText } from "../read/json.ts";
 import type { JsonObject } from "../transport/transport.ts";
+import type { WireKind } from "../wire/message.ts";
+import { HPA_LIST } from "../wire/workloads.ts";
 import type { LookedFor } from "./memory.ts";
 import { type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
@@ -18,6 +20,8 @@ interface RivalKind {
   readonly kind: string;
   readonly group: string;
   readonly plural: string;
+  /** Only the API server's own kinds have one. */
+  readonly protobuf?: WireKind;
   /** A version that is there for certain; else discovery tells whether the group is installed at all. */
   readonly version?: string;
   readonly target: (spec: JsonObject) => { readonly apiVersion: string; readonly kind: string; readonly name: string };
@@ -36,6 +40,7 @@ const RIVAL_KINDS: readonly RivalKind[] = [
     group: "autoscaling",
     version: "v2",
     plural: "horizontalpodautoscalers",
+    protobuf: HPA_LIST,
     target: (spec) => scaleTargetRef(spec),
     // The hand of a ScaledObject, which is reported itself.
     idle: (raw) => asList(asObject(raw["metadata"])["ownerReferences"]).some((owner) => asObject(owner)["kind"] === "ScaledObject"),
@@ -116,7 +121,11 @@ const lookInScope = async (
 ): Promise<Look> => {
   const path = listPath(kind, scope.namespace);
   if (memory.listIsForbidden(path)) return { ...NOWHERE, scope };
-  const listed = await list(line.transport, { path, resource: kind.resource, read: (raw) => rivalIn(raw, rival, targets) }, budget);
+  const listed = await list(
+    line.transport,
+    { path, resource: kind.resource, ...(rival.protobuf && { protobuf: rival.protobuf }), read: (raw) => rivalIn(raw, rival, targets) },
+    budget,
+  );
   if (listed.kind === "listed") {
     const found = new Map([...Map.groupBy(listed.items, ({ key }) => key)].map(([key, items]) => [key, items.map((item) => item.rival)]));
     memory.rivals.set(path, { targets, found });

@@ -10,6 +10,7 @@ import { asObject } from "../read/json.ts";
 import { readWorkloadScale } from "../read/scale.ts";
 import { type Line, readScaleAt, readTargetScale } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
+import { WORKLOAD_LISTS } from "../wire/workloads.ts";
 import type { Memory } from "./memory.ts";
 import { covers, type Scope, scopesFor } from "./scopes.ts";
 
@@ -107,6 +108,7 @@ const listWanted = async ({ line, budget, memory }: Observing, { kind, scope, wa
     {
       path,
       resource: kind.resource,
+      ...(WORKLOAD_LISTS[kind.resource] && { protobuf: WORKLOAD_LISTS[kind.resource] }),
       // No more objects than the GETs would cost; whether it is worth going on shows in what the server says remains.
       firstLimit: Math.min(PAGE_LIMIT, Math.ceil(wanted.length / LIST_WINS_FROM)),
       begin: () => {

@@ -18,7 +18,7 @@ export const readPod = (raw: unknown): Pod => {
     name: asName(metadata["name"]),
     labels: asTexts(metadata["labels"]),
     owners: asList(metadata["ownerReferences"]).map(readOwner),
-    deleting: asText(metadata["deletionTimestamp"]) !== "",
+    deleting: isTime(metadata["deletionTimestamp"]),
     phase: asText(status["phase"]),
     containers: asList(spec["containers"]).map(readContainer),
     initContainers: asList(spec["initContainers"]).map(readContainer),
@@ -28,6 +28,9 @@ export const readPod = (raw: unknown): Pod => {
     ...(podRequests === undefined ? {} : { podRequests: readAmounts(podRequests) }),
   };
 };
+
+/** A text in JSON, seconds in protobuf; a time that cannot be read is one, too. */
+const isTime = (raw: unknown): boolean => asText(raw) !== "" || typeof raw === "bigint";
 
 const readOwner = (raw: unknown): { kind: string; name: string } => {
   const owner = asObject(raw);

@@ -35,7 +35,8 @@ export const readWorkloadScale = (raw: unknown): ScaleRead => {
 const identity = (metadata: Json): Pick<ScaleRead, "uid" | "resourceVersion" | "generation"> => {
   const generation = asCount(metadata["generation"]);
   const found = { uid: asText(metadata["uid"]), resourceVersion: asText(metadata["resourceVersion"]) };
-  return generation === undefined ? found : { ...found, generation };
+  // JSON leaves out a zero, protobuf does not.
+  return generation === undefined || generation === 0 ? found : { ...found, generation };
 };
 
 const selectorText = (raw: Json): string => {

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:
 import * as http from "node:http";
 import * as https from "node:https";
 import type { Socket } from "node:net";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
+import { promisify } from "node:util";
+import * as zlib from "node:zlib";
 
 /** One HTTP exchange as it ended. `wireBytes` counts what came over the network, before decompression. */
 export type Exchange = Answered | Broken;
@@ -12,7 +12,7 @@ export interface Answered {
   readonly kind: "answered";
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  readonly text: string;
+  readonly bytes: Buffer;
   readonly wireBytes: number;
 }
 
@@ -68,8 +68,8 @@ const carry = (request: http.ClientRequest, { secure, body, timeoutMs, maxBytes 
     request.on("error", fail);
     request.on("response", (response) => {
       progress.answering = true;
-      collect(response, maxBytes, progress).then((text) => {
-        end({ kind: "answered", status: response.statusCode ?? 0, headers: response.headers, text, wireBytes: progress.wireBytes });
+      collect(response, maxBytes, progress).then((bytes) => {
+        end({ kind: "answered", status: response.statusCode ?? 0, headers: response.headers, bytes, wireBytes: progress.wireBytes });
       }, fail);
     });
     request.end(body);
@@ -95,24 +95,32 @@ const follow = (socket: Socket, secure: boolean, progress: Progress): void => {
   });
 };
 
-const collect = async (response: IncomingMessage, maxBytes: number, progress: Progress): Promise<string> => {
-  const chunks: Buffer[] = [];
-  let total = 0;
-  const keep = (chunk: Buffer): void => {
-    total += chunk.length;
-    if (total > maxBytes) {
-      progress.because = "too-large";
-      throw new RangeError(`answer is larger than ${maxBytes} bytes`);
-    }
-    chunks.push(chunk);
-  };
-  response.on("data", (chunk: Buffer) => {
-    progress.wireBytes += chunk.length;
+const gunzip = promisify(zlib.gunzip);
+
+const collect = async (response: IncomingMessage, maxBytes: number, progress: Progress): Promise<Buffer> => {
+  const bytes = await received(response, maxBytes, progress);
+  if (response.headers["content-encoding"] !== "gzip") return bytes;
+  try {
+    // In one piece and off this thread: a stream would come back here for every few kilobytes.
+    return await gunzip(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? tooLarge(maxBytes, progress) : error;
+  }
+};
+
+const received = (response: IncomingMessage, maxBytes: number, progress: Progress): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    response.on("data", (chunk: Buffer) => {
+      progress.wireBytes += chunk.length;
+      if (progress.wireBytes > maxBytes) response.destroy(tooLarge(maxBytes, progress));
+      else chunks.push(chunk);
+    });
+    response.on("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    response.on("error", reject);
   });
-  const sink = async (source: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of source) keep(chunk);
-  };
-  if (response.headers["content-encoding"] === "gzip") await pipeline(response, createGunzip(), sink);
-  else await pipeline(response, sink);
-  return Buffer.concat(chunks, total).toString("utf8");
+
+const tooLarge = (maxBytes: number, progress: Progress): RangeError => {
+  progress.because = "too-large";
+  return new RangeError(`answer is larger than ${maxBytes} bytes`);
 };

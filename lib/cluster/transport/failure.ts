@@ -2,7 +2,7 @@ import { isTidemarkError } from "../../model/errors.ts";
 import { foreignReason, foreignWords } from "../../model/foreign-words.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import { OWN_ADDRESS } from "../reachable.ts";
-import type { Answered, Broken } from "./exchange.ts";
+import type { Broken } from "./exchange.ts";
 
 /** What a call was about, for the sentence: `GET deployments.apps of cluster "eu-1"`. */
 export interface Subject {
@@ -13,11 +13,11 @@ export interface Subject {
 }
 
 /** The failure that an answer outside 2xx means: the server's own Status object, or standard words where it sent none. */
-export const answeredFailure = (answer: Answered, subject: Subject): ApiFailure => {
-  const status = statusObject(answer.text);
-  if (status) return { code: answer.status, reason: status.reason ?? wordsFor(answer.status).reason, message: foreignWords(status.message) };
-  const { reason, message } = wordsFor(answer.status);
-  return { code: answer.status, reason, message: `${message} (${subject.method === "GET" ? "get" : "put"} ${subject.resource})` };
+export const answeredFailure = (code: number, body: JsonObject | undefined, subject: Subject): ApiFailure => {
+  const status = statusObject(body);
+  if (status) return { code, reason: status.reason ?? wordsFor(code).reason, message: foreignWords(status.message) };
+  const { reason, message } = wordsFor(code);
+  return { code, reason, message: `${message} (${subject.method === "GET" ? "get" : "put"} ${subject.resource})` };
 };
 
 /** The failure that a missing or broken answer means: code 0, a reason to act upon, and a sentence with the cluster's name. */
@@ -81,18 +81,19 @@ interface StatusObject {
   readonly message: string;
 }
 
-const statusObject = (text: string): StatusObject | undefined => {
-  const body = parseObject(text);
+const statusObject = (body: JsonObject | undefined): StatusObject | undefined => {
   if (body?.["kind"] !== "Status" || typeof body["message"] !== "string") return undefined;
   const reason = foreignReason(String(body["reason"]));
   return { message: body["message"], ...(body["reason"] !== undefined && reason !== undefined && { reason }) };
 };
 
-/** The JSON object that a text holds; undefined for anything else. */
-export const parseObject = (text: string): Readonly<Record<string, unknown>> | undefined => {
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The JSON object that the bytes of an answer are; undefined for anything else. */
+export const parseObject = (bytes: Buffer): JsonObject | undefined => {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
   } catch {
     // Not JSON: the caller says what it expected instead.
     return undefined;

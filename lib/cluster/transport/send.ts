@@ -3,6 +3,8 @@ import { isTidemarkError } from "../../model/errors.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access, Credentials } from "../access/access.ts";
 import { MAX_ANSWER_BYTES } from "../limits.ts";
+import { PROTOBUF } from "../wire/answer.ts";
+import type { WireKind } from "../wire/message.ts";
 import { type Exchange, exchange, type Outgoing } from "./exchange.ts";
 import type { Pool } from "./pool.ts";
 
@@ -12,6 +14,8 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** As the API server names it in its sentences: "deployments.apps". */
   readonly resource: string;
+  /** The list that may come as protobuf; absent where JSON alone is read. */
+  readonly protobuf?: WireKind;
   /** Sent as JSON; only with PUT. */
   readonly body?: unknown;
 }
@@ -19,12 +23,12 @@ export interface ApiRequest {
 export type Method = "GET" | "PUT";
 export type Sent = Exchange | { readonly kind: "no-credentials"; readonly failure: ApiFailure };
 
-/** Sends one request once, credentials and answer within `callMs` together. */
-export type Send = (method: Method, request: ApiRequest, callMs: number) => Promise<Sent>;
+/** Sends one request once, credentials and answer within `callMs` together. `binary`: protobuf is asked for before JSON. */
+export type Send = (method: Method, request: ApiRequest, callMs: number, binary: boolean) => Promise<Sent>;
 
 /** `elapsed`: milliseconds of a clock that only runs forward. */
 export const sender = (access: Access, pool: Pool, elapsed: () => number): Send => {
-  return async (method, request, callMs) => {
+  return async (method, request, callMs, binary) => {
     const startMs = elapsed();
     const credentials = await withDeadline(credentialsOf(access), callMs);
     if ("kind" in credentials) return credentials;
@@ -32,7 +36,7 @@ export const sender = (access: Access, pool: Pool, elapsed: () => number): Send 
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     return exchange({
       secure: access.server.protocol === "https:",
-      options: { agent: pool.agent, ...optionsOf(method, request, { access, credentials, timeoutMs, body }) },
+      options: { agent: pool.agent, ...optionsOf(method, request, { access, credentials, timeoutMs, binary, body }) },
       timeoutMs,
       maxBytes: MAX_ANSWER_BYTES,
       ...(body !== undefined && { body }),
@@ -40,21 +44,26 @@ export const sender = (access: Access, pool: Pool, elapsed: () => number): Send 
   };
 };
 
+const ACCEPT_JSON = "application/json";
+/** A server that has no protobuf for a kind gives the next that it has; errors come in either. */
+const ACCEPT_BOTH = `${PROTOBUF}, ${ACCEPT_JSON}`;
+
 interface Prepared {
   readonly access: Access;
   readonly credentials: Credentials;
   readonly timeoutMs: number;
+  readonly binary: boolean;
   readonly body: string | undefined;
 }
 
-const optionsOf = (method: Method, request: ApiRequest, { access, credentials, timeoutMs, body }: Prepared): Outgoing["options"] => ({
+const optionsOf = (method: Method, request: ApiRequest, { access, credentials, timeoutMs, binary, body }: Prepared): Outgoing["options"] => ({
   method,
   hostname: access.server.hostname.replace(/^\[|\]$/g, ""),
   port: access.server.port || (access.server.protocol === "https:" ? 443 : 80),
   path: fullPath(access.server, request, timeoutMs),
   headers: {
     ...credentials.headers,
-    accept: "application/json",
+    accept: binary ? ACCEPT_BOTH : ACCEPT_JSON,
     "user-agent": "tidemark",
     ...(method === "GET" && { "accept-encoding": "gzip" }),
     ...(body !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),

@@ -4,21 +4,22 @@ import type { Access } from "../access/access.ts";
 import { MAX_RETRY_AFTER_WAITS, PUT_SOCKET_IDLE_MS, READ_SOCKET_IDLE_MS, READ_TIMEOUT_MS } from "../limits.ts";
 import type { CallBudget } from "./budget.ts";
 import type { Exchange } from "./exchange.ts";
-import { answeredFailure, brokenFailure, malformedFailure, parseObject, type Subject } from "./failure.ts";
+import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, type Subject } from "./failure.ts";
+import { bodyOf, type Formats, formats } from "./format.ts";
 import { connectionPool, type Pool } from "./pool.ts";
 import { afterRead, type NextStep, NOTHING_TRIED, type Tried } from "./retry.ts";
 import { type ApiRequest, type Send, sender } from "./send.ts";
 
 /** Calls to one cluster's API server: one pool, a deadline on everything, failures as values. */
 export interface Transport {
-  /** Reads one JSON object. Repeats what is safe to repeat, inside the budget. */
+  /** Reads one object, from JSON or from protobuf. Repeats what is safe to repeat, inside the budget. */
   readonly get: (request: ApiRequest, budget: CallBudget) => Promise<ReadAnswer>;
   /** Sends one PUT, once. `sent: false` proves that the server never saw it. */
   readonly put: (request: ApiRequest & { readonly body: unknown }, timeoutMs: number) => Promise<WriteAnswer>;
   readonly close: () => void;
 }
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type { JsonObject } from "./failure.ts";
 export type ReadAnswer = { readonly kind: "read"; readonly body: JsonObject } | { readonly kind: "failed"; readonly failure: ApiFailure };
 export type WriteAnswer =
   | { readonly kind: "written"; readonly body: JsonObject }
@@ -36,7 +37,7 @@ export interface TransportOptions {
 /** Opens nothing yet; the first call does. */
 export const apiTransport = ({ cluster, access, clock, elapsed }: TransportOptions): Transport => {
   const pool = connectionPool(access, clock);
-  const line: Line = { cluster, access, pool, send: sender(access, pool, elapsed) };
+  const line: Line = { cluster, access, pool, send: sender(access, pool, elapsed), formats: formats() };
   return {
     get: (request, budget) => {
       pool.dropIdle(READ_SOCKET_IDLE_MS);
@@ -57,6 +58,7 @@ interface Line {
   readonly access: Access;
   readonly pool: Pool;
   readonly send: Send;
+  readonly formats: Formats;
 }
 
 const read = async (line: Line, request: ApiRequest, budget: CallBudget): Promise<ReadAnswer> => {
@@ -66,11 +68,14 @@ const read = async (line: Line, request: ApiRequest, budget: CallBudget): Promis
     const over = budget.take();
     if (over) return failed(over);
     const timeoutMs = Math.min(READ_TIMEOUT_MS, budget.remainingMs());
-    const outcome = await line.send("GET", request, timeoutMs);
+    const binary = line.formats.asksProtobuf(request);
+    const outcome = await line.send("GET", request, timeoutMs, binary);
     if (outcome.kind === "no-credentials") return failed(outcome.failure);
     budget.receive(outcome.wireBytes);
+    // A server that knows neither form of this list by these names is asked for JSON alone, from now on.
+    if (binary && line.formats.see(request, outcome) === "again") continue;
     const next = afterRead(outcome, tried, { remainingMs: budget.remainingMs(), maxWaits: MAX_RETRY_AFTER_WAITS });
-    if (next.kind === "done") return readAnswer(outcome, subject, timeoutMs);
+    if (next.kind === "done") return readAnswer(outcome, subject, request, timeoutMs);
     tried = counted(tried, next);
     await beforeAgain(next, line);
   }
@@ -84,21 +89,22 @@ const beforeAgain = async (next: Again, { access, pool }: Line): Promise<void> =
 
 const write = async ({ cluster, access, send }: Line, request: ApiRequest, timeoutMs: number): Promise<WriteAnswer> => {
   const subject: Subject = { cluster, method: "PUT", resource: request.resource };
-  const outcome = await send("PUT", request, timeoutMs);
+  const outcome = await send("PUT", request, timeoutMs, false);
   if (outcome.kind === "no-credentials") return { ...failed(outcome.failure), sent: false };
   if (outcome.kind === "broken") return { ...failed(brokenFailure(outcome, subject, timeoutMs)), sent: outcome.sent };
   if (outcome.status === 401) access.forget();
-  const answer = readAnswer(outcome, subject, timeoutMs);
+  const answer = await readAnswer(outcome, subject, request, timeoutMs);
   return answer.kind === "read" ? { kind: "written", body: answer.body } : { ...answer, sent: true };
 };
 
 const failed = (failure: ApiFailure): { readonly kind: "failed"; readonly failure: ApiFailure } => ({ kind: "failed", failure });
 
-const readAnswer = (outcome: Exchange, subject: Subject, timeoutMs: number): ReadAnswer => {
+const readAnswer = async (outcome: Exchange, subject: Subject, request: ApiRequest, timeoutMs: number): Promise<ReadAnswer> => {
   if (outcome.kind === "broken") return failed(brokenFailure(outcome, subject, timeoutMs));
-  if (outcome.status < 200 || outcome.status > 299) return failed(answeredFailure(outcome, subject));
-  const body = parseObject(outcome.text);
-  return body ? { kind: "read", body } : failed(malformedFailure(subject, `the server answered ${outcome.status} without a JSON object`));
+  const body = await bodyOf(outcome, request);
+  if (outcome.status < 200 || outcome.status > 299)
+    return failed(answeredFailure(outcome.status, body.kind === "object" ? body.object : undefined, subject));
+  return body.kind === "object" ? { kind: "read", body: body.object } : failed(malformedFailure(subject, body.state));
 };
 
 type Again = Extract<NextStep, { kind: "again" }>;

@@ -1,0 +1,38 @@
+import { decodeAnswer, type Decoded, PROTOBUF, STATUS_KIND } from "../wire/answer.ts";
+import type { Answered, Exchange } from "./exchange.ts";
+import { parseObject } from "./failure.ts";
+import type { ApiRequest } from "./send.ts";
+
+/** Which API groups of a cluster answer JSON although protobuf was asked for: noticed by the first such answer, and kept as long as the client. */
+export interface Formats {
+  readonly asksProtobuf: (request: ApiRequest) => boolean;
+  /** Looks at an answer to a request for protobuf. "again": the server refuses the format, and the same is to be asked as JSON. */
+  readonly see: (request: ApiRequest, outcome: Exchange) => "again" | "done";
+}
+
+const NOT_ACCEPTABLE = 406;
+
+export const formats = (): Formats => {
+  const jsonOnly = new Set<string>();
+  return {
+    asksProtobuf: (request) => request.protobuf !== undefined && !jsonOnly.has(groupVersionOf(request)),
+    see: (request, outcome) => {
+      if (outcome.kind === "broken") return "done";
+      const refused = outcome.status === NOT_ACCEPTABLE;
+      if (refused || (outcome.status === 200 && !isProtobuf(outcome))) jsonOnly.add(groupVersionOf(request));
+      return refused ? "again" : "done";
+    },
+  };
+};
+
+/** "/api/v1", "/apis/metrics.k8s.io/v1beta1": what one server behind the API answers for. */
+const groupVersionOf = ({ path }: ApiRequest): string => /^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)/.exec(path)?.[0] ?? path;
+
+const isProtobuf = ({ headers }: Answered): boolean => (headers["content-type"] ?? "").split(";")[0]?.trim() === PROTOBUF;
+
+/** What an answer holds, read as what it says it is. */
+export const bodyOf = async (answer: Answered, { protobuf }: ApiRequest): Promise<Decoded> => {
+  if (isProtobuf(answer)) return decodeAnswer(answer.bytes, answer.status >= 300 || protobuf === undefined ? STATUS_KIND : protobuf);
+  const object = parseObject(answer.bytes);
+  return object ? { kind: "object", object } : { kind: "broken", state: `the server answered ${answer.status} without a JSON object` };
+};

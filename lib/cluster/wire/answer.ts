@@ -1,0 +1,42 @@
+import { Buffer } from "node:buffer";
+import { foreignWords } from "../../model/foreign-words.ts";
+import { asObject, asText, type Json } from "../read/json.ts";
+import { decodeMessage } from "./decode.ts";
+import type { WireKind } from "./message.ts";
+import { STATUS, UNKNOWN } from "./meta.ts";
+
+export const PROTOBUF = "application/vnd.kubernetes.protobuf";
+
+/** With what every protobuf answer of the API begins. */
+const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+
+/** A Status is what a refused call is answered with. */
+export const STATUS_KIND: WireKind = { kind: "Status", message: STATUS };
+
+export type Decoded = { readonly kind: "object"; readonly object: Json } | { readonly kind: "broken"; readonly state: string };
+
+/** The object that a protobuf answer holds, as its JSON would be, with the fields of the kind's table alone. Anything else than this kind in full is broken: half a list would be an answer. */
+export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind): Promise<Decoded> => {
+  const Reader = await loadReader();
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return broken("it does not begin as protobuf of Kubernetes does");
+  try {
+    const { typeMeta, raw, contentEncoding } = decodeMessage(Reader.create(bytes.subarray(MAGIC.length)), UNKNOWN);
+    const found = asText(asObject(typeMeta)["kind"]);
+    if (found !== kind) return broken(`it holds a "${foreignWords(found)}", not a ${kind}`);
+    if (asText(contentEncoding) !== "") return broken(`it is encoded as "${foreignWords(asText(contentEncoding))}"`);
+    // Even an empty list has metadata: without them nothing says that there is none.
+    if (!Buffer.isBuffer(raw) || raw.length === 0) return broken(`its ${kind} is missing`);
+    return { kind: "object", object: { kind, ...decodeMessage(Reader.create(raw), message) } };
+  } catch (error) {
+    // The reader throws plain errors for bytes that are no protobuf, and nothing else runs in here.
+    return broken(foreignWords((error as Error).message));
+  }
+};
+
+const broken = (state: string): Decoded => ({ kind: "broken", state: `the answer is no protobuf that can be read: ${state}` });
+
+/** Loaded with the first protobuf answer. Its names are on the default export in Node itself, and beside it in a bundle. */
+const loadReader = async () => {
+  const loaded = await import("protobufjs/minimal.js");
+  return (("default" in loaded ? loaded.default : loaded) as typeof loaded).Reader;
+};

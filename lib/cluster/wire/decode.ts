@@ -1,0 +1,123 @@
+import type { Reader } from "protobufjs/minimal.js";
+import { MAX_ANSWER_PARTS } from "../limits.ts";
+import type { Json } from "../read/json.ts";
+import type { Field, FieldType, Message, Single } from "./message.ts";
+
+/** A decoding under way. */
+interface Decoding {
+  readonly reader: Reader;
+  /** Elements of lists and maps that may still come. */
+  partsLeft: number;
+}
+
+/** Reads a message from its first byte to its last into an object as the JSON of the API would be. What is not well-formed throws. */
+export const decodeMessage = (reader: Reader, message: Message): Json => decode({ reader, partsLeft: MAX_ANSWER_PARTS }, reader.len, message);
+
+const decode = (decoding: Decoding, end: number, { fields }: Message): Json => {
+  const { reader } = decoding;
+  const object: Record<string, unknown> = {};
+  while (reader.pos < end) {
+    const tag = reader.tag();
+    const number = tag >>> 3;
+    const field = fields[number];
+    if (field === undefined) reader.skipType(tag & 7, 0, number);
+    else if ((tag & 7) !== field.wireType) throw new WireFormatError(`field "${field.name}" has wire type ${tag & 7}, not ${field.wireType}`);
+    else readInto(object, decoding, field);
+  }
+  insideOf(reader, end);
+  return object;
+};
+
+/** What is read must end where its message ends: a length that points into the next one would mix up two objects. */
+const insideOf = (reader: Reader, end: number): void => {
+  if (reader.pos !== end) throw new WireFormatError(`a field ends at byte ${reader.pos}, its message at byte ${end}`);
+};
+
+const readInto = (object: Record<string, unknown>, decoding: Decoding, field: Field): void => {
+  const { name, type, shape } = field;
+  if (shape === "one") {
+    object[name] = readValue(decoding, type);
+    return;
+  }
+  if (--decoding.partsLeft < 0) throw new WireFormatError(`the answer has more than ${MAX_ANSWER_PARTS} parts`);
+  if (shape === "list") {
+    const known = object[name] as unknown[] | undefined;
+    if (known === undefined) object[name] = [readValue(decoding, type)];
+    else known.push(readValue(decoding, type));
+    return;
+  }
+  object[name] ??= {};
+  readEntry(object[name] as Record<string, unknown>, decoding, type);
+};
+
+const readValue = (decoding: Decoding, type: FieldType): unknown => {
+  const { reader } = decoding;
+  switch (type) {
+    case "text":
+      return reader.string();
+    case "int32":
+      return reader.int32();
+    case "int64":
+      return int64(reader);
+    case "bigint64":
+      return BigInt(int64(reader));
+    case "bool":
+      return reader.bool();
+    case "bytes":
+      return reader.bytes();
+    default: {
+      const end = endOf(reader);
+      return "only" in type ? singleValue(decoding, end, type) : decode(decoding, end, type);
+    }
+  }
+};
+
+/** End of the message whose length comes next. */
+const endOf = (reader: Reader): number => {
+  const end = reader.size() + reader.pos;
+  if (end > reader.len) throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
+  return end;
+};
+
+/** Beyond 2^53 it is not exact; a count so large is none. */
+const int64 = (reader: Reader): number => {
+  const value: unknown = reader.int64();
+  return typeof value === "number" ? value : (value as { toNumber(): number }).toNumber();
+};
+
+/** Undefined where the message is empty, as an absent Time is. */
+const singleValue = (decoding: Decoding, end: number, { fields, only }: Single): unknown => {
+  const { reader } = decoding;
+  let value: unknown;
+  while (reader.pos < end) {
+    const tag = reader.tag();
+    const number = tag >>> 3;
+    if (fields[number] === undefined) reader.skipType(tag & 7, 0, number);
+    else if ((tag & 7) !== only.wireType) throw new WireFormatError(`field "${only.name}" has wire type ${tag & 7}, not ${only.wireType}`);
+    else value = readValue(decoding, only.type);
+  }
+  insideOf(reader, end);
+  return value;
+};
+
+const KEY_TAG = (1 << 3) | 2;
+const VALUE_TAG = (2 << 3) | 2;
+
+/** One entry of a map is a message with the key as field 1 and the value as field 2. */
+const readEntry = (entries: Record<string, unknown>, decoding: Decoding, type: FieldType): void => {
+  const { reader } = decoding;
+  const end = endOf(reader);
+  let key = "";
+  let value: unknown = "";
+  while (reader.pos < end) {
+    const tag = reader.tag();
+    if (tag === KEY_TAG) key = reader.string();
+    else if (tag === VALUE_TAG) value = readValue(decoding, type);
+    else reader.skipType(tag & 7, 0, tag >>> 3);
+  }
+  insideOf(reader, end);
+  entries[key] = value ?? "";
+};
+
+/** The bytes are not what the `.proto` says. */
+export class WireFormatError extends Error {}

@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { asList } from "../../../lib/cluster/read/json.ts";
+import { readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
+import { readPods } from "../../../lib/cluster/read/pods.ts";
+import { readWorkloadScale } from "../../../lib/cluster/read/scale.ts";
+import { decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
+import type { WireKind } from "../../../lib/cluster/wire/message.ts";
+import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/wire/pods.ts";
+import { WORKLOAD_LISTS } from "../../../lib/cluster/wire/workloads.ts";
+import { aDeployment, aPod, aPodMetrics } from "./objects.ts";
+import { published } from "./published.ts";
+
+const { encode } = published();
+
+type Raw = Record<string, unknown>;
+
+/** What both forms of one list are read as. */
+const bothWays = async <Value>(kind: WireKind, items: readonly Raw[], read: (items: unknown) => Value): Promise<readonly [Value, Value]> => {
+  const list = { metadata: {}, items };
+  const decoded = await decodeAnswer(encode(kind.message.fullName, list), kind);
+  if (decoded.kind === "broken") throw new Error(decoded.state);
+  return [read(decoded.object["items"]), read(JSON.parse(JSON.stringify(items)))];
+};
+
+const deployments = WORKLOAD_LISTS["deployments.apps"] as WireKind;
+
+describe("any objects", () => {
+  it("are the same pods over protobuf and over JSON", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(aPod, { maxLength: 5 }), async (pods) => {
+        const [overProtobuf, overJson] = await bothWays(POD_LIST, pods, readPods);
+        expect(overProtobuf).toEqual(overJson);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("are the same PodMetrics over protobuf and over JSON", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(aPodMetrics, { maxLength: 5 }), async (metrics) => {
+        const [overProtobuf, overJson] = await bothWays(POD_METRICS_LIST, metrics, readPodMetrics);
+        expect(overProtobuf).toEqual(overJson);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("are the same scales over protobuf and over JSON", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(aDeployment, { maxLength: 5 }), async (workloads) => {
+        const [overProtobuf, overJson] = await bothWays(deployments, workloads, (items) => asList(items).map(readWorkloadScale));
+        expect(overProtobuf).toEqual(overJson);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
