@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ApiContext, ConnectEndpoint } from "../lib/api/answer-request.ts";
 import { IN_PROGRESS_MS } from "../lib/api/idempotency.ts";
-import { powertoolsTeller, type Teller } from "../lib/report/teller.ts";
+import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
 import type { ServiceContext } from "../lib/service/context.ts";
 import { openCommands, openQueries } from "../lib/service/open.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
@@ -17,14 +17,14 @@ export interface ApiDependencies {
   readonly insert: InsertHistory;
   readonly clock: () => number;
   readonly newUid: () => string;
-  readonly teller: Pick<Teller, "line">;
+  readonly reporter: Pick<Reporter, "line">;
   readonly connecting: ConnectEndpoint;
-  /** What an edit does outside the tables. */
+  /** What edits do outside the tables. */
   readonly edges?: Pick<ServiceContext, "checkConnection" | "planNow">;
 }
 
-/** Answers people who may edit, each edit in the name of its verified caller. Whether clusters can be connected, too, says `connecting`. */
-export const apiHandler = ({ tables, insert, clock, newUid, teller, connecting, edges }: ApiDependencies): FunctionUrlHandler => {
+/** Handles edits and queries, each for its verified caller. `connectEndpoint` tells whether this function also connects clusters. */
+export const apiHandler = ({ tables, insert, clock, newUid, reporter, connecting, edges }: ApiDependencies): FunctionUrlHandler => {
   const context: ApiContext = {
     reading: openQueries({ tables, clock }),
     editing: {
@@ -33,7 +33,7 @@ export const apiHandler = ({ tables, insert, clock, newUid, teller, connecting, 
       connectEndpoint: connecting,
     },
     clock,
-    tell: teller.line,
+    log: reporter.line,
   };
   return functionUrlHandler(context);
 };
@@ -42,14 +42,14 @@ const fromEnvironment = (): ApiDependencies => {
   const names = environmentOf(ENVIRONMENT.api);
   const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
   const connecting = { kind: "elsewhere", url: names.TIDEMARK_CONNECT_URL } as const;
-  const teller = powertoolsTeller();
-  const edges = { planNow: plansNow(syncQueue(names.TIDEMARK_SYNC_QUEUE_URL), Date.now, teller) };
-  return { tables, insert: insertByStatement(tables), clock: Date.now, newUid: randomUUID, teller, connecting, edges };
+  const reporter = powertoolsReporter();
+  const edges = { planNow: plansNow(syncQueue(names.TIDEMARK_SYNC_QUEUE_URL), Date.now, reporter) };
+  return { tables, insert: insertByStatement(tables), clock: Date.now, newUid: randomUUID, reporter, connecting, edges };
 };
 
 let built: FunctionUrlHandler | undefined;
 
-/** The entry of the function. Built by its first event, so that importing this module needs no environment. */
+/** The entry of the function. It is built by the first event, so that importing this module needs no environment. */
 export const handler: FunctionUrlHandler = (event) => {
   built ??= apiHandler(fromEnvironment());
   return built(event);

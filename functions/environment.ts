@@ -2,8 +2,8 @@
  * Environment variables of each function. The template sets exactly these, and a test compares them.
  *
  * - `TIDEMARK_STATE_TABLE`, `TIDEMARK_HISTORY_TABLE`: names of the two tables.
- * - `TIDEMARK_CONNECT_URL`: the URL of `connect`, told to callers of `api`.
- * - `TIDEMARK_SYNC_QUEUE_URL`: the queue between `schedule` and `sync`; `api` and `connect` plan a cluster there that was just added or divided.
+ * - `TIDEMARK_CONNECT_URL`: the URL of `connect`, which `api` gives to callers that connect a cluster.
+ * - `TIDEMARK_SYNC_QUEUE_URL`: the queue between `schedule` and `sync`. `api` and `connect` send the first messages of an added or divided cluster there.
  */
 export const ENVIRONMENT = {
   schedule: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
@@ -13,7 +13,7 @@ export const ENVIRONMENT = {
   view: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE"],
 } as const;
 
-/** The values of a function's variables. Throws a RangeError that names every one that is missing. */
+/** Reads the variables of a function. Throws a RangeError that names each missing one. */
 export const environmentOf = <Name extends string>(names: readonly Name[]): Readonly<Record<Name, string>> => {
   const missing = names.filter((name) => !process.env[name]);
   if (missing.length > 0) throw new RangeError(`Cannot start: ${missing.join(", ")} must be set in the environment`);

@@ -4,7 +4,7 @@ import type { ApiAnswer, ApiRequest } from "../lib/api/messages.ts";
 
 export type FunctionUrlHandler = (event: LambdaFunctionURLEvent) => Promise<LambdaFunctionURLResult>;
 
-/** What the platform puts into an event after it has verified the signature; the types of events know it for IAM alone. */
+/** The identity that the platform verified. The types of `aws-lambda` have it only for other authorizers. */
 interface Verified {
   readonly iam?: { readonly userArn?: string };
 }

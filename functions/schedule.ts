@@ -2,7 +2,7 @@ import middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
 import { planLine } from "../lib/report/plan-line.ts";
-import { powertoolsTeller, type Teller } from "../lib/report/teller.ts";
+import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import type { Tables } from "../lib/store/table/tables.ts";
 import { schedule } from "../lib/sync/schedule.ts";
@@ -13,20 +13,20 @@ import { syncQueue } from "./sync-queue.ts";
 export interface ScheduleDependencies {
   readonly tables: Tables;
   readonly queue: MessageQueue;
-  readonly teller: Pick<Teller, "line">;
+  readonly reporter: Pick<Reporter, "line">;
 }
 
-/** Input of the schedule's target: its scheduled time, and `start` for the first call when nothing is planned yet. */
+/** Input of the schedule's target. `start` marks the first call, when nothing is planned yet. */
 const tickSchema = z.object({ scheduledTime: z.iso.datetime({ offset: true }), start: z.boolean().default(false) });
 export type TickEvent = z.input<typeof tickSchema>;
 
 export type ScheduleHandler = (event: TickEvent, context: Context) => Promise<void>;
 
-/** Handles the target input of EventBridge Scheduler. A failure is thrown: the scheduler calls again, and planning twice is harmless. */
-export const scheduleHandler = ({ tables, queue, teller }: ScheduleDependencies): ScheduleHandler => {
+/** Handles the target input of EventBridge Scheduler. Errors are thrown: the scheduler calls again, and planning twice is harmless. */
+export const scheduleHandler = ({ tables, queue, reporter }: ScheduleDependencies): ScheduleHandler => {
   const handler = middy<TickEvent, void>({ timeoutEarlyInMillis: 0 }).handler(async (event) => {
     const { scheduledTime, start } = tickSchema.parse(event);
-    teller.line(planLine(await schedule({ tables, queue }, { scheduledMs: Date.parse(scheduledTime), start })));
+    reporter.line(planLine(await schedule({ tables, queue }, { scheduledMs: Date.parse(scheduledTime), start })));
   });
   return (event, context) => handler(event, context);
 };
@@ -36,13 +36,13 @@ const fromEnvironment = (): ScheduleDependencies => {
   return {
     tables: realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: "" }),
     queue: syncQueue(names.TIDEMARK_SYNC_QUEUE_URL),
-    teller: powertoolsTeller(),
+    reporter: powertoolsReporter(),
   };
 };
 
 let built: ScheduleHandler | undefined;
 
-/** The entry of the function. Built by its first event, so that importing this module needs no environment. */
+/** The entry of the function. It is built by the first event, so that importing this module needs no environment. */
 export const handler: ScheduleHandler = (event, context) => {
   built ??= scheduleHandler(fromEnvironment());
   return built(event, context);

@@ -2,24 +2,24 @@ import { setTimeout as wait } from "node:timers/promises";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { boundedRequests } from "../lib/aws/bounded-requests.ts";
 import { planNowFailedLine } from "../lib/report/plan-line.ts";
-import type { Teller } from "../lib/report/teller.ts";
+import type { Reporter } from "../lib/report/reporter.ts";
 import type { ServiceContext } from "../lib/service/context.ts";
 import { planNow } from "../lib/sync/plan-now.ts";
 import type { MessageQueue } from "../lib/sync/send-messages.ts";
 
-/** SQS answers within tens of milliseconds. A batch without an answer is sent again: the claim refuses the second copy of a message. */
+/** SQS answers within tens of milliseconds. A batch without an answer is sent again, because the claim refuses the second copy of a message. */
 const SEND = { maxAttempts: 3, requestHandler: boundedRequests({ connectMs: 1_000, wholeMs: 3_000 }) };
 
 /** The queue between `schedule` and `sync`. */
 export const syncQueue = (queueUrl: string): MessageQueue => ({ client: new SQSClient(SEND), queueUrl, wait, random: Math.random });
 
-/** Plans a cluster right after its edit. A failure is told and ends there: the edit is stored, and the scheduler plans the cluster within a minute. */
+/** Plans a cluster right after its edit. A failure is only logged: the edit is stored, and the scheduler plans the cluster within a minute. */
 export const plansNow =
-  (queue: MessageQueue, clock: () => number, teller: Pick<Teller, "line">): NonNullable<ServiceContext["planNow"]> =>
+  (queue: MessageQueue, clock: () => number, reporter: Pick<Reporter, "line">): NonNullable<ServiceContext["planNow"]> =>
   async (cluster) => {
     try {
       await planNow({ queue, clock }, cluster);
     } catch (error) {
-      teller.line(planNowFailedLine(cluster.name, error));
+      reporter.line(planNowFailedLine(cluster.name, error));
     }
   };

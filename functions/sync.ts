@@ -2,8 +2,8 @@ import middy from "@middy/core";
 import partialBatchFailure from "@middy/sqs-partial-batch-failure";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { clusterClients } from "../lib/cluster/clients.ts";
-import { noticeLine } from "../lib/report/notice-line.ts";
-import { powertoolsTeller, type Teller } from "../lib/report/teller.ts";
+import { noticeLine } from "../lib/report/not-seen-line.ts";
+import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import { messageOf } from "../lib/sync/message.ts";
@@ -16,37 +16,37 @@ import { ENVIRONMENT, environmentOf } from "./environment.ts";
 
 export interface SyncDependencies {
   readonly ports: SyncPorts;
-  readonly teller: Teller;
+  readonly reporter: Reporter;
 }
 
 export type SyncHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
-/** Handles SQS events of any batch size, one message after the other; what fails is delivered again, alone. The early timeout is off: it would hide who ends a stalled life. */
-export const syncHandler = ({ ports, teller }: SyncDependencies): SyncHandler => {
-  const one = async (body: string): Promise<void> => teller.told(await sync(ports, messageOf(body)));
+/** Handles SQS events of any batch size, one message after the other. Only failed messages are delivered again. The early timeout of middy is off, because it would hide the real timeout of the function. */
+export const syncHandler = ({ ports, reporter }: SyncDependencies): SyncHandler => {
+  const syncMessage = async (body: string): Promise<void> => reporter.sync(await sync(ports, messageOf(body)));
   const handler = middy<SQSEvent, unknown>({ timeoutEarlyInMillis: 0 })
-    .use(partialBatchFailure({ logger: teller.failed }))
+    .use(partialBatchFailure({ logger: reporter.failed }))
     .handler(async ({ Records }) => {
       const outcomes: PromiseSettledResult<void>[] = [];
-      for (const { body } of Records) outcomes.push(...(await Promise.allSettled([one(body)])));
+      for (const { body } of Records) outcomes.push(...(await Promise.allSettled([syncMessage(body)])));
       return outcomes;
     });
-  // The middleware makes the batch's response of the outcomes.
+  // The middleware turns these outcomes into the batch response.
   return handler as SyncHandler;
 };
 
 const fromEnvironment = (): SyncDependencies => {
   const names = environmentOf(ENVIRONMENT.sync);
   const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
-  const teller = powertoolsTeller();
-  const clients = clusterClients({ clock: Date.now, notice: (message) => teller.line(noticeLine(message)) });
+  const reporter = powertoolsReporter();
+  const clients = clusterClients({ clock: Date.now, notice: (message) => reporter.line(noticeLine(message)) });
   const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
-  return { ports, teller };
+  return { ports, reporter };
 };
 
 let built: SyncHandler | undefined;
 
-/** The entry of the function. Built by its first event, so that importing this module needs no environment. */
+/** The entry of the function. It is built by the first event, so that importing this module needs no environment. */
 export const handler: SyncHandler = (event, context) => {
   built ??= syncHandler(fromEnvironment());
   return built(event, context);

@@ -8,35 +8,35 @@ import type { ApiAnswer, ApiRequest, PlainAnswer } from "./messages.ts";
 import { PAGE_LIMITS, type PageLimits } from "./page.ts";
 import { problemOf, refusal } from "./problem.ts";
 
-/** Whether clusters are connected here. A URL has no rights for single routes, so that this right has a URL of its own. */
+/** Where clusters are connected. A function URL has no rights for single routes, so connecting a cluster has a URL of its own. */
 export type ConnectEndpoint = { readonly kind: "here" } | { readonly kind: "elsewhere"; readonly url: string };
 
-/** What answers requests. */
+/** What the routes need to answer requests. */
 export interface ApiContext {
-  /** Kept from one request to the next: it remembers what series need of the history. */
+  /** Lives across requests: it caches what the series need of the history. */
   readonly reading: QueryService;
-  /** Absent where nothing can be edited. */
+  /** Absent where the URL is read-only. */
   readonly editing?: {
-    /** Edits are recorded for the caller that the platform verified, never for one that the request names. */
+    /** Records edits for the caller that the platform verified, never for a name in the request. */
     readonly for: (by: string) => CommandService;
     readonly idempotency: Omit<IdempotencyStore, "onStoreFailure" | "clock">;
     readonly connectEndpoint: ConnectEndpoint;
   };
   readonly clock: () => number;
-  readonly tell: (line: LogLine) => void;
+  readonly log: (line: LogLine) => void;
   readonly limits?: PageLimits;
 }
 
 type IdentifiedRequest = ApiRequest & { readonly by: string };
 
-/** Answers every request, and tells each in one line of the log. Never rejects. */
+/** Answers every request and writes one log line for each. Never rejects. */
 export const answerRequest = async (context: ApiContext, request: ApiRequest): Promise<ApiAnswer> => {
   const startedMs = context.clock();
   const failures: unknown[] = [];
   const answered = await attempt(request, failures, () => routed(context, request, failures));
   const { method, path, by, id: requestId } = request;
   const report = { method, path, status: answered.status, tookMs: context.clock() - startedMs, bytes: Buffer.byteLength(answered.body), requestId };
-  context.tell(requestLine({ ...report, ...(by !== undefined && { by }), ...(failures.length > 0 && { error: failures[0] }) }));
+  context.log(requestLine({ ...report, ...(by !== undefined && { by }), ...(failures.length > 0 && { error: failures[0] }) }));
   return answered;
 };
 
@@ -55,10 +55,10 @@ const routed = async (context: ApiContext, request: ApiRequest, failures: unknow
   return found.kind === "reading" ? runQuery(context, found, named) : runCommand(context, found, named, failures);
 };
 
-/** Without a verified caller nothing is answered: a URL that lets everybody in by mistake lets nobody in. */
+/** A request without a verified caller is refused, so that a URL opened to everyone by mistake stays closed. */
 const withCaller = (request: ApiRequest): IdentifiedRequest => {
   if (request.by !== undefined && request.by !== "") return { ...request, by: request.by };
-  throw refusal("api.no-identity", "Cannot answer: the request has no IAM identity, and the URL must ask for one (AuthType AWS_IAM)", {
+  throw refusal("api.no-identity", "Cannot answer: the request has no IAM identity; set AuthType AWS_IAM on the function URL", {
     status: 403,
   });
 };
@@ -74,7 +74,7 @@ const runQuery = async (
   return { ...DONE, ...reply };
 };
 
-/** Everything about the request is checked before it is begun; a refusal of the service is an answer like any other, and repeats are told it again. */
+/** Checks everything about the request before the edit begins. A refusal of the service is an answer like any other, and a repeat gets the same one. */
 const runCommand = async (
   context: ApiContext,
   { route, path }: Extract<FoundRoute, { kind: "editing" }>,
@@ -82,9 +82,10 @@ const runCommand = async (
   failures: unknown[],
 ): Promise<PlainAnswer> => {
   const { editing, clock } = context;
-  if (!editing) throw refusal("api.read-only", `Cannot POST "${path}": this URL only shows; edits have a URL of their own`, { status: 403 });
+  if (!editing)
+    throw refusal("api.read-only", `Cannot POST "${path}": this URL is read-only; edits go to the URL of the function api`, { status: 403 });
   const { call, connects } = route.read(request);
-  // Before the key of the edit is kept: the same request is then sent to the other URL.
+  // Runs before the idempotency key is stored, because the same request is then sent to the other URL.
   if (connects && editing.connectEndpoint.kind === "elsewhere") throw connectsElsewhere(editing.connectEndpoint.url);
   const work = async (): Promise<PlainAnswer> => {
     try {
@@ -97,6 +98,9 @@ const runCommand = async (
   return withIdempotency({ ...editing.idempotency, clock, onStoreFailure: (error) => failures.push(error) }, request, work);
 };
 
-/** The sentence is for people, `url` for the command, which goes on there. */
+/** The message is for people. The command reads `url` and sends the request there. */
 const connectsElsewhere = (url: string): Error =>
-  refusal("api.connects-elsewhere", `Cannot connect a cluster here: that is a right of its own, and has the URL ${url}`, { status: 403, url });
+  refusal("api.connects-elsewhere", `Cannot connect a cluster at this URL: it takes a right of its own; send the request to ${url}`, {
+    status: 403,
+    url,
+  });

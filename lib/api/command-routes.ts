@@ -17,18 +17,18 @@ import { json } from "./messages.ts";
 import { invalid } from "./read-input.ts";
 import { postRoute, type Route, type RouteContext } from "./route.ts";
 
-/** A request of a function has 6 MB at most, with what stands around its body. */
+/** A function takes requests of at most 6 MB, including what encloses the body. */
 export const APPLY_BODY_BYTES_MAX = 5_000_000;
-/** A change of a cluster keeps what was before and what is after, in an item of 400 KB at most. */
+/** The change item of a cluster holds the record before and after the edit, and an item has at most 400 KB. */
 const CLUSTER_BODY_BYTES_MAX = 128 * 1024;
 
-/** A pause that has ended is no pause. */
+/** Refuses a pause whose end has passed. */
 const inFuture = (untilMs: number | undefined, { clock }: RouteContext): number | undefined => {
   if (untilMs === undefined || untilMs > clock()) return untilMs;
   throw invalid([{ field: "until", message: `has passed: it is ${new Date(clock()).toISOString()}` }]);
 };
 
-/** What can be changed: a route for each verb. */
+/** One route per command. */
 export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<CommandService>>> = {
   apply: postRoute(
     "creates or updates autoscalers: checks all documents of all sources, then stores each",
@@ -37,8 +37,8 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     { bodyBytesMax: APPLY_BODY_BYTES_MAX },
   ),
   delete: postRoute("forgets an autoscaler", AUTOSCALER, async (service, query) => json(await service.delete(query))),
-  pause: postRoute("holds an autoscaler's workload where it is", AUTOSCALER_UNTIL, async (service, { until, ...query }, edge) =>
-    json(await service.pause(query, inFuture(until, edge))),
+  pause: postRoute("holds an autoscaler's workload where it is", AUTOSCALER_UNTIL, async (service, { until, ...query }, context) =>
+    json(await service.pause(query, inFuture(until, context))),
   ),
   resume: postRoute("ends a pause", AUTOSCALER, async (service, query) => json(await service.resume(query))),
   addCluster: postRoute("connects a cluster", NEW_CLUSTER, async (service, cluster) => json(await service.addCluster(cluster)), {
@@ -46,13 +46,13 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     connects: () => true,
   }),
   replaceCluster: postRoute(
-    "gives a cluster another connection, period, settings or partitions",
+    "changes a cluster's connection, period, settings or partitions",
     CLUSTER_CHANGE,
     async (service, cluster) => json(await service.replaceCluster(cluster)),
     { bodyBytesMax: CLUSTER_BODY_BYTES_MAX, connects: ({ connection }) => connection !== undefined },
   ),
-  pauseCluster: postRoute("holds every workload of a cluster", CLUSTER_UNTIL, async (service, { name, until }, edge) =>
-    json(await service.pauseCluster(name, inFuture(until, edge))),
+  pauseCluster: postRoute("holds every workload of a cluster", CLUSTER_UNTIL, async (service, { name, until }, context) =>
+    json(await service.pauseCluster(name, inFuture(until, context))),
   ),
   resumeCluster: postRoute("ends a cluster's pause", CLUSTER, async (service, { name }) => json(await service.resumeCluster(name))),
   removeCluster: postRoute("forgets a cluster that has no autoscalers", CLUSTER, async (service, { name }) => {

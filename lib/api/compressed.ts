@@ -2,16 +2,16 @@ import { gzipSync } from "node:zlib";
 import type { ApiAnswer, ApiRequest, PlainAnswer } from "./messages.ts";
 import { refusal } from "./problem.ts";
 
-/** What a function may answer is 6 MB with its frame: text is a JSON string inside it, bytes are base64, a third longer. */
+/** A function answers at most 6 MB with its frame. Text is a JSON string in that frame; bytes are base64, which is a third longer. */
 const ANSWER_BYTES_MAX = 6_000_000;
 const BASE64_FACTOR = 4 / 3;
-/** Shorter texts gain nothing. */
+/** Compression gains nothing below this length. */
 const COMPRESSED_FROM_CHARACTERS = 1_000;
 const GZIP_LEVEL = 5;
 
 const acceptsGzip = ({ headers }: ApiRequest): boolean => /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers["accept-encoding"] ?? "");
 
-/** An answer as it is sent: packed where the caller takes it. Throws `api.too-long` where it would not fit even so. */
+/** Compresses an answer where the caller accepts gzip. Throws `api.too-long` where it does not fit even so. */
 export const compressed = ({ status, type, text, headers: own }: PlainAnswer, request: ApiRequest): ApiAnswer => {
   const headers = { "content-type": type, "cache-control": "no-store", ...own };
   if (text.length >= COMPRESSED_FROM_CHARACTERS && acceptsGzip(request)) {
@@ -26,7 +26,7 @@ export const compressed = ({ status, type, text, headers: own }: PlainAnswer, re
 const tooLong = ({ path }: ApiRequest, text: string): Error =>
   refusal(
     "api.too-long",
-    `Cannot answer ${JSON.stringify(path)}: ${text.length} characters are more than an answer may have; ask for gzip, or for less`,
+    `Cannot answer ${JSON.stringify(path)}: ${text.length} characters are more than an answer may have; send "accept-encoding: gzip", or ask for less`,
     {
       status: 500,
     },

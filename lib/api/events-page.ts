@@ -9,7 +9,7 @@ import { pageToken } from "./page-token.ts";
 import type { RouteContext } from "./route.ts";
 
 const instant = z.int().min(0).max(8_640_000_000_000_000);
-/** Where an answer was left: the end of the whole list, as the first answer found it, and the last event told or the time from where nothing was looked for yet. */
+/** Where a page ended: `untilMs` is the end of the whole list, as the first page set it; then the last event of the page, or the time at which the search goes on. */
 const CURSOR = z.strictObject({
   untilMs: instant,
   fromMs: instant,
@@ -17,18 +17,18 @@ const CURSOR = z.strictObject({
 });
 type Cursor = z.infer<typeof CURSOR>;
 
-/** Days of many clusters that are looked through before the time is looked at: each costs a request per cluster, whether it has events or not. Twice as many after each look: no step is much longer than all before it. */
+/** Days that are searched before the elapsed time is checked. Each day costs one request per cluster, with or without events. The stretch doubles after each search, so no search takes much longer than all before it. */
 const FIRST_STRETCH_MS = 4 * DAY_MS;
 
 /**
- * One page of the scale events. Where those of a fleet are asked for, a stretch of days is looked through at a time, so that a fleet of any size in which little happens is answered in
- * bounded time; a page may then be empty and still not be the last.
+ * One page of scale events. A fleet is searched in stretches of days, so that a large fleet with few events is answered in bounded time.
+ * A page may be empty and still not be the last.
  */
-export const eventsPage = async (service: QueryService, query: EventQuery, token: string | undefined, edge: RouteContext): Promise<Reply> => {
-  const start = startCursor(query, edge.clock());
-  const place = token === undefined ? start : clamped(start, cursorIn(CURSOR, query, token));
-  const page = new Page<EventCursor>(edge.limits, edge.clock);
-  const next = await fillPage(service, query, place, page);
+export const eventsPage = async (service: QueryService, query: EventQuery, token: string | undefined, context: RouteContext): Promise<Reply> => {
+  const start = startCursor(query, context.clock());
+  const cursor = token === undefined ? start : clamped(start, cursorIn(CURSOR, query, token));
+  const page = new Page<EventCursor>(context.limits, context.clock);
+  const next = await fillPage(service, query, cursor, page);
   return page.reply(next && pageToken(query, next));
 };
 
@@ -37,16 +37,16 @@ const startCursor = ({ sinceMs = 0, untilMs }: EventQuery, nowMs: number): Curso
   fromMs: Math.max(sinceMs, nowMs - EVENT_DAYS_KEPT * DAY_MS, 0),
 });
 
-/** A token may be anyone's invention: it never reaches beyond what there is to look through. */
+/** Clamps a cursor to the range of the request, because a caller can make up a token. */
 const clamped = (start: Cursor, { fromMs, untilMs, ...after }: Cursor): Cursor => ({
   fromMs: Math.max(fromMs, start.fromMs),
   untilMs: Math.min(untilMs, start.untilMs),
   ...after,
 });
 
-const fillPage = async (service: QueryService, query: EventQuery, place: Cursor, page: Page<EventCursor>): Promise<Cursor | undefined> => {
-  let { fromMs, after } = place;
-  const { untilMs } = place;
+const fillPage = async (service: QueryService, query: EventQuery, cursor: Cursor, page: Page<EventCursor>): Promise<Cursor | undefined> => {
+  let { fromMs, after } = cursor;
+  const { untilMs } = cursor;
   const { request, isWanted } = filterOf(query);
   for (let stretchMs = FIRST_STRETCH_MS; ; stretchMs *= 2) {
     const endMs = query.name === undefined ? Math.min(untilMs, fromMs + stretchMs) : untilMs;
@@ -60,7 +60,7 @@ const fillPage = async (service: QueryService, query: EventQuery, place: Cursor,
   }
 };
 
-/** A namespace of a fleet is sifted here, where every event that is passed over shows how late it is; an autoscaler is found by its namespace. */
+/** Filters the namespace of a fleet here, so that the time limit is checked at every event. An autoscaler's own query filters by namespace itself. */
 const filterOf = ({ namespace, ...query }: EventQuery): { readonly request: EventQuery; readonly isWanted: (event: EventView) => boolean } =>
   query.name !== undefined || namespace === undefined
     ? { request: { ...query, ...(namespace !== undefined && { namespace }) }, isWanted: () => true }

@@ -6,14 +6,14 @@ import { refusal } from "./problem.ts";
 import { METRICS_ROUTE, QUERY_ROUTES } from "./query-routes.ts";
 import type { Route } from "./route.ts";
 
-/** A route that was found: what it is about tells which rights it needs. */
+/** A route and its kind. The kind tells which rights it needs. */
 export type FoundRoute =
   | { readonly kind: "reading"; readonly method: "GET"; readonly path: string; readonly route: Route<QueryService> }
   | { readonly kind: "editing"; readonly method: "POST"; readonly path: string; readonly route: Route<CommandService> };
 
 const verbsOf = <Paths extends object>(paths: Paths): readonly (keyof Paths)[] => Object.keys(paths) as (keyof Paths)[];
 
-/** Every route there is, in the order of the documentation. */
+/** All routes, in the order of the documentation. */
 export const ALL_ROUTES: readonly FoundRoute[] = [
   ...verbsOf(QUERY_PATHS).map((verb): FoundRoute => ({ kind: "reading", method: "GET", path: QUERY_PATHS[verb], route: QUERY_ROUTES[verb] })),
   { kind: "reading", method: "GET", path: METRICS_PATH, route: METRICS_ROUTE },
@@ -22,14 +22,14 @@ export const ALL_ROUTES: readonly FoundRoute[] = [
 
 const BY_PATH: ReadonlyMap<string, FoundRoute> = new Map(ALL_ROUTES.map((found) => [found.path, found]));
 
-/** Characters of what was asked that a message repeats. */
+/** Characters of the request that a message repeats. */
 const SHOWN_CHARACTERS = 80;
 const shown = (text: string): string => JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
 
-/** Throws `api.unknown-route` with what there is, `api.method` with the one that the path has. */
+/** Throws `api.unknown-route` with the list of paths, and `api.method` with the method that the path takes. */
 export const findRoute = ({ method, path }: Pick<ApiRequest, "method" | "path">): FoundRoute => {
   const found = BY_PATH.get(path);
-  if (!found) throw refusal("api.unknown-route", `Cannot find ${shown(path)}: there are ${[...BY_PATH.keys()].join(", ")}`, { status: 404 });
+  if (!found) throw refusal("api.unknown-route", `Cannot find ${shown(path)}: the paths are ${[...BY_PATH.keys()].join(", ")}`, { status: 404 });
   if (found.method === method) return found;
   throw refusal("api.method", `Cannot ${shown(method)} ${shown(path)}: it takes ${found.method}`, { status: 405, headers: { allow: found.method } });
 };

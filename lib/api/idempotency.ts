@@ -7,20 +7,20 @@ import type { ApiRequest, PlainAnswer } from "./messages.ts";
 import { KEY_HEADER } from "./paths.ts";
 import { refusal } from "./problem.ts";
 
-/** Where it is kept which edits were begun, and what was answered. */
+/** Where started edits and their answers are stored. */
 export interface IdempotencyStore {
   readonly tables: Tables;
   readonly insert: InsertHistory;
   readonly clock: () => number;
-  /** Longer than a function may live: after it, a request that has left no answer has died. */
+  /** Longer than a function can live. A request without an answer after this time has failed. */
   readonly inProgressMs: number;
-  /** An answer that could not be kept. */
+  /** Called when an answer cannot be stored. */
   readonly onStoreFailure: (error: unknown) => void;
 }
 
-/** How long the function that edits may live (`serverless.yml`, and a test compares them): longer than windows take to change their partition. */
+/** Timeout of the function that edits (`serverless.yml`; a test compares them). It is longer than a change of partitions takes. */
 export const FUNCTION_TIMEOUT_MS = 120_000;
-/** And the largest difference of two clocks. */
+/** Largest difference between two clocks. */
 const CLOCK_SKEW_MS = 30_000;
 export const IN_PROGRESS_MS = FUNCTION_TIMEOUT_MS + CLOCK_SKEW_MS;
 
@@ -29,11 +29,11 @@ type IdentifiedRequest = ApiRequest & { readonly by: string };
 const KEY = /^[A-Za-z0-9_-]{16,64}$/;
 
 /**
- * Carries an edit out once for each key, whoever repeats it: a repeat is told the first answer. Where there is none, nothing is done, because the edit may have been made: `api.running`
- * while the first request may still be at work, `api.unclear` after it. Without a key every request is an edit of its own.
+ * Runs an edit once per idempotency key. A repeat gets the first answer. Without a stored answer nothing is done, because the edit may have been made: `api.running`
+ * while the first request may still be running, `api.unclear` after that. Without a key every request is an edit of its own.
  */
 export const withIdempotency = async (
-  ledger: IdempotencyStore,
+  store: IdempotencyStore,
   request: IdentifiedRequest,
   work: () => Promise<PlainAnswer>,
 ): Promise<PlainAnswer> => {
@@ -42,32 +42,32 @@ export const withIdempotency = async (
   if (!KEY.test(key))
     throw refusal("api.invalid", `Cannot read the request: "${KEY_HEADER}" must be 16 to 64 letters, digits, - and _`, { status: 400 });
   const name = { by: request.by, key };
-  const mine: Begun = { requestId: request.id, atMs: ledger.clock(), asked: requestHash(request) };
-  const begun = await insertBegun(ledger.insert, name, mine);
-  if (begun.requestId !== mine.requestId) return repeated(ledger, name, begun, mine);
+  const own: Begun = { requestId: request.id, atMs: store.clock(), asked: requestHash(request) };
+  const begun = await insertBegun(store.insert, name, own);
+  if (begun.requestId !== own.requestId) return repeated(store, name, begun, own);
   const answer = await work();
-  await storeAnswer(ledger, name, answer);
+  await storeAnswer(store, name, answer);
   return answer;
 };
 
-/** History unwritable now → the answer is told all the same, because the edit was made; a repeat learns that it is unclear, and does nothing. */
-const storeAnswer = async (ledger: IdempotencyStore, name: RequestName, { status, type, text }: PlainAnswer): Promise<void> => {
+/** If the history cannot be written now, the caller still gets the answer, because the edit was made. A repeat then gets `api.unclear` and does nothing. */
+const storeAnswer = async (store: IdempotencyStore, name: RequestName, { status, type, text }: PlainAnswer): Promise<void> => {
   try {
-    await insertAnswer(ledger.insert, name, { status, type, body: text }, ledger.clock());
+    await insertAnswer(store.insert, name, { status, type, body: text }, store.clock());
   } catch (error) {
-    ledger.onStoreFailure(error);
+    store.onStoreFailure(error);
   }
 };
 
-const repeated = async (ledger: IdempotencyStore, name: RequestName, begun: Begun, mine: Begun): Promise<PlainAnswer> => {
-  if (begun.asked !== mine.asked)
-    throw conflict("api.key-reused", `Cannot repeat request "${begun.requestId}": it asked for something else under the same key`);
-  const answer = await readAnswer(ledger.tables, name);
+const repeated = async (store: IdempotencyStore, name: RequestName, begun: Begun, own: Begun): Promise<PlainAnswer> => {
+  if (begun.asked !== own.asked)
+    throw conflict("api.key-reused", `Cannot repeat request "${begun.requestId}": its body was different; use a new key for another edit`);
+  const answer = await readAnswer(store.tables, name);
   if (answer) return { status: answer.status, type: answer.type, text: answer.body };
   const words = `Cannot repeat request "${begun.requestId}"`;
-  if (mine.atMs - begun.atMs < ledger.inProgressMs)
-    throw conflict("api.running", `${words}: it is being carried out, and has no answer yet`, { "retry-after": "2" });
-  throw conflict("api.unclear", `${words}: it has no clear answer, and its edit may have been made; look, and edit again if it was not`);
+  if (own.atMs - begun.atMs < store.inProgressMs)
+    throw conflict("api.running", `${words}: it is still running; try again in a few seconds`, { "retry-after": "2" });
+  throw conflict("api.unclear", `${words}: it left no answer, and its edit may have been made; check the object, and edit again if nothing changed`);
 };
 
 const conflict = (code: `api.${string}`, message: string, headers: Readonly<Record<string, string>> = {}): TidemarkError =>

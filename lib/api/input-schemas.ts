@@ -3,7 +3,7 @@ import { readInstant } from "../model/instant.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
 import { VALIDATIONS } from "../service/validation.ts";
 
-/** Names reach keys of the tables, which are bounded: the longest is CLUSTER/NAMESPACE/NAME. */
+/** Names become parts of table keys, whose length is limited. The longest is CLUSTER/NAMESPACE/NAME. */
 const NAME_CHARACTERS_MAX = 400;
 const LABEL_CHARACTERS_MAX = 63;
 const TEXT_CHARACTERS_MAX = 4_000;
@@ -11,7 +11,7 @@ const FILE_CHARACTERS_MAX = 4_000;
 const SOURCES_MAX = 1_000;
 const PARTITIONS_MAX = 1_000;
 const NAMESPACES_MAX = 5_000;
-/** Longer than any setting can mean something for; what each may be is said by the service. */
+/** Longer than any useful setting. The service checks the limit of each. */
 const DURATION_MS_MAX = 31 * 86_400_000;
 const RATIO_MAX = 1_000;
 
@@ -22,7 +22,7 @@ const ascii = (most: number) =>
     .max(most, atMost(most))
     .regex(/^[!-~]+$/, "must be printable ASCII without blanks, and not empty");
 const label = ascii(LABEL_CHARACTERS_MAX);
-/** Text that every table takes: without half characters. */
+/** Text that a table can store: well-formed Unicode. */
 const text = (most: number) =>
   z
     .string()
@@ -30,7 +30,7 @@ const text = (most: number) =>
     .refine((given) => given.isWellFormed(), "must be well-formed Unicode");
 const words = text(TEXT_CHARACTERS_MAX).min(1, "must not be empty");
 
-/** RFC 3339, as milliseconds. */
+/** An RFC 3339 time, read as milliseconds. */
 const instant = z.string().transform((time, { addIssue }) => {
   const atMs = readInstant(time);
   if (atMs !== undefined) return atMs;
@@ -59,11 +59,11 @@ export const CHANGES = z.strictObject({
   page: page.exactOptional(),
 });
 export const NOTHING = z.strictObject({});
-/** Names of labels, by blanks or commas. */
+/** Label names, separated by blanks or commas. */
 export const SERIES = z.strictObject({ labels: text(TEXT_CHARACTERS_MAX).exactOptional() });
 export const CLUSTERS = z.strictObject({ page: page.exactOptional() });
 export const CLUSTER = z.strictObject({ name: label });
-/** A partition as CLUSTER/PARTITION. */
+/** A partition is named CLUSTER/PARTITION. */
 export const PARTITION = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX) });
 
 const source: z.ZodType<ManifestSource> = z.strictObject({ file: text(FILE_CHARACTERS_MAX), text: z.string() });
@@ -83,7 +83,7 @@ export const PARTITION_PAGE = z.strictObject({
 export const PARTITION_INTENT = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX), intent: ascii(NAME_CHARACTERS_MAX) });
 export const FREEZE = z.strictObject({ reason: words.regex(/\S/, "must have a word"), replace: z.boolean().exactOptional() });
 
-/** A file of the caller's is no way for a function to reach a cluster. */
+/** No kubeconfig: a function cannot read a file of the caller. */
 const connection = z.discriminatedUnion(
   "kind",
   [

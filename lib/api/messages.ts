@@ -1,13 +1,13 @@
-/** One HTTP request as the platform hands it over, after it has checked who sent it. */
+/** One HTTP request after the platform has verified its sender. */
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
-  /** What stands behind the question mark, still encoded. */
+  /** The query string, still encoded. */
   readonly query: string;
-  /** Names in small letters. */
+  /** Keyed by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Uint8Array;
-  /** The caller's ARN, as the platform verified it; absent where nothing was verified. */
+  /** The caller's ARN as the platform verified it. Absent when it verified none. */
   readonly by?: string;
   readonly id: string;
 }
@@ -15,17 +15,17 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Text, or bytes where it is packed. */
+  /** Text, or compressed bytes. */
   readonly body: string | Uint8Array;
 }
 
-/** What a route has to say. */
+/** The body of an answer. */
 export interface Reply {
   readonly type: string;
   readonly text: string;
 }
 
-/** An answer before it is packed. */
+/** An answer before compression. */
 export interface PlainAnswer extends Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -2,12 +2,12 @@ import * as z from "zod";
 import { questionText, TOKEN_VERSION } from "./page-token.ts";
 import { refusal } from "./problem.ts";
 
-/** The place in a token. Throws `api.invalid` for one of another question, or that is none. */
-export const cursorIn = <Place>(schema: z.ZodType<Place>, question: object, token: string): Place => {
+/** Reads the cursor in a page token. Throws `api.invalid` when the token is malformed or belongs to another query. */
+export const cursorIn = <Cursor>(schema: z.ZodType<Cursor>, question: object, token: string): Cursor => {
   const whole = z.tuple([z.literal(TOKEN_VERSION), z.literal(questionText(question)), schema]);
   const read = whole.safeParse(parsed(token));
   if (read.success) return read.data[2];
-  const message = "is no place in this list: give the page of the answer before, and the same other parameters";
+  const message = 'is not a page of this list; use "next" of the previous answer with the same other parameters';
   throw refusal("api.invalid", `Cannot read the request: "page" ${message}`, { status: 400, errors: [{ field: "page", message }] });
 };
 

@@ -1,17 +1,17 @@
 import { jsonText, type Reply } from "./messages.ts";
 
-/** What one answer holds of a list; the first of the limits that is met ends it. An item is never divided. */
+/** Limits of one page. The first limit reached ends the page. An item is never divided. */
 export interface PageLimits {
-  /** Far below the 6 MB that an answer of a function may have, so that a caller holds little at a time. */
+  /** Far below the 6 MB of a function's answer, so that a caller holds little in memory. */
   readonly bytes: number;
-  /** Time after which a page is closed, far below the life of a function. */
+  /** The page closes after this time, which is far below the life of a function. */
   readonly ms: number;
 }
 
 export const PAGE_LIMITS: PageLimits = { bytes: 1_000_000, ms: 5_000 };
 
-/** Items of one answer, as JSON, and where the list was left when it was not at its end. */
-export class Page<Place extends object> {
+/** Collects the items of one page as JSON, and the cursor where the list goes on. */
+export class Page<Cursor extends object> {
   readonly #texts: string[] = [];
   readonly #limits: PageLimits;
   readonly #clock: () => number;
@@ -28,15 +28,15 @@ export class Page<Place extends object> {
     return this.#clock() >= this.#endMs;
   }
 
-  /** Takes the items that are wanted until the page is full or late; gives the place of the last one seen then, and nothing at the list's end. */
+  /** Adds the wanted items until the page is full or late. Returns the cursor of the last item seen, or undefined at the end of the list. */
   async fill<Item>(
     items: AsyncIterable<Item>,
-    placeOf: (item: Item) => Place,
+    cursorOf: (item: Item) => Cursor,
     isWanted: (item: Item) => boolean = () => true,
-  ): Promise<Place | undefined> {
+  ): Promise<Cursor | undefined> {
     for await (const item of items) {
       if (isWanted(item)) this.#add(JSON.stringify(item));
-      if (this.#bytes >= this.#limits.bytes || this.isLate) return placeOf(item);
+      if (this.#bytes >= this.#limits.bytes || this.isLate) return cursorOf(item);
     }
     return undefined;
   }
@@ -46,7 +46,7 @@ export class Page<Place extends object> {
     this.#bytes += Buffer.byteLength(text) + 1;
   }
 
-  /** `{"items":[…],"next":"…"}`; without `next` at the end of the list. */
+  /** `{"items":[…],"next":"…"}`; `next` is absent at the end of the list. */
   reply(next: string | undefined): Reply {
     return jsonText(`{"items":[${this.#texts.join(",")}]${next === undefined ? "" : `,"next":${JSON.stringify(next)}`}}`);
   }

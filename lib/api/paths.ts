@@ -1,6 +1,6 @@
 import type { CommandService, QueryService } from "../service/service.ts";
 
-/** Where each verb that looks at something is asked for, by GET. A verb of the service without a line here does not compile. */
+/** The GET path of each query. A method of the service without a path does not compile. */
 export const QUERY_PATHS = {
   autoscalers: "/v1/autoscalers",
   get: "/v1/autoscaler",
@@ -15,7 +15,7 @@ export const QUERY_PATHS = {
   fleet: "/v1/fleet",
 } as const satisfies Readonly<Record<keyof QueryService, string>>;
 
-/** Where each edit is asked for, by POST. */
+/** The POST path of each command. */
 export const COMMAND_PATHS = {
   apply: "/v1/apply",
   delete: "/v1/autoscaler/delete",
@@ -33,10 +33,10 @@ export const COMMAND_PATHS = {
   thaw: "/v1/fleet/thaw",
 } as const satisfies Readonly<Record<keyof CommandService, string>>;
 
-/** For scrapers: the series as OpenMetrics text. */
+/** The series as OpenMetrics text, for scrapers. */
 export const METRICS_PATH = "/metrics";
 
-/** Names an edit, so that a repeat of it is told from another one. */
+/** The header that holds the idempotency key of an edit. */
 export const KEY_HEADER = "idempotency-key";
 
 export const PROBLEM_TYPE = "application/problem+json";

@@ -3,23 +3,23 @@ import { isThrottle } from "../store/table/repeat.ts";
 import type { PlainAnswer } from "./messages.ts";
 import { PROBLEM_TYPE } from "./paths.ts";
 
-/** Why a request is refused before the service is asked. */
+/** How a request is refused before the service is called. */
 export interface Refusal {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where the request can be made. */
+  /** The URL that takes this request. */
   readonly url?: string;
-  /** One for each field that is at fault. */
+  /** One entry per invalid field. */
   readonly errors?: readonly { readonly field: string; readonly message: string }[];
 }
 
 export const refusal = (code: `api.${string}`, message: string, why: Refusal): TidemarkError<string, Refusal> =>
   new TidemarkError(code, message, why);
 
-/** Seconds after which a caller may ask again. */
+/** Seconds after which a caller may try again. */
 const RETRY_AFTER = { "retry-after": "2" };
 
-/** What failed by its code, the first that covers it; whatever is not here is our own failure, and its words are for the log alone. */
+/** The status of each error code; the first that covers the code counts. Other errors are our own failures, and only the log has their message. */
 const STATUSES: readonly (readonly [code: string, status: number])[] = [
   ["manifest", 400],
   ["service.invalid", 400],
@@ -33,7 +33,7 @@ const STATUSES: readonly (readonly [code: string, status: number])[] = [
   ["store.unreadable", 500],
 ];
 
-/** RFC 9457 with the code of the error; `detail` is the sentence for people. */
+/** An RFC 9457 problem with the code of the error. `detail` is the sentence for people. */
 const problem = (status: number, code: string, detail: string, { headers, errors, url }: Omit<Refusal, "status"> = {}): PlainAnswer => ({
   status,
   headers: { ...(status === 429 || status === 503 ? RETRY_AFTER : {}), ...headers },
@@ -41,7 +41,7 @@ const problem = (status: number, code: string, detail: string, { headers, errors
   text: JSON.stringify({ status, code, detail, ...(errors && { errors }), ...(url !== undefined && { url }) }),
 });
 
-/** The answer to a failure. Of what we did not foresee it says where to look and nothing else: messages of others may name what is ours alone. */
+/** The answer to an error. An unexpected error gets only a pointer to the log, because its message may contain internal details. */
 export const problemOf = (error: unknown, requestId: string): PlainAnswer => {
   if (isTidemarkError(error, "api")) {
     const { status, ...rest } = error.details as Refusal;
@@ -50,5 +50,5 @@ export const problemOf = (error: unknown, requestId: string): PlainAnswer => {
   if (isTidemarkError(error, "store.unclear") && isThrottle(error.cause)) return problem(429, error.code, error.message);
   const [, status] = STATUSES.find(([code]) => isTidemarkError(error, code)) ?? [];
   if (status !== undefined && isTidemarkError(error)) return problem(status, error.code, error.message);
-  return problem(500, "api.failed", `Cannot answer request "${requestId}": something failed here, and the log of the function says what`);
+  return problem(500, "api.failed", `Cannot answer request "${requestId}": an unexpected error happened; the log line of this request has it`);
 };

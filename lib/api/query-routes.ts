@@ -19,21 +19,21 @@ const AUTOSCALER_CURSOR: z.ZodType<AutoscalerCursor> = z.strictObject({
 const CHANGE_CURSOR: z.ZodType<ChangeCursor> = z.strictObject({ atMs: z.number(), id: z.string() });
 const CLUSTER_CURSOR = z.strictObject({ name: z.string() });
 
-interface List<Item, Place extends object> {
+interface List<Item, Cursor extends object> {
   readonly question: object;
-  readonly place: z.ZodType<Place>;
+  readonly cursor: z.ZodType<Cursor>;
   readonly token: string | undefined;
-  readonly items: (after: Place | undefined) => AsyncIterable<Item>;
-  readonly placeOf: (item: Item) => Place;
+  readonly items: (after: Cursor | undefined) => AsyncIterable<Item>;
+  readonly cursorOf: (item: Item) => Cursor;
 }
 
-const listPage = async <Item, Place extends object>(
-  { question, place, token, items, placeOf }: List<Item, Place>,
-  edge: RouteContext,
+const listPage = async <Item, Cursor extends object>(
+  { question, cursor, token, items, cursorOf }: List<Item, Cursor>,
+  context: RouteContext,
 ): Promise<Reply> => {
-  const after = token === undefined ? undefined : cursorIn(place, question, token);
-  const page = new Page<Place>(edge.limits, edge.clock);
-  const left = await page.fill(items(after), placeOf);
+  const after = token === undefined ? undefined : cursorIn(cursor, question, token);
+  const page = new Page<Cursor>(context.limits, context.clock);
+  const left = await page.fill(items(after), cursorOf);
   return page.reply(left && pageToken(question, left));
 };
 
@@ -42,64 +42,66 @@ const timesOf = (since: number | undefined, until: number | undefined): Pick<Eve
   ...(until !== undefined && { untilMs: until }),
 });
 
-/** What can be looked at: a route for each verb. Everything about a request is checked here, so that the service gets what it takes. */
+/** One route per query. A route checks the whole request, so that the service gets valid input. */
 export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryService>>> = {
-  autoscalers: getRoute("lists autoscalers, a page at a time", FILTER, (service, { page: token, ...filter }, edge) =>
+  autoscalers: getRoute("lists autoscalers, a page at a time", FILTER, (service, { page: token, ...filter }, context) =>
     listPage(
       {
         question: filter,
-        place: AUTOSCALER_CURSOR,
+        cursor: AUTOSCALER_CURSOR,
         token,
         items: (after) => service.autoscalers(filter, after),
-        placeOf: ({ cluster, namespace, name }) => ({ cluster, namespace, name }),
+        cursorOf: ({ cluster, namespace, name }) => ({ cluster, namespace, name }),
       },
-      edge,
+      context,
     ),
   ),
   get: getRoute("one autoscaler", AUTOSCALER, async (service, query) => json(await service.get(query))),
-  describe: getRoute("everything about one autoscaler", AUTOSCALER, async (service, query) => json(await service.describe(query))),
+  describe: getRoute("one autoscaler with its windows, conditions and events", AUTOSCALER, async (service, query) =>
+    json(await service.describe(query)),
+  ),
   explain: getRoute("why an autoscaler is at its count, now or at a time", AUTOSCALER_AT, async (service, { at, ...query }) =>
     json(await service.explain(query, at)),
   ),
-  events: getRoute("lists scale events, oldest first, a page at a time", EVENTS, (service, { page: token, since, until, ...query }, edge) =>
-    eventsPage(service, { ...query, ...timesOf(since, until) }, token, edge),
+  events: getRoute("lists scale events, oldest first, a page at a time", EVENTS, (service, { page: token, since, until, ...query }, context) =>
+    eventsPage(service, { ...query, ...timesOf(since, until) }, token, context),
   ),
-  changes: getRoute("lists edits by people, oldest first, a page at a time", CHANGES, (service, { page: token, since, ...query }, edge) => {
+  changes: getRoute("lists edits, oldest first, a page at a time", CHANGES, (service, { page: token, since, ...query }, context) => {
     const question = { ...query, ...timesOf(since, undefined) };
     return listPage(
       {
         question,
-        place: CHANGE_CURSOR,
+        cursor: CHANGE_CURSOR,
         token,
         items: (after) => service.changes({ ...question, ...(after && { after }) }),
-        placeOf: ({ at, id }) => ({ atMs: Date.parse(at), id }),
+        cursorOf: ({ at, id }) => ({ atMs: Date.parse(at), id }),
       },
-      edge,
+      context,
     );
   }),
   series: getRoute("the series of every autoscaler", SERIES, async (service, { labels }) =>
     json(seriesJson(await service.series(labelNames(labels)))),
   ),
-  clusters: getRoute("lists clusters, a page at a time", CLUSTERS, (service, { page: token }, edge) =>
+  clusters: getRoute("lists clusters, a page at a time", CLUSTERS, (service, { page: token }, context) =>
     listPage(
       {
         question: {},
-        place: CLUSTER_CURSOR,
+        cursor: CLUSTER_CURSOR,
         token,
         items: (after) => service.clusters(after?.name),
-        placeOf: ({ name }) => ({ name }),
+        cursorOf: ({ name }) => ({ name }),
       },
-      edge,
+      context,
     ),
   ),
   cluster: getRoute("one cluster", CLUSTER, async (service, { name }) => json(await service.cluster(name))),
-  partition: getRoute("what a partition stores, and what of it cannot be read", PARTITION, async (service, { name }) =>
+  partition: getRoute("the pages and intents of a partition, and which of them cannot be read", PARTITION, async (service, { name }) =>
     json(await service.partition(name)),
   ),
   fleet: getRoute("whether the fleet is frozen", NOTHING, async (service) => json(await service.fleet())),
 };
 
-/** No verb of its own: the series in the words of scrapers. */
+/** The series in the format of scrapers. It is not a method of the service. */
 export const METRICS_ROUTE: Route<QueryService> = getRoute(
   "the series of every autoscaler as OpenMetrics text",
   SERIES,

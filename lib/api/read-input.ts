@@ -4,11 +4,11 @@ import { type Refusal, refusal } from "./problem.ts";
 
 type FieldProblem = NonNullable<Refusal["errors"]>[number];
 
-/** Characters of what was given that a message repeats. */
+/** Characters of the input that a message repeats. */
 const SHOWN_CHARACTERS = 60;
 const shown = (text: string): string => JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 
-/** The refusal of a request for fields that are at fault. */
+/** The refusal of a request with invalid fields. */
 export const invalid = (errors: readonly FieldProblem[]): Error =>
   refusal("api.invalid", errors.map(({ field, message }) => `Cannot read the request: ${shown(field)} ${message}`).join("\n"), {
     status: 400,
@@ -22,7 +22,7 @@ const fieldOf = (path: readonly PropertyKey[]): string =>
 
 const problemsOf = (issue: z.core.$ZodIssue): readonly FieldProblem[] => {
   const field = fieldOf(issue.path) || "body";
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), message: "is not known" }));
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), message: "is an unknown field" }));
   if (issue.code === "invalid_type") return [{ field, message: issue.input === undefined ? "is missing" : `must be of type ${issue.expected}` }];
   return [{ field, message: issue.message }];
 };
@@ -33,20 +33,20 @@ const checked = <Input>(schema: z.ZodType<Input>, given: unknown): Input => {
   throw invalid(read.error.issues.flatMap(problemsOf));
 };
 
-/** The parameters behind the question mark, each given once at most. Throws `api.invalid`. */
+/** Reads the query parameters, each of which may be given once. Throws `api.invalid`. */
 export const queryInput = <Input>(schema: z.ZodType<Input>, { query }: ApiRequest): Input => {
   const given = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    if (given.has(name)) throw invalid([{ field: name, message: "is given twice" }]);
+    if (given.has(name)) throw invalid([{ field: name, message: "is given twice; give it once" }]);
     given.set(name, value);
   }
   return checked(schema, Object.fromEntries(given));
 };
 
-/** The body as JSON. Throws `api.invalid`, `api.too-large`. */
-export const bodyInput = <Input>(schema: z.ZodType<Input>, { body }: ApiRequest, mostBytes: number): Input => {
-  if (body.length > mostBytes) {
-    throw refusal("api.too-large", `Cannot read the request: its body has ${body.length} bytes, at most ${mostBytes} are read`, { status: 413 });
+/** Reads the JSON body. Throws `api.invalid`, `api.too-large`. */
+export const bodyInput = <Input>(schema: z.ZodType<Input>, { body }: ApiRequest, bodyBytesMax: number): Input => {
+  if (body.length > bodyBytesMax) {
+    throw refusal("api.too-large", `Cannot read the request: its body has ${body.length} bytes, and the limit is ${bodyBytesMax}`, { status: 413 });
   }
   return checked(schema, parsed(textOf(body)));
 };
@@ -63,7 +63,7 @@ const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The parser repeats what it was given, which may be anything.
+    // The parser's own message repeats the input, which may be anything.
     const at = error instanceof Error ? /position \d+/.exec(error.message)?.[0] : undefined;
     throw unreadable(`its body is not JSON${at === undefined ? "" : `, at ${at}`}`);
   }

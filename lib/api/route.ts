@@ -3,62 +3,62 @@ import type { ApiRequest, Reply } from "./messages.ts";
 import type { PageLimits } from "./page.ts";
 import { bodyInput, queryInput } from "./read-input.ts";
 
-/** What an answer needs beside the service. */
+/** What a route needs beside the service. */
 export interface RouteContext {
   readonly clock: () => number;
   readonly limits: PageLimits;
 }
 
-/** A request of a route after everything about it was checked: what remains is one call of the service. */
+/** A request whose input was checked. What remains is one call of the service. */
 export interface CheckedRequest<Part> {
-  readonly call: (part: Part, edge: RouteContext) => Promise<Reply>;
-  /** It gives a cluster a connection. That is a right of its own, and not every URL has it. */
+  readonly call: (part: Part, context: RouteContext) => Promise<Reply>;
+  /** True when the request connects a cluster, which takes a right of its own. */
   readonly connects: boolean;
 }
 
 export interface Route<Part> {
-  /** What may be given, for people. */
+  /** The input, also read by the documentation test. */
   readonly schema: z.ZodType;
-  /** What it does, for people. */
+  /** What the route does, for the documentation. */
   readonly summary: string;
   /** Throws `api.invalid`, `api.too-large`. */
   readonly read: (request: ApiRequest) => CheckedRequest<Part>;
 }
 
-/** A route that takes its input from behind the question mark. */
+/** A route that reads its input from the query string. */
 export const getRoute = <Part, Input>(
   summary: string,
   schema: z.ZodType<Input>,
-  call: (part: Part, input: Input, edge: RouteContext) => Promise<Reply>,
+  call: (part: Part, input: Input, context: RouteContext) => Promise<Reply>,
 ): Route<Part> => ({
   summary,
   schema,
   read: (request) => {
     const input = queryInput(schema, request);
-    return { call: (part, edge) => call(part, input, edge), connects: false };
+    return { call: (part, context) => call(part, input, context), connects: false };
   },
 });
 
-/** Bytes of a body, unless a route says otherwise. */
+/** Limit of a body, unless the route sets another. */
 const BODY_BYTES_MAX = 64 * 1024;
 
 interface PostOptions<Input> {
   readonly bodyBytesMax?: number;
-  /** True for an input that gives a cluster a connection. */
+  /** True for input that connects a cluster. */
   readonly connects?: (input: Input) => boolean;
 }
 
-/** A route that takes its input from a JSON body. */
+/** A route that reads its input from a JSON body. */
 export const postRoute = <Part, Input>(
   summary: string,
   schema: z.ZodType<Input>,
-  call: (part: Part, input: Input, edge: RouteContext) => Promise<Reply>,
+  call: (part: Part, input: Input, context: RouteContext) => Promise<Reply>,
   { bodyBytesMax: mostBytes = BODY_BYTES_MAX, connects = () => false }: PostOptions<Input> = {},
 ): Route<Part> => ({
   summary,
   schema,
   read: (request) => {
     const input = bodyInput(schema, request, mostBytes);
-    return { call: (part, edge) => call(part, input, edge), connects: connects(input) };
+    return { call: (part, context) => call(part, input, context), connects: connects(input) };
   },
 });

@@ -1,6 +1,6 @@
 import type { MetricFamily } from "../report/open-metrics.ts";
 
-/** A family in JSON, which has no word for NaN and the infinities: those are text. */
+/** A metric family in JSON. NaN and the infinities are text, because JSON has no number for them. */
 type FamilyJson = Omit<MetricFamily, "samples"> & {
   readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number | string }[];
 };

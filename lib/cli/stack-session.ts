@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { asking } from "../remote/ask.ts";
+import { requestSender } from "../remote/send-request.ts";
 import { type Caller, defaultCaller } from "../remote/caller.ts";
 import { remoteService } from "../remote/service.ts";
 import { stackUrl } from "../remote/stack-url.ts";
@@ -13,7 +13,7 @@ export const openStack = (
   clock: () => number = Date.now,
 ): Session => {
   const stack = stackUrl(url, from);
-  const ask = asking({ stack, caller: callerIn(stack.region), clock, wait: async (ms) => wait(ms), random: Math.random });
+  const ask = requestSender({ stack, caller: callerIn(stack.region), clock, wait: async (ms) => wait(ms), random: Math.random });
   return {
     service: remoteService(ask, randomUUID),
     // This machine's: a signature is refused where the two clocks are further apart than five minutes.

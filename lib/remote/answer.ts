@@ -1,27 +1,27 @@
 import { PROBLEM_TYPE } from "../api/paths.ts";
 
-/** An answer as it came. */
-export interface Received {
+/** An HTTP answer. */
+export interface HttpAnswer {
   readonly status: number;
   readonly type: string;
   readonly text: string;
-  /** What the platform calls its own refusal. */
+  /** The platform's name for its own refusal. */
   readonly errorType: string;
-  /** The clock of who answered. */
+  /** The server's clock. */
   readonly dateMs?: number;
   readonly retryAfterMs?: number;
 }
 
-/** A refusal or failure that Tidemark itself put into words; all else is the platform's. */
+/** A problem that Tidemark answered. Other refusals come from the platform. */
 export interface Problem {
   readonly status: number;
   readonly code: string;
   readonly detail: string;
-  /** Where the request can be made instead. */
+  /** The URL that takes this request. */
   readonly url?: string;
 }
 
-export const receivedOf = async (response: Response): Promise<Received> => {
+export const readAnswer = async (response: Response): Promise<HttpAnswer> => {
   const dateMs = Date.parse(response.headers.get("date") ?? "");
   const retryAfterMs = Number(response.headers.get("retry-after") ?? Number.NaN) * 1_000;
   return {
@@ -34,7 +34,7 @@ export const receivedOf = async (response: Response): Promise<Received> => {
   };
 };
 
-export const problemIn = ({ type, text }: Received): Problem | undefined => {
+export const problemIn = ({ type, text }: HttpAnswer): Problem | undefined => {
   if (type !== PROBLEM_TYPE) return undefined;
   const value = parsedJson(text);
   if (typeof value !== "object" || value === null) return undefined;
@@ -43,7 +43,7 @@ export const problemIn = ({ type, text }: Received): Problem | undefined => {
   return { status, code, detail, ...(typeof url === "string" && { url }) };
 };
 
-/** The value of a JSON text; undefined for any other text. */
+/** Parses JSON; undefined for any other text. */
 export const parsedJson = (text: string): unknown => {
   try {
     return JSON.parse(text);

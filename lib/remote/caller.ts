@@ -7,23 +7,23 @@ export interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** Who calls: keys for the signature, and a name for messages. */
+/** The caller: keys for the signature, and a name for messages. */
 export interface Caller {
   /** Throws `remote.credentials`. */
   readonly credentials: () => Promise<Credentials>;
-  /** The ARN that IAM knows the caller by, or the access key where it cannot be asked. */
+  /** The caller's ARN, or the access key when STS does not answer. */
   readonly name: () => Promise<string>;
 }
 
-/** Asked only to explain a refusal: nobody waits long for it. */
+/** STS is called only to explain a refusal, so the timeout is short. */
 const NAME_TIMEOUT_MS = 3_000;
 
 /**
- * The caller that the AWS SDK's own chain finds: environment, profile, single sign-on, container, instance. The SDK is loaded when first asked, and keeps credentials until they
- * expire.
+ * The caller from the AWS SDK's default chain: environment, profile, single sign-on, container, instance. The SDK is loaded at the first call, and it caches credentials
+ * until they expire.
  */
 export const defaultCaller = (region: string): Caller => {
-  const sts = once(async () => {
+  const sts = lazy(async () => {
     const { STSClient, GetCallerIdentityCommand } = await import("@aws-sdk/client-sts");
     const client = new STSClient({
       region,
@@ -37,7 +37,12 @@ export const defaultCaller = (region: string): Caller => {
     try {
       return await client.config.credentials();
     } catch (cause) {
-      throw new TidemarkError("remote.credentials", `Cannot sign requests: no AWS credentials were found (${wordsOf(cause)})`, {}, { cause });
+      throw new TidemarkError(
+        "remote.credentials",
+        `Cannot sign requests: no AWS credentials were found; set AWS_PROFILE or sign in (${wordsOf(cause)})`,
+        {},
+        { cause },
+      );
     }
   };
   return {
@@ -47,14 +52,14 @@ export const defaultCaller = (region: string): Caller => {
         const { Arn } = await (await sts()).identity();
         if (Arn !== undefined) return Arn;
       } catch {
-        // The key says who it is, too; why STS cannot is not what the person asked.
+        // Falls back to the access key. Why STS failed would not help here.
       }
       return `access key ${(await credentials()).accessKeyId}`;
     },
   };
 };
 
-const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
+const lazy = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
   let made: Promise<Value> | undefined;
   return () => {
     made ??= make();

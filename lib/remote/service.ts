@@ -14,50 +14,50 @@ import type {
 } from "../service/service.ts";
 import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views/autoscaler.ts";
 import type { ChangeView } from "../service/views/change.ts";
-import type { Ask } from "./ask.ts";
+import type { SendRequest } from "./send-request.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
-/** The service of a deployed stack: the same verbs, each one request, lists page by page while they are taken. `newKey` names each edit, so that it is made once however often it is sent. */
-export const remoteService = (ask: Ask, newKey: () => string): Service => ({ ...reading(ask), ...editing(ask, newKey) });
+/** The service of a deployed stack: one request per call, and lists page by page. `newKey` makes the idempotency key of each edit. */
+export const remoteService = (ask: SendRequest, newKey: () => string): Service => ({ ...queryService(ask), ...commandService(ask, newKey) });
 
-const reading = (ask: Ask): QueryService => {
-  const look = async <Answer>(path: string, fields: Fields = {}): Promise<Answer> =>
-    (await ask({ method: "GET", path, query: given(fields), headers: {} })) as Answer;
+const queryService = (ask: SendRequest): QueryService => {
+  const sendQuery = async <Answer>(path: string, fields: Fields = {}): Promise<Answer> =>
+    (await ask({ method: "GET", path, query: presentFields(fields), headers: {} })) as Answer;
   return {
     autoscalers: (filter, after) =>
-      listed<AutoscalerView>(look, QUERY_PATHS.autoscalers, filterOf(filter), after && pageToken(filterOf(filter), placeOf(after))),
-    get: (query) => look(QUERY_PATHS.get, queryFields(query)),
-    describe: (query) => look(QUERY_PATHS.describe, queryFields(query)),
-    explain: (query, atMs) => look(QUERY_PATHS.explain, { ...queryFields(query), at: timeText(atMs) }),
-    events: (query) => events(look, query),
-    changes: (query) => changes(look, query),
+      pagesOf<AutoscalerView>(sendQuery, QUERY_PATHS.autoscalers, filterOf(filter), after && pageToken(filterOf(filter), cursorOf(after))),
+    get: (query) => sendQuery(QUERY_PATHS.get, queryFields(query)),
+    describe: (query) => sendQuery(QUERY_PATHS.describe, queryFields(query)),
+    explain: (query, atMs) => sendQuery(QUERY_PATHS.explain, { ...queryFields(query), at: timeText(atMs) }),
+    events: (query) => events(sendQuery, query),
+    changes: (query) => changes(sendQuery, query),
     series: async (labels = []) => {
       const fields = { labels: labels.length > 0 ? labels.join(",") : undefined };
-      return seriesOf({ families: listIn(QUERY_PATHS.series, await look<SeriesJson>(QUERY_PATHS.series, fields), "families") });
+      return seriesOf({ families: listIn(QUERY_PATHS.series, await sendQuery<SeriesJson>(QUERY_PATHS.series, fields), "families") });
     },
-    clusters: (after) => listed<ClusterView>(look, QUERY_PATHS.clusters, {}, after === undefined ? undefined : pageToken({}, { name: after })),
-    cluster: (name) => look(QUERY_PATHS.cluster, { name }),
-    partition: (name) => look(QUERY_PATHS.partition, { name }),
-    fleet: () => look(QUERY_PATHS.fleet),
+    clusters: (after) => pagesOf<ClusterView>(sendQuery, QUERY_PATHS.clusters, {}, after === undefined ? undefined : pageToken({}, { name: after })),
+    cluster: (name) => sendQuery(QUERY_PATHS.cluster, { name }),
+    partition: (name) => sendQuery(QUERY_PATHS.partition, { name }),
+    fleet: () => sendQuery(QUERY_PATHS.fleet),
   };
 };
 
-const placeOf = ({ cluster, namespace, name }: AutoscalerCursor): AutoscalerCursor => ({ cluster, namespace, name });
+const cursorOf = ({ cluster, namespace, name }: AutoscalerCursor): AutoscalerCursor => ({ cluster, namespace, name });
 
-/** What is asked and nothing else: callers may hand over an object that has more, and the stack refuses what it does not know. */
-const filterOf = ({ cluster, namespace }: Filter): Readonly<Record<string, string>> => given({ cluster, namespace });
+/** Keeps only the known fields, because the stack refuses unknown ones and callers may pass larger objects. */
+const filterOf = ({ cluster, namespace }: Filter): Readonly<Record<string, string>> => presentFields({ cluster, namespace });
 const queryFields = ({ name, ...filter }: AutoscalerQuery): Readonly<Record<string, string>> => ({ name, ...filterOf(filter) });
 
-/** Requests are signed over what is given, and what is not given is absent. */
-const given = (fields: Fields): Readonly<Record<string, string>> =>
+/** Drops absent fields. */
+const presentFields = (fields: Fields): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
 const timeText = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(Math.max(0, ms)).toISOString());
 
-type Look = <Answer>(path: string, fields?: Fields) => Promise<Answer>;
+type SendQuery = <Answer>(path: string, fields?: Fields) => Promise<Answer>;
 
-async function* listed<Item>(look: Look, path: string, fields: Fields, first: string | undefined): AsyncGenerator<Item> {
+async function* pagesOf<Item>(look: SendQuery, path: string, fields: Fields, first: string | undefined): AsyncGenerator<Item> {
   let page = first;
   do {
     const answer = await look<{ readonly items: readonly Item[]; readonly next?: string }>(path, { ...fields, page });
@@ -66,34 +66,38 @@ async function* listed<Item>(look: Look, path: string, fields: Fields, first: st
   } while (page !== undefined);
 }
 
-/** A list that an answer must have: another version of Tidemark, or something else, may have answered. Throws `remote.unreadable`. */
+/** Reads a list from an answer, which another version of Tidemark may have sent. Throws `remote.unreadable`. */
 const listIn = <Key extends string, Item>(path: string, answer: { readonly [K in Key]: readonly Item[] }, key: Key): readonly Item[] => {
   const list: unknown = typeof answer === "object" && answer !== null ? answer[key] : undefined;
   if (Array.isArray(list)) return list;
-  throw new TidemarkError("remote.unreadable", `Cannot read the answer to "${path}": it has no "${key}"`, {});
+  throw new TidemarkError(
+    "remote.unreadable",
+    `Cannot read the answer to "${path}": it has no "${key}"; the stack may run another version of Tidemark`,
+    {},
+  );
 };
 
-const events = (look: Look, { sinceMs, untilMs, after, name, ...filter }: EventQuery): AsyncIterable<EventView> => {
-  const query = { ...given({ name }), ...filterOf(filter) };
+const events = (look: SendQuery, { sinceMs, untilMs, after, name, ...filter }: EventQuery): AsyncIterable<EventView> => {
+  const query = { ...presentFields({ name }), ...filterOf(filter) };
   const fields = { ...query, since: timeText(sinceMs), until: timeText(untilMs) };
   const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }), ...(untilMs !== undefined && { untilMs }) };
-  // The stack itself ends the list at its present.
+  // The stack caps the end of the list at its present time.
   const place = after && { untilMs: untilMs ?? LATEST_MS, fromMs: after.atMs, after };
-  return listed(look, QUERY_PATHS.events, fields, place && pageToken(question, place));
+  return pagesOf(look, QUERY_PATHS.events, fields, place && pageToken(question, place));
 };
 
-const changes = (look: Look, { sinceMs, after, name, ...filter }: ChangeQuery): AsyncIterable<ChangeView> => {
-  const query = { ...given({ name }), ...filterOf(filter) };
+const changes = (look: SendQuery, { sinceMs, after, name, ...filter }: ChangeQuery): AsyncIterable<ChangeView> => {
+  const query = { ...presentFields({ name }), ...filterOf(filter) };
   const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }) };
-  return listed(look, QUERY_PATHS.changes, { ...query, since: timeText(sinceMs) }, after && pageToken(question, { atMs: after.atMs, id: after.id }));
+  return pagesOf(look, QUERY_PATHS.changes, { ...query, since: timeText(sinceMs) }, after && pageToken(question, { atMs: after.atMs, id: after.id }));
 };
 
 const LATEST_MS = 8_640_000_000_000_000;
 
-/** What the body of a request may have, as `lib/api` says: more is refused by the platform without a word. */
+/** The body limit of `lib/api`. The platform refuses larger requests without an explanation. */
 const BODY_BYTES_MAX = 5_000_000;
 
-const editing = (ask: Ask, newKey: () => string): CommandService => {
+const commandService = (ask: SendRequest, newKey: () => string): CommandService => {
   const send = async <Answer>(path: string, fields: object, headers: Readonly<Record<string, string>>): Promise<Answer> => {
     const body = JSON.stringify(fields);
     const bytes = Buffer.byteLength(body);
@@ -101,7 +105,7 @@ const editing = (ask: Ask, newKey: () => string): CommandService => {
     return (await ask({ method: "POST", path, query: {}, headers: { "content-type": "application/json", ...headers }, body })) as Answer;
   };
   const edit = <Answer>(path: string, fields: object): Promise<Answer> => send(path, fields, { [KEY_HEADER]: newKey() });
-  const until = (query: Fields, untilMs: number | undefined): object => given({ ...query, until: timeText(untilMs) });
+  const until = (query: Fields, untilMs: number | undefined): object => presentFields({ ...query, until: timeText(untilMs) });
   return {
     apply: async (sources, { dryRun, validation = "strict", ...filter }) => {
       const applying = {
@@ -110,7 +114,7 @@ const editing = (ask: Ask, newKey: () => string): CommandService => {
         dryRun,
         ...(validation !== "strict" && { validation }),
       };
-      // A dry run has no effect that a repeat could have again.
+      // A dry run needs no key, because repeating it has no effect.
       const answer = await (dryRun ? send<AppliedJson>(COMMAND_PATHS.apply, applying, {}) : edit<AppliedJson>(COMMAND_PATHS.apply, applying));
       return listIn(COMMAND_PATHS.apply, answer, "applied");
     },

@@ -3,8 +3,8 @@ import { SignatureV4 } from "@smithy/signature-v4";
 import type { Credentials } from "./caller.ts";
 import type { StackUrl } from "./stack-url.ts";
 
-/** One request, before it is signed. */
-export interface Unsigned {
+/** One request before it is signed. */
+export interface UnsignedRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -12,12 +12,12 @@ export interface Unsigned {
   readonly body?: string;
 }
 
-/** Function URLs check the signature of the Lambda service. */
+/** The service name that function URLs expect in signatures. */
 const SERVICE = "lambda";
 
-/** The headers that prove who sends a request and that nobody changed it: SigV4, good for five minutes around `nowMs`. */
+/** SigV4 headers. They prove the sender and protect the request from changes, and are valid for five minutes around `nowMs`. */
 export const signedHeaders = async (
-  request: Unsigned,
+  request: UnsignedRequest,
   { host, region }: Pick<StackUrl, "host" | "region">,
   credentials: Credentials,
   nowMs: number,
@@ -36,12 +36,12 @@ export const signedHeaders = async (
     },
     { signingDate: new Date(nowMs) },
   );
-  // The host is the connection's own header.
+  // The connection sets the host header itself.
   const { host: _host, ...rest } = headers;
   return rest;
 };
 
-/** The query as the signature's canonical form has it: encodeURIComponent leaves five characters that are encoded there. */
+/** The query string in the signature's canonical form, which also encodes five characters that encodeURIComponent leaves. */
 export const queryText = (query: Readonly<Record<string, string>>): string => {
   const pairs = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;

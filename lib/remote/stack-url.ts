@@ -1,22 +1,22 @@
 import { TidemarkError } from "../model/errors.ts";
 
-/** Where a deployed stack answers. */
+/** The URL of a deployed stack. */
 export interface StackUrl {
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   readonly origin: string;
   readonly host: string;
   readonly region: string;
-  /** What named it: an option or a variable. */
+  /** The option or variable that the URL comes from. */
   readonly from: string;
 }
 
-/** The host of every function URL names its region. */
+/** The host of a function URL contains its region. */
 const FUNCTION_URL = /^[a-z0-9]+\.lambda-url\.([a-z0-9-]+)\.on\.aws$/;
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
-/** Region in the signatures of what answers on this machine. */
+/** Region in signatures for servers on this machine. */
 const LOOPBACK_REGION = "local";
 
-/** Reads the URL of a stack. Only a function URL is accepted: the signature of a request would let another host act in the caller's name. Throws `cli.usage`. */
+/** Reads the URL of a stack. Only a function URL is accepted, because a signed request would let another host act as the caller. Throws `cli.usage`. */
 export const stackUrl = (text: string, from: string): StackUrl => {
   const stack = stackUrlIn(text, from);
   if (stack) return stack;
@@ -27,7 +27,7 @@ export const stackUrl = (text: string, from: string): StackUrl => {
   );
 };
 
-/** The stack behind a text; undefined where it is no function URL. */
+/** Parses a function URL; undefined for any other text. */
 export const stackUrlIn = (text: string, from: string): StackUrl | undefined => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const region = url && regionOf(url);

@@ -1,11 +1,11 @@
 import type { LogLine } from "./log-lines.ts";
 
-/** Characters of a message that is none; a message has about a hundred. */
+/** Characters of an unreadable message that the log shows. A message has about a hundred. */
 const BODY_CHARACTERS_MAX = 256;
 
 /**
- * The line of a sync that threw: its message will be delivered again. It names the partition, so that one line is enough to know where to look. What the message says stands under
- * keys of its own: the logger drops a field called `message`, which is the sentence.
+ * The log line of a sync that threw. SQS delivers its message again. The line names the partition. The error is under a key of its own, because the logger
+ * drops a field called `message`.
  */
 export const failedLine = (error: unknown, body: string): LogLine => {
   const { cluster, partition, due } = partsOf(body);
@@ -22,16 +22,16 @@ export const failedLine = (error: unknown, body: string): LogLine => {
   };
 };
 
-interface Parts {
+interface MessageParts {
   readonly cluster?: string;
   readonly partition?: string;
   readonly due?: string;
 }
 
-/** Names are short and hold no blanks; the message of a queue that others could fill is not repeated as it stands. */
+/** Names that the log repeats. Anything else could come from another sender to the queue. */
 const NAME = /^[!-~]{1,200}$/;
 
-const partsOf = (body: string): Parts => {
+const partsOf = (body: string): MessageParts => {
   const value = parsed(body);
   const [cluster, partition] = [value["cluster"], value["partition"]].map((text) => (typeof text === "string" && NAME.test(text) ? text : undefined));
   const dueMs = value["dueMs"];
@@ -46,7 +46,7 @@ const parsed = (body: string): Readonly<Record<string, unknown>> => {
     const value: unknown = JSON.parse(body);
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
-    // No message of ours: the line shows the beginning of it.
+    // Not a sync message: the line shows its beginning.
     return {};
   }
 };

@@ -1,7 +1,7 @@
 import type { Because } from "../model/decision.ts";
 import type { Intent } from "../model/records.ts";
 
-/** Why an autoscaler holds although its rules might say otherwise: one constructor per reason, with its sentence. The rules' own reasons are made in lib/policy. */
+/** Reasons for which a sync holds an autoscaler before its rules count: one constructor per reason, with its sentence. The rules' own reasons are in lib/policy. */
 export const fleetFrozen = (frozen: { readonly by: string; readonly reason: string }): Because => ({
   reason: "FleetFrozen",
   message: `the fleet was frozen by ${frozen.by}: ${frozen.reason}`,
@@ -29,22 +29,22 @@ export const recordUnreadable = (words: string): Because => ({
 
 export const windowsUnreadable = (page: number, words: string): Because => ({
   reason: "UnreadableWindows",
-  message: `windows page ${page} cannot be read, so nobody knows what was done before: ${words}`,
+  message: `windows page ${page} cannot be read, so the earlier scales are unknown; see tidemark partition describe: ${words}`,
 });
 
 export const intentUnreadable = (id: string, words: string): Because => ({
   reason: "UnreadableIntent",
-  message: `the open intent "${id}" cannot be read, so nobody knows what may still happen: ${words}`,
+  message: `the open intent "${id}" cannot be read, so an unknown scale may still take effect; see tidemark partition describe: ${words}`,
 });
 
 export const intentOpen = (intent: Intent): Because => ({
   reason: "ScaleUnsettled",
-  message: `whether the scale from ${intent.from} to ${intent.to} took effect is not known before ${new Date(intent.deadlineMs).toISOString()}`,
+  message: `a scale from ${intent.from} to ${intent.to} is still open: its outcome is known at ${new Date(intent.deadlineMs).toISOString()}`,
 });
 
 export const intentSettled = (intent: Pick<Intent, "from" | "to">): Because => ({
   reason: "ScaleSettled",
-  message: `the scale from ${intent.from} to ${intent.to} of an earlier sync was settled in this one`,
+  message: `this sync settled the scale from ${intent.from} to ${intent.to} of an earlier sync, and the next one decides again`,
 });
 
 export const rivalControllers = (rivals: readonly { readonly kind: string; readonly name: string }[]): Because => ({
@@ -54,7 +54,7 @@ export const rivalControllers = (rivals: readonly { readonly kind: string; reado
 
 export const rivalsUnknown = (words: string): Because => ({
   reason: "RivalsUnknown",
-  message: `whether another controller scales the workload is not known: ${words}`,
+  message: `it is not known whether another controller scales the workload: ${words}`,
 });
 
 export const targetShared = (others: readonly string[]): Because => ({
@@ -64,10 +64,10 @@ export const targetShared = (others: readonly string[]): Because => ({
 
 export const intentTooLarge = (bytes: number): Because => ({
   reason: "IntentTooLarge",
-  message: `the intent of the scale takes more than the ${bytes} bytes that there are for it: shorten the target's apiVersion, kind or name`,
+  message: `the intent of the scale takes more than the limit of ${bytes} bytes; shorten the target's apiVersion, kind or name`,
 });
 
 export const scaleWaits = (made: number): Because => ({
   reason: "TooManyScales",
-  message: `this sync had time for ${made} scales of the partition: this one waits for the next sync`,
+  message: `this sync had time for ${made} scales of the partition; this scale waits for the next sync`,
 });

@@ -1,29 +1,34 @@
 import type { ScaleEventRecord } from "../model/records.ts";
-import type { CompletedSync, DroppedSync, DropReason, SyncReport, ToldAutoscaler } from "./sync-report.ts";
+import type { CompletedSync, DroppedSync, DropReason, SyncReport } from "./sync-report.ts";
 
-/** One structured line: the message in words, and fields for machines. */
+/** One structured log line: a message for people, and fields for machines. */
 export interface LogLine {
   readonly level: "info" | "warn" | "error";
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Autoscalers named in the line of a sync; the others are counted. */
-const NAMED_MAX = 5;
+/** Unreadable autoscalers named in the line of a sync; the others are counted. */
+const UNREADABLE_NAMED_MAX = 5;
+/** Autoscalers named in the line of changed conditions; the others are counted. */
+const CHANGED_NAMED_MAX = 10;
 
-/** The lines of one sync: one for the sync itself, one per scale, one per autoscaler whose conditions changed. An autoscaler without news costs no line. */
+/** The log lines of one sync: one for the sync, one per scale, and one for all changed conditions. */
 export const logLines = (report: SyncReport): readonly LogLine[] =>
-  report.kind === "dropped" ? [droppedLine(report)] : [completedLine(report), ...report.events.map(eventLine), ...report.changed.map(changedLine)];
+  report.kind === "dropped" ? [droppedLine(report)] : [completedLine(report), ...report.events.map(eventLine), ...changedLines(report)];
 
 const DROPPED: Readonly<Record<DropReason, { readonly level: LogLine["level"]; readonly words: string }>> = {
   stale: { level: "warn", words: "the message is older than three periods" },
-  early: { level: "error", words: "it is due in the future: whatever sent it, or the clock of this machine, is wrong" },
+  early: { level: "error", words: "it is due in the future: the clock of its sender or of this machine is wrong" },
   clock: { level: "error", words: "the clock of this machine is wrong by more than two seconds" },
-  done: { level: "info", words: "this due time or a later one is done" },
+  done: { level: "info", words: "a sync of this due time or a later one has completed" },
   held: { level: "warn", words: "another sync holds the lease" },
-  removed: { level: "info", words: "there is no such partition" },
-  newer: { level: "error", words: "a later release has claimed the partition by rules that this one does not know; deploy that release again" },
-  lost: { level: "warn", words: "another sync claimed the partition meanwhile" },
+  removed: { level: "info", words: "the partition does not exist any more" },
+  newer: {
+    level: "error",
+    words: "a later release has claimed the partition, and this release does not know its rules; deploy the later release again",
+  },
+  lost: { level: "warn", words: "another sync claimed the partition in the meantime" },
 };
 
 const droppedLine = (report: DroppedSync): LogLine => {
@@ -60,7 +65,7 @@ const completedLine = (report: CompletedSync): LogLine => ({
     pagesWritten: report.pagesWritten,
     journalPages: report.journalPages,
     phasesMs: report.phasesMs,
-    ...(report.unreadable.length > 0 && { unreadable: report.unreadable.length, unreadableFirst: report.unreadable.slice(0, NAMED_MAX) }),
+    ...(report.unreadable.length > 0 && { unreadable: report.unreadable.length, unreadableFirst: report.unreadable.slice(0, UNREADABLE_NAMED_MAX) }),
     ...(report.heldBack > 0 && { heldBack: report.heldBack }),
     ...(report.stopped && { stopped: report.stopped.reason }),
   },
@@ -68,14 +73,14 @@ const completedLine = (report: CompletedSync): LogLine => ({
 
 const sentence = (report: CompletedSync): string => {
   const what = `Synced "${report.cluster}/${report.partition}"`;
-  const found = `${report.evaluated} of ${report.autoscalers} autoscalers evaluated, ${report.events.length} scales settled, ${report.failed} failed`;
-  return report.stopped ? `${what} without a scale, ${report.heldBack} held back: ${report.stopped.message}; ${found}` : `${what}: ${found}`;
+  const counts = `${report.evaluated} of ${report.autoscalers} autoscalers evaluated, ${report.events.length} scales settled, ${report.failed} failed`;
+  return report.stopped ? `${what} without a scale, ${report.heldBack} held back: ${report.stopped.message}; ${counts}` : `${what}: ${counts}`;
 };
 
 const OUTCOME_WORDS: Readonly<Record<ScaleEventRecord["outcome"], string>> = {
   applied: "Scaled",
   refused: "Could not scale",
-  unknown: "Cannot tell whether it scaled",
+  unknown: "It is not known whether Tidemark scaled",
 };
 
 const eventLine = (event: ScaleEventRecord): LogLine => ({
@@ -93,8 +98,17 @@ const eventLine = (event: ScaleEventRecord): LogLine => ({
   },
 });
 
-const changedLine = ({ namespace, name, reason, message }: ToldAutoscaler): LogLine => ({
-  level: "info",
-  message: `Conditions of "${namespace}/${name}" changed: ${message}`,
-  fields: { namespace, autoscaler: name, reason },
-});
+/** One line however many autoscalers changed, so that an outage of a cluster does not log a line for each. `describe` shows every condition. */
+const changedLines = ({ cluster, partition, changed }: CompletedSync): readonly LogLine[] => {
+  if (changed.length === 0) return [];
+  const first = changed.slice(0, CHANGED_NAMED_MAX).map(({ namespace, name, message }) => `"${namespace}/${name}": ${message}`);
+  const rest = changed.length > first.length ? `; and ${changed.length - first.length} more` : "";
+  const reasons = Object.fromEntries([...Map.groupBy(changed, ({ reason }) => reason)].map(([reason, same]) => [reason, same.length]));
+  return [
+    {
+      level: "info",
+      message: `Conditions of ${changed.length} ${changed.length === 1 ? "autoscaler" : "autoscalers"} of "${cluster}/${partition}" changed: ${first.join("; ")}${rest}`,
+      fields: { cluster, partition, changed: changed.length, changedFirst: changed.slice(0, CHANGED_NAMED_MAX), reasons },
+    },
+  ];
+};

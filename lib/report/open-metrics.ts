@@ -1,6 +1,6 @@
-/** All samples of one name, as OpenMetrics 1.0 groups them. */
+/** All samples of one metric name, as OpenMetrics 1.0 groups them. */
 export interface MetricFamily {
-  /** Of a counter without `_total`, which its samples carry. */
+  /** The name of a counter comes without `_total`; its samples carry it. */
   readonly name: string;
   readonly type: "gauge" | "counter";
   readonly help: string;
@@ -17,38 +17,39 @@ export const OPEN_METRICS_TYPE = "application/openmetrics-text; version=1.0.0; c
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-/** Families as OpenMetrics text, those without samples left out. Samples carry no time: they are of the moment in which they are read. Throws RangeError for what the format cannot say. */
+/** Families as OpenMetrics text, without empty families. Samples carry no time, so they count as of the scrape. Throws RangeError for what the format cannot express. */
 export const openMetricsText = (families: readonly MetricFamily[]): string => {
-  const told = families.filter(({ samples }) => samples.length > 0);
-  if (new Set(told.map(({ name }) => name)).size < told.length) throw new RangeError("Cannot tell a family twice: its samples must stand together");
-  return `${told.map(familyText).join("")}# EOF\n`;
+  const written = families.filter(({ samples }) => samples.length > 0);
+  if (new Set(written.map(({ name }) => name)).size < written.length)
+    throw new RangeError("Cannot write a family twice: put all its samples into one family");
+  return `${written.map(familyText).join("")}# EOF\n`;
 };
 
 const familyText = ({ name, type, help, samples }: MetricFamily): string => {
-  if (!METRIC_NAME.test(name)) throw new RangeError(`Cannot tell the family "${name}": its name must match ${METRIC_NAME.source}`);
+  if (!METRIC_NAME.test(name)) throw new RangeError(`Cannot write the family "${name}": its name must match ${METRIC_NAME.source}`);
   if (type === "counter" && name.endsWith("_total"))
-    throw new RangeError(`Cannot tell the counter "${name}": its samples carry "_total", its family does not`);
+    throw new RangeError(`Cannot write the counter "${name}": its samples carry "_total", its family does not`);
   const lines = samples.map((sample) => sampleText(name, type, sample));
   const series = lines.map((line) => line.slice(0, line.lastIndexOf(" ")));
-  if (new Set(series).size < series.length) throw new RangeError(`Cannot tell the family "${name}": two of its samples have the same labels`);
+  if (new Set(series).size < series.length) throw new RangeError(`Cannot write the family "${name}": two of its samples have the same labels`);
   return [`# TYPE ${name} ${type}`, `# HELP ${name} ${escaped(help)}`, ...lines, ""].join("\n");
 };
 
 const sampleText = (name: string, type: MetricFamily["type"], { labels, value }: Sample): string => {
-  // NaN fails this too: a counter says how much, or is not there.
-  if (type === "counter" && !(value >= 0)) throw new RangeError(`Cannot tell the counter "${name}": its value is ${value}, must not be negative`);
+  // This refuses NaN too.
+  if (type === "counter" && !(value >= 0)) throw new RangeError(`Cannot write the counter "${name}": its value is ${value}, must not be negative`);
   const pairs = Object.entries(labels).map(([label, text]) => labelText(name, label, text));
   return `${name}${type === "counter" ? "_total" : ""}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${numberText(value)}`;
 };
 
 const labelText = (name: string, label: string, text: string): string => {
-  if (!LABEL_NAME.test(label)) throw new RangeError(`Cannot tell the family "${name}": its label "${label}" must match ${LABEL_NAME.source}`);
+  if (!LABEL_NAME.test(label)) throw new RangeError(`Cannot write the family "${name}": its label "${label}" must match ${LABEL_NAME.source}`);
   return `${label}="${escaped(text)}"`;
 };
 
 const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", '"': '\\"' };
 
-/** Help and label values are escaped alike in OpenMetrics; the older text format leaves quotes in help as they are. */
+/** OpenMetrics escapes help and label values alike; the older text format leaves quotes in help unescaped. */
 const escaped = (text: string): string => text.replace(/[\\\n"]/g, (character) => ESCAPES[character] ?? character);
 
 const numberText = (value: number): string => {

@@ -1,18 +1,18 @@
 import type { LogLine } from "./log-lines.ts";
 
-/** What one planning did. */
+/** The result of one planning call. */
 export interface PlanReport {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly clusters: number;
   readonly sent: number;
-  /** Too old to be of use: the call came late. */
+  /** Messages left out because the call came too late for them. */
   readonly skipped: number;
-  /** Clusters whose item cannot be read, with why: nothing is planned for them. */
+  /** Clusters whose record cannot be read, with the reason. Nothing is planned for them. */
   readonly unreadable: readonly { readonly name: string; readonly message: string }[];
 }
 
-/** The line of one planning. */
+/** The log line of one planning call. */
 export const planLine = (report: PlanReport): LogLine => ({
   level: report.unreadable.length > 0 ? "error" : report.skipped > 0 ? "warn" : "info",
   message: `Planned ${report.sent} syncs of ${report.clusters} clusters`,
@@ -25,7 +25,7 @@ export const planLine = (report: PlanReport): LogLine => ({
   },
 });
 
-/** The line of a cluster that could not be planned right after its edit. */
+/** The log line of a cluster that could not be planned right after its edit. */
 export const planNowFailedLine = (cluster: string, error: unknown): LogLine => ({
   level: "warn",
   message: `Cannot plan cluster "${cluster}" at once: the scheduler plans it within a minute`,

@@ -1,6 +1,6 @@
 import type { LogLine } from "./log-lines.ts";
 
-/** One answered request, as the log tells it: which route, never what was given to it. */
+/** One answered request. The log has its route and never its input. */
 export interface RequestReport {
   readonly method: string;
   readonly path: string;
@@ -9,16 +9,16 @@ export interface RequestReport {
   readonly bytes: number;
   readonly by?: string;
   readonly requestId: string;
-  /** What was refused or failed: where we failed with its stack, for the log alone. */
+  /** The refusal or the failure. The log of a failure includes its stack. */
   readonly error?: unknown;
 }
 
 const FIRST_REFUSAL = 400;
 const FIRST_FAILURE = 500;
-/** Of a path that nobody has, which may be anything. */
+/** Limit for the path, because an unknown path may be anything. */
 const PATH_CHARACTERS_MAX = 100;
 
-/** The line of one request: an error where we failed, a warning where the caller was refused, or where an answer could not be kept for repeats. */
+/** The log line of one request: an error for our own failure, a warning for a refusal or for an answer that could not be stored for repeats. */
 export const requestLine = ({ path, error, ...report }: RequestReport): LogLine => {
   const level = report.status >= FIRST_FAILURE ? "error" : report.status >= FIRST_REFUSAL || error !== undefined ? "warn" : "info";
   const shown = path.slice(0, PATH_CHARACTERS_MAX);

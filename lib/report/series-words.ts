@@ -1,4 +1,4 @@
-/** What every series is, for people who meet it in a dashboard. Names and meanings of the watermark controller's own are kept (watermark.md 2.15). */
+/** The help text of each series. Names and meanings of the watermark controller's series are kept (watermark.md 2.15). */
 const WPA_HELP: Readonly<Record<string, string>> = {
   value: "Value compared with the watermarks, in thousandths",
   high_watermark: "High watermark, in thousandths",
@@ -22,6 +22,6 @@ const WPA_HELP: Readonly<Record<string, string>> = {
 
 export const wpaHelp = (name: string): string => WPA_HELP[name] ?? `Series "${name}" of the watermark rules`;
 
-export const CURRENT_HELP = "Replicas that the newest sync found";
+export const CURRENT_HELP = "Replicas in the newest sync";
 export const DESIRED_HELP = "Replicas that the newest sync wanted";
 export const ACTIVE_HELP = "1 while the rules of the autoscaler decide its count: it was evaluated, and its metrics could be read";

@@ -1,13 +1,13 @@
 import type { SyncReport } from "./sync-report.ts";
 
-/** A figure of one sync. The only dimension is the cluster: a metric per autoscaler would cost more than everything else together. */
+/** A metric of one sync. The only dimension is the cluster, because a metric per autoscaler would cost more than everything else together. */
 export interface Metric {
   readonly name: string;
   readonly unit: "Count" | "Milliseconds" | "Bytes";
   readonly value: number;
 }
 
-/** Figures of one sync, in the order they are printed. Everything that an alarm looks at is sent every time, zero included. */
+/** The metrics of one sync, in print order. A metric with an alarm is sent every time, also when it is zero. */
 export const syncMetrics = (report: SyncReport): readonly Metric[] => {
   const lag: Metric = { name: "SyncLag", unit: "Milliseconds", value: Math.max(0, report.startMs - report.dueMs) };
   if (report.kind === "dropped") {

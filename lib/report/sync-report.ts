@@ -2,52 +2,52 @@ import type { Because } from "../model/decision.ts";
 import type { PartitionRef } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
 
-/** What became of one message: the raw material of the log line and of the metrics. */
+/** The outcome of one message: the input of its log lines and metrics. */
 export type SyncReport = CompletedSync | DroppedSync;
 
-interface Told extends PartitionRef {
+interface SyncOutcome extends PartitionRef {
   readonly dueMs: number;
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** A message that had no effect, and why. */
-export interface DroppedSync extends Told {
+/** A message that had no effect, and the reason. */
+export interface DroppedSync extends SyncOutcome {
   readonly kind: "dropped";
   readonly why: DropReason;
-  /** How far the clock of the machine is ahead of the service's, where that is why. */
+  /** How far this machine's clock is ahead of the service's, when that is the reason. */
   readonly wrongByMs?: number;
 }
 
-/** `stale`: later messages do its work; `early`: it is due in the future; `clock`: the clock of the machine is wrong; `done`: this due time or a later one is done; `held`: another holds the lease; `removed`: there is no such partition; `lost`: another claimed it halfway; `newer`: code of a later protocol works on it. */
+/** `stale`: later messages do its work. `early`: it is due in the future. `clock`: this machine's clock is wrong. `done`: this due time or a later one is done. `held`: another sync holds the lease. `removed`: the partition does not exist any more. `lost`: another sync claimed the partition halfway. `newer`: a later release works on the partition. */
 export type DropReason = "stale" | "early" | "clock" | "done" | "held" | "removed" | "lost" | "newer";
 
-export interface CompletedSync extends Told {
+export interface CompletedSync extends SyncOutcome {
   readonly kind: "completed";
   readonly epoch: number;
   readonly autoscalers: number;
   readonly evaluated: number;
-  /** Held because something could not be evaluated. */
+  /** Autoscalers held because something could not be evaluated. */
   readonly failed: number;
-  /** Settled in this sync, of this and of earlier ones. */
+  /** Events settled in this sync, of its own scales and of earlier ones. */
   readonly events: readonly ScaleEventRecord[];
   readonly openIntents: number;
-  /** Autoscalers that cannot be decided because something stored cannot be read. */
-  readonly unreadable: readonly ToldAutoscaler[];
+  /** Autoscalers that cannot be decided, because a stored item cannot be read. */
+  readonly unreadable: readonly AutoscalerReason[];
   /** Autoscalers whose conditions changed. */
-  readonly changed: readonly ToldAutoscaler[];
+  readonly changed: readonly AutoscalerReason[];
   readonly calls: number;
   readonly bytes: number;
   readonly pagesWritten: number;
   readonly journalPages: number;
-  /** Scales that the rules wanted, and a hold beside them kept from being made. */
+  /** Scales that the rules wanted and that a hold prevented. */
   readonly heldBack: number;
-  /** Why nothing was written to the cluster, whatever was decided: the kill switch, or a pause of the cluster. */
+  /** Why the sync wrote nothing to the cluster: the kill switch, or a pause of the cluster. */
   readonly stopped?: Because;
   readonly phasesMs: Readonly<Record<string, number>>;
 }
 
-export interface ToldAutoscaler extends Because {
+export interface AutoscalerReason extends Because {
   readonly namespace: string;
   readonly name: string;
 }

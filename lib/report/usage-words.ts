@@ -1,4 +1,4 @@
-/** The words of commander, which reads command lines, in the grammar of every other message: one line, a capital, double quotes, no full stop. */
+/** Rewrites a message of commander in our grammar: one line, a capital, double quotes, no final period. */
 export const usageWords = (message: string): string => {
   const [first = "", hint = ""] = message.replace(/^error: /, "").split("\n");
   const near = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1];

@@ -1,5 +1,5 @@
 import type { Condition } from "../model/windows.ts";
-import type { CompletedSync, ToldAutoscaler } from "../report/sync-report.ts";
+import type { CompletedSync, AutoscalerReason } from "../report/sync-report.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
@@ -54,7 +54,7 @@ const UNREADABLE: ReadonlySet<string> = new Set(["UnreadableAutoscaler", "Invali
 
 const hasFailed = (verdict: Verdict): boolean => verdict.kind !== "unevaluated" && verdict.decision.kind === "hold" && verdict.decision.failed;
 
-const reported = ({ autoscaler, because }: Verdict): ToldAutoscaler => {
+const reported = ({ autoscaler, because }: Verdict): AutoscalerReason => {
   const { namespace, name } = autoscaler.kind === "unreadable" ? autoscaler : autoscaler.record;
   return { namespace, name, ...because };
 };

@@ -212,7 +212,7 @@ describe("the routes that edit", () => {
         {
           status: 403,
           code: "api.connects-elsewhere",
-          detail: `Cannot connect a cluster here: that is a right of its own, and has the URL ${world.elsewhere.url}`,
+          detail: `Cannot connect a cluster at this URL: it takes a right of its own; send the request to ${world.elsewhere.url}`,
           url: world.elsewhere.url,
         },
       ]);
@@ -229,7 +229,7 @@ describe("the routes that edit", () => {
       const { status, json } = await ask(world.view, { path, body: JSON.stringify({ name: "shop/web", reason: "x" }) });
       expect([status, json]).toEqual([
         403,
-        { status: 403, code: "api.read-only", detail: `Cannot POST "${path}": this URL only shows; edits have a URL of their own` },
+        { status: 403, code: "api.read-only", detail: `Cannot POST "${path}": this URL is read-only; edits go to the URL of the function api` },
       ]);
     }
     expect(await service.get({ name: "shop/web" })).not.toHaveProperty("paused");
@@ -283,7 +283,7 @@ describe("refusals", () => {
     [COMMAND_PATHS.pause, { name: "web", until: "tomorrow" }, [["until", "must be an RFC 3339 time such as 2026-03-01T12:00:00Z"]]],
     [COMMAND_PATHS.pause, { name: "shop/web", until: "2026-03-01T12:00:00Z" }, [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]]],
     [COMMAND_PATHS.pauseCluster, { name: "eu-1", until: "2026-03-01T11:59:59Z" }, [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]]],
-    [COMMAND_PATHS.pause, { name: "web", by: "root" }, [["by", "is not known"]]],
+    [COMMAND_PATHS.pause, { name: "web", by: "root" }, [["by", "is an unknown field"]]],
     [COMMAND_PATHS.pause, [], [["body", "must be of type object"]]],
     [COMMAND_PATHS.apply, { sources: [{ file: "a", text: 3 }] }, [["sources[0].text", "must be of type string"]]],
     [
@@ -309,9 +309,9 @@ describe("refusals", () => {
   });
 
   it.each([
-    ["name=a&name=b", '"name" is given twice'],
+    ["name=a&name=b", '"name" is given twice; give it once'],
     ["", '"name" is missing'],
-    ["name=web&until=2026", '"until" is not known'],
+    ["name=web&until=2026", '"until" is an unknown field'],
     ["name=%ff", '"name" must be printable ASCII without blanks, and not empty'],
   ])("of the parameters %s name the field", async (query, words) => {
     expect((await get(QUERY_PATHS.get, query)).json).toMatchObject({
@@ -341,7 +341,7 @@ describe("refusals", () => {
     const { status, json } = await ask(world.api, { path, body: " ".repeat(most + 1) });
     expect([status, json]).toEqual([
       413,
-      { status: 413, code: "api.too-large", detail: `Cannot read the request: its body has ${most + 1} bytes, at most ${most} are read` },
+      { status: 413, code: "api.too-large", detail: `Cannot read the request: its body has ${most + 1} bytes, and the limit is ${most}` },
     ]);
   });
 
@@ -350,7 +350,7 @@ describe("refusals", () => {
       expect((await get(path)).json).toEqual({
         status: 404,
         code: "api.unknown-route",
-        detail: `Cannot find "${path}": there are ${ALL_ROUTES.map((route) => route.path).join(", ")}`,
+        detail: `Cannot find "${path}": the paths are ${ALL_ROUTES.map((route) => route.path).join(", ")}`,
       });
     }
     for (const { path, method } of ALL_ROUTES) {
@@ -381,7 +381,7 @@ describe("failures", () => {
       insert,
       clock,
       newUid,
-      teller: { line: (line) => void world.lines.push(line) },
+      reporter: { line: (line) => void world.lines.push(line) },
       connecting: { kind: "here" },
     });
   };
@@ -395,7 +395,7 @@ describe("failures", () => {
     expect(json).toEqual({
       status: 500,
       code: "api.failed",
-      detail: 'Cannot answer request "r-7": something failed here, and the log of the function says what',
+      detail: 'Cannot answer request "r-7": an unexpected error happened; the log line of this request has it',
     });
     expect(text).not.toMatch(/arn:|\.ts|at /);
     expect(world.lines).toMatchObject([
@@ -418,12 +418,14 @@ describe("failures", () => {
         by: ADA,
         id: "r",
       };
-      const { status, body } = await answerRequest({ reading, clock: () => NOON, tell: () => {} }, request);
+      const { status, body } = await answerRequest({ reading, clock: () => NOON, log: () => {} }, request);
       expect([status, JSON.parse(String(body))]).toMatchObject([
         500,
         {
           code: "api.too-long",
-          detail: expect.stringMatching(/^Cannot answer "\/v1\/fleet": \d+ characters are more than an answer may have; ask for gzip, or for less$/),
+          detail: expect.stringMatching(
+            /^Cannot answer "\/v1\/fleet": \d+ characters are more than an answer may have; send "accept-encoding: gzip", or ask for less$/,
+          ),
         },
       ]);
     }

@@ -26,7 +26,7 @@ const freezes = async (): Promise<number> => (await toArray(scopeChangesOf(world
 /** The function with a history that fails at some of its inserts. */
 const apiWith = (insert: InsertHistory, lines: LogLine[] = []): FunctionUrlHandler => {
   const { tables, clock, newUid } = world.context;
-  return apiHandler({ tables, insert, clock, newUid, teller: { line: (line) => void lines.push(line) }, connecting: { kind: "here" } });
+  return apiHandler({ tables, insert, clock, newUid, reporter: { line: (line) => void lines.push(line) }, connecting: { kind: "here" } });
 };
 const failingAt =
   (isFatal: (item: HistoryItem) => boolean): InsertHistory =>
@@ -117,7 +117,7 @@ describe("an edit whose answer was lost", () => {
     const unclear = await edit(key, COMMAND_PATHS.freeze, { reason: "lost", replace: true });
     expect([unclear.status, unclear.json]).toMatchObject([
       409,
-      { code: "api.unclear", detail: expect.stringMatching(/no clear answer, and its edit may have been made/) },
+      { code: "api.unclear", detail: expect.stringMatching(/left no answer, and its edit may have been made/) },
     ]);
     expect(await freezes()).toBe(before);
   });

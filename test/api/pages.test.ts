@@ -50,7 +50,7 @@ interface PageJson {
 
 /** One page, under other limits than those of the function. */
 const page = async (path: string, query: string, limits: Limits, clock = () => NOON) => {
-  const context: ApiContext = { reading, clock, tell: () => {}, limits };
+  const context: ApiContext = { reading, clock, log: () => {}, limits };
   const request = { method: "GET", path, query, headers: {}, body: new Uint8Array(), by: ADA, id: "r" };
   const { status, body } = await answerRequest(context, request);
   return { status, json: JSON.parse(String(body)) as PageJson, bytes: Buffer.byteLength(body) };
@@ -123,7 +123,7 @@ describe("a list", () => {
 
 describe("the token of a page", () => {
   const place = { cluster: "eu-1", namespace: "shop", name: "api" };
-  const detail = 'Cannot read the request: "page" is no place in this list: give the page of the answer before, and the same other parameters';
+  const detail = 'Cannot read the request: "page" is not a page of this list; use \"next\" of the previous answer with the same other parameters';
 
   it.each([
     ["made for another question", "namespace=shop", pageToken({}, place)],
@@ -162,7 +162,7 @@ describe("the token of a page", () => {
       by: ADA,
       id: "r",
     };
-    const { status } = await answerRequest({ reading: empty, clock: () => NOON, tell: () => {} }, request);
+    const { status } = await answerRequest({ reading: empty, clock: () => NOON, log: () => {} }, request);
     expect([status, asked[0]?.sinceMs, asked.at(-1)?.untilMs]).toEqual([200, NOON - EVENT_DAYS_KEPT * DAY_MS, NOON]);
     // Four days first, then twice as many each time.
     expect(asked).toHaveLength(7);

@@ -100,15 +100,15 @@ export const newWorld = async (): Promise<World> => {
   await fillShop(world);
   const { tables, insert, clock, newUid } = world.context;
   const lines: LogLine[] = [];
-  const teller = { line: (line: LogLine) => void lines.push(line) };
+  const reporter = { line: (line: LogLine) => void lines.push(line) };
   const elsewhere: World["elsewhere"] = { kind: "elsewhere", url: "https://connect.lambda-url.eu-central-1.on.aws/" };
-  const parts = { tables, insert, clock, newUid, teller };
+  const parts = { tables, insert, clock, newUid, reporter };
   return {
     ...world,
     lines,
     elsewhere,
     api: apiHandler({ ...parts, connecting: elsewhere }),
     connect: apiHandler({ ...parts, connecting: { kind: "here" } }),
-    view: viewHandler({ tables, clock, teller }),
+    view: viewHandler({ tables, clock, reporter }),
   };
 };

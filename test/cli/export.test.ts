@@ -8,7 +8,7 @@ import { viewHandler } from "../../functions/view.ts";
 import { main } from "../../lib/cli/main.ts";
 import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
 import type { ScaleEventRecord } from "../../lib/model/records.ts";
-import { asking } from "../../lib/remote/ask.ts";
+import { requestSender } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/stack-url.ts";
 import { openService } from "../../lib/service/open.ts";
@@ -133,10 +133,10 @@ describe("tidemark events --all --since 30d", () => {
   });
 
   it("prints 10,000 of them from a deployed stack, page by page, in constant memory", async () => {
-    const url = await startFunctionUrl(viewHandler({ tables, clock: () => NOW, teller: { line: () => {} } }), IDENTITIES, () => NOW);
+    const url = await startFunctionUrl(viewHandler({ tables, clock: () => NOW, reporter: { line: () => {} } }), IDENTITIES, () => NOW);
     const wire = { stack: stackUrl(url.url, "--stack"), caller: callerOf("ADA"), clock: () => NOW, wait: async () => {}, random: Math.random };
     const { code, lines, printed, most } = await exported(
-      remoteService(asking(wire), () => "none"),
+      remoteService(requestSender(wire), () => "none"),
       "jsonl",
       `${DAYS / 2}d`,
     );

@@ -63,7 +63,7 @@ describe("colours", () => {
 });
 
 describe("tidemark describe", () => {
-  it("prints everything about one autoscaler", async () => {
+  it("prints one autoscaler with its windows, conditions and events", async () => {
     expect(await printed("describe", "shop/web")).toBe(`Name:                 web
 Namespace:            shop
 Cluster:              eu-1

@@ -29,7 +29,7 @@ describe("the handlers behind a URL", () => {
 
   it("answer in the shape of payload format 2.0", async () => {
     const lines: LogLine[] = [];
-    const handler = functionUrlHandler({ reading, clock: () => 0, tell: (line) => void lines.push(line) });
+    const handler = functionUrlHandler({ reading, clock: () => 0, log: (line) => void lines.push(line) });
     expect(await handler(FLEET)).toEqual({
       statusCode: 200,
       headers: { "content-type": "application/json", "cache-control": "no-store" },
@@ -39,7 +39,7 @@ describe("the handlers behind a URL", () => {
   });
 
   it("read a body that came as base64, and know nobody where the platform says nobody", async () => {
-    const handler = functionUrlHandler({ reading, clock: () => 0, tell: () => {} });
+    const handler = functionUrlHandler({ reading, clock: () => 0, log: () => {} });
     const posted = await handler(eventOf({ path: "/v1/fleet/thaw", body: Buffer.from("{}") }));
     expect(posted).toMatchObject({ statusCode: 403, body: expect.stringContaining("api.read-only") });
     const { requestContext, ...event } = eventOf({ path: "/v1/fleet" });

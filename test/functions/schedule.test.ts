@@ -19,7 +19,7 @@ const handled = async () => {
   };
   const lines: LogLine[] = [];
   const queue = { client: { send: send as never }, queueUrl: "https://queue", wait: async () => {}, random: () => 0 };
-  return { bodies, lines, handler: scheduleHandler({ tables: world.tables, queue, teller: { line: (line) => void lines.push(line) } }) };
+  return { bodies, lines, handler: scheduleHandler({ tables: world.tables, queue, reporter: { line: (line) => void lines.push(line) } }) };
 };
 
 describe("the handler of schedule", () => {

@@ -29,8 +29,8 @@ const handled = async () => {
   workloadOf(world, "web").demand = 5;
   const reports: SyncReport[] = [];
   const failures: unknown[] = [];
-  const teller = { told: (report: SyncReport) => void reports.push(report), failed: (error: unknown) => void failures.push(error), line: () => {} };
-  return { world, reports, failures, handler: (ports = world.worker()) => syncHandler({ ports, teller }) };
+  const reporter = { sync: (report: SyncReport) => void reports.push(report), failed: (error: unknown) => void failures.push(error), line: () => {} };
+  return { world, reports, failures, handler: (ports = world.worker()) => syncHandler({ ports, reporter }) };
 };
 
 const body = (world: World, dueMs = world.nowMs): string => JSON.stringify({ ...world.partition, dueMs, periodMs: PERIOD_MS });

@@ -32,8 +32,8 @@ it("a stack that may not look for rivals says so in the log, once", async () => 
   const client = tablesClient("http://127.0.0.1:1");
   closing.push(() => client.destroy());
   const lines: LogLine[] = [];
-  const teller = { told: () => {}, failed: () => {}, line: (line: LogLine) => void lines.push(line) };
-  const stack = startStack({ clock: Date.now, syncClient: client, scheduleClient: client, queues, teller });
+  const reporter = { sync: () => {}, failed: () => {}, line: (line: LogLine) => void lines.push(line) };
+  const stack = startStack({ clock: Date.now, syncClient: client, scheduleClient: client, queues, reporter });
   closing.push(stack.close);
   const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;
   const connected = await stack.connect({ name: clusterName("local"), connection, version: 1 } as Parameters<typeof stack.connect>[0]);

@@ -53,7 +53,7 @@ describe("defaultCaller()", () => {
   it("says where nothing was found", async () => {
     await expect(defaultCaller("eu-central-1").credentials()).rejects.toMatchObject({
       code: "remote.credentials",
-      message: expect.stringMatching(/^Cannot sign requests: no AWS credentials were found \(.+\)$/),
+      message: expect.stringMatching(/^Cannot sign requests: no AWS credentials were found; set AWS_PROFILE or sign in \(.+\)$/),
     });
   });
 

@@ -103,7 +103,7 @@ describe("the service of a stack", () => {
     expect(await viewer.fleet()).toEqual({});
     await expect(viewer.freeze("x")).rejects.toMatchObject({
       code: "api.read-only",
-      message: 'Cannot POST "/v1/fleet/freeze": this URL only shows; edits have a URL of their own',
+      message: 'Cannot POST "/v1/fleet/freeze": this URL is read-only; edits go to the URL of the function api',
     });
   });
 
@@ -124,7 +124,7 @@ describe("the service of a stack", () => {
       world.url.faults.push({ status: 200, body, headers: { "content-type": "application/json" } });
       await expect(ask(remote)).rejects.toMatchObject({
         code: "remote.unreadable",
-        message: `Cannot read the answer to "${path}": it has no "${key}"`,
+        message: `Cannot read the answer to "${path}": it has no "${key}"; the stack may run another version of Tidemark`,
       });
     }
   });
@@ -212,7 +212,7 @@ describe("a request that goes wrong", () => {
     const dying = apiHandler({
       ...world.context,
       insert: (items) => (items.some(({ sk }) => sk === "begun") ? insert(items) : new Promise<never>(() => {})),
-      teller: { line: () => {} },
+      reporter: { line: () => {} },
       connecting: { kind: "here" },
     });
     let calls = 0;
@@ -247,7 +247,7 @@ describe("a request that goes wrong", () => {
     });
     await expect(nowhere.fleet()).rejects.toMatchObject({
       code: "remote.unreachable",
-      message: 'Cannot reach the stack at "https://nowhere.invalid": there is no such host',
+      message: 'Cannot reach the stack at "https://nowhere.invalid": the host does not exist; check the URL',
     });
     expect(world.waits).toEqual([]);
   });
@@ -276,8 +276,8 @@ describe("a request that the platform refuses", () => {
   });
 
   it.each([
-    [-301_000, "the clock of this machine is 301 s behind that of AWS: a signature is good for 5 minutes"],
-    [302_000, "the clock of this machine is 302 s ahead of that of AWS: a signature is good for 5 minutes"],
+    [-301_000, "the clock of this machine is 301 s behind that of AWS: a signature is valid for 5 minutes"],
+    [302_000, "the clock of this machine is 302 s ahead of that of AWS: a signature is valid for 5 minutes"],
   ])("says how wrong the clock is: %i ms", async (offMs, words) => {
     await expect(world.remote("ADA", { clock: () => NOON + offMs }).fleet()).rejects.toMatchObject({
       code: "remote.forbidden",
@@ -287,12 +287,12 @@ describe("a request that the platform refuses", () => {
   });
 
   it("tells unknown credentials, a wrong secret and expired credentials apart", async () => {
-    await expect(world.remote("NOBODY").fleet()).rejects.toMatchObject({ message: cannot("AWS does not know these credentials") });
+    await expect(world.remote("NOBODY").fleet()).rejects.toMatchObject({
+      message: cannot("AWS does not know these credentials; check the profile and sign in again"),
+    });
     const wrong = { credentials: async () => ({ accessKeyId: "ADA", secretAccessKey: "another" }), name: async () => "ada" };
     await expect(world.remote("ADA", { caller: wrong }).fleet()).rejects.toMatchObject({
-      message: cannot(
-        "the signature does not match: the secret key is another one than that of the access key, or something between changed the request",
-      ),
+      message: cannot("the signature does not match: the secret key does not belong to the access key, or a proxy changed the request"),
     });
     const expired = {
       status: 403,
@@ -304,10 +304,10 @@ describe("a request that the platform refuses", () => {
   });
 
   it.each([
-    [404, "remote.not-found", "there is no function behind this URL; was the stack removed?"],
+    [404, "remote.not-found", "no function answers at this URL; check that the stack still exists"],
     [413, "remote.too-large", "the request is larger than a function takes; apply the manifests in several steps"],
-    [200, "remote.unreadable", "what answers there is no Tidemark: status 200, text/plain"],
-    [500, "remote.unreadable", "what answers there is no Tidemark: status 500, text/plain"],
+    [200, "remote.unreadable", "the answer is not from Tidemark (status 200, text/plain); check the URL"],
+    [500, "remote.unreadable", "the answer is not from Tidemark (status 500, text/plain); check the URL"],
   ])("with %i says what that means", async (status, code, words) => {
     world.url.faults.push({ status });
     await expect(remote.fleet()).rejects.toMatchObject({ code, message: cannot(words) });

@@ -1,5 +1,5 @@
-import { asking, type Wire } from "../../lib/remote/ask.ts";
 import type { Caller, Credentials } from "../../lib/remote/caller.ts";
+import { requestSender, type SenderOptions } from "../../lib/remote/send-request.ts";
 import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/stack-url.ts";
 import type { Service } from "../../lib/service/service.ts";
@@ -39,7 +39,7 @@ export interface World extends ApiWorld {
   /** Milliseconds that the client waited between attempts, in order; nothing is waited for. */
   readonly waits: number[];
   /** The service of the stack, as a client on another machine has it. */
-  readonly remote: (key?: string, more?: Partial<Wire>, url?: FunctionUrl) => Service;
+  readonly remote: (key?: string, more?: Partial<SenderOptions>, url?: FunctionUrl) => Service;
 }
 
 /** The functions of a stack behind URLs that verify signatures, and clients for them; all clocks show noon. */
@@ -59,8 +59,8 @@ export const newWorld = async (): Promise<World> => {
     waits,
     remote: (key = "ADA", more = {}, at = url) => {
       const wait = async (ms: number): Promise<void> => void waits.push(ms);
-      const wire: Wire = { stack: stackUrl(at.url, "--stack"), caller: callerOf(key), clock: () => NOON, wait, random: () => 0.5, ...more };
-      return remoteService(asking(wire), () => `test-key-of-an-edit-${++keys}`);
+      const wire: SenderOptions = { stack: stackUrl(at.url, "--stack"), caller: callerOf(key), clock: () => NOON, wait, random: () => 0.5, ...more };
+      return remoteService(requestSender(wire), () => `test-key-of-an-edit-${++keys}`);
     },
     close: async () => {
       await url.close();

@@ -35,7 +35,7 @@ describe("logLines()", () => {
     ]);
   });
 
-  it("adds a line per scale, and per autoscaler whose conditions changed", () => {
+  it("adds a line per scale, and one line for all changed conditions", () => {
     const events = [
       event(),
       event({ outcome: "refused", detail: "the object has been modified" }),
@@ -45,9 +45,24 @@ describe("logLines()", () => {
     expect(words(completed({ events, changed })).slice(1)).toEqual([
       'info: Scaled "shop/web" in cluster "eu-1" from 2 to 5: cpu resource utilization above target',
       'warn: Could not scale "shop/web" in cluster "eu-1" from 2 to 5: the object has been modified',
-      'warn: Cannot tell whether it scaled "shop/web" in cluster "eu-1" from 2 to 5: the workload is gone',
-      'info: Conditions of "shop/web" changed: the desired count is above the limit',
+      'warn: It is not known whether Tidemark scaled "shop/web" in cluster "eu-1" from 2 to 5: the workload is gone',
+      'info: Conditions of 1 autoscaler of "eu-1/default" changed: "shop/web": the desired count is above the limit',
     ]);
+  });
+
+  it("names the first ten of a thousand autoscalers whose conditions changed, and counts the rest in the same line", () => {
+    const changed = Array.from({ length: 1_000 }, (_, at) => ({
+      namespace: "shop",
+      name: `web-${at}`,
+      reason: at < 990 ? "FailedGetScale" : "ScaleUpLimit",
+      message: "the server is not reachable",
+    }));
+    const [, line, ...more] = logLines(completed({ changed }));
+    expect(more).toEqual([]);
+    expect(line?.message).toMatch(
+      /^Conditions of 1000 autoscalers of "eu-1\/default" changed: "shop\/web-0": .*"shop\/web-9": the server is not reachable; and 990 more$/,
+    );
+    expect(line?.fields).toMatchObject({ changed: 1_000, changedFirst: changed.slice(0, 10), reasons: { FailedGetScale: 990, ScaleUpLimit: 10 } });
   });
 
   it("warns of failed evaluations, and calls what cannot be read an error, naming the first five", () => {
@@ -70,13 +85,13 @@ describe("logLines()", () => {
 
   it.each([
     ["stale", "warn", "the message is older than three periods"],
-    ["done", "info", "this due time or a later one is done"],
+    ["done", "info", "a sync of this due time or a later one has completed"],
     ["held", "warn", "another sync holds the lease"],
-    ["removed", "info", "there is no such partition"],
-    ["early", "error", "it is due in the future: whatever sent it, or the clock of this machine, is wrong"],
+    ["removed", "info", "the partition does not exist any more"],
+    ["early", "error", "it is due in the future: the clock of its sender or of this machine is wrong"],
     ["clock", "error", "the clock of this machine is wrong by more than two seconds"],
-    ["newer", "error", "a later release has claimed the partition by rules that this one does not know; deploy that release again"],
-    ["lost", "warn", "another sync claimed the partition meanwhile"],
+    ["newer", "error", "a later release has claimed the partition, and this release does not know its rules; deploy the later release again"],
+    ["lost", "warn", "another sync claimed the partition in the meantime"],
   ] as const)("says why a message was dropped: %s", (why, level, reason) => {
     expect(words(dropped(why))).toEqual([`${level}: Dropped a sync of "eu-1/default": ${reason}`]);
   });

@@ -55,9 +55,9 @@ describe("openMetricsText()", () => {
 
   const sample = { labels: {}, value: 1 };
   it.each([
-    ["a name with a dash", [gauge({ name: "a-b", samples: [sample] })], /^Cannot tell the family "a-b": its name must match/],
+    ["a name with a dash", [gauge({ name: "a-b", samples: [sample] })], /^Cannot write the family "a-b": its name must match/],
     ["a label that begins with a digit", [gauge({ samples: [{ labels: { "1a": "" }, value: 1 }] })], /its label "1a" must match/],
-    ["a family twice", [gauge({ samples: [sample] }), gauge({ samples: [sample] })], /^Cannot tell a family twice/],
+    ["a family twice", [gauge({ samples: [sample] }), gauge({ samples: [sample] })], /^Cannot write a family twice/],
     ["labels twice", [gauge({ samples: [sample, sample] })], /two of its samples have the same labels/],
     ["a counter below zero", [gauge({ type: "counter", samples: [{ labels: {}, value: -1 }] })], /its value is -1, must not be negative/],
     ["a counter that is no number", [gauge({ type: "counter", samples: [{ labels: {}, value: Number.NaN }] })], /its value is NaN/],

@@ -1,8 +1,8 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { powertoolsReporter } from "../../lib/report/reporter.ts";
 import { syncMetrics } from "../../lib/report/sync-metrics.ts";
-import { powertoolsTeller } from "../../lib/report/teller.ts";
 import { event } from "../store/records.ts";
 import { completed, dropped } from "./reports.ts";
 
@@ -42,15 +42,15 @@ describe("syncMetrics()", () => {
   });
 });
 
-describe("powertoolsTeller()", () => {
+describe("powertoolsReporter()", () => {
   it("prints one blob of metrics per sync, by cluster alone", () => {
     const printed: string[] = [];
     vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
     const metrics = new Metrics({ namespace: "Tidemark", serviceName: "tidemark" });
     const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-    const teller = powertoolsTeller(logger as never, metrics);
-    teller.told(completed());
-    teller.told({ ...completed(), cluster: "us-1" as never });
+    const reporter = powertoolsReporter(logger as never, metrics);
+    reporter.sync(completed());
+    reporter.sync({ ...completed(), cluster: "us-1" as never });
     expect(printed).toHaveLength(2);
     const [first, second] = printed.map((text) => JSON.parse(text));
     expect(first).toMatchObject({ cluster: "eu-1", SyncLag: 300, CompletedSyncs: 1 });
@@ -64,7 +64,7 @@ describe("powertoolsTeller()", () => {
     const printed: string[] = [];
     const logger = new Logger({ serviceName: "tidemark" });
     Object.assign(logger, { console: { error: (text: string) => printed.push(text) } });
-    powertoolsTeller(logger).failed(new Error("the history does not answer"), { body });
+    powertoolsReporter(logger).failed(new Error("the history does not answer"), { body });
     expect(printed).toHaveLength(1);
     return JSON.parse(printed[0] ?? "");
   };

@@ -2,7 +2,7 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { NOTHING_TRUSTED } from "../../lib/cluster/access/trusted.ts";
 import { connect } from "../../lib/cluster/connect.ts";
-import { powertoolsTeller } from "../../lib/report/teller.ts";
+import { powertoolsReporter } from "../../lib/report/reporter.ts";
 import { openService } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
@@ -41,7 +41,7 @@ const syncWith = async (content: string) => {
     damaged.worker({ connect: () => connect({ name, connection: { kind: "secret", secretId } }, { clock: Date.now, trusted }) }),
   );
   vi.spyOn(process.stdout, "write").mockImplementationOnce((text) => told(String(text)) > 0);
-  powertoolsTeller(logger).told(report);
+  powertoolsReporter(logger).sync(report);
   const service = openService(damaged.context());
   const described = await service.describe({ name: "shop/web" });
   const views = [

@@ -84,7 +84,7 @@ describe("one autoscaler holds, and the others do not,", () => {
     expect(await told(world, "web")).toMatchObject({
       because: {
         reason: "RivalsUnknown",
-        message: "whether another controller scales the workload is not known: no HorizontalPodAutoscaler could be looked for: Timeout",
+        message: "it is not known whether another controller scales the workload: no HorizontalPodAutoscaler could be looked for: Timeout",
       },
       withoutHold: { to: 5 },
     });

@@ -95,7 +95,7 @@ describe("a burst", () => {
     const pages = await Promise.all((await world.head()).pages.map((_, page) => newestJournalPage(world.tables, world.partition, page, world.nowMs)));
     const waiting = pages.flatMap((page) => page?.evaluations ?? []).filter(({ because }) => because.reason === "TooManyScales");
     expect(waiting).toHaveLength(400 - made);
-    expect(waiting[0]?.because.message).toBe(`this sync had time for ${made} scales of the partition: this one waits for the next sync`);
+    expect(waiting[0]?.because.message).toBe(`this sync had time for ${made} scales of the partition; this scale waits for the next sync`);
     world.cluster.beforePut = () => {};
     world.nowMs -= world.nowMs % PERIOD_MS;
     await next(world);
@@ -154,7 +154,7 @@ describe("a sync that fails between two waves", () => {
     const page = await newestJournalPage(world.tables, world.partition, 0, world.nowMs);
     expect(page?.evaluations.find(({ name }) => name === "app-0000")?.because).toEqual({
       reason: "ScaleSettled",
-      message: "the scale from 4 to 9 of an earlier sync was settled in this one",
+      message: "this sync settled the scale from 4 to 9 of an earlier sync, and the next one decides again",
     });
   });
 

@@ -5,7 +5,7 @@ import { countText, currentText, metricText, referenceText, stateText } from "./
 import { eventRow } from "./event-rows.ts";
 import { withoutHoldText } from "./explain-sheet.ts";
 import type { Paint } from "./paint.ts";
-import { type Line, sheet } from "./sheet.ts";
+import { type SheetRow, sheet } from "./sheet.ts";
 import { aligned, Table } from "./table.ts";
 import { windowLines } from "./window-lines.ts";
 
@@ -21,7 +21,7 @@ export const frozenText = ({ at, by, reason }: FrozenView): string => `since ${a
 
 const ago = (time: string, nowMs: number): string => `${time} (${ageText(nowMs - Date.parse(time))} ago)`;
 
-const identity = (view: Description, nowMs: number, paint: Paint): readonly Line[] => [
+const identity = (view: Description, nowMs: number, paint: Paint): readonly SheetRow[] => [
   ["Name", view.name],
   ["Namespace", view.namespace],
   ["Cluster", view.cluster],
@@ -45,7 +45,7 @@ const replicas = (view: Description, nowMs: number): string => {
   return `${view.currentReplicas} current / ${view.desiredReplicas ?? view.currentReplicas} desired`;
 };
 
-const state = (view: Description, nowMs: number): readonly Line[] => [
+const state = (view: Description, nowMs: number): readonly SheetRow[] => [
   {
     heading: "Metrics (current / target)",
     lines: view.metrics.length === 0 ? [NONE] : aligned(view.metrics.map((metric) => [`${metric.name}:`, metricText(metric).replace("/", " / ")])),
@@ -68,7 +68,7 @@ const decision = ({ decision }: Description, nowMs: number): string => {
   return `${count}: ${decision.reason}: ${decision.message} (${ageText(nowMs - Date.parse(decision.at))} ago)`;
 };
 
-const conditions = (view: Description, nowMs: number, paint: Paint): readonly Line[] => [
+const conditions = (view: Description, nowMs: number, paint: Paint): readonly SheetRow[] => [
   {
     heading: "Conditions",
     lines:
@@ -86,7 +86,7 @@ const conditions = (view: Description, nowMs: number, paint: Paint): readonly Li
   },
 ];
 
-const history = (view: Description, nowMs: number, paint: Paint): readonly Line[] => [
+const history = (view: Description, nowMs: number, paint: Paint): readonly SheetRow[] => [
   {
     heading: "Events",
     lines:

@@ -2,7 +2,7 @@ import type { DecisionView, Explanation, MetricView, StepView } from "../../serv
 import { ageText, untilText } from "./age.ts";
 import { valueText } from "./autoscaler-rows.ts";
 import type { Paint } from "./paint.ts";
-import { type Line, sheet } from "./sheet.ts";
+import { type SheetRow, sheet } from "./sheet.ts";
 import { aligned, Table } from "./table.ts";
 import { windowLines } from "./window-lines.ts";
 
@@ -22,7 +22,7 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
     { heading: "Steps", lines: explanation.steps.length === 0 ? ["<none>"] : aligned(explanation.steps.map((step) => stepRow(step, atMs))) },
     { heading: explanation.windowsPartial ? "Windows (as far as they are still stored)" : "Windows", lines: windowLines(explanation.windows, atMs) },
     { heading: "For another outcome", lines: explanation.otherwise },
-  ] satisfies readonly Line[]);
+  ] satisfies readonly SheetRow[]);
 };
 
 const outcomeText = ({ decision }: Explanation): string => {

@@ -1,11 +1,11 @@
 /** One line of a description: a label and its text, lines below a heading, or rows of a small table. */
-export type Line = readonly [label: string, text: string] | { readonly heading: string; readonly lines: readonly string[] };
+export type SheetRow = readonly [label: string, text: string] | { readonly heading: string; readonly lines: readonly string[] };
 
 const INDENT = "  ";
 const GAP = 2;
 
 /** A description as `kubectl describe` lays it out: labels in one column, sections indented below their heading. Ends with a line end. */
-export const sheet = (lines: readonly Line[]): string => {
+export const sheet = (lines: readonly SheetRow[]): string => {
   const width = Math.max(0, ...lines.map((line) => ("heading" in line ? 0 : line[0].length + 1))) + GAP;
   const shown = lines.flatMap((line) =>
     "heading" in line ? [`${line.heading}:`, ...line.lines.map((text) => `${INDENT}${text}`.trimEnd())] : [`${line[0]}:`.padEnd(width) + line[1]],

@@ -2,11 +2,11 @@ import { Console } from "node:console";
 import { createWriteStream, renameSync, statSync, type WriteStream } from "node:fs";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
-import { powertoolsTeller, type Teller } from "../../report/teller.ts";
+import { powertoolsReporter, type Reporter } from "../../report/reporter.ts";
 import { isMissing } from "../folder/whole-file.ts";
 
 export interface LogFile {
-  readonly teller: Teller;
+  readonly reporter: Reporter;
   readonly close: () => Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export const openLogFile = (path: string): LogFile => {
   const metrics = new Metrics({ namespace: "Tidemark", serviceName: "tidemark" });
   for (const tool of [logger, metrics]) Reflect.set(tool, "console", console);
   return {
-    teller: powertoolsTeller(logger, metrics),
+    reporter: powertoolsReporter(logger, metrics),
     close: () => new Promise((resolve, reject) => stream.end((error: unknown) => (error ? reject(error) : resolve()))),
   };
 };

@@ -67,7 +67,11 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   closer.add(log.close);
   const counter = runCounter();
   counter.watch(syncClient);
+<<<<<<< HEAD
   const stack = startStack({ clock: clock.now, syncClient, scheduleClient, queues, teller: counter.hear(log.teller) });
+=======
+  const stack = startStack({ clock: clock.now, syncClient, scheduleClient, queues, reporter: log.reporter });
+>>>>>>> 9844bf8 (refactor(api): plain sentences in api, remote, report and functions; one log line per sync for changed conditions)
   closer.add(stack.close);
 
   const store = localTables(contextClient, clock.now);

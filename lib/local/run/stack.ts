@@ -6,8 +6,8 @@ import { scheduleHandler } from "../../../functions/schedule.ts";
 import { syncHandler } from "../../../functions/sync.ts";
 import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
 import { clusterClients } from "../../cluster/clients.ts";
-import { noticeLine } from "../../report/notice-line.ts";
-import type { Teller } from "../../report/teller.ts";
+import { noticeLine } from "../../report/not-seen-line.ts";
+import type { Reporter } from "../../report/reporter.ts";
 import { insertByStatement } from "../../store/history/insert.ts";
 import type { Tables as StoreTables } from "../../store/table/tables.ts";
 import { RULES } from "../../sync/rules.ts";
@@ -23,7 +23,7 @@ export interface StackOptions {
   readonly syncClient: DynamoDBClient;
   readonly scheduleClient: DynamoDBClient;
   readonly queues: Queues;
-  readonly teller: Teller;
+  readonly reporter: Reporter;
 }
 
 /** The two functions as they run on AWS, with clients of what answers here in place of the service's. */
@@ -35,15 +35,15 @@ export interface Stack {
   readonly close: () => Promise<void>;
 }
 
-export const startStack = ({ clock, syncClient, scheduleClient, queues, teller }: StackOptions): Stack => {
+export const startStack = ({ clock, syncClient, scheduleClient, queues, reporter }: StackOptions): Stack => {
   const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
-  const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice: (message) => teller.line(noticeLine(message)) });
+  const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice: (message) => reporter.line(noticeLine(message)) });
   const tables = localTables(syncClient, clock);
   const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
   const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
   return {
-    schedule: scheduleHandler({ tables: localTables(scheduleClient, clock), queue, teller }),
-    sync: syncHandler({ ports, teller }),
+    schedule: scheduleHandler({ tables: localTables(scheduleClient, clock), queue, reporter }),
+    sync: syncHandler({ ports, reporter }),
     connect: clients.clientFor,
     close: async () => {
       await clients.closeAll();

@@ -1,4 +1,4 @@
 import type { LogLine } from "./log-lines.ts";
 
-/** The line of something that a client of a cluster could not look at, told once in its life. Nothing failed, but a rule goes without what it would have seen. */
+/** The log line for something that a cluster's client could not read. It is logged once per client. The sync goes on, but a rule misses this input. */
 export const noticeLine = (message: string): LogLine => ({ level: "warn", message, fields: { outcome: "not seen" } });

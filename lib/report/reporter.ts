@@ -5,10 +5,10 @@ import { type LogLine, logLines } from "./log-lines.ts";
 import { syncMetrics } from "./sync-metrics.ts";
 import type { SyncReport } from "./sync-report.ts";
 
-/** Where a function says what it did. */
-export interface Teller {
-  readonly told: (report: SyncReport) => void;
-  /** A message whose sync threw: it will be delivered again. */
+/** Where a function reports what it did: log lines and metrics. */
+export interface Reporter {
+  readonly sync: (report: SyncReport) => void;
+  /** Reports a message whose sync threw. SQS delivers it again. */
   readonly failed: (error: unknown, record: unknown) => void;
   readonly line: (line: LogLine) => void;
 }
@@ -16,16 +16,16 @@ export interface Teller {
 const SERVICE = "tidemark";
 const NAMESPACE = "Tidemark";
 
-/** Structured lines and embedded metrics on standard output, by powertools: no call is made for either. */
-export const powertoolsTeller = (
+/** Structured log lines and embedded metrics on standard output, by Powertools. Neither makes a call. */
+export const powertoolsReporter = (
   logger: Logger = new Logger({ serviceName: SERVICE }),
   metrics: Metrics = new Metrics({ namespace: NAMESPACE, serviceName: SERVICE }),
-): Teller => {
+): Reporter => {
   const line = ({ level, message, fields }: LogLine): void => logger[level](message, { ...fields });
   return {
     line,
-    told: (report) => {
-      for (const one of logLines(report)) line(one);
+    sync: (report) => {
+      for (const each of logLines(report)) line(each);
       metrics.addDimension("cluster", report.cluster);
       for (const { name, unit, value } of syncMetrics(report)) metrics.addMetric(name, unit, value);
       metrics.publishStoredMetrics();
