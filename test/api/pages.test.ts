@@ -123,7 +123,7 @@ describe("a list", () => {
 
 describe("the token of a page", () => {
   const place = { cluster: "eu-1", namespace: "shop", name: "api" };
-  const detail = 'Cannot read the request: "page" is not a page of this list; use \"next\" of the previous answer with the same other parameters';
+  const detail = 'Cannot read the request: "page" is not a page of this list; use "next" of the previous answer with the same other parameters';
 
   it.each([
     ["made for another question", "namespace=shop", pageToken({}, place)],
