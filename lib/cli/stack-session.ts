@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { requestSender } from "../remote/send-request.ts";
 import { type Caller, defaultCaller } from "../remote/caller.ts";
+import { requestSender } from "../remote/send-request.ts";
 import { remoteService } from "../remote/service.ts";
 import { stackUrl } from "../remote/stack-url.ts";
 import type { Session } from "./io.ts";

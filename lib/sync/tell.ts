@@ -1,5 +1,5 @@
 import type { Condition } from "../model/windows.ts";
-import type { CompletedSync, AutoscalerReason } from "../report/sync-report.ts";
+import type { AutoscalerReason, CompletedSync } from "../report/sync-report.ts";
 import type { Verdict } from "./decide.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";

@@ -213,6 +213,9 @@ describe("the command as a process, on a stack", () => {
     const wrong = await run(["fleet", "describe", "--stack", world.url.url], { ...keys, AWS_SECRET_ACCESS_KEY: "x" });
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("the signature does not match")]);
     const none = await run(["fleet", "describe", "--stack", world.url.url], { AWS_CONFIG_FILE: dir, AWS_SHARED_CREDENTIALS_FILE: dir });
-    expect([none.code, none.err]).toEqual([1, expect.stringMatching(/^error: Cannot sign requests: no AWS credentials were found; set AWS_PROFILE or sign in /)]);
+    expect([none.code, none.err]).toEqual([
+      1,
+      expect.stringMatching(/^error: Cannot sign requests: no AWS credentials were found; set AWS_PROFILE or sign in /),
+    ]);
   });
 });
