@@ -9,6 +9,7 @@ import { beginSchedule } from "../engine/scheduler.ts";
 import { writeAbout } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
 import { openTables } from "../folder/open-tables.ts";
+import type { Tables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
 import { applyFiles, applyFirst } from "./apply-first.ts";
 import { runClock } from "./clock.ts";
@@ -23,7 +24,6 @@ import { sealAtEnd } from "./seal-at-end.ts";
 import { type SeriesReader, type SeriesServer, startSeriesServer } from "./series-server.ts";
 import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
-import type { Tables } from "../tables/embedded-tables.ts";
 import { type Counter, runCounter } from "./tally.ts";
 import { type World, worldOf } from "./world.ts";
 
@@ -67,11 +67,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   closer.add(log.close);
   const counter = runCounter();
   counter.watch(syncClient);
-<<<<<<< HEAD
-  const stack = startStack({ clock: clock.now, syncClient, scheduleClient, queues, teller: counter.hear(log.teller) });
-=======
-  const stack = startStack({ clock: clock.now, syncClient, scheduleClient, queues, reporter: log.reporter });
->>>>>>> 9844bf8 (refactor(api): plain sentences in api, remote, report and functions; one log line per sync for changed conditions)
+  const stack = startStack({ clock: clock.now, syncClient, scheduleClient, queues, reporter: counter.hear(log.reporter) });
   closer.add(stack.close);
 
   const store = localTables(contextClient, clock.now);

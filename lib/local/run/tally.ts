@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import type { Teller } from "../../report/teller.ts";
+import type { Reporter } from "../../report/reporter.ts";
 
 /** What a run counts about its own work. */
 export interface Tally {
@@ -16,8 +16,8 @@ export interface Tally {
 export interface Counter {
   /** Counts the writes that this client sends. */
   readonly watch: (client: DynamoDBClient) => void;
-  /** A teller that also counts the autoscalers of each report. */
-  readonly hear: (teller: Teller) => Teller;
+  /** A reporter that also counts the autoscalers of each report. */
+  readonly hear: (reporter: Reporter) => Reporter;
   /** Autoscalers of all partitions, by the last completed sync of each. */
   readonly autoscalers: () => number;
   /** A sync begins. */
@@ -37,11 +37,11 @@ export const runCounter = (): Counter => {
   const wallMs: number[] = [];
   const autoscalers = new Map<string, number>();
   return {
-    hear: (teller) => ({
-      ...teller,
-      told: (report) => {
+    hear: (reporter) => ({
+      ...reporter,
+      sync: (report) => {
         if (report.kind === "completed") autoscalers.set(`${report.cluster}/${report.partition}`, report.autoscalers);
-        teller.told(report);
+        reporter.sync(report);
       },
     }),
     autoscalers: () => [...autoscalers.values()].reduce((sum, count) => sum + count, 0),
