@@ -1,5 +1,4 @@
 import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, type AutoscalerUid, autoscalerUid, type ClusterName, type Namespace, type PartitionRef } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
@@ -8,7 +7,7 @@ import { autoscalerKey, autoscalersPk, headKey, namespacePrefix } from "../table
 import { readAll } from "../table/read-all.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
-import { autoscalerSchema } from "./schemas.ts";
+import { attributesOf, autoscalerSchema } from "./schemas.ts";
 import { isTombstone } from "./tombstone.ts";
 import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 
@@ -18,7 +17,7 @@ export type AutoscalerItem =
   | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: AutoscalerUid; readonly message: string };
 
 const itemOf = (item: Readonly<Record<string, AttributeValue>>): AutoscalerItem => {
-  const parsed = autoscalerSchema.safeParse(unmarshall(item));
+  const parsed = autoscalerSchema.safeParse(attributesOf(item));
   if (parsed.success) return { kind: "read", record: parsed.data };
   const [namespace = "", name = ""] = (item["sk"]?.S ?? "").split("#");
   const uid = item["uid"]?.S;

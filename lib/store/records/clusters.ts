@@ -1,5 +1,4 @@
 import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
 import type { ClusterName } from "../../model/ids.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
@@ -8,7 +7,7 @@ import { CLUSTER_SK_PREFIX, clusterKey, FLEET_PK, fleetKey } from "../table/keys
 import { readAll } from "../table/read-all.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
-import { clusterSchema, fleetSchema } from "./schemas.ts";
+import { attributesOf, clusterSchema, fleetSchema } from "./schemas.ts";
 import { isTombstone } from "./tombstone.ts";
 import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 
@@ -18,7 +17,7 @@ export type ClusterItem =
   | { readonly kind: "unreadable"; readonly name: string; readonly message: string };
 
 const itemOf = (item: Readonly<Record<string, AttributeValue>>): ClusterItem => {
-  const parsed = clusterSchema.safeParse(unmarshall(item));
+  const parsed = clusterSchema.safeParse(attributesOf(item));
   if (parsed.success) return { kind: "read", record: parsed.data };
   const message = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
   return { kind: "unreadable", name: (item["sk"]?.S ?? "").slice(CLUSTER_SK_PREFIX.length), message };
@@ -99,7 +98,7 @@ export const lastVersion = (tables: Tables, name: ClusterName): Promise<number> 
 export const getFleet = async (tables: Tables): Promise<FleetRecord & { readonly version: number }> => {
   const item = await readRecord(tables, "read the fleet record", fleetKey);
   if (!item) return { version: 0 };
-  const plain = unmarshall(item);
+  const plain = attributesOf(item);
   const parsed = fleetSchema.safeParse(plain);
   const version = Number(plain["version"]);
   if (parsed.success && Number.isInteger(version)) return { ...parsed.data, version };

@@ -1,10 +1,22 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../model/ids.ts";
 
-/** Items of the state table that people's edits write, parsed where they are read. Unknown attributes are passed over: a later version may have added them. */
-const paused = z.object({ by: z.string(), atMs: z.number(), untilMs: z.number().exactOptional() });
+/*
+ * Items of the state table that people's edits write, parsed where they are read. A later version may have added attributes: they are kept as they are, so that an edit by this version
+ * writes them back. An edit replaces the whole item, and would drop what it does not carry.
+ */
 
-export const autoscalerSchema = z.object({
+/** What an item says of its record, without what says where it lies and which write it was. */
+export const attributesOf = (item: Readonly<Record<string, AttributeValue>>): Record<string, unknown> => {
+  const { pk: _pk, sk: _sk, token: _token, ...attributes } = unmarshall(item);
+  return attributes;
+};
+
+const paused = z.looseObject({ by: z.string(), atMs: z.number(), untilMs: z.number().exactOptional() });
+
+export const autoscalerSchema = z.looseObject({
   cluster: z.string().transform(clusterName),
   namespace: z.string().transform(namespace),
   name: z.string().transform(autoscalerName),
@@ -18,7 +30,7 @@ export const autoscalerSchema = z.object({
 });
 
 const connection = z.discriminatedUnion("kind", [
-  z.object({
+  z.looseObject({
     kind: z.literal("eks"),
     endpoint: z.string().exactOptional(),
     caData: z.string().exactOptional(),
@@ -26,28 +38,28 @@ const connection = z.discriminatedUnion("kind", [
     region: z.string(),
     roleArn: z.string().exactOptional(),
   }),
-  z.object({ kind: z.literal("secret"), secretId: z.string(), context: z.string().exactOptional() }),
-  z.object({ kind: z.literal("kubeconfig"), path: z.string(), context: z.string().exactOptional() }),
+  z.looseObject({ kind: z.literal("secret"), secretId: z.string(), context: z.string().exactOptional() }),
+  z.looseObject({ kind: z.literal("kubeconfig"), path: z.string(), context: z.string().exactOptional() }),
 ]);
 
-export const clusterSchema = z.object({
+export const clusterSchema = z.looseObject({
   name: z.string().transform(clusterName),
   uid: z.string().exactOptional(),
   connection,
   syncPeriodMs: z.number().int().min(5_000).max(900_000),
   plannedFromMs: z.number().exactOptional(),
   partitions: z
-    .array(z.object({ name: z.string().transform(partitionName), namespaces: z.array(z.string().transform(namespace)).exactOptional() }))
+    .array(z.looseObject({ name: z.string().transform(partitionName), namespaces: z.array(z.string().transform(namespace)).exactOptional() }))
     .min(1),
   paused: paused.exactOptional(),
-  settings: z.object({
+  settings: z.looseObject({
     tolerance: z.number(),
     downscaleStabilizationMs: z.number(),
     cpuInitializationPeriodMs: z.number(),
     initialReadinessDelayMs: z.number(),
   }),
-  removing: z.object({ by: z.string(), atMs: z.number() }).exactOptional(),
+  removing: z.looseObject({ by: z.string(), atMs: z.number() }).exactOptional(),
   version: z.number().int().positive(),
 });
 
-export const fleetSchema = z.object({ frozen: z.object({ by: z.string(), atMs: z.number(), reason: z.string() }).exactOptional() });
+export const fleetSchema = z.looseObject({ frozen: z.looseObject({ by: z.string(), atMs: z.number(), reason: z.string() }).exactOptional() });
