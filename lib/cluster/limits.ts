@@ -58,6 +58,12 @@ export const DISCOVERY_TTL_MS = 10 * 60_000;
 /** How long an absence is believed: the API may be installed any minute. */
 export const ABSENCE_TTL_MS = 60_000;
 
+/** How long the LISTs of other autoscalers are believed that showed none of a watched target, while no target changes. It is how late a rival is noticed that has not written yet. */
+export const RIVALS_TTL_MS = 60_000;
+
+/** How many syncs in a row go without those LISTs: the same bound where the clock of the cluster runs faster than ours, as in the embedded run. */
+export const MAX_RIVAL_LOOKS_SPARED = 3;
+
 /** A secret is read again after this time, so that a rotated token reaches warm environments; a 401 asks for it at once. */
 export const SECRET_TTL_MS = 5 * 60_000;
 

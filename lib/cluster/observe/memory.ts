@@ -1,11 +1,5 @@
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "../limits.ts";
-import type { Rival } from "../port.ts";
-
-/** The rivals that one LIST showed, of the targets that were looked for in it. */
-export interface LookedFor {
-  readonly targets: ReadonlySet<string>;
-  readonly found: ReadonlyMap<string, readonly Rival[]>;
-}
+import { type RivalMemory, rivalMemory } from "./rival-memory.ts";
 
 /** What a warm client knows from earlier observations: how to ask, and the rivals seen last. */
 export interface Memory {
@@ -14,8 +8,7 @@ export interface Memory {
   readonly remember: (path: string, objects: number) => void;
   readonly listIsForbidden: (path: string) => boolean;
   readonly forbid: (path: string) => void;
-  /** By path, the LIST of rivals that was answered last. It stands in for one that fails; where there is none, nothing is known. */
-  readonly rivals: Map<string, LookedFor>;
+  readonly rivals: RivalMemory;
   /** By API group, the version that was served last, "" where the group was not installed. */
   readonly rivalVersions: Map<string, string>;
   /** Tells something once in the life of the client. */
@@ -38,7 +31,7 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
     forbid: (path) => {
       forbidden.set(path, clock() + ABSENCE_TTL_MS);
     },
-    rivals: new Map(),
+    rivals: rivalMemory(clock),
     rivalVersions: new Map(),
     once: (message) => {
       if (told.has(message)) return;

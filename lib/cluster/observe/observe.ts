@@ -11,20 +11,18 @@ import { observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
 import { type ByNamespace, observePodMetrics, observePods } from "./pods.ts";
 import { observeRivals } from "./rivals.ts";
-import { type Observing, observeScales, targetKey } from "./workloads.ts";
+import { type Observing, observeScales, type Scales, targetKey } from "./workloads.ts";
 
 /**
- * Reads what the watched autoscalers need, in two rounds: scales first, because what to ask of the metrics APIs depends on them; then pods, PodMetrics, custom and external metrics
- * side by side. Rivals and monitors are looked for meanwhile. What comes too late is missing to those alone that need it.
+ * Reads what the watched autoscalers need, in two rounds: scales first, because what to ask of the metrics APIs depends on them, and whether to look for rivals; then pods, PodMetrics,
+ * custom and external metrics and rivals side by side. Monitors are looked for meanwhile. What comes too late is missing to those alone that need it.
  */
 export const observe = async (line: Line, memory: Memory, watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster> => {
   const budget = callBudget({ budgetMs: limits.budgetMs, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed: line.elapsed });
   const observing: Observing = { line, budget, limits, memory };
-  const [{ scales, views }, rivalsOf, monitorOf] = await Promise.all([
-    measured(observing, watched),
-    observeRivals(observing, watched),
-    observeMonitors(observing, watched),
-  ]);
+  const monitors = observeMonitors(observing, watched);
+  const scales = await observeScales(observing, watched);
+  const [views, rivalsOf, monitorOf] = await Promise.all([measured(observing, watched, scales), observeRivals(observing, watched, scales), monitors]);
   const observations = new Map<AutoscalerUid, Observed>();
   for (const one of watched) {
     const { uid, namespace, spec } = one;
@@ -39,9 +37,8 @@ export const observe = async (line: Line, memory: Memory, watched: readonly Watc
   return { observations, ...budget.spent() };
 };
 
-/** Both rounds. */
-const measured = async (observing: Observing, watched: readonly Watched[]) => {
-  const scales = await observeScales(observing, watched);
+/** The second round. */
+const measured = async (observing: Observing, watched: readonly Watched[], scales: Scales) => {
   const needs = needsOf(watched, scales);
   const [pods, podMetrics, custom, external] = await Promise.all([
     observePods(observing, namespacesThat(needs, "pods")),
@@ -55,7 +52,7 @@ const measured = async (observing: Observing, watched: readonly Watched[]) => {
       (namespace, query) => askExternal(observing, namespace, query),
     ),
   ]);
-  return { scales, views: new Map(needs.map((need) => [need.namespace, viewsOf(need, { pods, podMetrics, custom, external })])) };
+  return new Map(needs.map((need) => [need.namespace, viewsOf(need, { pods, podMetrics, custom, external })]));
 };
 
 /** What an autoscaler sees beside its scale. */

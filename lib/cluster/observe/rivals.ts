@@ -4,71 +4,29 @@ import { type Found, groupOf, type KindPath } from "../discovery.ts";
 import { list } from "../list.ts";
 import { listPath } from "../paths.ts";
 import type { Observed, Rival, Watched } from "../port.ts";
-import { asList, asName, asObject, asText } from "../read/json.ts";
+import { asName, asObject, asText } from "../read/json.ts";
 import type { JsonObject } from "../transport/transport.ts";
-import type { WireKind } from "../wire/message.ts";
-import { HPA_LIST } from "../wire/workloads.ts";
-import type { LookedFor } from "./memory.ts";
+import { RIVAL_KINDS, type RivalKind } from "./rival-kinds.ts";
+import type { LookedFor, Marks } from "./rival-memory.ts";
 import { type Scope, scopesFor } from "./scopes.ts";
-import type { Observing } from "./workloads.ts";
+import { type Observing, type Scales, targetKey } from "./workloads.ts";
 
 /** A target whatever version names it. */
 export const rivalKey = (namespace: string, target: { readonly apiVersion: string; readonly kind: string; readonly name: string }): string =>
   `${namespace}/${groupOf(target.apiVersion) ?? target.apiVersion}/${target.kind}/${target.name}`;
 
-interface RivalKind {
-  readonly kind: string;
-  readonly group: string;
-  readonly plural: string;
-  /** Only the API server's own kinds have one. */
-  readonly protobuf?: WireKind;
-  /** A version that is there for certain; else discovery tells whether the group is installed at all. */
-  readonly version?: string;
-  readonly target: (spec: JsonObject) => { readonly apiVersion: string; readonly kind: string; readonly name: string };
-  /** Does not scale, whatever it says. */
-  readonly idle?: (raw: JsonObject) => boolean;
-}
-
-const scaleTargetRef = (spec: JsonObject, otherwise = { apiVersion: "", kind: "" }): { apiVersion: string; kind: string; name: string } => {
-  const ref = asObject(spec["scaleTargetRef"]);
-  return { apiVersion: asText(ref["apiVersion"]) || otherwise.apiVersion, kind: asText(ref["kind"]) || otherwise.kind, name: asText(ref["name"]) };
-};
-
-const RIVAL_KINDS: readonly RivalKind[] = [
-  {
-    kind: "HorizontalPodAutoscaler",
-    group: "autoscaling",
-    version: "v2",
-    plural: "horizontalpodautoscalers",
-    protobuf: HPA_LIST,
-    target: (spec) => scaleTargetRef(spec),
-    // The hand of a ScaledObject, which is reported itself.
-    idle: (raw) => asList(asObject(raw["metadata"])["ownerReferences"]).some((owner) => asObject(owner)["kind"] === "ScaledObject"),
-  },
-  {
-    kind: "ScaledObject",
-    group: "keda.sh",
-    plural: "scaledobjects",
-    target: (spec) => scaleTargetRef(spec, { apiVersion: "apps/v1", kind: "Deployment" }),
-  },
-  {
-    kind: "WatermarkPodAutoscaler",
-    group: "datadoghq.com",
-    plural: "watermarkpodautoscalers",
-    target: (spec) => scaleTargetRef(spec),
-    idle: (raw) => asObject(raw["spec"])["dryRun"] === true,
-  },
-];
-
 /** What is known of the other controllers of a target: those that were seen, and why there may be others. */
 export type LookForRivals = (namespace: Namespace, target: Watched["spec"]["target"]) => Pick<Observed, "rivals" | "rivalsUnknown">;
 
-/** Looks for other controllers in the cluster that scale a watched target. A LIST that fails is no empty list: where no earlier one showed the target, its rivals are not known. */
-export const observeRivals = async (observing: Observing, watched: readonly Watched[]): Promise<LookForRivals> => {
-  const targets = new Set(watched.map(({ namespace, spec }) => rivalKey(namespace, spec.target)));
+/**
+ * Looks for other controllers in the cluster that scale a watched target, where one may have come since the last look (rival-memory.ts). A LIST that fails is no empty list: where no
+ * earlier one showed the target, its rivals are not known.
+ */
+export const observeRivals = async (observing: Observing, watched: readonly Watched[], scales: Scales): Promise<LookForRivals> => {
+  const marks = new Map(watched.map((one) => [rivalKey(one.namespace, one.spec.target), markOf(one, scales)]));
   if (watched.length === 0) return () => ({ rivals: [] });
   const scopes = scopesFor(new Set(watched.map(({ namespace }) => namespace)), observing.limits);
-  const looks = (await Promise.all(RIVAL_KINDS.map((rival) => lookForKind(observing, rival, { targets, scopes })))).flat();
+  const looks = (await Promise.all(RIVAL_KINDS.map((rival) => lookForKind(observing, rival, { marks, scopes })))).flat();
   const byNamespace = Map.groupBy(looks, ({ scope }) => scope.namespace);
   return (namespace, target) => {
     const key = rivalKey(namespace, target);
@@ -85,19 +43,25 @@ interface Look extends LookedFor {
   readonly problem?: string;
 }
 
+const markOf = ({ namespace, spec: { target } }: Watched, scales: Scales): string => {
+  const scale = scales.get(targetKey({ namespace, target }));
+  return scale?.kind === "read" ? `${scale.uid} ${scale.generation} ${scale.specReplicas}` : "unread";
+};
+
 interface Place {
-  readonly targets: ReadonlySet<string>;
+  /** Of every watched target. */
+  readonly marks: Marks;
   readonly scopes: readonly Scope[];
 }
 
 const NOWHERE: LookedFor = { targets: new Set(), found: new Map() };
 
-const lookForKind = async (observing: Observing, rival: RivalKind, { targets, scopes }: Place): Promise<readonly Look[]> => {
+const lookForKind = async (observing: Observing, rival: RivalKind, { marks, scopes }: Place): Promise<readonly Look[]> => {
   const version = await versionOf(observing, rival);
   if (version.kind === "failed") return scopes.map((scope) => ({ ...NOWHERE, scope, problem: problemOf(rival, version.failure) }));
   if (version.value === "") return [];
   const kind: KindPath = { base: `/apis/${rival.group}/${version.value}`, plural: rival.plural, resource: `${rival.plural}.${rival.group}` };
-  return Promise.all(scopes.map((scope) => lookInScope(observing, rival, { kind, targets, scope })));
+  return Promise.all(scopes.map((scope) => lookInScope(observing, rival, { kind, marks, scope })));
 };
 
 /** The version to ask for, "" where the group is not installed. What was found last counts while discovery fails; forbidden, it counts as not installed. */
@@ -117,22 +81,25 @@ const problemOf = ({ kind }: RivalKind, { message }: ApiFailure): string => `no 
 const lookInScope = async (
   { line, budget, memory }: Observing,
   rival: RivalKind,
-  { kind, targets, scope }: { readonly kind: KindPath; readonly targets: ReadonlySet<string>; readonly scope: Scope },
+  { kind, marks, scope }: { readonly kind: KindPath; readonly marks: Marks; readonly scope: Scope },
 ): Promise<Look> => {
   const path = listPath(kind, scope.namespace);
   if (memory.listIsForbidden(path)) return { ...NOWHERE, scope };
+  const known = memory.rivals.stillTrue(path, marks);
+  if (known) return { ...known, scope };
   const listed = await list(
     line.transport,
-    { path, resource: kind.resource, ...(rival.protobuf && { protobuf: rival.protobuf }), read: (raw) => rivalIn(raw, rival, targets) },
+    { path, resource: kind.resource, ...(rival.protobuf && { protobuf: rival.protobuf }), read: (raw) => rivalIn(raw, rival, marks) },
     budget,
   );
   if (listed.kind === "listed") {
     const found = new Map([...Map.groupBy(listed.items, ({ key }) => key)].map(([key, items]) => [key, items.map((item) => item.rival)]));
-    memory.rivals.set(path, { targets, found });
-    return { targets, found, scope };
+    const looked: LookedFor = { targets: new Set(marks.keys()), found };
+    memory.rivals.keep(path, looked, marks);
+    return { ...looked, scope };
   }
   // A passing failure: what was seen last still counts, and a target that no answer was ever about holds.
-  if (!isRefusal(listed.failure)) return { ...(memory.rivals.get(path) ?? NOWHERE), scope, problem: problemOf(rival, listed.failure) };
+  if (!isRefusal(listed.failure)) return { ...(memory.rivals.last(path) ?? NOWHERE), scope, problem: problemOf(rival, listed.failure) };
   // Not allowed to look, or no such API: nothing is known and nothing is held back, but it is said. Holding would stop every cluster that grants no right to look.
   memory.forbid(path);
   if (listed.failure.code === 403)
@@ -140,7 +107,7 @@ const lookInScope = async (
   return { ...NOWHERE, scope };
 };
 
-const rivalIn = (raw: JsonObject, rival: RivalKind, targets: ReadonlySet<string>): { readonly key: string; readonly rival: Rival } | undefined => {
+const rivalIn = (raw: JsonObject, rival: RivalKind, targets: Marks): { readonly key: string; readonly rival: Rival } | undefined => {
   const metadata = asObject(raw["metadata"]);
   const key = rivalKey(asText(metadata["namespace"]), rival.target(asObject(raw["spec"])));
   return targets.has(key) && !rival.idle?.(raw) ? { key, rival: { kind: rival.kind, name: asName(metadata["name"]) } } : undefined;
