@@ -1,7 +1,7 @@
 import type { Because } from "../model/decision.ts";
 import type { Intent } from "../model/records.ts";
 import { encodeIntent } from "../store/head/intent-codec.ts";
-import { bytesOf, entryBytes, INTENT_ROOM_BYTES, type IntentBodies } from "../store/head/intents.ts";
+import { bytesOf, entryBytes, INTENT_ROOM_BYTES, type IntentBodies } from "../store/head/intent-entries.ts";
 import type { HoldVerdict, ScaleVerdict } from "./decide.ts";
 import { newestRun } from "./stored-windows.ts";
 import { deadlineOf, type Timing } from "./timing.ts";

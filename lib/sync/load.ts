@@ -2,7 +2,7 @@ import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord, FleetRecord } from "../model/records.ts";
 import { followsCleanRelease, type Head } from "../store/head/head.ts";
 import { getCluster, getFleet } from "../store/records/clusters.ts";
-import { mustTellTime } from "../store/table/server-clock.ts";
+import { mustHaveRightClock } from "../store/table/server-clock.ts";
 import { type LoadedPages, loadPages } from "./load-pages.ts";
 import { type LoadedSpecs, readSpecs } from "./load-specs.ts";
 import type { SyncMessage } from "./message.ts";
@@ -36,7 +36,7 @@ export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): 
   const known = specsFromMemory(ports, remembered, { head, cluster, readMs });
   const [pages, first] = await both(loadPages(ports.tables, message, head, remembered?.pages ?? []), known ?? read());
   const specs = first !== known || hasSameWindows(remembered, pages) ? first : await read();
-  mustTellTime(ports.tables, `decide for "${message.cluster}/${message.partition}"`);
+  mustHaveRightClock(ports.tables, `decide for "${message.cluster}/${message.partition}"`);
   const knowsPages = followsCleanRelease(head) && remembered?.pageGeneration === head.pageGeneration;
   return { fleet, cluster, head, specs, ...pages, nowMs: nowOf(ports.tables.clock(), head, pages), knowsPages };
 };

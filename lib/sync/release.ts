@@ -1,5 +1,5 @@
 import type { Lease } from "../store/head/head-write.ts";
-import { intentBodies } from "../store/head/intents.ts";
+import { intentBodies } from "../store/head/intent-entries.ts";
 import { release } from "../store/head/release.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";

@@ -32,8 +32,8 @@ export const storePages = async (
   const plan = wanted === loaded.pages.length ? sameGeneration(loaded, after) : newGeneration(loaded, after, wanted);
   const fitting = plan.writes.every(({ body }) => body.length <= PAGE_BYTES_MAX) || hasUnreadable(loaded) ? plan : divided(loaded, after, wanted);
   await eachDone(fitting.writes, PARALLEL, ({ index, body, readEpoch }) => {
-    const place = { partition, generation: fitting.generation, index };
-    return writePage(ports.tables, { place, epoch: loaded.head.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
+    const pageId = { partition, generation: fitting.generation, index };
+    return writePage(ports.tables, { id: pageId, epoch: loaded.head.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
   });
   return { generation: fitting.generation, pages: fitting.pages, changed: fitting.changed, written: fitting.writes.length };
 };

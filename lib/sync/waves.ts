@@ -1,9 +1,9 @@
 import type { Because } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import { intentTooLarge, scaleWaits } from "../report/holds.ts";
-import { storeIntents } from "../store/head/intend.ts";
 import { fitsIntent, INTENT_BYTES_MAX } from "../store/head/intent-codec.ts";
-import { intentBodies } from "../store/head/intents.ts";
+import { intentBodies } from "../store/head/intent-entries.ts";
+import { storeIntents } from "../store/head/store-intents.ts";
 import { encodeUncounted } from "../store/head/uncounted-codec.ts";
 import { type Acted, act } from "./act.ts";
 import type { Verdict } from "./decide.ts";

@@ -3,7 +3,7 @@ import { type AutoscalerUid, uidOfIntent, type WorkloadKey } from "../model/ids.
 import type { Intent } from "../model/records.ts";
 import { intentOpen, intentSettled, intentUnreadable, targetShared } from "../report/holds.ts";
 import type { Head } from "../store/head/head.ts";
-import type { UnreadableIntent } from "../store/head/intents.ts";
+import type { UnreadableIntent } from "../store/head/intent-entries.ts";
 import type { Loaded } from "./load.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
 import type { Seen } from "./observe.ts";

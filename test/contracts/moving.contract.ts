@@ -3,9 +3,9 @@ import { clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/i
 import { claim } from "../../lib/store/head/claim.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import type { Lease } from "../../lib/store/head/head-write.ts";
-import { storeIntents } from "../../lib/store/head/intend.ts";
 import { adoptPages, markMoving } from "../../lib/store/head/moving.ts";
 import { giveBack } from "../../lib/store/head/release.ts";
+import { storeIntents } from "../../lib/store/head/store-intents.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { bodiesOf, intent } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";

@@ -18,7 +18,7 @@ import { autoscalerName, autoscalerUid, namespace, WHOLE_CLUSTER } from "../../l
 import type { ClusterRecord, Intent } from "../../lib/model/records.ts";
 import { claim } from "../../lib/store/head/claim.ts";
 import { readHead } from "../../lib/store/head/head.ts";
-import { storeIntents } from "../../lib/store/head/intend.ts";
+import { storeIntents } from "../../lib/store/head/store-intents.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
 import { bodiesOf } from "../store/records.ts";

@@ -155,12 +155,12 @@ describe("resetWindows()", () => {
   it("never writes over windows that an overtaken sync had still under way", async () => {
     const damaged = await lostWindows();
     const { pageGeneration: generation, pages } = await damaged.world.head();
-    const place = { partition: damaged.world.partition, generation, index: 0 };
+    const pageId = { partition: damaged.world.partition, generation, index: 0 };
     const late = ahead(damaged.world.tables.client, "PutItemCommand", 1, () =>
-      writePage(damaged.world.tables, { place, epoch: 2, readEpoch: pages[0] ?? 0, body: encodePage([]) }),
+      writePage(damaged.world.tables, { id: pageId, epoch: 2, readEpoch: pages[0] ?? 0, body: encodePage([]) }),
     );
     await expect(openService(damaged.context(late)).resetWindows(damaged.path, 0)).rejects.toMatchObject({ code: "service.conflict" });
-    expect(await readPage(damaged.world.tables, place)).toMatchObject({ epoch: 2 });
+    expect(await readPage(damaged.world.tables, pageId)).toMatchObject({ epoch: 2 });
   });
 
   it("lets one of two people do it", async () => {

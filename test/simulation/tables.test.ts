@@ -2,8 +2,8 @@ import { GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/clie
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { claimParams } from "../../lib/store/head/claim.ts";
-import { intendParams } from "../../lib/store/head/intend.ts";
 import { giveBackParams, releaseParams } from "../../lib/store/head/release.ts";
+import { intendParams } from "../../lib/store/head/store-intents.ts";
 import { writePageParams } from "../../lib/store/pages/pages.ts";
 import { raiseSpecVersionParams } from "../../lib/store/records/autoscalers.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
@@ -24,7 +24,7 @@ const partition = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER };
 const someRequest = (random: Random): PutItemCommand | UpdateItemCommand => {
   const held = { partition, epoch: random.int(1, 4), writeNumber: random.int(1, 9) };
   const token = `token-${random.int(1, 3)}`;
-  const place = { partition, generation: 1, index: random.int(0, 1) };
+  const pageId = { partition, generation: 1, index: random.int(0, 1) };
   const epoch = random.int(1, 6);
   const read = random.chance(1 / 2) ? { readEpoch: random.int(1, 5) } : {};
   const body = new Uint8Array([random.int(0, 9)]);
@@ -39,7 +39,7 @@ const someRequest = (random: Random): PutItemCommand | UpdateItemCommand => {
     () => new UpdateItemCommand(releaseParams("state", held, released, token)),
     () => new UpdateItemCommand(giveBackParams("state", held, token)),
     () => new UpdateItemCommand(raiseSpecVersionParams("state", partition)),
-    () => new PutItemCommand(writePageParams("state", { place, epoch, body, ...read })),
+    () => new PutItemCommand(writePageParams("state", { id: pageId, epoch, body, ...read })),
     () =>
       new PutItemCommand({
         TableName: "history",

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { claimParams } from "../../lib/store/head/claim.ts";
 import { readHeadParams } from "../../lib/store/head/head.ts";
-import { intendParams } from "../../lib/store/head/intend.ts";
 import { encodeIntent } from "../../lib/store/head/intent-codec.ts";
 import { lowerTimesParams } from "../../lib/store/head/lower-times.ts";
 import { adoptPagesParams, markMovingParams } from "../../lib/store/head/moving.ts";
 import { giveBackParams, releaseParams } from "../../lib/store/head/release.ts";
+import { intendParams } from "../../lib/store/head/store-intents.ts";
 import { withdrawParams } from "../../lib/store/head/withdraw.ts";
 import { raiseSpecVersionParams } from "../../lib/store/records/autoscalers.ts";
 import { bodiesOf, intent, PARTITION } from "./records.ts";

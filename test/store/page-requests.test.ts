@@ -9,7 +9,7 @@ const body = Buffer.of(2, 1);
 
 describe("the requests of a windows page", () => {
   it("writePageParams() writes over the page that was read, and over no other", () => {
-    expect(writePageParams("state", { place: PLACE, epoch: 6, readEpoch: 3, body })).toEqual({
+    expect(writePageParams("state", { id: PLACE, epoch: 6, readEpoch: 3, body })).toEqual({
       TableName: "state",
       Item: { ...KEY, epoch: { N: "6" }, body: { B: body } },
       ConditionExpression: "epoch = :read",
@@ -18,7 +18,7 @@ describe("the requests of a windows page", () => {
   });
 
   it("writePageParams() writes a page that no head names over the leavings of an earlier epoch alone", () => {
-    expect(writePageParams("state", { place: PLACE, epoch: 6, body })).toEqual({
+    expect(writePageParams("state", { id: PLACE, epoch: 6, body })).toEqual({
       TableName: "state",
       Item: { ...KEY, epoch: { N: "6" }, body: { B: body } },
       ConditionExpression: "attribute_not_exists(epoch) OR epoch < :epoch",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CLOCK_WRONG_MAX_MS, clockDifference, clockWrongBy, heardClock } from "../../lib/store/table/server-clock.ts";
+import { CLOCK_WRONG_MAX_MS, clockDifference, clockWrongBy, serverClockOf } from "../../lib/store/table/server-clock.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 
@@ -38,12 +38,12 @@ describe("the clock of the service", () => {
 
   it("is compared with a clock that has stepped since its last answer, before there is another", () => {
     let [clockMs, steadyMs] = [NOON + 400, 0];
-    const { heard, difference } = heardClock(
+    const { onAnswer, difference } = serverClockOf(
       () => clockMs,
       () => steadyMs,
     );
     expect(difference()).toBeUndefined();
-    heard({ date: new Date(NOON).toUTCString(), sentMs: NOON + 350, receivedMs: NOON + 400 });
+    onAnswer({ date: new Date(NOON).toUTCString(), sentMs: NOON + 350, receivedMs: NOON + 400 });
     expect(clockWrongBy({ serverClock: difference })).toBeUndefined();
     clockMs += 30_000;
     steadyMs += 30_000;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Evaluation } from "../../lib/model/records.ts";
-import { storeIntents } from "../../lib/store/head/intend.ts";
+import { storeIntents } from "../../lib/store/head/store-intents.ts";
 import { deletePage, readPage } from "../../lib/store/pages/pages.ts";
 import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { compress } from "../../lib/store/table/compressed.ts";

@@ -33,7 +33,7 @@ const headOf = (named: number, epoch: number, releasedEpoch = epoch - 1): Head =
 });
 
 const written = (epoch: number) =>
-  writePage(world.tables, { place: { partition: world.partition, generation: 1, index: 0 }, epoch, body: encodePage([]) });
+  writePage(world.tables, { id: { partition: world.partition, generation: 1, index: 0 }, epoch, body: encodePage([]) });
 
 describe("loadPages()", () => {
   it.each([

@@ -145,7 +145,7 @@ describe("the pages of a partition", () => {
     const { world } = await leftOver();
     const { epoch, pageGeneration: generation } = await world.head();
     const unnamed = (index: number, of: number) =>
-      writePage(world.tables, { place: { partition: world.partition, generation: generation + 1, index }, epoch: of, body: Buffer.of(2) });
+      writePage(world.tables, { id: { partition: world.partition, generation: generation + 1, index }, epoch: of, body: Buffer.of(2) });
     await unnamed(0, epoch - 1);
     world.nowMs += PERIOD_MS;
     // A later holder writes its own page while this one, which has released, is about to look.

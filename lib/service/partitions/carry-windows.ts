@@ -143,8 +143,7 @@ const namePages = async (context: ServiceContext, leased: LeasedPartition, bodie
   const { head, lease } = leased;
   const { partition } = lease;
   const generation = head.pageGeneration + 1;
-  for (const [index, body] of bodies.entries())
-    await writePage(context.tables, { place: { partition, generation, index }, epoch: lease.epoch, body });
+  for (const [index, body] of bodies.entries()) await writePage(context.tables, { id: { partition, generation, index }, epoch: lease.epoch, body });
   leased.lease = await adoptPages(context.tables, lease, { generation, pages: bodies.map(() => lease.epoch), nowMs });
   for (const index of head.pages.keys()) await deletePage(context.tables, { partition, generation: head.pageGeneration, index });
 };

@@ -68,9 +68,9 @@ const pageView = async (
   { ref, head, index }: { readonly ref: PartitionRef; readonly head: Head; readonly index: number },
   items: readonly AutoscalerItem[],
 ): Promise<PageView> => {
-  const place = { partition: ref, generation: head.pageGeneration, index };
+  const pageId = { partition: ref, generation: head.pageGeneration, index };
   const { decoded } = await pageOfHead(context, ref, head, index);
-  const bytes = await readPageBytes(context.tables, place);
+  const bytes = await readPageBytes(context.tables, pageId);
   const own = itemsOfPage(items, index, head.pages.length);
   const size = { page: index, autoscalers: own.length, bytes: bytes?.length ?? 0 };
   return decoded.kind === "read" ? size : { ...size, problem: decoded.message, held: own.map(({ path }) => path) };

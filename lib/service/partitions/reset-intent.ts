@@ -3,7 +3,7 @@ import { type AutoscalerUid, uidOfIntent } from "../../model/ids.ts";
 import type { AutoscalerRecord, ScaleEventRecord, StoredWindows } from "../../model/records.ts";
 import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
-import type { UnreadableIntent } from "../../store/head/intents.ts";
+import type { UnreadableIntent } from "../../store/head/intent-entries.ts";
 import { adoptPages } from "../../store/head/moving.ts";
 import { withdrawIntents } from "../../store/head/withdraw.ts";
 import { eventsOfAutoscaler, insertEvents } from "../../store/history/events.ts";
@@ -121,14 +121,14 @@ const writeEntry = async (
 ): Promise<void> => {
   const { head, lease } = leased;
   const body = encodePage([...entries.filter(({ uid }) => uid !== changed.uid), changed]);
-  const place = { partition: lease.partition, generation: head.pageGeneration, index: pageIndex(head, changed.uid) };
+  const pageId = { partition: lease.partition, generation: head.pageGeneration, index: pageIndex(head, changed.uid) };
   if (head.pages.length === 0) {
     const generation = head.pageGeneration + 1;
-    await writePage(context.tables, { place: { ...place, generation }, epoch: lease.epoch, body });
+    await writePage(context.tables, { id: { ...pageId, generation }, epoch: lease.epoch, body });
     leased.lease = await adoptPages(context.tables, lease, { generation, pages: [lease.epoch], nowMs: head.nowMs });
     return;
   }
-  await writePage(context.tables, { place, epoch: lease.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
+  await writePage(context.tables, { id: pageId, epoch: lease.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
 };
 
 /**

@@ -4,7 +4,7 @@ import { NEW_WINDOWS } from "../../model/windows.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import { insertKeptBytes } from "../../store/history/kept-bytes.ts";
 import { encodePage } from "../../store/pages/codec.ts";
-import { type PagePlace, readPageBytes, writePage } from "../../store/pages/pages.ts";
+import { type PageId, readPageBytes, writePage } from "../../store/pages/pages.ts";
 import { autoscalersOf } from "../../store/records/partitions.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
@@ -63,8 +63,8 @@ const reset = async (
   lost: UnreadablePage,
 ): Promise<ResetView> => {
   const { head, lease } = leased;
-  const place: PagePlace = { partition: ref, generation: head.pageGeneration, index: lost.page };
-  const bytes = await readPageBytes(context.tables, place);
+  const pageId: PageId = { partition: ref, generation: head.pageGeneration, index: lost.page };
+  const bytes = await readPageBytes(context.tables, pageId);
   const nowMs = notBeforeMs(context, leased);
   const items = itemsOfPage(await toArray(autoscalersOf(context.tables, cluster, ref)), lost.page, head.pages.length);
   const entries: StoredWindows[] = [];
@@ -73,7 +73,7 @@ const reset = async (
     const windows = await withUnknownHistory(context, NEW_WINDOWS, record, { nowMs, eventId: `reset:${head.epoch}` });
     entries.push({ uid, windows, open: false });
   }
-  const what = `page#${place.generation}#${place.index}`;
+  const what = `page#${pageId.generation}#${pageId.index}`;
   const kept = bytes && { ...(await insertKeptBytes(context.insert, { partition: ref, what, atMs: nowMs, bytes })), bytes: bytes.length };
   const autoscalers = items.map(({ path }) => path);
   await recordChange(context, {
@@ -85,7 +85,7 @@ const reset = async (
     after: { page: lost.page, autoscalers },
   });
   await writePage(context.tables, {
-    place,
+    id: pageId,
     epoch: lease.epoch,
     body: encodePage(entries),
     ...(lost.readEpoch !== undefined && { readEpoch: lost.readEpoch }),

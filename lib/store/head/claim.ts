@@ -12,11 +12,11 @@ import { giveBack } from "./release.ts";
 export interface Claim {
   readonly partition: PartitionRef;
   readonly dueMs: number;
-  /** The claimer's own clock: it never waits for the head's, so that a lease can end. */
+  /** The own clock of the claiming sync. A lease ends by this clock, not by the time in the head. */
   readonly clockMs: number;
   readonly leaseUntilMs: number;
   readonly token: string;
-  /** Of the claiming code, where it is not this one's. */
+  /** The protocol version of the claiming code; absent means that of this code. */
   readonly protocol?: number;
 }
 
@@ -25,9 +25,9 @@ export type ClaimOutcome =
   /** This due time or a later one is done. */
   | { readonly kind: "done" }
   | { readonly kind: "held"; readonly untilMs: number }
-  /** The claimer's own clock is wrong by this much: it must not work. */
+  /** The own clock is wrong by this much. A sync must not work then. */
   | { readonly kind: "clock"; readonly wrongByMs: number }
-  /** Code that knows a later protocol has claimed it. */
+  /** Code with a later protocol version has claimed the partition. */
   | { readonly kind: "newer"; readonly protocol: number };
 
 /*
@@ -38,14 +38,14 @@ export type ClaimOutcome =
 const NEVER_CLAIMED = "attribute_not_exists(epoch)";
 const GIVEN_BACK = "releasedEpoch = epoch";
 const RUN_OUT = "leaseUntilMs < :clock";
-/** Longer than any lease that a right clock could have taken: nothing rests on a lease, and this one would last until a wrong clock's time has come. */
+/** A lease longer than any that a right clock takes was taken by a wrong clock. It may be ended early, because no rule of safety depends on a lease. */
 const IMPOSSIBLE = "leaseUntilMs > :leaseLast";
 const NOT_DONE = "(attribute_not_exists(dueDoneMs) OR dueDoneMs < :due)";
-/** Code that does not know a rule must not write under it. */
-const RULES_KNOWN = "(attribute_not_exists(#protocol) OR #protocol <= :protocol)";
-export const CLAIM_CONDITION = `(${NEVER_CLAIMED} OR ${GIVEN_BACK} OR ${RUN_OUT} OR ${IMPOSSIBLE}) AND ${NOT_DONE} AND ${RULES_KNOWN}`;
+/** Code of an earlier protocol must not write after code of a later one. */
+const PROTOCOL_KNOWN = "(attribute_not_exists(#protocol) OR #protocol <= :protocol)";
+export const CLAIM_CONDITION = `(${NEVER_CLAIMED} OR ${GIVEN_BACK} OR ${RUN_OUT} OR ${IMPOSSIBLE}) AND ${NOT_DONE} AND ${PROTOCOL_KNOWN}`;
 
-/** Raises the epoch, takes the lease and returns the whole head, with every intent that is open. The first claim also makes the maps that later writes name into. */
+/** Raises the epoch, takes the lease and returns the head with every open intent. The first claim also creates the map of intents for later writes. */
 export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommandInput => ({
   TableName: stateTable,
   Key: itemKey(headKey(claim.partition)),
@@ -74,7 +74,7 @@ export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommand
   ReturnValues: "ALL_NEW",
 });
 
-/** Claims a partition for one due time. A refusal is an outcome. */
+/** Claims a partition for one due time. A refusal is an outcome, not an error. */
 export const claim = async (tables: Tables, wanted: Omit<Claim, "token">): Promise<ClaimOutcome> => {
   const wrong = await wrongBefore(tables, wanted.partition);
   if (wrong !== undefined) return { kind: "clock", wrongByMs: wrong };
@@ -91,8 +91,8 @@ export const claim = async (tables: Tables, wanted: Omit<Claim, "token">): Promi
 };
 
 /**
- * By how much the own clock is wrong, told before anything is written: a lease by a clock that is an hour ahead would stop the partition for an hour. Where no answer was seen
- * yet, or the last one told of an error that may be mended since, one more is asked for.
+ * By how much the own clock is wrong, before anything is written: a lease by a clock that is an hour ahead would stop the partition for an hour. It reads the head where there was no
+ * answer yet, or where the last answer showed an error that may have been corrected since.
  */
 const wrongBefore = async (tables: Tables, partition: PartitionRef): Promise<number | undefined> => {
   if (!tables.serverClock) return undefined;

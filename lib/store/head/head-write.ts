@@ -6,14 +6,14 @@ import type { Tables } from "../table/tables.ts";
 import { type Head, headOf, readHead } from "./head.ts";
 
 /**
- * The clauses under which a holder writes its head. Together they say: nobody claimed since, and I have seen every write that was made.
+ * The condition under which the holder of a lease writes the head: no other sync claimed since, and the holder has seen every write.
  *
- *     epoch        5 ──────────────────────────────┐ 6 claimed: my writes are refused from here on
- *     writeNumber  12 claim → 13 intend → 14 release     a write that was sent twice lands once
+ *     epoch        5 ──────────────────────────────┐ 6 claimed: writes under epoch 5 are refused
+ *     writeNumber  12 claim → 13 intend → 14 release     a write that is sent twice takes effect once
  */
 export const HOLDER_CONDITION = "epoch = :epoch AND writeNumber = :seen";
 
-/** What a holder knows of its own last write. */
+/** The lease of a partition: the epoch of its claim, and the number of the last write under it. */
 export interface Lease {
   readonly partition: PartitionRef;
   readonly epoch: number;
@@ -28,12 +28,12 @@ export const holderValues = (lease: Lease, token: string): Record<string, Attrib
 });
 
 export type HeadWrite =
-  /** With the head, where the request asks for it or it had to be read. */
+  /** With the head, where the request returns it or it had to be read. */
   { readonly kind: "written"; readonly head?: Head } | { readonly kind: "refused"; readonly head: Head | undefined };
 
 /**
- * Sends one write of the head until its answer is clear. A refusal may be the answer to a repeat (ours or the SDK's) of a request that was executed:
- * only the token, read strongly, tells.
+ * Sends one write of the head until its answer is clear. A refusal may be the answer to a repeat (ours or the SDK's) of a request that was executed. The token of
+ * the head, read strongly, decides.
  */
 export const writeHead = async (
   tables: Tables,
@@ -52,15 +52,15 @@ export const writeHead = async (
   }
 };
 
-/** Throws `store.lease-lost` unless the holder's write is in the head: whoever lost the lease does nothing more. */
+/** Throws `store.lease-lost` when the write was refused. A sync that lost its lease writes nothing more. */
 export const mustHold = (lease: Lease, action: string, outcome: HeadWrite): void => {
   if (outcome.kind === "written") return;
   const { cluster, partition } = lease.partition;
-  const found = outcome.head?.epoch ?? 0;
-  throw new TidemarkError("store.lease-lost", `Cannot ${action} "${cluster}/${partition}": epoch is ${found}, not ${lease.epoch}`, {
+  const current = outcome.head?.epoch ?? 0;
+  throw new TidemarkError("store.lease-lost", `Cannot ${action} "${cluster}/${partition}": epoch is ${current}, not ${lease.epoch}`, {
     cluster,
     partition,
     mine: lease.epoch,
-    found,
+    found: current,
   });
 };

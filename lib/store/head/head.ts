@@ -6,18 +6,18 @@ import { itemKey } from "../table/item-key.ts";
 import { headKey } from "../table/keys.ts";
 import { repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
-import { type HeadIntents, headIntentsOf } from "./intents.ts";
+import { type HeadIntents, headIntentsOf } from "./intent-entries.ts";
 
-/** One per partition: the fence, and what changes in every sync. Under 1 KB while no intent is open. */
+/** The head of a partition: the fence, and what changes in every sync. It takes less than 1 KB while no intent is open. */
 export interface Head extends HeadIntents {
   /** Raised by every claim. */
   readonly epoch: number;
   /** The epoch that released last (followsCleanRelease). */
   readonly releasedEpoch: number;
-  /** Zero when given back. */
+  /** Zero when the lease was given back. */
   readonly leaseUntilMs: number;
   readonly dueDoneMs: number;
-  /** `nowMs` of the last completed sync that evaluated: open recommendation runs reach to here. */
+  /** `nowMs` of the last completed sync. Open recommendation runs reach to here. */
   readonly evaluatedMs: number;
   readonly nowMs: number;
   /** Raised after every edit of an autoscaler of the partition. */
@@ -26,11 +26,11 @@ export interface Head extends HeadIntents {
   readonly writeNumber: number;
   readonly token: string;
   readonly pageGeneration: number;
-  /** By page index: the epoch that wrote the page, which is its version. */
+  /** For each page, by index, its version: the epoch that wrote it. */
   readonly pages: readonly number[];
-  /** Version of the cluster under which namespaces were last moved to or from here: while the cluster still has it, nobody knows yet whether they were (moving.ts). */
+  /** The mark of a move of namespaces: the version of the cluster when it began. While the cluster still has this version, it is not known whether the move was completed (moving.ts). */
   readonly movingVersion?: number;
-  /** Of the code that claimed it last (protocol-version.ts). */
+  /** The protocol version of the code that claimed last (protocol-version.ts). */
   readonly protocol: number;
 }
 
@@ -59,7 +59,7 @@ const stored = z.object({
  */
 export const followsCleanRelease = ({ epoch, releasedEpoch }: Pick<Head, "epoch" | "releasedEpoch">): boolean => releasedEpoch === epoch - 1;
 
-/** The head as its item says; what nobody wrote yet is zero. */
+/** The head in an item. Attributes that were never written are zero. */
 export const headOf = (item: Readonly<Record<string, AttributeValue>>): Head => {
   const { intents: bodies, ...rest } = stored.parse(unmarshall(item));
   return { ...rest, ...headIntentsOf(bodies) };
@@ -71,7 +71,7 @@ export const readHeadParams = (stateTable: string, ref: PartitionRef): GetItemCo
   ConsistentRead: true,
 });
 
-/** The head, read strongly; absent before the first claim. */
+/** Reads the head strongly; absent before the first claim. */
 export const readHead = async (tables: Tables, ref: PartitionRef): Promise<Head | undefined> => {
   const { Item } = await repeat(tables, `read the head of "${ref.cluster}/${ref.partition}"`, () =>
     tables.client.send(new GetItemCommand(readHeadParams(tables.stateTable, ref))),

@@ -5,12 +5,12 @@ import { compress, decompress } from "../table/compressed.ts";
 
 const VERSION = 1;
 
-/** An intent takes 220 bytes as a rule. */
+/** Most bytes of an intent. It usually takes 220. */
 export const INTENT_BYTES_MAX = 900;
 
 const MESSAGE_CHARS_MAX = 200;
 
-/** What to leave out, one more each time, when an intent is too large: the explanation goes, what the fence needs stays. */
+/** What to leave out when an intent is too large, one more at each step. Only explanations are left out. */
 const LIGHTER: readonly ((intent: Intent) => Intent)[] = [
   (intent) => intent,
   (intent) => ({ ...intent, steps: [] }),
@@ -18,7 +18,7 @@ const LIGHTER: readonly ((intent: Intent) => Intent)[] = [
   (intent) => ({ ...intent, steps: [], metrics: [], because: { ...intent.because, message: intent.because.message.slice(0, MESSAGE_CHARS_MAX) } }),
 ];
 
-/** The least that an intent can be: what the fence and its settling need. */
+/** The smallest form of an intent: the fields that the fence and its settling need. */
 const lightest = (intent: Intent): Intent => ({ ...intent, steps: [], metrics: [], because: { ...intent.because, message: "" } });
 
 const bodyOf = (intent: Intent): Uint8Array | undefined => {
@@ -29,34 +29,34 @@ const bodyOf = (intent: Intent): Uint8Array | undefined => {
   return undefined;
 };
 
-/** Version byte, and what DEFLATE adds at most to text that it cannot shrink. */
+/** The version byte, and what DEFLATE adds at most to text that it cannot compress. */
 const FRAME_BYTES = 16;
 
-/** True when `encodeIntent` takes it. Nearly always told by its length alone: then nothing is compressed for the answer. */
+/** True when `encodeIntent` accepts the intent. The length of its text nearly always decides this without compressing it. */
 export const fitsIntent = (intent: Intent): boolean =>
   Buffer.byteLength(JSON.stringify(lightest(intent))) + FRAME_BYTES <= INTENT_BYTES_MAX || bodyOf(intent) !== undefined;
 
-/** The intent in at most `INTENT_BYTES_MAX` bytes. Throws `store.intent-too-large` for one that `fitsIntent` refuses. */
+/** Encodes an intent in at most `INTENT_BYTES_MAX` bytes. Throws `store.intent-too-large` where `fitsIntent` is false. */
 export const encodeIntent = (intent: Intent): Uint8Array => {
   const body = bodyOf(intent);
   if (body) return body;
   throw new TidemarkError("store.intent-too-large", `Cannot store the intent "${intent.id}": more than ${INTENT_BYTES_MAX} bytes`, { id: intent.id });
 };
 
-/** The body of an intent that is open already. It is never refused: a release must name it again, whatever wrote it. */
+/** Encodes an intent that is open already. It is never refused, because a release must store it again, also when other code wrote it. */
 export const encodeOpenIntent = (intent: Intent): Uint8Array => bodyOf(intent) ?? compress(VERSION, lightest(intent));
 
 export type DecodedIntent =
   | { readonly kind: "read"; readonly intent: Intent }
   | { readonly kind: "unreadable"; readonly message: string; readonly workload?: IntentWorkload };
 
-/** Which workload an intent is of, where that much of it can be read. */
+/** The workload of an intent. */
 export type IntentWorkload = Pick<Intent, "namespace" | "target">;
 
 const target = z.object({ apiVersion: z.string(), kind: z.string().min(1), name: z.string().min(1) });
 const workload = z.object({ namespace: z.string().min(1), target });
 
-/** Everything that settling goes by. What only explains is not looked at: without it an intent can still be settled. */
+/** The fields that settling needs. Fields that only explain are not checked: an intent can be settled without them. */
 const settleable = workload.extend({
   id: z.string().min(1),
   uid: z.string().min(1),
@@ -75,7 +75,7 @@ const settleable = workload.extend({
   recommendation: z.number().optional(),
 });
 
-/** Damage and versions of a later code are a value: they stop one workload, not its partition. The value is passed on whole, so that nothing is lost when it is stored again. */
+/** Decodes an intent. Damage and later versions are a value: they stop one workload and not its partition. The value is returned whole, so that storing it again loses nothing. */
 export const decodeIntent = (body: Uint8Array, id?: string): DecodedIntent => {
   try {
     const { version, value } = decompress(body);
@@ -88,7 +88,7 @@ export const decodeIntent = (body: Uint8Array, id?: string): DecodedIntent => {
   }
 };
 
-/** What keeps a value from being an intent, under the id that its head stores it by. */
+/** Why a value is not the intent of this id; `undefined` when it is. */
 const problemOf = (value: unknown, id: string | undefined): string | undefined => {
   const { data, error } = settleable.safeParse(value);
   if (error) return error.issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`)).join("; ");

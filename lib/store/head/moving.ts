@@ -4,20 +4,20 @@ import { headKey } from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
 import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
 
-export interface Mark {
-  /** Version of the cluster whose successor has the new partitions. */
+export interface MovingMark {
+  /** Version of the cluster before the move. The next version has the new partitions. */
   readonly clusterVersion: number;
-  /** Above every epoch of the partitions that take part: an event's id is uid and epoch, and must not come again where the autoscaler goes. */
+  /** At least the epoch of every partition of the move. The id of an event is uid and epoch, and must not repeat in the new partition of an autoscaler. */
   readonly epoch: number;
 }
 
 /*
  *  mover   claim ── mark 7 ── copy windows ── (stalled, its lease is over) ───────── cluster 7 → 8 ✗   the version is 8
- *  sync                                        claim ── sees mark 7 on cluster 7: 7 → 8, nothing else changed ── goes on
+ *  sync                                        claim ── reads mark 7 on cluster 7: 7 → 8, nothing else changed ── goes on
  *
- * A lease ends by clocks, so that it cannot fence the flip of another item. The mark can: whoever claims after it decides the race before anything else.
+ * A lease ends by clocks, so that it cannot fence the write of another item. The mark does: the next sync that claims the partition ends an abandoned move before it does anything else.
  */
-export const markMovingParams = (stateTable: string, lease: Lease, { clusterVersion, epoch }: Mark, token: string): UpdateItemCommandInput => ({
+export const markMovingParams = (stateTable: string, lease: Lease, { clusterVersion, epoch }: MovingMark, token: string): UpdateItemCommandInput => ({
   TableName: stateTable,
   Key: itemKey(headKey(lease.partition)),
   UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, epoch = :raised, movingVersion = :version",
@@ -26,8 +26,8 @@ export const markMovingParams = (stateTable: string, lease: Lease, { clusterVers
   ExpressionAttributeValues: { ...holderValues(lease, token), ":raised": { N: String(epoch) }, ":version": { N: String(clusterVersion) } },
 });
 
-/** Says in the head that namespaces are about to move under this version of the cluster. Throws `store.lease-lost`. */
-export const markMoving = async (tables: Tables, lease: Lease, mark: Mark): Promise<Lease> => {
+/** Marks the head: namespaces are about to move under this version of the cluster. Throws `store.lease-lost`. */
+export const markMoving = async (tables: Tables, lease: Lease, mark: MovingMark): Promise<Lease> => {
   if (mark.epoch < lease.epoch) throw new RangeError("an epoch never falls");
   const token = tables.token();
   const params = markMovingParams(tables.stateTable, lease, mark, token);
@@ -37,14 +37,14 @@ export const markMoving = async (tables: Tables, lease: Lease, mark: Mark): Prom
 
 export interface Adopted {
   readonly generation: number;
-  /** By page index: the epoch that wrote it. */
+  /** For each page, by index: the epoch that wrote it. */
   readonly pages: readonly number[];
-  /** Not before any time in the windows that came. */
+  /** At least every time in the windows of the pages. */
   readonly nowMs: number;
 }
 
 /*
- *  new generation written ── adopt ── cluster flips      died before the flip ✗: the windows that came are nobody's here, and the next sync leaves them out
+ *  new generation written ── adopt ── cluster flips      died before the flip ✗: the copied windows belong to no autoscaler of this partition, and the next sync leaves them out
  */
 export const adoptPagesParams = (stateTable: string, lease: Lease, { generation, pages, nowMs }: Adopted, token: string): UpdateItemCommandInput => ({
   TableName: stateTable,

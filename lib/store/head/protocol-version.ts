@@ -1,6 +1,6 @@
 /**
- * The rules by which this code writes heads and pages. Raise it with every rule that earlier code would break without knowing: then no such code claims a partition that this code
- * has claimed, during an update as well as after a way back to the release before. It holds there until a release that knows the rule is back.
+ * The version of the rules by which this code writes heads and pages. Raise it with every rule that earlier code would break. Then earlier code cannot claim a partition that this
+ * code has claimed, during an update or after a rollback: the partition holds until a release with the rule runs again.
  *
  * 1: the version itself.
  */

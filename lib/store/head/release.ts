@@ -1,25 +1,25 @@
 import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { itemKey } from "../table/item-key.ts";
 import { headKey } from "../table/keys.ts";
-import { mustTellTime } from "../table/server-clock.ts";
+import { mustHaveRightClock } from "../table/server-clock.ts";
 import type { Tables } from "../table/tables.ts";
 import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
-import { type IntentBodies, intentsAttribute } from "./intents.ts";
+import { type IntentBodies, intentsAttribute } from "./intent-entries.ts";
 
 export interface Release {
   readonly dueMs: number;
   readonly nowMs: number;
-  /** When the sync evaluated its autoscalers: open runs of recommendations reach to here. */
+  /** Time of the evaluation. Open recommendation runs reach to here. */
   readonly evaluatedMs: number;
   readonly pageGeneration: number;
   readonly pages: readonly number[];
-  /** Entries that stay. The holder has seen them all (write number), so naming what stays clears exactly what was settled and is counted. */
+  /** The entries that stay. The holder has seen every entry (write number), so that this removes exactly those that are settled and counted. */
   readonly intents: IntentBodies;
 }
 
 /*
  *  insert events ── write pages ── release            one update: intents cleared, pages named, due time done, lease given back
- *                        └─ died ✗ ─ ─ ─ ─ claim      the intents are still there: settled again, the events exist, once each
+ *                        └─ died ✗ ─ ─ ─ ─ claim      the intents are still in the head: they are settled again, and each event is stored once
  */
 export const releaseParams = (stateTable: string, lease: Lease, release: Release, token: string): UpdateItemCommandInput => ({
   TableName: stateTable,
@@ -50,16 +50,16 @@ export const releaseParams = (stateTable: string, lease: Lease, release: Release
   },
 });
 
-/** Closes the sync. Throws `store.lease-lost` when another holds the partition: it will settle what is open. */
+/** Closes the sync. Throws `store.lease-lost` when another sync holds the partition; that sync settles what is open. */
 export const release = async (tables: Tables, lease: Lease, closing: Release): Promise<void> => {
-  mustTellTime(tables, `release "${lease.partition.cluster}/${lease.partition.partition}"`);
+  mustHaveRightClock(tables, `release "${lease.partition.cluster}/${lease.partition.partition}"`);
   const token = tables.token();
   const params = releaseParams(tables.stateTable, lease, closing, token);
   mustHold(lease, "release", await writeHead(tables, lease.partition, { action: "release", token, params }));
 };
 
 /*
- *  claim(5) ── failed ── give back          releasedEpoch stays 4: the next holder trusts no cache and writes every page
+ *  claim(5) ── failed ── give back          releasedEpoch stays 4: the next holder uses no memory and writes every page
  */
 export const giveBackParams = (stateTable: string, lease: Lease, token: string): UpdateItemCommandInput => ({
   TableName: stateTable,
@@ -70,7 +70,7 @@ export const giveBackParams = (stateTable: string, lease: Lease, token: string):
   ExpressionAttributeValues: { ...holderValues(lease, token), ":zero": { N: "0" } },
 });
 
-/** Ends the lease of a sync that failed, so that the next due time need not wait for it to run out. Losing the lease meanwhile is no failure. */
+/** Ends the lease of a failed sync, so that the next due time need not wait until it ends by time. A lease that was lost meanwhile is not an error. */
 export const giveBack = async (tables: Tables, lease: Lease): Promise<void> => {
   const token = tables.token();
   await writeHead(tables, lease.partition, { action: "give back", token, params: giveBackParams(tables.stateTable, lease, token) });

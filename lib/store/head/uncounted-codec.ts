@@ -2,22 +2,22 @@ import * as z from "zod";
 import { uidOfIntent } from "../../model/ids.ts";
 import type { UncountedScale } from "../../model/records.ts";
 
-/** Bodies of intents have 1. Code that does not know this version cannot read the body, and holds the autoscaler in its id. */
+/** Version byte of an uncounted scale; an intent has 1. Code that does not know this version cannot read the body, and holds the autoscaler of its id. */
 export const UNCOUNTED_VERSION = 2;
 
 const OUTCOMES = ["applied", "refused", "unknown"] as const;
 
-const packed = z.tuple([z.number(), z.number(), z.number(), z.number(), z.enum(OUTCOMES), z.number().nullable()]);
+const fieldsSchema = z.tuple([z.number(), z.number(), z.number(), z.number(), z.enum(OUTCOMES), z.number().nullable()]);
 
-/** In some forty bytes: thousands of them fit the head, so that one sync can make as many scales. */
+/** Encodes an uncounted scale in some forty bytes. Thousands of them fit the head, so that one sync can make as many scales. */
 export const encodeUncounted = ({ from, to, decidedMs, settledMs, outcome, recommendation }: UncountedScale): Uint8Array => {
-  const fields: z.infer<typeof packed> = [from, to, decidedMs, settledMs - decidedMs, outcome, recommendation ?? null];
+  const fields: z.infer<typeof fieldsSchema> = [from, to, decidedMs, settledMs - decidedMs, outcome, recommendation ?? null];
   return Buffer.concat([Buffer.of(UNCOUNTED_VERSION), Buffer.from(JSON.stringify(fields))]);
 };
 
-/** Throws whatever JSON or the schema say of damaged bytes. */
+/** Decodes an uncounted scale. Throws the error of JSON or the schema for damaged bytes. */
 export const decodeUncounted = (id: string, body: Uint8Array): UncountedScale => {
-  const [from, to, decidedMs, tookMs, outcome, recommendation] = packed.parse(JSON.parse(Buffer.from(body.subarray(1)).toString()));
+  const [from, to, decidedMs, tookMs, outcome, recommendation] = fieldsSchema.parse(JSON.parse(Buffer.from(body.subarray(1)).toString()));
   return {
     id,
     uid: uidOfIntent(id),

@@ -17,16 +17,16 @@ const changeOf = (item: HistoryItem): ChangeRecord => {
 };
 
 /**
- * Inserts a person's edit before it is made, and returns the one that holds this id: another editor may have been first. It is inserted twice, first under its autoscaler, which decides,
- * then under its cluster; whoever dies between the two does not come to make the edit.
+ * Inserts an edit before it is made, and returns the stored edit of this id: another editor may have been first. It is inserted twice. The first insert, under its autoscaler, decides;
+ * the second is under its cluster. An editor that dies between the two does not make the edit.
  */
 export const insertChange = async (insert: InsertHistory, change: ChangeRecord): Promise<ChangeRecord> => {
   const rest = { body: JSON.stringify(change), ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT) };
   const [outcome] = await insert([{ ...changeKey(change, change.id), ...rest }]);
-  const counting = outcome?.kind === "duplicate" ? changeOf(outcome.stored) : change;
-  // The same by value: this very edit, told by an earlier attempt of the same call.
-  if (isDeepStrictEqual(counting, change)) await insert([{ ...clusterChangeKey(change.cluster, change), ...rest }]);
-  return counting;
+  const stored = outcome?.kind === "duplicate" ? changeOf(outcome.stored) : change;
+  // An equal stored edit is this one, inserted by an earlier attempt of the same call.
+  if (isDeepStrictEqual(stored, change)) await insert([{ ...clusterChangeKey(change.cluster, change), ...rest }]);
+  return stored;
 };
 
 export const changesParams = (historyTable: string, ref: AutoscalerRef): QueryCommandInput => ({
@@ -35,7 +35,7 @@ export const changesParams = (historyTable: string, ref: AutoscalerRef): QueryCo
   ExpressionAttributeValues: { ":pk": { S: autoscalerHistoryPk(ref) }, ":prefix": { S: CHANGE_SK_PREFIX } },
 });
 
-/** Edits of one autoscaler by name, by uid and then generation as text; whether one became valid is told by the generations that exist. */
+/** Edits of one autoscaler by name, in order of uid and then of generation as text. The existing generations decide which edits took effect. */
 export async function* changesOf(tables: Tables, ref: AutoscalerRef): AsyncGenerator<ChangeRecord> {
   const params = changesParams(tables.historyTable, ref);
   for await (const item of readAll(tables, `read the changes of "${ref.namespace}/${ref.name}"`, params)) yield changeOf(historyItemOf(item));
@@ -47,7 +47,7 @@ export const clusterChangesParams = (historyTable: string, cluster: ClusterName,
   ExpressionAttributeValues: { ":pk": { S: clusterChangesPk(cluster) }, ":since": { S: `${CHANGE_SK_PREFIX}${timeText(Math.max(0, sinceMs))}` } },
 });
 
-/** Edits of every autoscaler of a cluster, also of those that are gone, in order of time and page by page. */
+/** Edits of every autoscaler of a cluster, also of deleted ones, in order of time and page by page. */
 export async function* changesOfCluster(tables: Tables, cluster: ClusterName, sinceMs: number): AsyncGenerator<ChangeRecord> {
   const params = clusterChangesParams(tables.historyTable, cluster, sinceMs);
   for await (const item of readAll(tables, `read the changes of cluster "${cluster}"`, params)) yield changeOf(historyItemOf(item));

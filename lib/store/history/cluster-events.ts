@@ -6,7 +6,7 @@ import { DAY_MS, dayEventsParams, daysOf, eventOf, isEmptyStretch, type Stretch 
 import { historyItemOf } from "./item.ts";
 import { addedMs } from "./scope-changes.ts";
 
-/** Scale events of a whole cluster in order of time: day after day, page after page. */
+/** Scale events of a whole cluster in order of time, day by day and page by page. */
 export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
   if (isEmptyStretch(stretch)) return;
   for (const day of daysOf(await sinceAdded(tables, cluster, stretch))) {
@@ -15,10 +15,10 @@ export async function* eventsOfCluster(tables: Tables, cluster: ClusterName, str
   }
 }
 
-/** A stretch of so few days is not worth the question when the cluster came. */
+/** For so few days, reading the time when the cluster was added costs more than it saves. */
 const FEW_DAYS = 3;
 
-/** The stretch without the days before the cluster was added, where the history still tells that; else thirteen months are asked for day by day. */
+/** The stretch without the days before the cluster was added. Where the history no longer holds that time, all days of thirteen months are read. */
 const sinceAdded = async (tables: Tables, cluster: ClusterName, stretch: Stretch): Promise<Stretch> => {
   if (stretch.untilMs - stretch.sinceMs <= FEW_DAYS * DAY_MS) return stretch;
   const firstMs = await addedMs(tables, cluster);

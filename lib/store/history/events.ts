@@ -10,9 +10,9 @@ import type { HistoryItem, InsertHistory } from "./port.ts";
 
 const SECOND_MS = 1_000;
 export const DAY_MS = 86_400_000;
-/** 13 months: a year can be compared with the year before. */
+/** 13 months, so that a year can be compared with the year before. */
 export const EVENT_DAYS_KEPT = 396;
-/** Sorts after every digit and letter of an id. */
+/** Sorts after every character of an id. */
 const LAST = "~";
 
 export const ttlOf = (atMs: number, days: number): number => Math.floor((atMs + days * DAY_MS) / SECOND_MS);
@@ -30,21 +30,21 @@ export const eventOf = (item: HistoryItem): ScaleEventRecord => {
 };
 
 /**
- * Inserts events and returns, in order, those that count: the stored ones where an earlier holder was first. Each event is inserted twice, first under its autoscaler,
- * which decides, then as decided under the cluster's day; whoever dies between the two leaves its intent open, and the next holder does both again.
+ * Inserts events and returns, in order, the stored ones: those of an earlier holder where it was first. Each event is inserted twice. The first insert, under its autoscaler,
+ * decides; the second stores the same event under the day of the cluster. A sync that dies between the two leaves the intent open, and the next holder does both again.
  */
 export const insertEvents = async (insert: InsertHistory, events: readonly ScaleEventRecord[]): Promise<readonly ScaleEventRecord[]> => {
   if (events.length === 0) return [];
   const outcomes = await insert(events.map((event) => eventItems(event).own));
-  const counting = events.map((event, at) => {
+  const stored = events.map((event, at) => {
     const outcome = outcomes[at];
     return outcome?.kind === "duplicate" ? eventOf(outcome.stored) : event;
   });
-  await insert(counting.map((event) => eventItems(event).day));
-  return counting;
+  await insert(stored.map((event) => eventItems(event).day));
+  return stored;
 };
 
-/** One event of an autoscaler by name, read strongly; absent when there is none of this key. */
+/** Reads one event of an autoscaler by name strongly; absent when there is none of this key. */
 export const readEvent = async (
   tables: Tables,
   ref: AutoscalerRef,
@@ -54,16 +54,16 @@ export const readEvent = async (
   return item && eventOf(item);
 };
 
-/** A stretch of history: from `sinceMs` to `untilMs`, both inclusive; newest first when asked for. */
+/** A part of the history from `sinceMs` to `untilMs`, both inclusive; oldest first, unless `newestFirst` is true. */
 export interface Stretch {
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly newestFirst?: boolean;
-  /** Items per request; the stretch itself has no limit. */
+  /** Most items of one request. The stretch itself has no limit. */
   readonly pageSize?: number;
 }
 
-/** Of a stretch that ends before it begins nothing is asked: the tables refuse such a question. */
+/** True for a stretch that ends before it begins. No request is sent for it, because DynamoDB refuses such a query. */
 export const isEmptyStretch = ({ sinceMs, untilMs }: Pick<Stretch, "sinceMs" | "untilMs">): boolean => untilMs < Math.max(0, sinceMs);
 
 const NOT_EXPIRED = "#ttl > :now";
@@ -86,7 +86,7 @@ const stretchParams = (historyTable: string, pk: string, prefix: string, stretch
 export const autoscalerEventsParams = (historyTable: string, ref: AutoscalerRef, stretch: Stretch): QueryCommandInput =>
   stretchParams(historyTable, autoscalerHistoryPk(ref), EVENT_SK_PREFIX, stretch);
 
-/** Scale events of one autoscaler by name, in order of time; those of an earlier one of the same name are among them. */
+/** Scale events of one autoscaler by name, in order of time. Events of an earlier autoscaler of the same name are included. */
 export async function* eventsOfAutoscaler(tables: Tables, ref: AutoscalerRef, stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
   if (isEmptyStretch(stretch)) return;
   const params = autoscalerEventsParams(tables.historyTable, ref, stretch);
@@ -96,7 +96,7 @@ export async function* eventsOfAutoscaler(tables: Tables, ref: AutoscalerRef, st
 export const dayEventsParams = (historyTable: string, cluster: ClusterName, day: string, stretch: Stretch): QueryCommandInput =>
   stretchParams(historyTable, dayPk(cluster, day), "", stretch);
 
-/** The days that a stretch touches, in its order. Nothing older than events are kept is asked for. */
+/** The days of a stretch, in its order. Days whose events have all expired are left out. */
 export const daysOf = ({ sinceMs, untilMs, newestFirst }: Stretch): readonly string[] => {
   const days: string[] = [];
   const first = Math.max(sinceMs, untilMs - EVENT_DAYS_KEPT * DAY_MS);

@@ -5,15 +5,15 @@ import type { Tables } from "../table/tables.ts";
 import { bodyAttribute, readStored } from "./item.ts";
 import type { HistoryItem, Inserted, InsertHistory } from "./port.ts";
 
-/** Statements in one BatchExecuteStatement, the service's limit. */
+/** Most statements of one BatchExecuteStatement (limit of DynamoDB). */
 export const STATEMENTS_MAX = 25;
 
-/** DynamoDB says DuplicateItem in a batch, other engines DuplicateItemException. */
+/** DynamoDB answers DuplicateItem in a batch, other engines DuplicateItemException. */
 const DUPLICATES = new Set(["DuplicateItem", "DuplicateItemException"]);
 
 /*
  *  A  INSERT event uid:5 "applied" ✓ ── (died)
- *  B                      INSERT event uid:5 "unknown" ✗     a key that exists is refused by the statement itself, with no right to overwrite at all
+ *  B                      INSERT event uid:5 "unknown" ✗     the statement itself refuses an existing key; its right allows no overwriting
  */
 export const insertHistoryParams = (historyTable: string, items: readonly HistoryItem[]): BatchExecuteStatementCommandInput => ({
   Statements: items.map((item) => ({
@@ -22,7 +22,7 @@ export const insertHistoryParams = (historyTable: string, items: readonly Histor
   })),
 });
 
-/** Appends by PartiQL INSERT, the one right that cannot overwrite (`dynamodb:PartiQLInsert`). Statements that were throttled are sent again, alone. */
+/** Appends by PartiQL INSERT, whose right (`dynamodb:PartiQLInsert`) cannot overwrite. Only throttled statements are sent again. */
 export const insertByStatement = (tables: Tables): InsertHistory => {
   const insertSome = async (items: readonly HistoryItem[]): Promise<readonly Inserted[]> => {
     const outcomes = new Map<HistoryItem, Inserted>();
@@ -48,12 +48,12 @@ const sendStatements = async (tables: Tables, items: readonly HistoryItem[]): Pr
   const { Responses } = await repeat(tables, "insert into history", () =>
     tables.client.send(new BatchExecuteStatementCommand(insertHistoryParams(tables.historyTable, items))),
   );
-  // An answer without one entry per statement says nothing about any of them: a programmer's or an engine's mistake, never "inserted".
+  // An answer without an entry for each statement proves nothing about any of them, so that it is an error and never "inserted".
   if (Responses?.length !== items.length) throw new TypeError(`${items.length} statements were answered by ${Responses?.length ?? 0} responses`);
   return Responses.map((response) => response.Error);
 };
 
-/** Undefined: not executed, send again. */
+/** The outcome of one statement. `undefined` means that it was not executed and must be sent again. */
 const outcomeOf = async (tables: Tables, item: HistoryItem, error: BatchStatementError | undefined): Promise<Inserted | undefined> => {
   if (!error) return { kind: "inserted" };
   if (DUPLICATES.has(error.Code ?? "")) return { kind: "duplicate", stored: await readStored(tables, item) };

@@ -8,7 +8,7 @@ import type { HistoryItem } from "./port.ts";
 
 export const bodyAttribute = (body: HistoryItem["body"]): AttributeValue => (typeof body === "string" ? { S: body } : { B: body });
 
-/** The item of an answer. Throws `store.unreadable` when it is none of ours. */
+/** The history item in an answer. Throws `store.unreadable` when attributes are missing. */
 export const historyItemOf = (item: Readonly<Record<string, AttributeValue>>): HistoryItem => {
   const { pk, sk, ttl, body } = item;
   const content = body?.S ?? body?.B;
@@ -24,7 +24,7 @@ export const readHistoryParams = (historyTable: string, key: Key): GetItemComman
   ConsistentRead: true,
 });
 
-/** One item, read strongly; absent when there is none of this key. */
+/** Reads one item strongly; absent when there is none of this key. */
 export const readHistory = async (tables: Tables, key: Key): Promise<HistoryItem | undefined> => {
   const { Item } = await repeat(tables, `read the history item "${key.sk}"`, () =>
     tables.client.send(new GetItemCommand(readHistoryParams(tables.historyTable, key))),
@@ -32,5 +32,5 @@ export const readHistory = async (tables: Tables, key: Key): Promise<HistoryItem
   return Item && historyItemOf(Item);
 };
 
-/** The item that a duplicate met. Throws `store.unreadable` if it is gone meanwhile, which no right of ours can do. */
+/** The stored item of a duplicate. Throws `store.unreadable` when it is missing; no right of the functions can delete it. */
 export const readStored = async (tables: Tables, key: Key): Promise<HistoryItem> => (await readHistory(tables, key)) ?? historyItemOf({});

@@ -14,11 +14,11 @@ export const JOURNAL_DAYS_KEPT = 14;
 const SECOND_MS = 1_000;
 const LAST = "~";
 
-/** A journal page larger than this is told with fewer words, well before an item is full (400 KB): it explains, and must never keep a sync from its release. */
+/** A larger journal page is shortened, well before an item is full (400 KB). The journal only explains, so it must never stop a sync from its release. */
 export const JOURNAL_BYTES_MAX = 350_000;
 const MESSAGE_CHARS_MAX = 200;
 
-/** What to leave out, one more each time: at last only what was decided, and why, in short. */
+/** What to leave out, one more at each step. The last form has only the decision and a short reason. */
 const LIGHTER: readonly ((evaluation: Evaluation) => Evaluation)[] = [
   (evaluation) => evaluation,
   ({ gauges: _gauges, ...evaluation }) => evaluation,
@@ -47,12 +47,12 @@ export const journalItem = (ref: PartitionRef, page: JournalPage): HistoryItem =
   ttlSeconds: ttlOf(page.atMs, JOURNAL_DAYS_KEPT),
 });
 
-/** Inserts the journal pages of one sync. A page that is there already stands: it is of the same sync. */
+/** Inserts the journal pages of one sync. An existing page of the same key stays, because it is of the same sync. */
 export const insertJournal = async (insert: InsertHistory, ref: PartitionRef, pages: readonly JournalPage[]): Promise<void> => {
   if (pages.length > 0) await insert(pages.map((page) => journalItem(ref, page)));
 };
 
-/** Damage and later versions are skipped: the journal explains, it never decides. */
+/** Decodes a journal page. Damaged pages and later versions are skipped, because the journal explains and never decides. */
 const journalOf = (item: HistoryItem): JournalPage | undefined => {
   if (typeof item.body === "string") return undefined;
   try {
@@ -63,11 +63,11 @@ const journalOf = (item: HistoryItem): JournalPage | undefined => {
   }
 };
 
-/** Journal pages of one windows page between two instants, both inclusive. Expired ones are filtered by time: their deletion may be days late. */
+/** Journal pages of one windows page between two instants, both inclusive. Expired pages are filtered by time, because their deletion may be days late. */
 export const journalParams = (
   historyTable: string,
   ref: PartitionRef,
-  want: { readonly page: number; readonly sinceMs: number; readonly untilMs: number; readonly newestFirst?: boolean; readonly pageSize?: number },
+  wanted: { readonly page: number; readonly sinceMs: number; readonly untilMs: number; readonly newestFirst?: boolean; readonly pageSize?: number },
 ): QueryCommandInput => ({
   TableName: historyTable,
   KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
@@ -75,20 +75,20 @@ export const journalParams = (
   ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE },
   ExpressionAttributeValues: {
     ":pk": { S: journalPk(ref) },
-    ":since": { S: `${journalPagePrefix(want.page)}${timeText(Math.max(0, want.sinceMs))}` },
-    ":until": { S: `${journalPagePrefix(want.page)}${timeText(want.untilMs)}${LAST}` },
-    ":now": { N: String(Math.floor(want.untilMs / SECOND_MS)) },
+    ":since": { S: `${journalPagePrefix(wanted.page)}${timeText(Math.max(0, wanted.sinceMs))}` },
+    ":until": { S: `${journalPagePrefix(wanted.page)}${timeText(wanted.untilMs)}${LAST}` },
+    ":now": { N: String(Math.floor(wanted.untilMs / SECOND_MS)) },
   },
-  ScanIndexForward: !want.newestFirst,
-  ...(want.pageSize !== undefined && { Limit: want.pageSize }),
+  ScanIndexForward: !wanted.newestFirst,
+  ...(wanted.pageSize !== undefined && { Limit: wanted.pageSize }),
 });
 
-type Wanted = Parameters<typeof journalParams>[2];
+type JournalQuery = Parameters<typeof journalParams>[2];
 
-/** What the syncs of a partition found on one windows page, in order of time. */
-export async function* journalOfPage(tables: Tables, ref: PartitionRef, want: Wanted): AsyncGenerator<JournalPage> {
-  if (isEmptyStretch(want)) return;
-  const params = journalParams(tables.historyTable, ref, want);
+/** The journal pages of one windows page, in order of time. */
+export async function* journalOfPage(tables: Tables, ref: PartitionRef, wanted: JournalQuery): AsyncGenerator<JournalPage> {
+  if (isEmptyStretch(wanted)) return;
+  const params = journalParams(tables.historyTable, ref, wanted);
   for await (const item of readAll(tables, `read the journal of "${ref.cluster}/${ref.partition}"`, params)) {
     const page = journalOf(historyItemOf(item));
     if (page) yield page;

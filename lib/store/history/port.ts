@@ -1,8 +1,8 @@
 import type { Key } from "../table/keys.ts";
 
-/** One item of history, as it is inserted: never changed, deleted by its time to live alone. */
+/** One item of history. It is never changed, and only its time to live deletes it. */
 export interface HistoryItem extends Key {
-  /** JSON text for events and changes, which people read in the table; compressed for the journal. */
+  /** JSON text for events and changes, which people read in the table; compressed bytes for the journal. */
   readonly body: string | Uint8Array;
   /** Seconds since 1970 after which the item no longer counts. */
   readonly ttlSeconds: number;
@@ -10,11 +10,11 @@ export interface HistoryItem extends Key {
 
 export type Inserted =
   | { readonly kind: "inserted" }
-  /** An item of this key was there before, which is the one that counts. */
+  /** An item of this key was stored before. The stored item counts. */
   | { readonly kind: "duplicate"; readonly stored: HistoryItem };
 
 /**
- * Appending to history: the one port of this room with two implementations (docs/storage.md, "history"). An answer per item, in order; an item that was inserted by
- * an earlier attempt of the same call is a duplicate of itself, which callers treat alike.
+ * Appends to history. It is the one port of this room, with two implementations (docs/storage.md, "history"). It returns an answer for each item, in order. An item that an
+ * earlier attempt of the same call inserted is a duplicate of itself; callers treat both answers alike.
  */
 export type InsertHistory = (items: readonly HistoryItem[]) => Promise<readonly Inserted[]>;

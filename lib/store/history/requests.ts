@@ -9,17 +9,17 @@ import { ttlOf } from "./events.ts";
 import { historyItemOf, readHistoryParams } from "./item.ts";
 import type { HistoryItem, InsertHistory } from "./port.ts";
 
-/** An edit as its caller names it: repeats of it carry the same key, and nobody else can give that of another caller. */
+/** Names an edit by its caller and the idempotency key. Repeats of the edit have the same key. Keys of different callers never meet. */
 export interface RequestName {
   readonly by: string;
   readonly key: string;
 }
 
 export interface Begun {
-  /** Which request of that name was the first to come. */
+  /** Id of the first request of that name. */
   readonly requestId: string;
   readonly atMs: number;
-  /** Hash of everything that was asked. */
+  /** Hash of the whole request. */
   readonly asked: string;
 }
 
@@ -46,7 +46,7 @@ const begunOf = ({ sk, body }: HistoryItem): Begun => {
 
 /*
  *  first   begun ✓ ── edit ── answer ✓
- *  repeat               begun ✗ (the first one's)     answer there: it is told again; not there: nothing is done, whatever became of the first
+ *  repeat               begun ✗ (that of the first)     with an answer, the repeat gets it; without one, nothing is done, whatever happened to the first
  */
 export const insertBegun = async (insert: InsertHistory, name: RequestName, begun: Begun): Promise<Begun> => {
   const item = { ...begunKey(name), body: JSON.stringify(begun), ttlSeconds: ttlOf(begun.atMs, DAYS_KEPT) };
@@ -54,13 +54,13 @@ export const insertBegun = async (insert: InsertHistory, name: RequestName, begu
   return outcome?.kind === "duplicate" ? begunOf(outcome.stored) : begun;
 };
 
-/** Keeps what was answered, for a day. One that fits no item is not kept: a repeat then learns that there was an answer, not which. */
+/** Stores an answer for a day. An answer that is too large for an item is not stored: a repeat then learns that the edit was answered, but not the answer. */
 export const insertAnswer = async (insert: InsertHistory, name: RequestName, answer: KeptAnswer, atMs: number): Promise<void> => {
   const body = compress(VERSION, answer);
   if (body.length <= ANSWER_BYTES_MAX) await insert([{ ...answerKey(name), body, ttlSeconds: ttlOf(atMs, DAYS_KEPT) }]);
 };
 
-/** What was answered to a request of that name; absent while it is being carried out, and for ever when it died. */
+/** The answer to the request of that name. It is absent while the request runs, and stays absent when the function died. */
 export const readAnswer = async (tables: Tables, name: RequestName): Promise<KeptAnswer | undefined> => {
   const params = readHistoryParams(tables.historyTable, answerKey(name));
   const { Item } = await repeat(tables, "read the answer to a request", () => tables.client.send(new GetItemCommand(params)));

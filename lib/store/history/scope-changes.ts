@@ -9,16 +9,16 @@ import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
 import { historyItemOf } from "./item.ts";
 import type { HistoryItem, InsertHistory } from "./port.ts";
 
-/** History of one cluster, or of the fleet. Neither name can be that of an autoscaler's or a day's item collection. */
+/** Partition key of the edits of one cluster, of the fleet or of one partition. No autoscaler or day has such a key. */
 const scopePk = ({ scope, name }: Pick<ScopeChangeRecord, "scope" | "name">): string => `changes#${scope}#${name}`;
 
-/** The time comes first: a cluster that is removed and added again counts its versions anew. The id keeps apart what two people did in one instant. */
+/** The key begins with the time, because a cluster that was removed and added again may repeat its versions. The id separates two edits of one instant. */
 const scopeChangeKey = (change: ScopeChangeRecord): Key => ({
   pk: scopePk(change),
   sk: `${CHANGE_SK_PREFIX}${timeText(change.atMs)}#${change.id}`,
 });
 
-/** Inserts a person's edit of a cluster or the fleet before it is made. */
+/** Inserts an edit of a cluster, the fleet or a partition before it is made. */
 export const insertScopeChange = async (insert: InsertHistory, change: ScopeChangeRecord): Promise<void> => {
   await insert([{ ...scopeChangeKey(change), body: JSON.stringify(change), ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT) }]);
 };
@@ -34,15 +34,15 @@ export const scopeChangesParams = (historyTable: string, scope: Pick<ScopeChange
   ExpressionAttributeValues: { ":pk": { S: scopePk(scope) }, ":prefix": { S: CHANGE_SK_PREFIX } },
 });
 
-/** Edits of one cluster or of the fleet in order of time, page by page. */
+/** Edits of one cluster, partition or the fleet, in order of time and page by page. */
 export async function* scopeChangesOf(tables: Tables, scope: Pick<ScopeChangeRecord, "scope" | "name">): AsyncGenerator<ScopeChangeRecord> {
   const params = scopeChangesParams(tables.historyTable, scope);
   for await (const item of readAll(tables, `read the changes of ${scope.scope} "${scope.name}"`, params)) yield changeOf(historyItemOf(item));
 }
 
 /**
- * When a cluster was added, if its oldest change that is kept says so: then it has no event from before. `undefined`: what came first has expired, or the cluster is older than
- * its changes.
+ * When a cluster was added, if its oldest stored edit says so: then it has no earlier event. `undefined` means that the first edit has expired, or that the cluster is older than
+ * the storage of edits.
  */
 export const addedMs = async (tables: Tables, cluster: ClusterName): Promise<number | undefined> => {
   const params = { ...scopeChangesParams(tables.historyTable, { scope: "cluster", name: cluster }), Limit: 1 };

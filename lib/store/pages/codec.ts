@@ -4,14 +4,14 @@ import type { Condition, MetricStatus, RecommendationRun, ScaleChange } from "..
 import { compress, decompress } from "../table/compressed.ts";
 
 /**
- * What a windows page holds, as bytes. Version 2 writes tuples; version 1 wrote the objects themselves and is still read, so that a fleet can be updated (and
- * rolled back one version) with pages of both in the table.
+ * The version of the bytes of a windows page. Version 2 writes tuples. Version 1 wrote the objects themselves, and is still read, so that a fleet can be updated (and
+ * rolled back one version) with pages of both versions in the table.
  */
 export const PAGE_VERSION = 2;
 
 type Run = readonly [replicas: number, firstMs: number, lengthMs: number, stepMs?: number | null, windowMs?: number];
 type Change = readonly [change: number, atMs: number, outdated: 0 | 1, eventId: string, earliestMs?: number];
-type Told = readonly [type: string, status: Condition["status"], reason: string, message: string, transitionMs: number];
+type StoredCondition = readonly [type: string, status: Condition["status"], reason: string, message: string, transitionMs: number];
 type Entry = readonly [
   uid: string,
   open: 0 | 1,
@@ -19,33 +19,39 @@ type Entry = readonly [
   ups: readonly Change[],
   downs: readonly Change[],
   selector: string | null,
-  conditions: readonly Told[],
+  conditions: readonly StoredCondition[],
   replicas: readonly [current: number, desired: number],
   lastScaleMs: number | null,
   metrics: readonly MetricStatus[] | null,
 ];
 
 /**
- * Bounds of what the cluster or the manifest may make as long as it likes, so that one autoscaler stays far below a page (docs/storage.md, "Bytes"). Runs and scales are
- * bounded where they are made: by the longest window and the shortest sync period.
+ * Bounds of the texts that a cluster or a manifest can make long, so that one autoscaler stays far below a page (docs/storage.md, "Bytes"). The number of runs and scales is bounded
+ * by the longest window and the shortest sync period.
  */
 const MESSAGE_CHARS_MAX = 500;
-/** Some sixty requirements of the longest legal names. A longer one is left out: other autoscalers then see no overlap with it, as before its first sync. */
+/** Some sixty requirements of the longest legal names. A longer selector is left out: other autoscalers then find no overlap with it, as before its first sync. */
 export const SELECTOR_CHARS_MAX = 16_000;
-/** Metrics on a page only show what was read last; the journal has them too. Longer ones are left out, as when none were evaluated. */
+/** The metrics of a page only show the last values, and the journal has them too. Longer ones are left out, as when no metrics were evaluated. */
 export const METRICS_CHARS_MAX = 16_000;
 
 const packChange = ({ change, atMs, outdated, eventId = "", earliestMs }: ScaleChange): Change => {
   const packed = [change, atMs, outdated ? 1 : 0, eventId] as const;
   return earliestMs === undefined ? packed : [...packed, earliestMs];
 };
-/** What only some runs have comes last, so that most end early. */
+/** Fields that only some runs have come last, so that most tuples are short. */
 const packRun = ({ replicas, firstMs, lastMs, stepMs, windowMs }: RecommendationRun): Run => {
   const lengthMs = lastMs - firstMs;
   if (windowMs !== undefined) return [replicas, firstMs, lengthMs, stepMs ?? null, windowMs];
   return stepMs === undefined ? [replicas, firstMs, lengthMs] : [replicas, firstMs, lengthMs, stepMs];
 };
-const packCondition = (told: Condition): Told => [told.type, told.status, told.reason, told.message.slice(0, MESSAGE_CHARS_MAX), told.transitionMs];
+const packCondition = ({ type, status, reason, message, transitionMs }: Condition): StoredCondition => [
+  type,
+  status,
+  reason,
+  message.slice(0, MESSAGE_CHARS_MAX),
+  transitionMs,
+];
 
 const fitting = (selector: string | undefined): string | null => (selector !== undefined && selector.length <= SELECTOR_CHARS_MAX ? selector : null);
 const shown = (metrics: readonly MetricStatus[] | null): readonly MetricStatus[] | null =>
@@ -64,7 +70,7 @@ const pack = ({ uid, open, windows: { memory, status } }: StoredWindows): Entry 
   shown(status.currentMetrics),
 ];
 
-/** Parts that this code does not know would be lost when the page is written again: such a page is of a later version, and is left alone. */
+/** Throws for a tuple with parts that this code does not know: writing the page again would lose them. Such a page is of a later version, and stays as it is. */
 const knownParts = <Tuple extends readonly unknown[]>(tuple: Tuple, most: number): Tuple => {
   if (tuple.length <= most) return tuple;
   throw new RangeError(`an entry has ${tuple.length} parts, and ${most} are known`);
@@ -129,7 +135,7 @@ const entriesOf = (version: number, value: unknown): readonly StoredWindows[] =>
   throw new RangeError(`version ${version} is not known`);
 };
 
-/** Damage and versions of a later code are a value: they stop the autoscalers of the page, not the partition. */
+/** Decodes a page. Damage and later versions are a value: they stop the autoscalers of the page, and not the partition. */
 export const decodePage = (body: Uint8Array): DecodedPage => {
   try {
     const { version, value } = decompress(body);

@@ -2,7 +2,7 @@ import type { StoredWindows } from "../../model/records.ts";
 import { encodePage } from "./codec.ts";
 import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE, pageOf, wantedPages } from "./plan.ts";
 
-/** Bodies of the pages of a new generation, by index: as many as the autoscalers want, and twice as many again until each is small enough. */
+/** Bodies of the pages of a new generation, by index. Their number follows from the number of autoscalers, and doubles until each page is small enough. */
 export const dividedPages = (entries: readonly StoredWindows[]): readonly Uint8Array[] =>
   bodiesOn(entries, Math.max(1, wantedPages(entries.length, 0, 0)));
 

@@ -6,19 +6,19 @@ import { readAll } from "../table/read-all.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 
-/** The pages that a head names: so many of one generation. */
+/** The pages that a head names: `count` pages of one generation. */
 export interface NamedPages {
   readonly partition: PartitionRef;
   readonly generation: number;
   readonly count: number;
 }
 
-/** Pages that one look takes away; more wait for the next. */
-const LOOK_MAX = 100;
+/** Most pages that one call deletes. The next call deletes more. */
+const DELETED_MAX = 100;
 
 /**
- * The ranges of keys on either side of the named pages: older generations; and what was written for a generation that nobody came to name, or that was named with fewer pages. Nothing that
- * is named is read, so that a look at a clean partition costs two reads of nothing.
+ * The ranges of keys on both sides of the named pages: those of older generations, and those of a generation that no release named, or named with fewer pages. Named pages are not
+ * read, so that a clean partition costs two empty queries.
  */
 export const leftoverParams = (stateTable: string, { partition, generation, count }: NamedPages): readonly QueryCommandInput[] => {
   const { pk, sk: beyond } = pageKey(partition, generation, count);
@@ -27,15 +27,15 @@ export const leftoverParams = (stateTable: string, { partition, generation, coun
     KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
     ExpressionAttributeValues: { ":pk": { S: pk }, ":from": { S: from }, ":to": { S: to } },
     ConsistentRead: true,
-    Limit: LOOK_MAX,
+    Limit: DELETED_MAX,
   });
   return [between(pagesBelow(0), pagesBelow(generation)), between(beyond, pagesEnd)];
 };
 
 /*
- *  A (epoch 5)  writes generation 3 ── (overtaken)                    its release is refused: nobody will ever name those pages
+ *  A (epoch 5)  writes generation 3 ── (overtaken)                    its release is refused, so that no head will ever name those pages
  *  B (epoch 6)                      claims, releases generation 2 ── deletes pages of epoch < 6
- *  C (epoch 7)                                                     claims, writes generation 3@7: not B's to delete
+ *  C (epoch 7)                                                     claims, writes generation 3@7: the condition keeps B from deleting it
  */
 export const EARLIER = "epoch < :epoch";
 
@@ -46,13 +46,13 @@ export const deleteLeftoverParams = (stateTable: string, key: Key, epoch: number
   ExpressionAttributeValues: { ":epoch": { N: String(epoch) } },
 });
 
-/** Deletes pages that no head names, written before `epoch`, and gives their number. For a holder that has just released what is named. */
+/** Deletes pages that no head names and that were written before `epoch`, and returns their number. Call it after the release that named the others. */
 export const deleteLeftovers = async (tables: Tables, named: NamedPages, epoch: number): Promise<number> => {
   const words = `leftover windows pages of "${named.partition.cluster}/${named.partition.partition}"`;
   let deleted = 0;
   for (const params of leftoverParams(tables.stateTable, named)) {
     for await (const { pk, sk } of readAll(tables, `look for ${words}`, params)) {
-      if (deleted === LOOK_MAX) return deleted;
+      if (deleted === DELETED_MAX) return deleted;
       if (await deleteEarlier(tables, words, { pk: pk?.S ?? "", sk: sk?.S ?? "" }, epoch)) deleted++;
     }
   }

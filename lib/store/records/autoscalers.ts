@@ -11,7 +11,7 @@ import { attributesOf, autoscalerSchema } from "./schemas.ts";
 import { isTombstone } from "./tombstone.ts";
 import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 
-/** An autoscaler as its item holds it, or the words of the failure to read it: that stops this one alone. */
+/** An autoscaler as its item holds it, or why it cannot be read. An unreadable item stops its own autoscaler alone. */
 export type AutoscalerItem =
   | { readonly kind: "read"; readonly record: AutoscalerRecord }
   | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: AutoscalerUid; readonly message: string };
@@ -25,40 +25,40 @@ const itemOf = (item: Readonly<Record<string, AttributeValue>>): AutoscalerItem 
   return { kind: "unreadable", namespace, name, ...(uid !== undefined && { uid: autoscalerUid(uid) }), message };
 };
 
-const named = (ref: AutoscalerRef): string => `autoscaler "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}"`;
+const nameOf = (ref: AutoscalerRef): string => `autoscaler "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}"`;
 
-/** One autoscaler, read strongly; absent when there is none. Throws `store.unreadable`. */
+/** Reads one autoscaler strongly; absent when there is none. Throws `store.unreadable`. */
 export const getAutoscaler = async (tables: Tables, ref: AutoscalerRef): Promise<AutoscalerRecord | undefined> => {
-  const item = await readRecord(tables, `read ${named(ref)}`, autoscalerKey(ref));
+  const item = await readRecord(tables, `read ${nameOf(ref)}`, autoscalerKey(ref));
   if (!item) return undefined;
   const read = itemOf(item);
   if (read.kind === "read") return read.record;
-  throw new TidemarkError("store.unreadable", `Cannot read ${named(ref)}: ${read.message}`, { ...ref });
+  throw new TidemarkError("store.unreadable", `Cannot read ${nameOf(ref)}: ${read.message}`, { ...ref });
 };
 
 /**
- * Stores a record with its new generation, if the stored one has its uid and the generation `expected`. Without `expected` the record is created: none may be stored, and its generation
- * must be above that of a deleted one (`lastGeneration`). Raise the partition's spec version after it.
+ * Stores a record with its new generation, if the stored record has its uid and the generation `expected`. Without `expected` it creates the record: none may be stored, and its generation
+ * must be above that of a deleted one (`lastGeneration`). Raise the spec version of the partition after it.
  */
 export const putAutoscaler = (tables: Tables, record: AutoscalerRecord, expected: number | undefined): Promise<RecordWrite> =>
-  putRecord(tables, `store ${named(record)}`, {
+  putRecord(tables, `store ${nameOf(record)}`, {
     key: autoscalerKey(record),
     record,
     expected: { counter: "generation", ...(expected !== undefined && { value: expected, uid: record.uid }) },
   });
 
-/** Deletes the autoscaler with this uid whose generation is `expected`. Raise the partition's spec version after it. */
+/** Deletes the autoscaler with this uid and the generation `expected`. Raise the spec version of the partition after it. */
 export const deleteAutoscaler = (tables: Tables, record: AutoscalerRef & Pick<AutoscalerRecord, "uid">, expected: number): Promise<RecordWrite> =>
-  deleteRecord(tables, `delete ${named(record)}`, {
+  deleteRecord(tables, `delete ${nameOf(record)}`, {
     key: autoscalerKey(record),
     expected: { counter: "generation", value: expected, uid: record.uid },
   });
 
 /** The last generation of an autoscaler of this name that was deleted within a day; 0 when there is none. */
 export const lastGeneration = (tables: Tables, ref: AutoscalerRef): Promise<number> =>
-  lastCount(tables, `read ${named(ref)}`, autoscalerKey(ref), "generation");
+  lastCount(tables, `read ${nameOf(ref)}`, autoscalerKey(ref), "generation");
 
-/** Where a list of one cluster's autoscalers was left; the autoscaler itself may be gone since. */
+/** The last autoscaler of a page of a list. It may be deleted since. */
 export type AfterAutoscaler = Pick<AutoscalerRef, "namespace" | "name">;
 
 export const listAutoscalersParams = (
@@ -79,21 +79,21 @@ export const listAutoscalersParams = (
       }),
 });
 
-/** The part of a list that is read: what comes after a place, and how many items each request takes. */
+/** The part of a list to read: what follows `after`, in requests of `pageSize` items. */
 export interface ListPart {
   readonly after?: AfterAutoscaler;
   readonly pageSize?: number;
 }
 
-/** The autoscalers of a cluster, or of one namespace, in order of namespace and name; read strongly and page by page. */
+/** The autoscalers of a cluster or of one namespace, in order of namespace and name, read strongly and page by page. */
 export async function* listAutoscalers(tables: Tables, cluster: ClusterName, namespace?: Namespace, part?: ListPart): AsyncGenerator<AutoscalerItem> {
   const params = listAutoscalersParams(tables.stateTable, cluster, namespace, part);
   for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}"`, params)) if (!isTombstone(item)) yield itemOf(item);
 }
 
 /*
- *  put manifest (generation 5) ── raise spec version       a sync between the two reads the old or the new manifest: either is whole
- *                              └─ died ✗                   a repeat raises it; without one, cached specs expire after 60 s
+ *  put manifest (generation 5) ── raise spec version       a sync between the two reads the old or the new manifest, and either is whole
+ *                              └─ died ✗                   a repeat raises it; without a repeat, specs in memory expire after 60 s
  */
 export const raiseSpecVersionParams = (stateTable: string, ref: PartitionRef): UpdateItemCommandInput => ({
   TableName: stateTable,
@@ -102,7 +102,7 @@ export const raiseSpecVersionParams = (stateTable: string, ref: PartitionRef): U
   ExpressionAttributeValues: { ":zero": { N: "0" }, ":one": { N: "1" } },
 });
 
-/** Tells the next sync of the partition that a spec changed. Raised twice by a repeat, it costs one more read. */
+/** Makes the next sync of the partition read its specs again. A repeat that raises it twice costs one more read. */
 export const raiseSpecVersion = async (tables: Tables, ref: PartitionRef): Promise<void> => {
   await repeat(tables, `raise the spec version of "${ref.cluster}/${ref.partition}"`, () =>
     tables.client.send(new UpdateItemCommand(raiseSpecVersionParams(tables.stateTable, ref))),

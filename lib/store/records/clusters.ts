@@ -11,7 +11,7 @@ import { attributesOf, clusterSchema, fleetSchema } from "./schemas.ts";
 import { isTombstone } from "./tombstone.ts";
 import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 
-/** A cluster as its item holds it, or why it cannot be read: that stops this one alone. */
+/** A cluster as its item holds it, or why it cannot be read. An unreadable item stops its own cluster alone. */
 export type ClusterItem =
   | { readonly kind: "read"; readonly record: ClusterRecord }
   | { readonly kind: "unreadable"; readonly name: string; readonly message: string };
@@ -23,7 +23,7 @@ const itemOf = (item: Readonly<Record<string, AttributeValue>>): ClusterItem => 
   return { kind: "unreadable", name: (item["sk"]?.S ?? "").slice(CLUSTER_SK_PREFIX.length), message };
 };
 
-/** One cluster, read strongly; absent when there is none. Throws `store.unreadable`. */
+/** Reads one cluster strongly; absent when there is none. Throws `store.unreadable`. */
 export const getCluster = async (tables: Tables, name: ClusterName): Promise<ClusterRecord | undefined> => {
   const item = await readRecord(tables, `read cluster "${name}"`, clusterKey(name));
   if (!item) return undefined;
@@ -45,8 +45,8 @@ export async function* listClusters(tables: Tables): AsyncGenerator<ClusterItem>
 }
 
 /**
- * Stores a record with its new version, if the stored one has its uid and the version `expected`. Without `expected` the cluster is added: none may be stored, and its version must be above
- * that of a removed one (`lastVersion`).
+ * Stores a record with its new version, if the stored record has its uid and the version `expected`. Without `expected` it adds the cluster: none may be stored, and its version must be
+ * above that of a removed one (`lastVersion`).
  */
 export const putCluster = (tables: Tables, record: ClusterRecord, expected: number | undefined): Promise<RecordWrite> =>
   putRecord(tables, `store cluster "${record.name}"`, {
@@ -57,7 +57,7 @@ export const putCluster = (tables: Tables, record: ClusterRecord, expected: numb
 
 /*
  *  mover   reads 7 ── mark 7 ─ ─ ─ (stalled) ─ ─ ─ flip 7 → 8 ✗     the version is 8
- *  sync                    sees mark 7 ── raise 7 → 8
+ *  sync                    reads mark 7 ── raises 7 → 8
  */
 export const raiseClusterVersionParams = (stateTable: string, name: ClusterName, expected: number): UpdateItemCommandInput => ({
   TableName: stateTable,
@@ -68,20 +68,20 @@ export const raiseClusterVersionParams = (stateTable: string, name: ClusterName,
 });
 
 /**
- * Raises the version of a cluster and changes nothing else, unless it was raised already. A sync does this, and has no right to write anything else of a cluster (infra/roles.yml):
- * so it is an update of this one attribute. Read the cluster after it: what is there then counts.
+ * Raises the version of a cluster and changes nothing else, unless it was raised already. It updates this one attribute, because a sync has no right to write other attributes of a
+ * cluster (infra/roles.yml). Read the cluster after it: the stored record then counts.
  */
 export const raiseClusterVersion = async (tables: Tables, name: ClusterName, expected: number): Promise<void> => {
   const params = raiseClusterVersionParams(tables.stateTable, name, expected);
   try {
     await repeat(tables, `raise the version of cluster "${name}"`, () => tables.client.send(new UpdateItemCommand(params)));
   } catch (error) {
-    // An edit was first, or this is the repeat of a request that was executed: either way the version is another.
+    // An edit was first, or this is the repeat of a request that was executed. In both cases the version has changed.
     if (!isRefusal(error)) throw error;
   }
 };
 
-/** Deletes the cluster with this uid whose version is `expected`. */
+/** Deletes the cluster with this uid and the version `expected`. */
 export const deleteCluster = (tables: Tables, record: Pick<ClusterRecord, "name" | "uid">, expected: number): Promise<RecordWrite> =>
   deleteRecord(tables, `delete cluster "${record.name}"`, {
     key: clusterKey(record.name),
@@ -94,7 +94,7 @@ const uidOf = ({ uid }: Pick<ClusterRecord, "uid">): { readonly uid?: string } =
 export const lastVersion = (tables: Tables, name: ClusterName): Promise<number> =>
   lastCount(tables, `read cluster "${name}"`, clusterKey(name), "version");
 
-/** The fleet record with the number of its edits; version 0 when nobody wrote one. Read strongly. Throws `store.unreadable`: with the kill switch unreadable nothing acts. */
+/** Reads the fleet record strongly, with the number of its edits; version 0 when none was stored yet. Fails to a stop: while the kill switch is unreadable this throws `store.unreadable`. */
 export const getFleet = async (tables: Tables): Promise<FleetRecord & { readonly version: number }> => {
   const item = await readRecord(tables, "read the fleet record", fleetKey);
   if (!item) return { version: 0 };

@@ -5,18 +5,18 @@ import { type AutoscalerItem, listAutoscalers } from "./autoscalers.ts";
 
 type Partitions = Pick<ClusterRecord, "name" | "partitions">;
 
-/** The partition that decides a namespace: the one that names it, else the one without a list, else none. */
+/** The partition of a namespace: the one that names it, otherwise the one without a list; absent when there is neither. */
 export const partitionOf = (cluster: Partitions, namespace: Namespace): PartitionName | undefined =>
   (
     cluster.partitions.find(({ namespaces }) => namespaces?.includes(namespace)) ??
     cluster.partitions.find(({ namespaces }) => namespaces === undefined)
   )?.name;
 
-/** What a sync of the partition asks its cluster for: the namespaces of its list, or everything. */
+/** The namespaces that a sync of the partition reads: those of its list, or all. */
 export const namespacesOf = (cluster: Partitions, partition: PartitionName): readonly Namespace[] | "all" =>
   cluster.partitions.find(({ name }) => name === partition)?.namespaces ?? "all";
 
-/** The autoscalers that a partition decides, in order of namespace and name. */
+/** The autoscalers of a partition, in order of namespace and name. */
 export async function* autoscalersOf(tables: Tables, cluster: Partitions, { partition }: PartitionRef): AsyncGenerator<AutoscalerItem> {
   const namespaces = namespacesOf(cluster, partition);
   if (namespaces !== "all") {

@@ -4,11 +4,11 @@ import * as z from "zod";
 import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../model/ids.ts";
 
 /*
- * Items of the state table that people's edits write, parsed where they are read. A later version may have added attributes: they are kept as they are, so that an edit by this version
- * writes them back. An edit replaces the whole item, and would drop what it does not carry.
+ * Schemas of the items of the state table that edits write. Attributes of a later version are kept: an edit replaces the whole item, and without them it would drop what this version does
+ * not know.
  */
 
-/** What an item says of its record, without what says where it lies and which write it was. */
+/** The attributes of a record in its item, without the key and the token of the last write. */
 export const attributesOf = (item: Readonly<Record<string, AttributeValue>>): Record<string, unknown> => {
   const { pk: _pk, sk: _sk, token: _token, ...attributes } = unmarshall(item);
   return attributes;

@@ -6,22 +6,22 @@ import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { DELETED, isTombstone, tombstoneOf } from "./tombstone.ts";
 
-/** How a conditional write of a record ended; `conflict`: another editor wrote the record since it was read. */
+/** How a conditional write of a record ended. `conflict` means that another editor wrote the record since it was read. */
 export type RecordWrite = { readonly kind: "stored" } | { readonly kind: "conflict" };
 
-/** What the stored record must be for a write to take effect. */
+/** The stored record that a write expects. */
 export interface Expected {
   /** The attribute that counts the edits of the record. */
   readonly counter: "generation" | "version";
   /** Its value as it was read; absent when no record may exist. */
   readonly value?: number;
-  /** The record's uid as it was read; absent for records that have none. A record under the same name with another uid is another record. */
+  /** The uid of the record as it was read; absent for records without one. A record of the same name with another uid is another record. */
   readonly uid?: string;
 }
 
 /*
  *  A  reads uid a, generation 4 ──── writes 5
- *  B  reads uid a, generation 4 ─────────── writes 5 ✗     UNCHANGED: generation is 5; B reads again and sees what A did
+ *  B  reads uid a, generation 4 ─────────── writes 5 ✗     UNCHANGED: the generation is 5; B reads again and finds the edit of A
  *  C  reads uid a, generation 1 ─ delete, create: uid b, generation 3 ─ writes 2 ✗     SAME_RECORD: the uid is b
  *  D  creates generation 1 (answer lost) ─ deleted: tombstone 2 ─ repeats the create ✗     OLDER_TOMBSTONE: 1 is not above 2
  */
@@ -67,14 +67,14 @@ export const putRecord = async (tables: Tables, action: string, write: RecordPut
     return { kind: "stored" };
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    const found = await readItem(tables, action, write.key);
-    return found?.["token"]?.S === token ? { kind: "stored" } : { kind: "conflict" };
+    const stored = await readItem(tables, action, write.key);
+    return stored?.["token"]?.S === token ? { kind: "stored" } : { kind: "conflict" };
   }
 };
 
 /**
- * Deletes a record as it was read: a tombstone takes its place, with the next count of its edits. So no late repeat of an earlier edit finds an empty place.
- * A record that is deleted already counts as deleted by this call.
+ * Deletes a record as it was read: a tombstone with the next count of its edits replaces it. So a late repeat of an earlier edit is refused. A record that is deleted
+ * already counts as deleted by this call.
  */
 export const deleteRecord = async (
   tables: Tables,
@@ -87,20 +87,20 @@ export const deleteRecord = async (
   return (await readRecord(tables, action, key)) === undefined ? { kind: "stored" } : written;
 };
 
-/** One item of the state table, read strongly. */
+/** Reads one item of the state table strongly. */
 const readItem = async (tables: Tables, action: string, key: Key) => {
   const params = { TableName: tables.stateTable, Key: itemKey(key), ConsistentRead: true };
   const { Item } = await repeat(tables, action, () => tables.client.send(new GetItemCommand(params)));
   return Item;
 };
 
-/** One record of the state table, read strongly; absent also where a tombstone lies. */
+/** Reads one record of the state table strongly; absent also where there is a tombstone. */
 export const readRecord = async (tables: Tables, action: string, key: Key) => {
   const item = await readItem(tables, action, key);
   return item && isTombstone(item) ? undefined : item;
 };
 
-/** The count of edits that a new record under this key must go beyond: that of the tombstone, or 0. */
+/** A new record under this key must have a higher count of edits than this: that of the tombstone, or 0. */
 export const lastCount = async (tables: Tables, action: string, key: Key, counter: Expected["counter"]): Promise<number> => {
   const item = await readItem(tables, action, key);
   return item && isTombstone(item) ? Number(item[counter]?.N ?? 0) : 0;

@@ -1,7 +1,7 @@
 import limited from "p-limit";
 
 /**
- * Does something for every item, at most `parallel` at once, and waits as `allDone` does. Few items need no queue: most syncs read, write and send less than the bound.
+ * Does the work for every item, at most `parallel` at once, and waits like `allDone`. Most syncs have fewer items than the bound, and then need no queue.
  */
 export const eachDone = <Item, Result>(
   items: readonly Item[],
@@ -14,12 +14,12 @@ export const eachDone = <Item, Result>(
 };
 
 /**
- * Waits for every one, then throws the first failure: unlike `Promise.all` it leaves nothing in flight, which a frozen environment would send when it thaws.
+ * Waits for all promises, then throws the first failure. Unlike `Promise.all` it leaves no request under way, which a frozen environment would send when it runs again.
  */
 export const allDone = async <Result>(running: readonly Promise<Result>[]): Promise<readonly Result[]> => {
   const settled = await Promise.allSettled(running);
-  return settled.map((one) => {
-    if (one.status === "rejected") throw one.reason;
-    return one.value;
+  return settled.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
   });
 };

@@ -1,13 +1,13 @@
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from "node:zlib";
 import { DICTIONARY } from "./dictionary.ts";
 
-/** An inflated body larger than this is damage, not data: a page holds 400 KB at most and our text packs less than a hundredfold. */
+/** A larger inflated body is damage, not data: an item holds 400 KB at most, and this text compresses less than a hundredfold. */
 const INFLATED_BYTES_MAX = 40_000_000;
 
-/** Set in the first byte of a body that refers to the dictionary; bodies of before have none, and are read all the same. */
+/** Set in the first byte of a body that uses the dictionary. Bodies of earlier versions do not have it, and are still read. */
 const WITH_DICTIONARY = 0x80;
 
-/** JSON text, deflated. One byte in front names the version of what is inside, up to 127, and the dictionary. */
+/** Compresses a value as JSON text with DEFLATE. The first byte holds the version of the content, up to 127, and whether the dictionary is used. */
 export const compress = (version: number, value: unknown): Uint8Array => {
   const text = Buffer.from(JSON.stringify(value));
   const deflated = deflateRawSync(text, { ...roomFor(text.length), dictionary: DICTIONARY });
@@ -16,31 +16,31 @@ export const compress = (version: number, value: unknown): Uint8Array => {
 
 const WINDOW_BITS = { min: 9, max: 15 } as const;
 const MEMORY_LEVEL_MAX = 8;
-/** Text of ours shrinks to less than a quarter. */
+/** The text shrinks to less than a quarter. */
 const SHRINKS_BY = 4;
-/** And seldom to less than a twelfth. */
+/** The text seldom shrinks to less than a twelfth. */
 const SHRINKS_AT_MOST_BY = 12;
 const CHUNK_BYTES = { min: 1_024, max: 65_536 } as const;
 
-/** A window no longer than dictionary and text, and memory to match: the same bytes as with the largest, without clearing 256 KB for an intent of 700. */
+/** A window as long as dictionary and text, with matching memory. The result is the same as with the largest window, but zlib need not clear 256 KB for an intent of 700 bytes. */
 const roomFor = (bytes: number): ZlibOptions => {
   const windowBits = Math.min(WINDOW_BITS.max, Math.max(WINDOW_BITS.min, 32 - Math.clz32(DICTIONARY.length + bytes + LOOKAHEAD_BYTES)));
   return { windowBits, memLevel: Math.min(MEMORY_LEVEL_MAX, windowBits - 6), chunkSize: chunkFor(Math.ceil(bytes / SHRINKS_BY)) };
 };
 
-/** What zlib sets aside at once for what comes out: as much as is expected, so that it neither clears 64 KB for an intent nor asks many times for a page. */
+/** The output buffer of zlib, as large as the expected output: so it clears no 64 KB for an intent, and needs few buffers for a page. */
 const chunkFor = (bytes: number): number => Math.min(CHUNK_BYTES.max, Math.max(CHUNK_BYTES.min, bytes));
-/** What zlib keeps free of its window. */
+/** The part of the window that zlib does not use. */
 const LOOKAHEAD_BYTES = 262;
 
 const NO_VERSION = -1;
 
-/** The version and the value; throws whatever zlib or JSON says of damaged bytes. */
+/** Decompresses a body to its version and value. Throws the error of zlib or JSON for damaged bytes. */
 export const decompress = (body: Uint8Array): { readonly version: number; readonly value: unknown } => {
   const chunkSize = chunkFor(body.length * SHRINKS_AT_MOST_BY);
   const [first = NO_VERSION] = body;
-  const refers = first >= WITH_DICTIONARY;
-  const options = { maxOutputLength: INFLATED_BYTES_MAX, chunkSize, ...(refers && { dictionary: DICTIONARY }) };
+  const usesDictionary = first >= WITH_DICTIONARY;
+  const options = { maxOutputLength: INFLATED_BYTES_MAX, chunkSize, ...(usesDictionary && { dictionary: DICTIONARY }) };
   const text = inflateRawSync(body.subarray(1), options).toString();
-  return { version: refers ? first - WITH_DICTIONARY : first, value: JSON.parse(text) as unknown };
+  return { version: usesDictionary ? first - WITH_DICTIONARY : first, value: JSON.parse(text) as unknown };
 };

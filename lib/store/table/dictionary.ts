@@ -1,7 +1,7 @@
 /**
- * What bodies say again and again: the shapes and sentences of journal, intents and pages, the rarest first, because what stands last is the nearest. Deflate refers to it instead of
- * repeating it, so that small bodies lose a third. It is part of the format: a body can only be read with the very text that it was written with, so this one is never changed,
- * however the sentences change. A better one would be another with another mark (compressed.ts).
+ * The texts that bodies repeat: field names and sentences of journal, intents and pages, the rarest first, because DEFLATE encodes near references in fewer bits. With it small
+ * bodies shrink by a third. It is part of the format: a body can only be read with the same dictionary, so this text must never change, also where the sentences of the code do.
+ * A better dictionary would be a second one with its own mark (compressed.ts).
  */
 export const DICTIONARY = Buffer.from(
   [

@@ -9,11 +9,11 @@ export interface Key {
 const MS_DIGITS = 15;
 const INDEX_DIGITS = 6;
 
-/** Milliseconds as text that sorts as the number does. */
+/** Milliseconds as text that sorts like the number. */
 export const timeText = (ms: number): string => String(ms).padStart(MS_DIGITS, "0");
 const indexText = (index: number): string => String(index).padStart(INDEX_DIGITS, "0");
 
-/** UTC date of an instant, `2026-11-21`: the bucket that keeps one day of one cluster in one item collection. */
+/** UTC date of an instant, `2026-11-21`. The events of one day of one cluster share a partition key. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, "2026-11-21".length);
 
 export const FLEET_PK = "fleet";
@@ -33,30 +33,30 @@ export const pageKey = (ref: PartitionRef, generation: number, index: number): K
   sk: `${PAGE_SK_PREFIX}${indexText(generation)}#${indexText(index)}`,
 });
 
-/** Sort key that comes after every page of the generations before this one, and before its own. */
+/** A sort key after every page of earlier generations, and before the pages of this one. */
 export const pagesBelow = (generation: number): string => `${PAGE_SK_PREFIX}${indexText(generation)}`;
-/** Sort key that comes after every page. */
+/** A sort key after every page. */
 export const pagesEnd = `${PAGE_SK_PREFIX}~`;
 
-/** History of one autoscaler by name: its scale events in order of time, then the changes that people made. */
+/** History of one autoscaler by name: its scale events in order of time, and its edits. */
 export const autoscalerHistoryPk = (ref: AutoscalerRef): string => `autoscaler#${ref.cluster}#${ref.namespace}#${ref.name}`;
 export const EVENT_SK_PREFIX = "event#";
 export const CHANGE_SK_PREFIX = "change#";
-/** The key follows from the intent alone, whoever settles it and when: that makes the insert of an event idempotent. */
+/** The key follows from the intent alone, so that inserting its event is idempotent, whichever sync settles it and when. */
 export const eventKey = (ref: AutoscalerRef, event: { readonly atMs: number; readonly id: string }): Key => ({
   pk: autoscalerHistoryPk(ref),
   sk: `${EVENT_SK_PREFIX}${timeText(event.atMs)}#${event.id}`,
 });
 export const changeKey = (ref: AutoscalerRef, id: string): Key => ({ pk: autoscalerHistoryPk(ref), sk: `${CHANGE_SK_PREFIX}${id}` });
 
-/** The changes of every autoscaler of a cluster a second time, in order of time: also those of autoscalers that are gone. */
+/** A second copy of the edits of every autoscaler of a cluster, also of deleted ones, in order of time. */
 export const clusterChangesPk = (cluster: ClusterName): string => `changes#autoscalers#${cluster}`;
 export const clusterChangeKey = (cluster: ClusterName, change: { readonly atMs: number; readonly id: string }): Key => ({
   pk: clusterChangesPk(cluster),
   sk: `${CHANGE_SK_PREFIX}${timeText(change.atMs)}#${change.id}`,
 });
 
-/** The same event a second time, where one day of one cluster is read in order of time. */
+/** A second copy of the events of one day of one cluster, in order of time. */
 export const dayPk = (cluster: ClusterName, day: string): string => `day#${cluster}#${day}`;
 export const dayEventKey = (cluster: ClusterName, event: { readonly atMs: number; readonly id: string }): Key => ({
   pk: dayPk(cluster, dayOf(event.atMs)),

@@ -2,7 +2,7 @@ import { type AttributeValue, QueryCommand, type QueryCommandInput } from "@aws-
 import { repeat } from "./repeat.ts";
 import type { Tables } from "./tables.ts";
 
-/** Every item that a query finds, page after page; holds one page in memory. */
+/** Every item of a query, page by page. Only one page is in memory. */
 export async function* readAll(tables: Tables, action: string, params: QueryCommandInput): AsyncGenerator<Record<string, AttributeValue>> {
   let from: Record<string, AttributeValue> | undefined;
   do {

@@ -2,18 +2,18 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { boundedRequests } from "../../aws/bounded-requests.ts";
-import { heardClock } from "./server-clock.ts";
+import { serverClockOf } from "./server-clock.ts";
 import type { Tables } from "./tables.ts";
 
-/** DynamoDB answers within milliseconds. A call that takes this long is lost, and its repeat still fits into the life of a sync. */
+/** DynamoDB answers within milliseconds. A call that takes this long counts as lost, and its repeat still fits into the life of a sync. */
 const CALL_LIMITS = { connectMs: 1_000, wholeMs: 2_000 } as const;
 
-/** The tables of a function: region and credentials from its environment, the machine's clock, and how far that differs from the service's. */
+/** The tables of a function, with region and credentials of its environment, the clock of the machine, and its difference from the clock of DynamoDB. */
 export const realTables = (names: Pick<Tables, "stateTable" | "historyTable">): Tables => {
-  const { heard, difference } = heardClock(Date.now, () => performance.now());
+  const { onAnswer, difference } = serverClockOf(Date.now, () => performance.now());
   return {
-    // One attempt per call: repeat.ts repeats, because repeats must end with the sync.
-    client: new DynamoDBClient({ maxAttempts: 1, requestHandler: boundedRequests(CALL_LIMITS, heard) }),
+    // The SDK makes one attempt for each call. repeat.ts repeats, because repeats must end with the sync.
+    client: new DynamoDBClient({ maxAttempts: 1, requestHandler: boundedRequests(CALL_LIMITS, onAnswer) }),
     ...names,
     clock: Date.now,
     serverClock: difference,

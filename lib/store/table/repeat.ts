@@ -5,7 +5,7 @@ const ATTEMPTS_MAX = 8;
 const FIRST_WAIT_MS = 25;
 const LONGEST_WAIT_MS = 1_000;
 
-/** The request was not executed; the same request may be sent again. */
+/** Errors of requests that were not executed. The same request may be sent again. */
 const THROTTLES = new Set([
   "ProvisionedThroughputExceededException",
   "ProvisionedThroughputExceeded",
@@ -14,7 +14,7 @@ const THROTTLES = new Set([
   "RequestLimitExceeded",
   "LimitExceededException",
 ]);
-/** No answer, or one that does not say whether the request was executed. */
+/** Errors without an answer, or with one that does not say whether the request was executed. */
 const UNCLEAR = new Set([
   "InternalServerError",
   "InternalServerErrorException",
@@ -41,23 +41,23 @@ const statusOf = (error: object): number => {
   return typeof status === "number" ? status : 0;
 };
 
-/** True for answers after which the same request is sent again: throttling, a server's error, or none. */
+/** True for errors after which the same request is sent again: throttling, an error of the server, or no answer. */
 export const isTransient = (error: unknown): boolean => {
   if (typeof error !== "object" || error === null) return false;
   const names = [textOf(error, "name"), textOf(error, "code")];
   return names.some((name) => THROTTLES.has(name) || UNCLEAR.has(name)) || statusOf(error) >= FIRST_SERVER_ERROR;
 };
 
-/** True when the service was asked too often: the request was not executed. */
+/** True when the service throttled the request and did not execute it. */
 export const isThrottle = (error: unknown): boolean =>
   typeof error === "object" && error !== null && (THROTTLES.has(textOf(error, "name")) || THROTTLES.has(textOf(error, "code")));
 
-/** True when a named part of a batch was throttled or failed on the server, so that this part is sent again. */
+/** True for the code of a statement of a batch that was throttled or failed on the server. Only this statement is sent again. */
 export const isTransientCode = (code: string | undefined): boolean => code !== undefined && (THROTTLES.has(code) || UNCLEAR.has(code));
 
 /**
- * Sends until the answer is clear, with exponential waits and full jitter, inside `tables.untilMs`. Sending a conditional write again is always right: it is
- * under the same condition and token, so that it has one effect, and a refusal is read by the caller. Throws `store.unclear` when time or attempts are over.
+ * Sends a request until its answer is clear, with exponential backoff and full jitter, until `tables.untilMs`. A conditional write may always be sent again: it has the
+ * same condition and token, so that it takes effect once, and the caller interprets a refusal. Throws `store.unclear` when time or attempts are over.
  */
 export const repeat = async <Result>(tables: Tables, action: string, send: () => Promise<Result>): Promise<Result> => {
   for (let attempt = 1; ; attempt++) {
@@ -70,7 +70,7 @@ export const repeat = async <Result>(tables: Tables, action: string, send: () =>
   }
 };
 
-/** Waits before the next attempt, or throws `store.unclear` when there is none. */
+/** Waits before the next attempt, or throws `store.unclear` when this was the last. */
 export const pause = async (tables: Tables, action: string, attempt: number, cause: unknown): Promise<void> => {
   const waitMs = tables.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
   if (attempt >= ATTEMPTS_MAX || tables.clock() + waitMs > (tables.untilMs ?? Number.POSITIVE_INFINITY)) {
@@ -79,6 +79,6 @@ export const pause = async (tables: Tables, action: string, attempt: number, cau
   await tables.wait(waitMs);
 };
 
-/** True for the refusal of a condition, the only exception that senders translate. */
+/** True for the refusal of a condition, the only exception that the senders translate. */
 export const isRefusal = (error: unknown): boolean =>
   typeof error === "object" && error !== null && textOf(error, "name") === "ConditionalCheckFailedException";

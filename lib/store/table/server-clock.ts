@@ -1,6 +1,6 @@
 import { TidemarkError } from "../../model/errors.ts";
 
-/** How far the own clock is ahead of the service's: at least and at most. Below zero it is behind. */
+/** How far the own clock is ahead of the clock of the service, at least and at most. A negative number means behind. */
 export interface ClockDifference {
   readonly leastMs: number;
   readonly mostMs: number;
@@ -13,39 +13,39 @@ export interface DatedAnswer {
   readonly receivedMs: number;
 }
 
-/** What tables tell of the service's clock, where there is one. */
+/** The part of `Tables` that knows the clock of the service. */
 interface WithServerClock {
   readonly serverClock?: (() => ClockDifference | undefined) | undefined;
 }
 
-/** A `Date` header names the whole second in which the answer was made. */
+/** A `Date` header holds the whole second of the answer. */
 const RESOLUTION_MS = 1_000;
 
 /*
  *  own clock   sent ├──────────────────────────┤ received
- *  service              date ├────────┤ date + 1 s      the answer was made in this second, and between the two readings
+ *  service              date ├────────┤ date + 1 s      the answer was made in this second, between the two readings
  */
 export const clockDifference = ({ date, sentMs, receivedMs }: DatedAnswer): ClockDifference | undefined => {
   const dateMs = Date.parse(date);
   return Number.isNaN(dateMs) ? undefined : { leastMs: sentMs - dateMs - RESOLUTION_MS, mostMs: receivedMs - dateMs };
 };
 
-/** What the answers of the service have told of its clock. */
-export interface HeardClock {
-  readonly heard: (answer: DatedAnswer) => void;
+/** The clock of the service by its answers. */
+export interface ServerClock {
+  readonly onAnswer: (answer: DatedAnswer) => void;
   /** How far the own clock is ahead now; `undefined` before the first answer. */
   readonly difference: () => ClockDifference | undefined;
 }
 
 /**
- * Remembers what the last answer told. `steadyMs` counts time and never steps: by it a step of the own clock since that answer is known at once, and the next answer need not be waited for.
- * Where the machine stood still and `steadyMs` with it, this looks like a step until the next answer, which a claim asks for.
+ * Remembers the difference of the last answer. `steadyMs` counts time and never steps, so that a step of the own clock since that answer is known without waiting for the next one.
+ * When the machine stood still and `steadyMs` with it, this looks like a step until the next answer, which a claim requests.
  */
-export const heardClock = (clock: () => number, steadyMs: () => number): HeardClock => {
+export const serverClockOf = (clock: () => number, steadyMs: () => number): ServerClock => {
   const aheadMs = (): number => clock() - steadyMs();
   let last: (ClockDifference & { readonly aheadMs: number }) | undefined;
   return {
-    heard: (answer) => {
+    onAnswer: (answer) => {
       const difference = clockDifference(answer);
       if (difference) last = { ...difference, aheadMs: aheadMs() };
     },
@@ -57,12 +57,12 @@ export const heardClock = (clock: () => number, steadyMs: () => number): HeardCl
   };
 };
 
-/** No clock may be wrong by more than this: two of them then differ by twice as much at most, on which the deadline of an intent rests. */
+/** A clock may be wrong by at most this. Then two clocks differ by at most twice as much, and the deadline of an intent allows for that. */
 export const CLOCK_WRONG_MAX_MS = 2_000;
 
 /**
- * By how much the own clock is wrong, as the last answer told; `undefined` while that is too little to be sure of, or there is no service to compare with. It is sure of every error above
- * two seconds and the time of a call, and never of one below a second.
+ * By how much the own clock is wrong, by the last answer; `undefined` where the error is too small to be certain, or there is no service to compare with. An error above two seconds and
+ * the time of a call is always certain; one below a second never is.
  */
 export const clockWrongBy = ({ serverClock }: WithServerClock): number | undefined => {
   const difference = serverClock?.();
@@ -73,8 +73,8 @@ export const clockWrongBy = ({ serverClock }: WithServerClock): number | undefin
   return mostMs < -sureMs ? mostMs : undefined;
 };
 
-/** Throws `store.clock-wrong` where the clock has stepped since the claim: nothing that it says may be stored or acted on. */
-export const mustTellTime = (tables: WithServerClock, action: string): void => {
+/** Throws `store.clock-wrong` when the own clock has stepped since the claim. Then nothing may be stored with its time, or written to a cluster. */
+export const mustHaveRightClock = (tables: WithServerClock, action: string): void => {
   const wrongByMs = clockWrongBy(tables);
   if (wrongByMs === undefined) return;
   throw new TidemarkError("store.clock-wrong", `Cannot ${action}: the clock of this machine is ${clockWords(wrongByMs)} the service's`, {

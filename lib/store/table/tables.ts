@@ -1,7 +1,7 @@
 import type { CreateTableCommandInput, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { ClockDifference } from "./server-clock.ts";
 
-/** Everything outside that the room needs, so that a test or a simulation can hold each of them. */
+/** Everything outside the process that the room needs. A test or a simulation can hold each of them. */
 export interface Tables {
   readonly client: Pick<DynamoDBClient, "send">;
   readonly stateTable: string;
@@ -9,15 +9,15 @@ export interface Tables {
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly wait: (ms: number) => Promise<void>;
-  /** Uniform in [0, 1): the jitter of a repeated call. Never reaches a record. */
+  /** Uniform in [0, 1), for the jitter of a repeated call. It is never stored. */
   readonly random: () => number;
-  /** A new token per logical write; shared by the repeats of that write alone. Never reaches a record of history. */
+  /** A new token for each logical write. Only the repeats of that write share it. It is never stored in the history. */
   readonly token: () => string;
-  /** Own clock after which no call is repeated. */
+  /** No call is repeated after this time of the own clock. */
   readonly untilMs?: number;
   /**
-   * How far `clock` differs from the clock of the service now, by its last answer and every step since. Absent where there is no other clock: the embedded run has a virtual clock, and its tables answer with
-   * the machine's, which says nothing about it.
+   * How far `clock` differs from the clock of the service now, by its last answer and every step since. Absent where there is nothing to compare: the embedded run has a virtual
+   * clock, and its tables answer with the clock of the machine.
    */
   readonly serverClock?: () => ClockDifference | undefined;
 }
@@ -35,11 +35,11 @@ const keyed = (TableName: string): CreateTableCommandInput => ({
   ],
 });
 
-/** Both tables have the same keys and no index (docs/storage.md). The templates in infra/ say the same, and a test compares them. */
+/** Both tables have the same keys and no index (docs/storage.md). A test compares them with the templates in infra/. */
 export const tableDefinitions = (names: { readonly stateTable: string; readonly historyTable: string }): readonly CreateTableCommandInput[] => [
   keyed(names.stateTable),
   keyed(names.historyTable),
 ];
 
-/** Attribute of the history table that holds seconds since 1970. Readers filter by it too: a deletion may be days late. */
+/** The attribute of the history table with seconds since 1970. Readers filter by it too, because a deletion may be days late. */
 export const TTL_ATTRIBUTE = "ttl";

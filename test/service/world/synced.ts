@@ -31,10 +31,10 @@ export const storeSync = async (
   if (claimed.kind !== "claimed") throw new Error(`the sync of ${cluster} was not claimed: ${claimed.kind}`);
   const { head } = claimed;
   const held = { partition, epoch: head.epoch, writeNumber: head.writeNumber };
-  const place = { partition, generation: 1, index: 0 };
-  const before = await readPage(tables, place);
+  const pageId = { partition, generation: 1, index: 0 };
+  const before = await readPage(tables, pageId);
   const entries = outcomes.map(({ record, windows }): StoredWindows => ({ uid: record.uid, windows, open: true }));
-  await writePage(tables, { place, epoch: head.epoch, body: encodePage(entries), ...(before && { readEpoch: before.epoch }) });
+  await writePage(tables, { id: pageId, epoch: head.epoch, body: encodePage(entries), ...(before && { readEpoch: before.epoch }) });
   const evaluations = outcomes.map(({ record: { uid, namespace, name }, evaluation }) => ({ uid, namespace, name, ...evaluation }));
   await insertJournal(insert, partition, [{ atMs, epoch: head.epoch, page: 0, evaluations }]);
   const closing = { dueMs: atMs, nowMs: atMs, evaluatedMs: atMs, pageGeneration: 1, pages: [head.epoch], intents: new Map() };

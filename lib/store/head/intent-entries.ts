@@ -3,7 +3,7 @@ import type { Intent, UncountedScale } from "../../model/records.ts";
 import { decodeIntent, encodeOpenIntent, type IntentWorkload } from "./intent-codec.ts";
 import { decodeUncounted, encodeUncounted, UNCOUNTED_VERSION } from "./uncounted-codec.ts";
 
-/** The entries of a head's map of intents, by id: each is open, or settled and not counted yet, or cannot be read. */
+/** The bodies in a head's map of intents, by id. Each is an open intent, an uncounted scale, or unreadable. */
 export type IntentBodies = ReadonlyMap<string, Uint8Array>;
 
 export interface UnreadableIntent {
@@ -11,19 +11,19 @@ export interface UnreadableIntent {
   readonly id: string;
   readonly body: Uint8Array;
   readonly message: string;
-  /** Which workload it is of, where that much of it can be read. */
+  /** The workload of the intent; absent where that much cannot be read. */
   readonly workload?: IntentWorkload;
 }
 
 export interface HeadIntents {
   readonly intents: readonly Intent[];
-  /** Settled by a sync that died before a page counted them. */
+  /** Scales that were settled by a sync that died before a page counted them. */
   readonly uncounted: readonly UncountedScale[];
-  /** Entries that this code cannot read: their autoscalers and workloads hold until a person resets them. */
+  /** Entries that this code cannot read. Their autoscalers and workloads hold until a person resets them. */
   readonly unreadable: readonly UnreadableIntent[];
 }
 
-/** What the entries may take of a head. An item holds 400 KB; the rest is for what else the head says, a number per page above all. */
+/** Most bytes of all entries in a head. An item holds 400 KB; the rest is for the other attributes, mainly a number for each page. */
 export const INTENT_ROOM_BYTES = 340_000;
 
 /** DynamoDB counts the name of an entry, its body, and a byte for its type. */
@@ -31,7 +31,7 @@ export const entryBytes = (id: string, body: Uint8Array): number => id.length + 
 
 export const bytesOf = (bodies: IntentBodies): number => [...bodies].reduce((sum, [id, body]) => sum + entryBytes(id, body), 0);
 
-/** The entries as they are stored. */
+/** Encodes the entries of a head. */
 export const intentBodies = ({ intents, uncounted, unreadable }: HeadIntents): Map<string, Uint8Array> =>
   new Map([
     ...intents.map((intent) => [intent.id, encodeOpenIntent(intent)] as const),
@@ -43,7 +43,7 @@ export const intentsAttribute = (bodies: IntentBodies): AttributeValue => ({
   M: Object.fromEntries([...bodies].map(([id, body]) => [id, { B: body }])),
 });
 
-/** The entries as they are read. Damage and versions of a later code stop one workload, not its partition. */
+/** Decodes the entries of a head. A damaged entry, or one of a later version, stops one workload and not its partition. */
 export const headIntentsOf = (bodies: Readonly<Record<string, Uint8Array>>): HeadIntents => {
   const read = { intents: [] as Intent[], uncounted: [] as UncountedScale[], unreadable: [] as UnreadableIntent[] };
   for (const [id, body] of Object.entries(bodies)) {

@@ -1,16 +1,16 @@
 import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { itemKey } from "../table/item-key.ts";
 import { headKey } from "../table/keys.ts";
-import { mustTellTime } from "../table/server-clock.ts";
+import { mustHaveRightClock } from "../table/server-clock.ts";
 import type { Tables } from "../table/tables.ts";
 import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
-import { type IntentBodies, intentsAttribute } from "./intents.ts";
+import { type IntentBodies, intentsAttribute } from "./intent-entries.ts";
 
 /*
- *  A  claim(5) ── decide ──────────────── (stalled) ──────────── intend ✗   epoch is 6: no intent, so no PUT
- *  B                            claim(6) ── sees all of A's intents ── …
+ *  A  claim(5) ── decide ──────────────── (stalled) ──────────── intend ✗   the epoch is 6: no intent is stored, so no PUT is sent
+ *  B                            claim(6) ── reads all intents of A ── …
  *
- * The update stores the whole map, in one request whatever its length: under the condition, the holder has seen every write that was made, and so every entry that there is.
+ * The update stores the whole map in one request. Under the condition, the holder has seen every write, so that it removes no entry that it does not know.
  */
 export const intendParams = (
   stateTable: string,
@@ -26,15 +26,15 @@ export const intendParams = (
 });
 
 /**
- * Stores the intents of the scales about to be made beside everything that the head must keep, and returns the write number after it. Throws `store.lease-lost`, `store.clock-wrong`: then
- * nothing may be written to the cluster.
+ * Stores the intents of the next scales beside the entries that stay, and returns the lease after the write. After `store.lease-lost` or `store.clock-wrong` nothing may be written to the
+ * cluster.
  */
 export const storeIntents = async (tables: Tables, lease: Lease, intents: IntentBodies, nowMs: number): Promise<Lease> => {
-  mustTellTime(tables, `store intents of "${lease.partition.cluster}/${lease.partition.partition}"`);
+  mustHaveRightClock(tables, `store intents of "${lease.partition.cluster}/${lease.partition.partition}"`);
   const token = tables.token();
   const params = intendParams(tables.stateTable, lease, { intents, nowMs, token });
   mustHold(lease, "store intents of", await writeHead(tables, lease.partition, { action: "store intents of", token, params }));
-  // The answer is the newest reading of the service's clock before any PUT, whose deadline rests on the own one.
-  mustTellTime(tables, `write to the cluster for "${lease.partition.cluster}/${lease.partition.partition}"`);
+  // Compares the own clock with this answer, the newest from the service before the PUTs: their deadline depends on the own clock.
+  mustHaveRightClock(tables, `write to the cluster for "${lease.partition.cluster}/${lease.partition.partition}"`);
   return { ...lease, writeNumber: lease.writeNumber + 1 };
 };
