@@ -137,14 +137,14 @@ const writePages = async (
   const { partition, epoch } = lease;
   if (pages.length === 0 && changed.size > 0) {
     const generation = head.pageGeneration + 1;
-    await writePage(context.tables, { place: { partition, generation, index: 0 }, epoch, body: encodePage([...changed.values()]) });
+    await writePage(context.tables, { id: { partition, generation, index: 0 }, epoch, body: encodePage([...changed.values()]) });
     leased.lease = await adoptPages(context.tables, lease, { generation, pages: [epoch], nowMs: head.nowMs });
   }
   for (const { index, entries, readEpoch } of pages) {
     const own = [...changed].filter(([uid]) => pageOf(uid as StoredWindows["uid"], pages.length) === index);
     if (own.length === 0) continue;
     const body = encodePage([...new Map([...entries, ...own]).values()]);
-    const place = { partition, generation: head.pageGeneration, index };
-    await writePage(context.tables, { place, epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
+    const pageId = { partition, generation: head.pageGeneration, index };
+    await writePage(context.tables, { id: pageId, epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
   }
 };
