@@ -11,7 +11,7 @@ import { type Folder, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 const TIDEMARK = join(import.meta.dirname, "../../lib/cli/tidemark.ts");
-const MANY = 200;
+const MANY = 400;
 const name = (index: number): string => `many-${String(index).padStart(3, "0")}`;
 const many = (inside: string): string => documents(...Array.from({ length: MANY }, (_, index) => hpa(name(index), { namespace: inside })));
 
@@ -69,7 +69,7 @@ describe("tidemark apply of many documents", () => {
     const shown = (await err).split("\r\u001b[2K");
     expect(shown.filter((line) => line !== "")).toEqual([
       "Checking what to apply",
-      ...Array.from({ length: MANY / 25 - 1 }, (_, group) => `Applied ${(group + 1) * 25} of ${MANY}`),
+      ...Array.from({ length: MANY / 100 - 1 }, (_, group) => `Applied ${(group + 1) * 100} of ${MANY}`),
     ]);
     expect(shown.at(-1)).toBe("");
   });

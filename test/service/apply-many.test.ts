@@ -22,7 +22,9 @@ beforeEach(async () => {
   await service.addCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" } });
 });
 
-const MANY = 60;
+const MANY = 240;
+/** Documents that are stored side by side. */
+const GROUP = 100;
 const name = (index: number): string => `web-${String(index).padStart(3, "0")}`;
 const many = (max = 10): string => documents(...Array.from({ length: MANY }, (_, index) => hpa(name(index), { max })));
 const source = (text: string) => [{ file: "many.yaml", text }];
@@ -42,7 +44,7 @@ describe("apply() of many documents", () => {
       },
     });
     expect(applied.map((one) => one.name)).toEqual(Array.from({ length: MANY }, (_, index) => name(index)));
-    expect([told, progress]).toEqual([applied.map((one) => one.name), ["25 of 60", "50 of 60", "60 of 60"]]);
+    expect([told, progress]).toEqual([applied.map((one) => one.name), ["100 of 240", "200 of 240", "240 of 240"]]);
     expect(await storedNames()).toHaveLength(MANY);
   });
 
@@ -57,22 +59,22 @@ describe("apply() of many documents", () => {
     });
     await counted.apply(source(many()), { cluster, dryRun: false });
     // Under each autoscaler first, then under the cluster.
-    expect(calls.map((items) => items.length)).toEqual([25, 25, 25, 25, 10, 10]);
+    expect(calls.map((items) => items.length)).toEqual([100, 100, 100, 100, 40, 40]);
     expect(await specVersion(world.tables, clusterName(cluster))).toBe(3);
   });
 
   it("ends between two groups when it is interrupted, says what is applied, and the same again stores the rest", async () => {
     const stop = new AbortController();
-    const options = { cluster, dryRun: false, signal: stop.signal, stored: () => stop.abort() };
+    const options = { cluster, dryRun: false, signal: stop.signal, onStored: () => stop.abort() };
     await expect(service.apply(source(many()), options)).rejects.toMatchObject({
       code: "service.interrupted",
-      message: "Cannot go on: the command was interrupted; 25 of 60 documents are applied, and applying the same again stores the rest",
+      message: "Cannot go on: the command was interrupted; 100 of 240 documents are applied, and applying the same again stores the rest",
     });
-    expect(await storedNames()).toEqual(Array.from({ length: 25 }, (_, index) => `${name(index)}@1`));
+    expect(await storedNames()).toEqual(Array.from({ length: GROUP }, (_, index) => `${name(index)}@1`));
     const again = await service.apply(source(many()), { cluster, dryRun: false });
     expect(again.map(({ outcome }) => outcome)).toEqual([
-      ...Array.from({ length: 25 }, () => "unchanged"),
-      ...Array.from({ length: 35 }, () => "created"),
+      ...Array.from({ length: GROUP }, () => "unchanged"),
+      ...Array.from({ length: MANY - GROUP }, () => "created"),
     ]);
     expect(await storedNames()).toEqual(Array.from({ length: MANY }, (_, index) => `${name(index)}@1`));
   });
@@ -89,10 +91,10 @@ describe("apply() of many documents", () => {
     });
     await expect(failing.apply(source(many()), { cluster, dryRun: false })).rejects.toMatchObject({
       code: "store.unclear",
-      message: "Cannot insert into history: no clear answer; 25 of 60 documents are applied, and applying the same again stores the rest",
+      message: "Cannot insert into history: no clear answer; 100 of 240 documents are applied, and applying the same again stores the rest",
       cause: "why",
     });
-    expect(await storedNames()).toHaveLength(25);
+    expect(await storedNames()).toHaveLength(GROUP);
     expect(await specVersion(world.tables, clusterName(cluster))).toBe(1);
   });
 

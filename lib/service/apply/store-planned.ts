@@ -12,8 +12,8 @@ import { type ApplyTarget, type Planned, replan } from "./plan.ts";
 
 /** Edits that others may make in between before ours gives up. */
 const ATTEMPTS_MAX = 5;
-/** Documents that are stored side by side: their change items go into one statement of the history (lib/store/history/insert.ts). */
-const GROUP = 25;
+/** Documents that are stored side by side: their change items go into four batches of the history (lib/store/history/insert.ts), and the syncs are told once. */
+const GROUP = 100;
 
 type ApplyHooks = Pick<ApplyOptions, "onStored" | "signal">;
 
@@ -55,7 +55,7 @@ interface Group {
 }
 
 /*
- *  25 changes inserted ── 25 records put ── partitions told ── cluster looked at      every record is told of and looked at, also where its neighbour failed
+ *  100 changes inserted ── 100 records put ── partitions told ── cluster looked at      every record is told of and looked at, also where its neighbour failed
  */
 const storeGroup = async (context: ServiceContext, step: ApplyTarget, group: readonly Planned[]): Promise<Group> => {
   const together = group.length === 1 ? context : { ...context, insert: insertTogether(context.insert) };

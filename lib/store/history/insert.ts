@@ -1,5 +1,6 @@
 import { BatchExecuteStatementCommand, type BatchExecuteStatementCommandInput, type BatchStatementError } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
+import { eachDone } from "../table/all-done.ts";
 import { isTransientCode, pause, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { bodyAttribute, readStored } from "./item.ts";
@@ -7,6 +8,8 @@ import type { HistoryItem, Inserted, InsertHistory } from "./port.ts";
 
 /** Most statements of one BatchExecuteStatement (limit of DynamoDB). */
 export const STATEMENTS_MAX = 25;
+/** Batches of one call that are under way together. */
+const PARALLEL = 4;
 
 /** DynamoDB answers DuplicateItem in a batch, other engines DuplicateItemException. */
 const DUPLICATES = new Set(["DuplicateItem", "DuplicateItemException"]);
@@ -38,9 +41,10 @@ export const insertByStatement = (tables: Tables): InsertHistory => {
     return items.map((item) => outcomes.get(item) ?? { kind: "inserted" });
   };
   return async (items) => {
-    const outcomes: Inserted[] = [];
-    for (let from = 0; from < items.length; from += STATEMENTS_MAX) outcomes.push(...(await insertSome(items.slice(from, from + STATEMENTS_MAX))));
-    return outcomes;
+    const batches = Array.from({ length: Math.ceil(items.length / STATEMENTS_MAX) }, (_, at) =>
+      items.slice(at * STATEMENTS_MAX, (at + 1) * STATEMENTS_MAX),
+    );
+    return (await eachDone(batches, PARALLEL, insertSome)).flat();
   };
 };
 
