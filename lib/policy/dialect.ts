@@ -6,6 +6,7 @@ import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { Change } from "./shared/scale-events.ts";
+import type { Moment, WindowStates } from "./shared/window-states.ts";
 import type { AnsweredWrite, Written } from "./shared/write-report.ts";
 
 /**
@@ -40,6 +41,9 @@ export interface Dialect<Spec extends AutoscalerSpec> {
    * that the decision was made on.
    */
   readonly whyNotAgain: (from: number, reading: ScaleRead) => string | undefined;
+
+  /** What each window holds at an instant, and until when: the functions of the steps, asked for people. */
+  readonly windows: (spec: Spec, windows: Windows, moment: Moment) => WindowStates;
 }
 
 /** Everything that a decision depends on. */

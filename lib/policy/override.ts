@@ -1,8 +1,12 @@
 import type { Decision, Limit } from "../model/decision.ts";
 import type { Governed } from "../model/spec-governed.ts";
 
+/** Until when the manifest pauses its autoscaler; `undefined` where it does not, or no more. */
+export const pausedUntil = ({ pausedUntilMs }: Governed, nowMs: number): number | undefined =>
+  pausedUntilMs !== undefined && nowMs < pausedUntilMs ? pausedUntilMs : undefined;
+
 /** The last word, whatever rules decided: a pause until an instant, then a dry run. The decision stays to be seen, nothing is written. Every other decision passes. */
-export const override = (decision: Decision, { pausedUntilMs, dryRun }: Governed, nowMs: number): Decision => {
+export const override = (decision: Decision, governed: Governed, nowMs: number): Decision => {
   if (decision.kind === "hold") return decision;
   const { to, trigger, ...rest } = decision;
   const held = (limit: Limit): Decision => ({
@@ -12,7 +16,8 @@ export const override = (decision: Decision, { pausedUntilMs, dryRun }: Governed
     because: { reason: limit.reason, message: `${trigger}: ${limit.message}` },
     steps: [...rest.steps, { step: "override", before: to, after: rest.from, limit }],
   });
-  if (pausedUntilMs !== undefined && nowMs < pausedUntilMs)
-    return held({ reason: "Paused", value: rest.from, message: `paused by the manifest, the count would be ${to}`, untilMs: pausedUntilMs });
-  return dryRun ? held({ reason: "DryRun", value: rest.from, message: `dry run, the count would be ${to}` }) : decision;
+  const untilMs = pausedUntil(governed, nowMs);
+  if (untilMs !== undefined)
+    return held({ reason: "Paused", value: rest.from, message: `paused by the manifest, the count would be ${to}`, untilMs });
+  return governed.dryRun ? held({ reason: "DryRun", value: rest.from, message: `dry run, the count would be ${to}` }) : decision;
 };

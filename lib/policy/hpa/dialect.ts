@@ -12,6 +12,7 @@ import { runSteps } from "./steps/run.ts";
 import { selectPods } from "./steps/select-pods.ts";
 import { stabilize } from "./steps/stabilize.ts";
 import type { HpaStep } from "./steps/sync.ts";
+import { hpaWindows } from "./windows.ts";
 
 /** One sync of kube-controller-manager v1.37, from top to bottom; numbers are sections of hpa.md. */
 const HPA_STEPS: readonly HpaStep[] = [
@@ -38,4 +39,5 @@ export const HPA: Dialect<HpaSpec> = {
   withScale: withHpaScale,
   // The controller writes the same count again, whatever the count is by now (hpa.md 2.4 step 6).
   whyNotAgain: () => undefined,
+  windows: hpaWindows,
 };

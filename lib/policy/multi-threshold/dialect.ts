@@ -14,6 +14,7 @@ import { forbid } from "./steps/forbid.ts";
 import { limitStep } from "./steps/limit-step.ts";
 import { measure } from "./steps/measure.ts";
 import { thresholdSeries } from "./steps/series.ts";
+import { multiThresholdWindows } from "./windows.ts";
 
 const MULTI_THRESHOLD_STEPS: readonly HpaStep[] = [
   readScale, //      the count as it is
@@ -37,4 +38,5 @@ export const MULTI_THRESHOLD: Dialect<HpaSpec> = {
   ...HPA,
   keeps: (spec) => ({ recommendations: isStabilized(spec), scaleEvents: spec.behavior !== undefined, ownZero: true }),
   decide: (input) => runSteps(MULTI_THRESHOLD_STEPS, input, thresholdSeries),
+  windows: multiThresholdWindows,
 };

@@ -4,6 +4,7 @@ import { hpaQuestions } from "../shared/questions.ts";
 import { decideNative } from "./decide.ts";
 import { afterNativeWrite, withNativeScale } from "./steps/after-write.ts";
 import { isTimed } from "./steps/sentences.ts";
+import { nativeWindows } from "./windows.ts";
 
 /** `tidemark.dev/v1 PodAutoscaler` with `rules: native` (docs/pod-autoscaler.md). */
 export const NATIVE: Dialect<NativeSpec> = {
@@ -25,4 +26,5 @@ export const NATIVE: Dialect<NativeSpec> = {
   withScale: withNativeScale,
   // Another count is a decision that this one did not see: it holds, and the next sync decides on it.
   whyNotAgain: (from, { specReplicas }) => (specReplicas === from ? undefined : `the count is ${specReplicas} by now, it was decided on ${from}`),
+  windows: nativeWindows,
 };

@@ -10,6 +10,7 @@ import type { HpaStep } from "../hpa/steps/sync.ts";
 import { bounds } from "./steps/bounds.ts";
 import { coolDown } from "./steps/cool-down.ts";
 import { measureUtilization } from "./steps/measure.ts";
+import { originalWindows } from "./windows.ts";
 
 const ORIGINAL_STEPS: readonly HpaStep[] = [
   readScale, //          the count as it is
@@ -27,4 +28,5 @@ export const ORIGINAL: Dialect<HpaSpec> = {
   name: "the first design",
   keeps: ({ behavior }) => ({ recommendations: false, scaleEvents: behavior !== undefined, ownZero: true }),
   decide: (input) => runSteps(ORIGINAL_STEPS, input),
+  windows: originalWindows,
 };

@@ -4,6 +4,29 @@ import type { ConditionReport } from "./conditions.ts";
 export const closedUntilMs = (lastScaleMs: number | undefined, windowMs: number, nowMs: number): number | undefined =>
   lastScaleMs === undefined || nowMs >= lastScaleMs + windowMs ? undefined : lastScaleMs + windowMs;
 
+export interface ForbiddenWindow {
+  readonly windowMs: number;
+  /** When it opens again; `undefined` while it is open. */
+  readonly untilMs: number | undefined;
+}
+
+/** The window before the next step up, and the one before the next step down; a scale of either direction closes both. */
+export interface ForbiddenWindows {
+  readonly up: ForbiddenWindow;
+  readonly down: ForbiddenWindow;
+}
+
+/** The two windows at an instant. `closed` is the rule for their end. */
+export const forbiddenWindows = (
+  { upMs, downMs }: { readonly upMs: number; readonly downMs: number },
+  lastScaleMs: number | undefined,
+  nowMs: number,
+  closed = closedUntilMs,
+): ForbiddenWindows => ({
+  up: { windowMs: upMs, untilMs: closed(lastScaleMs, upMs, nowMs) },
+  down: { windowMs: downMs, untilMs: closed(lastScaleMs, downMs, nowMs) },
+});
+
 /** Times lose their fraction of a second when they are stored (watermark.md 1.5). */
 export const wholeSeconds = (timeMs: number): number => Math.floor(timeMs / 1000) * 1000;
 

@@ -3,6 +3,7 @@ import type { Dialect } from "../dialect.ts";
 import { decideWatermark } from "./decide.ts";
 import { recommenderQuestion, watermarkQuestions } from "./questions.ts";
 import { afterWatermarkWrite, withWatermarkScale } from "./steps/after-write.ts";
+import { watermarkWindows } from "./windows.ts";
 
 /** `datadoghq.com/v1alpha1 WatermarkPodAutoscaler` (watermark.md), and the multi-threshold document on External metrics alone (proposals.md §5). */
 export const WATERMARK: Dialect<WatermarkSpec> = {
@@ -15,4 +16,5 @@ export const WATERMARK: Dialect<WatermarkSpec> = {
   afterWrite: (_spec, report) => afterWatermarkWrite(report),
   withScale: (_spec, windows, change) => withWatermarkScale(windows, change),
   whyNotAgain: () => "the count is decided anew by the next sync",
+  windows: watermarkWindows,
 };

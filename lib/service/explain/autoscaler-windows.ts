@@ -1,135 +1,86 @@
-import type { ControllerSettings } from "../../model/settings.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
-import { type HpaSpec, isStabilized, type Thresholds } from "../../model/spec-hpa.ts";
-import type { NativeSpec } from "../../model/spec-native.ts";
-import type { WatermarkSpec } from "../../model/spec-watermark.ts";
-import type { RecommendationRun, Status, Windows } from "../../model/windows.ts";
-import { windowsOf as hpaWindowsOf, stabilized } from "../../policy/hpa/steps/stabilize.ts";
-import { leavesTheWayUp, reversalsOf, roomMs, scalesWithin } from "../../policy/native/steps/flap.ts";
-import { windowsOf as nativeWindowsOf } from "../../policy/native/steps/stabilize.ts";
-import { DOWNSCALE_FORBIDDEN_MS, closedUntilMs as originallyClosedUntilMs, UPSCALE_FORBIDDEN_MS } from "../../policy/original/steps/cool-down.ts";
-import { closedUntilMs, wholeSeconds } from "../../policy/shared/forbidden.ts";
-import { stabilizeBothWays } from "../../policy/shared/stabilization.ts";
+import type { RecommendationRun, Windows } from "../../model/windows.ts";
+import { pausedUntil } from "../../policy/override.ts";
+import type {
+  CountedChange,
+  FlapState,
+  ForbiddenState,
+  Moment,
+  RateState,
+  StabilizationState,
+  TimerState,
+} from "../../policy/shared/window-states.ts";
+import { windowStates } from "../../policy/windows.ts";
 import { timeText } from "../views/time-text.ts";
-import { type FlapView, NO_WINDOWS, type WindowsView } from "../views/windows.ts";
-import { nativeTimers, watermarkTimers } from "./timers.ts";
-import { type Forbidden, forbidden, inOrder, policiesOf, rate, rowsOf, type Stabilization, stabilization } from "./window-parts.ts";
+import type { FlapView, ForbiddenView, RateView, StabilizationView, TimerView, WindowsView } from "../views/windows.ts";
 
-/** The instant that is looked at. */
-export interface Moment {
-  readonly settings: ControllerSettings;
-  readonly nowMs: number;
-  /** Replicas of the workload, when they are known. */
-  readonly count?: number;
-}
-
-/** What the windows of an autoscaler hold at an instant, and when each part of it ends (hpa.md 2.6, 3.8, 3.9). Times are RFC 3339. */
+/** What the windows of an autoscaler hold at an instant, and when each part of it ends, as its dialect says. Times are RFC 3339. */
 export const windowsView = (spec: AutoscalerSpec, windows: Windows, moment: Moment): WindowsView => {
-  const { pausedUntilMs } = spec;
-  const paused = pausedUntilMs !== undefined && pausedUntilMs > moment.nowMs && { pausedUntil: timeText(pausedUntilMs) };
-  return { ...byDialect(spec, windows, moment), ...paused };
+  const { recommendations, stabilization, rates, forbidden, timers, flap } = windowStates(spec, windows, moment);
+  const paused = pausedUntil(spec, moment.nowMs);
+  return {
+    recommendations: rowsOf(recommendations),
+    stabilization: stabilization.map(stabilizationView),
+    rates: rates.map(rateView),
+    ...(forbidden && { forbidden: forbidden.map(forbiddenView) }),
+    ...(timers && { timers: timers.map(timerView) }),
+    ...(flap && { flap: flapView(flap) }),
+    ...(paused !== undefined && { pausedUntil: timeText(paused) }),
+  };
 };
 
-const byDialect = (spec: AutoscalerSpec, windows: Windows, moment: Moment): WindowsView => {
-  switch (spec.dialect) {
-    case "hpa":
-      return spec.rules === "original" ? originalView(windows, moment) : hpaView(spec, windows, moment);
-    case "watermark":
-      return watermarkView(spec, windows, moment);
-    case "native":
-      return nativeView(spec, windows, moment);
+/** Runs in order of time, because slots of the list are used again (hpa.md 3.8). Runs with nothing else between them are one row. */
+const rowsOf = (runs: readonly RecommendationRun[]): WindowsView["recommendations"] => {
+  const rows: RecommendationRun[] = [];
+  for (const run of runs.toSorted((a, b) => a.lastMs - b.lastMs || a.firstMs - b.firstMs)) {
+    const last = rows.at(-1);
+    if (last?.replicas !== run.replicas) rows.push(run);
+    else rows[rows.length - 1] = { ...last, firstMs: Math.min(last.firstMs, run.firstMs), lastMs: Math.max(last.lastMs, run.lastMs) };
   }
+  return rows.map(({ replicas, firstMs, lastMs }) => ({ replicas, first: timeText(firstMs), last: timeText(lastMs) }));
 };
 
-/** Seconds after any scale in which nothing is added, or taken away (proposals.md §1). */
-const ORIGINAL_PAUSES: Forbidden = { scaleUp: UPSCALE_FORBIDDEN_MS / 1000, scaleDown: DOWNSCALE_FORBIDDEN_MS / 1000 };
-
-const originalView = ({ status }: Windows, { nowMs }: Moment): WindowsView => ({
-  ...NO_WINDOWS,
-  forbidden: forbidden(ORIGINAL_PAUSES, status, nowMs, originallyClosedUntilMs),
+const stabilizationView = ({ direction, windowMs, held }: StabilizationState): StabilizationView => ({
+  direction,
+  windowSeconds: windowMs / 1000,
+  ...(held && { held: { replicas: held.replicas, until: timeText(held.untilMs) } }),
 });
 
-const watermarkView = (spec: WatermarkSpec, { status }: Windows, { nowMs }: Moment): WindowsView => {
-  const { upscaleForbiddenWindowSeconds: scaleUp, downscaleForbiddenWindowSeconds: scaleDown } = spec;
+const rateView = ({ direction, type, value, periodSeconds, countedChanges, limiting, giving }: RateState): RateView => {
+  const [added, removed] = direction === "scaleUp" ? [limiting, giving] : [giving, limiting];
   return {
-    ...NO_WINDOWS,
-    forbidden: forbidden({ scaleUp, scaleDown }, status, nowMs, closedUntilMs),
-    timers: watermarkTimers(spec, status.conditions),
-  };
-};
-
-const DIRECTIONS = ["scaleUp", "scaleDown"] as const;
-
-const nativeView = (spec: NativeSpec, windows: Windows, { nowMs, count }: Moment): WindowsView => {
-  const { memory, status } = windows;
-  const recommended = memory.recommendations ?? [];
-  const { forbiddenAfterEventSeconds: scaleUp } = spec.scaleUp;
-  const { forbiddenAfterEventSeconds: scaleDown } = spec.scaleDown;
-  return {
-    recommendations: rowsOf(inOrder(memory)),
-    stabilization: stabilization(nativeStabilization(spec, recommended, nowMs), recommended, count),
-    rates: DIRECTIONS.flatMap((direction) =>
-      policiesOf(spec[direction]).map(({ valueMilli, ...policy }) =>
-        rate(direction, { ...policy, value: valueMilli / 1000 }, spec[direction].countedChanges, memory, nowMs),
-      ),
+    direction,
+    type,
+    value,
+    periodSeconds,
+    ...(countedChanges === "SameDirection" && { countedChanges }),
+    added: sum(added),
+    removed: sum(removed),
+    events: [...added.map((change) => eventOf(change, 1)), ...removed.map((change) => eventOf(change, -1))].toSorted((a, b) =>
+      a.at.localeCompare(b.at),
     ),
-    forbidden: forbidden({ scaleUp, scaleDown }, status, nowMs, closedUntilMs),
-    timers: nativeTimers(spec, status.conditions),
-    ...flapView(spec, windows, nowMs),
   };
 };
 
-const nativeStabilization = (spec: NativeSpec, runs: readonly RecommendationRun[], nowMs: number): Stabilization => ({
-  windows: DIRECTIONS.map((direction) => ({ direction, windowSeconds: spec[direction].stabilizationWindowSeconds })),
-  held: ({ current, count: wanted }) => stabilizeBothWays(runs, current, wanted, nativeWindowsOf(spec), nowMs).held,
+const eventOf = ({ change, atMs, leavesMs, eventId }: CountedChange, sign: 1 | -1): RateView["events"][number] => ({
+  change: sign * change,
+  at: timeText(atMs),
+  leaves: timeText(leavesMs),
+  ...(eventId === undefined ? {} : { eventId }),
 });
 
-const flapView = ({ flapBudget }: NativeSpec, { memory }: Windows, nowMs: number): { readonly flap?: FlapView } => {
-  if (!flapBudget) return {};
-  const scales = scalesWithin(memory, flapBudget, nowMs);
-  const untilMs = leavesTheWayUp(scales, flapBudget) ? undefined : roomMs(scales, flapBudget);
-  return { flap: { ...flapBudget, made: reversalsOf(scales), ...(untilMs !== undefined && { until: timeText(untilMs) }) } };
-};
+const sum = (changes: readonly CountedChange[]): number => changes.reduce((total, { change }) => total + change, 0);
 
-const hpaView = (spec: HpaSpec, { memory, status }: Windows, { settings, nowMs, count }: Moment): WindowsView => {
-  const recommended = memory.recommendations ?? [];
-  const { thresholds } = spec;
-  return {
-    recommendations: rowsOf(inOrder(memory)),
-    stabilization: stabilization(hpaStabilization(spec, settings, recommended, nowMs), recommended, count),
-    rates: DIRECTIONS.flatMap((direction) =>
-      policiesOf(spec.behavior?.[direction]).map((policy) => rate(direction, policy, spec.behavior?.[direction].countedChanges, memory, nowMs)),
-    ),
-    ...(thresholds && forbiddenBy(thresholds, status, nowMs)),
-  };
-};
-
-const forbiddenBy = (
-  { upscaleForbiddenWindowSeconds: scaleUp, downscaleForbiddenWindowSeconds: scaleDown }: Thresholds,
-  { lastScaleMs, ...status }: Status,
-  nowMs: number,
-): Pick<WindowsView, "forbidden"> => ({
-  forbidden: forbidden(
-    { scaleUp, scaleDown },
-    { ...status, ...(lastScaleMs !== undefined && { lastScaleMs: wholeSeconds(lastScaleMs) }) },
-    nowMs,
-    closedUntilMs,
-  ),
+const forbiddenView = ({ direction, windowMs, untilMs }: ForbiddenState): ForbiddenView => ({
+  direction,
+  windowSeconds: windowMs / 1000,
+  ...(untilMs !== undefined && { until: timeText(untilMs) }),
 });
 
-const hpaStabilization = (spec: HpaSpec, settings: ControllerSettings, runs: readonly RecommendationRun[], nowMs: number): Stabilization => ({
-  windows: hpaWindows(spec, settings),
-  held: (counts) => stabilized(spec, settings, runs, counts, nowMs).held,
+const timerView = ({ name, seconds, lasting }: TimerState): TimerView => ({
+  name,
+  seconds,
+  ...(lasting && { since: timeText(lasting.sinceMs), until: timeText(lasting.untilMs) }),
 });
 
-/** Without behavior only the way down is stabilized, over the cluster's own window (hpa.md 2.6.1). */
-const hpaWindows = (spec: HpaSpec, settings: ControllerSettings): Stabilization["windows"] => {
-  const { behavior } = spec;
-  if (!isStabilized(spec)) return [];
-  if (!behavior) return [{ direction: "scaleDown", windowSeconds: settings.downscaleStabilizationMs / 1000 }];
-  const { upMs, downMs } = hpaWindowsOf(behavior, settings);
-  return [
-    { direction: "scaleUp", windowSeconds: upMs / 1000 },
-    { direction: "scaleDown", windowSeconds: downMs / 1000 },
-  ];
-};
+const flapView = ({ untilMs, ...flap }: FlapState): FlapView => ({ ...flap, ...(untilMs !== undefined && { until: timeText(untilMs) }) });

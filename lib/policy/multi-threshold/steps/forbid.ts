@@ -1,7 +1,7 @@
 import type { Thresholds } from "../../../model/spec-hpa.ts";
 import { READY_FOR_NEW_SCALE } from "../../hpa/steps/sentences.ts";
 import { type HpaStep, stepped, withCondition } from "../../hpa/steps/sync.ts";
-import { backoff, closedUntilMs, forbiddenSentence, wholeSeconds } from "../../shared/forbidden.ts";
+import { backoff, type ForbiddenWindows, forbiddenSentence, forbiddenWindows, wholeSeconds } from "../../shared/forbidden.ts";
 
 /** A scale of either direction closes both forbidden windows; a window of 0 s forbids nothing (proposals.md §5). */
 export const forbid: HpaStep = (sync) => {
@@ -9,10 +9,11 @@ export const forbid: HpaStep = (sync) => {
   const { current, count } = sync;
   const { lastScaleMs } = windows.status;
   if (!spec.thresholds || lastScaleMs === undefined) return sync;
-  const { up, down } = closedUntil(spec.thresholds, lastScaleMs, nowMs);
-  const told = up || down ? { ...sync, conditions: withCondition(sync, backoff(down !== undefined, up !== undefined)) } : sync;
+  const { up, down } = forbiddenOf(spec.thresholds, lastScaleMs, nowMs);
+  const [upClosed, downClosed] = [up.untilMs !== undefined, down.untilMs !== undefined];
+  const told = upClosed || downClosed ? { ...sync, conditions: withCondition(sync, backoff(downClosed, upClosed)) } : sync;
   const rising = count > current;
-  const untilMs = rising ? up : down;
+  const { untilMs } = rising ? up : down;
   if (count === current) return { ...told, steps: stepped(sync, "forbidden windows", count) };
   if (untilMs === undefined) {
     return { ...sync, conditions: withCondition(sync, READY_FOR_NEW_SCALE), steps: stepped(sync, "forbidden windows", count) };
@@ -22,14 +23,10 @@ export const forbid: HpaStep = (sync) => {
   return { ...told, count: current, steps: stepped(sync, "forbidden windows", current, limit) };
 };
 
-/** Until when each direction is closed; the windows begin at the last scale in whole seconds, and their end itself is open. */
-export const closedUntil = (
-  thresholds: Thresholds,
-  lastScaleMs: number | undefined,
-  nowMs: number,
-): { readonly up?: number; readonly down?: number } => {
-  const fromMs = lastScaleMs === undefined ? undefined : wholeSeconds(lastScaleMs);
-  const up = closedUntilMs(fromMs, thresholds.upscaleForbiddenWindowSeconds * 1000, nowMs);
-  const down = closedUntilMs(fromMs, thresholds.downscaleForbiddenWindowSeconds * 1000, nowMs);
-  return { ...(up !== undefined && { up }), ...(down !== undefined && { down }) };
-};
+/** The windows begin at the last scale in whole seconds, and their end itself is open. */
+export const forbiddenOf = (thresholds: Thresholds, lastScaleMs: number | undefined, nowMs: number): ForbiddenWindows =>
+  forbiddenWindows(
+    { upMs: thresholds.upscaleForbiddenWindowSeconds * 1000, downMs: thresholds.downscaleForbiddenWindowSeconds * 1000 },
+    lastScaleMs === undefined ? undefined : wholeSeconds(lastScaleMs),
+    nowMs,
+  );

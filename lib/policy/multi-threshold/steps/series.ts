@@ -1,8 +1,8 @@
 import type { GaugeWrite } from "../../../model/decision.ts";
 import type { HpaMetric, Marks, Thresholds } from "../../../model/spec-hpa.ts";
 import type { HpaSync } from "../../hpa/steps/sync.ts";
-import { wholeSeconds } from "../../shared/forbidden.ts";
 import type { Measurement } from "../../shared/metrics/measurement.ts";
+import { forbiddenOf } from "./forbid.ts";
 
 /** The series by which the multi-threshold document tells to watch a band, under the names and in the units of the watermark controller (watermark.md 2.15); none for any other HPA. */
 export const thresholdSeries = (sync: HpaSync): readonly GaugeWrite[] | undefined => {
@@ -59,9 +59,10 @@ const restricted = (sync: HpaSync, measurements: readonly Measurement[]): readon
 const countdowns = ({ input: { windows, nowMs } }: HpaSync, thresholds: Thresholds): readonly GaugeWrite[] => {
   const { lastScaleMs } = windows.status;
   if (lastScaleMs === undefined) return [];
-  const left = (seconds: number): number => Math.max(0, wholeSeconds(lastScaleMs) + seconds * 1000 - nowMs) / 1000;
+  const left = (untilMs = nowMs): number => (untilMs - nowMs) / 1000;
+  const { up, down } = forbiddenOf(thresholds, lastScaleMs, nowMs);
   return [
-    gauge("transition_countdown", left(thresholds.upscaleForbiddenWindowSeconds), { transition: "upscale" }),
-    gauge("transition_countdown", left(thresholds.downscaleForbiddenWindowSeconds), { transition: "downscale" }),
+    gauge("transition_countdown", left(up.untilMs), { transition: "upscale" }),
+    gauge("transition_countdown", left(down.untilMs), { transition: "downscale" }),
   ];
 };

@@ -1,4 +1,5 @@
 import type { NativeSpec } from "../../../model/spec-native.ts";
+import { lastingOf } from "../../shared/timers.ts";
 import type { Reading } from "../metrics/measure.ts";
 import { missingType, scalingActive } from "./sentences.ts";
 import { type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
@@ -27,11 +28,10 @@ export const combine: NativeStep = (sync) => {
 const holds = ({ metric }: Reading, sync: NativeSync): boolean => {
   const { onMissing } = metric;
   if (onMissing.action === "scaleUpOnly") return false;
-  return onMissing.action === "hold" || missingMs(metric.name, sync) < onMissing.afterSeconds * 1000;
+  if (onMissing.action === "hold") return true;
+  const lasting = lastingOf(sync.conditions, missingType(metric.name), onMissing.afterSeconds);
+  return !lasting || sync.input.nowMs < lasting.untilMs;
 };
-
-const missingMs = (name: string, { conditions, input: { nowMs } }: NativeSync): number =>
-  nowMs - (conditions.find(({ type }) => type === missingType(name))?.transitionMs ?? nowMs);
 
 /** A metric that may only scale up takes part only when it does: else its silence would hold every other one. */
 const voiceOf = (reading: Reading, { current }: NativeSync): Voice | undefined => {

@@ -1,13 +1,18 @@
-import { closedUntilMs } from "../../shared/forbidden.ts";
-import { type NativeStep, rulesOf, stepped } from "./sync.ts";
+import type { NativeSpec } from "../../../model/spec-native.ts";
+import { type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
+import { type NativeStep, stepped } from "./sync.ts";
 
 /** The forbidden window after the last scale of either direction; its end itself is allowed. */
 export const coolDown: NativeStep = (sync) => {
   const { input, current, count } = sync;
-  const rules = rulesOf(sync);
-  const seconds = rules?.forbiddenAfterEventSeconds ?? 0;
-  const untilMs = closedUntilMs(input.windows.status.lastScaleMs, seconds * 1000, input.nowMs);
-  if (!rules || untilMs === undefined) return stepped(sync, "cool down", count);
+  if (count === current) return stepped(sync, "cool down", count);
+  const { up, down } = forbiddenOf(input.spec, input.windows.status.lastScaleMs, input.nowMs);
+  const { windowMs, untilMs } = count > current ? up : down;
+  if (untilMs === undefined) return stepped(sync, "cool down", count);
+  const seconds = windowMs / 1000;
   const message = `scaling ${count > current ? "up" : "down"} is forbidden for ${seconds} s after any scale`;
   return stepped(sync, "cool down", current, { reason: "ForbiddenWindow", value: seconds, message, untilMs });
 };
+
+export const forbiddenOf = ({ scaleUp, scaleDown }: NativeSpec, lastScaleMs: number | undefined, nowMs: number): ForbiddenWindows =>
+  forbiddenWindows({ upMs: scaleUp.forbiddenAfterEventSeconds * 1000, downMs: scaleDown.forbiddenAfterEventSeconds * 1000 }, lastScaleMs, nowMs);

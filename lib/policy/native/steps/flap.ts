@@ -10,13 +10,30 @@ export const flap: NativeStep = (sync) => {
   const { input, current, count } = sync;
   const { flapBudget } = input.spec;
   if (!flapBudget || count >= current) return stepped(sync, "flap", count);
-  const scales = scalesWithin(input.windows.memory, flapBudget, input.nowMs);
-  if (leavesTheWayUp(scales, flapBudget)) return stepped(sync, "flap", count);
+  const { made, isOpen, untilMs } = flapOf(flapBudget, input.windows.memory, input.nowMs);
+  if (isOpen) return stepped(sync, "flap", count);
   const { reversals, periodSeconds } = flapBudget;
-  const message = `${reversalsOf(scales)} of ${reversals} reversals within ${periodSeconds} s are made, and the last one is kept for the way up`;
+  const message = `${made} of ${reversals} reversals within ${periodSeconds} s are made, and the last one is kept for the way up`;
   const limit = { reason: "FlapBudget", value: reversals, message };
-  const room = roomMs(scales, flapBudget);
-  return stepped(sync, "flap", current, room === undefined ? limit : { ...limit, untilMs: room });
+  return stepped(sync, "flap", current, untilMs === undefined ? limit : { ...limit, untilMs });
+};
+
+/** The budget at an instant. */
+interface FlapNow {
+  /** Reversals inside the period. */
+  readonly made: number;
+  /** A scale down, and one up after it, still fit. */
+  readonly isOpen: boolean;
+  /** Earliest time at which a scale down fits, if none is made before; absent while one fits, and where none ever will. */
+  readonly untilMs?: number;
+}
+
+export const flapOf = (budget: FlapBudget, memory: Pick<Memory, "scaleUps" | "scaleDowns">, nowMs: number): FlapNow => {
+  const scales = scalesWithin(memory, budget, nowMs);
+  const made = reversalsOf(scales);
+  if (leavesTheWayUp(scales, budget)) return { made, isOpen: true };
+  const untilMs = roomMs(scales, budget);
+  return { made, isOpen: false, ...(untilMs !== undefined && { untilMs }) };
 };
 
 interface Scaled {
@@ -25,7 +42,7 @@ interface Scaled {
 }
 
 /** The scales inside the period, oldest first; one exactly as old as the period has left. Of two at one instant the one up comes first. */
-export const scalesWithin = (
+const scalesWithin = (
   { scaleUps, scaleDowns }: Pick<Memory, "scaleUps" | "scaleDowns">,
   { periodSeconds }: FlapBudget,
   nowMs: number,
@@ -38,11 +55,11 @@ export const reversalsOf = (scales: readonly Pick<Scaled, "up">[]): number =>
   scales.filter(({ up }, index) => index > 0 && scales[index - 1]?.up !== up).length;
 
 /** A scale down now, and one up after it, would still be within the budget. */
-export const leavesTheWayUp = (scales: readonly Scaled[], { reversals }: FlapBudget): boolean =>
+const leavesTheWayUp = (scales: readonly Scaled[], { reversals }: FlapBudget): boolean =>
   reversalsOf([...scales, { up: false }, { up: true }]) <= reversals;
 
-/** When enough of the scales have left for one down, if there is none before. */
-export const roomMs = (scales: readonly Scaled[], budget: FlapBudget): number | undefined => {
+/** Earliest time at which a scale down fits the budget, if none is made before. */
+const roomMs = (scales: readonly Scaled[], budget: FlapBudget): number | undefined => {
   const last = scales.find((_, index) => leavesTheWayUp(scales.slice(index + 1), budget));
   return last && last.atMs + budget.periodSeconds * 1000;
 };

@@ -1,4 +1,5 @@
 import type { NativeMetric } from "../../../model/spec-native.ts";
+import { lastingOf } from "../../shared/timers.ts";
 import { wholeMilli } from "../metrics/measure.ts";
 import { IDLE, idle as idleCondition, scalingActive } from "./sentences.ts";
 import { contextOf, type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
@@ -15,9 +16,8 @@ export const idle: NativeStep = (sync) => {
   const status = use === "unknown" ? "Unknown" : use === "idle" ? "True" : "False";
   const seen = { ...sync, conditions: withCondition(sync, idleCondition(status)) };
   if (sync.current < spec.minReplicas) return use === "used" ? awake(seen) : asleep(seen, use);
-  const sinceMs = seen.conditions.find(({ type }) => type === IDLE)?.transitionMs ?? nowMs;
-  const lasted = use === "idle" && nowMs - sinceMs >= spec.idle.afterSeconds * 1000;
-  if (!lasted) return seen;
+  const lasting = lastingOf(seen.conditions, IDLE, spec.idle.afterSeconds);
+  if (!lasting || nowMs < lasting.untilMs) return seen;
   const trigger = `no metric was above its activation threshold for ${spec.idle.afterSeconds} s`;
   const report = scalingActive("True", "ValidMetricFound", trigger);
   return { ...stepped(seen, "idle", spec.idle.replicas), conditions: withCondition(seen, report), trigger, resting: true };

@@ -1,4 +1,5 @@
 import { newestRunAt } from "../../../model/windows.ts";
+import { lastingOf } from "../../shared/timers.ts";
 import { BREACH, breach } from "./sentences.ts";
 import { type NativeStep, type NativeSync, rulesOf, stepped, withCondition } from "./sync.ts";
 
@@ -9,8 +10,7 @@ export const sustain: NativeStep = (sync) => {
   const rules = rulesOf(sync);
   if (!rules || rules.sustainSeconds === 0) return stepped(seen, "sustain", count);
   const type = count > current ? BREACH.up : BREACH.down;
-  const sinceMs = seen.conditions.find((condition) => condition.type === type)?.transitionMs ?? input.nowMs;
-  const untilMs = sinceMs + rules.sustainSeconds * 1000;
+  const { untilMs } = lastingOf(seen.conditions, type, rules.sustainSeconds) ?? { untilMs: Number.POSITIVE_INFINITY };
   if (input.nowMs >= untilMs) return stepped(seen, "sustain", count);
   const message = `the breach has not lasted ${rules.sustainSeconds} s`;
   return stepped(seen, "sustain", current, { reason: "NotSustained", value: rules.sustainSeconds, message, untilMs });

@@ -1,6 +1,7 @@
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Condition } from "../../../model/windows.ts";
-import { backoff, closedUntilMs } from "../../shared/forbidden.ts";
+import { backoff, type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
+import { lastingOf } from "../../shared/timers.ts";
 import type { Recorder } from "./recorder.ts";
 
 export interface GateRules
@@ -11,6 +12,10 @@ export interface GateRules
 
 /** Why a step may not be taken now, and when it may. */
 export type Gate = { readonly kind: "open" } | { readonly kind: "closed"; readonly reason: string; readonly untilMs?: number };
+
+/** Types of the conditions that say on which side of its watermarks a value is. */
+export const ABOVE = "AboveHighWatermark";
+export const BELOW = "BelowLowWatermark";
 
 const OPEN: Gate = { kind: "open" };
 
@@ -27,8 +32,8 @@ export const shouldScale = (
   record: Pick<Recorder, "condition" | "conditions" | "gauge">,
 ): Gate => {
   if (lastScaleMs === undefined) return OPEN;
-  const downEndsMs = closedUntilMs(lastScaleMs, rules.downscaleForbiddenWindowSeconds * 1000, clock.decisionMs);
-  const upEndsMs = closedUntilMs(lastScaleMs, rules.upscaleForbiddenWindowSeconds * 1000, clock.decisionMs);
+  const forbidden = forbiddenOf(rules, lastScaleMs, clock.decisionMs);
+  const [upEndsMs, downEndsMs] = [forbidden.up.untilMs, forbidden.down.untilMs];
   const down = downEndsMs !== undefined;
   const up = upEndsMs !== undefined;
   const left = (endsMs = clock.decisionMs): number => (endsMs - clock.decisionMs) / 1000;
@@ -39,8 +44,8 @@ export const shouldScale = (
   if (wanted === current) return { kind: "closed", reason: "NoChange" };
   const rising = wanted > current;
   const delay = rising
-    ? delayed(record.conditions(), "AboveHighWatermark", rules.upscaleDelayAboveWatermarkSeconds, stable, clock.wallMs)
-    : delayed(record.conditions(), "BelowLowWatermark", rules.downscaleDelayBelowWatermarkSeconds, stable, clock.wallMs);
+    ? delayed(record.conditions(), ABOVE, rules.upscaleDelayAboveWatermarkSeconds, stable, clock.wallMs)
+    : delayed(record.conditions(), BELOW, rules.downscaleDelayBelowWatermarkSeconds, stable, clock.wallMs);
   if (delay.kind === "closed") return delay;
   if (rising) return up ? { kind: "closed", reason: "BackoffUpscale", untilMs: upEndsMs } : OPEN;
   return down ? { kind: "closed", reason: "BackoffDownscale", untilMs: downEndsMs } : OPEN;
@@ -49,9 +54,15 @@ export const shouldScale = (
 /** A step made inside the band never waits for a breach. */
 const delayed = (conditions: readonly Condition[], type: string, delaySeconds: number, stable: boolean, wallMs: number): Gate => {
   if (delaySeconds === 0 || stable) return OPEN;
-  const breach = conditions.find((condition) => condition.type === type);
+  const lasting = lastingOf(conditions, type, delaySeconds);
   // A breach that was never seen, or is over, has lasted for no time: wait.
-  if (breach?.status !== "True") return { kind: "closed", reason: `${type}NotSustained` };
-  const leftSeconds = delaySeconds - Math.trunc((wallMs - breach.transitionMs) / 1000);
-  return leftSeconds > 0 ? { kind: "closed", reason: `${type}NotSustained`, untilMs: breach.transitionMs + delaySeconds * 1000 } : OPEN;
+  if (!lasting) return { kind: "closed", reason: `${type}NotSustained` };
+  return wallMs < lasting.untilMs ? { kind: "closed", reason: `${type}NotSustained`, untilMs: lasting.untilMs } : OPEN;
 };
+
+export const forbiddenOf = (
+  rules: Pick<GateRules, "upscaleForbiddenWindowSeconds" | "downscaleForbiddenWindowSeconds">,
+  lastScaleMs: number | undefined,
+  nowMs: number,
+): ForbiddenWindows =>
+  forbiddenWindows({ upMs: rules.upscaleForbiddenWindowSeconds * 1000, downMs: rules.downscaleForbiddenWindowSeconds * 1000 }, lastScaleMs, nowMs);
