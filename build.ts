@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import Table from "cli-table3";
 import { type BuildOptions, build, type Plugin } from "esbuild";
+import { buildPackage } from "./build-package.ts";
 
 const ROOT = fileURLToPath(new URL(".", import.meta.url));
 
@@ -95,6 +96,8 @@ export const sizesTable = (bundles: readonly Bundle[]): string => {
 };
 
 if (process.argv[1] !== undefined && basename(process.argv[1]) === "build.ts") {
-  const bundles = await bundleAll(join(ROOT, "dist"));
+  const dist = join(ROOT, "dist");
+  const bundles = await bundleAll(dist);
+  await buildPackage(join(dist, "package"));
   process.stdout.write(`${sizesTable(bundles)}\n`);
 }

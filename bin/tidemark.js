@@ -7,6 +7,10 @@ const { node: version } = process.versions;
 if (Number.parseInt(version, 10) < WANTED_MAJOR) {
   process.stderr.write(`error: Cannot run tidemark on Node ${version}: it needs Node ${WANTED_MAJOR} or newer\n`);
   process.exitCode = 1;
+} else if (process.argv[2] === "start") {
+  // A run has a process to itself: it sets up the heap and the signals before it loads anything else.
+  process.argv.splice(2, 1);
+  await import("../lib/local/start.ts");
 } else {
   await import("../lib/cli/tidemark.ts");
 }

@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { startCommand } from "../local/run/options.ts";
 import { validateOption } from "../local/run/validate-option.ts";
 import { type AddOptions, clusterChange, newCluster } from "./cluster-options.ts";
 import type { ChangesOptions } from "./commands/changes.ts";
@@ -13,6 +14,7 @@ import { help } from "./help.ts";
 import type { Io, Printer, Session } from "./io.ts";
 import { manifests } from "./manifest-commands.ts";
 import type { PlaceOptions } from "./place.ts";
+import { usage } from "./usage.ts";
 import { version } from "./version.ts";
 
 /** The code of a command is loaded when the command runs. Help, the version and misuse then start in a fraction of the time. */
@@ -67,8 +69,14 @@ export const program = (run: Run, io: Io): Command => {
   clusters(root.command("cluster").description("the clusters that Tidemark scales in"), run);
   partitions(root.command("partition").description("what a partition of a cluster stores, and what to do when it cannot be read"), run);
   fleets(root.command("fleet").description("the kill switch over every cluster"), run);
+  root.addCommand(startCommand(startIsFirst).name("start"));
   help(root);
   return root;
+};
+
+/** `tidemark start` never comes here, because bin/tidemark.js hands it over to the embedded run. Any other way of writing it is a mistake. */
+const startIsFirst = async (): Promise<void> => {
+  throw usage('Cannot start a run from here: "start" must be the first word after tidemark');
 };
 
 const reading = (root: Command, run: Run): void => {

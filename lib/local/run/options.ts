@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import type { Validation } from "../../manifest/validation.ts";
 import { readDuration } from "../../model/duration.ts";
 import { TidemarkError } from "../../model/errors.ts";
+import { START_WORDS } from "./start-words.ts";
 import { validateOption } from "./validate-option.ts";
 
 /** What a person asked `npm start` for. */
@@ -30,7 +31,7 @@ const MAX_SPEED = 1_000_000;
 
 /** The options of `npm start --`, and what runs with them. Called wrongly, commander throws, or the handler throws `local.usage`: nothing was read or written then. */
 export const startCommand = (run: (options: RunOptions) => Promise<void>, args: readonly string[] = []): Command =>
-  new Command("npm start --")
+  new Command(START_WORDS)
     .description("Runs Tidemark here: on a simulated cluster under recorded load, or on a cluster of yours.")
     .option(
       "--data <dir>",

@@ -3,6 +3,7 @@ import type { About, Deployment, RealAbout, SimulatedAbout } from "../folder/ide
 import type { FolderLayout } from "../folder/layout.ts";
 import { newFolderBeside } from "../folder/refused-folder.ts";
 import { shellWord } from "./shell-word.ts";
+import { START_WORDS } from "./start-words.ts";
 
 /** What the person asked for now, as far as the folder has fixed it. */
 export interface Asked {
@@ -21,7 +22,7 @@ export interface Asked {
 export const refuseOther = (layout: FolderLayout, about: About, asked: Asked): void => {
   const differs = difference(about, asked);
   if (differs === undefined) return;
-  const command = ["npm start --", ...asked.given.map(shellWord), "--data", shellWord(newFolderBeside(layout.dir))].join(" ");
+  const command = [START_WORDS, ...asked.given.map(shellWord), "--data", shellWord(newFolderBeside(layout.dir))].join(" ");
   throw new TidemarkError("local.folder-differs", `Cannot continue in "${layout.dir}": ${differs}; for a run of its own: ${command}`, {
     dir: layout.dir,
   });
