@@ -46,7 +46,7 @@ describe("the package in an empty folder without a compiler", { timeout: 200_000
   it("brings no Node of its own and no package for development", () => {
     const packages = readdirSync(join(installed, "node_modules"));
     expect(packages).toContain("zod");
-    expect(packages.filter((name) => /^node-|^(vitest|typescript|esbuild|cli-table3)$/.test(name))).toEqual([]);
+    expect(packages.filter((name) => /^node-(linux|darwin|win)|^(vitest|typescript|esbuild|cli-table3)$/.test(name))).toEqual([]);
   });
 
   it("runs the command", async () => {
