@@ -82,12 +82,14 @@ describe("the commands that the pages give", () => {
   it("are of tools that are there, and of scripts that package.json has", () => {
     // What only an account or a cluster can answer is not run here.
     const elsewhere = ["aws", "curl", "kubectl"];
+    const ofNpm = (verb: string, name: string): boolean => {
+      if (verb === "run") return scripts[name] !== undefined;
+      return verb === "ci" || (verb === "install" && name === "tidemark") || scripts[verb] !== undefined;
+    };
     const known = (command: string): boolean => {
       const [tool = "", verb = "", name = ""] = command.split(/\s+/);
-      if (elsewhere.includes(tool)) return true;
       if (tool === "npx") return ["tidemark", "osls"].includes(verb);
-      if (tool === "npm" && verb === "install") return name === "tidemark";
-      return tool === "npm" && (verb === "ci" || (verb === "run" ? scripts[name] !== undefined : scripts[verb] !== undefined));
+      return elsewhere.includes(tool) || (tool === "npm" && ofNpm(verb, name));
     };
     expect(commands.filter(({ command }) => !known(command)).map(({ page, command }) => `${page}: ${command}`)).toEqual([]);
   });
