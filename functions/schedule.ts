@@ -1,7 +1,6 @@
 import middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
-import { planLine } from "../lib/report/plan-line.ts";
 import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import type { Tables } from "../lib/store/table/tables.ts";
@@ -13,7 +12,7 @@ import { syncQueue } from "./sync-queue.ts";
 export interface ScheduleDependencies {
   readonly tables: Tables;
   readonly queue: MessageQueue;
-  readonly reporter: Pick<Reporter, "line">;
+  readonly reporter: Pick<Reporter, "planned">;
 }
 
 /** Input of the schedule's target. `start` marks the first call, when nothing is planned yet. */
@@ -26,7 +25,7 @@ export type ScheduleHandler = (event: TickEvent, context: Context) => Promise<vo
 export const scheduleHandler = ({ tables, queue, reporter }: ScheduleDependencies): ScheduleHandler => {
   const handler = middy<TickEvent, void>({ timeoutEarlyInMillis: 0 }).handler(async (event) => {
     const { scheduledTime, start } = tickSchema.parse(event);
-    reporter.line(planLine(await schedule({ tables, queue }, { scheduledMs: Date.parse(scheduledTime), start })));
+    reporter.planned(await schedule({ tables, queue }, { scheduledMs: Date.parse(scheduledTime), start }));
   });
   return (event, context) => handler(event, context);
 };

@@ -3,6 +3,7 @@ import partialBatchFailure from "@middy/sqs-partial-batch-failure";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { clusterClients } from "../lib/cluster/clients.ts";
 import { noticeLine } from "../lib/report/not-seen-line.ts";
+import { metricExtentOf } from "../lib/report/sync-metrics.ts";
 import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
@@ -16,7 +17,7 @@ import { ENVIRONMENT, environmentOf } from "./environment.ts";
 
 export interface SyncDependencies {
   readonly ports: SyncPorts;
-  readonly reporter: Reporter;
+  readonly reporter: Pick<Reporter, "failed" | "sync">;
 }
 
 export type SyncHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
@@ -38,7 +39,7 @@ export const syncHandler = ({ ports, reporter }: SyncDependencies): SyncHandler 
 const fromEnvironment = (): SyncDependencies => {
   const names = environmentOf(ENVIRONMENT.sync);
   const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
-  const reporter = powertoolsReporter();
+  const reporter = powertoolsReporter({ extent: metricExtentOf(names.TIDEMARK_CLUSTER_METRICS) });
   const clients = clusterClients({ clock: Date.now, notice: (message) => reporter.line(noticeLine(message)) });
   const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
   return { ports, reporter };

@@ -3,7 +3,7 @@ import type { CompletedSync, DroppedSync, DropReason, SyncReport } from "./sync-
 
 /** One structured log line: a message for people, and fields for machines. */
 export interface LogLine {
-  readonly level: "info" | "warn" | "error";
+  readonly level: "debug" | "info" | "warn" | "error";
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -49,7 +49,7 @@ const base = ({ cluster, partition, dueMs, startMs, endMs }: SyncReport) => ({
 });
 
 const completedLine = (report: CompletedSync): LogLine => ({
-  level: report.unreadable.length > 0 ? "error" : report.failed > 0 ? "warn" : "info",
+  level: levelOf(report),
   message: sentence(report),
   fields: {
     ...base(report),
@@ -70,6 +70,14 @@ const completedLine = (report: CompletedSync): LogLine => ({
     ...(report.stopped && { stopped: report.stopped.reason }),
   },
 });
+
+/** A steady sync is at the level of debugging: CloudWatch charges for each byte, and its metrics say that it ran. */
+const levelOf = (report: CompletedSync): LogLine["level"] => {
+  if (report.unreadable.length > 0) return "error";
+  if (report.failed > 0) return "warn";
+  const steady = report.events.length === 0 && report.changed.length === 0 && report.openIntents === 0 && !report.stopped;
+  return steady ? "debug" : "info";
+};
 
 const sentence = (report: CompletedSync): string => {
   const what = `Synced "${report.cluster}/${report.partition}"`;

@@ -1,38 +1,88 @@
-import type { SyncReport } from "./sync-report.ts";
+import type { CompletedSync, DroppedSync, DropReason, SyncReport } from "./sync-report.ts";
 
-/** A metric of one sync. The only dimension is the cluster, because a metric per autoscaler would cost more than everything else together. */
+/** One value of a CloudWatch metric. A metric per autoscaler would cost more than everything else together, so the finest dimension is the cluster. */
 export interface Metric {
-  readonly name: string;
+  readonly name: MetricName;
   readonly unit: "Count" | "Milliseconds" | "Bytes";
   readonly value: number;
 }
 
-/** The metrics of one sync, in print order. A metric with an alarm is sent every time, also when it is zero. */
-export const syncMetrics = (report: SyncReport): readonly Metric[] => {
+export type MetricName =
+  | "Autoscalers"
+  | "ClusterBytes"
+  | "ClusterCalls"
+  | "CompletedSyncs"
+  | "DroppedMessages"
+  | "EvaluationsFailed"
+  | "FailedSyncs"
+  | "LeaseConflicts"
+  | "OpenIntents"
+  | "PagesWritten"
+  | "PlannedSyncs"
+  | "ScalesApplied"
+  | "ScalesRefused"
+  | "ScalesUnknown"
+  | "StaleMessages"
+  | "SyncDuration"
+  | "SyncLag"
+  | "Unreadable"
+  | "UnreachableSyncs"
+  | "WrongClocks";
+
+/**
+ * How much is sent of each sync. CloudWatch charges for a metric in each hour in which it gets a value, so by default a steady sync sends two values.
+ *
+ * - `few`: lag and completed syncs, and each count that is not zero; for the fleet and for the cluster.
+ * - `none`: the same, for the fleet alone.
+ * - `all`: every figure, zeros included, for the fleet and for the cluster.
+ */
+export type MetricExtent = "all" | "few" | "none";
+
+/** The extent that an environment variable names. Throws a RangeError for any other text. */
+export const metricExtentOf = (text: string): MetricExtent => {
+  if (text === "all" || text === "few" || text === "none") return text;
+  throw new RangeError(`Cannot send metrics: TIDEMARK_CLUSTER_METRICS is "${text}", and "all", "few" or "none" was wanted`);
+};
+
+const count = (name: MetricName, value: number): Metric => ({ name, unit: "Count", value });
+
+/** Metrics of one sync. The alarms of infra/alarms.yml take a count that is missing as zero. */
+export const syncMetrics = (report: SyncReport, extent: MetricExtent): readonly Metric[] => {
   const lag: Metric = { name: "SyncLag", unit: "Milliseconds", value: Math.max(0, report.startMs - report.dueMs) };
-  if (report.kind === "dropped") {
-    return [
-      lag,
-      { name: "DroppedMessages", unit: "Count", value: 1 },
-      { name: "StaleMessages", unit: "Count", value: report.why === "stale" ? 1 : 0 },
-      { name: "WrongClocks", unit: "Count", value: report.why === "clock" || report.why === "early" ? 1 : 0 },
-      { name: "LeaseConflicts", unit: "Count", value: report.why === "held" || report.why === "lost" ? 1 : 0 },
-    ];
-  }
+  const steady = report.kind === "completed" ? [lag, count("CompletedSyncs", 1)] : [lag];
+  const counts = countsOf(report);
+  return extent === "all" ? [...steady, ...counts, ...figuresOf(report)] : [...steady, ...counts.filter(({ value }) => value > 0)];
+};
+
+const countsOf = (report: SyncReport): readonly Metric[] => (report.kind === "dropped" ? droppedCounts(report) : completedCounts(report));
+
+/** A message counts under one name, by why it was dropped. */
+const droppedCounts = ({ why }: DroppedSync): readonly Metric[] => {
+  const one = (name: MetricName, reasons: readonly DropReason[]): Metric => count(name, reasons.includes(why) ? 1 : 0);
+  return [one("StaleMessages", ["stale"]), one("WrongClocks", ["clock", "early"]), one("LeaseConflicts", ["held", "lost"])];
+};
+
+const completedCounts = (report: CompletedSync): readonly Metric[] => {
   const outcomes = Map.groupBy(report.events, ({ outcome }) => outcome);
   return [
-    lag,
-    { name: "SyncDuration", unit: "Milliseconds", value: report.endMs - report.startMs },
-    { name: "CompletedSyncs", unit: "Count", value: 1 },
-    { name: "Autoscalers", unit: "Count", value: report.autoscalers },
-    { name: "EvaluationsFailed", unit: "Count", value: report.failed },
-    { name: "Unreadable", unit: "Count", value: report.unreadable.length },
-    { name: "ScalesApplied", unit: "Count", value: outcomes.get("applied")?.length ?? 0 },
-    { name: "ScalesRefused", unit: "Count", value: outcomes.get("refused")?.length ?? 0 },
-    { name: "ScalesUnknown", unit: "Count", value: outcomes.get("unknown")?.length ?? 0 },
-    { name: "OpenIntents", unit: "Count", value: report.openIntents },
-    { name: "ClusterCalls", unit: "Count", value: report.calls },
-    { name: "ClusterBytes", unit: "Bytes", value: report.bytes },
-    { name: "PagesWritten", unit: "Count", value: report.pagesWritten },
+    count("EvaluationsFailed", report.failed),
+    count("Unreadable", report.unreadable.length),
+    count("UnreachableSyncs", report.unreachable ? 1 : 0),
+    count("ScalesApplied", outcomes.get("applied")?.length ?? 0),
+    count("ScalesRefused", outcomes.get("refused")?.length ?? 0),
+    count("ScalesUnknown", outcomes.get("unknown")?.length ?? 0),
   ];
 };
+
+/** Figures that no alarm looks at. */
+const figuresOf = (report: SyncReport): readonly Metric[] =>
+  report.kind === "dropped"
+    ? [count("DroppedMessages", 1)]
+    : [
+        { name: "SyncDuration", unit: "Milliseconds", value: report.endMs - report.startMs },
+        count("Autoscalers", report.autoscalers),
+        count("OpenIntents", report.openIntents),
+        count("ClusterCalls", report.calls),
+        { name: "ClusterBytes", unit: "Bytes", value: report.bytes },
+        count("PagesWritten", report.pagesWritten),
+      ];

@@ -29,6 +29,8 @@ export interface CompletedSync extends SyncOutcome {
   readonly evaluated: number;
   /** Autoscalers held because something could not be evaluated. */
   readonly failed: number;
+  /** No scale of the cluster could be read, and no answer said that a workload does not exist. */
+  readonly unreachable: boolean;
   /** Events settled in this sync, of its own scales and of earlier ones. */
   readonly events: readonly ScaleEventRecord[];
   readonly openIntents: number;

@@ -36,6 +36,7 @@ export const completedReport = (
     autoscalers: verdicts.length,
     evaluated: verdicts.filter(({ kind }) => kind !== "unevaluated").length,
     failed: verdicts.filter(hasFailed).length,
+    unreachable: isUnreachable(seen),
     events: [...settled.late, ...settled.own].flatMap(({ event }) => event ?? []),
     openIntents: settled.open.length + settled.uncounted.length + loaded.head.unreadable.length,
     unreadable: verdicts.filter(({ because }) => UNREADABLE.has(because.reason)).map(reported),
@@ -48,6 +49,14 @@ export const completedReport = (
     ...(stopped && { stopped }),
     phasesMs,
   };
+};
+
+const NOT_FOUND = 404;
+
+/** Fails to "reachable": without a question there is no failure, and an answer about one workload is an answer. */
+const isUnreachable = ({ observed }: Seen): boolean => {
+  const scales = [...observed.observations.values()].map(({ observation }) => observation.scale);
+  return scales.length > 0 && scales.every((scale) => scale.kind === "failed" && scale.failure.code !== NOT_FOUND);
 };
 
 const UNREADABLE: ReadonlySet<string> = new Set(["UnreadableAutoscaler", "InvalidSpec", "UnreadableWindows", "UnreadableIntent"]);

@@ -133,9 +133,22 @@ describe("the commands that the pages give", () => {
 describe("the metrics", () => {
   it("are all in the operations page, and no others", () => {
     const base = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER, dueMs: 0, startMs: 0, endMs: 0 };
-    const nothing = { autoscalers: 0, evaluated: 0, failed: 0, openIntents: 0, calls: 0, bytes: 0, pagesWritten: 0, journalPages: 0, heldBack: 0 };
+    const nothing = {
+      autoscalers: 0,
+      evaluated: 0,
+      failed: 0,
+      unreachable: false,
+      openIntents: 0,
+      calls: 0,
+      bytes: 0,
+      pagesWritten: 0,
+      journalPages: 0,
+      heldBack: 0,
+    };
     const completed: CompletedSync = { ...base, ...nothing, kind: "completed", epoch: 1, events: [], unreadable: [], changed: [], phasesMs: {} };
-    const sent = [...syncMetrics(completed), ...syncMetrics({ ...base, kind: "dropped", why: "stale" })].map(({ name }) => name);
+    const dropped = { ...base, kind: "dropped", why: "stale" } as const;
+    const ofFunctions = ["FailedSyncs", "PlannedSyncs"];
+    const sent = [...ofFunctions, ...[...syncMetrics(completed, "all"), ...syncMetrics(dropped, "all")].map(({ name }) => name)];
     const table = /\| metric \| says \|\n(.*?)\n\n/s.exec(read("docs/operations.md"))?.[1] ?? "";
     const told = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = ""]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
     expect(told.toSorted()).toEqual([...new Set(sent)].sort());

@@ -57,7 +57,7 @@ const play = async (bad: number): Promise<Played> => {
   const failed = (error: unknown): never => {
     throw error;
   };
-  const handler = syncHandler({ ports, reporter: { sync: (report) => void reports.push(report), failed, line: () => undefined } });
+  const handler = syncHandler({ ports, reporter: { sync: (report) => void reports.push(report), failed } });
   const loop = monitorEventLoopDelay({ resolution: 10 });
   loop.enable();
   const fromMs = Date.now() + START_IN_MS;

@@ -9,6 +9,7 @@ describe("environmentOf()", () => {
     expect(environmentOf(ENVIRONMENT.sync)).toEqual({
       TIDEMARK_STATE_TABLE: "value of TIDEMARK_STATE_TABLE",
       TIDEMARK_HISTORY_TABLE: "value of TIDEMARK_HISTORY_TABLE",
+      TIDEMARK_CLUSTER_METRICS: "value of TIDEMARK_CLUSTER_METRICS",
     });
   });
 

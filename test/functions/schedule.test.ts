@@ -2,7 +2,7 @@ import type { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import type { Context } from "aws-lambda";
 import { describe, expect, it } from "vitest";
 import { scheduleHandler } from "../../functions/schedule.ts";
-import type { LogLine } from "../../lib/report/log-lines.ts";
+import type { PlanReport } from "../../lib/report/plan-line.ts";
 import { messageOf } from "../../lib/sync/message.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { newWorld } from "../sync/world.ts";
@@ -17,20 +17,20 @@ const handled = async () => {
     bodies.push(...(input.Entries ?? []).map(({ MessageBody = "" }) => MessageBody));
     return {};
   };
-  const lines: LogLine[] = [];
+  const plans: PlanReport[] = [];
   const queue = { client: { send: send as never }, queueUrl: "https://queue", wait: async () => {}, random: () => 0 };
-  return { bodies, lines, handler: scheduleHandler({ tables: world.tables, queue, reporter: { line: (line) => void lines.push(line) } }) };
+  return { bodies, plans, handler: scheduleHandler({ tables: world.tables, queue, reporter: { planned: (report) => void plans.push(report) } }) };
 };
 
 describe("the handler of schedule", () => {
   it("plans the minute that begins two minutes after the scheduled time of its event", async () => {
-    const { bodies, lines, handler } = await handled();
+    const { bodies, plans, handler } = await handled();
     await handler({ scheduledTime: "2026-11-21T12:00:07Z" }, CONTEXT);
     const due = bodies.map((body) => messageOf(body).dueMs);
     expect(due).toHaveLength(4);
     expect(Math.min(...due)).toBeGreaterThanOrEqual(Date.UTC(2026, 10, 21, 12, 2));
     expect(Math.max(...due)).toBeLessThan(Date.UTC(2026, 10, 21, 12, 3));
-    expect(lines).toMatchObject([{ level: "info", message: "Planned 4 syncs of 1 clusters", fields: { from: "2026-11-21T12:02:00.000Z", sent: 4 } }]);
+    expect(plans).toMatchObject([{ fromMs: Date.UTC(2026, 10, 21, 12, 2), sent: 4, clusters: 1 }]);
   });
 
   it("plans at once at a start", async () => {

@@ -29,7 +29,7 @@ const handled = async () => {
   workloadOf(world, "web").demand = 5;
   const reports: SyncReport[] = [];
   const failures: unknown[] = [];
-  const reporter = { sync: (report: SyncReport) => void reports.push(report), failed: (error: unknown) => void failures.push(error), line: () => {} };
+  const reporter = { sync: (report: SyncReport) => void reports.push(report), failed: (error: unknown) => void failures.push(error) };
   return { world, reports, failures, handler: (ports = world.worker()) => syncHandler({ ports, reporter }) };
 };
 

@@ -162,7 +162,7 @@ const startAll = async (): Promise<void> => {
     return started;
   };
   schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue) });
-  sync = await start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
+  sync = await start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable, TIDEMARK_CLUSTER_METRICS: "few" });
   api = await start("api", {
     TIDEMARK_HISTORY_TABLE: TABLES.historyTable,
     TIDEMARK_CONNECT_URL: CONNECT_URL,

@@ -76,17 +76,18 @@ describe("the functions", () => {
       TIDEMARK_STATE_TABLE: { Ref: "StateTable" },
       TIDEMARK_HISTORY_TABLE: { Ref: "HistoryTable" },
       TIDEMARK_SYNC_QUEUE_URL: { Ref: "SyncQueue" },
+      TIDEMARK_CLUSTER_METRICS: "few",
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {
-      const { NODE_OPTIONS, POWERTOOLS_SERVICE_NAME, ...variables } = (
+      const { NODE_OPTIONS, POWERTOOLS_SERVICE_NAME, POWERTOOLS_LOG_LEVEL, ...variables } = (
         lambdaOf(name).Properties["Environment"] as { readonly Variables: Readonly<Record<string, Json>> }
       ).Variables;
       expect(variables).toEqual(Object.fromEntries(ENVIRONMENT[name].map((variable) => [variable, values[variable]])));
       // Read by Node itself, so that a stack trace in the log names our files.
       expect(NODE_OPTIONS).toBe("--enable-source-maps");
       // Read by powertools: the service of every log line, and the dimension that tells two stages apart.
-      expect(POWERTOOLS_SERVICE_NAME).toBe("tidemark-prod");
+      expect([POWERTOOLS_SERVICE_NAME, POWERTOOLS_LOG_LEVEL]).toEqual(["tidemark-prod", "INFO"]);
     }
   });
 
@@ -374,6 +375,7 @@ describe("the roles", () => {
 
 describe("a parameter", () => {
   const KEY = "arn:aws:kms:eu-central-1:000000000000:key/own";
+  const TOPIC = "arn:aws:sns:eu-central-1:000000000000:ops";
   let compiled: Compiled;
   let encrypted: Compiled;
   beforeAll(async () => {
@@ -385,8 +387,10 @@ describe("a parameter", () => {
       maximumConcurrency: "400",
       reservedConcurrency: "420",
       logDays: "7",
+      alarmTopic: TOPIC,
+      dashboard: "no",
     });
-    encrypted = await stack.compile({ kmsKey: KEY });
+    encrypted = await stack.compile({ kmsKey: KEY, alarmAddress: "ops@example.com" });
   });
   const arnsOn = (role: string): string => JSON.stringify(compiled.resources[role]?.Properties["Policies"]);
 
@@ -429,6 +433,22 @@ describe("a parameter", () => {
       expect(resource(`${name}Role`).Properties).not.toHaveProperty("ManagedPolicyArns");
     }
     expect(resources["ApiLambdaFunction"]?.Properties).not.toHaveProperty("VpcConfig");
+  });
+
+  it("alarmAddress and alarmTopic name who is told of alarms; without them no alarm tells anyone", () => {
+    const alarms = ofType("AWS::CloudWatch::Alarm");
+    expect(alarms.length).toBeGreaterThan(10);
+    for (const name of alarms) {
+      expect(resource(name).Properties).not.toHaveProperty("AlarmActions");
+      expect(encrypted.resources[name]?.Properties["AlarmActions"]).toEqual([{ Ref: "AlarmTopic" }]);
+      expect(compiled.resources[name]?.Properties["OKActions"]).toEqual([TOPIC]);
+    }
+    expect(encrypted.resources["AlarmTopic"]?.Properties["Subscription"]).toEqual([{ Protocol: "email", Endpoint: "ops@example.com" }]);
+    expect([packaged.resources, compiled.resources].map((resources) => "AlarmTopic" in resources)).toEqual([false, false]);
+  });
+
+  it("dashboard leaves the dashboard out", () => {
+    expect([packaged.resources, compiled.resources].map((resources) => "Dashboard" in resources)).toEqual([true, false]);
   });
 
   it("maximumConcurrency, reservedConcurrency and logDays set what they name", () => {

@@ -32,7 +32,7 @@ it("a stack that may not look for rivals says so in the log, once", async () => 
   const client = tablesClient("http://127.0.0.1:1");
   closing.push(() => client.destroy());
   const lines: LogLine[] = [];
-  const reporter = { sync: () => {}, failed: () => {}, line: (line: LogLine) => void lines.push(line) };
+  const reporter = { sync: () => {}, failed: () => {}, planned: () => {}, line: (line: LogLine) => void lines.push(line) };
   const stack = startStack({ clock: Date.now, syncClient: client, scheduleClient: client, queues, reporter });
   closing.push(stack.close);
   const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;

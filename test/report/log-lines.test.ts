@@ -7,10 +7,10 @@ import { completed, dropped, NOON } from "./reports.ts";
 const words = (report: Parameters<typeof logLines>[0]): readonly string[] => logLines(report).map(({ level, message }) => `${level}: ${message}`);
 
 describe("logLines()", () => {
-  it("says a quiet sync in one line, whatever the number of autoscalers", () => {
+  it("says a steady sync in one line at the level of debugging, whatever the number of autoscalers", () => {
     expect(logLines(completed())).toEqual([
       {
-        level: "info",
+        level: "debug",
         message: 'Synced "eu-1/default": 3 of 3 autoscalers evaluated, 0 scales settled, 0 failed',
         fields: {
           cluster: "eu-1",

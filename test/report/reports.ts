@@ -11,6 +11,7 @@ export const completed = (parts: Partial<CompletedSync> = {}): CompletedSync => 
   autoscalers: 3,
   evaluated: 3,
   failed: 0,
+  unreachable: false,
   events: [],
   openIntents: 0,
   unreadable: [],

@@ -1,25 +1,43 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { powertoolsReporter } from "../../lib/report/reporter.ts";
-import { syncMetrics } from "../../lib/report/sync-metrics.ts";
+import { metricExtentOf, syncMetrics } from "../../lib/report/sync-metrics.ts";
+import { powertoolsReporter, type Reporter } from "../../lib/report/reporter.ts";
 import { event } from "../store/records.ts";
 import { completed, dropped } from "./reports.ts";
 
-const values = (report: Parameters<typeof syncMetrics>[0]): Readonly<Record<string, number>> =>
-  Object.fromEntries(syncMetrics(report).map(({ name, value }) => [name, value]));
+const values = (...given: Parameters<typeof syncMetrics>): Readonly<Record<string, number>> =>
+  Object.fromEntries(syncMetrics(...given).map(({ name, value }) => [name, value]));
 
 afterEach(() => vi.restoreAllMocks());
 
 describe("syncMetrics()", () => {
-  it("counts a completed sync, zeros included, so that an alarm never waits for data", () => {
-    expect(values(completed({ events: [event(), event({ outcome: "unknown" })], openIntents: 2 }))).toEqual({
+  it("sends two values of a steady sync, because CloudWatch charges for each metric", () => {
+    expect(values(completed(), "few")).toEqual({ SyncLag: 300, CompletedSyncs: 1 });
+    expect(values(completed(), "none")).toEqual({ SyncLag: 300, CompletedSyncs: 1 });
+  });
+
+  it("sends each count that is not zero", () => {
+    const report = completed({ events: [event(), event({ outcome: "unknown" })], failed: 2, unreachable: true });
+    expect(values(report, "few")).toEqual({
+      SyncLag: 300,
+      CompletedSyncs: 1,
+      EvaluationsFailed: 2,
+      UnreachableSyncs: 1,
+      ScalesApplied: 1,
+      ScalesUnknown: 1,
+    });
+  });
+
+  it("sends every figure, zeros included, where all are asked for", () => {
+    expect(values(completed({ events: [event(), event({ outcome: "unknown" })], openIntents: 2 }), "all")).toEqual({
       SyncLag: 300,
       SyncDuration: 1_000,
       CompletedSyncs: 1,
       Autoscalers: 3,
       EvaluationsFailed: 0,
       Unreadable: 0,
+      UnreachableSyncs: 0,
       ScalesApplied: 1,
       ScalesRefused: 0,
       ScalesUnknown: 1,
@@ -31,32 +49,65 @@ describe("syncMetrics()", () => {
   });
 
   it.each([
-    ["stale", { StaleMessages: 1, LeaseConflicts: 0, WrongClocks: 0 }],
-    ["held", { StaleMessages: 0, LeaseConflicts: 1, WrongClocks: 0 }],
-    ["lost", { StaleMessages: 0, LeaseConflicts: 1, WrongClocks: 0 }],
-    ["done", { StaleMessages: 0, LeaseConflicts: 0, WrongClocks: 0 }],
-    ["clock", { StaleMessages: 0, LeaseConflicts: 0, WrongClocks: 1 }],
-    ["early", { StaleMessages: 0, LeaseConflicts: 0, WrongClocks: 1 }],
+    ["stale", { StaleMessages: 1 }],
+    ["held", { LeaseConflicts: 1 }],
+    ["lost", { LeaseConflicts: 1 }],
+    ["done", {}],
+    ["clock", { WrongClocks: 1 }],
+    ["early", { WrongClocks: 1 }],
   ] as const)("counts a dropped message: %s", (why, expected) => {
-    expect(values(dropped(why))).toEqual({ SyncLag: 300, DroppedMessages: 1, ...expected });
+    expect(values(dropped(why), "few")).toEqual({ SyncLag: 300, ...expected });
   });
 });
 
+describe("metricExtentOf()", () => {
+  it("reads the three extents and refuses any other text with what was wanted", () => {
+    expect(["all", "few", "none"].map(metricExtentOf)).toEqual(["all", "few", "none"]);
+    expect(() => metricExtentOf("some")).toThrow(
+      new RangeError('Cannot send metrics: TIDEMARK_CLUSTER_METRICS is "some", and "all", "few" or "none" was wanted'),
+    );
+  });
+});
+
+/** What the teller prints as metrics while `act` runs. */
+const printedBy = (extent: "all" | "few" | "none", act: (reporter: Reporter) => void): readonly Record<string, unknown>[] => {
+  const printed: string[] = [];
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
+  const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+  act(powertoolsReporter({ logger: logger as never, metrics: new Metrics({ namespace: "Tidemark", serviceName: "tidemark-prod" }), extent }));
+  return printed.map((text) => JSON.parse(text));
+};
+interface Blob {
+  readonly _aws: { readonly CloudWatchMetrics: readonly { readonly Dimensions: unknown }[] };
+}
+const dimensionsOf = (blob: unknown): unknown => (blob as Blob)._aws.CloudWatchMetrics.map(({ Dimensions }) => Dimensions);
+
 describe("powertoolsReporter()", () => {
-  it("prints one blob of metrics per sync, by cluster alone", () => {
-    const printed: string[] = [];
-    vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
-    const metrics = new Metrics({ namespace: "Tidemark", serviceName: "tidemark" });
-    const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-    const reporter = powertoolsReporter(logger as never, metrics);
-    reporter.sync(completed());
-    reporter.sync({ ...completed(), cluster: "us-1" as never });
-    expect(printed).toHaveLength(2);
-    const [first, second] = printed.map((text) => JSON.parse(text));
-    expect(first).toMatchObject({ cluster: "eu-1", SyncLag: 300, CompletedSyncs: 1 });
-    expect(second).toMatchObject({ cluster: "us-1" });
-    expect(first._aws.CloudWatchMetrics[0]).toMatchObject({ Namespace: "Tidemark", Dimensions: [["service", "cluster"]] });
-    expect(logger.info).toHaveBeenCalledTimes(2);
+  it("prints one blob of metrics per sync, for the fleet and for its cluster", () => {
+    const blobs = printedBy("few", (reporter) => {
+      reporter.sync(completed());
+      reporter.sync({ ...completed(), cluster: "us-1" as never });
+    });
+    expect(blobs).toMatchObject([
+      { service: "tidemark-prod", cluster: "eu-1", SyncLag: 300, CompletedSyncs: 1 },
+      { service: "tidemark-prod", cluster: "us-1" },
+    ]);
+    for (const blob of blobs) expect(dimensionsOf(blob)).toEqual([[["service"], ["service", "cluster"]]]);
+  });
+
+  it("prints them for the fleet alone where clusters are to have none", () => {
+    const [blob] = printedBy("none", (reporter) => reporter.sync(completed()));
+    expect(dimensionsOf(blob)).toEqual([[["service"]]]);
+    expect(blob).not.toHaveProperty("cluster");
+  });
+
+  it("counts planned and failed syncs for the fleet, a plan without a sync among them", () => {
+    const blobs = printedBy("all", (reporter) => {
+      reporter.planned({ fromMs: 0, untilMs: 60_000, clusters: 0, sent: 0, skipped: 0, unreadable: [] });
+      reporter.failed(new Error("no answer"), { body: JSON.stringify({ cluster: "eu-1", partition: "all" }) });
+    });
+    expect(blobs).toMatchObject([{ PlannedSyncs: 0 }, { FailedSyncs: 1 }]);
+    for (const blob of blobs) expect(dimensionsOf(blob)).toEqual([[["service"]]]);
   });
 
   /** The line as the real logger prints it: it drops fields of its own names, such as `message`. */
@@ -64,7 +115,7 @@ describe("powertoolsReporter()", () => {
     const printed: string[] = [];
     const logger = new Logger({ serviceName: "tidemark" });
     Object.assign(logger, { console: { error: (text: string) => printed.push(text) } });
-    powertoolsReporter(logger).failed(new Error("the history does not answer"), { body });
+    powertoolsReporter({ logger }).failed(new Error("the history does not answer"), { body });
     expect(printed).toHaveLength(1);
     return JSON.parse(printed[0] ?? "");
   };

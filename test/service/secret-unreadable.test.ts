@@ -41,7 +41,7 @@ const syncWith = async (content: string) => {
     damaged.worker({ connect: () => connect({ name, connection: { kind: "secret", secretId } }, { clock: Date.now, trusted }) }),
   );
   vi.spyOn(process.stdout, "write").mockImplementationOnce((text) => told(String(text)) > 0);
-  powertoolsReporter(logger).sync(report);
+  powertoolsReporter({ logger }).sync(report);
   const service = openService(damaged.context());
   const described = await service.describe({ name: "shop/web" });
   const views = [

@@ -28,7 +28,7 @@ const syncAll = async (troubles: readonly Trouble[]): Promise<readonly Completed
   const reports: SyncReport[] = [];
   const failures: unknown[] = [];
   const ports = { tables, insert: insertByStatement(tables), connect: connectedTo(clients), rules: RULES, timing: TIMING, cache: warmCache() };
-  const reporter = { sync: (report: SyncReport) => void reports.push(report), failed: (error: unknown) => void failures.push(error), line: () => {} };
+  const reporter = { sync: (report: SyncReport) => void reports.push(report), failed: (error: unknown) => void failures.push(error) };
   const handler = syncHandler({ ports, reporter });
   const dueMs = Date.now();
   const limit = limited(CONCURRENCY);

@@ -21,11 +21,11 @@ export const openLogFile = (path: string): LogFile => {
   if (sizeOf(path) > MAX_BYTES) renameSync(path, `${path}.1`);
   const stream: WriteStream = createWriteStream(path, { flags: "a" });
   const console = new Console({ stdout: stream, stderr: stream });
-  const logger = new Logger({ serviceName: "tidemark" });
+  const logger = new Logger({ serviceName: "tidemark", logLevel: "DEBUG" });
   const metrics = new Metrics({ namespace: "Tidemark", serviceName: "tidemark" });
   for (const tool of [logger, metrics]) Reflect.set(tool, "console", console);
   return {
-    reporter: powertoolsReporter(logger, metrics),
+    reporter: powertoolsReporter({ logger, metrics, extent: "all" }),
     close: () => new Promise((resolve, reject) => stream.end((error: unknown) => (error ? reject(error) : resolve()))),
   };
 };
