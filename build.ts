@@ -51,13 +51,22 @@ const lazyPackages = (found: Map<string, string>): Plugin => ({
 
 const bundleFunction = async (name: FunctionName, outDir: string): Promise<readonly Bundle[]> => {
   const folder = join(outDir, name);
+  const files = await bundleEntry(join(ROOT, "functions", `${name}.ts`), folder);
+  return files.map((file) => {
+    const contents = readFileSync(join(folder, file));
+    return { function: name, file, bytes: contents.length, gzipBytes: gzipSync(contents).length };
+  });
+};
+
+/** Bundles one file and all it imports into `index.js` of the folder, as functions are bundled. The names of the files that were written. */
+export const bundleEntry = async (entry: string, folder: string): Promise<readonly string[]> => {
   mkdirSync(folder, { recursive: true });
   // The bundles are CommonJS wherever they lie, whatever a package.json above them says.
   writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
   const lazy = new Map<string, string>();
   await build({
     ...OPTIONS,
-    entryPoints: [join(ROOT, "functions", `${name}.ts`)],
+    entryPoints: [entry],
     outfile: join(folder, "index.js"),
     sourcemap: "linked",
     sourcesContent: false,
@@ -68,10 +77,7 @@ const bundleFunction = async (name: FunctionName, outDir: string): Promise<reado
   for (const [path, file] of lazy) {
     await build({ ...OPTIONS, stdin: { contents: `export * from ${JSON.stringify(path)};`, resolveDir: ROOT }, outfile: join(folder, file) });
   }
-  return ["index.js", ...lazy.values()].map((file) => {
-    const contents = readFileSync(join(folder, file));
-    return { function: name, file, bytes: contents.length, gzipBytes: gzipSync(contents).length };
-  });
+  return ["index.js", ...lazy.values()];
 };
 
 /** Bundles every function into `<outDir>/<function>/`, emptied first. */
