@@ -1,6 +1,7 @@
 import { isTidemarkError } from "../../lib/model/errors.ts";
 import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
+import type { EditResult, Service } from "../../lib/service/service.ts";
+import type { Applied } from "../../lib/service/views/autoscaler.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import type { Order } from "./orders.ts";
@@ -8,6 +9,7 @@ import type { Process } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
 import type { PlannedAutoscaler, PlannedEdit } from "./timetable.ts";
+import type { EditAnswer, EditLog, WantedEdit } from "./watch/edits.ts";
 import type { Stops } from "./watch/stops.ts";
 import { SIMULATED_CONNECTION } from "./world.ts";
 
@@ -28,11 +30,14 @@ interface World {
   readonly tablesOf: (process: Process) => Tables;
   /** Told when an edit is about to be made, and when it is done. */
   readonly stops: Stops;
+  readonly edits: EditLog;
 }
 
 /** One command, as often as it is tried. */
 interface Deed {
   readonly words: string;
+  /** Of one autoscaler; absent for an order to all. */
+  readonly wanted?: WantedEdit;
   readonly perform: (service: Service, clock: () => number) => Promise<unknown>;
   readonly begin: () => void;
   readonly done: () => void;
@@ -40,7 +45,7 @@ interface Deed {
 
 /** A person does one thing after the other, each again until it is done, in a new process where the last one died. */
 export const newPerson = (world: World, name: string): Person => {
-  const { scheduler, story, stops } = world;
+  const { scheduler, story, edits } = world;
   const waiting: Deed[] = [];
   let uids = 0;
   let attempts = 0;
@@ -56,16 +61,19 @@ export const newPerson = (world: World, name: string): Person => {
       newUid: () => `uid-${name}-${++uids}`,
     });
     process.onEnd.add(again);
+    if (deed.wanted) edits.began(process.name, deed.wanted);
     try {
       deed.begin();
-      const gone = await deed.perform(service, tables.clock).then(() => false, isGone);
-      story.tell(process.name, `${deed.words}: ${gone ? "there is none" : "done"}`);
+      const answer = await deed.perform(service, tables.clock).then(answerOf, isGone);
+      story.tell(process.name, `${deed.words}: ${answer}`);
+      edits.answered(process.name, answer);
       deed.done();
       waiting.shift();
       process.onEnd.clear();
       next();
     } catch (error) {
       story.tell(process.name, `${deed.words}: ${error instanceof Error ? error.message : String(error)}`);
+      edits.answered(process.name, "unclear");
       process.onEnd.clear();
       if (!isTidemarkError(error)) throw error;
       again();
@@ -88,21 +96,25 @@ export const newPerson = (world: World, name: string): Person => {
     scheduler.resumed();
   };
   return {
-    edit: (autoscaler, edit) => ask(editDeed(autoscaler, edit, stops)),
+    edit: (autoscaler, edit) => ask(editDeed(autoscaler, edit, world)),
     order: (order) => ask({ words: wordsOf(order), perform: (service) => performOrder(service, order), begin: () => {}, done: () => {} }),
     idle: () => waiting.length === 0,
   };
 };
 
-const editDeed = ({ cluster, namespace, name }: PlannedAutoscaler, edit: PlannedEdit, stops: Stops): Deed => {
+const editDeed = ({ cluster, namespace, name }: PlannedAutoscaler, edit: PlannedEdit, { stops, edits }: World): Deed => {
   const asked = { cluster, namespace, name };
   const words = `${edit.verb} ${name}`;
-  const stopped = { begin: () => {}, done: (): void => stops.stop(name, Number.POSITIVE_INFINITY) };
-  const goesOn = { begin: (): void => stops.goOn(name), done: () => {} };
+  const wanted: WantedEdit = { name, verb: edit.verb, ...(edit.verb === "apply" && { manifest: JSON.stringify(edit.manifest) }) };
+  // Another editor may have let it go on since.
+  const stop = (untilMs: number): void => {
+    if (edits.isStopped(name)) stops.stop(name, untilMs);
+  };
+  const goesOn = { words, wanted, begin: (): void => stops.goOn(name), done: () => {} };
   switch (edit.verb) {
     case "apply": {
       const source = { file: "-", text: JSON.stringify(edit.manifest) };
-      return { words, perform: (service) => service.apply([source], { cluster, dryRun: false }), ...goesOn };
+      return { ...goesOn, perform: (service) => service.apply([source], { cluster, dryRun: false }) };
     }
     case "pause": {
       let untilMs = 0;
@@ -110,13 +122,20 @@ const editDeed = ({ cluster, namespace, name }: PlannedAutoscaler, edit: Planned
         untilMs = clock() + edit.forMs;
         return service.pause(asked, untilMs);
       };
-      return { words, perform, begin: () => {}, done: () => stops.stop(name, untilMs) };
+      return { words, wanted, perform, begin: () => {}, done: () => stop(untilMs) };
     }
     case "resume":
-      return { words, perform: (service) => service.resume(asked), ...goesOn };
+      return { ...goesOn, perform: (service) => service.resume(asked) };
     case "delete":
-      return { words, perform: (service) => service.delete(asked), ...stopped };
+      return { words, wanted, perform: (service) => service.delete(asked), begin: () => {}, done: () => stop(Number.POSITIVE_INFINITY) };
   }
+};
+
+/** What the service's answer to an edit says. */
+const answerOf = (answer: unknown): EditAnswer => {
+  const [applied] = Array.isArray(answer) ? (answer as readonly Applied[]) : [];
+  if (applied) return applied.outcome === "unchanged" ? "unchanged" : "changed";
+  return (answer as Partial<EditResult> | undefined)?.changed === false ? "unchanged" : "changed";
 };
 
 const wordsOf = (order: Order): string => ("cluster" in order ? `${order.verb} ${order.cluster}` : order.verb);
@@ -137,7 +156,7 @@ const performOrder = (service: Service, order: Order): Promise<unknown> => {
 };
 
 /** Somebody may have deleted it before, or this one in an attempt that died after its effect. */
-const isGone = (error: unknown): true => {
+const isGone = (error: unknown): EditAnswer => {
   if (!isTidemarkError(error, "service.unknown")) throw error;
-  return true;
+  return "gone";
 };

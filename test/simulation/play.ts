@@ -16,7 +16,7 @@ import type { Process } from "./process.ts";
 import { simulatedQueue } from "./queue.ts";
 import { SHARED_RULES, watchedRules } from "./rules.ts";
 import { newStage, START_MS, type Stage } from "./stage.ts";
-import { FAULTS_MS, type Happening } from "./timetable.ts";
+import { FAULTS_MS, type Happening, LAST_MS, type PlannedAutoscaler } from "./timetable.ts";
 import { watchEffect } from "./watch/effects.ts";
 import { watchEnd } from "./watch/history.ts";
 import type { Violation } from "./watch/ledger.ts";
@@ -40,6 +40,8 @@ export interface Planted {
   /** What is left out, in the words of the table that it belongs to. */
   readonly leftOut: string;
   readonly ports?: (ports: SyncPorts, by: Invocation, client: ClusterClient) => SyncPorts;
+  /** Requests to the tables as they are executed, of syncs and of people. */
+  readonly sent?: (command: unknown) => unknown;
   readonly platformEndsStalled?: false;
 }
 
@@ -61,7 +63,7 @@ export interface Outcome {
 
 /** Plays one seed from beginning to end, or to its first violation. */
 export const play = async (seed: number, { faults, told, planted }: PlayOptions): Promise<Outcome> => {
-  const stage = newStage(seed, { faults, told });
+  const stage = newStage(seed, { faults, told, ...(planted?.sent && { sent: planted.sent }) });
   const { scheduler, ledger, timetable } = stage;
   const platform = platformOf(stage, planted);
   const everybody = {
@@ -70,9 +72,10 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
     newProcess,
     tablesOf: (process: Process) => stage.tablesFor(process, undefined),
     stops: ledger.stops,
+    edits: ledger.edits,
   };
-  const [owner, operator] = [newPerson(everybody, "owner"), newPerson(everybody, "operator")];
-  for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, owner, happening));
+  const [owner, deputy, operator] = [newPerson(everybody, "owner"), newPerson(everybody, "deputy"), newPerson(everybody, "operator")];
+  for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, { owner, deputy }, happening));
   for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => operator.order(order));
   const broken = (): boolean => ledger.violation !== undefined;
   await scheduler.run(START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS), broken);
@@ -81,7 +84,7 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
     await scheduler.run(START_MS + FAULTS_MS + QUIET_MS + moreMs + MORE_MS, broken);
   }
   if (!ledger.violation) watchEnd(ledger);
-  if (!ledger.violation && !(owner.idle() && operator.idle())) ledger.violate("nothing breaks", "an edit was never done");
+  if (!ledger.violation && !(owner.idle() && deputy.idle() && operator.idle())) ledger.violate("nothing breaks", "an edit was never done");
   const workloads = [...stage.clusters.values()].flatMap(({ name, workloads: inside }) =>
     [...inside].map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const),
   );
@@ -174,7 +177,25 @@ const failingNow = ({ timetable, random, temper, rate }: Stage): Failing =>
         rivals: random.chance(temper.metricRate),
       };
 
-const happen = ({ timetable, clusters, story }: Stage, owner: Person, happening: Happening): void => {
+interface Editors {
+  readonly owner: Person;
+  readonly deputy: Person;
+}
+
+/** How often the owner looks whether the deputy is done, before the last words. */
+const LOOK_MS = 1_000;
+
+/** The owner's last words come when the deputy has none left. */
+const edited = (stage: Stage, { owner, deputy }: Editors, autoscaler: PlannedAutoscaler, { atMs, by, edit }: PlannedEditing): void => {
+  if (by === "deputy") deputy.edit(autoscaler, edit);
+  else if (atMs < LAST_MS || deputy.idle()) owner.edit(autoscaler, edit);
+  else stage.scheduler.at(stage.nowMs() + LOOK_MS, () => edited(stage, { owner, deputy }, autoscaler, { atMs, edit }));
+};
+
+type PlannedEditing = Pick<Extract<Happening, { kind: "edit" }>, "atMs" | "by" | "edit">;
+
+const happen = (stage: Stage, editors: Editors, happening: Happening): void => {
+  const { timetable, clusters, story } = stage;
   const autoscaler = timetable.autoscalers[happening.workload];
   const cluster = autoscaler && clusters.get(autoscaler.cluster);
   const workload = autoscaler && cluster?.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
@@ -182,7 +203,7 @@ const happen = ({ timetable, clusters, story }: Stage, owner: Person, happening:
   const tell = (words: string): void => story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
   switch (happening.kind) {
     case "edit":
-      owner.edit(autoscaler, happening.edit);
+      edited(stage, editors, autoscaler, happening);
       break;
     case "load":
       tell(`has a load of ${happening.load}`);

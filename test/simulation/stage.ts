@@ -49,7 +49,16 @@ const timingOf = (seed: number, random: Random): Timing => {
   return { ...usual, lifeMs, leaseMs: random.pick([5_000, 10_000, lifeMs + DEFAULT_TIMING.clockDifferenceMs]) };
 };
 
-export const newStage = (seed: number, options: { readonly faults: boolean; readonly told: boolean }): Stage => {
+export const newStage = (
+  seed: number,
+  options: {
+    readonly faults: boolean;
+    readonly told: boolean;
+    /** What becomes of every request to the tables before it is executed, whoever sent it. */
+    readonly sent?: (command: unknown) => unknown;
+  },
+): Stage => {
+  const { sent = (command: unknown) => command } = options;
   const settings = randomOf(seed, "settings");
   const random = randomOf(seed, options.faults ? "faults" : "jitter");
   const timetable = newTimetable(randomOf(seed, "timetable"));
@@ -62,7 +71,7 @@ export const newStage = (seed: number, options: { readonly faults: boolean; read
   const calm = (atMs = nowMs()): boolean => !options.faults || atMs >= START_MS + FAULTS_MS;
   const network = newNetwork(scheduler, options.faults ? faultyFates(random, temper, calm) : calmFates(random), story);
   const tables = watchedTables(ledger);
-  fillTables(timetable, START_MS, (command) => tables.execute(command, undefined));
+  fillTables(timetable, START_MS, (command) => tables.execute(command, { by: undefined, process: "" }));
   let tokens = 0;
   return {
     scheduler,
@@ -78,8 +87,10 @@ export const newStage = (seed: number, options: { readonly faults: boolean; read
     clusters: clustersOf(timetable, nowMs),
     parallel: settings.int(1, 2),
     warmMax: settings.pick([2, 3, 6]),
-    tablesFor: (process, by) =>
-      tablesOf(network, process, { nowMs, random: random.real, token: () => `token-${++tokens}`, execute: (command) => tables.execute(command, by) }),
+    tablesFor: (process, by) => {
+      const execute = (command: unknown): object => tables.execute(sent(command), { by, process: process.name });
+      return tablesOf(network, process, { nowMs, random: random.real, token: () => `token-${++tokens}`, execute });
+    },
   };
 };
 
@@ -89,19 +100,30 @@ const recordOf = (item: Item): string => {
   return sk.startsWith(CLUSTER_SK_PREFIX) ? `cluster ${sk.slice(CLUSTER_SK_PREFIX.length)}` : "fleet";
 };
 
+/** Who sends a request: a process, and the sync that runs in it. */
+interface Sender {
+  readonly by: Invocation | undefined;
+  readonly process: string;
+}
+
 /** Tables of which every write that takes effect is looked at, together with who sent it. */
-const watchedTables = (ledger: Ledger): { readonly execute: (command: unknown, by: Invocation | undefined) => object } => {
-  let writer: Invocation | undefined;
+const watchedTables = (ledger: Ledger): { readonly execute: (command: unknown, sender: Sender) => object } => {
+  let writer: Sender = { by: undefined, process: "" };
   const memory = memoryTables((table, before, after) => {
+    const { pk, sk } = keyOf(after);
     if (table === TABLE_NAMES.historyTable) watchHistory(ledger, before, after);
-    else if (after?.["pk"]?.S === FLEET_PK) ledger.stops.recordWritten(recordOf(after), after);
-    else if (after?.["sk"]?.S === "head") watchHead(ledger, { before, after, by: writer, read: readItem });
+    else if (after && pk === FLEET_PK) ledger.stops.recordWritten(recordOf(after), after);
+    else if (after && sk === "head") watchHead(ledger, { before, after, by: writer.by, read: readItem });
+    else if (pk.startsWith(AUTOSCALERS)) ledger.edits.written(writer.process, before, after);
   });
   const readItem = (pk: string, sk: string) => memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
   return {
-    execute: (command, by) => {
-      writer = by;
+    execute: (command, sender) => {
+      writer = sender;
       return memory.execute(command);
     },
   };
 };
+
+const AUTOSCALERS = "autoscalers#";
+const keyOf = (item: Item | undefined): { readonly pk: string; readonly sk: string } => ({ pk: item?.["pk"]?.S ?? "", sk: item?.["sk"]?.S ?? "" });

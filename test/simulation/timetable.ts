@@ -1,3 +1,4 @@
+import { deputyEdits } from "./deputies.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";
 import { editedManifest } from "./manifests/edited.ts";
 import { newManifest, rests, type Shape, shapesOf } from "./manifests/shapes.ts";
@@ -43,7 +44,7 @@ export type Happening = { readonly atMs: number; readonly workload: number } & (
   | { readonly kind: "made"; readonly replicas: number }
   /** Another controller begins to scale the workload, or stops. */
   | { readonly kind: "rival"; readonly there: boolean }
-  | { readonly kind: "edit"; readonly edit: PlannedEdit }
+  | { readonly kind: "edit"; readonly edit: PlannedEdit; readonly by?: "deputy" }
 );
 
 export type PlannedEdit =
@@ -73,6 +74,7 @@ export const newTimetable = (random: Random): Timetable => {
   const edits = Array.from({ length: EDITS }, () => edit(random, autoscalers)).flat();
   const happenings = [
     ...edits,
+    ...deputyEdits(random, edits, { autoscalers, faultsMs: FAULTS_MS }),
     ...Array.from({ length: LOAD_CHANGES }, () => loadChange(random, autoscalers)),
     ...Array.from({ length: COUNT_CHANGES }, () => countChange(random)),
     ...Array.from({ length: random.int(0, RIVALS_MAX) }, () => rival(random)).flat(),
@@ -160,7 +162,7 @@ const edit = (random: Random, autoscalers: readonly PlannedAutoscaler[]): readon
   }
 };
 
-const LAST_MS = FAULTS_MS - 20_000;
+export const LAST_MS = FAULTS_MS - 20_000;
 
 /** A load under which exactly one count is at rest. */
 const lastLoad = (random: Random, { shape }: PlannedAutoscaler, workload: number): Happening => {

@@ -1,6 +1,7 @@
 import type { Intent, ScaleEventRecord } from "../../../lib/model/records.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import type { Breach } from "./breaches.ts";
+import { type EditLog, newEditLog } from "./edits.ts";
 import { newStops, type Stops } from "./stops.ts";
 
 /** The invariants, by the names that violations carry. */
@@ -19,6 +20,7 @@ export type Invariant =
   | "nothing is sent under a clock that is wrong"
   | "windows count only scales that may have been made"
   | "nothing leaves [min, max]"
+  | "edits of one autoscaler happen one after the other, each once"
   | "time and epochs never run backwards"
   | "no stored time is ahead of what a clock may tell"
   | "after faults stop, replicas equal those of the run without faults";
@@ -80,11 +82,13 @@ export interface Ledger {
   /** What each invocation saw, until it is completed. */
   readonly evaluated: Map<Invocation, Breach[]>;
   readonly stops: Stops;
+  readonly edits: EditLog;
   violation: Violation | undefined;
   readonly violate: (invariant: Invariant, message: string) => void;
 }
 
 export const newLedger = (tell: (who: string, what: string) => void, nowMs: () => number): Ledger => {
+  const stops = newStops();
   const ledger: Ledger = {
     nowMs,
     intents: new Map(),
@@ -96,7 +100,8 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     holders: new Map(),
     breaches: new Map(),
     evaluated: new Map(),
-    stops: newStops(),
+    stops,
+    edits: newEditLog({ nowMs, stops, violate: (invariant, message) => ledger.violate(invariant, message) }),
     violation: undefined,
     violate: (invariant, message) => {
       tell("VIOLATION", `${invariant}: ${message}`);
