@@ -5,6 +5,7 @@ import type { Questions, RecommenderQuestion } from "../model/query.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
+import type { Explanations } from "./explanations.ts";
 import type { Change } from "./shared/scale-events.ts";
 import type { Moment, WindowStates } from "./shared/window-states.ts";
 import type { AnsweredWrite, Written } from "./shared/write-report.ts";
@@ -44,6 +45,8 @@ export interface Dialect<Spec extends AutoscalerSpec> {
 
   /** What each window holds at an instant, and until when: the functions of the steps, asked for people. */
   readonly windows: (spec: Spec, windows: Windows, moment: Moment) => WindowStates;
+  /** What the rules say of themselves, for sentences. */
+  readonly explains: Explanations<Spec>;
 }
 
 /** Everything that a decision depends on. */

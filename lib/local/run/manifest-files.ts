@@ -4,8 +4,7 @@ import { MAX_TEXT_BYTES, newBudget } from "../../manifest/budget.ts";
 import { readManifests } from "../../manifest/documents.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import type { AutoscalerSpec } from "../../model/spec.ts";
-import type { NativeMetric } from "../../model/spec-native.ts";
+import { askDialect } from "../../policy/dialects.ts";
 import { MAX_REPLICAS } from "../cluster/definition.ts";
 import type { Deployment } from "../folder/identity.ts";
 import { SHIPPED_TRACES, type ShippedTrace } from "../traces/shipped.ts";
@@ -32,7 +31,8 @@ export const deploymentsOf = (files: readonly ManifestFile[], validation: Valida
   for (const { file, text } of files) {
     for (const given of readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" })) {
       const { metadata, spec } = admitOrThrow(given, { validation });
-      const percent = cpuPercentOf(spec);
+      // What the view compares the CPU of a workload with.
+      const percent = askDialect(spec, ({ explains }, own) => explains.cpuPercent(own));
       const trace = traceOf(metadata.annotations, given.where);
       const replicas = replicasOf(metadata.annotations, given.where);
       const deployment = { namespace: metadata.namespace, name: spec.target.name };
@@ -75,14 +75,3 @@ const replicasOf = (annotations: Readonly<Record<string, string>>, where: string
     { where, replicas: text },
   );
 };
-
-/** What the view compares the CPU of a workload with: the percentage of the request that an HPA, or a PodAutoscaler, aims at. */
-const cpuPercentOf = (spec: AutoscalerSpec): number | undefined => {
-  if (spec.dialect === "hpa") return spec.metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target.averageUtilization;
-  return spec.dialect === "native" ? spec.metrics.map(nativePercent).find((percent) => percent !== undefined) : undefined;
-};
-
-const nativePercent = ({ source, measure, band }: NativeMetric): number | undefined =>
-  source.type === "Resource" && source.name === "cpu" && source.of === "request" && measure === "Percent" && band.kind === "target"
-    ? Number(band.milli) / 1000
-    : undefined;

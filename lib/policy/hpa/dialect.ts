@@ -1,6 +1,7 @@
 import type { HpaSpec } from "../../model/spec-hpa.ts";
 import type { Dialect } from "../dialect.ts";
 import { hpaQuestions } from "../shared/questions.ts";
+import { HPA_EXPLANATIONS } from "./explanations.ts";
 import { afterHpaWrite, withHpaScale } from "./steps/after-write.ts";
 import { branch } from "./steps/branch.ts";
 import { combine } from "./steps/combine.ts";
@@ -40,4 +41,5 @@ export const HPA: Dialect<HpaSpec> = {
   // The controller writes the same count again, whatever the count is by now (hpa.md 2.4 step 6).
   whyNotAgain: () => undefined,
   windows: hpaWindows,
+  explains: HPA_EXPLANATIONS,
 };

@@ -10,6 +10,7 @@ import { runSteps } from "../hpa/steps/run.ts";
 import { selectPods } from "../hpa/steps/select-pods.ts";
 import { stabilize } from "../hpa/steps/stabilize.ts";
 import type { HpaStep } from "../hpa/steps/sync.ts";
+import { MULTI_THRESHOLD_EXPLANATIONS } from "./explanations.ts";
 import { forbid } from "./steps/forbid.ts";
 import { limitStep } from "./steps/limit-step.ts";
 import { measure } from "./steps/measure.ts";
@@ -39,4 +40,5 @@ export const MULTI_THRESHOLD: Dialect<HpaSpec> = {
   keeps: (spec) => ({ recommendations: isStabilized(spec), scaleEvents: spec.behavior !== undefined, ownZero: true }),
   decide: (input) => runSteps(MULTI_THRESHOLD_STEPS, input, thresholdSeries),
   windows: multiThresholdWindows,
+  explains: MULTI_THRESHOLD_EXPLANATIONS,
 };

@@ -2,6 +2,7 @@ import { asHpaMetric, type NativeSpec } from "../../model/spec-native.ts";
 import type { Dialect } from "../dialect.ts";
 import { hpaQuestions } from "../shared/questions.ts";
 import { decideNative } from "./decide.ts";
+import { NATIVE_EXPLANATIONS } from "./explanations.ts";
 import { afterNativeWrite, withNativeScale } from "./steps/after-write.ts";
 import { isTimed } from "./steps/sentences.ts";
 import { nativeWindows } from "./windows.ts";
@@ -27,4 +28,5 @@ export const NATIVE: Dialect<NativeSpec> = {
   // Another count is a decision that this one did not see: it holds, and the next sync decides on it.
   whyNotAgain: (from, { specReplicas }) => (specReplicas === from ? undefined : `the count is ${specReplicas} by now, it was decided on ${from}`),
   windows: nativeWindows,
+  explains: NATIVE_EXPLANATIONS,
 };

@@ -7,6 +7,7 @@ import { readScale } from "../hpa/steps/read-scale.ts";
 import { runSteps } from "../hpa/steps/run.ts";
 import { selectPods } from "../hpa/steps/select-pods.ts";
 import type { HpaStep } from "../hpa/steps/sync.ts";
+import { TOLERANCE_TENTHS } from "./metrics/utilization.ts";
 import { bounds } from "./steps/bounds.ts";
 import { coolDown } from "./steps/cool-down.ts";
 import { measureUtilization } from "./steps/measure.ts";
@@ -22,6 +23,8 @@ const ORIGINAL_STEPS: readonly HpaStep[] = [
   coolDown, //           up 3 and down 5 minutes after the last scale at the earliest
 ];
 
+const TOLERANCE = Number(TOLERANCE_TENTHS) / 10;
+
 /** The rules of the first design, for extensions/v1beta1 objects (proposals.md §1). They keep no recommendations: the last scale is all that they look back on. */
 export const ORIGINAL: Dialect<HpaSpec> = {
   ...HPA,
@@ -29,4 +32,5 @@ export const ORIGINAL: Dialect<HpaSpec> = {
   keeps: ({ behavior }) => ({ recommendations: false, scaleEvents: behavior !== undefined, ownZero: true }),
   decide: (input) => runSteps(ORIGINAL_STEPS, input),
   windows: originalWindows,
+  explains: { ...HPA.explains, band: () => ({ kind: "target", up: TOLERANCE, down: TOLERANCE }) },
 };

@@ -1,6 +1,7 @@
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { Dialect } from "../dialect.ts";
 import { decideWatermark } from "./decide.ts";
+import { WATERMARK_EXPLANATIONS } from "./explanations.ts";
 import { recommenderQuestion, watermarkQuestions } from "./questions.ts";
 import { afterWatermarkWrite, withWatermarkScale } from "./steps/after-write.ts";
 import { watermarkWindows } from "./windows.ts";
@@ -17,4 +18,5 @@ export const WATERMARK: Dialect<WatermarkSpec> = {
   withScale: (_spec, windows, change) => withWatermarkScale(windows, change),
   whyNotAgain: () => "the count is decided anew by the next sync",
   windows: watermarkWindows,
+  explains: WATERMARK_EXPLANATIONS,
 };

@@ -1,6 +1,7 @@
 import type { AutoscalerRef } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
+import { askDialect } from "../../policy/dialects.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { known } from "../autoscalers.ts";
 import type { QueryContext } from "../context.ts";
@@ -23,10 +24,15 @@ export const describe = async (context: QueryContext, query: AutoscalerQuery): P
   const view = autoscalerView(all);
   return {
     ...view,
-    ...(all.spec.kind === "spec" && all.spec.spec.dialect === "hpa" && all.spec.spec.behavior && { behavior: all.spec.spec.behavior }),
+    ...behaviorOf(all.spec),
     windows: windowsOf(all, all.nowMs, view.currentReplicas),
     events: newest.map(eventView).toReversed(),
   };
+};
+
+const behaviorOf = (spec: AutoscalerSnapshot["spec"]): Pick<Description, "behavior"> => {
+  const behavior = spec.kind === "spec" ? askDialect(spec.spec, ({ explains }, own) => explains.behavior(own)) : undefined;
+  return behavior ? { behavior } : {};
 };
 
 /** What the windows held at an instant, at which the workload had `count` replicas; nothing is known of those of a manifest that is not understood. */

@@ -3,10 +3,12 @@ import { floatOf, parseQuantity } from "../../model/quantity.ts";
 import type { Evaluation } from "../../model/records.ts";
 import type { ControllerSettings } from "../../model/settings.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
-import type { Band, NativeSpec } from "../../model/spec-native.ts";
+import { askDialect } from "../../policy/dialects.ts";
+import type { MetricBand } from "../../policy/explanations.ts";
 import { timesTarget } from "../views/metric-targets.ts";
 
 type Measured = Extract<MetricOutcome, { readonly kind: "measured" }>;
+type Watermarks = Extract<MetricBand, { readonly kind: "watermarks" }>;
 
 export interface Measurements {
   readonly evaluation: Evaluation;
@@ -14,57 +16,77 @@ export interface Measurements {
   readonly settings: ControllerSettings;
 }
 
-/** Which metric has the word, and at which value it would ask for another count. */
-export const leadingMetric = ({ evaluation, spec, settings }: Measurements): readonly string[] => {
-  const { from } = evaluation;
-  const measured = evaluation.metrics.filter((metric): metric is Measured => metric.kind === "measured");
-  if (from === undefined || measured.length === 0 || isResting(spec, from)) return [];
-  if (spec?.dialect === "native" && spec.combine === "Mean" && measured.length > 1) return [mean(spec, measured, from)];
-  const leading = leadingOf(spec, measured, from);
+/** What the rules say of the measured metrics. */
+interface Rules {
+  /** False for a workload at rest: its activation levels alone decide. */
+  readonly decides: boolean;
+  readonly combination: "Max" | "Min" | "Mean";
+  /** The metrics that have a say in the count; all of them where none has. */
+  readonly voices: readonly Measured[];
+  readonly combined: number;
+  readonly bandOf: (metric: Measured) => MetricBand;
+}
+
+/** Which metric decides, and at which value it would ask for another count. */
+export const leadingMetric = (seen: Measurements): readonly string[] => {
+  const { from, metrics } = seen.evaluation;
+  const measured = metrics.filter((metric) => metric.kind === "measured");
+  if (from === undefined || measured.length === 0) return [];
+  const rules = rulesOf(seen, measured, from);
+  if (!rules.decides) return [];
+  if (rules.combination === "Mean" && measured.length > 1) return [mean(rules)];
+  const leading = leadingOf(rules);
   if (!leading) return [];
-  const leads = measured.length > 1 ? `${leading.name} decides, because it asks for ${isLeast(spec) ? "least" : "most"}; it` : leading.name;
-  return [sentence(`${leads} is at ${leading.value}`, leading, from, { spec, settings })];
+  const decides = `${leading.name} decides, because it asks for ${rules.combination === "Min" ? "least" : "most"}; it`;
+  return [sentence(`${measured.length > 1 ? decides : leading.name} is at ${leading.value}`, leading, from, rules.bandOf(leading))];
 };
 
-/** At rest the activation alone counts. */
-const isResting = (spec: AutoscalerSpec | undefined, from: number): boolean => spec?.dialect === "native" && from < spec.minReplicas;
+/** Without a manifest that can be read, the rules are taken to be those of most autoscalers: the largest proposal wins, within the tolerance of the cluster. */
+const rulesOf = ({ spec, settings }: Measurements, measured: readonly Measured[], from: number): Rules => {
+  const { tolerance } = settings;
+  if (!spec)
+    return {
+      decides: true,
+      combination: "Max",
+      voices: measured,
+      combined: from,
+      bandOf: () => ({ kind: "target", up: tolerance, down: tolerance }),
+    };
+  return askDialect(spec, ({ explains }, own) => {
+    const voices = measured.filter((metric) => explains.takesPart(own, metric, from));
+    return {
+      decides: explains.rest(own, from) === undefined,
+      combination: explains.combination(own),
+      voices: voices.length > 0 ? voices : measured,
+      combined:
+        voices.length > 0
+          ? explains.combined(
+              own,
+              voices.map(({ proposal }) => proposal),
+            )
+          : from,
+      bandOf: (metric) => explains.band(own, metric, settings),
+    };
+  });
+};
 
-const isLeast = (spec: AutoscalerSpec | undefined): boolean => spec?.dialect === "native" && spec.combine === "Min";
-
-/** Metrics that may only scale up take part when they do. */
-const voicesOf = (spec: NativeSpec, measured: readonly Measured[], from: number): readonly Measured[] =>
-  measured.filter(({ name, proposal }) => proposal > from || !spec.metrics.find((metric) => metric.name === name)?.scaleUpOnly);
-
-const leadingOf = (spec: AutoscalerSpec | undefined, measured: readonly Measured[], from: number): Measured | undefined => {
-  const voices = spec?.dialect === "native" ? voicesOf(spec, measured, from) : measured;
-  const all = voices.length > 0 ? voices : measured;
-  const least = isLeast(spec);
-  return all.reduce<Measured | undefined>((first, metric) => {
+const leadingOf = ({ voices, combination }: Rules): Measured | undefined =>
+  voices.reduce<Measured | undefined>((first, metric) => {
     if (!first) return metric;
-    return (least ? metric.proposal < first.proposal : metric.proposal > first.proposal) ? metric : first;
+    return (combination === "Min" ? metric.proposal < first.proposal : metric.proposal > first.proposal) ? metric : first;
   }, undefined);
-};
 
-const mean = (spec: NativeSpec, measured: readonly Measured[], from: number): string => {
-  const voices = voicesOf(spec, measured, from);
+const mean = ({ voices, combined }: Rules): string => {
   const counts = voices.map(({ name, proposal }) => `${name} for ${proposal}`).join(", ");
-  const combined = Math.ceil(voices.reduce((sum, { proposal }) => sum + proposal, 0) / Math.max(1, voices.length));
   return `The mean decides: ${counts} make ${combined}, rounded up; another count needs another value of any of them`;
 };
 
-type Rules = Pick<Measurements, "settings"> & { readonly spec: AutoscalerSpec | undefined };
+const sentence = (measured: string, metric: Measured, from: number, band: MetricBand): string =>
+  band.kind === "watermarks" ? betweenWatermarks(measured, metric, from, band) : aroundTarget(measured, metric, from, band);
 
-const sentence = (measured: string, { name, target, proposal, value }: Measured, from: number, { spec, settings }: Rules): string => {
-  const marks = marksOf(spec, name, target);
-  if (marks !== undefined) {
-    const side = sideOf(value, target, marks.tolerance);
-    return proposal === from && side !== "between"
-      ? `${measured}, ${side} ${marks.text}: ${noOther(value, side, from, spec)}`
-      : betweenTheMarks(measured, proposal, from, marks);
-  }
-  const own = tolerances(spec, name);
-  const up = timesTarget(target, 1 + (own.up ?? settings.tolerance));
-  const down = timesTarget(target, 1 - (own.down ?? settings.tolerance));
+const aroundTarget = (measured: string, { target, proposal }: Measured, from: number, band: MetricBand): string => {
+  const up = timesTarget(target, 1 + band.up);
+  const down = timesTarget(target, 1 - band.down);
   const against = `${measured} against ${target}`;
   if (proposal === from) return `${against}: above ${up} it would ask for more than ${from}, below ${down} for fewer`;
   return proposal > from
@@ -72,42 +94,23 @@ const sentence = (measured: string, { name, target, proposal, value }: Measured,
     : `${against} and asks for ${proposal}: at or above ${down} it would ask for no fewer than ${from}`;
 };
 
-const bandOf = (spec: AutoscalerSpec | undefined, metric: string): Band | undefined =>
-  spec?.dialect === "native" ? spec.metrics.find(({ name }) => name === metric)?.band : undefined;
-
-/** The marks of a metric, and what happens between them; `undefined` where it has a target. */
-const marksOf = (spec: AutoscalerSpec | undefined, metric: string, target: string): Marks | undefined => {
-  if (spec?.dialect === "watermark") {
-    const share = Number(spec.toleranceMilli) / 1000;
-    return { text: `its marks ${target}, ${widenedBy(share, share)}`, converges: spec.converge !== "off", tolerance: { up: share, down: share } };
-  }
-  if (spec?.dialect === "hpa" && spec.thresholds && target.includes("..")) {
-    const { tolerance: both } = spec.thresholds;
-    const up = spec.behavior?.scaleUp.tolerance ?? both;
-    const down = spec.behavior?.scaleDown.tolerance ?? both;
-    return { text: `its marks ${target}, ${widenedBy(up, down)}`, converges: false, tolerance: { up, down } };
-  }
-  return bandOf(spec, metric)?.kind === "watermarks"
-    ? { text: `its marks ${target}, both included`, converges: false, tolerance: { up: 0, down: 0 } }
-    : undefined;
+const betweenWatermarks = (measured: string, { target, proposal, value }: Measured, from: number, band: Watermarks): string => {
+  const side = sideOf(value, target, band);
+  const marks = `its marks ${target}, ${band.widened ? widenedBy(band) : "both included"}`;
+  if (proposal === from && side !== "between") return `${measured}, ${side} ${marks}: ${noOther(value, side, from, band)}`;
+  if (proposal === from) return `${measured}, between ${marks}: above them it would ask for more than ${from}, below them for fewer`;
+  const inside = band.converges ? "it would converge from" : "it would ask for";
+  return `${measured} and asks for ${proposal}: between ${marks}, ${inside} ${from}`;
 };
 
 const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
-const widenedBy = (up: number, down: number): string =>
+const widenedBy = ({ up, down }: Watermarks): string =>
   up === down ? `widened by ${percent(up)}` : `widened by ${percent(up)} above and ${percent(down)} below`;
-
-interface Marks {
-  readonly text: string;
-  /** Between them the count still moves, a step at a time. */
-  readonly converges: boolean;
-  /** Share of each mark by which it is widened. */
-  readonly tolerance: { readonly up: number; readonly down: number };
-}
 
 type Side = "above" | "below" | "between";
 
-/** Where a value is, by the texts that people read; between the marks where a text is no amount. */
-const sideOf = (value: string, target: string, { up, down }: Marks["tolerance"]): Side => {
+/** Where a value is, by the texts that people read; between the watermarks where a text is no amount. */
+const sideOf = (value: string, target: string, { up, down }: Watermarks): Side => {
   const [at, low, high] = [value, ...target.split("..")].map(amountOf);
   if (at !== undefined && high !== undefined && at > high * (1 + up)) return "above";
   return at !== undefined && low !== undefined && at < low * (1 - down) ? "below" : "between";
@@ -118,29 +121,9 @@ const amountOf = (text: string): number | undefined => {
   return quantity && floatOf(quantity);
 };
 
-/** Why a value outside the marks asks for the count that there is. */
-const noOther = (value: string, side: "above" | "below", from: number, spec: AutoscalerSpec | undefined): string => {
-  const ignoresZero = spec?.dialect === "watermark" && spec.counts === "ready" && !spec.tolerateZero;
-  if (value === "0" && ignoresZero) return "a value of 0 is acted upon with tolerateZero: true alone";
+/** Why a value outside the watermarks asks for the count that there is. */
+const noOther = (value: string, side: "above" | "below", from: number, band: Watermarks): string => {
+  if (value === "0" && band.ignoresZero) return "a value of 0 is acted upon with tolerateZero: true alone";
   const share = `the share of ${from} that it asks for rounds to no ${side === "above" ? "more" : "fewer"}`;
-  return spec?.dialect === "hpa" && side === "below" ? `${share}, or a running pod gave no sample` : share;
-};
-
-/** Of the first design, whatever the cluster tolerates (proposals.md §1). */
-const ORIGINAL_TOLERANCE = 0.1;
-
-const tolerances = (spec: AutoscalerSpec | undefined, metric: string): { readonly up?: number | undefined; readonly down?: number | undefined } => {
-  if (spec?.dialect === "hpa" && spec.rules === "original") return { up: ORIGINAL_TOLERANCE, down: ORIGINAL_TOLERANCE };
-  if (spec?.dialect === "hpa") {
-    const both = spec.thresholds?.tolerance;
-    return { up: spec.behavior?.scaleUp.tolerance ?? both, down: spec.behavior?.scaleDown.tolerance ?? both };
-  }
-  const band = bandOf(spec, metric);
-  return band?.kind === "target" ? { up: band.toleranceUp, down: band.toleranceDown } : {};
-};
-
-const betweenTheMarks = (measured: string, proposal: number, from: number, { text, converges }: Marks): string => {
-  if (proposal === from) return `${measured}, between ${text}: above them it would ask for more than ${from}, below them for fewer`;
-  const inside = converges ? "it would converge from" : "it would ask for";
-  return `${measured} and asks for ${proposal}: between ${text}, ${inside} ${from}`;
+  return band.needsEverySample && side === "below" ? `${share}, or a running pod gave no sample` : share;
 };

@@ -3,7 +3,8 @@ import { decimalText } from "../../model/quantity.ts";
 import type { Evaluation, WithoutHold } from "../../model/records.ts";
 import type { ControllerSettings } from "../../model/settings.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
-import type { NativeMetric } from "../../model/spec-native.ts";
+import { askDialect } from "../../policy/dialects.ts";
+import type { StoppingMetric } from "../../policy/explanations.ts";
 import { isHeld } from "../views/state.ts";
 import { timeText } from "../views/time-text.ts";
 import type { Direction, WindowsView } from "../views/windows.ts";
@@ -39,26 +40,26 @@ const holds = (evaluation: Evaluation): readonly string[] => {
 const outcomeText = ({ to, because }: WithoutHold): string =>
   to === undefined ? `it would hold all the same: ${because.message}` : `the count would be ${to}`;
 
-const fallbackText = ({ onMissing }: NativeMetric): string =>
-  onMissing.action === "fallback" ? `, or was missing for ${onMissing.afterSeconds} s: then its fallback of ${onMissing.replicas} counts` : "";
+const fallbackText = ({ fallback }: StoppingMetric): string =>
+  fallback ? `, or was missing for ${fallback.afterSeconds} s: then its fallback of ${fallback.replicas} counts` : "";
 
 /** A count that no metric moves: 0 by hand, or at rest by `idle`. */
 const inactive = ({ evaluation, spec }: WhatIfInput): readonly string[] => {
   const { because, from } = evaluation;
   if (because.reason === "ScalingDisabled")
     return ["A count of 0 that somebody wrote is left alone: with 1 or more, written by hand, scaling begins again"];
-  if (spec?.dialect !== "native" || from === undefined || from >= spec.minReplicas || because.reason === "Activated") return [];
-  const levels = spec.metrics.flatMap(({ name, activationMilli }) =>
-    activationMilli === undefined ? [] : [`${name} above ${decimalText(activationMilli)}`],
-  );
-  return levels.length === 0 ? [] : [`It rests: ${levels.join(" or ")} would wake it straight to ${spec.minReplicas}`];
+  if (!spec || from === undefined || because.reason === "Activated") return [];
+  const rest = askDialect(spec, ({ explains }, own) => explains.rest(own, from));
+  if (!rest || rest.levels.length === 0) return [];
+  const levels = rest.levels.map(({ name, aboveMilli }) => `${name} above ${decimalText(aboveMilli)}`);
+  return [`It rests: ${levels.join(" or ")} would wake it straight to ${rest.wakesTo}`];
 };
 
 /** A metric that cannot be read never shrinks a workload (hpa.md 2.5). */
 const failures = ({ evaluation: { metrics, because }, spec }: WhatIfInput): readonly string[] => {
   const failed = metrics.filter((metric) => metric.kind === "failed");
   if (failed.length === 0) return [];
-  const stopping = spec?.dialect === "native" ? spec.metrics.find(({ name }) => because.message.startsWith(`${name} is missing`)) : undefined;
+  const stopping = spec && askDialect(spec, ({ explains }, own) => explains.stoppedBy(own, because));
   if (stopping) return [`Nothing is decided until ${stopping.name} can be read${fallbackText(stopping)}`];
   const names = failed.map(({ name }) => name).join(", ");
   return failed.length === metrics.length

@@ -1,6 +1,7 @@
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { Windows } from "../../model/windows.ts";
+import { askDialect } from "../../policy/dialects.ts";
 import { withUnknownPast } from "../../policy/unknown-past.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
 import { getCluster } from "../../store/records/clusters.ts";
@@ -62,7 +63,11 @@ export const withUnknownHistory = async (
   return withUnknownPast(windows, {
     spec,
     ...at,
-    restsAtZero: record !== undefined && spec?.dialect === "hpa" && (await wentToZero(context, record)),
+    restsAtZero:
+      record !== undefined &&
+      spec !== undefined &&
+      askDialect(spec, (dialect, own) => dialect.keeps(own).ownZero) &&
+      (await wentToZero(context, record)),
   });
 };
 

@@ -1,5 +1,5 @@
 import type { GaugeWrite } from "../../model/decision.ts";
-import type { AutoscalerSpec } from "../../model/spec.ts";
+import { askDialect } from "../../policy/dialects.ts";
 import type { MetricFamily } from "../../report/open-metrics.ts";
 import { ACTIVE_HELP, CURRENT_HELP, DESIRED_HELP, wpaHelp } from "../../report/series-words.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
@@ -28,9 +28,7 @@ export const seriesOf = (known: AutoscalerSnapshot, totals: Totals, labels: read
 
 /** True where the series of the watermark rules are told, which count every scale there was. */
 export const isCounted = ({ evaluated, spec }: AutoscalerSnapshot): boolean =>
-  evaluated?.evaluation.gauges !== undefined || (spec.kind === "spec" && hasBands(spec.spec));
-
-const hasBands = (spec: AutoscalerSpec): boolean => spec.dialect === "watermark" || (spec.dialect === "hpa" && spec.thresholds !== undefined);
+  evaluated?.evaluation.gauges !== undefined || (spec.kind === "spec" && askDialect(spec.spec, ({ explains }) => explains.publishesBands));
 
 const genericSeries = (view: AutoscalerView): readonly LabelledSample[] => {
   const labels = {

@@ -8,6 +8,7 @@ import { externalValues } from "../../shared/metrics/external.ts";
 import { identifierStatus, type Measurement, type MetricContext } from "../../shared/metrics/measurement.ts";
 import { objectMilli } from "../../shared/metrics/object.ts";
 import { type Failure, failure } from "../../shared/metrics/outcome.ts";
+import { marksText, plainName } from "../../shared/metrics/plain-name.ts";
 import { selectedPodMetrics } from "../../shared/metrics/pod-metrics.ts";
 import { podsSamples } from "../../shared/metrics/pods.ts";
 import { containerSamples, podSamples, type Samples } from "../../shared/metrics/samples.ts";
@@ -23,7 +24,7 @@ interface Total {
  * high mark the current count grows by value ÷ high, strictly below the widened low mark it shrinks by value ÷ low, and between them it stays.
  */
 export const measureMarked = (metric: HpaMetric, marks: Marks, context: MetricContext): Measurement => {
-  const name = nameOf(metric);
+  const name = plainName(metric);
   const total = totalOf(metric, context);
   if ("message" in total) {
     const message = `failed to get ${name}: ${total.message}`;
@@ -40,7 +41,7 @@ export const measureMarked = (metric: HpaMetric, marks: Marks, context: MetricCo
     // What is missing from the sum could be what the pods are needed for: it may grow on it, never shrink.
     proposal: total.partial ? Math.max(wanted, current) : wanted,
     value,
-    target: `${decimalText(marks.lowMilli)}..${decimalText(marks.highMilli)}`,
+    target: marksText(marks),
     ratio: Number.NaN,
     usageMilli: toI64(usage),
     between: side === "between",
@@ -66,21 +67,6 @@ const wantedOf = (usage: number, side: Side, { highMilli, lowMilli }: Marks, cur
       return Math.min(Math.max(toI32(Math.floor((current * usage) / Number(lowMilli))), 1), current);
     case "between":
       return current;
-  }
-};
-
-const nameOf = (metric: HpaMetric): string => {
-  switch (metric.type) {
-    case "Resource":
-      return `${metric.name} resource`;
-    case "ContainerResource":
-      return `${metric.name} resource of container ${metric.container}`;
-    case "Pods":
-      return `pods metric ${metric.metric.name}`;
-    case "Object":
-      return `${metric.describedObject.kind} metric ${metric.metric.name}`;
-    case "External":
-      return `external metric ${metric.metric.name}`;
   }
 };
 

@@ -3,6 +3,7 @@ import { asHpaMetric, type NativeMetric } from "../../../model/spec-native.ts";
 import { MAX_I32 } from "../../shared/arithmetic.ts";
 import type { Measured, MetricContext } from "../../shared/metrics/measurement.ts";
 import { measureMetric } from "../../shared/metrics/metric.ts";
+import type { Tolerance } from "../../shared/metrics/tolerance.ts";
 import { withLimits } from "./limits.ts";
 
 /** What one metric says of the count, or why it says nothing. */
@@ -22,16 +23,21 @@ export const measureNative = (metric: NativeMetric, given: MetricContext): Readi
   const { band, source } = metric;
   const context = source.type === "Resource" && source.of === "limit" ? { ...given, pods: withLimits(given.pods) } : given;
   if (band.kind === "target") {
-    const tolerance = { up: band.toleranceUp ?? given.tolerance.up, down: band.toleranceDown ?? given.tolerance.down };
-    return against(metric, band.milli, { ...context, tolerance });
+    return against(metric, band.milli, { ...context, tolerance: toleranceOf(band, given.tolerance) });
   }
   const up = against(metric, band.highMilli, { ...context, tolerance: ONLY_GROWS });
-  const marks = `${levelText(metric, band.lowMilli)}..${levelText(metric, band.highMilli)}`;
+  const marks = levelsText(metric);
   if (up.kind === "missing") return up;
   if (up.proposal > context.currentReplicas) return { ...up, target: marks };
   const down = against(metric, band.lowMilli, { ...context, tolerance: ONLY_SHRINKS });
   return down.kind === "missing" ? down : { ...down, target: marks };
 };
+
+/** The tolerance of a target, or the cluster's where it has none of its own. */
+export const toleranceOf = (own: { readonly toleranceUp?: number; readonly toleranceDown?: number }, { up, down }: Tolerance): Tolerance => ({
+  up: own.toleranceUp ?? up,
+  down: own.toleranceDown ?? down,
+});
 
 const against = (metric: NativeMetric, levelMilli: bigint, context: MetricContext): Reading => {
   const measured = measureMetric(asHpaMetric(metric, levelMilli), context);
@@ -53,7 +59,14 @@ const guarded = ({ ratio, proposal }: Measured, current: number): number => {
 const inOwnWords = (message: string, { source }: NativeMetric): string =>
   source.type === "Resource" && source.of === "limit" ? message.replaceAll("request", "limit") : message;
 
-const levelText = ({ measure }: NativeMetric, levelMilli: bigint): string => decimalText(levelMilli) + (measure === "Percent" ? "%" : "");
+/** A target, or two watermarks, as people read them. */
+export const levelsText = (metric: Pick<NativeMetric, "band" | "measure">): string =>
+  metric.band.kind === "target"
+    ? levelText(metric, metric.band.milli)
+    : `${levelText(metric, metric.band.lowMilli)}..${levelText(metric, metric.band.highMilli)}`;
+
+const levelText = ({ measure }: Pick<NativeMetric, "measure">, levelMilli: bigint): string =>
+  decimalText(levelMilli) + (measure === "Percent" ? "%" : "");
 
 /** The whole value, whatever the metric is measured by: without replicas there is nobody to share it. */
 export const wholeMilli = (metric: NativeMetric, context: MetricContext): bigint | undefined => {

@@ -1,7 +1,7 @@
-import type { NativeSpec } from "../../../model/spec-native.ts";
+import type { NativeMetric, NativeSpec } from "../../../model/spec-native.ts";
 import { lastingOf } from "../../shared/timers.ts";
 import type { Reading } from "../metrics/measure.ts";
-import { missingType, scalingActive } from "./sentences.ts";
+import { absence, missingType, scalingActive } from "./sentences.ts";
 import { type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
 
 /** One count that takes part, and whose it is. */
@@ -13,10 +13,16 @@ interface Voice {
 /** All proposals as one. A metric that is missing never shrinks: it holds everything, leaves the way up open, or asks for its fallback count. */
 export const combine: NativeStep = (sync) => {
   const stopped = sync.readings.find((reading) => reading.kind === "missing" && holds(reading, sync));
-  if (stopped?.kind === "missing") return refused(sync, `${stopped.metric.name} is missing: ${stopped.message}`);
+  if (stopped?.kind === "missing") return refused(sync, absence(stopped.metric.name, stopped.message));
   const voices = sync.readings.flatMap((reading) => voiceOf(reading, sync) ?? []);
   const incomplete = sync.readings.some(({ kind }) => kind === "missing");
-  const combined = voices.length === 0 ? sync.current : combinedOf(voices, sync.input.spec.combine);
+  const combined =
+    voices.length === 0
+      ? sync.current
+      : combinedOf(
+          voices.map(({ proposal }) => proposal),
+          sync.input.spec.combine,
+        );
   const count = incomplete ? Math.max(combined, sync.current) : combined;
   if (incomplete && count === sync.current) return refused(sync, "a metric is missing, and no other one asks for more pods");
   const leading = leadingOf(voices, combined);
@@ -41,13 +47,14 @@ const voiceOf = (reading: Reading, { current }: NativeSync): Voice | undefined =
     if (onMissing.action !== "fallback") return undefined;
     return { name: `the fallback of ${metric.name}`, proposal: Math.max(current, onMissing.replicas) };
   }
-  if (metric.scaleUpOnly && reading.proposal <= current) return undefined;
-  return { name: metric.name, proposal: reading.proposal };
+  return takesPart(metric, reading.proposal, current) ? { name: metric.name, proposal: reading.proposal } : undefined;
 };
 
+export const takesPart = ({ scaleUpOnly }: Pick<NativeMetric, "scaleUpOnly">, proposal: number, current: number): boolean =>
+  !scaleUpOnly || proposal > current;
+
 /** The mean is rounded up: never fewer pods than the metrics ask for together. */
-const combinedOf = (voices: readonly Voice[], how: NativeSpec["combine"]): number => {
-  const proposals = voices.map(({ proposal }) => proposal);
+export const combinedOf = (proposals: readonly number[], how: NativeSpec["combine"]): number => {
   switch (how) {
     case "Max":
       return Math.max(...proposals);

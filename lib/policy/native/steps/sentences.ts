@@ -42,6 +42,10 @@ export const isMissingType = (type: string): boolean => type.startsWith(MISSING)
 const TIMED: ReadonlySet<string> = new Set([BREACH.up, BREACH.down, IDLE]);
 export const isTimed = (type: string): boolean => TIMED.has(type) || isMissingType(type);
 
+/** Why one metric stops a decision, and whether a sentence says so of a metric. */
+export const absence = (metric: string, message: string): string => `${metric} is missing: ${message}`;
+export const isAbsenceOf = (metric: string, message: string): boolean => message.startsWith(absence(metric, ""));
+
 export const missing = (metric: string, reason: string, message: string): ConditionReport => ({
   type: missingType(metric),
   status: "True",

@@ -4,6 +4,9 @@ import { type Failure, failure } from "../../shared/metrics/outcome.ts";
 import { requestsOf } from "../../shared/metrics/requests.ts";
 import type { Samples } from "../../shared/metrics/samples.ts";
 
+/** Half-width of the band around the target, whatever the cluster tolerates (proposals.md §1). */
+export const TOLERANCE_TENTHS = 1n;
+
 export interface Utilization {
   readonly kind: "utilization";
   /** ⌈Σ pod utilisation ÷ target⌉, whatever the band says. */
@@ -62,7 +65,7 @@ const fromSum = (
   const hundredfold = over * 100n;
   const scaled = under * target;
   const wanted = Number((hundredfold + scaled - 1n) / scaled);
-  const outside = hundredfold * 10n < 9n * scaled * pods || hundredfold * 10n > 11n * scaled * pods;
+  const outside = hundredfold * 10n < (10n - TOLERANCE_TENTHS) * scaled * pods || hundredfold * 10n > (10n + TOLERANCE_TENTHS) * scaled * pods;
   return {
     kind: "utilization",
     wanted: Math.min(wanted, MAX_I32),

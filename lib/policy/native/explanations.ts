@@ -1,0 +1,40 @@
+import type { NativeMetric, NativeSpec } from "../../model/spec-native.ts";
+import type { Explanations, MetricBand } from "../explanations.ts";
+import { levelsText, toleranceOf } from "./metrics/measure.ts";
+import { combinedOf, takesPart } from "./steps/combine.ts";
+import { isAbsenceOf } from "./steps/sentences.ts";
+
+export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
+  targets: ({ metrics }) => metrics.map((metric) => ({ type: metric.source.type, name: metric.name, target: levelsText(metric) })),
+  cpuPercent: ({ metrics }) => metrics.map(cpuPercentOf).find((percent) => percent !== undefined),
+  behavior: () => undefined,
+  publishesBands: false,
+  combination: ({ combine }) => combine,
+  combined: ({ combine }, proposals) => combinedOf(proposals, combine),
+  takesPart: ({ metrics }, { name, proposal }, from) => {
+    const metric = metrics.find((one) => one.name === name);
+    return !metric || takesPart(metric, proposal, from);
+  },
+  band: ({ metrics }, { name }, { tolerance }) => bandOf(metrics.find((metric) => metric.name === name)?.band, tolerance),
+  rest: ({ metrics, minReplicas }, from) => {
+    if (from >= minReplicas) return undefined;
+    const levels = metrics.flatMap(({ name, activationMilli }) => (activationMilli === undefined ? [] : [{ name, aboveMilli: activationMilli }]));
+    return { wakesTo: minReplicas, levels };
+  },
+  stoppedBy: ({ metrics }, because) => {
+    const metric = metrics.find(({ name }) => isAbsenceOf(name, because.message));
+    if (!metric) return undefined;
+    const { onMissing } = metric;
+    return { name: metric.name, ...(onMissing.action === "fallback" && { fallback: onMissing }) };
+  },
+};
+
+const bandOf = (band: NativeMetric["band"] | undefined, tolerance: number): MetricBand => {
+  if (band?.kind !== "watermarks") return { kind: "target", ...toleranceOf(band ?? {}, { up: tolerance, down: tolerance }) };
+  return { kind: "watermarks", up: 0, down: 0, widened: false, converges: false, ignoresZero: false, needsEverySample: false };
+};
+
+const cpuPercentOf = ({ source, measure, band }: NativeMetric): number | undefined =>
+  source.type === "Resource" && source.name === "cpu" && source.of === "request" && measure === "Percent" && band.kind === "target"
+    ? Number(band.milli) / 1000
+    : undefined;
