@@ -5,9 +5,9 @@ import { type ConnectOptions, connect } from "./connect.ts";
 import { MAX_CLIENTS, MAX_DESCRIPTIONS } from "./limits.ts";
 import type { ClusterClient } from "./port.ts";
 
-/** Clients kept between invocations of a warm environment, so that connections, tokens and discovery are used again. */
+/** The clients of a warm environment. They stay between invocations, so that connections, tokens and discovery are reused. */
 export interface ClusterClients {
-  /** The client of this version of this cluster; another version, or another cluster of the same name, closes the client of before. Fails as `connect` does, and then tries anew next time. */
+  /** The client of this version of the cluster. A new version, or another cluster of the same name, closes the earlier client. Throws the errors of `connect`; the next call tries again. */
   readonly clientFor: (record: Connectable) => Promise<ClusterClient>;
   readonly closeAll: () => Promise<void>;
 }
@@ -23,13 +23,13 @@ export const clusterClients = (
   open: (record: Connectable, options: ConnectOptions) => Promise<ClusterClient> = connect,
 ): ClusterClients => {
   const descriptions = keptDescriptions();
-  // In order of last use: a Map keeps the order of insertion, and every use inserts anew.
+  // In order of last use: a Map keeps the order of insertion, and every use inserts the entry again.
   const kept = new Map<string, Kept>();
   const drop = (name: string, entry: Kept): void => {
     if (kept.get(name) === entry) kept.delete(name);
     entry.client.then(
       (client) => client.close(),
-      // It never opened. The caller of `clientFor` has the error.
+      // The client never opened. The caller of `clientFor` gets the error.
       () => undefined,
     );
   };
@@ -58,7 +58,7 @@ export const clusterClients = (
 };
 
 interface Descriptions {
-  /** Those of one incarnation of each record: a cluster that was made anew under its old name is added again, and then asked about again. */
+  /** The descriptions for one incarnation of a record. A cluster that was removed and added again under its name is described again. */
   readonly of: (incarnation: string) => NonNullable<ConnectOptions["eksDescriptions"]>;
 }
 

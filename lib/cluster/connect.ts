@@ -10,55 +10,55 @@ import { newMemory } from "./observe/memory.ts";
 import { observe } from "./observe/observe.ts";
 import type { ClusterClient } from "./port.ts";
 import { askRecommender } from "./recommender.ts";
-import { type Line, putScaleWithin, readScaleWithin } from "./scale.ts";
+import { type ApiSession, putScaleWithin, readScaleWithin } from "./scale.ts";
 import { apiTransport, type Transport } from "./transport/transport.ts";
 
 export interface ConnectOptions {
-  /** Real wall clock in milliseconds, also where the sync's own is virtual: tokens and connections age in real time. */
+  /** The real wall clock in milliseconds, also where the clock of the sync is virtual: tokens and connections age in real time. */
   readonly clock: () => number;
-  /** Milliseconds of a clock that only runs forward; budgets are measured with it. */
+  /** Milliseconds of a monotonic clock, for budgets. */
   readonly elapsed?: () => number;
-  /** What this machine may be used for. Inside functions nothing; the embedded run trusts its own machine (access/on-this-machine.ts). */
+  /** What a record or manifest may use on this machine. In functions it may use nothing; the embedded run trusts its own machine (access/on-this-machine.ts). */
   readonly trusted?: Trusted;
-  /** What AWS said about EKS clusters, by the cluster's name: kept longer than a client, so that AWS is asked once. */
+  /** Descriptions of EKS clusters by name. They live longer than a client, so that each cluster is described once. */
   readonly eksDescriptions?: {
     readonly get: (cluster: string) => EksDescription | undefined;
     readonly set: (cluster: string, description: EksDescription) => void;
   };
-  /** Told once per client and matter: something could not be looked at, and what that means. */
+  /** Called once for each client and kind of problem: what could not be read, and what follows. */
   readonly notice?: (message: string) => void;
 }
 
 type Connectable = Pick<ClusterRecord, "name" | "connection">;
 
-/** A client for one cluster. Opens no connection to it yet; a connection record that cannot be used is a TidemarkError `cluster.access.…`. */
+/** A client for one cluster. It opens no connection yet. Throws a TidemarkError `cluster.access.…` for a connection that cannot be used. */
 export const connect = async (record: Connectable, options: ConnectOptions): Promise<ClusterClient> => {
   const access = await accessFor(record, options);
   return clientFor(record.name, access, options);
 };
 
-/** A client over a given access. */
+/** A client with this access. */
 export const clientFor = (cluster: string, access: Access, options: ConnectOptions): ClusterClient => {
   const elapsed = options.elapsed ?? (() => performance.now());
   const transport = gated(apiTransport({ cluster, access, clock: options.clock, elapsed }));
-  const line: Line = { cluster, transport, discovery: apiDiscovery(transport, options.clock), elapsed };
+  const session: ApiSession = { cluster, transport, discovery: apiDiscovery(transport, options.clock), elapsed };
   const memory = newMemory(options.clock, options.notice ?? (() => undefined));
   return {
-    observe: (watched, limits) => observe(line, memory, watched, limits),
-    putScale: (write, timeoutMs) => putScaleWithin(line, write, timeoutMs),
-    readScale: (namespace, target, timeoutMs) => readScaleWithin(line, namespace, target, timeoutMs),
+    observe: (watched, limits) => observe(session, memory, watched, limits),
+    putScale: (write, timeoutMs) => putScaleWithin(session, write, timeoutMs),
+    readScale: (namespace, target, timeoutMs) => readScaleWithin(session, namespace, target, timeoutMs),
     recommend: (recommender, request, timeoutMs) => askRecommender(options.trusted ?? NOTHING_TRUSTED, recommender, request, timeoutMs),
     close: transport.close,
   };
 };
 
-/** Reads wait here for their turn, before they take from their budget; a PUT waits for nobody. */
+/** Bounds the parallel reads. A read waits before it takes from its budget; a PUT never waits. */
 const gated = (transport: Transport): Transport => {
   const gate = pLimit(MAX_PARALLEL_CALLS);
   return { ...transport, get: (request, budget) => gate(() => transport.get(request, budget)) };
 };
 
-/** Each way in is loaded when a cluster needs it. */
+/** Loads the code of each kind of access when the first cluster needs it. */
 const accessFor = async (
   { name, connection }: Connectable,
   { clock, trusted = NOTHING_TRUSTED, eksDescriptions }: ConnectOptions,

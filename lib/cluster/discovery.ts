@@ -3,13 +3,13 @@ import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "./limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
 import type { JsonObject, ReadAnswer, Transport } from "./transport/transport.ts";
 
-/** Where the objects of one kind live. */
+/** The API path of a kind. */
 export interface KindPath {
   /** "/apis/apps/v1" or "/api/v1". */
   readonly base: string;
-  /** Plural as in paths: "deployments". */
+  /** The plural in paths: "deployments". */
   readonly plural: string;
-  /** As the API server prints it: "deployments.apps", "replicationcontrollers". */
+  /** The resource as the API server prints it: "deployments.apps", "replicationcontrollers". */
   readonly resource: string;
 }
 
@@ -20,9 +20,9 @@ export interface Target {
 
 export type Found<Value> = { readonly kind: "found"; readonly value: Value } | { readonly kind: "failed"; readonly failure: ApiFailure };
 
-/** What the API server says it serves; believed for ten minutes, absences for one. */
+/** The kinds and versions that the API server serves. An answer counts for ten minutes, an absence for one. */
 export interface Discovery {
-  /** The path of a kind. The version that `apiVersion` names does not count, as for the HPA controller: the group's preferred version that has the kind is taken. */
+  /** The path of a kind. The version in `apiVersion` is ignored, as by the HPA controller: the first version of the group that has the kind counts, beginning with the preferred one. */
   readonly kindPath: (target: Target, budget: CallBudget) => Promise<Found<KindPath>>;
   /** Versions of an API group, preferred first; empty when the group is not served. */
   readonly groupVersions: (group: string, budget: CallBudget) => Promise<Found<readonly string[]>>;
@@ -31,7 +31,7 @@ export interface Discovery {
 export const apiDiscovery = (transport: Transport, clock: () => number): Discovery => {
   const kept = new Map<string, { readonly answer: Promise<ReadAnswer>; readonly untilMs: number }>();
 
-  /** One GET for all that ask at once. A failure other than "absent" is asked again next time. */
+  /** Sends one GET for all concurrent callers. After a failure other than "absent" the next caller sends it again. */
   const read = (path: string, budget: CallBudget): Promise<ReadAnswer> => {
     const known = kept.get(path);
     if (known && clock() < known.untilMs) return known.answer;
@@ -82,7 +82,7 @@ const searched = async (
     const resources = await read(base, budget);
     const plural = resources.kind === "read" ? pluralOf(resources.body, kind) : undefined;
     if (plural !== undefined) return { kind: "found", value: { base, plural, resource: group === "" ? plural : `${plural}.${group}` } };
-    // A version that could not be read may hold the kind: "no such kind" would be a guess.
+    // Fails to an unknown kind: a version that could not be read may have it, so that "no such kind" is not proven.
     if (resources.kind === "failed" && resources.failure.code !== 404) return resources;
   }
   return failed(404, "NotFound", `no matches for kind "${kind}" in group "${group}"`);
@@ -94,7 +94,7 @@ const basesOf = async (read: Read, group: string, budget: CallBudget): Promise<F
   return versions.kind === "found" ? { kind: "found", value: versions.value.map((version) => `/apis/${group}/${version}`) } : versions;
 };
 
-/** Kinds that every cluster serves at the same place; a LIST of them answers for their scales (semantics of the scale subresource: read/). */
+/** Kinds with the same path in every cluster. A LIST of their objects gives their scales (read/scale.ts). */
 const BUILT_IN: Readonly<Record<string, KindPath>> = {
   "apps/Deployment": { base: "/apis/apps/v1", plural: "deployments", resource: "deployments.apps" },
   "apps/StatefulSet": { base: "/apis/apps/v1", plural: "statefulsets", resource: "statefulsets.apps" },
@@ -102,7 +102,7 @@ const BUILT_IN: Readonly<Record<string, KindPath>> = {
   "/ReplicationController": { base: "/api/v1", plural: "replicationcontrollers", resource: "replicationcontrollers" },
 };
 
-/** True for the kinds whose objects are read as scales without the subresource. */
+/** True for the kinds whose objects give their scale without the subresource. */
 export const isBuiltIn = (target: Target): boolean => Object.hasOwn(BUILT_IN, `${groupOf(target.apiVersion)}/${target.kind}`);
 
 /** "apps/v1" → "apps", "v1" → "" (the core group), undefined for more than one slash. */

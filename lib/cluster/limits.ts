@@ -1,25 +1,25 @@
 import { boundedRequests } from "../aws/bounded-requests.ts";
 
 /**
- * Every bound of this room in one place. A cluster that is slow, huge or gone reaches one of these and becomes a failure value; it cannot hold a sync longer than its budget.
+ * The bounds of this room. A cluster that is slow, huge or unreachable exceeds one of them and becomes a failure value. It cannot delay a sync beyond its budget.
  */
 
-/** Longest wait for one read. A LIST of 500 objects answers in well under a second; ten is a server in trouble. */
+/** Longest wait for one read. A LIST of 500 objects usually takes well under a second. */
 export const READ_TIMEOUT_MS = 10_000;
 
-/** Connections per cluster. API servers write as fast over 10 as over 50, and a seat of API Priority and Fairness is held by each call in flight. */
+/** Connections to one cluster. API servers write as fast over 10 as over 50, and each call in flight takes a seat of API Priority and Fairness. */
 export const MAX_SOCKETS = 8;
 
-/** Calls in flight per observation; the pool above queues the rest anyway, but a queued call already burns its deadline. */
+/** Calls in flight of one observation. The pool would queue more, but the deadline of a queued call already runs. */
 export const MAX_PARALLEL_CALLS = 8;
 
-/** An idle connection older than this carries no PUT: it may have been closed while the process was frozen, and a PUT that dies on it is unclear. */
+/** An older idle connection is not used for a PUT: the server may have closed it while the process was frozen, and a PUT that fails on it is unclear. */
 export const PUT_SOCKET_IDLE_MS = 5_000;
 
-/** An idle connection older than this carries nothing. API servers close theirs after 90 s, load balancers after 350 s. */
+/** An older idle connection is not used at all. API servers close theirs after 90 s, load balancers after 350 s. */
 export const READ_SOCKET_IDLE_MS = 60_000;
 
-/** Decompressed bytes of one answer: 500 pods of 20 KB are 10 MB, PodMetrics of 10,000 pods 6 MB in one page. Also what stops a gzip bomb. */
+/** Most decompressed bytes of one answer: 500 pods of 20 KB are 10 MB, PodMetrics of 10,000 pods 6 MB in one page. It also stops a gzip bomb. */
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
@@ -28,34 +28,34 @@ export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
  */
 export const MAX_ANSWER_PARTS = 1_000_000;
 
-/** Bytes on the wire of one observation, all answers together. */
+/** Most bytes on the wire of all answers of one observation. */
 export const MAX_OBSERVE_BYTES = 256 * 1024 * 1024;
 
-/** Calls of one observation, repetitions included. */
+/** Most calls of one observation, repeats included. */
 export const MAX_OBSERVE_CALLS = 5_000;
 
-/** How often one read waits as `Retry-After` asks before it gives up. */
+/** How often one read waits for `Retry-After` before it fails. */
 export const MAX_RETRY_AFTER_WAITS = 3;
 
-/** Objects per page: parsing one page of pods blocks the loop for about 30 ms. */
+/** Objects of one page. Parsing a page of pods blocks the event loop for about 30 ms. */
 export const PAGE_LIMIT = 500;
 
-/** Pages of one LIST: 500,000 objects, ten times what Kubernetes supports. A server that never ends its list ends here. */
+/** Most pages of one LIST: 500,000 objects, ten times what Kubernetes supports. It stops a list that never ends. */
 export const MAX_PAGES = 1_000;
 
-/** A continue token expired on the server (410): how often the LIST starts again. */
+/** How often a LIST starts again after its continue token expired on the server (410). */
 export const MAX_LIST_RESTARTS = 2;
 
-/** One LIST object costs the server an eighth of a GET of one scale. */
+/** An object of a LIST costs the server an eighth of a GET of one scale. */
 export const LIST_WINS_FROM = 1 / 8;
 
-/** Up to so many namespaces are listed one by one even where the whole cluster could be: a constant, so calls still do not grow with autoscalers. */
+/** Up to this number, namespaces are listed one by one, also where one LIST of the whole cluster would do. It is a constant, so that the number of calls does not grow with autoscalers. */
 export const MAX_NAMESPACED_LISTS = 3;
 
-/** How long what discovery said is believed. */
+/** How long an answer of discovery counts. */
 export const DISCOVERY_TTL_MS = 10 * 60_000;
 
-/** How long an absence is believed: the API may be installed any minute. */
+/** How long an absence counts. The API may be installed at any time. */
 export const ABSENCE_TTL_MS = 60_000;
 
 /** How long the LISTs of other autoscalers are believed that showed none of a watched target, while no target changes. It is how late a rival is noticed that has not written yet. */
@@ -64,30 +64,30 @@ export const RIVALS_TTL_MS = 60_000;
 /** How many syncs in a row go without those LISTs: the same bound where the clock of the cluster runs faster than ours, as in the embedded run. */
 export const MAX_RIVAL_LOOKS_SPARED = 3;
 
-/** A secret is read again after this time, so that a rotated token reaches warm environments; a 401 asks for it at once. */
+/** A secret is read again after this time, so that a rotated token reaches warm environments. After a 401 it is read at once. */
 export const SECRET_TTL_MS = 5 * 60_000;
 
-/** How long what a kubeconfig gave is used before it is asked again; the library behind it keeps tokens itself, this makes parallel calls share one plugin run. */
+/** How long the credentials of a kubeconfig are used. The library caches tokens itself; this makes parallel calls share one run of a plugin. */
 export const KUBECONFIG_TTL_MS = 10_000;
 
-/** EKS accepts a token for 15 minutes after its date; the last one is left for clock differences. */
+/** EKS accepts a token for 15 minutes after its date. The last minute is left for differences of clocks. */
 export const EKS_TOKEN_TTL_MS = 14 * 60_000;
 
-/** Calls to AWS for credentials: bounded, because the clusters' own deadlines run meanwhile. */
+/** Limits of calls to AWS for credentials, because the deadlines of the clusters run meanwhile. */
 export const AWS_CALLS = { maxAttempts: 2, requestHandler: boundedRequests({ connectMs: 1_000, wholeMs: 3_000 }) } as const;
 
-/** One question about an EKS cluster: a description is a few kilobytes, and answers in a fraction of a second. */
+/** Limits of one DescribeCluster call. A description has a few kilobytes, and usually arrives in a fraction of a second. */
 export const DESCRIBE_TIMEOUT_MS = 3_000;
 export const MAX_DESCRIPTION_BYTES = 256 * 1024;
 
-/** Descriptions of EKS clusters kept by a warm environment: more than clients, because AWS limits how often an account may ask, and one has 2 KB. */
+/** Most descriptions of EKS clusters in a warm environment. There may be more than clients, because AWS limits the rate of DescribeCluster, and a description has 2 KB. */
 export const MAX_DESCRIPTIONS = 1_000;
 
-/** Clients kept for warm invocations, least recently used first to go. */
+/** Most clients in a warm environment. The least recently used one is closed first. */
 export const MAX_CLIENTS = 64;
 
-/** Longest wait for an external recommender, as in the original (watermark.md 2.16); the observation's own budget may be shorter. */
+/** Longest wait for an external recommender, as in the original (watermark.md 2.16). The budget of the observation may be shorter. */
 export const RECOMMENDER_TIMEOUT_MS = 10_000;
 
-/** A reply is a few hundred bytes. */
+/** Most bytes of a reply, which usually has a few hundred. */
 export const MAX_RECOMMENDER_BYTES = 64 * 1024;

@@ -12,13 +12,13 @@ export interface ListOf<Item> {
   readonly protobuf?: WireKind;
   /** Converts one raw object, or leaves it out. Called page by page, so that no more than one page of raw objects is held. */
   readonly read: (raw: JsonObject) => Item | undefined;
-  /** Called at the beginning and whenever the LIST starts again: forget what `read` has gathered. */
+  /** Called at the beginning and when the LIST starts again: it must drop what `read` has collected. */
   readonly begin?: () => void;
-  /** Objects of the first page where fewer than a full page may do. */
+  /** Objects of the first page, where fewer than a full page may be enough. */
   readonly firstLimit?: number;
-  /** False for APIs that answer in one piece whatever is asked (metrics.k8s.io). */
+  /** False for APIs that ignore the limit and answer in one piece (metrics.k8s.io). */
   readonly paged?: boolean;
-  /** Asked after each page: true stops the LIST early. `remaining` is the server's estimate of what is still to come. */
+  /** Called after each page; true stops the LIST early. `remaining` is the estimate of the server of the objects that follow. */
   readonly enough?: (items: readonly Item[], remaining: number | undefined) => boolean;
 }
 
@@ -28,14 +28,14 @@ export type Listed<Item> =
       readonly items: readonly Item[];
       /** False when `enough` stopped it. */
       readonly complete: boolean;
-      /** Objects that the server said were still to come. */
+      /** Estimate of the server of the objects that follow. */
       readonly remaining: number | undefined;
     }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
 
 /**
- * Reads a collection page by page, without resourceVersion: each page is as of the first one, and no older than this call. When the server has forgotten that state (410), the
- * LIST starts again from the beginning.
+ * Reads a collection page by page, without resourceVersion: each page shows the state of the first one, which is no older than this call. When the server has dropped that state
+ * (410), the LIST starts again from the beginning.
  */
 export const list = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, budget: CallBudget): Promise<Listed<Item>> => {
   for (let restart = 0; ; restart++) {

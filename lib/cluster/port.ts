@@ -6,24 +6,24 @@ import type { TargetRef } from "../model/spec-governed.ts";
 import type { Recommender } from "../model/spec-watermark.ts";
 
 /**
- * What a sync asks of one cluster. The sync knows this port alone; which authentication, which pool and which API paths stand behind it is decided in this room.
+ * Everything that a sync can do with one cluster. Authentication, connections and API paths are details of this room.
  */
 export interface ClusterClient {
   /**
-   * Reads what the watched autoscalers need, with a number of LIST calls that does not depend on how many they are. What the cluster refuses or leaves unanswered is a
-   * failure inside the observations; it never throws for that. `consistent`: no call may be answered from a cache older than its start.
+   * Reads what the watched autoscalers need. The number of LIST calls does not depend on the number of autoscalers. A call that fails or gets no answer is a failure value inside the
+   * observations, never an exception. No answer may come from a cache that is older than this call.
    */
   observe(watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster>;
-  /** One attempt, never repeated by the transport. */
+  /** Sends one PUT, which the transport never repeats. */
   putScale(write: ScaleWrite, timeoutMs: number): Promise<ScaleAnswer>;
   readScale(namespace: Namespace, target: TargetRef, timeoutMs: number): Promise<ScaleReading>;
-  /** Asks an external recommender once (watermark.md 2.16); whatever goes wrong is a failure value. */
+  /** Asks an external recommender once (watermark.md 2.16). Every error is a failure value. */
   recommend(recommender: Recommender, request: unknown, timeoutMs: number): Promise<Answer<RecommenderReply>>;
   close(): void;
 }
 
 export interface ObserveLimits {
-  /** Wall time that all calls together may take. */
+  /** Wall time for all calls together. */
   readonly budgetMs: number;
   /** The whole cluster, or the namespaces of a partition. */
   readonly namespaces: readonly Namespace[] | "all";
@@ -38,7 +38,7 @@ export interface Watched {
   readonly questions: (scale: ScaleReading) => Questions;
   /** True where a monitor of the same name may stop all scaling. */
   readonly asksMonitor: boolean;
-  /** Selector that its own last sync found, for the overlap with others. */
+  /** Selector of its last sync, for the check of overlap with others. */
   readonly selector?: string;
 }
 
@@ -51,9 +51,9 @@ export interface ObservedCluster {
 
 export interface Observed {
   readonly observation: Observation;
-  /** Other controllers that scale the same target: an HPA, a ScaledObject, a WatermarkPodAutoscaler in the cluster. Tidemark holds beside them. */
+  /** Other controllers in the cluster that scale the same target: an HPA, a ScaledObject, a WatermarkPodAutoscaler. Tidemark holds beside them. */
   readonly rivals: readonly Rival[];
-  /** Why there may be others that were not seen: "not seen" is not "none", so it holds. Absent where all were looked for, or looking is not allowed. */
+  /** Why there may be other controllers that were not found; the autoscaler then holds. Absent where all were looked for, or looking is not allowed. */
   readonly rivalsUnknown?: string;
 }
 
@@ -71,7 +71,8 @@ export interface ScaleWrite {
 }
 
 /**
- * `conflict` is a 409; `refused` any other 4xx that proves the write was not executed; `unclear` a timeout, reset, 408 or 5xx: it may have taken effect, or still will.
+ * `conflict` is a 409. `refused` is any other 4xx, which proves that the write was not executed. `unclear` is a timeout, a reset, 408 or 5xx: the write may have taken effect, or may still
+ * do so.
  */
 export type ScaleAnswer =
   | { readonly kind: "applied"; readonly resourceVersion: string; readonly generation?: number }

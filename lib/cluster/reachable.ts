@@ -3,8 +3,8 @@ import { BlockList, isIP, type LookupFunction } from "node:net";
 import { TidemarkError } from "../model/errors.ts";
 
 /**
- * Addresses that belong to the machine that asks and not to a service: loopback, "this host", multicast, and link-local, where clouds keep credentials. Editors choose the address
- * of a recommender and, by a secret, of a cluster, so functions never ask one there. Private networks are not among them: private endpoints of clusters are.
+ * Addresses of the own machine and its network link: loopback, "this host", multicast, and link-local, where clouds serve credentials. Editors choose the address of a recommender
+ * and, by a secret, of a cluster, so that functions must never call these addresses. Private networks are allowed, because clusters have private endpoints.
  */
 const OWN = new BlockList();
 OWN.addSubnet("0.0.0.0", 8, "ipv4");
@@ -24,13 +24,13 @@ OWN.addSubnet("ff00::", 8, "ipv6");
 // Metadata (::254), credentials of pods (::23), time and name service of AWS.
 OWN.addSubnet("fd00:ec2::", 32, "ipv6");
 
-/** True for an address of the machine itself, of its link or of a metadata service; IPv4 inside IPv6 counts as IPv4. */
+/** True for an address of the own machine, of its link or of a metadata service. IPv4 inside IPv6 counts as IPv4. */
 export const isOwnAddress = (address: string): boolean => {
   if (isIP(address) !== 6) return OWN.check(address, "ipv4");
   return OWN.check(address, "ipv6") || embedded(address).some((inner) => OWN.check(inner, "ipv4"));
 };
 
-/** The ways in which networks and kernels carry an IPv4 address inside IPv6: how the groups of such an address begin, and where the inner one stands. */
+/** The forms of an IPv4 address inside IPv6: how the groups of such an address begin, and which groups hold the inner address. */
 const CARRIERS: readonly { readonly begins: RegExp; readonly inner: (groups: readonly number[]) => readonly string[] }[] = [
   // ::a.b.c.d (compatible), ::ffff:a.b.c.d (mapped), ::ffff:0:a.b.c.d (translated).
   { begins: /^0:0:0:0:(0:0|0:ffff|ffff:0):/, inner: (groups) => [dotted(groups, 6)] },
@@ -38,7 +38,7 @@ const CARRIERS: readonly { readonly begins: RegExp; readonly inner: (groups: rea
   { begins: /^64:ff9b:/, inner: (groups) => [dotted(groups, 6)] },
   // 2002::/16 (6to4).
   { begins: /^2002:/, inner: (groups) => [dotted(groups, 1)] },
-  // 2001::/32 (Teredo): the server, and the client with every bit turned.
+  // 2001::/32 (Teredo): the server, and the client with every bit inverted.
   {
     begins: /^2001:0:/,
     inner: (groups) => [
@@ -53,21 +53,21 @@ const CARRIERS: readonly { readonly begins: RegExp; readonly inner: (groups: rea
   { begins: /^([0-9a-f]+:){4}(0|200):5efe:/, inner: (groups) => [dotted(groups, 6)] },
 ];
 
-/** IPv4 addresses that an IPv6 address stands for. */
+/** The IPv4 addresses inside an IPv6 address. */
 const embedded = (address: string): readonly string[] => {
   const groups = groupsOf(address);
   const text = groups.map((group) => group.toString(16)).join(":");
   return CARRIERS.flatMap(({ begins, inner }) => (begins.test(text) ? inner(groups) : []));
 };
 
-/** The two groups from `at` on, as IPv4. */
+/** The two groups from `at` on as IPv4. */
 const dotted = (groups: readonly number[], at: number): string =>
   groups
     .slice(at, at + 2)
     .flatMap((group) => [group >> 8, group & 255])
     .join(".");
 
-/** The eight groups of an IPv6 address; the URL parser writes every notation in the same way first. */
+/** The eight groups of an IPv6 address. The URL parser first writes every notation in the same form. */
 const groupsOf = (address: string): readonly number[] => {
   const text = new URL(`http://[${address.replace(/%.*$/, "")}]`).hostname.slice(1, -1);
   const [head = "", tail] = text.split("::");
@@ -78,7 +78,7 @@ const groupsOf = (address: string): readonly number[] => {
 
 const LOCALHOST = /(^|\.)localhost\.?$/i;
 
-/** True for the host of a URL that names this machine: `localhost`, or an address in any notation, since the URL parser has written decimal, hex, octal and short forms anew. */
+/** True for the host of a URL that is this machine: `localhost`, or such an address in any notation, because the URL parser normalizes decimal, hex, octal and short forms. */
 export const isOwnHost = (hostname: string): boolean => {
   const host = bareHost(hostname);
   return LOCALHOST.test(host) || (isIP(host) !== 0 && isOwnAddress(host));
@@ -87,16 +87,20 @@ export const isOwnHost = (hostname: string): boolean => {
 /** Host of a URL without the brackets of an IPv6 address. */
 export const bareHost = (hostname: string): string => hostname.replace(/^\[|\]$/g, "");
 
-/** The error of a name that leads to this machine; its code tells it from a name that does not resolve. */
+/** The code of the error for a name that resolves to this machine. It differs from that of a name that does not resolve. */
 export const OWN_ADDRESS = "cluster.own-address";
 const ownAddress = (address: string): Error =>
-  new TidemarkError(OWN_ADDRESS, `the server's name leads to ${address}, an address of this machine, of its network link or of a metadata service`, {
-    address,
-  });
+  new TidemarkError(
+    OWN_ADDRESS,
+    `the server's name resolves to ${address}, an address of this machine, of its network link or of a metadata service`,
+    {
+      address,
+    },
+  );
 
 /**
- * A resolver that refuses such addresses after it has resolved the name. The socket connects to the very addresses that were checked here, so that a name which resolves to
- * another address the second time gains nothing.
+ * A resolver that resolves a name and refuses such addresses. The socket connects to the addresses that were checked here, so that a name cannot resolve to another address for the
+ * connection.
  */
 export const foreignLookup: LookupFunction = (host, options, callback) => {
   lookup(host, { ...options, all: true }, (error, addresses) => {

@@ -11,8 +11,8 @@ import { bareHost, foreignLookup, isOwnHost } from "./reachable.ts";
 import { readRecommenderAnswer } from "./read/recommender.ts";
 
 /**
- * Posts one request to an external recommender, once, and reads its reply (watermark.md 2.16). Redirects are not followed: the address in the manifest is the one that was
- * reviewed. A CA file that cannot be read fails the question, where the original falls back to the system's roots.
+ * Posts one request to an external recommender, once, and reads its reply (watermark.md 2.16). It does not follow redirects, because only the address in the manifest was
+ * reviewed. A CA file that cannot be read is a failure; the original uses the roots of the system then.
  */
 export const askRecommender = async (
   trusted: Trusted,
@@ -38,13 +38,13 @@ export const askRecommender = async (
   }
 };
 
-/** Inside functions a manifest reaches none of their files. */
+/** In functions a manifest may not use their files. */
 const refuseFiles = ({ caFile, certFile, keyFile }: RecommenderTls): void => {
   const file = [caFile, certFile, keyFile].find((path) => path !== undefined && path !== "");
   if (file !== undefined) throw new Error(`its tlsConfig names the file "${file}", and no files are read here`);
 };
 
-/** Inside functions a manifest reaches none of their addresses; names are looked at when they are resolved. */
+/** In functions a manifest may not use addresses of the machine. Names are checked when they are resolved. */
 const refuseOwn = ({ hostname }: URL): void => {
   if (isOwnHost(hostname)) throw new Error(`${bareHost(hostname)} is an address of this machine, of its network link or of a metadata service`);
 };

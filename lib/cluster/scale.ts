@@ -9,26 +9,26 @@ import { readScale, readWorkloadScale } from "./read/scale.ts";
 import { type CallBudget, callBudget } from "./transport/budget.ts";
 import type { JsonObject, Transport, WriteAnswer } from "./transport/transport.ts";
 
-/** What every call to one cluster needs. */
-export interface Line {
+/** What every call to the API server of one cluster needs. */
+export interface ApiSession {
   readonly cluster: string;
   readonly transport: Transport;
   readonly discovery: Discovery;
-  /** Milliseconds of a clock that only runs forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
 }
 
-/** Discovery, the object, the scale, and what each may repeat. */
+/** Most calls for one scale: discovery, the object, the scale, and the repeats of each. */
 const MAX_CALLS_PER_SCALE = 12;
 
-/** The scale of one target, with the reason if it cannot be read (hpa.md 2.4 step 1). */
-export const readTargetScale = async (line: Line, namespace: Namespace, target: TargetRef, budget: CallBudget): Promise<ScaleReading> => {
-  const kind = await line.discovery.kindPath(target, budget);
+/** The scale of one target, or why it cannot be read (hpa.md 2.4 step 1). */
+export const readTargetScale = async (session: ApiSession, namespace: Namespace, target: TargetRef, budget: CallBudget): Promise<ScaleReading> => {
+  const kind = await session.discovery.kindPath(target, budget);
   if (kind.kind === "failed") return { kind: "failed", failure: kind.failure };
-  return readScaleAt(line, { kind: kind.value, namespace, name: target.name, target }, budget);
+  return readScaleAt(session, { kind: kind.value, namespace, name: target.name, target }, budget);
 };
 
-export interface ScalePlace {
+export interface ScaleAddress {
   readonly kind: KindPath;
   readonly namespace: Namespace;
   readonly name: string;
@@ -36,30 +36,34 @@ export interface ScalePlace {
 }
 
 /**
- * The object itself where its kind is built in: unlike its scale it tells its generation, by which a write of unknown outcome is settled precisely. Whoever may only see scales
- * is served from those.
+ * Reads the object itself where its kind is built in: unlike its scale it has a generation, which settles a write of unknown outcome precisely. Where only scales may be read, it reads
+ * the scale.
  */
-export const readScaleAt = async (line: Line, { kind, namespace, name, target }: ScalePlace, budget: CallBudget): Promise<ScaleReading> => {
+export const readScaleAt = async (
+  session: ApiSession,
+  { kind, namespace, name, target }: ScaleAddress,
+  budget: CallBudget,
+): Promise<ScaleReading> => {
   if (isBuiltIn(target)) {
-    const object = await line.transport.get({ path: objectPath(kind, namespace, name), resource: kind.resource }, budget);
+    const object = await session.transport.get({ path: objectPath(kind, namespace, name), resource: kind.resource }, budget);
     if (object.kind === "read") return readWorkloadScale(object.body);
     if (object.failure.code !== 403) return object;
   }
-  const scale = await line.transport.get({ path: scalePath(kind, namespace, name), resource: kind.resource }, budget);
+  const scale = await session.transport.get({ path: scalePath(kind, namespace, name), resource: kind.resource }, budget);
   return scale.kind === "read" ? readScale(scale.body) : scale;
 };
 
-/** As `readTargetScale`, with a budget of its own. */
-export const readScaleWithin = (line: Line, namespace: Namespace, target: TargetRef, timeoutMs: number): Promise<ScaleReading> =>
-  readTargetScale(line, namespace, target, ownBudget(line, timeoutMs));
+/** Like `readTargetScale`, with its own budget. */
+export const readScaleWithin = (session: ApiSession, namespace: Namespace, target: TargetRef, timeoutMs: number): Promise<ScaleReading> =>
+  readTargetScale(session, namespace, target, ownBudget(session, timeoutMs));
 
-const ownBudget = (line: Line, timeoutMs: number): CallBudget =>
-  callBudget({ budgetMs: timeoutMs, maxCalls: MAX_CALLS_PER_SCALE, maxBytes: Number.POSITIVE_INFINITY, elapsed: line.elapsed });
+const ownBudget = (session: ApiSession, timeoutMs: number): CallBudget =>
+  callBudget({ budgetMs: timeoutMs, maxCalls: MAX_CALLS_PER_SCALE, maxBytes: Number.POSITIVE_INFINITY, elapsed: session.elapsed });
 
-/** One PUT of the scale subresource, conditional on uid and resourceVersion; finding its path counts into the same `timeoutMs`. */
-export const putScaleWithin = async (line: Line, write: ScaleWrite, timeoutMs: number): Promise<ScaleAnswer> => {
-  const budget = ownBudget(line, timeoutMs);
-  const kind = await line.discovery.kindPath(write.target, budget);
+/** Sends one PUT of the scale subresource, conditional on uid and resourceVersion. Discovery of its path counts into the same `timeoutMs`. */
+export const putScaleWithin = async (session: ApiSession, write: ScaleWrite, timeoutMs: number): Promise<ScaleAnswer> => {
+  const budget = ownBudget(session, timeoutMs);
+  const kind = await session.discovery.kindPath(write.target, budget);
   if (kind.kind === "failed") return { kind: "refused", failure: kind.failure };
   const leftMs = budget.remainingMs();
   if (leftMs <= 0)
@@ -72,14 +76,14 @@ export const putScaleWithin = async (line: Line, write: ScaleWrite, timeoutMs: n
       },
     };
   const path = scalePath(kind.value, write.namespace, write.target.name);
-  const answer = await line.transport.put(
+  const answer = await session.transport.put(
     { path, resource: kind.value.resource, query: { fieldManager: "tidemark" }, body: scaleBody(write) },
     leftMs,
   );
-  return scaleAnswer(answer, line.cluster, write);
+  return scaleAnswer(answer, session.cluster, write);
 };
 
-/** The object of the write. uid and resourceVersion are preconditions: a deleted and re-made target, or any write in between, is a 409. */
+/** The body of the write. Its uid and resourceVersion are preconditions: a target that was deleted and created again, or written in between, answers 409. */
 export const scaleBody = ({ namespace, target, targetUid, resourceVersion, replicas }: ScaleWrite): JsonObject => ({
   apiVersion: "autoscaling/v1",
   kind: "Scale",
@@ -87,20 +91,20 @@ export const scaleBody = ({ namespace, target, targetUid, resourceVersion, repli
   spec: { replicas },
 });
 
-/** What an answer proves about the write. Without proof it is unclear: it may have taken effect, or still will. */
+/** What an answer proves about the write. Without proof it is `unclear`: the write may have taken effect, or may still do so. */
 export const scaleAnswer = (answer: WriteAnswer, cluster: string, write: ScaleWrite): ScaleAnswer => {
-  if (answer.kind === "failed") return { kind: verdict(answer.failure, answer.sent), failure: answer.failure };
+  if (answer.kind === "failed") return { kind: kindOf(answer.failure, answer.sent), failure: answer.failure };
   const metadata = answer.body["metadata"] as { readonly resourceVersion?: unknown; readonly generation?: unknown } | undefined;
   const resourceVersion = metadata?.resourceVersion;
   if (typeof resourceVersion !== "string" || resourceVersion === "") {
-    // Something between us and the API server said 2xx; whether the server was asked is unknown.
+    // A proxy may have answered 2xx in place of the API server, so that nothing is proven.
     const message = `Cannot tell whether ${write.target.kind} "${write.target.name}" in cluster "${cluster}" was scaled to ${write.replicas}: the answer is no Scale`;
     return { kind: "unclear", failure: { code: 0, reason: "MalformedAnswer", message } };
   }
   return { kind: "applied", resourceVersion, ...(typeof metadata?.generation === "number" && { generation: metadata.generation }) };
 };
 
-const verdict = ({ code }: ApiFailure, sent: boolean): "conflict" | "refused" | "unclear" => {
+const kindOf = ({ code }: ApiFailure, sent: boolean): "conflict" | "refused" | "unclear" => {
   if (!sent) return "refused";
   if (code === 409) return "conflict";
   return code >= 400 && code < 500 && code !== 408 ? "refused" : "unclear";

@@ -1,5 +1,6 @@
 import { Sha256 } from "@aws-crypto/sha256-js";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { percentEncoded } from "../model/percent-encoding.ts";
 import type { Credentials } from "./caller.ts";
 import type { StackUrl } from "./stack-url.ts";
 
@@ -41,11 +42,8 @@ export const signedHeaders = async (
   return rest;
 };
 
-/** The query string in the signature's canonical form, which also encodes five characters that encodeURIComponent leaves. */
+/** The query string in the canonical form of the signature. */
 export const queryText = (query: Readonly<Record<string, string>>): string => {
-  const pairs = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
+  const pairs = Object.entries(query).map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`);
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 };
-
-const encoded = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);

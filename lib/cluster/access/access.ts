@@ -1,23 +1,23 @@
-/** How one cluster is reached: where, whom to trust, and as whom. Made once per client; credentials are asked for before each call, so that they can rotate. */
+/** How to reach one cluster: address, trusted CA and credentials. It is made once for each client. Credentials are requested before each call, so that they can rotate. */
 export interface Access {
-  /** https://host:port, with a path where the API server stands behind a proxy such as Rancher's. */
+  /** https://host:port, with a path where the API server is behind a proxy such as that of Rancher. */
   readonly server: URL;
-  /** PEM; absent: the system's roots. */
+  /** PEM. Absent means the roots of the system. */
   readonly ca?: string;
-  /** Name in the server's certificate where it differs from the host. */
+  /** The name in the certificate of the server, where it differs from the host. */
   readonly servername?: string;
-  /** False only in the embedded run, for a kubeconfig that says so. */
+  /** False only in the embedded run, for a kubeconfig with insecure-skip-tls-verify. */
   readonly rejectUnauthorized: boolean;
-  /** True only in the embedded run: the server may be this machine. Else names that lead to it are refused when a connection is made. */
+  /** True only in the embedded run: the server may be this machine. Otherwise a connection to a name that resolves to this machine is refused. */
   readonly ownAddresses: boolean;
-  /** Fails with a TidemarkError `cluster.access.…` when no credentials can be had; cached as long as they are good. */
+  /** Gives the credentials, cached while they are valid. Throws a TidemarkError `cluster.access.…` when there are none. */
   readonly credentials: () => Promise<Credentials>;
-  /** The server refused the credentials (401): forget what is cached. */
+  /** Drops the cached credentials, after the server refused them (401). */
   readonly forget: () => void;
 }
 
 export interface Credentials {
-  /** A list is sent as a header for each of its values. */
+  /** A list becomes one header for each value. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** PEM of a client certificate and its key. */
   readonly cert?: string;

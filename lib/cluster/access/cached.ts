@@ -1,14 +1,14 @@
-/** A value that is made once and kept until its time; simultaneous callers share one making, and a failure is not kept. */
+/** A value that is made once and kept until it expires. Concurrent callers share one call of `make`. A failure is not kept. */
 export interface Cached<Value> {
   readonly get: () => Promise<Value>;
-  /** The value turned out to be bad. Several callers find that out at the same time; one made since then is kept. */
+  /** Drops a value that the server refused. Several callers may do so at the same time: a value that was made since stays. */
   readonly forget: () => void;
 }
 
-/** A value younger than this was made after the one that a caller complains about, or would be no better if made again. */
+/** A value younger than this stays: it was made after the refused one, or making it again would give the same. */
 const TOO_YOUNG_TO_FORGET_MS = 1_000;
 
-/** `ttlMs` counts from the clock before `make` began, so that a slow answer does not outlive its credentials. */
+/** `ttlMs` counts from before `make` began, so that a slow answer does not outlive its credentials. */
 export const cached = <Value>(
   make: (nowMs: number) => Promise<Value>,
   options: { readonly ttlMs: number | ((value: Value) => number); readonly clock: () => number },

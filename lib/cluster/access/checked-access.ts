@@ -6,11 +6,11 @@ import { serverUrl } from "./server-url.ts";
 
 export interface CheckedOptions {
   readonly refuse: (why: string) => Error;
-  /** May the server be this machine? Only in the embedded run. */
+  /** True where the server may be this machine: only in the embedded run. */
   readonly ownAddresses: boolean;
 }
 
-/** An access whose parts were tried: a CA, certificate or key that TLS cannot use is refused here with its name, and not thrown by the first call. Nothing of a part is quoted. */
+/** Makes an access and checks its parts: a CA, certificate or key that TLS cannot use is refused here by name, and not by the first call. No part is quoted. */
 export const checkedAccess = ({ server, ca, servername, credentials }: AccessParts, { refuse, ownAddresses }: CheckedOptions): Access => {
   const url = serverUrl(server, { ownAddresses, refuse: (why) => refuse(`its server ${why}`) });
   if (ca !== undefined && !isCertificates(ca)) throw refuse("its CA is no certificate in PEM");
@@ -31,7 +31,7 @@ export const checkedAccess = ({ server, ca, servername, credentials }: AccessPar
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** At least one certificate, and none that cannot be read: TLS passes over those without a word, and would trust less than was meant. */
+/** True for one or more certificates that can all be read. TLS ignores an unreadable one without an error, and would then trust fewer than intended. */
 export const isCertificates = (pem: string): boolean => {
   const blocks = pem.match(CERTIFICATE) ?? [];
   return (
@@ -43,7 +43,7 @@ export const isCertificates = (pem: string): boolean => {
 
 const fits = (cert: string, key: string): boolean => succeeds(() => createSecureContext({ cert, key }));
 
-/** The library's words are dropped: they may quote what it was given. */
+/** The error of the library is dropped, because it may quote its input. */
 const succeeds = (attempt: () => unknown): boolean => {
   try {
     attempt();

@@ -7,15 +7,15 @@ import { type Exchange, exchange } from "../transport/exchange.ts";
 import { parseObject } from "../transport/failure.ts";
 import type { AwsCredentials } from "./eks-token.ts";
 
-/** The right that this needs; a test compares the roles of the stack with it. */
+/** The right that this call needs. A test compares the roles of the stack with it. */
 export const DESCRIBE_RIGHT = "eks:DescribeCluster";
 
-/** What AWS itself says about a cluster. */
+/** The description of a cluster by AWS. */
 export interface EksDescription {
   readonly endpoint: string;
   /** PEM in base64. */
   readonly caData: string;
-  /** What a token is signed for: the name, or the id of a cluster on Outposts. */
+  /** The cluster that a token is signed for: its name, or its id on Outposts. */
   readonly tokenFor: string;
 }
 
@@ -28,7 +28,7 @@ export interface DescribeInput {
 
 const ATTEMPTS = 2;
 
-/** Asks AWS by one signed GET; the SDK's client would add 52 KiB to what every sync loads at start. Throws an Error with words for people. */
+/** Asks AWS by one signed GET. The client of the SDK would add 52 KiB to what every sync loads at start. Throws an Error with a message for people. */
 export const describeEks = async (input: DescribeInput): Promise<EksDescription> => {
   for (let attempt = 1; ; attempt++) {
     const outcome = await exchange({ ...(await signedGet(input)), timeoutMs: DESCRIBE_TIMEOUT_MS, maxBytes: MAX_DESCRIPTION_BYTES });
@@ -36,7 +36,7 @@ export const describeEks = async (input: DescribeInput): Promise<EksDescription>
   }
 };
 
-/** Nothing came back, or AWS asks to come again. */
+/** True without an answer, or where AWS throttles or fails. */
 const isPassing = (outcome: Exchange): boolean => outcome.kind === "broken" || outcome.status === 429 || outcome.status >= 500;
 
 const signedGet = async ({ credentials, clusterId, region, nowMs }: DescribeInput) => {
@@ -51,7 +51,7 @@ const signedGet = async ({ credentials, clusterId, region, nowMs }: DescribeInpu
   return { secure: protocol === "https:", options: { method: "GET", hostname, path, headers, ...(port !== "" && { port }) } };
 };
 
-/** The variables are those of the AWS SDK: an endpoint of the VPC without private DNS is set by them. */
+/** The endpoint of EKS. The environment variables are those of the AWS SDK; an endpoint of a VPC without private DNS needs them. */
 const eksUrl = (region: string): URL => {
   const domain = awsDomain(region);
   if (domain === undefined) throw new Error(`"${region}" is no region of AWS`);

@@ -6,18 +6,18 @@ import { AWS_CALLS } from "../limits.ts";
 import { type Cached, cached } from "./cached.ts";
 import type { AwsCredentials } from "./eks-token.ts";
 
-/** Longest life of an assumed role that one role may ask of another (role chaining). */
+/** Longest life of a role that is assumed by a role (role chaining). */
 const ASSUMED_SECONDS = 3_600;
-/** Assumed credentials are replaced this long before they end, so that no token outlives what signed it. */
+/** Assumed credentials are replaced this long before they expire, so that no token outlives the credentials that signed it. */
 const ASSUMED_MARGIN_MS = 15 * 60_000;
 
-/** The credentials of the environment, or of `roleArn` in another account. No call is made until they are needed. */
+/** The credentials of the environment, or of `roleArn` in another account. They are requested when they are needed first. */
 export const eksIdentity = (
   { region, roleArn }: EksPlace,
   { cluster, clock }: { readonly cluster: string; readonly clock: () => number },
 ): Cached<AwsCredentials> => {
   const sts = new STSClient({ region, ...AWS_CALLS });
-  // The SDK keeps the environment's own.
+  // The SDK caches the credentials of the environment.
   if (roleArn === undefined) return { get: async () => sts.config.credentials(), forget: () => undefined };
   const assumed = cached((): Promise<Assumed> => assume(sts, roleArn, cluster), {
     ttlMs: (role) => role.expiresMs - clock() - ASSUMED_MARGIN_MS,
@@ -26,7 +26,7 @@ export const eksIdentity = (
   return { get: async () => (await assumed.get()).credentials, forget: assumed.forget };
 };
 
-/** A failure of AWS as a refusal; `action` says what could not be done. The error itself is not kept as a cause: that of an answer which cannot be read holds the answer, and with it credentials. */
+/** A failure of AWS as a refusal of `action`. The error is not its cause, because the error of an unreadable answer holds the answer, and with it credentials. */
 export const eksRefusal = (
   action: string,
   { cluster, roleArn }: { readonly cluster: string; readonly roleArn: string | undefined },

@@ -1,6 +1,7 @@
 import { Sha256 } from "@aws-crypto/sha256-js";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { awsDomain } from "../../model/eks.ts";
+import { percentEncoded } from "../../model/percent-encoding.ts";
 
 export interface AwsCredentials {
   readonly accessKeyId: string;
@@ -10,7 +11,7 @@ export interface AwsCredentials {
 
 export interface EksTokenInput {
   readonly credentials: AwsCredentials;
-  /** Name of the EKS cluster (its id, for clusters on Outposts); it is signed, so the token is good for no other. */
+  /** Name of the EKS cluster, or its id on Outposts. It is signed, so that the token is only valid for this cluster. */
   readonly clusterId: string;
   readonly region: string;
   readonly nowMs: number;
@@ -18,11 +19,12 @@ export interface EksTokenInput {
 
 const PREFIX = "k8s-aws-v1.";
 const CLUSTER_HEADER = "x-k8s-aws-id";
-/** By custom; the server counts 15 minutes from the date in the signature whatever stands here. */
+/** The usual value. The server ignores it, and counts 15 minutes from the date of the signature. */
 const URL_EXPIRES_SECONDS = 60;
 
 /**
- * A bearer token for an EKS cluster: a presigned STS GetCallerIdentity call, base64url without padding. Made locally; the control plane makes the call to learn who we are.
+ * A bearer token for an EKS cluster: a presigned STS GetCallerIdentity call in base64url without padding. It is made without a call; the control plane sends the presigned call to learn the
+ * identity.
  */
 export const eksToken = async (input: EksTokenInput): Promise<string> => {
   const url = await presignedIdentityUrl(input);
@@ -41,7 +43,7 @@ const presignedIdentityUrl = async ({ credentials, clusterId, region, nowMs }: E
       query: { Action: "GetCallerIdentity", Version: "2011-06-15" },
       headers: { host: hostname, [CLUSTER_HEADER]: clusterId },
     },
-    // The header must stay a header: the control plane sends it with the call, and the signature then binds the token to this cluster.
+    // The header must not move into the query: the control plane sends it with the call, and the signature binds the token to this cluster.
     {
       signingDate: new Date(nowMs),
       expiresIn: URL_EXPIRES_SECONDS,
@@ -49,12 +51,8 @@ const presignedIdentityUrl = async ({ credentials, clusterId, region, nowMs }: E
       signableHeaders: new Set(["host", CLUSTER_HEADER]),
     },
   );
-  const query = Object.entries(signed.query ?? {}).map(([key, value]) => `${encode(key)}=${encode(String(value))}`);
+  const query = Object.entries(signed.query ?? {}).map(([key, value]) => `${percentEncoded(key)}=${percentEncoded(String(value))}`);
   return `https://${hostname}/?${query.join("&")}`;
 };
-
-/** As SigV4 wants it: encodeURIComponent leaves five characters that the signature's canonical form encodes. */
-const encode = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
 const stsHost = (region: string): string => `sts.${region}.${awsDomain(region)}`;

@@ -16,13 +16,13 @@ export interface EksOptions {
   readonly cluster: string;
   readonly clock: () => number;
   readonly ownAddresses: boolean;
-  /** What AWS said before, of this version of the record. */
+  /** An earlier description, for this version of the record. */
   readonly known?: EksDescription;
 }
 
 /**
- * Access to an EKS cluster by IAM. Address and CA are those that AWS gives for the cluster, in its region and in the account of the role, and never those of an editor: the token is
- * good for this cluster wherever it is sent. What the record holds beside them is compared, and a difference is refused.
+ * Access to an EKS cluster by IAM. Address and CA come from AWS, for the region of the cluster and the account of the role, and never from an editor: a token that is sent to another
+ * address could be used on the cluster. Where the record has an address or CA too, a difference is refused.
  */
 export const eksAccess = async (connection: EksConnection, options: EksOptions): Promise<Access & { readonly described: EksDescription }> => {
   const { cluster, clock, ownAddresses } = options;
@@ -54,7 +54,7 @@ export const eksAccess = async (connection: EksConnection, options: EksOptions):
 
 type Checking = Pick<EksOptions, "cluster" | "clock" | "known">;
 
-/** What AWS says about the cluster, compared with what an editor gave. Throws `cluster.access.eks`. */
+/** The description of the cluster by AWS, after a comparison with the record. Throws `cluster.access.eks`. */
 export const verifiedEks = async (
   connection: EksConnection,
   options: Checking,
@@ -63,7 +63,7 @@ export const verifiedEks = async (
   const { cluster } = options;
   const fault = eksFault(connection);
   if (fault !== undefined) throw refusal(connection, cluster, fault);
-  const described = options.known ?? (await asked(connection, options, credentials));
+  const described = options.known ?? (await describedByAws(connection, options, credentials));
   const { endpoint, caData } = connection;
   if (endpoint !== undefined && !isSameServer(endpoint, described.endpoint)) throw refusal(connection, cluster, differs("endpoint"));
   if (caData !== undefined && unwrapped(caData) !== unwrapped(described.caData)) throw refusal(connection, cluster, differs("CA"));
@@ -71,7 +71,7 @@ export const verifiedEks = async (
   return described;
 };
 
-const asked = async (
+const describedByAws = async (
   connection: EksConnection,
   { cluster, clock }: Checking,
   credentials: () => Promise<AwsCredentials>,

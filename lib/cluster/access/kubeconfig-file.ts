@@ -11,8 +11,8 @@ import { serverUrl } from "./server-url.ts";
 import type { KubeconfigFile } from "./trusted.ts";
 
 /**
- * Access by a person's own kubeconfig file, as kubectl would use it: programs and files that it names are used. Only the embedded run comes here, and the library that reads it
- * (1.2 MB) is loaded here and nowhere else. Refusals are TidemarkErrors `cluster.access.kubeconfig`, and quote nothing of the file but the names of its contexts and of what it refers to.
+ * Access by a kubeconfig file of the user, as kubectl uses it, with the programs and files that it names. Only the embedded run uses this file, and only this file loads the library
+ * (1.2 MB). Refusals are TidemarkErrors `cluster.access.kubeconfig`. They quote only names of contexts, files and programs in the file.
  */
 export const kubeconfigFileAccess = async (file: KubeconfigFile): Promise<Access> => {
   const config = await loaded(file);
@@ -37,7 +37,7 @@ const refusal = (file: KubeconfigFile, why: string): TidemarkError =>
     cluster: file.cluster,
   });
 
-/** Read twice: what the library says about a broken file holds its lines, tokens included. */
+/** Reads the file before the library does, because the errors of the library quote lines of a broken file, tokens included. */
 const loaded = async (file: KubeconfigFile): Promise<KubeConfig> => {
   const content = await contentOf(file);
   const reading = await readSecretText(content);
@@ -45,7 +45,7 @@ const loaded = async (file: KubeconfigFile): Promise<KubeConfig> => {
   const { KubeConfig } = await import("@kubernetes/client-node/dist/config.js");
   const config = new KubeConfig();
   try {
-    // By its path and not by its content: paths of certificates in it are relative to the file.
+    // The library gets the path and not the content, because paths of certificates are relative to the file.
     config.loadFromFile(file.path);
   } catch {
     throw refusal(file, "it is not a kubeconfig: an entry lacks a part, or has one of another type");
@@ -68,7 +68,7 @@ const FILE_WORDS: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder (EISDIR)",
 };
 
-/** Names of contexts are told, as kubectl tells them; other names of the file are not. */
+/** The refusals name contexts, like kubectl, but no other names of the file. */
 const chosen = (config: KubeConfig, file: KubeconfigFile): { cluster: Cluster; user: User } => {
   const names = config.getContexts().map((context) => `"${foreignWords(context.name)}"`);
   if (file.context !== undefined) config.setCurrentContext(file.context);
@@ -82,7 +82,7 @@ const chosen = (config: KubeConfig, file: KubeconfigFile): { cluster: Cluster; u
   return { cluster, user };
 };
 
-/** What a program of the file says on its way out is told, cut: it is the person's own program, and "sign in first" is what they must read. */
+/** The error of a program in the file is reported, shortened: it is a program of the user, and may say "sign in first". */
 const apply = async (config: KubeConfig, file: KubeconfigFile): Promise<RequestOptions> => {
   const options: RequestOptions = {};
   try {

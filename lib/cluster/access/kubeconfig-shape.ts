@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { bearerToken, filled, headerText, pemData } from "./secret-fields.ts";
 
-/** Data that tools keep for themselves (minikube does). Nothing reads it. */
+/** Data of other tools, such as minikube. It is ignored. */
 const extensions = z.unknown().exactOptional();
 
-/** What the entry of a cluster may hold. Every other field is refused: a proxy, and a CA in a file. */
+/** The allowed fields of a cluster. Every other field is refused: a proxy, and a CA in a file. */
 const cluster = z.strictObject({
   server: filled,
   "certificate-authority-data": pemData.exactOptional(),
@@ -14,7 +14,7 @@ const cluster = z.strictObject({
   extensions,
 });
 
-/** What the entry of a user may hold: only what is used as it stands. Every other field is refused: programs, providers and files. */
+/** The allowed fields of a user, with values that are used directly. Every other field is refused: programs, providers and files. */
 const user = z.strictObject({
   token: bearerToken.exactOptional(),
   "client-certificate-data": pemData.exactOptional(),
@@ -31,8 +31,8 @@ const user = z.strictObject({
 const context = z.strictObject({ cluster: z.string(), user: z.string(), namespace: z.string().exactOptional(), extensions });
 
 /**
- * A kubeconfig as it may stand in a secret. A list of what is allowed, at every level and in every entry, also in those that the context does not select: what a later version
- * of the format adds is refused until it was thought about.
+ * The allowed form of a kubeconfig in a secret. It lists the allowed fields at every level and in every entry, also in entries that the context does not select: a field of a later
+ * version of the format is refused until it is added here.
  */
 export const kubeconfigShape = z.strictObject({
   apiVersion: z.string().exactOptional(),

@@ -1,11 +1,12 @@
+import { percentEncoded } from "../../model/percent-encoding.ts";
 import type { Access, Credentials } from "./access.ts";
 import { type KubeconfigText, type KubeconfigUser, kubeconfigShape } from "./kubeconfig-shape.ts";
 import { faultText } from "./secret-fields.ts";
 
-/** How the parts of a secret become an access: the words of its refusals, and the checks of what it holds. */
+/** Makes an access of the parts of a secret: the error of a refusal, and the checked access. */
 export interface SecretParts {
   readonly refuse: (why: string) => Error;
-  /** Checks server, CA, certificate and key, and makes the access of them. */
+  /** Checks server, CA, certificate and key, and makes the access. */
   readonly access: (parts: AccessParts) => Access;
 }
 
@@ -17,8 +18,8 @@ export interface AccessParts {
 }
 
 /**
- * Access by a kubeconfig in a secret. It is read here and not by the Kubernetes library, which runs programs (exec, cmd-path) and reads files (token-file) that a kubeconfig names:
- * what is not on the list of allowed fields is refused before anything is done with the rest.
+ * Access by a kubeconfig in a secret. The Kubernetes library does not read it, because it runs programs (exec, cmd-path) and reads files (token-file) that a kubeconfig names. A field
+ * that is not allowed is refused before anything else is used.
  */
 export const kubeconfigTextAccess = (value: unknown, wanted: string | undefined, { refuse, access }: SecretParts): Access => {
   const parsed = kubeconfigShape.safeParse(value);
@@ -34,17 +35,17 @@ export const kubeconfigTextAccess = (value: unknown, wanted: string | undefined,
   });
 };
 
-/** Names inside the content are not repeated: in a broken one they may be anything. */
+/** The refusals quote no names of the content, because a broken content may have a token in their place. */
 const chosen = ({ contexts, clusters, users, ...config }: KubeconfigText, wanted: string | undefined, refuse: SecretParts["refuse"]) => {
   const name = wanted ?? config["current-context"];
-  const context = contexts.find((one) => one.name === name)?.context;
+  const context = contexts.find((entry) => entry.name === name)?.context;
   if (context === undefined) {
     const which = wanted === undefined ? "its current-context" : `context "${wanted}"`;
     throw refuse(`${which} is not among its ${contexts.length} contexts`);
   }
-  const cluster = clusters.find((one) => one.name === context.cluster)?.cluster;
+  const cluster = clusters.find((entry) => entry.name === context.cluster)?.cluster;
   if (cluster === undefined) throw refuse("its context names a cluster that is not in it");
-  const user = users.find((one) => one.name === context.user)?.user;
+  const user = users.find((entry) => entry.name === context.user)?.user;
   if (user === undefined) throw refuse("its context names a user that is not in it");
   return { cluster, user };
 };
@@ -77,6 +78,5 @@ const impersonation = (user: KubeconfigUser, refuse: SecretParts["refuse"]): Cre
   };
 };
 
-/** The API server decodes the rest of the header's name; what a name cannot hold is percent-encoded. */
-const headerKey = (key: string): string =>
-  encodeURIComponent(key.toLowerCase().toWellFormed()).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+/** The key as a part of a header name. The API server decodes it. */
+const headerKey = (key: string): string => percentEncoded(key.toLowerCase().toWellFormed());

@@ -20,7 +20,7 @@ export interface SecretOptions {
   readonly ownAddresses: boolean;
 }
 
-/** The short form of a secret; anything else is taken for a kubeconfig. */
+/** The short form of a secret. Any other content is read as a kubeconfig. */
 const shortForm = z.strictObject({
   server: filled,
   caData: pemData,
@@ -31,14 +31,14 @@ const shortForm = z.strictObject({
 
 /**
  * Access by a secret in AWS Secrets Manager: `{ server, caData, token }` (or a client certificate), or a kubeconfig. It is read again every five minutes and after a 401,
- * so a rotated secret needs no restart; the server's address and CA are those of the first reading. Failures are TidemarkErrors `cluster.access.secret`, and quote nothing of
- * what the secret holds.
+ * so that a rotated secret needs no restart; address and CA stay those of the first reading. Failures are TidemarkErrors `cluster.access.secret`, and quote nothing of
+ * the secret.
  */
 export const secretAccess = async (connection: SecretConnection, options: SecretOptions): Promise<Access> => {
   const refuse = refusal(connection, options.cluster);
   if (!isSecretOf(connection.secretId, options.cluster)) throw refuse(secretWords(options.cluster));
   const client = new SecretsManagerClient({ ...AWS_CALLS, ...regionOf(connection.secretId) });
-  const parts: SecretParts = { refuse, access: (given) => checkedAccess(given, { refuse, ownAddresses: options.ownAddresses }) };
+  const parts: SecretParts = { refuse, access: (accessParts) => checkedAccess(accessParts, { refuse, ownAddresses: options.ownAddresses }) };
   const current = cached(async () => accessFrom(await readSecret(client, connection, options.cluster), connection.context, parts), {
     ttlMs: SECRET_TTL_MS,
     clock: options.clock,
@@ -51,7 +51,7 @@ export const secretAccess = async (connection: SecretConnection, options: Secret
   };
 };
 
-/** An ARN names its region; a bare name is looked up in the function's own. */
+/** The region of an ARN. A name without ARN is read in the region of the function. */
 const regionOf = (secretId: string): { region?: string } => {
   const region = /^arn:aws[\w-]*:secretsmanager:([\w-]+):/.exec(secretId)?.[1];
   return region === undefined ? {} : { region };
@@ -70,13 +70,13 @@ const readSecret = async (client: SecretsManagerClient, connection: SecretConnec
   const { SecretString, Name } = await client.send(new GetSecretValueCommand({ SecretId: connection.secretId })).catch((cause: unknown) => {
     throw refuse(awsWords(cause));
   });
-  // An ARN without its last six characters may be that of another secret: the name that was answered decides.
+  // An ARN without its last six characters may match another secret, so that the name in the answer decides.
   if (Name === undefined || !isSecretOf(Name, cluster)) throw refuse(secretWords(cluster));
   if (SecretString === undefined) throw refuse("it holds bytes, not text");
   return SecretString;
 };
 
-/** An answer that the SDK cannot parse is the secret itself: its error quotes it, and is not repeated, neither here nor as a cause. */
+/** The message for an error of the SDK. An error about an answer that cannot be parsed quotes the secret, so that it is neither repeated nor a cause. */
 const awsWords = (cause: unknown): string => {
   if (!(cause instanceof Error) || cause instanceof SyntaxError) return "the answer of Secrets Manager cannot be read";
   return foreignWords(cause.message);
@@ -90,7 +90,7 @@ const accessFrom = async (text: string, context: string | undefined, parts: Secr
   return isShort(value) ? shortAccess(value, parts) : kubeconfigTextAccess(value, context, parts);
 };
 
-/** A kubeconfig has lists where the short form has texts; what has neither is told as a short form. */
+/** True unless the content has a field of a kubeconfig. */
 const isShort = (value: object): boolean => !["clusters", "users", "contexts", "current-context", "apiVersion", "kind"].some((key) => key in value);
 
 const shortAccess = (value: unknown, { refuse, access }: SecretParts): Access => {

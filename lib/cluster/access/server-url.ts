@@ -1,15 +1,15 @@
 import { isOwnHost } from "../reachable.ts";
 
 export interface ServerUrlOptions {
-  /** Makes the error of a refusal; its words do not hold the address, which may come from a secret. */
+  /** Makes the error of a refusal. Its message does not quote the address, which may come from a secret. */
   readonly refuse: (why: string) => Error;
-  /** May it be this machine? Only in the embedded run; then also without TLS. */
+  /** True where the server may be this machine, also without TLS: only in the embedded run. */
   readonly ownAddresses: boolean;
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** The API server's address, as a URL with a host that may be asked. http: is refused because a token would travel in the clear. */
+/** The address of the API server as a checked URL. http: is refused, because it would send the token in the clear. */
 export const serverUrl = (text: string, { refuse, ownAddresses }: ServerUrlOptions): URL => {
   if (!URL.canParse(text)) throw refuse("is not a URL");
   const url = new URL(text);

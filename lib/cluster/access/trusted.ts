@@ -1,6 +1,6 @@
 import type { Access } from "./access.ts";
 
-/** A kubeconfig in a file of the machine. */
+/** A kubeconfig file of the machine. */
 export interface KubeconfigFile {
   readonly path: string;
   readonly cluster: string;
@@ -8,15 +8,15 @@ export interface KubeconfigFile {
   readonly clock: () => number;
 }
 
-/** What the machine may be used for on behalf of a stored record or manifest. */
+/** What a stored record or manifest may use on the machine. */
 export interface Trusted {
-  /** Read certificate files that a manifest names. */
+  /** True where certificate files that a manifest names may be read. */
   readonly files: boolean;
-  /** Connect to loopback and to other addresses of this machine. */
+  /** True where connections to loopback and other addresses of this machine are allowed. */
   readonly ownAddresses: boolean;
-  /** Use a kubeconfig file, with the programs and files that it names. Absent: there is no code for it, and the bundles of functions do not hold any. */
+  /** Uses a kubeconfig file, with the programs and files that it names. It is absent in functions, whose bundles do not contain the code. */
   readonly kubeconfigFile?: (file: KubeconfigFile) => Promise<Access>;
 }
 
-/** Nothing: inside functions, where records and manifests come from people who have no rights on the function itself. */
+/** For functions, where records and manifests come from people without rights on the function itself. */
 export const NOTHING_TRUSTED: Trusted = { files: false, ownAddresses: false };

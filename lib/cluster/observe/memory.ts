@@ -1,17 +1,17 @@
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "../limits.ts";
 import { type RivalMemory, rivalMemory } from "./rival-memory.ts";
 
-/** What a warm client knows from earlier observations: how to ask, and the rivals seen last. */
+/** What a warm client remembers of earlier observations: the size of lists, missing rights, and the rivals of the last LIST. */
 export interface Memory {
-  /** Objects that a LIST of this path held when last looked at. */
+  /** Number of objects in the last LIST of this path. */
   readonly listedBefore: (path: string) => number | undefined;
   readonly remember: (path: string, objects: number) => void;
   readonly listIsForbidden: (path: string) => boolean;
   readonly forbid: (path: string) => void;
   readonly rivals: RivalMemory;
-  /** By API group, the version that was served last, "" where the group was not installed. */
+  /** For each API group, the version that was served last; "" where the group was not installed. */
   readonly rivalVersions: Map<string, string>;
-  /** Tells something once in the life of the client. */
+  /** Reports a message once in the life of the client. */
   readonly once: (message: string) => void;
 }
 

@@ -11,23 +11,23 @@ export type CustomAnswer = Answer<readonly CustomMetricValue[]>;
 export type ExternalAnswer = Answer<readonly ExternalMetricValue[]>;
 
 const CUSTOM_GROUP = "custom.metrics.k8s.io";
-/** Newest first, as the controller prefers them. */
+/** Newest first, in the order of preference of the controller. */
 const CUSTOM_VERSIONS = ["v1beta2", "v1beta1"];
 const EXTERNAL_GROUP = "external.metrics.k8s.io";
 
-/** One question to custom.metrics.k8s.io. */
+/** Sends one query to custom.metrics.k8s.io. */
 export const askCustom = async (observing: Observing, namespace: Namespace, query: CustomQuery): Promise<CustomAnswer> => {
   const base = await customBase(observing);
   if (base.kind === "failed") return base;
   const request = query.for === "pods" ? podsRequest(base.value, namespace, query) : await objectRequest(observing, base.value, namespace, query);
   if ("kind" in request) return request;
-  const answer = await observing.line.transport.get(request, observing.budget);
+  const answer = await observing.session.transport.get(request, observing.budget);
   return answer.kind === "read" ? readCustomValues(answer.body["items"]) : answer;
 };
 
-/** One question to external.metrics.k8s.io. */
-export const askExternal = async ({ line, budget }: Observing, namespace: Namespace, query: ExternalQuery): Promise<ExternalAnswer> => {
-  const answer = await line.transport.get(
+/** Sends one query to external.metrics.k8s.io. */
+export const askExternal = async ({ session, budget }: Observing, namespace: Namespace, query: ExternalQuery): Promise<ExternalAnswer> => {
+  const answer = await session.transport.get(
     {
       path: `/apis/${EXTERNAL_GROUP}/v1beta1${inNamespace(namespace)}/${segment(query.metric)}`,
       resource: `${query.metric}.${EXTERNAL_GROUP}`,
@@ -38,8 +38,8 @@ export const askExternal = async ({ line, budget }: Observing, namespace: Namesp
   return answer.kind === "read" ? readExternalValues(answer.body["items"]) : answer;
 };
 
-const customBase = async ({ line, budget }: Observing): Promise<{ readonly kind: "found"; readonly value: string } | Failed> => {
-  const versions = await line.discovery.groupVersions(CUSTOM_GROUP, budget);
+const customBase = async ({ session, budget }: Observing): Promise<{ readonly kind: "found"; readonly value: string } | Failed> => {
+  const versions = await session.discovery.groupVersions(CUSTOM_GROUP, budget);
   if (versions.kind === "failed") return versions;
   const version = CUSTOM_VERSIONS.find((known) => versions.value.includes(known));
   if (version === undefined) return failed(404, "NotFound", `no custom metrics API (${CUSTOM_GROUP}) registered`);
@@ -52,13 +52,18 @@ const podsRequest = (base: string, namespace: Namespace, query: Extract<CustomQu
   query: { ...selector("labelSelector", query.podSelector), ...selector("metricLabelSelector", query.metricSelector) },
 });
 
-/** A Namespace of the core group has a path of its own; every other object lies in the autoscaler's namespace (hpa.md 2.5). */
-const objectRequest = async ({ line, budget }: Observing, base: string, namespace: Namespace, query: ObjectQuery): Promise<ApiRequest | Failed> => {
+/** The request for an object. A Namespace of the core group has its own path; every other object is in the namespace of the autoscaler (hpa.md 2.5). */
+const objectRequest = async (
+  { session, budget }: Observing,
+  base: string,
+  namespace: Namespace,
+  query: ObjectQuery,
+): Promise<ApiRequest | Failed> => {
   const parameters = selector("metricLabelSelector", query.metricSelector);
   if (query.kind === "Namespace" && query.group === "") {
     return { path: `${base}${inNamespace(query.name)}/metrics/${segment(query.metric)}`, resource: `namespaces.${CUSTOM_GROUP}`, query: parameters };
   }
-  const kind = await line.discovery.kindPath({ apiVersion: query.group === "" ? "v1" : `${query.group}/`, kind: query.kind }, budget);
+  const kind = await session.discovery.kindPath({ apiVersion: query.group === "" ? "v1" : `${query.group}/`, kind: query.kind }, budget);
   if (kind.kind === "failed") return kind.failure.code === 404 ? { kind: "failed", failure: unknownKind(query.kind, query.group) } : kind;
   return {
     path: `${base}${inNamespace(namespace)}/${segment(kind.value.resource)}/${segment(query.name)}/${segment(query.metric)}`,

@@ -9,10 +9,10 @@ import type { Observing } from "./workloads.ts";
 
 const GROUP = "datadoghq.com/v1alpha1";
 
-/** By `monitorKey`: the monitors of the autoscalers that let one stop them (watermark.md 2.2). Absent: the object does not exist. */
+/** The monitors by `monitorKey`, for the autoscalers that name one (watermark.md 2.2). A missing entry means that the object does not exist. */
 export type Monitors = (watched: Watched) => MonitorReading | undefined;
 
-/** One LIST per scope, and only where some autoscaler asks for its monitor. What cannot be read stops its autoscaler, as a monitor that is not OK does. */
+/** Sends one LIST for each scope with an autoscaler that names a monitor. Fails to a hold: a monitor that cannot be read stops its autoscaler, like one that is not OK. */
 export const observeMonitors = async (observing: Observing, watched: readonly Watched[]): Promise<Monitors> => {
   const asking = watched.filter(({ asksMonitor }) => asksMonitor);
   const found = new Map<string, MonitorReading>();
@@ -20,7 +20,7 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
   await Promise.all(
     scopesFor(new Set(asking.map(({ namespace }) => namespace)), observing.limits).map(async ({ namespace }) => {
       const answer = await list<never>(
-        observing.line.transport,
+        observing.session.transport,
         {
           path: `/apis/${GROUP}${inNamespace(namespace)}/datadogmonitors`,
           resource: "datadogmonitors.datadoghq.com",
@@ -32,7 +32,7 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
         },
         observing.budget,
       );
-      // A cluster without monitors (404) has none of this name; anything else is not known.
+      // In a cluster without the API of monitors (404) the monitor does not exist. After any other failure it is unknown.
       if (answer.kind === "failed" && answer.failure.code !== 404) failed.set(namespace ?? "", { kind: "failed", failure: answer.failure });
     }),
   );

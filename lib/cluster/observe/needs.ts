@@ -6,23 +6,23 @@ import { parseSelector } from "../../model/selector-text.ts";
 import type { Watched } from "../port.ts";
 import { type Scales, targetKey } from "./workloads.ts";
 
-/** What must be asked about one namespace, so that all its autoscalers can be decided; equal questions once. */
+/** The queries for all autoscalers of one namespace, without duplicates. */
 export interface NamespaceNeeds {
   readonly namespace: Namespace;
   readonly pods: boolean;
-  /** The autoscalers that are decided alike with pods and without. */
+  /** The autoscalers whose decision does not depend on pods. */
   readonly withoutPods: ReadonlySet<AutoscalerUid>;
   readonly podMetrics: boolean;
   readonly custom: ReadonlyMap<string, CustomQuery>;
   readonly external: ReadonlyMap<string, ExternalQuery>;
-  /** The autoscalers of the namespace whose last sync found a selector; a dry run writes nothing, so it is none of them. */
+  /** The autoscalers of the namespace with a selector of their last sync. Those in a dry run are left out, because they write nothing. */
   readonly neighbours: readonly Neighbour[];
 }
 
-/** Beyond so many neighbours the pods are listed without looking whether selectors can overlap. */
+/** With more neighbours than this the pods are listed without a check whether selectors can overlap. */
 const MAX_NEIGHBOURS_COMPARED = 50;
 
-/** The needs of each namespace that has an autoscaler. One whose scale could not be read asks nothing: its decision ends there (hpa.md 2.4 step 1). */
+/** The queries of each namespace that has an autoscaler. An autoscaler whose scale could not be read has none, because its decision ends there (hpa.md 2.4 step 1). */
 export const needsOf = (watched: readonly Watched[], scales: Scales): readonly NamespaceNeeds[] =>
   [...Map.groupBy(watched, ({ namespace }) => namespace)].map(([namespace, group]) => {
     const neighbours = group.flatMap(({ name, selector, spec }) => (selector === undefined || spec.dryRun ? [] : [{ name, selector }]));
@@ -45,7 +45,7 @@ export const needsOf = (watched: readonly Watched[], scales: Scales): readonly N
 
 const asksAnything = ({ pods, podMetrics, custom, external }: Questions): boolean => pods || podMetrics || custom.length + external.length > 0;
 
-/** False only where no pod can match both selectors: then the search for overlap (hpa.md 2.5 step 3) has the same result without any pod. */
+/** False only where no pod can match both selectors. Then the check of overlap (hpa.md 2.5 step 3) has the same result without pods. */
 export const mayOverlap = (one: Pick<Watched, "name">, scale: Pick<ScaleRead, "selector">, neighbours: readonly Neighbour[]): boolean => {
   const others = neighbours.filter(({ name }) => name !== one.name);
   if (others.length > MAX_NEIGHBOURS_COMPARED) return true;
@@ -58,7 +58,7 @@ const parsed = (text: string): Selector => {
   return reading.kind === "selector" ? reading.selector : [];
 };
 
-/** Both ask for one value of the same label, and not the same one. */
+/** True when both selectors require a value of the same label, and the values differ. */
 const exclude = (one: Selector, other: Selector): boolean =>
   one.some(
     ({ key, operator, values }) =>

@@ -3,7 +3,7 @@ import { labelIndex } from "../../model/label-index.ts";
 import type { Answer, ApiFailure, MetricAnswers, Observation, Pod, PodMetrics, ScaleReading } from "../../model/observation.ts";
 import { MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../limits.ts";
 import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../port.ts";
-import type { Line } from "../scale.ts";
+import type { ApiSession } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
 import type { Memory } from "./memory.ts";
 import { askCustom, askExternal, type CustomAnswer, type ExternalAnswer } from "./metrics.ts";
@@ -14,12 +14,12 @@ import { observeRivals } from "./rivals.ts";
 import { type Observing, observeScales, type Scales, targetKey } from "./workloads.ts";
 
 /**
- * Reads what the watched autoscalers need, in two rounds: scales first, because what to ask of the metrics APIs depends on them, and whether to look for rivals; then pods, PodMetrics,
- * custom and external metrics and rivals side by side. Monitors are looked for meanwhile. What comes too late is missing to those alone that need it.
+ * Reads what the watched autoscalers need, in two rounds. The first reads scales, because the metric queries and the search for rivals depend on them. The second reads pods, PodMetrics,
+ * custom and external metrics and rivals in parallel. Monitors are read meanwhile. An answer that is too late is missing only for the autoscalers that need it.
  */
-export const observe = async (line: Line, memory: Memory, watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster> => {
-  const budget = callBudget({ budgetMs: limits.budgetMs, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed: line.elapsed });
-  const observing: Observing = { line, budget, limits, memory };
+export const observe = async (session: ApiSession, memory: Memory, watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster> => {
+  const budget = callBudget({ budgetMs: limits.budgetMs, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed: session.elapsed });
+  const observing: Observing = { session, budget, limits, memory };
   const monitors = observeMonitors(observing, watched);
   const scales = await observeScales(observing, watched);
   const [views, rivalsOf, monitorOf] = await Promise.all([measured(observing, watched, scales), observeRivals(observing, watched, scales), monitors]);
@@ -37,7 +37,7 @@ export const observe = async (line: Line, memory: Memory, watched: readonly Watc
   return { observations, ...budget.spent() };
 };
 
-/** The second round. */
+/** The answers of the second round. */
 const measured = async (observing: Observing, watched: readonly Watched[], scales: Scales) => {
   const needs = needsOf(watched, scales);
   const [pods, podMetrics, custom, external] = await Promise.all([
@@ -55,7 +55,7 @@ const measured = async (observing: Observing, watched: readonly Watched[], scale
   return new Map(needs.map((need) => [need.namespace, viewsOf(need, { pods, podMetrics, custom, external })]));
 };
 
-/** What an autoscaler sees beside its scale. */
+/** The observation of an autoscaler without its scale. */
 type View = Omit<Observation, "scale">;
 
 const EMPTY_VIEW: View = { pods: labelIndex([]), answers: { custom: new Map(), external: new Map() }, others: [] };
@@ -75,7 +75,7 @@ interface Answers {
   readonly external: ReadonlyMap<Namespace, ReadonlyMap<string, ExternalAnswer>>;
 }
 
-/** What each autoscaler of a namespace sees: all the same, but where the pods could not be read. */
+/** The observation of each autoscaler of a namespace. It is the same for all, except where the pods could not be read. */
 const viewsOf = ({ namespace, neighbours, podMetrics, withoutPods }: NamespaceNeeds, answers: Answers): ((uid: AutoscalerUid) => View) => {
   const pods = answers.pods.get(namespace);
   const resource = podMetrics ? answers.podMetrics.get(namespace) : undefined;
@@ -86,8 +86,8 @@ const viewsOf = ({ namespace, neighbours, podMetrics, withoutPods }: NamespaceNe
   };
   const whole: View = { pods: pods?.kind === "answered" ? pods.items : EMPTY_VIEW.pods, answers: own, others: neighbours };
   if (pods?.kind !== "failed") return () => whole;
-  // Pods that could not be read are not "no pods": nothing may be concluded from any metric, not even that no other autoscaler selects them. Only where no pod decides anything,
-  // so that none would have been listed, the metrics stand.
+  // Fails to a missing metric: pods that could not be read are not "no pods", so that no metric is usable and no overlap is excluded. Metrics stay only where the decision does not
+  // depend on pods.
   const blind: View = { ...whole, answers: allFailed(own, pods.failure) };
   return (uid) => (withoutPods.has(uid) ? whole : blind);
 };
@@ -99,7 +99,7 @@ const allFailed = (answers: MetricAnswers, failure: ApiFailure): MetricAnswers =
   return { custom: each(answers.custom), external: each(answers.external), ...(answers.resource && { resource: failed }) };
 };
 
-/** Every different question of every namespace, once. */
+/** Sends each different query of each namespace once. */
 const askAll = async <Query, Found>(
   asked: readonly { readonly namespace: Namespace; readonly queries: ReadonlyMap<string, Query> }[],
   ask: (namespace: Namespace, query: Query) => Promise<Found>,

@@ -12,10 +12,10 @@ import { POD_LIST, POD_METRICS_LIST } from "../wire/pods.ts";
 import { type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 
-/** By namespace; a namespace that was not asked for is absent. */
+/** The answers by namespace. A namespace that was not requested is absent. */
 export type ByNamespace<Item> = ReadonlyMap<Namespace, Answer<LabelIndex<Item>>>;
 
-/** The pods of these namespaces, only what rules look at. */
+/** Reads the pods of these namespaces, with the fields that rules use. */
 export const observePods = (observing: Observing, namespaces: ReadonlySet<Namespace>): Promise<ByNamespace<Pod>> =>
   byNamespace(observing, namespaces, ({ namespace }) => ({
     path: `/api/v1${inNamespace(namespace)}/pods`,
@@ -24,7 +24,7 @@ export const observePods = (observing: Observing, namespaces: ReadonlySet<Namesp
     convert: readPod,
   }));
 
-/** PodMetrics of these namespaces. metrics-server answers in one piece, whatever limit is asked. */
+/** Reads the PodMetrics of these namespaces. metrics-server ignores the limit and answers in one piece. */
 export const observePodMetrics = (observing: Observing, namespaces: ReadonlySet<Namespace>): Promise<ByNamespace<PodMetrics>> =>
   byNamespace(observing, namespaces, ({ namespace }) => ({
     path: `/apis/metrics.k8s.io/v1beta1${inNamespace(namespace)}/pods`,
@@ -65,8 +65,8 @@ const byNamespace = async <Item extends Labelled>(
 };
 
 /**
- * Which namespaces a LIST has shown to their end when it breaks off between two pages. Pages come in the order of keys, which are namespace and name: once an object of the next
- * namespace has come, the one before is whole. A LIST that comes back to a namespace has another order, and shows none to its end.
+ * The namespaces that a LIST has shown completely when it fails between two pages. Pages are in order of namespace and name: after an object of the next namespace, the one before is
+ * complete. A LIST that returns to a namespace has another order, so that none counts as complete.
  */
 const shownInOrder = (): {
   readonly begin: () => void;
@@ -97,15 +97,15 @@ interface Gathering<Item> {
   readonly shown: ReturnType<typeof shownInOrder>;
 }
 
-/** Each object goes to the list of its namespace as its page comes; those of other namespaces are never converted. */
+/** Adds each object to the list of its namespace when its page arrives. Objects of other namespaces are not converted. */
 const listInto = <Item>(
-  { line, budget }: Observing,
+  { session, budget }: Observing,
   { path, resource, protobuf, paged, convert }: Source<Item>,
   namespaces: ReadonlySet<string>,
   { gathered, shown }: Gathering<Item>,
 ): Promise<Listed<never>> =>
   list<never>(
-    line.transport,
+    session.transport,
     {
       path,
       resource,

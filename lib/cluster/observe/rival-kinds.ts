@@ -3,17 +3,17 @@ import type { JsonObject } from "../transport/transport.ts";
 import type { WireKind } from "../wire/message.ts";
 import { HPA_LIST } from "../wire/workloads.ts";
 
-/** A kind of controller that scales what it points at. */
+/** A kind of controller that scales its target. */
 export interface RivalKind {
   readonly kind: string;
   readonly group: string;
   readonly plural: string;
-  /** Only the API server's own kinds have one. */
+  /** Only kinds of the API server itself have one. */
   readonly protobuf?: WireKind;
-  /** A version that is there for certain; else discovery tells whether the group is installed at all. */
+  /** A version that every cluster serves. Otherwise discovery decides whether the group is installed. */
   readonly version?: string;
   readonly target: (spec: JsonObject) => { readonly apiVersion: string; readonly kind: string; readonly name: string };
-  /** Does not scale, whatever it says. */
+  /** True for an object that does not scale. */
   readonly idle?: (raw: JsonObject) => boolean;
 }
 
@@ -30,7 +30,7 @@ export const RIVAL_KINDS: readonly RivalKind[] = [
     plural: "horizontalpodautoscalers",
     protobuf: HPA_LIST,
     target: (spec) => scaleTargetRef(spec),
-    // The hand of a ScaledObject, which is reported itself.
+    // A ScaledObject owns this HPA, and is reported itself.
     idle: (raw) => asList(asObject(raw["metadata"])["ownerReferences"]).some((owner) => asObject(owner)["kind"] === "ScaledObject"),
   },
   {

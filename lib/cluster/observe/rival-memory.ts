@@ -1,22 +1,22 @@
 import { MAX_RIVAL_LOOKS_SPARED, RIVALS_TTL_MS } from "../limits.ts";
 import type { Rival } from "../port.ts";
 
-/** The rivals that one LIST showed, of the targets that were looked for in it. */
+/** The rivals in one LIST, for the targets that were searched in it. */
 export interface LookedFor {
   readonly targets: ReadonlySet<string>;
   readonly found: ReadonlyMap<string, readonly Rival[]>;
 }
 
-/** By target, what a write to it changes: its uid, its generation and its count. */
+/** For each target, a mark that every write changes: its uid, its generation and its count. */
 export type Marks = ReadonlyMap<string, string>;
 
-/** What the LISTs of rivals showed last, by path. */
+/** The last LISTs of rivals, by path. */
 export interface RivalMemory {
-  /** It stands in for a LIST that fails; where there is none, nothing is known. */
+  /** The last LIST. It replaces a LIST that fails; without one, the rivals are not known. */
   readonly last: (path: string) => LookedFor | undefined;
   /**
-   * What need not be asked again in this sync. A rival that is new has not written to a target while all marks are the same, so it has done no harm; one that has written changed a mark, and
-   * is looked for in this very sync. Looked for anew in any case: after a minute, in every fourth sync, and in each sync while one is known, so that Tidemark goes on as soon as it is gone.
+   * The last LIST, where it need not be repeated in this sync. While all marks are the same, a new rival has written to no target and done no harm; a rival that wrote has changed a mark,
+   * so that the same sync looks for it. The LIST is always repeated after a minute, in every fourth sync, and in each sync while a rival is known, so that Tidemark continues when it is gone.
    */
   readonly stillTrue: (path: string, marks: Marks) => LookedFor | undefined;
   readonly keep: (path: string, looked: LookedFor, marks: Marks) => void;
@@ -33,7 +33,7 @@ export const rivalMemory = (clock: () => number): RivalMemory => {
   const kept = new Map<string, Kept>();
   const isFresh = ({ atMs, spared }: Kept): boolean => {
     const ageMs = clock() - atMs;
-    // A clock that was set back says nothing about the age.
+    // After a clock was set back the age is not known.
     return spared < MAX_RIVAL_LOOKS_SPARED && ageMs >= 0 && ageMs < RIVALS_TTL_MS;
   };
   return {
@@ -50,7 +50,7 @@ export const rivalMemory = (clock: () => number): RivalMemory => {
   };
 };
 
-/** A target that is gone changes nothing; one that is new, or has another mark, does. */
+/** True when a target is new or has another mark. A removed target does not count. */
 const areSame = (known: Marks, marks: Marks): boolean => {
   for (const [target, mark] of marks) if (known.get(target) !== mark) return false;
   return true;

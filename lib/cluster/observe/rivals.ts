@@ -11,16 +11,16 @@ import type { LookedFor, Marks } from "./rival-memory.ts";
 import { type Scope, scopesFor } from "./scopes.ts";
 import { type Observing, type Scales, targetKey } from "./workloads.ts";
 
-/** A target whatever version names it. */
+/** Key of a target, without the version of its API. */
 export const rivalKey = (namespace: string, target: { readonly apiVersion: string; readonly kind: string; readonly name: string }): string =>
   `${namespace}/${groupOf(target.apiVersion) ?? target.apiVersion}/${target.kind}/${target.name}`;
 
-/** What is known of the other controllers of a target: those that were seen, and why there may be others. */
+/** The other controllers of a target: those that were found, and why there may be more. */
 export type LookForRivals = (namespace: Namespace, target: Watched["spec"]["target"]) => Pick<Observed, "rivals" | "rivalsUnknown">;
 
 /**
- * Looks for other controllers in the cluster that scale a watched target, where one may have come since the last look (rival-memory.ts). A LIST that fails is no empty list: where no
- * earlier one showed the target, its rivals are not known.
+ * Looks for other controllers in the cluster that scale a watched target, where a new one is possible since the last LIST (rival-memory.ts). A failed LIST is not an empty one: where no
+ * earlier LIST covered the target, its rivals are not known.
  */
 export const observeRivals = async (observing: Observing, watched: readonly Watched[], scales: Scales): Promise<LookForRivals> => {
   const marks = new Map(watched.map((one) => [rivalKey(one.namespace, one.spec.target), markOf(one, scales)]));
@@ -36,10 +36,10 @@ export const observeRivals = async (observing: Observing, watched: readonly Watc
   };
 };
 
-/** What one LIST told, or the last one that was answered. */
+/** The result of one LIST, or of the last one that was answered. */
 interface Look extends LookedFor {
   readonly scope: Scope;
-  /** Why it was not answered this time: only the targets of an earlier answer are known. */
+  /** Why it failed in this sync. Then only the targets of an earlier LIST are known. */
   readonly problem?: string;
 }
 
@@ -49,7 +49,7 @@ const markOf = ({ namespace, spec: { target } }: Watched, scales: Scales): strin
 };
 
 interface Place {
-  /** Of every watched target. */
+  /** The keys of all watched targets. */
   readonly marks: Marks;
   readonly scopes: readonly Scope[];
 }
@@ -64,10 +64,10 @@ const lookForKind = async (observing: Observing, rival: RivalKind, { marks, scop
   return Promise.all(scopes.map((scope) => lookInScope(observing, rival, { kind, marks, scope })));
 };
 
-/** The version to ask for, "" where the group is not installed. What was found last counts while discovery fails; forbidden, it counts as not installed. */
-const versionOf = async ({ line, budget, memory }: Observing, { group, version }: RivalKind): Promise<Found<string>> => {
+/** The version of the API group; "" where the group is not installed. While discovery fails the last answer counts. A forbidden group counts as not installed. */
+const versionOf = async ({ session, budget, memory }: Observing, { group, version }: RivalKind): Promise<Found<string>> => {
   if (version !== undefined) return { kind: "found", value: version };
-  const versions = await line.discovery.groupVersions(group, budget);
+  const versions = await session.discovery.groupVersions(group, budget);
   if (versions.kind === "found") memory.rivalVersions.set(group, versions.value[0] ?? "");
   const known = memory.rivalVersions.get(group);
   if (known !== undefined) return { kind: "found", value: known };
@@ -79,7 +79,7 @@ const isRefusal = ({ code }: ApiFailure): boolean => code === 403 || code === 40
 const problemOf = ({ kind }: RivalKind, { message }: ApiFailure): string => `no ${kind} could be looked for: ${message}`;
 
 const lookInScope = async (
-  { line, budget, memory }: Observing,
+  { session, budget, memory }: Observing,
   rival: RivalKind,
   { kind, marks, scope }: { readonly kind: KindPath; readonly marks: Marks; readonly scope: Scope },
 ): Promise<Look> => {
@@ -88,7 +88,7 @@ const lookInScope = async (
   const known = memory.rivals.stillTrue(path, marks);
   if (known) return { ...known, scope };
   const listed = await list(
-    line.transport,
+    session.transport,
     { path, resource: kind.resource, ...(rival.protobuf && { protobuf: rival.protobuf }), read: (raw) => rivalIn(raw, rival, marks) },
     budget,
   );
@@ -98,12 +98,12 @@ const lookInScope = async (
     memory.rivals.keep(path, looked, marks);
     return { ...looked, scope };
   }
-  // A passing failure: what was seen last still counts, and a target that no answer was ever about holds.
+  // Fails to a hold: after a temporary failure the last LIST still counts, and a target that no LIST ever covered holds.
   if (!isRefusal(listed.failure)) return { ...(memory.rivals.last(path) ?? NOWHERE), scope, problem: problemOf(rival, listed.failure) };
-  // Not allowed to look, or no such API: nothing is known and nothing is held back, but it is said. Holding would stop every cluster that grants no right to look.
+  // Fails to no hold: without the right to list, or without the API, rivals are not searched, and a notice says so. A hold would stop every cluster that grants no such right.
   memory.forbid(path);
   if (listed.failure.code === 403)
-    memory.once(`Cannot look for a ${rival.kind} on the same targets in cluster "${line.cluster}": ${listed.failure.message}`);
+    memory.once(`Cannot look for a ${rival.kind} on the same targets in cluster "${session.cluster}": ${listed.failure.message}`);
   return { ...NOWHERE, scope };
 };
 

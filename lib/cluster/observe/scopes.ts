@@ -2,14 +2,14 @@ import type { Namespace } from "../../model/ids.ts";
 import { MAX_NAMESPACED_LISTS } from "../limits.ts";
 import type { ObserveLimits } from "../port.ts";
 
-/** Where one LIST looks: a namespace, or the whole cluster when absent. */
+/** The scope of one LIST: a namespace; absent means the whole cluster. */
 export interface Scope {
   readonly namespace?: Namespace;
 }
 
 /**
- * The LISTs that cover the namespaces in need. The whole cluster in one, where the partition is the whole cluster; but a few namespaces are asked for one by one, because they may
- * be small in a large cluster. Either way the number does not grow with autoscalers.
+ * The LISTs that cover these namespaces. Where the partition is the whole cluster, one LIST covers all; but a few namespaces are listed one by one, because they may
+ * be small in a large cluster. In both cases the number of LISTs does not grow with autoscalers.
  */
 export const scopesFor = (needed: ReadonlySet<Namespace>, limits: Pick<ObserveLimits, "namespaces">): readonly Scope[] => {
   if (needed.size === 0) return [];
@@ -17,5 +17,5 @@ export const scopesFor = (needed: ReadonlySet<Namespace>, limits: Pick<ObserveLi
   return [...needed].toSorted().map((namespace) => ({ namespace }));
 };
 
-/** True when a LIST of this scope would have shown objects of the namespace. */
+/** True when a LIST of this scope covers the namespace. */
 export const covers = (scope: Scope, namespace: string): boolean => scope.namespace === undefined || scope.namespace === namespace;

@@ -8,13 +8,13 @@ import { listPath } from "../paths.ts";
 import type { ObserveLimits, Watched } from "../port.ts";
 import { asObject } from "../read/json.ts";
 import { readWorkloadScale } from "../read/scale.ts";
-import { type Line, readScaleAt, readTargetScale } from "../scale.ts";
+import { type ApiSession, readScaleAt, readTargetScale } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { WORKLOAD_LISTS } from "../wire/workloads.ts";
 import type { Memory } from "./memory.ts";
 import { covers, type Scope, scopesFor } from "./scopes.ts";
 
-/** Scales by `targetKey`. */
+/** The scales by `targetKey`. */
 export type Scales = ReadonlyMap<string, ScaleReading>;
 
 export interface Target {
@@ -22,17 +22,17 @@ export interface Target {
   readonly target: TargetRef;
 }
 
-/** Autoscalers of one target share its scale. The version in apiVersion is part of the key, though it changes nothing: it is what a manifest says. */
+/** Key of a target. Autoscalers of one target share its scale. The key has the version of apiVersion as in the manifest, though it selects nothing. */
 export const targetKey = ({ namespace, target }: Target): string => `${namespace}/${target.apiVersion}/${target.kind}/${target.name}`;
 
 export interface Observing {
-  readonly line: Line;
+  readonly session: ApiSession;
   readonly budget: CallBudget;
   readonly limits: ObserveLimits;
   readonly memory: Memory;
 }
 
-/** The scale of every watched target: LISTs for built-in kinds where they are cheaper, GETs for the others. */
+/** Reads the scale of every watched target: by LISTs for built-in kinds where they are cheaper, by GETs for the others. */
 export const observeScales = async (observing: Observing, watched: readonly Watched[]): Promise<Scales> => {
   const targets = new Map(watched.map(({ namespace, spec }) => [targetKey({ namespace, target: spec.target }), { namespace, target: spec.target }]));
   const scales = new Map<string, ScaleReading>();
@@ -42,7 +42,7 @@ export const observeScales = async (observing: Observing, watched: readonly Watc
   const kinds = Map.groupBy(listed, ({ target }) => `${target.apiVersion} ${target.kind}`);
   await Promise.all([
     ...asked.map(async (target) =>
-      scales.set(targetKey(target), await readTargetScale(observing.line, target.namespace, target.target, observing.budget)),
+      scales.set(targetKey(target), await readTargetScale(observing.session, target.namespace, target.target, observing.budget)),
     ),
     ...[...kinds.values()].map((wanted) => observeKind(observing, wanted, scales)),
   ]);
@@ -52,7 +52,7 @@ export const observeScales = async (observing: Observing, watched: readonly Watc
 const observeKind = async (observing: Observing, wanted: readonly Target[], scales: Map<string, ScaleReading>): Promise<void> => {
   const [first] = wanted;
   if (!first) return;
-  const kind = await observing.line.discovery.kindPath(first.target, observing.budget);
+  const kind = await observing.session.discovery.kindPath(first.target, observing.budget);
   if (kind.kind === "failed") {
     for (const target of wanted) scales.set(targetKey(target), kind);
     return;
@@ -93,23 +93,23 @@ const observeScope = async (observing: Observing, part: Part, scales: Map<string
 
 type Outcome = { readonly found: ReadonlyMap<string, ScaleReading> } & (
   | { readonly kind: "complete" }
-  /** What is missing is cheaper to ask for one by one. */
+  /** GETs of the missing objects are cheaper than the rest of the LIST. */
   | { readonly kind: "incomplete" }
   | { readonly kind: "failed"; readonly failure: ApiFailure }
 );
 
-const listWanted = async ({ line, budget, memory }: Observing, { kind, scope, wanted }: Part): Promise<Outcome> => {
+const listWanted = async ({ session, budget, memory }: Observing, { kind, scope, wanted }: Part): Promise<Outcome> => {
   const keys = new Map(wanted.map((target) => [`${target.namespace}/${target.target.name}`, targetKey(target)]));
   const found = new Map<string, ScaleReading>();
   const path = listPath(kind, scope.namespace);
   let seen = 0;
   const listed = await list<never>(
-    line.transport,
+    session.transport,
     {
       path,
       resource: kind.resource,
       ...(WORKLOAD_LISTS[kind.resource] && { protobuf: WORKLOAD_LISTS[kind.resource] }),
-      // No more objects than the GETs would cost; whether it is worth going on shows in what the server says remains.
+      // The first page has no more objects than the GETs would cost. The estimate of the server then decides whether the LIST goes on.
       firstLimit: Math.min(PAGE_LIMIT, Math.ceil(wanted.length / LIST_WINS_FROM)),
       begin: () => {
         seen = 0;
@@ -131,19 +131,24 @@ const listWanted = async ({ line, budget, memory }: Observing, { kind, scope, wa
   return { kind: listed.complete ? "complete" : "incomplete", found };
 };
 
-/** A LIST costs the server an eighth of a GET per object. Where nothing is known about the size, a LIST is how to learn it. */
+/** True when a LIST is cheaper: each object of a LIST costs the server an eighth of a GET. While the size is not known a LIST finds it out. */
 const listWins = (wanted: number, objects: number | undefined): boolean => objects === undefined || wanted >= objects * LIST_WINS_FROM;
 
-const getEach = async ({ line, budget }: Observing, { kind }: Part, targets: readonly Target[], scales: Map<string, ScaleReading>): Promise<void> => {
+const getEach = async (
+  { session, budget }: Observing,
+  { kind }: Part,
+  targets: readonly Target[],
+  scales: Map<string, ScaleReading>,
+): Promise<void> => {
   await Promise.all(
     targets.map(async (place) => {
       const { namespace, target } = place;
-      scales.set(targetKey(place), await readScaleAt(line, { kind, namespace, name: target.name, target }, budget));
+      scales.set(targetKey(place), await readScaleAt(session, { kind, namespace, name: target.name, target }, budget));
     }),
   );
 };
 
-/** As the server would have said it. */
+/** The Status that the server would have answered. */
 const notFound = ({ resource }: KindPath, { target }: Target): ApiFailure => ({
   code: 404,
   reason: "NotFound",

@@ -4,7 +4,7 @@ import { asObject } from "./json.ts";
 
 const NOTHING: MilliByResource = {};
 
-/** A ResourceList in thousandths. What is no quantity is left out, so that it is missing rather than zero. */
+/** A ResourceList in thousandths. A value that is not a quantity is left out, so that it is missing and not zero. */
 export const readAmounts = (raw: unknown): MilliByResource => {
   const amounts: Record<string, bigint> = {};
   let any = false;

@@ -1,6 +1,6 @@
 import { foreignWords } from "../../model/foreign-words.ts";
 
-/** Answers of the Kubernetes API are read field by field, and no more of them than rules look at: a list of ten thousand pods is read every few seconds. */
+/** A JSON object of the Kubernetes API. Only the fields that rules use are read, because a list of ten thousand pods is read every few seconds. */
 export type Json = Readonly<Record<string, unknown>>;
 
 const EMPTY: Json = {};
@@ -9,7 +9,7 @@ const NONE: readonly never[] = [];
 export const asObject = (value: unknown): Json => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : EMPTY);
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NONE);
 export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
-/** A name, fit for messages: those of Kubernetes are printable ASCII of at most 253 characters, and stay as they are. */
+/** A name that is safe in messages. Names of Kubernetes are printable ASCII of at most 253 characters, and stay unchanged. */
 export const asName = (value: unknown): string => {
   const text = asText(value);
   return NAME.test(text) ? text : foreignWords(text);
@@ -17,7 +17,7 @@ export const asName = (value: unknown): string => {
 const NAME = /^[!-~]{0,253}$/;
 export const asCount = (value: unknown): number | undefined => (typeof value === "number" && Number.isSafeInteger(value) ? value : undefined);
 
-/** A map of texts, as labels are; `value` itself where it is one, so that nothing is copied. */
+/** A map of texts, such as labels. A valid map is returned itself and not copied. */
 export const asTexts = (value: unknown): Readonly<Record<string, string>> => {
   const object = asObject(value);
   for (const key in object) if (typeof object[key] !== "string") return Object.fromEntries(Object.entries(object).filter(isTextEntry));

@@ -4,7 +4,7 @@ import { readAmounts, readMilli } from "./amounts.ts";
 import { asList, asName, asObject, asTexts } from "./json.ts";
 import { readDuration, readTime } from "./time.ts";
 
-/** Window of a custom metric value that gives none (hpa.md 2.5). */
+/** Window of a custom metric value without a window (hpa.md 2.5). */
 const DEFAULT_WINDOW_MS = 60_000;
 
 /** Items of a metrics.k8s.io PodMetricsList. */
@@ -24,7 +24,7 @@ export const readPodMetrics = (items: unknown): readonly PodMetrics[] =>
     };
   });
 
-/** Items of a custom.metrics.k8s.io MetricValueList. One value that is no quantity spoils the answer: a sum without it would be too small. */
+/** Items of a custom.metrics.k8s.io MetricValueList. One value that is not a quantity fails the whole answer: a sum without it would be too small. */
 export const readCustomValues = (items: unknown): Answer<readonly CustomMetricValue[]> =>
   readValues(items, (value, milli) => ({
     describes: asName(asObject(value["describedObject"])["name"]),

@@ -40,7 +40,7 @@ const readOwner = (raw: unknown): { kind: string; name: string } => {
 const readReady = (conditions: unknown): Pod["ready"] => {
   for (const raw of asList(conditions)) {
     const condition = asObject(raw);
-    // A transition that the API does not say is the beginning of time, as in the controller.
+    // A missing transition time is the zero time, as in the controller.
     if (condition["type"] === "Ready") return { status: asText(condition["status"]), transitionMs: readTime(condition["lastTransitionTime"]) ?? 0 };
   }
   return undefined;

@@ -2,19 +2,19 @@ import { foreignWords } from "../../model/foreign-words.ts";
 import type { Answer, RecommenderReply } from "../../model/observation.ts";
 import { asCount, asList, asObject, asText, type Json } from "./json.ts";
 
-/** Characters of an unexpected answer that the message quotes. */
+/** Most characters of an unexpected answer in a message. */
 const QUOTED = 100;
 
 const KNOWN = new Set(["targetReplicas", "lowerBoundReplicas", "upperBoundReplicas", "timestamp", "observedTargets", "reason", "error"]);
 
-/** Reads what a recommender answered: status and body text. Anything but a 200 with a reply that is understood in full is a failure (watermark.md 2.16). */
+/** Reads the answer of a recommender, its status and body. Every answer but a 200 with a complete valid reply is a failure (watermark.md 2.16). */
 export const readRecommenderAnswer = (status: number, text: string): Answer<RecommenderReply> => {
   if (status !== 200) return failed(status, `unexpected response code: ${status} (${foreignWords(text.slice(0, QUOTED))})`);
   const body = parsed(text);
   return body === undefined ? failed(status, "error unmarshaling response: the body is not a JSON object") : readRecommenderReply(body);
 };
 
-/** Reads the JSON of a WorkloadRecommendationReply. An unknown field fails: it may change what the others mean. */
+/** Reads the JSON of a WorkloadRecommendationReply. An unknown field is a failure, because it may change the meaning of the others. */
 export const readRecommenderReply = (body: Json): Answer<RecommenderReply> => {
   const unknown = Object.keys(body).find((key) => !KNOWN.has(key));
   if (unknown !== undefined) return failed(200, `error unmarshaling response: unknown field "${foreignWords(unknown)}"`);
@@ -35,7 +35,7 @@ export const readRecommenderReply = (body: Json): Answer<RecommenderReply> => {
 
 const MAX_I32 = 2_147_483_647;
 
-/** Absent is 0; a text of digits is a number in this encoding. */
+/** A number; absent means 0. In this encoding a text of digits is a number too. */
 const countOf = (value: unknown): number | undefined => {
   if (value === undefined || value === null) return 0;
   const count = typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : asCount(value);
@@ -49,7 +49,7 @@ const parsed = (text: string): Json | undefined => {
     const body: unknown = JSON.parse(text);
     return typeof body === "object" && body !== null && !Array.isArray(body) ? asObject(body) : undefined;
   } catch (error) {
-    // Only what JSON.parse throws means "no JSON".
+    // Only an error of JSON.parse means that the text is not JSON.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

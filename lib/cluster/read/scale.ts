@@ -3,7 +3,7 @@ import type { ApiFailure, ScaleRead } from "../../model/observation.ts";
 import { canonicalSelector, type LabelSelector, selectorOf } from "../../model/selector.ts";
 import { asCount, asObject, asText, asTexts, type Json } from "./json.ts";
 
-/** An autoscaling/v1 Scale, as GET of the scale subresource gives it. A count of zero may be left out of its spec. */
+/** An autoscaling/v1 Scale, the answer to a GET of the scale subresource. Its spec may omit a count of zero. */
 export const readScale = (raw: unknown): ScaleRead => {
   const scale = asObject(raw);
   const status = asObject(scale["status"]);
@@ -17,8 +17,8 @@ export const readScale = (raw: unknown): ScaleRead => {
 };
 
 /**
- * The scale of a workload as its own object in a list shows it: Deployment, ReplicaSet and StatefulSet (a label selector) or ReplicationController (a map of
- * labels). It is what GET of its scale subresource would have said; an absent count is 1 there.
+ * The scale of a workload, from the object itself: Deployment, ReplicaSet and StatefulSet (a label selector) or ReplicationController (a map of labels). It equals
+ * the answer to a GET of the scale subresource; an absent count is 1.
  */
 export const readWorkloadScale = (raw: unknown): ScaleRead => {
   const workload = asObject(raw);
@@ -35,7 +35,7 @@ export const readWorkloadScale = (raw: unknown): ScaleRead => {
 const identity = (metadata: Json): Pick<ScaleRead, "uid" | "resourceVersion" | "generation"> => {
   const generation = asCount(metadata["generation"]);
   const found = { uid: asText(metadata["uid"]), resourceVersion: asText(metadata["resourceVersion"]) };
-  // JSON leaves out a zero, protobuf does not.
+  // JSON omits a zero, protobuf does not.
   return generation === undefined || generation === 0 ? found : { ...found, generation };
 };
 
@@ -45,7 +45,7 @@ const selectorText = (raw: Json): string => {
   return reading.kind === "selector" ? canonicalSelector(reading.selector) : "";
 };
 
-/** A Status object, with which the API server refuses a call. */
+/** A Status object, the answer of the API server to a refused call. */
 export const readFailure = (raw: unknown): ApiFailure => {
   const status = asObject(raw);
   return {
@@ -55,7 +55,7 @@ export const readFailure = (raw: unknown): ApiFailure => {
   };
 };
 
-/** What a custom metric of an object fails with when the cluster does not know its kind. */
+/** The failure of a custom metric of an object whose kind the cluster does not know. */
 export const unknownKind = (kind: string, group: string): ApiFailure => ({
   code: 404,
   reason: "NotFound",

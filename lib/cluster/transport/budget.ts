@@ -1,9 +1,9 @@
 import type { ApiFailure } from "../../model/observation.ts";
 
-/** What one piece of work may still spend on a cluster. Every call takes from it, repetitions too. */
+/** The calls, bytes and time that one observation may still use. Every call takes from it, also repeats. */
 export interface CallBudget {
   readonly remainingMs: () => number;
-  /** Takes one call, or says which limit bit. */
+  /** Takes one call, or returns the failure of the limit that is reached. */
   readonly take: () => ApiFailure | undefined;
   readonly receive: (bytes: number) => void;
   readonly spent: () => { readonly calls: number; readonly bytes: number };
@@ -13,11 +13,11 @@ export interface BudgetLimits {
   readonly budgetMs: number;
   readonly maxCalls: number;
   readonly maxBytes: number;
-  /** Milliseconds of a clock that only runs forward; the wall clock may be virtual or be set. */
+  /** Milliseconds of a monotonic clock, because the wall clock may be virtual or be set. */
   readonly elapsed: () => number;
 }
 
-/** Starts counting now. A failure of `take` has code 0 and reason BudgetExhausted. */
+/** A new budget that starts now. A failure of `take` has code 0 and reason BudgetExhausted. */
 export const callBudget = ({ budgetMs, maxCalls, maxBytes, elapsed }: BudgetLimits): CallBudget => {
   const startMs = elapsed();
   let calls = 0;

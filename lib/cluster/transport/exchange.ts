@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 
-/** One HTTP exchange as it ended. `wireBytes` counts what came over the network, before decompression. */
+/** The end of one HTTP exchange. `wireBytes` counts the received bytes before decompression. */
 export type Exchange = Answered | Broken;
 
 export interface Answered {
@@ -20,11 +20,11 @@ export interface Broken {
   readonly kind: "broken";
   readonly because: "timeout" | "too-large" | "network";
   readonly error: NodeJS.ErrnoException;
-  /** False proves that no byte of the request left this process. */
+  /** False proves that no byte of the request was sent. */
   readonly sent: boolean;
-  /** The connection had carried an exchange before; the server may have closed it while it lay idle. */
+  /** True on a connection that was used before. The server may have closed it while it was idle. */
   readonly reused: boolean;
-  /** A status line had come when it broke. */
+  /** True when a status line was received before the failure. */
   readonly answering: boolean;
   readonly wireBytes: number;
 }
@@ -37,17 +37,17 @@ export interface Outgoing {
   readonly maxBytes: number;
 }
 
-/** Connections whose TLS handshake is complete. Before that Node holds the request back, so a failure proves that nothing was sent. */
+/** Connections with a complete TLS handshake. Before that Node sends no request, so that a failure proves that nothing was sent. */
 const established = new WeakSet<Socket>();
 
-/** Sends one request once and waits for the whole answer; never repeats, never throws, and leaves no timer behind. */
+/** Sends one request once and waits for the whole answer. It never repeats, never throws, and leaves no timer running. */
 export const exchange = (outgoing: Outgoing): Promise<Exchange> => {
   const progress: Progress = { sent: false, reused: false, answering: false, wireBytes: 0, because: "network" };
   try {
     return carry((outgoing.secure ? https : http).request(outgoing.options), outgoing, progress);
   } catch (error) {
-    // Node refuses a header or a certificate before it connects: nothing was sent, so this fails as an unreachable server does and the workloads hold. Its words stay here,
-    // because they may quote what it was given.
+    // Node refuses an invalid header or certificate before it connects. Nothing was sent, so that this fails like an unreachable server and the workloads hold. The message of Node is
+    // dropped, because it may quote the credentials.
     const { code = "" } = error as NodeJS.ErrnoException;
     return Promise.resolve({ kind: "broken", error: new Error(`the request cannot be made of these credentials (${code})`), ...progress });
   }
@@ -101,7 +101,7 @@ const collect = async (response: IncomingMessage, maxBytes: number, progress: Pr
   const bytes = await received(response, maxBytes, progress);
   if (response.headers["content-encoding"] !== "gzip") return bytes;
   try {
-    // In one piece and off this thread: a stream would come back here for every few kilobytes.
+    // Decompresses in one piece and off this thread. A stream would interrupt the event loop every few kilobytes.
     return await gunzip(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? tooLarge(maxBytes, progress) : error;

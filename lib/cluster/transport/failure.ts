@@ -4,15 +4,15 @@ import type { ApiFailure } from "../../model/observation.ts";
 import { OWN_ADDRESS } from "../reachable.ts";
 import type { Broken } from "./exchange.ts";
 
-/** What a call was about, for the sentence: `GET deployments.apps of cluster "eu-1"`. */
+/** The subject of a call in messages: `GET deployments.apps of cluster "eu-1"`. */
 export interface Subject {
   readonly cluster: string;
   readonly method: "GET" | "PUT";
-  /** Resource as the API server names it in its own sentences: "pods.metrics.k8s.io". */
+  /** The resource as in messages of the API server: "pods.metrics.k8s.io". */
   readonly resource: string;
 }
 
-/** The failure that an answer outside 2xx means: the server's own Status object, or standard words where it sent none. */
+/** The failure of an answer outside 2xx: the Status object of the server, or a standard message where it sent none. */
 export const answeredFailure = (code: number, body: JsonObject | undefined, subject: Subject): ApiFailure => {
   const status = statusObject(body);
   if (status) return { code, reason: status.reason ?? wordsFor(code).reason, message: foreignWords(status.message) };
@@ -20,13 +20,13 @@ export const answeredFailure = (code: number, body: JsonObject | undefined, subj
   return { code, reason, message: `${message} (${subject.method === "GET" ? "get" : "put"} ${subject.resource})` };
 };
 
-/** The failure that a missing or broken answer means: code 0, a reason to act upon, and a sentence with the cluster's name. */
+/** The failure of a missing or broken answer: code 0, a reason, and a message with the name of the cluster. */
 export const brokenFailure = (broken: Broken, subject: Subject, timeoutMs: number): ApiFailure => {
   const { reason, state } = diagnosis(broken, timeoutMs);
   return { code: 0, reason, message: `Cannot ${subject.method} ${subject.resource} of cluster "${subject.cluster}": ${state}` };
 };
 
-/** A 2xx whose body is not the JSON object that the API promises, such as the page of a proxy. */
+/** The failure of a 2xx answer whose body is not the expected object, such as the page of a proxy. */
 export const malformedFailure = (subject: Subject, state: string): ApiFailure => ({
   code: 0,
   reason: "MalformedAnswer",
@@ -72,7 +72,7 @@ const NETWORK_REASONS: Readonly<Record<string, Known>> = {
   ETIMEDOUT: { reason: "Timeout", state: "the network gave up waiting" },
 };
 
-/** Node passes on OpenSSL's names of verification errors (UNABLE_TO_…, SELF_SIGNED_…, CERT_…, DEPTH_…) and its own ERR_TLS_…; all come before anything is sent. */
+/** Error codes of a failed TLS verification: names of OpenSSL (UNABLE_TO_…, SELF_SIGNED_…, CERT_…, DEPTH_…) and ERR_TLS_… of Node. All occur before anything is sent. */
 const isTlsCode = (code: string, broken: Broken): boolean =>
   !broken.sent && /^(UNABLE_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_|ERR_SSL_|INVALID_CA)/.test(code);
 
@@ -89,18 +89,18 @@ const statusObject = (body: JsonObject | undefined): StatusObject | undefined =>
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The JSON object that the bytes of an answer are; undefined for anything else. */
+/** The JSON object in the bytes of an answer; undefined for other content. */
 export const parseObject = (bytes: Buffer): JsonObject | undefined => {
   try {
     const value: unknown = JSON.parse(bytes.toString("utf8"));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
   } catch {
-    // Not JSON: the caller says what it expected instead.
+    // The text is not JSON. The caller reports what it expected.
     return undefined;
   }
 };
 
-/** Words that Kubernetes clients show for an answer without a Status object; people search for them. */
+/** Messages of Kubernetes clients for an answer without a Status object, because people search for them. */
 const wordsFor = (status: number): { reason: string; message: string } =>
   STATUS_WORDS[status] ?? { reason: status >= 500 ? "InternalError" : "Unknown", message: `the server answered ${status} and said no more` };
 

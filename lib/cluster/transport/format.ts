@@ -1,4 +1,4 @@
-import { decodeAnswer, type Decoded, PROTOBUF, STATUS_KIND } from "../wire/answer.ts";
+import { type Decoded, decodeAnswer, PROTOBUF, STATUS_KIND } from "../wire/answer.ts";
 import type { Answered, Exchange } from "./exchange.ts";
 import { parseObject } from "./failure.ts";
 import type { ApiRequest } from "./send.ts";

@@ -8,13 +8,13 @@ import { foreignLookup } from "../reachable.ts";
 /** The keep-alive connections to one cluster. */
 export interface Pool {
   readonly agent: http.Agent;
-  /** Closes connections that have lain idle longer than this; a frozen process cannot have noticed that the other side closed them. */
+  /** Closes connections that were idle for longer than this. A process that was frozen has not noticed that the server closed them. */
   readonly dropIdle: (olderThanMs: number) => void;
-  /** Closes idle connections now and those in use as they become idle. */
+  /** Closes idle connections now, and the others when they become idle. */
   readonly close: () => void;
 }
 
-/** One bounded pool; `nowMs` must run on while the process is frozen, so it is the wall clock. */
+/** A bounded pool. `nowMs` is the wall clock, because it must run on while the process is frozen. */
 export const connectionPool = (access: Access, nowMs: () => number): Pool => {
   const idleSince = new WeakMap<Socket, number>();
   const options = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_SOCKETS, scheduling: "lifo" as const };
@@ -36,7 +36,7 @@ export const connectionPool = (access: Access, nowMs: () => number): Pool => {
       const now = nowMs();
       for (const socket of idle()) {
         const age = now - (idleSince.get(socket) ?? Number.NEGATIVE_INFINITY);
-        // A clock that was set back says nothing about the age: not trusted either.
+        // After a clock was set back the age is not known, so that the connection is not used.
         if (age > olderThanMs || age < 0) socket.destroy();
       }
     },
@@ -45,7 +45,7 @@ export const connectionPool = (access: Access, nowMs: () => number): Pool => {
         for (const socket of idle()) socket.destroy();
       };
       drop();
-      // Runs after the agent's own listener, which may have passed the connection on to a waiting call: only what is idle now goes.
+      // Runs after the listener of the agent, which may have given the connection to a waiting call. Only connections that are idle now are closed.
       agent.on("free", drop);
     },
   };

@@ -1,6 +1,6 @@
 import type { Exchange } from "./exchange.ts";
 
-/** What a read does after an exchange. PUTs never come here. */
+/** What a read does after an exchange. PUTs are never repeated. */
 export type NextStep =
   | { readonly kind: "done" }
   | { readonly kind: "again"; readonly afterMs: number; readonly because: "stale" | "unauthorized" | "retry-after" };
@@ -16,8 +16,8 @@ export const NOTHING_TRIED: Tried = { stale: 0, unauthorized: 0, waits: 0 };
 const DONE: NextStep = { kind: "done" };
 
 /**
- * A read is repeated when its idle connection turned out to be closed (once), when its token was refused (once, with a fresh one), and when the server says when to
- * come back: 429 or 5xx with Retry-After, if the time left allows it.
+ * A read is repeated when its idle connection was closed by the server (once), when its token was refused (once, with a new one), and after 429 or 5xx with
+ * Retry-After, if the remaining time allows it.
  */
 export const afterRead = (outcome: Exchange, tried: Tried, limits: { readonly remainingMs: number; readonly maxWaits: number }): NextStep => {
   if (outcome.kind === "broken") {
@@ -31,6 +31,6 @@ export const afterRead = (outcome: Exchange, tried: Tried, limits: { readonly re
   return { kind: "again", afterMs, because: "retry-after" };
 };
 
-/** Kubernetes sends whole seconds only; the date form of HTTP is not honoured because it would need the server's clock. */
+/** Milliseconds of Retry-After. Kubernetes only sends whole seconds. The date form of HTTP is ignored, because it needs the clock of the server. */
 const retryAfterMs = (header: string | undefined): number | undefined =>
   header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) * 1000 : undefined;

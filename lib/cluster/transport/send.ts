@@ -9,14 +9,14 @@ import { type Exchange, exchange, type Outgoing } from "./exchange.ts";
 import type { Pool } from "./pool.ts";
 
 export interface ApiRequest {
-  /** From the server's root, segments encoded: "/apis/apps/v1/deployments". */
+  /** Path from the root of the server, with encoded segments: "/apis/apps/v1/deployments". */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** As the API server names it in its sentences: "deployments.apps". */
+  /** The resource as in messages of the API server: "deployments.apps". */
   readonly resource: string;
-  /** The list that may come as protobuf; absent where JSON alone is read. */
+  /** The list that may be answered as protobuf; absent where only JSON is read. */
   readonly protobuf?: WireKind;
-  /** Sent as JSON; only with PUT. */
+  /** The JSON body; only with PUT. */
   readonly body?: unknown;
 }
 
@@ -26,7 +26,7 @@ export type Sent = Exchange | { readonly kind: "no-credentials"; readonly failur
 /** Sends one request once, credentials and answer within `callMs` together. `binary`: protobuf is asked for before JSON. */
 export type Send = (method: Method, request: ApiRequest, callMs: number, binary: boolean) => Promise<Sent>;
 
-/** `elapsed`: milliseconds of a clock that only runs forward. */
+/** `elapsed` gives milliseconds of a monotonic clock. */
 export const sender = (access: Access, pool: Pool, elapsed: () => number): Send => {
   return async (method, request, callMs, binary) => {
     const startMs = elapsed();
@@ -45,7 +45,7 @@ export const sender = (access: Access, pool: Pool, elapsed: () => number): Send 
 };
 
 const ACCEPT_JSON = "application/json";
-/** A server that has no protobuf for a kind gives the next that it has; errors come in either. */
+/** Accepted formats. A server without protobuf for a kind answers JSON; errors may have either format. */
 const ACCEPT_BOTH = `${PROTOBUF}, ${ACCEPT_JSON}`;
 
 interface Prepared {
@@ -69,12 +69,12 @@ const optionsOf = (method: Method, request: ApiRequest, { access, credentials, t
     ...(method === "GET" && { "accept-encoding": "gzip" }),
     ...(body !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
   },
-  // With the call, not with the pool: a rotated certificate then gets connections of its own, because the agent keeps them apart.
+  // The certificate goes with the call and not with the pool: the agent then opens new connections for a rotated one.
   ...(credentials.cert !== undefined && { cert: credentials.cert }),
   ...(credentials.key !== undefined && { key: credentials.key }),
 });
 
-/** The server gets the deadline too, so that it stops working on what nobody waits for. */
+/** The path with the deadline as a parameter, so that the server stops working when the call has timed out. */
 const fullPath = (server: URL, request: ApiRequest, timeoutMs: number): string => {
   const query = new URLSearchParams({ ...request.query, timeout: `${Math.max(1, Math.floor(timeoutMs))}ms` });
   return `${server.pathname.replace(/\/$/, "")}${request.path}?${query}`;
@@ -100,7 +100,7 @@ const withDeadline = async (credentials: Promise<Credentials | NoCredentials>, t
   const over = new AbortController();
   const late = sleep(timeoutMs, undefined, { signal: over.signal }).then(
     () => noCredentials(`Cannot authenticate: no credentials within ${Math.round(timeoutMs)} ms`),
-    // Aborted below, after the race was decided.
+    // Aborted below, after the race has ended.
     () => noCredentials("Cannot authenticate: given up"),
   );
   try {

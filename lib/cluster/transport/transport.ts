@@ -10,11 +10,11 @@ import { connectionPool, type Pool } from "./pool.ts";
 import { afterRead, type NextStep, NOTHING_TRIED, type Tried } from "./retry.ts";
 import { type ApiRequest, type Send, sender } from "./send.ts";
 
-/** Calls to one cluster's API server: one pool, a deadline on everything, failures as values. */
+/** Calls to the API server of one cluster: one pool, a deadline for each call, failures as values. */
 export interface Transport {
-  /** Reads one object, from JSON or from protobuf. Repeats what is safe to repeat, inside the budget. */
+  /** Reads one object, from JSON or from protobuf. It repeats where that is safe, within the budget. */
   readonly get: (request: ApiRequest, budget: CallBudget) => Promise<ReadAnswer>;
-  /** Sends one PUT, once. `sent: false` proves that the server never saw it. */
+  /** Sends one PUT once. `sent: false` proves that the server did not receive it. */
   readonly put: (request: ApiRequest & { readonly body: unknown }, timeoutMs: number) => Promise<WriteAnswer>;
   readonly close: () => void;
 }
@@ -28,13 +28,13 @@ export type WriteAnswer =
 export interface TransportOptions {
   readonly cluster: string;
   readonly access: Access;
-  /** Real wall clock in milliseconds, never a virtual one: it ages connections. */
+  /** The real wall clock in milliseconds, never a virtual one. The age of connections is measured with it. */
   readonly clock: () => number;
-  /** Milliseconds of a clock that only runs forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
 }
 
-/** Opens nothing yet; the first call does. */
+/** A transport without connections. The first call opens one. */
 export const apiTransport = ({ cluster, access, clock, elapsed }: TransportOptions): Transport => {
   const pool = connectionPool(access, clock);
   const line: Line = { cluster, access, pool, send: sender(access, pool, elapsed), formats: formats() };
@@ -44,8 +44,8 @@ export const apiTransport = ({ cluster, access, clock, elapsed }: TransportOptio
       return read(line, request, budget);
     },
     put: (request, timeoutMs) => {
-      // Never repeated, by us or by the socket layer: Node does not repeat on its own. So that a connection which the server closed while it lay idle does not
-      // swallow the PUT and leave it unclear, only connections that carried an answer moments ago are used; a sync's own LISTs have just warmed them.
+      // It is never repeated, neither here nor by Node. A connection that the server closed while it was idle would lose the PUT and leave it unclear. So only connections with a recent
+      // answer are used; the LISTs of the sync have just used them.
       pool.dropIdle(PUT_SOCKET_IDLE_MS);
       return write(line, request, timeoutMs);
     },
@@ -72,7 +72,7 @@ const read = async (line: Line, request: ApiRequest, budget: CallBudget): Promis
     const outcome = await line.send("GET", request, timeoutMs, binary);
     if (outcome.kind === "no-credentials") return failed(outcome.failure);
     budget.receive(outcome.wireBytes);
-    // A server that knows neither form of this list by these names is asked for JSON alone, from now on.
+    // A server that supports neither format of this list gets requests for JSON from now on.
     if (binary && line.formats.see(request, outcome) === "again") continue;
     const next = afterRead(outcome, tried, { remainingMs: budget.remainingMs(), maxWaits: MAX_RETRY_AFTER_WAITS });
     if (next.kind === "done") return readAnswer(outcome, subject, request, timeoutMs);
