@@ -15,8 +15,8 @@ import { startControlPlane } from "../control-plane/start.ts";
 import { testTables } from "../sync/world.ts";
 import { bareLists } from "./bare-lists.ts";
 import { CPU, recordOf } from "./burst-subject.ts";
-import { startFunction } from "./function-under-test.ts";
 import type { Measured } from "./function-process.ts";
+import { startFunction } from "./function-under-test.ts";
 import { HPA_FLAGS, type HpaFigures, hpaControllerMissing, makeHpas, measureHpa, median, type Stage } from "./hpa-controller.ts";
 
 /**

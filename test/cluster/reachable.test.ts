@@ -103,7 +103,10 @@ describe("a connection", () => {
   it("is never made to a name that leads to this machine, whatever the name said when the cluster was added", async () => {
     const named = { url: server.url.replace("127.0.0.1", "localhost"), ca: server.ca };
     const refused = await transportTo(named, { ownAddresses: false }).get({ path: "/version", resource: "version" }, budgetOf());
-    expect(refused).toMatchObject({ kind: "failed", failure: { code: 0, reason: "AddressRefused", message: expect.stringContaining("resolves to") } });
+    expect(refused).toMatchObject({
+      kind: "failed",
+      failure: { code: 0, reason: "AddressRefused", message: expect.stringContaining("resolves to") },
+    });
     expect(server.connections()).toBe(0);
     expect(await transportTo(named, { ownAddresses: true }).get({ path: "/version", resource: "version" }, budgetOf())).toMatchObject({
       kind: "read",

@@ -1,8 +1,8 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { metricExtentOf, syncMetrics } from "../../lib/report/sync-metrics.ts";
 import { powertoolsReporter, type Reporter } from "../../lib/report/reporter.ts";
+import { metricExtentOf, syncMetrics } from "../../lib/report/sync-metrics.ts";
 import { event } from "../store/records.ts";
 import { completed, dropped } from "./reports.ts";
 

@@ -1,6 +1,6 @@
+import { asList } from "../../../lib/cluster/read/json.ts";
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { readWorkloadScale } from "../../../lib/cluster/read/scale.ts";
-import { asList } from "../../../lib/cluster/read/json.ts";
 import { type Decoded, decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
 import { RECORDED, recordedAnswer } from "./recorded.ts";
 
