@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
+import { withoutLogger } from "../../lib/aws/without-logger.ts";
 import { closeServer, LOOPBACK_CREDENTIALS, LOOPBACK_REGION, listenOnLoopback } from "../../lib/local/run/loopback.ts";
 import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
@@ -31,7 +32,7 @@ const START_MAX_MS = 30_000;
 const POLL_MS = 20;
 
 const clientAt = (endpoint: string): DynamoDBClient =>
-  new DynamoDBClient({ endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS, maxAttempts: 1 });
+  withoutLogger(new DynamoDBClient({ endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS, maxAttempts: 1 }));
 
 const engineAt = async (endpoint: string, stop: () => Promise<void>): Promise<Engine> => {
   const client = clientAt(endpoint);
