@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import Table from "cli-table3";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
@@ -32,6 +33,9 @@ const SIZES = sizesIn("CLUSTER_SIZES", [100, 300, 1_000, 3_000]);
 const HPA_SIZES = new Set(sizesIn("CLUSTER_HPA", [1_000]));
 const SYNCS = 12;
 const WARM_UP = 4;
+const PACE_MIN_MS = 1_500;
+const PACE_PER_WORKLOAD_MS = 1;
+const REST_MS = 10_000;
 const PERIOD_MS = 15_000;
 
 interface Figures {
@@ -100,11 +104,7 @@ const measureOwn = async ({ plane, adapter, apps, dir }: Stage, engine: RunningE
   const subject = await startFunction(plane, engine, dir);
   const sync = (): Promise<Measured> => subject.sync({ cluster: cluster.name, partition: WHOLE_CLUSTER, dueMs: Date.now(), periodMs: PERIOD_MS });
   adapter.cpuMilli = CPU.calm;
-  for (let count = 0; count < WARM_UP; count++) await sync();
-  const serverS = plane.apiServer.cpuSeconds();
-  const steady: Measured[] = [];
-  for (let count = 0; count < SYNCS; count++) steady.push(await sync());
-  const serverMs = ((plane.apiServer.cpuSeconds() - serverS) * 1_000) / SYNCS;
+  const { steady, serverMs } = await steadySyncs(plane, sync, Math.max(PACE_MIN_MS, apps.length * PACE_PER_WORKLOAD_MS));
   const lists = await bareLists(plane);
   adapter.cpuMilli = CPU.up;
   const burst = await sync();
@@ -113,6 +113,25 @@ const measureOwn = async ({ plane, adapter, apps, dir }: Stage, engine: RunningE
   await sync();
   await subject.stop();
   return { sync: medians(steady), serverMs, burst, lists };
+};
+
+/** Syncs in even steps, as in life: at uneven ones the windows must be written. What the API server takes at rest is subtracted. */
+const steadySyncs = async (plane: Stage["plane"], sync: () => Promise<Measured>, paceMs: number) => {
+  let nextMs = performance.now();
+  const next = async (): Promise<Measured> => {
+    await wait(Math.max(0, nextMs - performance.now()));
+    nextMs += paceMs;
+    return sync();
+  };
+  for (let count = 0; count < WARM_UP; count++) await next();
+  const steady: Measured[] = [];
+  const serverS = plane.apiServer.cpuSeconds();
+  for (let count = 0; count < SYNCS; count++) steady.push(await next());
+  await wait(Math.max(0, nextMs - performance.now()));
+  const busyS = plane.apiServer.cpuSeconds() - serverS;
+  await wait(REST_MS);
+  const restS = plane.apiServer.cpuSeconds() - serverS - busyS;
+  return { steady, serverMs: Math.max(0, (busyS * 1_000) / SYNCS - (restS * 1_000 * paceMs) / REST_MS) };
 };
 
 const medians = (measured: readonly Measured[]): Measured => {
@@ -126,6 +145,7 @@ const medians = (measured: readonly Measured[]): Measured => {
     calls: of(({ calls }) => calls),
     bytes: of(({ bytes }) => bytes),
     scales: of(({ scales }) => scales),
+    pages: of(({ pages }) => pages),
     phasesMs: Object.fromEntries(phases.map((phase) => [phase, of(({ phasesMs }) => phasesMs[phase] ?? 0)])),
   };
 };

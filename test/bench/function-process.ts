@@ -26,6 +26,8 @@ export interface Measured {
   readonly calls: number;
   readonly bytes: number;
   readonly scales: number;
+  /** Pages of windows and of the journal that it wrote. */
+  readonly pages: number;
   readonly phasesMs: Readonly<Record<string, number>>;
 }
 
@@ -79,6 +81,7 @@ const measured = async (body: string): Promise<Measured> => {
     calls: report.calls,
     bytes: report.bytes,
     scales: report.events.filter(({ outcome }) => outcome === "applied").length,
+    pages: report.pagesWritten + report.journalPages,
     phasesMs: report.phasesMs,
   };
 };

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { AutoscalerUid } from "../../model/ids.ts";
 
 /** Wanted entries of a page. Some 10 entries take a write unit, so that a few changed autoscalers do not rewrite hundreds. */
@@ -10,10 +10,23 @@ const EMPTY = 0.25;
 const HASH_BYTES = 4;
 
 /** A stable number in [0, 2³²) that spreads names evenly. It is the same on every machine and in every version. */
-export const stableHash = (text: string): number => createHash("sha256").update(text).digest().readUIntBE(0, HASH_BYTES);
+export const stableHash = (text: string): number => hash("sha256", text, "buffer").readUIntBE(0, HASH_BYTES);
 
 /** Index of the page of an autoscaler. It follows from the uid, so that an unreadable page stops exactly its own autoscalers. */
-export const pageOf = (uid: AutoscalerUid, pages: number): number => (pages === 1 ? 0 : stableHash(uid) % pages);
+export const pageOf = (uid: AutoscalerUid, pages: number): number => (pages === 1 ? 0 : knownHash(uid) % pages);
+
+/** Hashes of uids. Each sync asks for those of all its autoscalers, several times. */
+const hashes = new Map<AutoscalerUid, number>();
+const HASHES_MAX = 50_000;
+
+const knownHash = (uid: AutoscalerUid): number => {
+  const known = hashes.get(uid);
+  if (known !== undefined) return known;
+  if (hashes.size >= HASHES_MAX) hashes.clear();
+  const found = stableHash(uid);
+  hashes.set(uid, found);
+  return found;
+};
 
 /** A larger page body is divided, long before an item is full (400 KB). */
 export const PAGE_BYTES_MAX = 200_000;
