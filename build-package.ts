@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL(".", import.meta.url));
 const TYPED_ROOMS = ["model", "manifest", "policy"] as const;
 
 /** What the package holds beside its code, as it stands in the repository. */
-const AS_IT_IS = ["examples", "LICENSE", "NOTICE"] as const;
+const AS_IT_IS = ["examples", "LICENSE", "NOTICE", "CHANGELOG.md"] as const;
 
 const TRACES = "lib/local/traces";
 

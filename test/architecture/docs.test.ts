@@ -12,7 +12,7 @@ import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { filesBelow, ROOT } from "./source.ts";
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
-const pages = ["README.md", ...filesBelow("docs", ".md")].map((path) => ({ path, text: read(path) }));
+const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...filesBelow("docs", ".md")].map((path) => ({ path, text: read(path) }));
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(read("package.json"));
 
 const blocksOf = (language: string): readonly { readonly page: string; readonly code: string }[] =>
