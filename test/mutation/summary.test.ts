@@ -1,4 +1,4 @@
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { PARTS } from "./parts.ts";
 import { atLoad, kept, leftOver, type MutantRecord, type MutationReport, scoreOf, summaryOf, totalOf, withResults } from "./summary.ts";
@@ -24,6 +24,26 @@ describe("the parts of the mutation test", () => {
     const wanted = globSync(["lib/policy/**/*.ts", "lib/model/**/*.ts"]);
     expect(wanted.length).toBeGreaterThan(90);
     expect(files.toSorted()).toEqual(wanted.toSorted());
+  });
+});
+
+describe("the table of docs/proofs.md", () => {
+  const rows = [...readFileSync("docs/proofs.md", "utf8").matchAll(/^\| (?:`([\w/]+)`.*?|all) \| ([\d,]+) \| ([\d,]+) \|.* ([\d.]+) % \|$/gm)].map(
+    ([, part = "all", mutants = "", killed = "", score = ""]) => ({
+      part,
+      mutants: Number(mutants.replaceAll(",", "")),
+      killed: Number(killed.replaceAll(",", "")),
+      score: Number(score),
+    }),
+  );
+  const parts = rows.filter(({ part }) => part !== "all");
+
+  it("has a row for each part", () => expect(parts.map(({ part }) => part)).toEqual(Object.keys(PARTS)));
+
+  it("adds up to its last row", () => {
+    const all = rows.at(-1);
+    expect(all?.mutants).toBe(parts.reduce((sum, { mutants }) => sum + mutants, 0));
+    expect(all?.killed).toBe(parts.reduce((sum, { killed }) => sum + killed, 0));
   });
 });
 

@@ -19,9 +19,9 @@ const caughtFirst = async (planted: PlantedBug) => {
 };
 
 describe("a planted mistake is caught by the faults that every seed has", () => {
-  it("for each row of the table in docs/simulation.md", () => {
+  it("for each row of the table in docs/proofs.md", () => {
     expect(PLANTED).toHaveLength(20);
-    const page = readFileSync("docs/simulation.md", "utf8");
+    const page = readFileSync("docs/proofs.md", "utf8");
     for (const { leftOut, seed } of PLANTED) expect(page).toContain(`| ${leftOut} | ${seed} |`);
   });
 

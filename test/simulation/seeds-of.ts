@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { playSeed } from "./seed.ts";
 
-/** Seeds of both test files together: what a person waits for; `SIMULATION_SEEDS` sets another number, as .ci/run does (docs/simulation.md). */
+/** Seeds of both test files together: what a person waits for; `SIMULATION_SEEDS` sets another number, as .ci/run does (docs/proofs.md). */
 export const CI_SEEDS = Number(process.env["SIMULATION_SEEDS"] ?? 120);
 
 const BATCH = 10;

@@ -4,5 +4,5 @@ import type { PlantedBug } from "./planted.ts";
 import { STOP_BUGS } from "./stops.ts";
 import { WINDOWS_BUGS } from "./windows.ts";
 
-/** Every row of the table in docs/simulation.md, "Planted mistakes". */
+/** Every row of the table in docs/proofs.md, "Planted mistakes". */
 export const PLANTED: readonly PlantedBug[] = [...HEAD_BUGS, ...WINDOWS_BUGS, ...CLUSTER_BUGS, ...STOP_BUGS];
