@@ -43,7 +43,6 @@ const keptQueue = () => {
     send,
     receive: never,
     remove: never,
-    changeVisibility: never,
     counts: never,
     nextVisibleMs: never,
     recoverInFlight: never,

@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import { type Message, md5OfAttributes, md5OfBody } from "../queue/message.ts";
+import { type Message, md5OfBody } from "../queue/message.ts";
 import type { Queue } from "../queue/queue.ts";
-import { allSystemAttributes, LOCAL_ACCOUNT, queueArn } from "../queue/system-attributes.ts";
+import { systemAttributes, LOCAL_ACCOUNT, queueArn } from "../queue/system-attributes.ts";
 import type { Source } from "./drive.ts";
 import { type Handler, invocationContext } from "./invocation.ts";
 
@@ -72,30 +72,15 @@ const invoke = async (
   }
 };
 
-/** The record of an SQS event, with every member that the service gives. */
-const sqsRecord = (message: Message, eventSourceARN: string, awsRegion: string): SQSRecord => {
-  const md5 = md5OfAttributes(message.attributes);
-  return {
-    messageId: message.id,
-    receiptHandle: message.inFlight?.receipt ?? "",
-    body: message.body,
-    attributes: allSystemAttributes(message),
-    messageAttributes: Object.fromEntries(
-      Object.entries(message.attributes).map(([name, { DataType, StringValue, BinaryValue }]) => [
-        name,
-        {
-          dataType: DataType,
-          stringListValues: [],
-          binaryListValues: [],
-          ...(StringValue !== undefined && { stringValue: StringValue }),
-          ...(BinaryValue !== undefined && { binaryValue: BinaryValue }),
-        },
-      ]),
-    ),
-    md5OfBody: md5OfBody(message.body),
-    ...(md5 !== undefined && { md5OfMessageAttributes: md5 }),
-    eventSource: "aws:sqs",
-    eventSourceARN,
-    awsRegion,
-  };
-};
+/** The record of an SQS event, with every member that the service gives a message without attributes of its sender. */
+const sqsRecord = (message: Message, eventSourceARN: string, awsRegion: string): SQSRecord => ({
+  messageId: message.id,
+  receiptHandle: message.inFlight?.receipt ?? "",
+  body: message.body,
+  attributes: systemAttributes(message),
+  messageAttributes: {},
+  md5OfBody: md5OfBody(message.body),
+  eventSource: "aws:sqs",
+  eventSourceARN,
+  awsRegion,
+});

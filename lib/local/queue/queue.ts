@@ -1,11 +1,11 @@
 import type { Messages, QueueJournal } from "./journal.ts";
-import { idOfReceipt, type Message, type MessageAttributes, newMessageId, newReceipt } from "./message.ts";
+import { idOfReceipt, type Message, newMessageId, newReceipt } from "./message.ts";
 
 export interface QueueSettings {
   readonly name: string;
   readonly visibilityTimeoutMs: number;
   readonly retentionMs: number;
-  /** After so many receives without a delete the next receive moves the message away. */
+  /** After this many receives without a delete the next receive moves the message to the dead-letter queue. */
   readonly redrive?: { readonly deadLetterQueue: string; readonly maxReceiveCount: number };
 }
 
@@ -13,30 +13,26 @@ export interface Draft {
   readonly body: string;
   readonly delayMs: number;
   readonly groupId?: string;
-  readonly attributes: MessageAttributes;
 }
 
-/** How many messages can be received, are with somebody, or wait for their delay. */
+/** How many messages can be received now, are with a receiver, or wait for the end of their delay. */
 export interface QueueCounts {
   readonly visible: number;
   readonly inFlight: number;
   readonly delayed: number;
 }
 
-export type VisibilityChange = "changed" | "not-in-flight" | "unknown";
-
-/** A standard queue of SQS on a clock of ours: at least once, in order of visibility as far as one process can promise it. Every change is durable when a verb returns. */
+/** A standard queue of SQS on a given clock. It delivers at least once, in order of visibility. Every change is durable when a call returns. */
 export interface Queue {
   readonly settings: QueueSettings;
   readonly send: (draft: Draft) => Message;
-  readonly receive: (most: number, visibilityTimeoutMs?: number) => readonly Message[];
-  /** False when no message ever had such a receipt. An outdated receipt deletes nothing, as on SQS. */
+  readonly receive: (most: number) => readonly Message[];
+  /** False for a text that is no receipt. An outdated receipt deletes nothing, as on SQS. */
   readonly remove: (receipt: string) => boolean;
-  readonly changeVisibility: (receipt: string, timeoutMs: number) => VisibilityChange;
   readonly counts: () => QueueCounts;
-  /** When the next message can be received; in the past when one can be now. */
+  /** When the next message can be received. An instant in the past means now. */
   readonly nextVisibleMs: () => number | undefined;
-  /** Takes back what its receivers can no longer handle, because they died: visible again as before they received it. Returns how many. */
+  /** Makes messages whose receivers died visible again, as they were before that receive. Returns how many. */
   readonly recoverInFlight: () => number;
 }
 
@@ -51,32 +47,32 @@ export const openQueue = (journal: QueueJournal, clock: () => number, settings: 
     const found = journal.messages.get(idOfReceipt(receipt) ?? "");
     return found?.queue === name && found.message.inFlight?.receipt === receipt ? found.message : undefined;
   };
-  const take = (message: Message, timeoutMs: number): readonly Message[] => {
+  const take = (message: Message): readonly Message[] => {
     const { redrive } = settings;
     if (redrive && message.receiveCount >= redrive.maxReceiveCount) {
       journal.put(redrive.deadLetterQueue, buried(message, clock()));
       return [];
     }
-    const taken = received(message, clock(), timeoutMs);
+    const taken = received(message, clock(), settings.visibilityTimeoutMs);
     journal.put(name, taken);
     return [taken];
   };
   return {
     settings,
-    send: ({ body, delayMs, groupId, attributes }) => {
+    send: ({ body, delayMs, groupId }) => {
       sequence++;
       const sentMs = clock();
-      const message = { id: newMessageId(), sequence, body, attributes, sentMs, visibleAtMs: sentMs + delayMs, receiveCount: 0 };
+      const message = { id: newMessageId(), sequence, body, sentMs, visibleAtMs: sentMs + delayMs, receiveCount: 0 };
       const kept: Message = groupId === undefined ? message : { ...message, groupId };
       journal.put(name, kept);
       return kept;
     },
-    receive: (most, timeoutMs = settings.visibilityTimeoutMs) => {
+    receive: (most) => {
       expire();
       const taken: Message[] = [];
       for (const message of waiting()) {
         if (taken.length === most || message.visibleAtMs > clock()) break;
-        taken.push(...take(message, timeoutMs));
+        taken.push(...take(message));
       }
       return taken;
     },
@@ -84,13 +80,6 @@ export const openQueue = (journal: QueueJournal, clock: () => number, settings: 
       const message = held(receipt);
       if (message) journal.drop(message.id);
       return message !== undefined || idOfReceipt(receipt) !== undefined;
-    },
-    changeVisibility: (receipt, timeoutMs) => {
-      const message = held(receipt);
-      if (!message) return idOfReceipt(receipt) === undefined ? "unknown" : "not-in-flight";
-      if (message.visibleAtMs <= clock()) return "not-in-flight";
-      journal.put(name, { ...message, visibleAtMs: clock() + timeoutMs });
-      return "changed";
     },
     counts: () => counted(waiting(), clock()),
     nextVisibleMs: () => waiting()[0]?.visibleAtMs,
@@ -110,14 +99,14 @@ const received = (message: Message, nowMs: number, timeoutMs: number): Message =
   inFlight: { receipt: newReceipt(message.id), waitedMs: message.visibleAtMs },
 });
 
-/** The receive is undone, its count too: a message must not end in the dead-letter queue because people stop the run while it is handled. */
+/** Undoes a receive and its count. A message must not move to the dead-letter queue because a run was stopped while it was handled. */
 const unreceived = ({ inFlight, ...message }: Message): Message => ({
   ...message,
   visibleAtMs: inFlight?.waitedMs ?? message.visibleAtMs,
   receiveCount: message.receiveCount - 1,
 });
 
-/** As it lies in the dead-letter queue: nobody's, visible at once, with its history. */
+/** A message in the dead-letter queue: visible at once, without a receiver, with its counts. */
 const buried = ({ inFlight: _, ...message }: Message, nowMs: number): Message => ({ ...message, visibleAtMs: nowMs });
 
 const inOrder = (messages: Messages, name: string): readonly Message[] =>

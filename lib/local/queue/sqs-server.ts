@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from "node:stream/consumers";
 import { closeServer, listenOnLoopback } from "../run/loopback.ts";
 import type { Queue } from "./queue.ts";
-import { actions, type SqsService } from "./sqs-actions.ts";
-import { SqsFailure } from "./sqs-failure.ts";
-import { type ActionName, isAction, type Requests, requests } from "./sqs-requests.ts";
+import { readSendBatch, sendBatch } from "./send-batch.ts";
+import { noSuchQueue, SqsFailure } from "./sqs-failure.ts";
 import { LOCAL_ACCOUNT } from "./system-attributes.ts";
 
-const TARGET = /^AmazonSQS\.(\w+)$/;
+/** The only operation that our functions call. The event source mapping takes messages from the queue itself. */
+const TARGET = "AmazonSQS.SendMessageBatch";
 const CONTENT_TYPE = "application/x-amz-json-1.0";
 
 export interface SqsServer {
@@ -17,12 +17,12 @@ export interface SqsServer {
   readonly close: () => Promise<void>;
 }
 
-/** Answers the SDK's calls to SQS on loopback, in the JSON protocol, from the given queues. */
+/** Answers `SendMessageBatch` of the SDK on loopback, in the JSON protocol, for the given queues. */
 export const startSqsServer = async (queues: readonly Queue[]): Promise<SqsServer> => {
   let endpoint = "";
   const urlOf = (queue: Queue) => `${endpoint}/${LOCAL_ACCOUNT}/${queue.settings.name}`;
   const server: Server = createServer((request, response) => {
-    answer({ queues, urlOf }, request).then(
+    answer(queues, request).then(
       (body) => respond(response, 200, body),
       (error: unknown) => refuse(response, error),
     );
@@ -31,19 +31,15 @@ export const startSqsServer = async (queues: readonly Queue[]): Promise<SqsServe
   return { endpoint, urlOf, close: () => closeServer(server) };
 };
 
-const answer = async (service: SqsService, request: IncomingMessage): Promise<object> => {
-  const [, action = ""] = TARGET.exec(String(request.headers["x-amz-target"] ?? "")) ?? [];
-  if (!isAction(action))
-    throw new SqsFailure("UnsupportedOperation", `The queue has no operation "${action}".`, "AWS.SimpleQueueService.UnsupportedOperation");
-  return perform(service, action, await text(request));
-};
-
-const perform = <Action extends ActionName>(service: SqsService, action: Action, body: string): object => {
-  const parsed = requests[action].safeParse(JSON.parse(body === "" ? "{}" : body));
-  if (!parsed.success)
-    throw new SqsFailure("SerializationException", parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "));
-  // The schema of the same name parsed it: the two tables have the same keys.
-  return actions[action](service, parsed.data as Requests[Action]);
+const answer = async (queues: readonly Queue[], request: IncomingMessage): Promise<object> => {
+  const target = String(request.headers["x-amz-target"] ?? "");
+  if (target !== TARGET)
+    throw new SqsFailure("UnsupportedOperation", `The queue has no operation "${target}".`, "AWS.SimpleQueueService.UnsupportedOperation");
+  const batch = readSendBatch(await text(request));
+  const name = new URL(batch.QueueUrl).pathname.split("/").at(-1);
+  const queue = queues.find(({ settings }) => settings.name === name);
+  if (!queue) throw noSuchQueue();
+  return sendBatch(queue, batch);
 };
 
 const respond = (response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void => {
@@ -56,6 +52,6 @@ const refuse = (response: ServerResponse, error: unknown): void => {
     respond(response, 400, { __type: `com.amazonaws.sqs#${error.shape}`, message: error.message }, { "x-amzn-query-error": `${error.query};Sender` });
     return;
   }
-  // A fault of ours: the SDK repeats a 500, as it would with the service.
+  // A fault of our own. The SDK repeats a request after a 500, as it does with SQS.
   respond(response, 500, { __type: "com.amazonaws.sqs#InternalFailure", message: error instanceof Error ? error.message : String(error) });
 };

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { boundedRequests } from "../../aws/bounded-requests.ts";
+import { withoutLogger } from "../../aws/without-logger.ts";
 import { serverClockOf } from "./server-clock.ts";
 import type { Tables } from "./tables.ts";
 
@@ -13,7 +14,7 @@ export const realTables = (names: Pick<Tables, "stateTable" | "historyTable">): 
   const { onAnswer, difference } = serverClockOf(Date.now, () => performance.now());
   return {
     // The SDK makes one attempt for each call. repeat.ts repeats, because repeats must end with the sync.
-    client: new DynamoDBClient({ maxAttempts: 1, requestHandler: boundedRequests(CALL_LIMITS, onAnswer) }),
+    client: withoutLogger(new DynamoDBClient({ maxAttempts: 1, requestHandler: boundedRequests(CALL_LIMITS, onAnswer) })),
     ...names,
     clock: Date.now,
     serverClock: difference,

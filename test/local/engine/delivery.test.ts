@@ -51,8 +51,8 @@ const seconds = () => (clock.now() - START_MS) / 1000;
 describe("eventSource()", () => {
   it("delivers each message alone, at the instant of its delay, with every member of an SQS record", async () => {
     const seen: (readonly [number, SQSEvent])[] = [];
-    queue.send({ body: "b", delayMs: 30_000, groupId: "eu-1", attributes: { t: { DataType: "String", StringValue: "1" } } });
-    queue.send({ body: "a", delayMs: 15_000, attributes: {} });
+    queue.send({ body: "b", delayMs: 30_000, groupId: "eu-1" });
+    queue.send({ body: "a", delayMs: 15_000 });
     await run([mapping(async (event) => void seen.push([seconds(), event]))], 60_000);
     expect(seen.map(([at, { Records }]) => [at, Records.map(({ body }) => body)])).toEqual([
       [15, ["a"]],
@@ -69,9 +69,8 @@ describe("eventSource()", () => {
         ApproximateFirstReceiveTimestamp: String(START_MS + 30_000),
         MessageGroupId: "eu-1",
       },
-      messageAttributes: { t: { dataType: "String", stringValue: "1", stringListValues: [], binaryListValues: [] } },
+      messageAttributes: {},
       md5OfBody: "92eb5ffee6ae2fec3ad71c777531578f",
-      md5OfMessageAttributes: expect.any(String),
       eventSource: "aws:sqs",
       eventSourceARN: "arn:aws:sqs:local:000000000000:work",
       awsRegion: "local",
@@ -90,7 +89,7 @@ describe("eventSource()", () => {
   ])("delivers again after the visibility timeout what was %s as failed, then buries it", async (_, handler) => {
     const deliveries: Delivery[] = [];
     const times: number[] = [];
-    queue.send({ body: "a", delayMs: 0, attributes: {} });
+    queue.send({ body: "a", delayMs: 0 });
     const counting = async (event: SQSEvent) => {
       times.push(seconds());
       return handler(event);
@@ -105,7 +104,7 @@ describe("eventSource()", () => {
   });
 
   it("hands over no more at once than allowed, and finishes what it began when it is stopped", async () => {
-    for (let at = 0; at < 5; at++) queue.send({ body: String(at), delayMs: 0, attributes: {} });
+    for (let at = 0; at < 5; at++) queue.send({ body: String(at), delayMs: 0 });
     const stop = new AbortController();
     let busy = 0;
     let most = 0;
