@@ -1,4 +1,4 @@
-/** Items as they come, at most `size` at a time, so that a list of any length is printed in constant memory. */
+/** Groups items into batches of at most `size`, so that a list of any length is printed in constant memory. */
 export async function* batches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<readonly Item[]> {
   let batch: Item[] = [];
   for await (const item of items) {

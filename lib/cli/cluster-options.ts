@@ -2,8 +2,8 @@ import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Connection } from "../model/records.ts";
 import type { ClusterChange, NewCluster } from "../service/service.ts";
-import { lengthMs } from "./since.ts";
-import { usage } from "./usage.ts";
+import { lengthMs } from "./time-options.ts";
+import { usage } from "./usage-error.ts";
 
 export interface AddOptions {
   readonly kubeconfig?: string;
@@ -22,10 +22,10 @@ export interface AddOptions {
   readonly initialReadinessDelay?: string;
 }
 
-/** What `cluster add` was given. Throws usage errors that name the option. */
+/** Reads the options of `cluster add`. Throws usage errors that name the option. */
 export const newCluster = (name: string, options: AddOptions): NewCluster => ({ ...scope(name, options), connection: connection(name, options) });
 
-/** What `cluster add --replace` was given. Without a way to connect the cluster keeps the one that it has. */
+/** Reads the options of `cluster add --replace`. Without connection options the cluster keeps its connection. */
 export const clusterChange = (name: string, options: AddOptions): ClusterChange => {
   const { kubeconfig, secret, eks, context, endpoint, caData, region, roleArn } = options;
   const connects = [kubeconfig, secret, eks, context, endpoint, caData, region, roleArn].some((given) => given !== undefined);
@@ -46,7 +46,7 @@ const scope = (name: string, options: AddOptions): Omit<ClusterChange, "connecti
 
 const connection = (name: string, options: AddOptions): Connection => {
   for (const [option, value] of Object.entries(TEXT_OPTIONS))
-    if (options[value] === "") throw usage(`Cannot connect to cluster "${name}": ${option} is empty`);
+    if (options[value] === "") throw usage(`Cannot connect to cluster "${name}": ${option} is empty; give a value or leave it out`);
   const ways = [options.kubeconfig, options.secret, options.eks].filter((way) => way !== undefined);
   if (ways.length !== 1) throw usage(`Cannot connect to cluster "${name}": give one of --kubeconfig, --secret and --eks`);
   const context = options.context === undefined ? {} : { context: options.context };
@@ -62,7 +62,7 @@ const connection = (name: string, options: AddOptions): Connection => {
   };
 };
 
-/** An empty text is a variable of a script that was not set. */
+/** An empty option is refused, because it is usually an unset variable of a script. */
 const TEXT_OPTIONS = {
   "--kubeconfig": "kubeconfig",
   "--secret": "secret",
@@ -74,7 +74,7 @@ const TEXT_OPTIONS = {
   "--role-arn": "roleArn",
 } as const satisfies Readonly<Record<string, keyof AddOptions>>;
 
-/** The file is read by the syncs; one that cannot be read now is refused now, and not by each of them. */
+/** The syncs read the file, so an unreadable file is refused now. */
 const readable = (name: string, path: string): string => {
   try {
     if (statSync(path).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
@@ -87,10 +87,10 @@ const readable = (name: string, path: string): string => {
 };
 
 const UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: "is not there",
-  EACCES: "may not be read",
+  ENOENT: "does not exist",
+  EACCES: "cannot be read: permission denied",
   EISDIR: "is a folder",
-  ENOTDIR: "is not there",
+  ENOTDIR: "does not exist",
 };
 
 const needed = (name: string, option: string, value: string | undefined): string => {
@@ -98,17 +98,17 @@ const needed = (name: string, option: string, value: string | undefined): string
   return value;
 };
 
-/** "rest" holds what no other names; "shop=web,api" is a partition of two namespaces. */
+/** "shop=web,api" is a partition of two namespaces; "rest" alone holds all others. */
 const partition = (text: string): { readonly name: string; readonly namespaces?: readonly string[] } => {
   const [name = "", list, ...more] = text.split("=");
   if (name === "" || list === "" || more.length > 0)
-    throw usage(`Cannot read --partition "${text}": wanted NAME=NAMESPACE,NAMESPACE or NAME for all others`);
+    throw usage(`Cannot read --partition "${text}": give NAME=NAMESPACE,NAMESPACE, or NAME alone for all other namespaces`);
   return list === undefined ? { name } : { name, namespaces: list.split(",") };
 };
 
 const ratio = (option: string, text: string): number => {
   const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (!(value >= 0 && value < Number.POSITIVE_INFINITY)) throw usage(`Cannot read ${option} "${text}": wanted a number of at least 0, such as 0.1`);
+  if (!(value >= 0 && value < Number.POSITIVE_INFINITY)) throw usage(`Cannot read ${option} "${text}": give a number of at least 0, such as 0.1`);
   return value;
 };
 

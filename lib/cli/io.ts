@@ -1,45 +1,45 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import type { Service } from "../service/service.ts";
+import type { CommandTarget } from "./command-target.ts";
 import { type Paint, painter } from "./output/paint.ts";
-import type { Place } from "./place.ts";
 
-/** Everything the command touches of the process that runs it, so that tests can run it inside their own. */
+/** Everything that the command uses of its process, so that tests can run it inside their own. */
 export interface Io {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** True when standard output is a terminal that shows colours, and nobody asked for none. */
+  /** True when standard output is a terminal with colours, and NO_COLOR is not set. */
   readonly colours: boolean;
-  /** True when standard error is a terminal: long work tells there how far it is. */
+  /** True when standard error is a terminal; it then shows the progress of long work. */
   readonly terminal?: boolean;
-  /** Runs work that can end in good order, under a signal that Ctrl-C aborts; asked a second time, the process ends at once. */
+  /** Runs work with a signal that the first Ctrl-C aborts. The second Ctrl-C ends the process at once. */
   readonly interruptible?: <Result>(work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
-  /** Who the edits of a data folder are recorded for; a stack knows its callers itself. */
+  /** The editor that a data folder records. A stack verifies its callers itself. */
   readonly by: string;
-  /** TIDEMARK_URL, where it is set. */
+  /** The value of TIDEMARK_URL. */
   readonly stackUrl?: string;
-  readonly open: (place: Place, by: string) => Promise<Session>;
+  readonly open: (place: CommandTarget, by: string) => Promise<Session>;
 }
 
-/** The data folder or the stack that a command works on, from opening to closing. */
+/** The open data folder or stack that a command works on. */
 export interface Session {
   readonly service: Service;
-  /** The folder's clock, or the machine's for a stack: every age and every "since" is measured by it. */
+  /** The clock of the folder, or of this machine for a stack. All ages and times are measured by it. */
   readonly nowMs: number;
-  /** Absent for a stack, which goes on with what it was asked: a command that waits for it can be ended at any time. */
+  /** True when interrupted work ends in order. Absent for a stack, which finishes a request anyway. */
   readonly endsInOrder?: true;
   close(): Promise<void>;
 }
 
-/** Prints to standard output and learns when nobody reads it any more. */
+/** Prints to standard output, and stops when the reader has gone. */
 export interface Printer {
   readonly paint: Paint;
-  /** Resolves to false once the reader has gone (`| head -1`): nothing more needs to be read for it. */
+  /** Resolves to false when the reader has gone (`| head -1`), so that the rest need not be read. */
   print(text: string): Promise<boolean>;
 }
 
-/** Text that a reader leaves behind unread is no error; any other failure of the output is one. */
+/** A reader that ends early is no error; any other failure of the output is one. */
 export const printerOn = (io: Pick<Io, "stdout" | "colours">): Printer => {
   let gone = false;
   let failure: Error | undefined;
@@ -57,7 +57,7 @@ export const printerOn = (io: Pick<Io, "stdout" | "colours">): Printer => {
   };
 };
 
-/** Waits until the output takes more or is closed, and leaves no listener behind: a long export waits thousands of times. */
+/** Waits until the output takes more or is closed. It removes its listeners, because a long export waits thousands of times. */
 const drained = async (stdout: Writable): Promise<void> => {
   const over = new AbortController();
   const { signal } = over;

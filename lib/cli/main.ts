@@ -1,20 +1,20 @@
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { failureText } from "../local/folder/failure-text.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import { usageWords } from "../report/usage-words.ts";
+import { type CommandTarget, chooseTarget, type TargetOptions, targetNote } from "./command-target.ts";
 import { type Io, printerOn } from "./io.ts";
-import { chosenPlace, noteOf, type Place } from "./place.ts";
 import { program, type Run } from "./program.ts";
 
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
-/** Runs one command line (without node and file) and gives the exit code: 0 done, 1 an operating error, 2 called wrongly. One line per error on standard error. */
+/** Runs one command line (without node and file) and returns the exit code: 0 done, 1 an operating error, 2 a wrong call. It prints one line per error on standard error. */
 export const main = async (args: readonly string[], io: Io): Promise<number> => {
   const printer = printerOn(io);
-  let place: Place | undefined;
+  let target: CommandTarget | undefined;
   const run: Run = async (options, work) => {
-    place = chosenPlace(options, io.stackUrl);
-    const session = await io.open(place, io.by);
+    target = chooseTarget(targetOptions(root, options), io.stackUrl);
+    const session = await io.open(target, io.by);
     try {
       await work(session, printer);
     } finally {
@@ -31,34 +31,41 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
     await root.parseAsync(args, { from: "user" });
     return EXIT.done;
   } catch (error) {
-    return failure(error, io, place);
+    return failure(error, io, target);
   }
 };
 
-/** A programmer's mistake is no message for people: it goes up as it is, with its stack. So does what is no error at all. */
-const isMistake = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);
+/** The options of the command, and those given before its name: `tidemark --data DIR get`. An option after the name wins. */
+const targetOptions = (root: Command, own: TargetOptions): TargetOptions =>
+  [...[root, ...root.commands].map((command): TargetOptions => command.opts()), own].reduce<TargetOptions>(
+    (all, { data, stack }) => ({ ...all, ...(data !== undefined && { data }), ...(stack !== undefined && { stack }) }),
+    {},
+  );
 
-const failure = (error: unknown, io: Io, place: Place | undefined): number => {
-  if (error instanceof CommanderError) return misuse(error, io);
-  if (isMistake(error)) throw error;
-  if (!isTidemarkError(error)) return unforeseen(error, io);
+/** A programmer's error is thrown with its stack, and so is a value that is not an error. */
+const isProgrammersError = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);
+
+const failure = (error: unknown, io: Io, place: CommandTarget | undefined): number => {
+  if (error instanceof CommanderError) return usageFailure(error, io);
+  if (isProgrammersError(error)) throw error;
+  if (!isTidemarkError(error)) return unexpected(error, io);
   for (const line of error.message.split("\n")) io.stderr.write(`error: ${line}\n`);
   if (isTidemarkError(error, "cli.usage")) return EXIT.usage;
-  const note = place && noteOf(place, error);
+  const note = place && targetNote(place, error);
   if (note !== undefined) io.stderr.write(`note: ${note}\n`);
   return EXIT.failed;
 };
 
-/** A failure of the file system or of the tables, or one that has only its own words: on one line. */
-const unforeseen = (error: unknown, io: Io): number => {
-  io.stderr.write(`error: ${failureText(error) ?? `Cannot go on: ${String(error).replace(/\s+/g, " ")}`}\n`);
+/** A failure of the file system or the tables, or an unknown error, on one line. */
+const unexpected = (error: unknown, io: Io): number => {
+  io.stderr.write(`error: ${failureText(error) ?? `Cannot finish: ${String(error).replace(/\s+/g, " ")}`}\n`);
   return EXIT.failed;
 };
 
 const HELPED = new Set(["commander.helpDisplayed", "commander.version"]);
 
-const misuse = (error: CommanderError, io: Io): number => {
-  // Help that was asked for; commander gives the same code to the help that it prints for a command line without a command, and another exit code.
+const usageFailure = (error: CommanderError, io: Io): number => {
+  // Requested help exits with 0. Commander uses the same code for the help that it prints when the command is missing, with another exit code.
   if (HELPED.has(error.code) || (error.code === "commander.help" && error.exitCode === 0)) return EXIT.done;
   if (error.code !== "commander.help") io.stderr.write(`error: ${usageWords(error.message)}\n`);
   return EXIT.usage;

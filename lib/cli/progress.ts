@@ -1,9 +1,9 @@
 import type { Io } from "./io.ts";
 
-/** One line on a terminal that tells how far the work is; nothing where no person looks. */
+/** A progress line on a terminal; without a terminal nothing is shown. */
 export interface Progress {
   readonly show: (text: string) => void;
-  /** Takes the line away, before other lines are printed and at the end. */
+  /** Removes the line, before other lines are printed and at the end. */
   readonly clear: () => void;
 }
 

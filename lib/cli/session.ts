@@ -5,26 +5,26 @@ import { findFolder } from "../local/folder/find-folder.ts";
 import { TABLE_NAMES } from "../local/run/names.ts";
 import { openService } from "../service/open.ts";
 import { insertByStatement } from "../store/history/insert.ts";
+import type { CommandTarget } from "./command-target.ts";
 import type { Session } from "./io.ts";
-import type { Place } from "./place.ts";
-import { usage } from "./usage.ts";
+import { usage } from "./usage-error.ts";
 
-/** Opens what a command works on. */
-export const openPlace = async (place: Place, by: string): Promise<Session> => {
-  // The one needs no signatures, the other no tables.
+/** Opens the data folder or stack of a command. */
+export const openTarget = async (place: CommandTarget, by: string): Promise<Session> => {
+  // Loaded on demand: a folder needs no signatures, a stack needs no tables.
   if (place.kind === "stack") return (await import("./stack-session.ts")).openStack(place);
-  return openDataFolder(place.from === "default" ? theFolder() : place.dir, by);
+  return openDataFolder(place.from === "default" ? defaultFolder() : place.dir, by);
 };
 
-/** The folder of a command that names none. Throws a usage error where there are several to choose from. */
-const theFolder = (): string => {
+/** The data folder of a command without --data. Throws a usage error when there are several. */
+const defaultFolder = (): string => {
   const found = findFolder();
   if (found.kind === "one") return found.dir;
   const names = found.dirs.map((dir) => `"${dir}"`).join(", ");
   throw usage(`Cannot choose a data folder: ${found.alive ? "runs are alive in" : "no run is alive, and there are"} ${names}; name one with --data`);
 };
 
-/** Opens the data folder of an embedded run, alive or ended, for one command. Throws `local.no-data`, `local.folder-in-use`. */
+/** Opens the data folder of a running or ended embedded run. Throws `local.no-data`, `local.folder-in-use`. */
 export const openDataFolder = async (dataDir: string, by: string): Promise<Session> => {
   const folder = await openFolder(dataDir);
   const client = folder.client();
@@ -35,7 +35,7 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     wait: async (ms: number) => wait(ms),
     random: Math.random,
     token: randomUUID,
-    // No end: an export may take long. Each call is repeated a bounded number of times (lib/store/table/repeat.ts).
+    // No deadline, because an export may take long. Each call has a bounded number of retries (lib/store/table/repeat.ts).
   };
   const service = openService({ tables, insert: insertByStatement(tables), clock: folder.clock, by, newUid: randomUUID });
   return {

@@ -6,7 +6,7 @@ import { remoteService } from "../remote/service.ts";
 import { stackUrl } from "../remote/stack-url.ts";
 import type { Session } from "./io.ts";
 
-/** Opens a deployed stack for one command, as the caller that the AWS SDK finds; nothing is asked yet. Throws a usage error for what is no stack's URL. */
+/** Opens a deployed stack as the caller that the AWS SDK finds. It sends no request. Throws a usage error for a wrong URL. */
 export const openStack = (
   { url, from }: { readonly url: string; readonly from: string },
   callerIn: (region: string) => Caller = defaultCaller,
@@ -16,7 +16,7 @@ export const openStack = (
   const ask = requestSender({ stack, caller: callerIn(stack.region), clock, wait: async (ms) => wait(ms), random: Math.random });
   return {
     service: remoteService(ask, randomUUID),
-    // This machine's: a signature is refused where the two clocks are further apart than five minutes.
+    // The clock of this machine, because signatures are refused when the clocks differ by more than five minutes.
     nowMs: clock(),
     close: async () => {},
   };

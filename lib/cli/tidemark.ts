@@ -2,7 +2,7 @@ import { enableCompileCache } from "node:module";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 
-// The command starts often and reads a lot of code: from the second time on, compiled code is at hand for everything imported after this line.
+// Caches compiled code of everything imported after this line, because the command starts often and loads much code.
 enableCompileCache(join(import.meta.dirname, "../../node_modules/.cache/tidemark"));
 const { EXIT, main } = await import("./main.ts");
 const { failureText } = await import("../local/folder/failure-text.ts");
@@ -16,7 +16,7 @@ const person = (): string => {
   }
 };
 
-// The embedded tables throw what their files refuse, such as a full disk, where nothing can catch it.
+// The embedded tables throw file errors, such as a full disk, outside of any promise.
 process.on("uncaughtException", (error) => {
   process.stderr.write(`error: ${failureText(error) ?? error.stack ?? error.message}\n`);
   process.exit(EXIT.failed);
@@ -50,6 +50,6 @@ process.exitCode = await main(process.argv.slice(2), {
   colours: process.stdout.isTTY === true && !noColor && term !== "dumb",
   by: person(),
   ...(stackUrl !== undefined && { stackUrl }),
-  // Loaded when something is opened: help and misuse need neither tables nor SDK.
-  open: async (place, by) => (await import("./session.ts")).openPlace(place, by),
+  // Loaded on demand, because help and usage errors need neither tables nor SDK.
+  open: async (place, by) => (await import("./session.ts")).openTarget(place, by),
 });

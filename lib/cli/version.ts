@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Version of this Tidemark, from the package.json above `lib`: the clone's, or the installed package's. */
+/** The version in the package.json above `lib`, of the clone or of the installed package. */
 export const version = (): string => {
   const { version: stated }: { readonly version: string } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   return stated;

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AutoscalerSpec } from "../model/spec.ts";
+import { FORMS } from "./accepted-forms.ts";
+import { applyValidation } from "./apply-validation.ts";
 import type { ManifestDocument } from "./documents.ts";
 import { manifestInvalid, manifestUnreadable, manifestUnsupported, type Refusal } from "./errors.ts";
 import type { Form, FormOutcome } from "./form.ts";
-import { FORMS } from "./forms.ts";
 import type { Json } from "./json.ts";
 import { type Metadata, storedMetadata } from "./metadata.ts";
-import { type Problem, required, toldProblems, type Warning, wrongType } from "./problem.ts";
-import { isObject, newReading } from "./shape.ts";
-import { judged } from "./strict.ts";
+import { type Problem, reportedProblems, required, type Warning, wrongType } from "./problem.ts";
+import { isObject, newReadContext } from "./shape.ts";
 import type { Validation } from "./validation.ts";
 
 export type Admission = Admitted | Refused;
@@ -16,19 +16,19 @@ export type Admission = Admitted | Refused;
 export interface Admitted {
   readonly ok: true;
   readonly metadata: Metadata;
-  /** The object as it reads back: defaulted, converted to autoscaling/v2 where that can say it, quantities in canonical text. */
+  /** The object as it reads back: with defaults, converted to autoscaling/v2 where that is possible, quantities in canonical text. */
   readonly stored: Json;
   readonly spec: AutoscalerSpec;
   readonly warnings: readonly Warning[];
-  /** False when this replaces a manifest of the same meaning: the generation then stays. */
+  /** False when this replaces a manifest with the same meaning; the generation then stays. */
   readonly changed: boolean;
 }
 
 export interface Refused {
   readonly ok: false;
-  /** "unsupported": no accepted kind. "undecodable": some field has the wrong JSON type. "invalid": it reads well and breaks a rule. */
+  /** "unsupported": the kind is not accepted. "undecodable": a field has the wrong JSON type. "invalid": a rule is broken. */
   readonly because: "unsupported" | "undecodable" | "invalid";
-  /** All that is wrong, at once. */
+  /** All problems at once. */
   readonly problems: readonly Problem[];
   readonly warnings: readonly Warning[];
 }
@@ -37,26 +37,29 @@ export interface AdmitOptions {
   /** The manifest that this one replaces, as it was given. */
   readonly old?: unknown;
   readonly oldGeneration?: number;
-  /** Of the cluster that it is for, to warn of windows that are shorter; 15 where none is known. */
+  /** Sync period of the cluster, for warnings about shorter windows; 15 when the cluster is not known. */
   readonly syncPeriodSeconds?: number;
-  /** Forms to accept; all that Tidemark knows unless said otherwise. */
+  /** Accepted forms; the default is all. */
   readonly forms?: readonly Form[];
-  /** "warn" unless said otherwise, which is how the API reads an object that it stored; what a person applies is read by "strict". */
+  /** The default is "warn", as the API reads stored objects. A person's apply uses "strict". */
   readonly validation?: Validation;
 }
 
-/** Validates, defaults and converts one document as the Kubernetes API would (hpa.md 1), for every accepted form. Never throws, whatever JSON it is given. */
+/** Validates, defaults and converts one document of any accepted form, as the Kubernetes API does (hpa.md 1). Never throws. */
 export const admit = (document: unknown, options: AdmitOptions = {}): Admission => {
   const { forms = FORMS, oldGeneration = 1 } = options;
   const form = formOf(document, forms);
   if ("because" in form) return form;
   const old = options.old === undefined ? undefined : outcomeOfOld(options.old, forms);
-  const reading = newReading(false, options.syncPeriodSeconds);
-  const outcome = form.admit(document, reading, old);
-  const ofTheUnread = speaksOfTheUnread(reading.problems);
+  const context = newReadContext(false, options.syncPeriodSeconds);
+  const outcome = form.admit(document, context, old);
+  const ofTheUnread = dependsOnUnread(context.problems);
   const broken = outcome.problems.filter(({ field }) => !ofTheUnread(field));
-  const { problems, warnings } = judged({ problems: [...reading.problems, ...broken], warnings: reading.warnings }, options.validation ?? "warn");
-  if (problems.length > 0) return { ok: false, because: reading.problems.length > 0 ? "undecodable" : "invalid", problems, warnings };
+  const { problems, warnings } = applyValidation(
+    { problems: [...context.problems, ...broken], warnings: context.warnings },
+    options.validation ?? "warn",
+  );
+  if (problems.length > 0) return { ok: false, because: context.problems.length > 0 ? "undecodable" : "invalid", problems, warnings };
   const changed = old === undefined || !isDeepStrictEqual(outcome.meaning, old.meaning);
   const generation = old === undefined ? 1 : oldGeneration + (changed ? 1 : 0);
   const { apiVersion, kind, spec } = outcome.stored;
@@ -64,11 +67,11 @@ export const admit = (document: unknown, options: AdmitOptions = {}): Admission 
   return { ok: true, metadata: outcome.metadata, stored, spec: outcome.spec, warnings, changed };
 };
 
-/** Where a manifest came from; `readManifests` gives it, and `{ document, where }` alone will do. */
-export type Given = Pick<ManifestDocument, "document" | "where"> & Partial<ManifestDocument>;
+/** A manifest and its place. `readManifests` returns it, and `{ document, where }` alone is enough. */
+export type ManifestInput = Pick<ManifestDocument, "document" | "where"> & Partial<ManifestDocument>;
 
-/** Like `admit`, but a refusal is thrown as `manifest.unsupported` or `manifest.invalid`, with the file and the lines of the fields. */
-export const admitOrThrow = (given: Given, options: AdmitOptions = {}): Admitted => {
+/** Like `admit`, but throws a refusal as `manifest.unsupported` or `manifest.invalid`, with the file and the lines of the fields. */
+export const admitOrThrow = (given: ManifestInput, options: AdmitOptions = {}): Admitted => {
   const admission = admit(given.document, options);
   if (admission.ok) return admission;
   const refusal = refusalOf(given, admission.problems);
@@ -77,20 +80,20 @@ export const admitOrThrow = (given: Given, options: AdmitOptions = {}): Admitted
   throw manifestUnsupported(refusal, apiVersion, kind);
 };
 
-const refusalOf = ({ document, where, lineOf }: Given, problems: readonly Problem[]): Refusal => {
+const refusalOf = ({ document, where, lineOf }: ManifestInput, problems: readonly Problem[]): Refusal => {
   const metadata = isObject(document) && isObject(document["metadata"]) ? document["metadata"] : {};
   const name = metadata["name"];
   return {
     where,
     ...(typeof name === "string" && name !== "" && { name }),
-    problems: toldProblems(problems).told.map((problem) => {
+    problems: reportedProblems(problems).reported.map((problem) => {
       const line = lineOf?.(problem.source ?? problem.field);
       return line === undefined ? problem : { ...problem, line };
     }),
   };
 };
 
-/** The spec of a stored manifest, JSON text as it was given; throws `manifest.unreadable`, `manifest.unsupported` or `manifest.invalid`. */
+/** The spec of a stored manifest in JSON. Throws `manifest.unreadable`, `manifest.unsupported` or `manifest.invalid`. */
 export const specOf = (manifest: string, where = "stored manifest"): AutoscalerSpec =>
   admitOrThrow({ document: parsed(manifest, where), where }).spec;
 
@@ -105,12 +108,12 @@ const parsed = (manifest: string, where: string): unknown => {
 const formOf = (document: unknown, forms: readonly Form[]): Form | Refused => {
   if (!isObject(document)) return refused("undecodable", [wrongType("", "an object", document)]);
   const { apiVersion, kind } = document;
-  const problems = [...headProblems("apiVersion", apiVersion), ...headProblems("kind", kind)];
+  const problems = [...typeMetaProblems("apiVersion", apiVersion), ...typeMetaProblems("kind", kind)];
   if (problems.length > 0) return refused("undecodable", problems);
   return forms.find((form) => form.apiVersion === apiVersion && form.kind === kind) ?? refused("unsupported", [unsupported(forms, kind)]);
 };
 
-const headProblems = (field: "apiVersion" | "kind", value: unknown): Problem[] => {
+const typeMetaProblems = (field: "apiVersion" | "kind", value: unknown): Problem[] => {
   if (value === undefined || value === null || value === "")
     return [required(field, "", field === "kind" ? "write kind: HorizontalPodAutoscaler" : "write apiVersion: autoscaling/v2")];
   return typeof value === "string" ? [] : [wrongType(field, "a text", value)];
@@ -121,19 +124,19 @@ const unsupported = (forms: readonly Form[], kind: unknown): Problem => {
     .map(([name, same]) => `${name} of ${same.map((form) => form.apiVersion).join(", ")}`)
     .join("; ");
   const field = forms.some((form) => form.kind === kind) ? "apiVersion" : "kind";
-  return { field, type: "FieldValueNotSupported", detail: `accepted are ${accepted}`, fix: `write one of these: ${accepted}` };
+  return { field, type: "FieldValueNotSupported", detail: `the accepted kinds are ${accepted}`, fix: `write one of these: ${accepted}` };
 };
 
 const refused = (because: Refused["because"], problems: readonly Problem[]): Refused => ({ ok: false, because, problems, warnings: [] });
 
-/** An old manifest that is no longer accepted says nothing about what may not change. */
+/** An old manifest that is not accepted any more sets no limits for the new one. */
 const outcomeOfOld = (document: unknown, forms: readonly Form[]): FormOutcome | undefined => {
   const form = formOf(document, forms);
-  return "because" in form ? undefined : form.admit(document, newReading(), undefined);
+  return "because" in form ? undefined : form.admit(document, newReadContext(), undefined);
 };
 
-/** A rule that looks at what could not be read, or at its neighbour in the same object, would speak of a value that nobody wrote. */
-const speaksOfTheUnread = (unread: readonly Problem[]): ((field: string) => boolean) => {
+/** Suppresses rules about an unreadable field or its neighbours, because they would check a value that the manifest does not have. */
+const dependsOnUnread = (unread: readonly Problem[]): ((field: string) => boolean) => {
   const fields = new Set(unread.map(({ field }) => field));
   const parents = new Set(unread.map(({ field }) => parentOf(field)));
   const within = (field: string): boolean => fields.has(field) || (field !== "" && within(parentOf(field)));

@@ -1,22 +1,22 @@
-import { manifestUnreadable, type Whereabouts } from "./errors.ts";
+import { manifestUnreadable, type SourcePosition } from "./errors.ts";
 
-/** A single text; its tree takes tens of times as much memory. */
+/** Bytes of one text. Its tree takes tens of times as much memory. */
 export const MAX_TEXT_BYTES = 2 * 1024 * 1024;
-/** All texts of one step. A request of a deployed stack has no more room either. */
+/** Bytes of all texts of one step. A request to a deployed stack cannot be larger either. */
 export const MAX_STEP_BYTES = 5_000_000;
-/** Manifests of one step: each is written by itself. */
+/** Manifests of one step. Each one is a write of its own. */
 export const MAX_MANIFESTS = 1_000;
 /** YAML documents of one step, empty ones included. */
 export const MAX_DOCUMENTS = 5_000;
-/** Marks, names, values, blanks and line breaks that the lexer finds. An ordinary text of 2 MiB has nine hundred thousand. */
+/** YAML tokens. An ordinary text of 2 MiB has nine hundred thousand. */
 export const MAX_LEXEMES = 1_000_000;
-/** Keys, values, lists and objects, those that an alias repeats counted again. */
+/** Keys, values, lists and objects; what an alias repeats is counted again. */
 export const MAX_NODES = 500_000;
-/** Lists and objects inside each other; a manifest with all that a cluster adds has twelve. */
+/** Nesting depth. A manifest with everything that a cluster adds has twelve. */
 export const MAX_DEPTH = 100;
-/** References to anchors in one document. The parser counts them again with the references inside what they repeat. */
+/** Aliases in one document. The parser also counts the aliases inside what they repeat. */
 export const MAX_ALIASES = 100;
-/** Processor time of reading. The other limits keep every text far below it: this one holds where they have a gap. */
+/** Processor time for reading. The other limits keep every text far below it; this one covers their gaps. */
 export const MAX_CPU_MS = 20_000;
 
 const LIMITS = {
@@ -29,12 +29,12 @@ const LIMITS = {
 
 type Counted = keyof typeof LIMITS;
 
-/** What one step may still read. It is shared by all texts of the step, so that a thousand small files cost no more than one large file. */
+/** The budget of one step, shared by all its texts, so that a thousand small files cost no more than one large file. */
 export interface Budget {
-  /** Counts so many more, before the work on them is done. Throws `manifest.unreadable` above the limit. */
-  readonly spend: (what: Counted, amount: number, at: Whereabouts) => void;
+  /** Counts an amount before the work on it begins. Throws `manifest.unreadable` above the limit. */
+  readonly spend: (what: Counted, amount: number, at: SourcePosition) => void;
   /** Throws `manifest.unreadable` when the processor time is used up. */
-  readonly checkTime: (at: Whereabouts) => void;
+  readonly checkTime: (at: SourcePosition) => void;
 }
 
 const threadCpuMs = (): number => {

@@ -1,45 +1,45 @@
 import { type Document, isScalar, LineCounter } from "yaml";
 import { type Budget, MAX_ALIASES, MAX_TEXT_BYTES, newBudget } from "./budget.ts";
-import { manifestUnreadable, type Whereabouts } from "./errors.ts";
-import { linesOf } from "./lines.ts";
-import { flattened, type Placed } from "./lists.ts";
-import { inspected, type RepeatedKey } from "./yaml-nodes.ts";
+import { manifestUnreadable, type SourcePosition } from "./errors.ts";
+import { linesOf } from "./field-lines.ts";
+import { type LocatedManifest, manifestsIn } from "./list-items.ts";
+import { inspectNodes, type RepeatedKey } from "./yaml-nodes.ts";
 import { YamlFault, yamlDocuments } from "./yaml-text.ts";
 
-/** One manifest of a text, as plain JSON, and where it stood. */
-export interface ManifestDocument extends Placed {
-  /** Keys that are written twice in the document, with their lines; only where they are kept. Of several manifests of one document the first has them. */
+/** One manifest of a text as plain JSON, with its place. */
+export interface ManifestDocument extends LocatedManifest {
+  /** Keys that the document repeats, with their lines; only when they are kept. Of several manifests in one document the first has them. */
   readonly repeatedKeys?: readonly { readonly name: string; readonly line: number }[];
 }
 
 export interface ReadOptions {
-  /** Shared by all texts of one step; a budget of its own unless given. */
+  /** The budget of the step; the default is a new one. */
   readonly budget?: Budget;
-  /** "refuse" unless given. Where they are kept the last one counts, as in Kubernetes. */
+  /** The default is "refuse". When they are kept the last one counts, as in Kubernetes. */
   readonly repeatedKeys?: "refuse" | "keep";
 }
 
 /**
- * Reads YAML or JSON: several documents, `List` and lists of a kind such as HorizontalPodAutoscalerList, empty documents passed over.
- * Throws `manifest.unreadable` with line and column, or the document's number. Every limit of budget.ts is checked before the work that it bounds.
+ * Reads YAML or JSON with several documents, `List` and lists of a kind such as HorizontalPodAutoscalerList. Empty documents are skipped.
+ * Throws `manifest.unreadable` with line and column, or the number of the document. Each limit of budget.ts is checked before the work that it bounds.
  */
 export const readManifests = (text: string, fileName: string, options: ReadOptions = {}): readonly ManifestDocument[] => {
   const { budget = newBudget() } = options;
   const where = { where: fileName };
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_TEXT_BYTES)
-    throw manifestUnreadable(where, `it has ${bytes} bytes, and at most ${MAX_TEXT_BYTES} are read; cut it into several files`);
+    throw manifestUnreadable(where, `it has ${bytes} bytes, and the limit is ${MAX_TEXT_BYTES}; divide it into several files`);
   budget.spend("bytes", bytes, where);
   const counter = new LineCounter();
-  const documents = attempt(where, text, counter, () => inspectedDocuments(text, counter, where, { ...options, budget }));
+  const documents = withPosition(where, text, counter, () => inspectedDocuments(text, counter, where, { ...options, budget }));
   const manifests = documents.flatMap(({ document, repeatedKeys }, index) => {
     const place = { where: fileName, ...(documents.length > 1 && { document: index + 1 }) };
     const line = linesOf(document, counter);
-    const [first, ...more] = flattened(plain(document, place), { place, suffix: "", line, prefix: "", depth: 0, budget });
+    const [first, ...more] = manifestsIn(toJson(document, place), { place, suffix: "", line, prefix: "", depth: 0, budget });
     if (!first || repeatedKeys.length === 0) return first ? [first, ...more] : [];
     return [{ ...first, repeatedKeys: repeatedKeys.map(({ name, offset }) => ({ name, line: counter.linePos(offset).line })) }, ...more];
   });
-  if (manifests.length === 0) throw manifestUnreadable(where, "it holds no manifest");
+  if (manifests.length === 0) throw manifestUnreadable(where, "it contains no manifest");
   return manifests;
 };
 
@@ -53,7 +53,7 @@ interface Read {
 const inspectedDocuments = (
   text: string,
   counter: LineCounter,
-  where: Whereabouts,
+  where: SourcePosition,
   { budget, repeatedKeys: wanted = "refuse" }: ReadOptions & { readonly budget: Budget },
 ): readonly Read[] => {
   const read: Read[] = [];
@@ -61,7 +61,7 @@ const inspectedDocuments = (
     const [fault] = document.errors;
     if (fault) throw new YamlFault(fault.message, fault.pos);
     if (isEmpty(document.contents)) continue;
-    const { nodes, repeatedKeys } = inspected(document);
+    const { nodes, repeatedKeys } = inspectNodes(document);
     budget.spend("nodes", nodes, where);
     const [repeated] = repeatedKeys;
     if (repeated && wanted === "refuse") throw new YamlFault(`the key "${repeated.name}" is written twice`, repeated.offset);
@@ -70,7 +70,7 @@ const inspectedDocuments = (
   return read;
 };
 
-const attempt = <Result>(where: Whereabouts, text: string, counter: LineCounter, read: () => Result): Result => {
+const withPosition = <Result>(where: SourcePosition, text: string, counter: LineCounter, read: () => Result): Result => {
   try {
     return read();
   } catch (cause) {
@@ -80,8 +80,8 @@ const attempt = <Result>(where: Whereabouts, text: string, counter: LineCounter,
   }
 };
 
-/** The parser throws for anchors that repeat too much: a fault of the text. */
-const plain = (document: Document.Parsed, place: Whereabouts): unknown => {
+/** The parser throws for anchors that repeat too much, which is a fault of the text. */
+const toJson = (document: Document.Parsed, place: SourcePosition): unknown => {
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (cause) {
@@ -91,8 +91,6 @@ const plain = (document: Document.Parsed, place: Whereabouts): unknown => {
 
 const sentence = (message: string): string => message.charAt(0).toLowerCase() + message.slice(1);
 
-/** A line of a chart is broken YAML in many ways; what its author must do is always the same. */
+/** A line of a chart template is broken YAML in many ways; the remedy is always the same. */
 const templateHint = (text: string, { lineStarts }: LineCounter, line: number): string =>
-  text.slice(lineStarts[line - 1], lineStarts[line]).includes("{{")
-    ? "; this line is of a template, which must be rendered before it is applied"
-    : "";
+  text.slice(lineStarts[line - 1], lineStarts[line]).includes("{{") ? "; this line is part of a template; render the template first" : "";

@@ -1,36 +1,36 @@
 import { TidemarkError } from "../model/errors.ts";
 import { clauseOf, type Problem } from "./problem.ts";
 
-export interface Whereabouts {
-  /** File, or what else the manifest is known by. */
+export interface SourcePosition {
+  /** The file, or another name of the source. */
   readonly where: string;
   readonly line?: number;
   readonly column?: number;
-  /** Counted from 1, where a file holds several. */
+  /** Number of the document in its file, from 1; absent when there is only one. */
   readonly document?: number;
 }
 
-export type ManifestUnreadable = TidemarkError<"manifest.unreadable", Whereabouts & { readonly why: string }>;
+export type ManifestUnreadable = TidemarkError<"manifest.unreadable", SourcePosition & { readonly why: string }>;
 export type ManifestInvalid = TidemarkError<"manifest.invalid", Refusal>;
 export type ManifestUnsupported = TidemarkError<"manifest.unsupported", Refusal & { readonly apiVersion: string; readonly kind: string }>;
 
 export interface Refusal {
   readonly where: string;
-  /** Name of the autoscaler, when the manifest has one. */
+  /** Name of the autoscaler, if the manifest has one. */
   readonly name?: string;
   readonly problems: readonly LocatedProblem[];
 }
 
 export interface LocatedProblem extends Problem {
-  /** Line of the field, or of what should hold it. */
+  /** Line of the field, or of the object that should have it. */
   readonly line?: number;
 }
 
-/** Text that is no YAML or JSON, or is too large or too entangled to be read. */
-export const manifestUnreadable = (at: Whereabouts, why: string, cause?: unknown): ManifestUnreadable =>
+/** A text that is not YAML or JSON, or exceeds a limit. */
+export const manifestUnreadable = (at: SourcePosition, why: string, cause?: unknown): ManifestUnreadable =>
   new TidemarkError("manifest.unreadable", `Cannot read ${placeOf(at)}: ${why}`, { ...at, why }, { cause });
 
-/** A manifest that breaks rules; the message names the first field, the details hold all. */
+/** A manifest that breaks rules. The message has the first problem, the details have all. */
 export const manifestInvalid = (refusal: Refusal): ManifestInvalid => {
   const [first] = refusal.problems;
   const more = refusal.problems.length - 1;
@@ -41,7 +41,7 @@ export const manifestInvalid = (refusal: Refusal): ManifestInvalid => {
 
 /** A kind of object that is not accepted. */
 export const manifestUnsupported = (refusal: Refusal, apiVersion: string, kind: string): ManifestUnsupported => {
-  const message = `Cannot accept ${subjectOf(refusal)}: kind "${kind}" of "${apiVersion}" is not known; ${refusal.problems[0]?.detail ?? ""}`;
+  const message = `Cannot accept ${subjectOf(refusal)}: kind "${kind}" of "${apiVersion}" is not accepted; ${refusal.problems[0]?.detail ?? ""}`;
   return new TidemarkError("manifest.unsupported", message, { ...refusal, apiVersion, kind });
 };
 
@@ -51,7 +51,7 @@ const subjectOf = ({ where, name, problems }: Refusal): string => {
   return name === undefined ? place : `"${name}" of ${place}`;
 };
 
-const placeOf = ({ where, line, column, document }: Whereabouts): string =>
+const placeOf = ({ where, line, column, document }: SourcePosition): string =>
   [
     `"${where}"`,
     ...(document === undefined ? [] : [`document ${document}`]),

@@ -2,9 +2,9 @@ import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Json } from "./json.ts";
 import type { Metadata } from "./metadata.ts";
 import type { Problem } from "./problem.ts";
-import type { Reading } from "./shape.ts";
+import type { ReadContext } from "./shape.ts";
 
-/** One accepted kind of manifest; forms.ts lists them all. */
+/** One accepted kind of manifest; accepted-forms.ts lists them all. */
 export interface Form {
   readonly apiVersion: string;
   readonly kind: string;
@@ -12,18 +12,18 @@ export interface Form {
 }
 
 /**
- * Reads, defaults and checks one document. What could not be read goes into `reading`; broken rules are in the outcome. `old` is the outcome of the manifest that this one
- * replaces. It never throws, and its outcome counts only when nothing is wrong.
+ * Reads, defaults and checks one document. Unreadable fields go into the context; broken rules are in the outcome. `old` is the outcome of the manifest that this one
+ * replaces. It never throws. The outcome counts only without problems.
  */
-export type AdmitForm = (document: unknown, reading: Reading, old: FormOutcome | undefined) => FormOutcome;
+export type AdmitForm = (document: unknown, context: ReadContext, old: FormOutcome | undefined) => FormOutcome;
 
 export interface FormOutcome {
   readonly metadata: Metadata;
   readonly problems: readonly Problem[];
   readonly spec: AutoscalerSpec;
-  /** The object's spec as it reads back, complete and in canonical text; admitting it again changes nothing. */
+  /** The spec as it reads back, complete and in canonical text. Admitting it again changes nothing. */
   readonly stored: StoredForm;
-  /** JSON that is deeply equal for two manifests of the same meaning, however they are written. */
+  /** JSON that is deeply equal for two manifests with the same meaning. */
   readonly meaning: unknown;
 }
 

@@ -1,9 +1,9 @@
 import { type Json, nonEmpty, present } from "./json.ts";
-import { labelFaults, labelValueFaults, pathSegmentFaults, qualifiedNameFaults, subdomainFaults } from "./names.ts";
+import { labelFaults, labelValueFaults, pathSegmentFaults, qualifiedNameFaults, subdomainFaults } from "./kubernetes-names.ts";
 import { invalid, type Problem, required } from "./problem.ts";
 import { anything, listOf, objectOf, type ReadAs, text, textMap } from "./shape.ts";
 
-/** Object metadata. Only names, labels and annotations mean something here; the rest is what a manifest read back from a cluster brings along. */
+/** Object metadata. Only names, labels and annotations have a meaning here; the rest comes with manifests that were read back from a cluster. */
 export const METADATA = objectOf({
   name: text,
   generateName: text,
@@ -30,10 +30,10 @@ export interface Metadata {
 }
 
 const DEFAULT_NAMESPACE = "default";
-/** All annotations together, keys and values. */
+/** Bytes of all annotations, keys and values. */
 const MAX_ANNOTATION_BYTES = 262_144;
 
-/** Metadata with the namespace defaulted; an absent name is empty, which is a problem. */
+/** Metadata with the default namespace. An absent name is empty, which is a problem. */
 export const metadataOf = (read: ReadAs<typeof METADATA> | undefined): Metadata => ({
   name: read?.name ?? "",
   namespace: read?.namespace || DEFAULT_NAMESPACE,
@@ -46,12 +46,12 @@ export const storedMetadata = ({ name, namespace, labels, annotations }: Metadat
   present({ name, namespace, labels: nonEmpty(labels), annotations: nonEmpty(annotations), generation });
 
 /**
- * Everything wrong with names, labels and annotations (hpa.md 1.3). On an update a changed name or namespace is wrong, and the name's shape is asked for less: it must be the
- * old one anyway.
+ * Problems of names, labels and annotations (hpa.md 1.3). On an update the name and namespace must not change, and the shape of the name is checked less, because it is
+ * the old name anyway.
  */
 export const metadataProblems = (metadata: Metadata, old: Metadata | undefined): Problem[] => [
   ...nameProblems(metadata.name, old ? pathSegmentFaults : subdomainFaults),
-  ...labelFaults(metadata.namespace).map((fault) => invalid("metadata.namespace", fault, "write the namespace as the cluster knows it")),
+  ...labelFaults(metadata.namespace).map((fault) => invalid("metadata.namespace", fault, "write the name of the namespace in the cluster")),
   ...labelProblems(metadata.labels),
   ...annotationProblems(metadata.annotations),
   ...(old ? immutableProblems(metadata, old) : []),
@@ -59,7 +59,7 @@ export const metadataProblems = (metadata: Metadata, old: Metadata | undefined):
 
 const nameProblems = (name: string, faultsOf: (name: string) => string[]): Problem[] =>
   name === ""
-    ? [required("metadata.name", "name or generateName is required", "give it a metadata.name; Tidemark makes up no names")]
+    ? [required("metadata.name", "name or generateName is required", "write metadata.name; Tidemark does not use generateName")]
     : faultsOf(name).map((fault) => invalid("metadata.name", fault, "use small letters, digits, - and . only, at most 253 of them"));
 
 const labelProblems = (labels: Readonly<Record<string, string>>): Problem[] =>
@@ -78,7 +78,7 @@ const annotationProblems = (annotations: Readonly<Record<string, string>>): Prob
   const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   if (bytes <= MAX_ANNOTATION_BYTES) return faults;
   const detail = `may not be more than ${MAX_ANNOTATION_BYTES} bytes`;
-  return [...faults, { field: "metadata.annotations", type: "FieldValueTooLong", detail, fix: "keep long texts elsewhere" }];
+  return [...faults, { field: "metadata.annotations", type: "FieldValueTooLong", detail, fix: "store long texts elsewhere" }];
 };
 
 const immutableProblems = (metadata: Metadata, old: Metadata): Problem[] =>

@@ -1,7 +1,7 @@
-/** Names longer than this are not compared: nobody mistypes them, and the comparison costs their product. */
+/** Longer names are not compared, because the cost is the product of both lengths. */
 const LONGEST_NAME = 64;
 
-/** The known name that was probably meant: the same but for capitals, or at most two letters away. */
+/** The known name that was probably meant: equal without regard to case, or at most two edits away. */
 export const nearestName = (name: string, known: readonly string[]): string | undefined => {
   if (name.length > LONGEST_NAME) return undefined;
   const lower = name.toLowerCase();
@@ -12,7 +12,7 @@ export const nearestName = (name: string, known: readonly string[]): string | un
   return ranked[0]?.candidate;
 };
 
-/** Insertions, deletions and replacements of single letters that lead from one name to the other. */
+/** The number of insertions, deletions and replacements between two names. */
 const distance = (from: string, to: string): number => {
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row++) {

@@ -1,4 +1,4 @@
-/** The kinds of error that the Kubernetes API reports for a field (hpa.md 1.3), the one for values of the wrong JSON type, and the one of strict validation. */
+/** The kinds of error that the Kubernetes API reports for a field (hpa.md 1.3), one for a wrong JSON type, and one for strict validation. */
 export type ProblemType =
   | "FieldValueRequired"
   | "FieldValueInvalid"
@@ -8,27 +8,27 @@ export type ProblemType =
   | "FieldValueTypeInvalid"
   | "FieldUnknown";
 
-/** One thing that is wrong with a manifest, and what to write instead. */
+/** One problem of a manifest and its remedy. */
 export interface Problem {
-  /** Path as the Kubernetes API names it, in the terms of autoscaling/v2: "spec.metrics[0].resource.name". */
+  /** Path in the terms of autoscaling/v2, as the Kubernetes API names it: "spec.metrics[0].resource.name". */
   readonly field: string;
-  /** Where the manifest says it, when its form names it differently. */
+  /** The path in the manifest, when its form has another name for the field. */
   readonly source?: string;
   readonly type: ProblemType;
-  /** The API's own words; may be empty. */
+  /** The API's message; may be empty. */
   readonly detail: string;
   /** What to write instead. */
   readonly fix: string;
 }
 
-/** Something that is accepted but is probably not meant. */
+/** An accepted field that probably does not mean what the author thinks. */
 export interface Warning {
   readonly field: string;
   readonly message: string;
   readonly fix?: string;
-  /** For an unknown field: the path of the known one that was probably meant. */
+  /** For an unknown field, the path of the known field that was probably meant. */
   readonly meant?: string;
-  /** The problem that this is under strict validation. */
+  /** The problem that strict validation makes of it. */
   readonly refusal?: Pick<Problem, "type" | "detail" | "fix">;
 }
 
@@ -38,7 +38,7 @@ export const invalid = (field: string, detail: string, fix: string): Problem => 
 
 export const forbidden = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueForbidden", detail, fix });
 
-/** A value outside a closed set; the values are listed in alphabetical order, as the API does. */
+/** A value outside a closed set. The values are in alphabetical order, as in the API. */
 export const notSupported = (field: string, supported: readonly string[]): Problem => ({
   field,
   type: "FieldValueNotSupported",
@@ -46,7 +46,7 @@ export const notSupported = (field: string, supported: readonly string[]): Probl
   fix: `write one of ${quotedList(supported)}`,
 });
 
-/** A value of another JSON type than the field has: the API would not even decode the object. */
+/** A value of the wrong JSON type, which the API could not decode. */
 export const wrongType = (field: string, wanted: string, met: unknown): Problem => ({
   field,
   type: "FieldValueTypeInvalid",
@@ -60,27 +60,27 @@ export const quotedList = (values: readonly string[]): string =>
     .map((value) => `"${value}"`)
     .join(", ");
 
-/** Patterns and examples that the API adds to its words; a person has the fix instead. */
+/** Patterns and examples in the API's messages; people get the fix instead. */
 const EXAMPLES = / \(e\.g\. .*$/;
 
-/** One problem as a clause: "spec.maxReplicas is required". */
+/** One problem as a clause, such as "spec.maxReplicas is required". */
 export const clauseOf = (problem: Problem): string => {
   const { field, source, type } = problem;
   const detail = problem.detail.replace(EXAMPLES, "");
   const place = `${field || "the manifest"}${source === undefined ? "" : ` (here ${source})`}`;
   if (type === "FieldValueRequired" && detail === "") return `${place} is required`;
-  if (type === "FieldValueNotSupported") return `${place} has none of the ${detail}`;
+  if (type === "FieldValueNotSupported") return `${place} is not one of the ${detail}`;
   return detail.startsWith("must") || detail.startsWith("may") ? `${place} ${detail}` : `${place}: ${detail}`;
 };
 
-/** Problems of one manifest that are told one by one. More of them do not help its author. */
-export const MAX_TOLD = 50;
+/** Problems of one manifest that are reported. More do not help its author. */
+export const MAX_REPORTED = 50;
 
-/** The problems to tell a person: of a field that is missing nothing more is said, and what comes above the limit is counted. */
-export const toldProblems = <Some extends Problem>(problems: readonly Some[]): { readonly told: readonly Some[]; readonly more: number } => {
+/** The problems to report. For a missing field only its absence is reported, and problems above the limit are counted. */
+export const reportedProblems = <Some extends Problem>(problems: readonly Some[]): { readonly reported: readonly Some[]; readonly more: number } => {
   const missing = new Set(problems.filter(({ type }) => type === "FieldValueRequired").map(({ field }) => field));
   const worthTelling = problems.filter(({ type, field }) => type === "FieldValueRequired" || !missing.has(field));
-  return { told: worthTelling.slice(0, MAX_TOLD), more: Math.max(0, worthTelling.length - MAX_TOLD) };
+  return { reported: worthTelling.slice(0, MAX_REPORTED), more: Math.max(0, worthTelling.length - MAX_REPORTED) };
 };
 
 const LONGEST_SHOWN = 40;

@@ -1,13 +1,13 @@
-/** How much is asked of the fields of a manifest that is applied, as `kubectl --validate` has it. A manifest that is stored is read by "warn": what was accepted stays accepted. */
+/** The validation levels of `kubectl --validate`. Stored manifests are read with "warn", so that an accepted manifest stays accepted. */
 export const VALIDATIONS = ["strict", "warn", "ignore"] as const;
 
-/** "strict": a field that is not known, or is written twice, is refused. "warn": it is told and has no effect. "ignore": it has no effect. */
+/** "strict" refuses unknown and repeated fields. "warn" warns of them. "ignore" skips them. */
 export type Validation = (typeof VALIDATIONS)[number];
 
 const WORDS: Readonly<Record<string, Validation>> = { strict: "strict", true: "strict", warn: "warn", ignore: "ignore", false: "ignore" };
 
-/** kubectl's words for them; `undefined` for any other. */
+/** kubectl's words for the levels; `undefined` for any other word. */
 export const validationOf = (word: string): Validation | undefined => (Object.hasOwn(WORDS, word) ? WORDS[word] : undefined);
 
-/** What else may be written, for messages. */
+/** All accepted words, for messages. */
 export const VALIDATION_WORDS = Object.keys(WORDS).join(", ");

@@ -2,9 +2,9 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Pair, Scalar } fro
 import { MAX_ALIASES } from "./budget.ts";
 import { YamlFault } from "./yaml-text.ts";
 
-/** What one document holds beyond what the parser refuses. */
+/** What was counted and found in one document. */
 export interface Inspected {
-  /** Keys and values, those that an alias repeats counted again. */
+  /** Keys and values; what an alias repeats is counted again. */
   readonly nodes: number;
   readonly repeatedKeys: readonly RepeatedKey[];
 }
@@ -15,17 +15,17 @@ export interface RepeatedKey {
 }
 
 interface Inspection {
-  /** Nodes below each anchor; "open" while the anchored node is being counted. */
+  /** Nodes below each anchor; "open" while they are being counted. */
   readonly anchors: Map<string, number | "open">;
   readonly repeatedKeys: RepeatedKey[];
   aliases: number;
 }
 
 /**
- * Looks at every node once, before the document is made into values. Throws `YamlFault` for what Kubernetes would read as something else, for keys that are no texts, and for
- * more aliases than are followed.
+ * Visits every node once, before the document becomes values. Throws `YamlFault` for scalars that Kubernetes reads differently, for keys that are not texts, and for
+ * more aliases than the limit.
  */
-export const inspected = ({ contents }: Document.Parsed): Inspected => {
+export const inspectNodes = ({ contents }: Document.Parsed): Inspected => {
   const inspection: Inspection = { anchors: new Map(), repeatedKeys: [], aliases: 0 };
   return { nodes: nodesOf(contents, inspection), repeatedKeys: inspection.repeatedKeys };
 };
@@ -57,7 +57,7 @@ const nodesOfMap = (pairs: readonly Pair[], inspection: Inspection): number => {
   return nodes;
 };
 
-/** As JSON has it, where the number 1 and the text "1" are one name. */
+/** Names are compared as in JSON, where the number 1 and the text "1" are the same name. */
 const nameOf = (key: unknown): string => {
   if (isScalar(key)) return String(key.value);
   throw new YamlFault("a key must be a text, not a list, an object or an alias", startOf(key));
@@ -66,23 +66,23 @@ const nameOf = (key: unknown): string => {
 const nodesOfAlias = (source: string, start: number, inspection: Inspection): number => {
   if (++inspection.aliases > MAX_ALIASES) throw new YamlFault(`it has more than ${MAX_ALIASES} aliases`, start);
   const nodes = inspection.anchors.get(source);
-  if (nodes === "open") throw new YamlFault("an anchor holds itself", start);
+  if (nodes === "open") throw new YamlFault("an anchor contains itself", start);
   if (nodes === undefined) throw new YamlFault(`the alias "${source}" has no anchor before it`, start);
   return nodes;
 };
 
-/** Words that YAML 1.1, and with it Kubernetes, reads as true and false. */
+/** Words that YAML 1.1, and so Kubernetes, reads as true or false. */
 const FORMER_BOOLEAN = /^(?:y|yes|n|no|on|off)$/i;
 const LEADING_ZERO = /^[-+]?0\d/;
 
-/** A value that would be something else for Kubernetes than it is here: which of the two is meant cannot be guessed. */
+/** Refuses a value that Kubernetes would read differently, because the meaning cannot be guessed. */
 const checkScalar = (node: Scalar): void => {
   if (node.type !== Scalar.PLAIN) return;
   const { value, source = "" } = node;
   if (typeof value === "string" && FORMER_BOOLEAN.test(value))
     throw new YamlFault(`the word ${value} without quotes is a boolean for Kubernetes: write "${value}" in quotes, or true or false`, startOf(node));
   if (typeof value === "number" && LEADING_ZERO.test(source))
-    throw new YamlFault(`the number ${source} is an octal one for Kubernetes: write it without the leading 0, or in quotes`, startOf(node));
+    throw new YamlFault(`the number ${source} is octal for Kubernetes: write it without the leading 0, or in quotes`, startOf(node));
 };
 
 const startOf = (node: unknown): number => (node as { readonly range?: readonly number[] | null } | null)?.range?.[0] ?? 0;

@@ -13,7 +13,7 @@ import type { AutoscalerView } from "./views/autoscaler.ts";
 import { autoscalerView } from "./views/autoscaler-of.ts";
 
 /**
- * Reads what is known of autoscalers of one cluster; each partition's head and pages are read once. `windows: "where needed"` leaves out the windows of an autoscaler whose evaluation tells its
+ * Loads snapshots of the autoscalers of one cluster. Each partition's head and pages are read once.
  * status: a list shows nothing else of them, and is spared half of its reads.
  */
 export const snapshotReader = (
@@ -30,7 +30,7 @@ export const snapshotReader = (
     partitions.set(partition, loadSnapshot);
     return loadSnapshot;
   };
-  // One instant for all of them: pages of the journal are kept by the instant that they were asked for.
+  // All autoscalers use one instant, because the pages of the journal are cached by the instant that they were asked for.
   const nowMs = context.clock();
   return async (record: AutoscalerRecord, atMs?: number): Promise<AutoscalerSnapshot> => {
     const data = await dataOf(record);
@@ -53,11 +53,11 @@ export const snapshotReader = (
   };
 };
 
-/** What is known of one autoscaler; its newest evaluation at or before `atMs` (default: now). */
+/** Loads one autoscaler with its newest evaluation at or before `atMs` (default: now). */
 export const known = async (context: QueryContext, { cluster, record }: LocatedAutoscaler, atMs?: number): Promise<AutoscalerSnapshot> =>
   snapshotReader(context, cluster, await getFleet(context.tables))(record, atMs);
 
-/** In order of cluster, namespace and name, what comes after a place; an item that cannot be read ends the list with its name. */
+/** Lists autoscalers after a cursor, in order of cluster, namespace and name. A record that cannot be read ends the list with an error that names it. */
 export async function* autoscalers(
   context: QueryContext,
   { pageSize, ...filter }: Filter & { readonly pageSize?: number },

@@ -9,7 +9,7 @@ import type { AutoscalerQuery, ChangeCursor, ChangeQuery } from "./service.ts";
 import { toArray } from "./to-array.ts";
 import { type ChangeView, changeView, madeOf, scopeChangeView } from "./views/change.ts";
 
-/** Edits by people in order of time: of one autoscaler with whether each came about, or of everything, also of what is gone. */
+/** Lists edits in order of time: those of one autoscaler, each with whether it was made, or all of them, including those of deleted objects. */
 export async function* changes(context: QueryContext, { name, sinceMs = 0, after, ...filter }: ChangeQuery): AsyncGenerator<ChangeView> {
   const fromMs = after ? Math.max(sinceMs, after.atMs) : sinceMs;
   const all = name === undefined ? ofAll(context, filter, fromMs) : ofOne(context, { ...filter, name });
@@ -30,7 +30,7 @@ async function* ofOne(context: QueryContext, query: AutoscalerQuery): AsyncGener
   yield* all.map((change) => changeView(change, madeOf(change, all, record))).toSorted(inOrder);
 }
 
-/** Where an autoscaler is, or was: one that is gone is found by its full name, or by NAMESPACE/NAME in the only cluster. */
+/** The ref of an existing or deleted autoscaler. A deleted one is found by its full name, or by NAMESPACE/NAME when there is only one cluster. */
 const placeOf = async (context: QueryContext, query: AutoscalerQuery) => {
   try {
     const { record } = await findAutoscaler(context, query);
@@ -51,7 +51,7 @@ async function* ofAll(context: QueryContext, filter: Pick<ChangeQuery, "cluster"
   yield* merged([...fleet, ...scopes, ...autoscalers]);
 }
 
-/** A cluster that was removed is still asked for by its name. */
+/** A removed cluster is still found by its name. */
 const clustersOf = async (context: QueryContext, name: string | undefined): Promise<readonly Pick<ClusterRecord, "name" | "partitions">[]> => {
   try {
     return await clustersNamed(context, name);
@@ -81,7 +81,7 @@ async function* ofScope(context: QueryContext, scope: "cluster" | "fleet" | "par
   for await (const change of scopeChangesOf(context.tables, { scope, name })) yield scopeChangeView(change);
 }
 
-/** Streams that are in order each as one that is; one item of each is held. */
+/** Merges sorted streams into one. It holds one item of each. */
 async function* merged(streams: readonly AsyncGenerator<ChangeView>[]): AsyncGenerator<ChangeView> {
   const pull = async (rest: AsyncGenerator<ChangeView>) => {
     const { value, done } = await rest.next();

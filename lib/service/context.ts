@@ -2,23 +2,23 @@ import type { ClusterRecord, Connection } from "../model/records.ts";
 import type { InsertHistory } from "../store/history/port.ts";
 import type { Tables } from "../store/table/tables.ts";
 
-/** What every answer needs. Nothing here reads a clock or the environment by itself. */
+/** What every query needs. The clock and the tables are passed in, so that tests can replace them. */
 export interface QueryContext {
   readonly tables: Tables;
-  /** Milliseconds since 1970: the data's own clock, virtual in the embedded run. */
+  /** Milliseconds since 1970. The clock is virtual in the embedded run. */
   readonly clock: () => number;
 }
 
-/** What every edit needs beside it. */
+/** What every command needs beside it. */
 export interface ServiceContext extends QueryContext {
-  /** How this engine appends to history. */
+  /** Appends to the history. */
   readonly insert: InsertHistory;
-  /** Who asks; edits are recorded for them. */
+  /** The caller; edits are recorded with this name. */
   readonly by: string;
-  /** Asks AWS whether a connection is what it says, before it is stored; throws where it is not. Absent: only the sync asks, when it connects. */
+  /** Checks a connection with AWS before it is stored, and throws when it is wrong. When it is absent, only the sync checks, as it connects. */
   readonly checkConnection?: (cluster: string, connection: Connection) => Promise<void>;
-  /** Plans a cluster whose due times changed, so that its first sync need not wait for the scheduler's next call. Absent: it waits for that. */
+  /** Plans a cluster whose due times changed, so that its first sync does not wait for the scheduler. When it is absent, the first sync waits. */
   readonly planNow?: (cluster: ClusterRecord) => Promise<void>;
-  /** Identity of a new autoscaler, never used before. */
+  /** Makes the uid of a new autoscaler. */
   readonly newUid: () => string;
 }

@@ -10,16 +10,16 @@ import type { AutoscalerQuery, EventCursor, EventQuery } from "./service.ts";
 import type { EventView } from "./views/autoscaler.ts";
 import { eventView } from "./views/autoscaler-of.ts";
 
-/** What a list of events is asked for: a stretch of time, and what of it was told before. */
+/** The time range of an event list, and the cursor after which it goes on. */
 interface Wanted {
   readonly stretch: Stretch;
   readonly after: EventCursor | undefined;
 }
 
-/** Scale events in order of time, page by page as they are taken. An autoscaler that is gone is still found by the events it left. */
+/** Lists scale events in order of time, page by page. The events of a deleted autoscaler are found too. */
 export async function* events(context: QueryContext, { name, sinceMs = 0, untilMs, after, ...filter }: EventQuery): AsyncGenerator<EventView> {
   const nowMs = context.clock();
-  // What is older has expired, though it may not be deleted yet.
+  // Older events have expired, though they may not be deleted yet.
   const stretch: Stretch = { sinceMs: Math.max(sinceMs, nowMs - EVENT_DAYS_KEPT * DAY_MS), untilMs: untilMs ?? nowMs };
   const wanted = { stretch, after };
   const records = name === undefined ? ofAll(context, filter, wanted) : ofOne(context, { ...filter, name }, wanted);
@@ -28,7 +28,7 @@ export async function* events(context: QueryContext, { name, sinceMs = 0, untilM
 
 const restOf = ({ stretch, after }: Wanted): Stretch => (after ? { ...stretch, sinceMs: Math.max(stretch.sinceMs, after.atMs) } : stretch);
 
-/** True for the events of the place's own instant that come before it, and for itself: the stretch begins with them. */
+/** True for events that are not after the cursor. The time range starts at the cursor's own instant, so it contains them again. */
 const wasTold = ({ atMs, cluster, id }: ScaleEventRecord, after: EventCursor | undefined): boolean =>
   after !== undefined && atMs === after.atMs && (cluster < after.cluster || (cluster === after.cluster && id <= after.id));
 
@@ -61,7 +61,7 @@ async function* ofOne(context: QueryContext, query: AutoscalerQuery, wanted: Wan
   }
 }
 
-/** Events under a name that no autoscaler has now, by their key: one place after the other. */
+/** Events of a deleted autoscaler: reads the key of its name in each namespace. */
 async function* ofDeleted(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
   const { stretch, after } = wanted;
   for await (const { cluster, inside } of placesOf(context, query)) {
@@ -72,7 +72,7 @@ async function* ofDeleted(context: QueryContext, query: AutoscalerQuery, wanted:
   }
 }
 
-/** The namespace that was given, else each that has autoscalers; in order of cluster and namespace. */
+/** The given namespace, or each namespace that has autoscalers, in order of cluster and namespace. */
 async function* placesOf(context: QueryContext, query: AutoscalerQuery): AsyncGenerator<{ readonly cluster: ClusterName; readonly inside: string }> {
   for (const { name: cluster } of await clustersNamed(context, query.cluster)) {
     for (const inside of query.namespace === undefined ? await namespacesIn(context, cluster) : [query.namespace]) yield { cluster, inside };

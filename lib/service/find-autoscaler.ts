@@ -13,10 +13,10 @@ export interface LocatedAutoscaler {
   readonly record: AutoscalerRecord;
 }
 
-/** Matches that an ambiguous name is explained with. */
+/** Matches that the message about an ambiguous name shows. */
 const SHOWN_MATCHES = 4;
 
-/** "web", "shop/web" and "eu-1/shop/web" as their parts; parts of the path win over those given beside it. */
+/** Splits "web", "shop/web" or "eu-1/shop/web". Parts of the path win over `namespace` and `cluster`. */
 export const splitName = ({ name, ...filter }: AutoscalerQuery): AutoscalerQuery => {
   const path = name.split("/");
   if (path.length > 3 || path.some((part) => part === "")) {
@@ -36,7 +36,7 @@ const readable = (item: ClusterItem): ClusterRecord => {
   throw new TidemarkError("store.unreadable", `Cannot read cluster "${item.name}": ${item.message}`, { cluster: item.name });
 };
 
-/** Every cluster, or the one named. Throws `service.unknown` with the nearest name, `store.unreadable`. */
+/** Every cluster, or the one with this name. Throws `service.unknown` with the nearest name, `store.unreadable`. */
 export const clustersNamed = async (context: QueryContext, name: string | undefined): Promise<readonly ClusterRecord[]> =>
   name === undefined ? (await toArray(listClusters(context.tables))).map(readable) : [await findCluster(context, name)];
 
@@ -47,7 +47,7 @@ export const findCluster = async (context: QueryContext, name: string): Promise<
   throw unknown(`cluster "${name}"`, name, known);
 };
 
-/** The one autoscaler of that name. Throws `service.unknown` with the nearest name, `service.ambiguous` with the places it is in. */
+/** Finds the autoscaler with this name. Throws `service.unknown` with the nearest name, `service.ambiguous` with the matches. */
 export const findAutoscaler = async (context: QueryContext, query: AutoscalerQuery): Promise<LocatedAutoscaler> => {
   const wanted = splitName(query);
   const clusters = await clustersNamed(context, wanted.cluster);
@@ -75,7 +75,7 @@ const getDirectly = async (
 
 interface Search {
   readonly matches: readonly LocatedAutoscaler[];
-  /** Every name that was passed, to suggest one of. */
+  /** Every name seen, from which the nearest is suggested. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -98,7 +98,7 @@ const search = async (
 
 export const optionalNamespace = (text: string | undefined): Namespace | undefined => (text === undefined ? undefined : namespace(text));
 
-/** The record of an item. One that cannot be understood is known by its name alone: throws `store.unreadable`. */
+/** The record of an item. Only the name of an unreadable item is known: throws `store.unreadable`. */
 export const mustRead = (cluster: string, item: AutoscalerItem): AutoscalerRecord => {
   if (item.kind === "read") return item.record;
   const { namespace: inNamespace, name, message } = item;
@@ -116,7 +116,7 @@ const unknown = (what: string, name: string, known: Iterable<string>): TidemarkE
   const near = nearest(name, known);
   return new TidemarkError(
     "service.unknown",
-    `Cannot find ${what}: ${near === undefined ? "there is none of that name" : `the nearest name is "${near}"`}`,
+    `Cannot find ${what}: ${near === undefined ? "no object has that name" : `the nearest name is "${near}"`}`,
     {
       name,
       nearest: near,

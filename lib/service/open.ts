@@ -18,10 +18,10 @@ import { seriesReader } from "./series/series.ts";
 import type { CommandService, QueryService, Service } from "./service.ts";
 import { autoscalerView } from "./views/autoscaler-of.ts";
 
-/** The service over a pair of tables. */
+/** Opens the service on a pair of tables. */
 export const openService = (context: ServiceContext): Service => ({ ...openQueries(context), ...openCommands(context) });
 
-/** What can be looked at; it writes nothing, and remembers between calls what series need of the history. */
+/** Opens the queries. They write nothing. The series keep a cache of the history between calls. */
 export const openQueries = (context: QueryContext): QueryService => ({
   autoscalers: (filter, after) => autoscalers(context, filter, after),
   get: async (query) => autoscalerView(await known(context, await findAutoscaler(context, query))),
@@ -37,7 +37,7 @@ export const openQueries = (context: QueryContext): QueryService => ({
   fleet: () => fleet(context),
 });
 
-/** What can be changed, recorded for the context's person. */
+/** Opens the commands. Each edit is recorded with `context.by`. */
 export const openCommands = (context: ServiceContext): CommandService => ({
   apply: (sources, options) => apply(context, sources, options),
   delete: (query) => remove(context, query),

@@ -6,7 +6,7 @@ import type { Applied, AutoscalerView, ClusterView, Description, EventView, Expl
 import type { ChangeView } from "./views/change.ts";
 import type { PartitionView, ResetView } from "./views/partition.ts";
 
-/** What people can look at, wherever Tidemark runs. Lists are read page by page while they are taken, and go on after any of their items. Names that do not exist are thrown as TidemarkError. */
+/** The queries, the same for the embedded run and a deployed stack. Lists are read page by page and can start after any item. An unknown name throws a TidemarkError. */
 export interface QueryService {
   /** In order of cluster, namespace and name. A caller that takes only the first few says how many with `pageSize`, so that no more are read. */
   autoscalers(filter: Filter & { readonly pageSize?: number }, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
@@ -16,20 +16,20 @@ export interface QueryService {
   explain(query: AutoscalerQuery, atMs?: number): Promise<Explanation>;
   /** Oldest first. */
   events(query: EventQuery): AsyncIterable<EventView>;
-  /** Edits by people, oldest first: of one autoscaler, or of everything. */
+  /** Lists edits, oldest first: those of one autoscaler, or all of them. */
   changes(query: ChangeQuery): AsyncIterable<ChangeView>;
-  /** Every series of every autoscaler, as the newest syncs left them; `labels_info` carries the labels of these names. */
+  /** Every series of every autoscaler, as of the newest syncs. `labels_info` carries the labels with these names. */
   series(labels?: readonly string[]): Promise<readonly MetricFamily[]>;
 
   /** In order of name. */
   clusters(after?: string): AsyncIterable<ClusterView>;
   cluster(name: string): Promise<ClusterView>;
-  /** "CLUSTER/PARTITION", or "CLUSTER" where it has one: what it stores, and what of it cannot be read. */
+  /** A partition by "CLUSTER/PARTITION", or by "CLUSTER" where it has only one: its pages, its intents, and which of them cannot be read. */
   partition(path: string): Promise<PartitionView>;
   fleet(): Promise<FleetView>;
 }
 
-/** What people can change; every edit leaves its change item. Edits that are refused are thrown as TidemarkError. */
+/** The commands. Each edit inserts a change item. A refused edit throws a TidemarkError. */
 export interface CommandService {
   apply(sources: readonly ManifestSource[], options: ApplyOptions): Promise<readonly Applied[]>;
   delete(query: AutoscalerQuery): Promise<EditResult>;
@@ -37,24 +37,24 @@ export interface CommandService {
   resume(query: AutoscalerQuery): Promise<EditResult>;
 
   addCluster(cluster: NewCluster): Promise<ClusterView>;
-  /** Another connection, period, settings or partitions for a cluster that is there; what is not given stays, and windows go where their namespaces go. */
+  /** Changes a cluster's connection, period, settings or partitions. Absent fields stay as they are, and windows move with their namespaces. */
   replaceCluster(change: ClusterChange): Promise<ClusterView>;
   pauseCluster(name: string, untilMs?: number): Promise<ClusterView>;
   resumeCluster(name: string): Promise<ClusterView>;
   removeCluster(name: string): Promise<void>;
-  /** For a windows page that cannot be read: its autoscalers go on as if each had just been scaled as far as its rules allow. */
+  /** Replaces a windows page that cannot be read. Its autoscalers go on as if each had just been scaled as far as its rules allow. */
   resetWindows(path: string, page: number): Promise<ResetView>;
-  /** For an open intent that cannot be read: settled as unknown. Takes longer than the longest deadline, 39 s. */
+  /** Settles an open intent that cannot be read as unknown. It takes longer than the longest deadline, 39 s. */
   resetIntent(path: string, id: string): Promise<ResetView>;
   /** For times that are ahead of the clock, which stop windows until they have come. Takes 39 s where an open intent has one. */
   resetTime(path: string): Promise<ResetView>;
 
-  /** A fleet that is frozen already stays so, with its first reason, unless `replace` asks for this one. Throws `service.invalid` for a reason without a word. */
+  /** Freezes the fleet. A frozen fleet keeps its first reason, unless `replace` is true. Throws `service.invalid` for an empty reason. */
   freeze(reason: string, replace?: boolean): Promise<FleetEdited>;
   thaw(): Promise<FleetEdited>;
 }
 
-/** What people can ask of Tidemark: the same of the embedded run and of a deployed stack. */
+/** All queries and commands. */
 export interface Service extends QueryService, CommandService {}
 
 export interface Filter {
@@ -62,12 +62,12 @@ export interface Filter {
   readonly namespace?: string;
 }
 
-/** An autoscaler by its name, which may be unique without the rest: "web", "shop/web" or "eu-1/shop/web". */
+/** Names one autoscaler: "web", "shop/web" or "eu-1/shop/web". Namespace and cluster may be absent when the name is unique. */
 export interface AutoscalerQuery extends Filter {
   readonly name: string;
 }
 
-/** Where a list of autoscalers was left. */
+/** Where a list of autoscalers goes on. */
 export interface AutoscalerCursor {
   readonly cluster: string;
   readonly namespace: string;
@@ -77,13 +77,13 @@ export interface AutoscalerCursor {
 export interface EventQuery extends Filter {
   readonly name?: string;
   readonly sinceMs?: number;
-  /** Included; by default now. */
+  /** Inclusive; the default is now. */
   readonly untilMs?: number;
-  /** Only what comes after this event in the order of the list. */
+  /** Lists only events after this one. */
   readonly after?: EventCursor;
 }
 
-/** Where a list of events was left. */
+/** Where a list of events goes on. */
 export interface EventCursor {
   readonly cluster: string;
   readonly namespace: string;
@@ -94,17 +94,17 @@ export interface EventCursor {
 export interface ChangeQuery extends Filter {
   readonly name?: string;
   readonly sinceMs?: number;
-  /** Only what comes after this one in the order of the list. */
+  /** Lists only changes after this one. */
   readonly after?: ChangeCursor;
 }
 
-/** Where a list of changes was left. */
+/** Where a list of changes goes on. */
 export interface ChangeCursor {
   readonly atMs: number;
   readonly id: string;
 }
 
-/** One file of manifests as text: YAML or JSON, several documents, Lists. */
+/** The text of one file: YAML or JSON, with several documents and Lists. */
 export interface ManifestSource {
   readonly file: string;
   readonly text: string;
@@ -112,15 +112,15 @@ export interface ManifestSource {
 
 export interface ApplyOptions {
   readonly cluster?: string;
-  /** For manifests that name none. */
+  /** The namespace of manifests without one. */
   readonly namespace?: string;
-  /** Everything is checked, nothing is stored. */
+  /** Checks everything and stores nothing. */
   readonly dryRun: boolean;
-  /** What is done about fields that are not known or are written twice: "strict" unless given. */
+  /** How unknown and repeated fields are treated. The default is "strict". */
   readonly validation?: Validation;
-  /** Told of documents as soon as they are stored, or found as wanted; a deployed stack tells all at the end, by its answer. */
+  /** Called with documents when they are stored, or found unchanged. A deployed stack reports them only at the end. */
   readonly onStored?: (applied: readonly Applied[], progress: { readonly done: number; readonly all: number }) => void;
-  /** Aborted, it ends the work between two groups of documents. A deployed stack goes on with what it was asked. */
+  /** Aborting it ends the work between two groups of documents. A deployed stack does not stop. */
   readonly signal?: AbortSignal;
 }
 
@@ -128,7 +128,7 @@ export interface EditResult {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
-  /** False when it was so already. */
+  /** False when nothing had to change. */
   readonly changed: boolean;
 }
 
@@ -140,5 +140,5 @@ export interface NewCluster {
   readonly settings?: Partial<ControllerSettings>;
 }
 
-/** A cluster as it is to be from now on; what is not given stays. */
+/** The new values of a cluster. Absent fields stay as they are. */
 export type ClusterChange = Pick<NewCluster, "name"> & Partial<NewCluster>;

@@ -1,2 +1,2 @@
-/** For the rooms that see the service and no manifests. */
+/** Exported here for rooms that may import the service and not lib/manifest. */
 export { VALIDATIONS, type Validation } from "../manifest/validation.ts";

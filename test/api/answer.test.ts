@@ -109,7 +109,7 @@ describe("times that lie elsewhere", () => {
     expect((await get(QUERY_PATHS.explain, "name=shop/web&at=9999-12-31T23:59:59Z")).json).toMatchObject({
       status: 400,
       code: "service.invalid",
-      detail: expect.stringMatching(/^Cannot explain "shop\/web" at 9999-12-31T23:59:59.000Z: it is only /),
+      detail: expect.stringMatching(/^Cannot explain "shop\/web" at 9999-12-31T23:59:59.000Z: that time has not come; /),
     });
     expect((await get(QUERY_PATHS.explain, "name=shop/web&at=2026-02-30T00:00:00Z")).json).toMatchObject({
       errors: [{ field: "at", message: "must be an RFC 3339 time such as 2026-03-01T12:00:00Z" }],
@@ -179,8 +179,18 @@ describe("the routes that edit", () => {
   });
 
   it.each([
-    [COMMAND_PATHS.resetWindows, { name: "eu-1", page: 0 }, 409, 'Cannot reset windows page 0 of "eu-1/default": it can be read'],
-    [COMMAND_PATHS.resetIntent, { name: "eu-1", intent: "a:1" }, 404, 'Cannot reset intent "a:1" of "eu-1/default": there is no such open intent'],
+    [
+      COMMAND_PATHS.resetWindows,
+      { name: "eu-1", page: 0 },
+      409,
+      'Cannot reset windows page 0 of "eu-1/default": it can be read, so no reset is needed',
+    ],
+    [
+      COMMAND_PATHS.resetIntent,
+      { name: "eu-1", intent: "a:1" },
+      404,
+      'Cannot reset intent "a:1" of "eu-1/default": no open intent has this id; see tidemark partition describe',
+    ],
     [COMMAND_PATHS.resetTime, { name: "eu-1" }, 409, 'Cannot reset the time of "eu-1/default": no time in it is more than 4 s ahead of this clock'],
     [COMMAND_PATHS.resetWindows, { name: "eu-1", page: -1 }, 400, expect.stringContaining("page")],
   ])("reset by %s only what needs it: %j is %i", async (path, body, status, detail) => {
@@ -257,7 +267,7 @@ describe("refusals", () => {
       { name: "eu-1", connection: { kind: "secret", secretId: "prod/eu-1" } },
       409,
       "service.exists",
-      'Cannot add cluster "eu-1": there is one of that name',
+      'Cannot add cluster "eu-1": a cluster of that name exists; change it with --replace',
     ],
     ["a cluster in use", COMMAND_PATHS.removeCluster, { name: "eu-1" }, 409, "service.in-use", /^Cannot remove cluster "eu-1": it has autoscalers/],
     [

@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { EXIT, main } from "../../lib/cli/main.ts";
-import type { Place } from "../../lib/cli/place.ts";
+import type { CommandTarget } from "../../lib/cli/command-target.ts";
 import { type RunOptions, startCommand } from "../../lib/local/run/options.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
@@ -99,7 +99,7 @@ describe("the commands that the pages give", () => {
 
   it.each(onTables)("tidemark understands: %s", async (command) => {
     const opened: string[] = [];
-    const open = (place: Place): never => {
+    const open = (place: CommandTarget): never => {
       opened.push(place.kind === "folder" ? place.dir : place.url);
       throw new TidemarkError("docs.understood", "Cannot open the folder: this is only about the words", {});
     };
@@ -110,7 +110,7 @@ describe("the commands that the pages give", () => {
       stderr: sink(),
       colours: false,
       by: "reader",
-      open: async (place: Place) => open(place),
+      open: async (place: CommandTarget) => open(place),
     };
     expect(await main(wordsOf(command), io)).toBe(EXIT.failed);
     expect(opened).toEqual([/--stack (\S+)/.exec(command)?.[1] ?? ".tidemark"]);

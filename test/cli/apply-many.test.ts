@@ -5,7 +5,7 @@ import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../lib/cli/main.ts";
-import { openPlace } from "../../lib/cli/session.ts";
+import { openTarget } from "../../lib/cli/session.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
 import { type Folder, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
@@ -38,7 +38,7 @@ describe("tidemark apply of many documents", () => {
     const printed = (await out).trimEnd().split("\n");
     expect(code).toBe(1);
     expect(await err).toBe(
-      `error: Cannot go on: the command was interrupted; ${printed.length} of ${MANY} documents are applied, and applying the same again stores the rest\n`,
+      `error: Cannot finish: the command was interrupted; ${printed.length} of ${MANY} documents are stored; apply the same files again to store the rest\n`,
     );
     expect(await storedIn("lab")).toEqual(Array.from({ length: printed.length }, (_, index) => name(index)));
     const again = await inside(args);
@@ -61,14 +61,14 @@ describe("tidemark apply of many documents", () => {
   it("tells a terminal how far it is, on a line that is gone at the end", async () => {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     const [out, err] = [text(stdout), text(stderr)];
-    const io = { stdin: Readable.from([many("port")]), stdout, stderr, colours: false, terminal: true, by: "ada", open: openPlace };
+    const io = { stdin: Readable.from([many("port")]), stdout, stderr, colours: false, terminal: true, by: "ada", open: openTarget };
     expect(await main(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], io)).toBe(0);
     stdout.end();
     stderr.end();
     expect((await out).trimEnd().split("\n")).toHaveLength(MANY);
     const shown = (await err).split("\r\u001b[2K");
     expect(shown.filter((line) => line !== "")).toEqual([
-      "Checking what to apply",
+      "Checking the manifests",
       ...Array.from({ length: MANY / 100 - 1 }, (_, group) => `Applied ${(group + 1) * 100} of ${MANY}`),
     ]);
     expect(shown.at(-1)).toBe("");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Io } from "../../lib/cli/io.ts";
-import { openPlace } from "../../lib/cli/session.ts";
+import { openTarget } from "../../lib/cli/session.ts";
 import { openStack } from "../../lib/cli/stack-session.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { ADA, callerOf, newWorld, type World } from "../remote/world.ts";
@@ -43,11 +43,11 @@ const open: Io["open"] = async (place, by) =>
         () => callerOf("ADA"),
         () => NOON,
       )
-    : openPlace(place, by);
+    : openTarget(place, by);
 const ofFolder = (args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data], { by: "ada" });
 const ofStack = (args: readonly string[]): Promise<Said> => inside([...args, "--stack", world.url.url], { open });
 
-const NOTE = /^note: asked of the stack at http:\/\/127\.0\.0\.1:\d+ \(--stack\)\n/gm;
+const NOTE = /^note: the stack at http:\/\/127\.0\.0\.1:\d+ answered \(from --stack\)\n/gm;
 /** Without what differs between two of a kind: the caller's name, and the uids that were made up. */
 const withoutNames = ({ code, out, err }: Said): Said => ({
   code,
@@ -167,7 +167,7 @@ describe("what a command works on", () => {
     const { code, err } = await inside(["get", "shop/wbe"], { open, stackUrl: world.url.url });
     expect([code, err]).toEqual([
       1,
-      `error: Cannot find autoscaler "wbe" in namespace "shop": the nearest name is "web"\nnote: asked of the stack at ${world.url.url} (TIDEMARK_URL)\n`,
+      `error: Cannot find autoscaler "wbe" in namespace "shop": the nearest name is "web"\nnote: the stack at ${world.url.url} answered (from TIDEMARK_URL)\n`,
     ]);
     expect(await inside(["get"], { open, stackUrl: "https://example.com" })).toEqual({
       code: 2,
@@ -181,7 +181,7 @@ describe("what a command works on", () => {
       throw new TidemarkError("local.no-data", 'No data in ".tidemark": start a run first', {});
     };
     expect((await inside(["get"], { open: noData })).err).toBe(
-      'error: No data in ".tidemark": start a run first\nnote: the data folder is the default one: --data names another, --stack or TIDEMARK_URL a deployed stack\n',
+      'error: No data in ".tidemark": start a run first\nnote: this is the default data folder; choose another with --data, or a deployed stack with --stack or TIDEMARK_URL\n',
     );
     expect((await inside(["get", "--data", ".tidemark"], { open: noData })).err).toBe('error: No data in ".tidemark": start a run first\n');
   });

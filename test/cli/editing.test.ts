@@ -112,7 +112,7 @@ describe("tidemark apply", () => {
   it.each([
     ["broken YAML", "a: [1\nb: 2\n", /^error: Cannot read ".*x\.yaml", line 2, column \d+: /],
     ["broken JSON", '{"a": 1,, }', /^error: Cannot read ".*x\.yaml", line 1, column \d+: /],
-    ["an empty file", "# nothing\n", /^error: Cannot read ".*x\.yaml": it holds no manifest$/],
+    ["an empty file", "# nothing\n", /^error: Cannot read ".*x\.yaml": it contains no manifest$/],
     ["another kind", "kind: Deployment\napiVersion: apps/v1\nmetadata: {name: web}\n", /^error: Cannot accept ".*x\.yaml", line 1: kind /],
   ])("refuses %s in one line", async (_what, text, message) => {
     const { code, out, err } = await run("apply", "-f", folder.write("x.yaml", text), "--cluster", "eu-1");
@@ -124,13 +124,13 @@ describe("tidemark apply", () => {
   it("names a file that is not there, a folder, and standard input given twice", async () => {
     expect(await run("apply", "-f", "/no/such.yaml")).toEqual(said(1, "", 'error: Cannot read "/no/such.yaml": there is no such file\n'));
     expect(await run("apply", "-f", folder.data)).toEqual(said(1, "", `error: Cannot read "${folder.data}": it is a folder\n`));
-    expect(await run("apply", "-f", "-", "-f", "-")).toEqual(said(2, "", "error: Cannot read standard input (-f -) twice\n"));
+    expect(await run("apply", "-f", "-", "-f", "-")).toEqual(said(2, "", "error: Cannot read standard input twice: give -f - only once\n"));
   });
 
   it("asks which cluster when there are several", async () => {
     const file = folder.write("one.yaml", hpa("web", { namespace: "lab" }));
     expect(await run("apply", "-f", file)).toEqual(
-      said(1, "", 'error: Cannot apply: there are 2 clusters, "eu-1" first; say which with --cluster\n'),
+      said(1, "", 'error: Cannot apply: there are 2 clusters, "eu-1" is the first; choose one with --cluster\n'),
     );
     expect(await run("apply", "-f", file, "--cluster", "eu-2")).toEqual(
       said(1, "", 'error: Cannot find cluster "eu-2": the nearest name is "eu-1"\n'),
@@ -174,7 +174,7 @@ describe("tidemark delete, pause and resume", () => {
     const told = async (): Promise<string> => (await names()) + (await run("changes", "--all")).out;
     const before = await told();
     expect((await run("pause", "lab/web", "--until", "2026-03-01T11:00:00Z")).err).toBe(
-      'error: Cannot use --until "2026-03-01T11:00:00Z": it is 2026-03-01T12:00:00.000Z already\n',
+      'error: Cannot use --until "2026-03-01T11:00:00Z": that time has passed; it is now 2026-03-01T12:00:00.000Z\n',
     );
     for (const end of ["soon", "2026-03-30T25:00:00Z", "2027-02-30T00:00:00Z", "99999999999d"]) {
       const { code, err } = await run("pause", "lab/web", "--until", end);
@@ -202,7 +202,9 @@ describe("tidemark cluster and fleet", () => {
       state: "never synced",
       version: 1,
     });
-    expect(await run("cluster", "add", "eks-1", ...options)).toEqual(said(1, "", 'error: Cannot add cluster "eks-1": there is one of that name\n'));
+    expect(await run("cluster", "add", "eks-1", ...options)).toEqual(
+      said(1, "", 'error: Cannot add cluster "eks-1": a cluster of that name exists; change it with --replace\n'),
+    );
     expect(await run("cluster", "add", "eks-1", "--replace", "--secret", "prod/eks-1")).toEqual(said(0, 'Cluster "eks-1" replaced\n'));
     expect(JSON.parse((await run("cluster", "describe", "eks-1", "-o", "json")).out)).toMatchObject({
       connection: { kind: "secret", secretId: "prod/eks-1" },
@@ -234,7 +236,7 @@ describe("tidemark cluster and fleet", () => {
     expect(await run("cluster", "resume", "eks-1")).toEqual(said(0, 'Cluster "eks-1" resumed\n'));
     expect(await run("cluster", "remove", "eks-1")).toEqual(said(0, 'Cluster "eks-1" removed\n'));
     expect(await run("cluster", "remove", "eu-1")).toEqual(
-      said(1, "", 'error: Cannot remove cluster "eu-1": it has autoscalers, "infra/web" first\n'),
+      said(1, "", 'error: Cannot remove cluster "eu-1": it still has autoscalers, such as "infra/web"; delete them first\n'),
     );
   });
 
@@ -242,39 +244,39 @@ describe("tidemark cluster and fleet", () => {
     [[], 'Cannot connect to cluster "x": give one of --kubeconfig, --secret and --eks'],
     [["--kubeconfig", "/a", "--secret", "b"], 'Cannot connect to cluster "x": give one of --kubeconfig, --secret and --eks'],
     [["--eks", "prod"], 'Cannot connect to cluster "x": --eks needs --region'],
-    [["--secret", ""], 'Cannot connect to cluster "x": --secret is empty'],
-    [["--kubeconfig", ""], 'Cannot connect to cluster "x": --kubeconfig is empty'],
-    [["--eks", "prod", "--region", ""], 'Cannot connect to cluster "x": --region is empty'],
-    [["--kubeconfig", "/no/such/file"], 'Cannot connect to cluster "x": --kubeconfig "/no/such/file" is not there'],
+    [["--secret", ""], 'Cannot connect to cluster "x": --secret is empty; give a value or leave it out'],
+    [["--kubeconfig", ""], 'Cannot connect to cluster "x": --kubeconfig is empty; give a value or leave it out'],
+    [["--eks", "prod", "--region", ""], 'Cannot connect to cluster "x": --region is empty; give a value or leave it out'],
+    [["--kubeconfig", "/no/such/file"], 'Cannot connect to cluster "x": --kubeconfig "/no/such/file" does not exist'],
     [["--kubeconfig", "/"], 'Cannot connect to cluster "x": --kubeconfig "/" is a folder'],
-    [["--secret", "s", "--partition", "a="], 'Cannot read --partition "a=": wanted NAME=NAMESPACE,NAMESPACE or NAME for all others'],
-    [["--secret", "s", "--period", "often"], 'Cannot read --period "often": wanted a duration of at least 1s, such as "15s" or "1m30s"'],
-    [["--secret", "s", "--period", "1m30"], 'Cannot read --period "1m30": wanted a duration of at least 1s, such as "15s" or "1m30s"'],
-    [["--secret", "s", "--tolerance", "wide"], 'Cannot read --tolerance "wide": wanted a number of at least 0, such as 0.1'],
+    [["--secret", "s", "--partition", "a="], 'Cannot read --partition "a=": give NAME=NAMESPACE,NAMESPACE, or NAME alone for all other namespaces'],
+    [["--secret", "s", "--period", "often"], 'Cannot read --period "often": give a duration of at least 1s, such as "15s" or "1m30s"'],
+    [["--secret", "s", "--period", "1m30"], 'Cannot read --period "1m30": give a duration of at least 1s, such as "15s" or "1m30s"'],
+    [["--secret", "s", "--tolerance", "wide"], 'Cannot read --tolerance "wide": give a number of at least 0, such as 0.1'],
   ])("refuse the options %j", async (options, message) => {
     expect(await run("cluster", "add", "x", ...options)).toEqual(said(2, "", `error: ${message}\n`));
   });
 
   it.each([[""], ["  "]])("refuse to freeze the fleet for the reason %j", async (reason) => {
     expect(await run("fleet", "freeze", "--reason", reason)).toEqual(
-      said(2, "", "error: Cannot freeze the fleet: --reason is empty; give the reason that people are to see\n"),
+      said(2, "", "error: Cannot freeze the fleet: --reason is empty; give the reason that describe and the log show\n"),
     );
     expect(await run("fleet", "describe")).toEqual(said(0, "Fleet not frozen\n"));
   });
 
   it("freeze and thaw the fleet, and show it wherever an autoscaler is shown", async () => {
-    expect(await run("fleet", "freeze", "--reason", "incident 12")).toEqual(said(0, "Fleet frozen: every workload keeps its count\n"));
+    expect(await run("fleet", "freeze", "--reason", "incident 12")).toEqual(said(0, "Fleet frozen; every workload keeps its count\n"));
     expect(await run("fleet", "describe")).toEqual(said(0, "Fleet frozen since 2026-03-01T12:00:00.000Z by grace: incident 12\n"));
     expect(await inside(["fleet", "freeze", "--reason", "drill", "--data", folder.data], { by: "ada" })).toEqual(
       said(
         0,
-        "Fleet was frozen already since 2026-03-01T12:00:00.000Z by grace: incident 12\nNothing was changed: --replace puts your reason in the place of this one\n",
+        "The fleet is already frozen since 2026-03-01T12:00:00.000Z by grace: incident 12\nNothing was changed; use --replace to replace this reason with yours\n",
       ),
     );
     expect(await run("fleet", "describe")).toEqual(said(0, "Fleet frozen since 2026-03-01T12:00:00.000Z by grace: incident 12\n"));
     expect((await run("get", "api")).out).toMatch(/ frozen /);
     expect((await run("describe", "api")).out).toContain("Fleet frozen:         since 2026-03-01T12:00:00.000Z by grace: incident 12\n");
-    expect(await run("fleet", "freeze", "--reason", "incident 13", "--replace")).toEqual(said(0, "Fleet frozen: every workload keeps its count\n"));
+    expect(await run("fleet", "freeze", "--reason", "incident 13", "--replace")).toEqual(said(0, "Fleet frozen; every workload keeps its count\n"));
     expect((await run("fleet", "describe")).out).toContain("by grace: incident 13");
     expect(await run("fleet", "thaw")).toEqual(said(0, "Fleet thawed\n"));
     expect(await run("fleet", "describe")).toEqual(said(0, "Fleet not frozen\n"));

@@ -2,7 +2,7 @@ import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Io } from "../../lib/cli/io.ts";
 import { main } from "../../lib/cli/main.ts";
-import { openPlace } from "../../lib/cli/session.ts";
+import { openTarget } from "../../lib/cli/session.ts";
 import type { Said } from "./folder.ts";
 
 /** Runs one command line in this process, on the real data folder: the same code without the start of a process. */
@@ -20,7 +20,7 @@ export const inside = async (
     colours: more.colours === true,
     by: more.by ?? "ada",
     ...(more.stackUrl !== undefined && { stackUrl: more.stackUrl }),
-    open: more.open ?? openPlace,
+    open: more.open ?? openTarget,
   };
   const code = await main(args, io);
   stdout.end();

@@ -80,7 +80,7 @@ describe("tidemark explain-schema", () => {
     expect(out).toBe(
       [
         "spec.scaleUp.sustainSeconds",
-        "  How long the metrics must ask for it without a break.",
+        "  How long the metrics must ask for it without interruption.",
         "  Type:    whole number",
         "  Default: 0",
         "  Bounds:  0 to 3600",
@@ -91,7 +91,7 @@ describe("tidemark explain-schema", () => {
 
   it("prints the fields of an object, and without a field those of the spec", async () => {
     expect((await run(["explain-schema", "flapBudget"])).out).toContain(
-      "    reversals      At most so many scales against the direction of the one before.\n",
+      "    reversals      Most scales against the direction of the scale before.\n",
     );
     expect((await run(["explain-schema"])).out).toMatch(/^spec\n/);
   });

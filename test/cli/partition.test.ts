@@ -28,7 +28,7 @@ afterAll(() => folder.remove());
 describe("tidemark partition", () => {
   it("shows what cannot be read, and who stands still", async () => {
     const { code, out } = await run("partition", "describe", "eu-1/default");
-    expect([code, out]).toEqual([0, expect.stringContaining("Standing still for page 0:\n  infra/web\n  shop/api\n  shop/late\n  shop/web\n")]);
+    expect([code, out]).toEqual([0, expect.stringContaining("Holding because of page 0:\n  infra/web\n  shop/api\n  shop/late\n  shop/web\n")]);
     expect(out).toMatch(/^ {2}0 +4 +\d+ +unreadable: RangeError: version 77 is not known$/m);
     expect(JSON.parse((await run("partition", "describe", "eu-1", "-o", "json")).out)).toMatchObject({ pages: [{ held: { length: 4 } }] });
   });
@@ -44,23 +44,23 @@ describe("tidemark partition", () => {
     [
       ["reset-windows", "eu-1", "--page", "0"],
       2,
-      'Cannot reset windows page 0 of "eu-1": what its autoscalers did is forgotten; look at it with tidemark partition describe, then say --yes',
+      'Cannot reset windows page 0 of "eu-1": the history of its windows is lost; check it with tidemark partition describe, then add --yes',
     ],
-    [
-      ["reset-windows", "eu-1", "--page", "x", "--yes"],
-      2,
-      'Cannot read --page "x": wanted the number of a page, as tidemark partition describe shows it',
-    ],
+    [["reset-windows", "eu-1", "--page", "x", "--yes"], 2, 'Cannot read --page "x": give the number of a page from tidemark partition describe'],
     [
       ["reset-intent", "eu-1", "--intent", "a:1"],
       2,
-      'Cannot reset intent "a:1" of "eu-1": what was intended is forgotten; look at it with tidemark partition describe, then say --yes',
+      'Cannot reset intent "a:1" of "eu-1": its content is lost; check it with tidemark partition describe, then add --yes',
     ],
-    [["reset-intent", "eu-1", "--intent", "a:1", "--yes"], 1, 'Cannot reset intent "a:1" of "eu-1/default": there is no such open intent'],
+    [
+      ["reset-intent", "eu-1", "--intent", "a:1", "--yes"],
+      1,
+      'Cannot reset intent "a:1" of "eu-1/default": no open intent has this id; see tidemark partition describe',
+    ],
     [
       ["reset-time", "eu-1"],
       2,
-      'Cannot reset the time of "eu-1": what autoscalers did whose windows have a time ahead of the clock is forgotten; look at it with tidemark partition describe, then say --yes',
+      'Cannot reset the time of "eu-1": what autoscalers did whose windows have a time ahead of the clock is forgotten; check it with tidemark partition describe, then add --yes',
     ],
     [["reset-windows", "us-1", "--page", "0", "--yes"], 1, 'Cannot reset windows page 0 of "us-1/default": it has no pages yet'],
   ])("refuses %j", async (args, code, message) => {
@@ -74,14 +74,14 @@ describe("tidemark partition", () => {
       [
         'Windows page 0 of "eu-1/default" reset: 4 autoscalers go on as if each had just been scaled as far as its rules allow',
         "  infra/web\n  shop/api\n  shop/late\n  shop/web",
-        `The ${FOREIGN.length} bytes that could not be read are kept in the history under "kept#eu-1#default", "001772366400000#page#1#0"\n`,
+        `The history keeps the ${FOREIGN.length} unreadable bytes under "kept#eu-1#default", "001772366400000#page#1#0"\n`,
       ].join("\n"),
     ]);
     expect((await run("describe", "shop/web")).out).toContain("Scale up rate 4 pods in 60s: 1000000000 added, 0 removed");
     expect(await run("partition", "reset-windows", "eu-1", "--page", "0", "--yes")).toEqual({
       code: 1,
       out: "",
-      err: 'error: Cannot reset windows page 0 of "eu-1/default": it can be read\n',
+      err: 'error: Cannot reset windows page 0 of "eu-1/default": it can be read, so no reset is needed\n',
     });
   });
 });

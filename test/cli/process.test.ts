@@ -117,7 +117,7 @@ describe("output whose reader has gone", () => {
     const child = spawn(process.execPath, ["-e", "process.stdin.once('data', () => process.exit(0)).once('end', () => process.exit(0))"]);
     const ended = once(child, "close");
     const { main } = await import("../../lib/cli/main.ts");
-    const { openPlace } = await import("../../lib/cli/session.ts");
+    const { openTarget: openPlace } = await import("../../lib/cli/session.ts");
     let taken = 0;
     const code = await main(["events", "--all", "-o", "jsonl", "--data", folder.data], {
       stdin: process.stdin,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { futureMs, lengthMs, pastMs } from "../../lib/cli/since.ts";
+import { futureMs, lengthMs, pastMs } from "../../lib/cli/time-options.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 
@@ -23,7 +23,7 @@ describe("pastMs()", () => {
       expect.objectContaining({
         name: "TidemarkError",
         code: "cli.usage",
-        message: `Cannot read --since "${text}": wanted a duration such as "90s", "1h30m" or "7d", or a time such as "2026-03-01T12:00:00Z"`,
+        message: `Cannot read --since "${text}": give a duration such as "90s", "1h30m" or "7d", or a time such as "2026-03-01T12:00:00Z"`,
       }),
     );
   });
@@ -31,7 +31,7 @@ describe("pastMs()", () => {
 
 describe("a time that is out of bounds", () => {
   it.each([
-    ["--at", "2026-03-01T12:00:01Z", "it is only 2026-03-01T12:00:00.000Z now"],
+    ["--at", "2026-03-01T12:00:01Z", "that time has not come; it is now 2026-03-01T12:00:00.000Z"],
     ["--since", "99999999999d", "the earliest time is 1970-01-01T00:00:00.000Z"],
     ["--since", "1969-12-31T23:59:59Z", "the earliest time is 1970-01-01T00:00:00.000Z"],
   ])("is refused in the past: %s %s", (option, text, problem) => {
@@ -52,7 +52,7 @@ describe("futureMs()", () => {
 
   it("refuses a time that has come", () => {
     expect(() => futureMs("--until", "2026-03-01T12:00:00Z", NOW)).toThrow(
-      'Cannot use --until "2026-03-01T12:00:00Z": it is 2026-03-01T12:00:00.000Z already',
+      'Cannot use --until "2026-03-01T12:00:00Z": that time has passed; it is now 2026-03-01T12:00:00.000Z',
     );
     expect(() => futureMs("--until", "0s", NOW)).toThrow('Cannot use --until "0s"');
   });
@@ -63,7 +63,7 @@ describe("lengthMs()", () => {
     expect(lengthMs("--period", "1s")).toBe(1000);
     expect(lengthMs("--period", "1m30s")).toBe(90_000);
     expect(lengthMs("--initial-readiness-delay", "0", 0)).toBe(0);
-    expect(() => lengthMs("--period", "999ms")).toThrow('Cannot read --period "999ms": wanted a duration of at least 1s, such as "15s" or "1m30s"');
-    expect(() => lengthMs("--x", "often", 0)).toThrow('Cannot read --x "often": wanted a duration, such as "15s" or "1m30s"');
+    expect(() => lengthMs("--period", "999ms")).toThrow('Cannot read --period "999ms": give a duration of at least 1s, such as "15s" or "1m30s"');
+    expect(() => lengthMs("--x", "often", 0)).toThrow('Cannot read --x "often": give a duration, such as "15s" or "1m30s"');
   });
 });

@@ -17,8 +17,8 @@ describe("windowLines()", () => {
     const timers = [timer, { ...timer, since: at(-20), until: at(40) }, { ...timer, since: at(-60), until: at(0) }];
     expect(windowLines({ ...NO_WINDOWS, timers }, NOW)).toEqual([
       "Scale up sustain 60s: not begun",
-      "Scale up sustain 60s: lasts since 2026-03-01T11:59:40.000Z (20s ago), long enough at 2026-03-01T12:00:40.000Z (in 40s)",
-      "Scale up sustain 60s: lasts since 2026-03-01T11:59:00.000Z (60s ago), which is long enough",
+      "Scale up sustain 60s: active since 2026-03-01T11:59:40.000Z (20s ago), which is long enough at 2026-03-01T12:00:40.000Z (in 40s)",
+      "Scale up sustain 60s: active since 2026-03-01T11:59:00.000Z (60s ago), which is long enough",
     ]);
   });
 
@@ -37,7 +37,7 @@ describe("windowLines()", () => {
   it("shows a flap budget and a pause of the manifest with their ends", () => {
     const flap = { reversals: 2, periodSeconds: 600, made: 1 };
     const lines = (more: object) => windowLines({ ...NO_WINDOWS, flap: { ...flap, ...more } }, NOW);
-    expect(lines({})).toEqual(["Flap budget 2 in 10m: 1 reversal made, room for a scale down"]);
+    expect(lines({})).toEqual(["Flap budget 2 in 10m: 1 reversal made, a scale down fits"]);
     expect(lines({ made: 2, until: at(90) })).toEqual([
       "Flap budget 2 in 10m: 2 reversals made, no scale down until 2026-03-01T12:01:30.000Z (in 90s)",
     ]);

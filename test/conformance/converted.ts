@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { admit } from "../../lib/manifest/admit.ts";
-import { convert } from "../../lib/manifest/tidemark/convert.ts";
+import { convert } from "../../lib/manifest/native/convert.ts";
 import { watermarkSpecOf } from "../../lib/manifest/watermark/spec.ts";
 import type { Decision } from "../../lib/model/decision.ts";
 import { autoscalerName, namespace } from "../../lib/model/ids.ts";

@@ -283,7 +283,7 @@ describe("admitOrThrow()", () => {
     [
       "one of a closed set",
       { behavior: { scaleUp: { selectPolicy: "max" } } },
-      'spec.behavior.scaleUp.selectPolicy has none of the supported values: "Disabled", "Max", "Min"; write one of "Disabled", "Max", "Min"',
+      'spec.behavior.scaleUp.selectPolicy is not one of the supported values: "Disabled", "Max", "Min"; write one of "Disabled", "Max", "Min"',
     ],
     [
       "words of the API",
@@ -312,7 +312,7 @@ describe("admitOrThrow()", () => {
     expect(error.code).toBe("manifest.unsupported");
     expect(error.message).toMatch(
       new RegExp(
-        `^Cannot accept "web" of "hpa.yaml": kind "${kind}" of "${apiVersion}" is not known; accepted are HorizontalPodAutoscaler of autoscaling/v2, `,
+        `^Cannot accept "web" of "hpa.yaml": kind "${kind}" of "${apiVersion}" is not accepted; the accepted kinds are HorizontalPodAutoscaler of autoscaling/v2, `,
       ),
     );
     expect(error.details).toMatchObject({
@@ -334,7 +334,7 @@ describe("specOf()", () => {
       "manifest.invalid",
       /^Cannot accept "stored manifest": apiVersion is required; write apiVersion: autoscaling\/v2 \(and 1 further problem\)$/,
     ],
-    ['{"apiVersion": "v1", "kind": "Pod"}', "manifest.unsupported", /^Cannot accept "stored manifest": kind "Pod" of "v1" is not known; /],
+    ['{"apiVersion": "v1", "kind": "Pod"}', "manifest.unsupported", /^Cannot accept "stored manifest": kind "Pod" of "v1" is not accepted; /],
   ])("refuses %s", (manifest, code, words) => {
     const error = thrownBy(() => specOf(manifest));
     expect(error.code).toBe(code);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MAX_MANIFESTS, MAX_TEXT_BYTES } from "../../lib/manifest/budget.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
-import { MAX_MANIFEST_BYTES } from "../../lib/manifest/lists.ts";
+import { MAX_MANIFEST_BYTES } from "../../lib/manifest/list-items.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 
 const FILE = "hpa.yaml";
@@ -75,11 +75,11 @@ describe("readManifests()", () => {
     ["broken YAML", "a: b: c\n", 'Cannot read "hpa.yaml", line 1, column 4: nested mappings are not allowed in compact mappings'],
     ["a tab", "a:\n\tb: 1\n", 'Cannot read "hpa.yaml", line 2, column 1: tabs are not allowed as indentation'],
     ["a tag nobody knows", "a: !secret b\n", 'Cannot read "hpa.yaml", line 1, column 4: unresolved tag: !secret'],
-    ["an anchor that holds itself", "a: &a [*a]\n", 'Cannot read "hpa.yaml", line 1, column 8: an anchor holds itself'],
+    ["an anchor that holds itself", "a: &a [*a]\n", 'Cannot read "hpa.yaml", line 1, column 8: an anchor contains itself'],
     ["an alias of nothing", "a: *nothing\n", 'Cannot read "hpa.yaml", line 1, column 4: the alias "nothing" has no anchor before it'],
-    ["no text", "", 'Cannot read "hpa.yaml": it holds no manifest'],
-    ["comments only", "---\n# nothing\n---\n", 'Cannot read "hpa.yaml": it holds no manifest'],
-    ["an empty List", "kind: List\nitems: []\n", 'Cannot read "hpa.yaml": it holds no manifest'],
+    ["no text", "", 'Cannot read "hpa.yaml": it contains no manifest'],
+    ["comments only", "---\n# nothing\n---\n", 'Cannot read "hpa.yaml": it contains no manifest'],
+    ["an empty List", "kind: List\nitems: []\n", 'Cannot read "hpa.yaml": it contains no manifest'],
     ["a List without items, whose name was mistyped", "kind: List\nitem: []\n", 'Cannot read "hpa.yaml": a List needs "items"'],
     ["a List of no list", "kind: List\nitems: 5\n", 'Cannot read "hpa.yaml": "items" of a List must be a list'],
     [
@@ -114,7 +114,7 @@ describe("readManifests()", () => {
       'line 1, column 10: the word No without quotes is a boolean for Kubernetes: write "No" in quotes, or true or false',
     ],
     ["y", "- y\n", 'line 1, column 3: the word y without quotes is a boolean for Kubernetes: write "y" in quotes, or true or false'],
-    ["an octal number", "a: 010\n", "line 1, column 4: the number 010 is an octal one for Kubernetes: write it without the leading 0, or in quotes"],
+    ["an octal number", "a: 010\n", "line 1, column 4: the number 010 is octal for Kubernetes: write it without the leading 0, or in quotes"],
   ])("refuses %s, which Kubernetes reads as something else", (_, text, why) => expect(refusal(text).message).toBe(`Cannot read "hpa.yaml", ${why}`));
 
   it("takes the same words and numbers in quotes, and as part of others", () =>
@@ -133,7 +133,7 @@ describe("readManifests()", () => {
     const { message } = refusal(text);
     process.off("warning", listener);
     expect(message.startsWith(`Cannot read "hpa.yaml", ${why}`)).toBe(true);
-    expect(message).toMatch(/; this line is of a template, which must be rendered before it is applied$/);
+    expect(message).toMatch(/; this line is part of a template; render the template first$/);
     expect(printed).toEqual([]);
   });
 
@@ -159,7 +159,7 @@ describe("readManifests()", () => {
     expect(Buffer.byteLength(atLimit)).toBe(MAX_TEXT_BYTES);
     expect(places(atLimit)).toHaveLength(1);
     expect(refusal(`${atLimit}x`).message).toBe(
-      `Cannot read "hpa.yaml": it has ${MAX_TEXT_BYTES + 1} bytes, and at most ${MAX_TEXT_BYTES} are read; cut it into several files`,
+      `Cannot read "hpa.yaml": it has ${MAX_TEXT_BYTES + 1} bytes, and the limit is ${MAX_TEXT_BYTES}; divide it into several files`,
     );
   });
 
@@ -168,7 +168,7 @@ describe("readManifests()", () => {
     expect(Buffer.byteLength(atLimit)).toBe(MAX_MANIFEST_BYTES);
     expect(places(atLimit)).toHaveLength(1);
     expect(refusal(atLimit.replace("x", "xx")).message).toBe(
-      `Cannot read "hpa.yaml": it has more than ${MAX_MANIFEST_BYTES} bytes as JSON, and no more are kept`,
+      `Cannot read "hpa.yaml": it has more than ${MAX_MANIFEST_BYTES} bytes as JSON, which is the limit of one manifest`,
     );
   });
 

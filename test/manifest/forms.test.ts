@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { FORMS } from "../../lib/manifest/accepted-forms.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
-import { FORMS } from "../../lib/manifest/forms.ts";
 import { admitted, faults, faultsOf, manifest, refused, v2 } from "./manifests.ts";
 
 const cpu = (averageUtilization: number) => ({ type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization } });
@@ -55,7 +55,7 @@ describe("extensions/v1beta1, the original design (proposals.md §1)", () => {
     const document = original({ scaleRef: { kind: "Deployment", name: "web", apiVersion: "extensions/v1beta1" } });
     expect(admitted(document).spec.target.apiVersion).toBe("apps/v1");
     expect(warningsOf(document)).toEqual([
-      'spec.scaleRef.apiVersion: "extensions/v1beta1" is served by no cluster since Kubernetes 1.16: apps/v1 is asked instead',
+      'spec.scaleRef.apiVersion: "extensions/v1beta1" is not served since Kubernetes 1.16; Tidemark uses apps/v1 instead',
     ]);
   });
 

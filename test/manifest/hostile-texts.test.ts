@@ -155,5 +155,5 @@ it.each([
   ["block", (depth: number) => numbered((index) => `${" ".repeat(index)}a:\n`, depth)],
 ])("readManifests() reads a %s nesting of a manifest's depth, and refuses one without end", (_, nested) => {
   expect(readManifests(nested(MAX_DEPTH / 2), "a.yaml")).toHaveLength(1);
-  expect(() => readManifests(nested(MAX_DEPTH + 1), "a.yaml")).toThrow("it is nested too deeply");
+  expect(() => readManifests(nested(MAX_DEPTH + 1), "a.yaml")).toThrow(`it is nested more than ${MAX_DEPTH} levels deep`);
 });

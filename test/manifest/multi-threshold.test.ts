@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { admit } from "../../lib/manifest/admit.ts";
-import { convert } from "../../lib/manifest/tidemark/convert.ts";
+import { convert } from "../../lib/manifest/native/convert.ts";
 import { faults, hpa, specOf } from "../policy/multi-threshold/world.ts";
 
 const MARKS = { highWatermark: "10", lowWatermark: "5" };
@@ -19,7 +19,7 @@ const admitted = (manifest: unknown) => {
   return admission;
 };
 const warnings = (manifest: unknown) => admit(manifest).warnings.map(({ field, message }) => `${field}: ${message}`);
-const DEFAULTS = "spec: not written, so the defaults of the multi-threshold form count: ";
+const DEFAULTS = "spec: absent fields take the defaults of the multi-threshold form: ";
 
 describe("an HPA with fields of both proposals", () => {
   it.each([
@@ -130,7 +130,7 @@ describe("an HPA with fields of both proposals", () => {
 
   it("says that an algorithm has no effect without marks, and that dryRun of an ordinary HPA is unknown", () => {
     expect(warnings(hpa({ ...FIELDS, metrics: [PER_POD], algorithm: "average" }))).toEqual([
-      "spec.algorithm: algorithm has no effect without watermarks: a target has its own measure",
+      "spec.algorithm: algorithm has no effect without watermarks; the type of a target decides",
     ]);
     expect(warnings(hpa({ metrics: [PER_POD], dryRun: true }))).toEqual(['spec.dryRun: unknown field "spec.dryRun" is ignored']);
   });

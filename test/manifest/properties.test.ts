@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { FORMS } from "../../lib/manifest/accepted-forms.ts";
 import { type Admitted, admit, admitOrThrow, specOf } from "../../lib/manifest/admit.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
-import { FORMS } from "../../lib/manifest/forms.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { milliOfText } from "../../lib/model/quantity.ts";
 import type { HpaSpec } from "../../lib/model/spec-hpa.ts";

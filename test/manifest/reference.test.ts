@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { FORMS } from "../../lib/manifest/accepted-forms.ts";
 import { admit } from "../../lib/manifest/admit.ts";
 import {
   MAX_ALIASES,
@@ -12,10 +13,9 @@ import {
   MAX_TEXT_BYTES,
 } from "../../lib/manifest/budget.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
-import { FORMS } from "../../lib/manifest/forms.ts";
 import { MAX_CONSTRAINT_SECONDS } from "../../lib/manifest/hpa/constraints.ts";
 import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "../../lib/manifest/hpa/validate-behavior.ts";
-import { MAX_MANIFEST_BYTES } from "../../lib/manifest/lists.ts";
+import { MAX_MANIFEST_BYTES } from "../../lib/manifest/list-items.ts";
 import { admitted } from "./manifests.ts";
 
 const reference = readFileSync(new URL("../../docs/manifests.md", import.meta.url), "utf8");

@@ -68,7 +68,7 @@ describe("apply() of many documents", () => {
     const options = { cluster, dryRun: false, signal: stop.signal, onStored: () => stop.abort() };
     await expect(service.apply(source(many()), options)).rejects.toMatchObject({
       code: "service.interrupted",
-      message: "Cannot go on: the command was interrupted; 100 of 240 documents are applied, and applying the same again stores the rest",
+      message: "Cannot finish: the command was interrupted; 100 of 240 documents are stored; apply the same files again to store the rest",
     });
     expect(await storedNames()).toEqual(Array.from({ length: GROUP }, (_, index) => `${name(index)}@1`));
     const again = await service.apply(source(many()), { cluster, dryRun: false });
@@ -91,7 +91,7 @@ describe("apply() of many documents", () => {
     });
     await expect(failing.apply(source(many()), { cluster, dryRun: false })).rejects.toMatchObject({
       code: "store.unclear",
-      message: "Cannot insert into history: no clear answer; 100 of 240 documents are applied, and applying the same again stores the rest",
+      message: "Cannot insert into history: no clear answer; 100 of 240 documents are stored; apply the same files again to store the rest",
       cause: "why",
     });
     expect(await storedNames()).toHaveLength(GROUP);

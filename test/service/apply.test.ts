@@ -73,7 +73,7 @@ describe("apply()", () => {
     await service.addCluster({ name: `${cluster}-slow`, connection: { kind: "kubeconfig", path: "/kube/config" }, syncPeriodMs: 60_000 });
     const [slow] = await service.apply([{ file: "a.yaml", text }], { cluster: `${cluster}-slow`, dryRun: true });
     expect(slow?.warnings).toEqual([
-      '"a.yaml", line 4: spec.scaleUp.sustainSeconds: 59 s are shorter than a sync period of 60 s: it is over by the next sync; write 60 or more',
+      '"a.yaml", line 4: spec.scaleUp.sustainSeconds: 59 s are shorter than the sync period of 60 s, so the next sync comes after it; write 60 or more',
     ]);
   });
 
@@ -92,7 +92,7 @@ spec:
     };
     expect(await at(new Date(NOON + 1000).toISOString())).toEqual([]);
     expect(await at(new Date(NOON).toISOString())).toEqual([
-      '"a.yaml", line 7: spec.pausedUntil: it has passed and holds nothing; remove it, or write a later time',
+      '"a.yaml", line 7: spec.pausedUntil: the time has passed, so it has no effect; remove it, or write a later time',
     ]);
   });
 
@@ -136,7 +136,7 @@ spec:
     await expect(apply(documents(hpa("web"), hpa("api", { namespace: "infra" })), { namespace: "shop" })).rejects.toMatchObject({
       code: "manifest.invalid",
       message: expect.stringMatching(
-        /^Cannot accept "a\.yaml, document 2", line \d+: metadata\.namespace is "infra", and namespace "shop" was asked for; remove one of the two$/,
+        /^Cannot accept "a\.yaml, document 2", line \d+: metadata\.namespace is "infra", and namespace "shop" ; remove one of the two$/,
       ),
     });
     expect(await stored("web", "shop")).toBeUndefined();
@@ -176,7 +176,7 @@ spec:
         ],
         { cluster, dryRun: false },
       ),
-    ).rejects.toMatchObject({ code: "manifest.invalid", message: 'Cannot accept "b.yaml": "default/web" is in "a.yaml" already' });
+    ).rejects.toMatchObject({ code: "manifest.invalid", message: 'Cannot accept "b.yaml": "default/web" is also in "a.yaml"; keep one of them' });
     expect(await stored("web")).toBeUndefined();
   });
 
@@ -199,7 +199,7 @@ spec:
     await service.addCluster({ name: `${cluster}-b`, connection: { kind: "kubeconfig", path: "/kube/config" } });
     await expect(service.apply([{ file: "a.yaml", text: hpa("web") }], { dryRun: false })).rejects.toMatchObject({
       code: "service.invalid",
-      message: expect.stringMatching(/^Cannot apply: there are \d+ clusters, "c1" first; say which with --cluster$/),
+      message: expect.stringMatching(/^Cannot apply: there are \d+ clusters, "c1" is the first; choose one with --cluster$/),
     });
     await expect(service.apply([{ file: "a.yaml", text: hpa("web") }], { cluster: `${cluster}-c`, dryRun: false })).rejects.toMatchObject({
       code: "service.unknown",
@@ -305,8 +305,12 @@ describe("apply() of two autoscalers for one workload", () => {
     expect((await apply(hpa("web")))[0]?.warnings).toEqual([]);
     const applied = await apply(documents(aimedAt("second", "web"), aimedAt("third", "web"), hpa("api")));
     expect(applied.map(({ warnings }) => warnings)).toEqual([
-      ['Deployment "web" is also the target of "default/web", "default/third": "default/second" and they hold until one is left'],
-      ['Deployment "web" is also the target of "default/web", "default/second": "default/third" and they hold until one is left'],
+      [
+        'Deployment "web" is also the target of "default/web", "default/third": "default/second" and they hold until only one of them has this target',
+      ],
+      [
+        'Deployment "web" is also the target of "default/web", "default/second": "default/third" and they hold until only one of them has this target',
+      ],
       [],
     ]);
   });

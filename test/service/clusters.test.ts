@@ -35,7 +35,7 @@ describe("addCluster()", () => {
   it("refuses a name that is taken", async () => {
     await expect(service.addCluster({ name: "eu-1", connection: CONNECTION })).rejects.toMatchObject({
       code: "service.exists",
-      message: 'Cannot add cluster "eu-1": there is one of that name',
+      message: 'Cannot add cluster "eu-1": a cluster of that name exists; change it with --replace',
     });
   });
 
@@ -115,14 +115,14 @@ describe("a cluster", () => {
   it("is not removed while it has autoscalers", async () => {
     await expect(service.removeCluster("eu-1")).rejects.toMatchObject({
       code: "service.in-use",
-      message: 'Cannot remove cluster "eu-1": it has autoscalers, "default/web" first',
+      message: 'Cannot remove cluster "eu-1": it still has autoscalers, such as "default/web"; delete them first',
     });
     await service.delete({ name: "web" });
     await service.removeCluster("eu-1");
     expect(await toArray(service.clusters())).toEqual([]);
     await expect(service.cluster("eu-1")).rejects.toMatchObject({
       code: "service.unknown",
-      message: 'Cannot find cluster "eu-1": there is none of that name',
+      message: 'Cannot find cluster "eu-1": no object has that name',
     });
   });
 

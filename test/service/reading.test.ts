@@ -106,7 +106,7 @@ describe("finding an autoscaler", () => {
   it.each([
     [{ name: "wbe", namespace: "shop" }, 'Cannot find autoscaler "wbe" in namespace "shop": the nearest name is "web"'],
     [{ name: "jbos" }, 'Cannot find autoscaler "jbos": the nearest name is "jobs"'],
-    [{ name: "nothing-like-it" }, 'Cannot find autoscaler "nothing-like-it": there is none of that name'],
+    [{ name: "nothing-like-it" }, 'Cannot find autoscaler "nothing-like-it": no object has that name'],
     [{ name: "us-1/batch/job" }, 'Cannot find autoscaler "job" in namespace "batch" of cluster "us-1": the nearest name is "jobs"'],
     [{ name: "jobs", cluster: "eu-2" }, 'Cannot find cluster "eu-2": the nearest name is "eu-1"'],
   ])("suggests the nearest name for %j", async (asked, message) => {
@@ -166,7 +166,7 @@ describe("explain()", () => {
     expect((await service.explain({ name: "shop/web" }, ago(15))).decision.at).toBe(at(-15));
     await expect(service.explain({ name: "shop/web" }, ago(-3_600))).rejects.toMatchObject({
       code: "service.invalid",
-      message: `Cannot explain "shop/web" at ${at(3_600)}: it is only ${at(0)} now`,
+      message: `Cannot explain "shop/web" at ${at(3_600)}: that time has not come; it is now ${at(0)}`,
     });
     await expect(service.explain({ name: "shop/web" }, ago(61))).rejects.toMatchObject({
       code: "service.not-evaluated",

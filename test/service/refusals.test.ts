@@ -41,14 +41,14 @@ describe("what apply() says of a manifest that it refuses", () => {
     const policies = `  behavior: { scaleUp: { policies: [${"{},".repeat(60)}] } }\n`;
     const lines = await linesOf(documents(...Array.from({ length: 30 }, (_, index) => hpa(`web-${index}`, { more: policies }))));
     expect(lines).toHaveLength(511);
-    expect(lines.at(-1)).toBe("Cannot check the other 20 documents: mend these first");
+    expect(lines.at(-1)).toBe("Cannot check the other 20 documents; correct these first");
   });
 
   it("is a warning of bounded length where hundreds scale one workload", async () => {
     const shared = Array.from({ length: 300 }, (_, index) => hpa(`web-${index}`).replace("    name: web-", "    name: one # web-"));
     const applied = await checked(documents(...shared));
     expect(applied[7]?.warnings).toEqual([
-      'Deployment "one" is also the target of "default/web-0", "default/web-1", "default/web-2", "default/web-3", "default/web-4", 294 more: "default/web-7" and they hold until one is left',
+      'Deployment "one" is also the target of "default/web-0", "default/web-1", "default/web-2", "default/web-3", "default/web-4", 294 more: "default/web-7" and they hold until only one of them has this target',
     ]);
   });
 

@@ -154,7 +154,7 @@ describe("a cluster that is removed while something is applied to it", () => {
     });
     await expect(applied(context(late, "ada"))).rejects.toMatchObject({
       code: "service.unknown",
-      message: 'Cannot apply: cluster "eu-1" was removed meanwhile',
+      message: 'Cannot apply: cluster "eu-1" was removed in the meantime',
     });
     expect(await getAutoscaler(plain.tables, REF)).toBeUndefined();
   });

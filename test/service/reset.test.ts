@@ -107,7 +107,7 @@ describe("resetWindows()", () => {
   });
 
   it.each([
-    [0, "service.readable", "it can be read"],
+    [0, "service.readable", "it can be read, so no reset is needed"],
     [1, "service.unknown", "its last page is 0"],
   ])("refuses page %i with %s before it claims anything", async (page, code, why) => {
     const damaged = await newDamaged();
@@ -147,7 +147,7 @@ describe("resetWindows()", () => {
     });
     await expect(openService(damaged.context(stalled)).resetWindows(damaged.path, 0)).rejects.toMatchObject({
       code: "service.conflict",
-      message: `Cannot reset windows page 0 of "${damaged.path}": somebody else worked on the partition meanwhile; look at it again`,
+      message: `Cannot reset windows page 0 of "${damaged.path}": another sync or edit changed the partition in the meantime; check it and try again`,
     });
     expect(await damaged.sync()).toMatchObject({ kind: "completed", evaluated: 0 });
   });
@@ -270,8 +270,8 @@ describe("resetIntent()", () => {
   });
 
   it.each([
-    ["uid-web:9", "service.unknown", "there is no such open intent"],
-    ["uid-api:2", "service.readable", "it can be read, and a sync settles it"],
+    ["uid-web:9", "service.unknown", "no open intent has this id; see tidemark partition describe"],
+    ["uid-api:2", "service.readable", "it can be read, so the next sync settles it"],
   ])("refuses %s with %s", async (id, code, why) => {
     const damaged = await newDamaged();
     await damaged.sync();
@@ -288,7 +288,7 @@ describe("resetIntent()", () => {
     const service = openService(damaged.context());
     await expect(service.resetIntent(damaged.path, ID)).rejects.toMatchObject({
       code: "service.unreadable",
-      message: `Cannot reset intent "${ID}" of "${damaged.path}": windows page 0 of its autoscaler cannot be read; reset that first`,
+      message: `Cannot reset intent "${ID}" of "${damaged.path}": windows page 0 of its autoscaler cannot be read; run tidemark partition reset-windows first`,
     });
     await service.resetWindows(damaged.path, 0);
     await service.resetIntent(damaged.path, ID);
@@ -320,7 +320,7 @@ describe("partition()", () => {
   });
 
   it.each([
-    ["/x", "service.invalid", 'Cannot read the partition "/x": wanted CLUSTER/PARTITION'],
+    ["/x", "service.invalid", 'Cannot read the partition "/x": give CLUSTER/PARTITION'],
     [
       "eu-0/defualt",
       "service.unknown",

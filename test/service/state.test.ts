@@ -122,7 +122,7 @@ describe("a count that the newest sync could not read", () => {
     expect(view.lastKnown).toEqual({ replicas: 9, at: "2026-03-01T11:55:00.000Z" });
     expect(autoscalerRow(view, NOW, plain).slice(7, 10)).toEqual(["9 (5m ago)", "<unknown>", "failing"]);
     const sheet = describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOW, plain);
-    expect(sheet).toContain("Deployment replicas:  not readable, last known: 9 (5m ago)\n");
+    expect(sheet).toContain("Deployment replicas:  cannot be read; last known: 9 (5m ago)\n");
   });
 });
 

@@ -4,8 +4,8 @@ import { batches } from "../batches.ts";
 import type { Printer, Session } from "../io.ts";
 import { changeLines } from "../output/change-lines.ts";
 import { lines, listWriter, separator, type Writer } from "../output/list-writers.ts";
-import { pastMs } from "../since.ts";
-import { usage } from "../usage.ts";
+import { pastMs } from "../time-options.ts";
+import { usage } from "../usage-error.ts";
 
 export interface ChangesOptions {
   readonly all?: true;
@@ -17,10 +17,10 @@ export interface ChangesOptions {
 
 const BATCH = 100;
 
-/** Prints edits by people, oldest first. */
+/** Prints edits, oldest first. */
 export const changes = async ({ service, nowMs }: Session, printer: Printer, name: string | undefined, options: ChangesOptions): Promise<void> => {
-  if (name === undefined && !options.all) throw usage("Cannot list changes: give the NAME of an autoscaler, or --all");
-  if (name !== undefined && options.all) throw usage(`Cannot list changes: "${name}" and --all exclude each other`);
+  if (name === undefined && !options.all) throw usage("Cannot list changes: give the name of an autoscaler, or --all");
+  if (name !== undefined && options.all) throw usage(`Cannot list changes: "${name}" and --all cannot be used together`);
   const query: ChangeQuery = {
     ...(name === undefined ? {} : { name }),
     ...(options.namespace === undefined ? {} : { namespace: options.namespace }),

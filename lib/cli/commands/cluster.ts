@@ -9,7 +9,7 @@ import { documentText } from "../output/document.ts";
 import type { Paint, Style } from "../output/paint.ts";
 import { sheet } from "../output/sheet.ts";
 import { Table } from "../output/table.ts";
-import { futureMs } from "../since.ts";
+import { futureMs } from "../time-options.ts";
 
 export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "STATE", "SYNCED"] as const;
 
@@ -20,7 +20,7 @@ export const list = async ({ service }: Session, printer: Printer, output: "tabl
   else await printer.print(`${new Table(CLUSTER_HEADERS).lines(all.map((one) => row(one, printer.paint))).join("\n")}\n`);
 };
 
-/** The oldest partition speaks for the cluster. */
+/** The age of a cluster is that of its oldest partition. */
 const syncedText = ({ partitions }: ClusterView): string => {
   const ages = partitions.map(({ ageSeconds }) => ageSeconds);
   return ages.some((age) => age === undefined) ? "never" : `${ageText(Math.max(0, ...ages.map((age) => age ?? 0)) * 1000)} ago`;
@@ -37,7 +37,7 @@ const STATE_STYLES: Readonly<Record<ClusterState, Style>> = {
   unreachable: "bad",
 };
 
-/** A stack of an earlier version tells no state. */
+/** A stack of an earlier version has no state. */
 const stateText = ({ state }: Partial<StateView>, paint: Paint): string => (state === undefined ? "<unknown>" : paint(STATE_STYLES[state], state));
 
 const row = (cluster: ClusterView, paint: Paint): readonly string[] => [

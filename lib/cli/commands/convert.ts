@@ -2,12 +2,12 @@ import { admitOrThrow } from "../../manifest/admit.ts";
 import { newBudget } from "../../manifest/budget.ts";
 import { readManifests } from "../../manifest/documents.ts";
 import type { Json } from "../../manifest/json.ts";
-import { convert as conversionOf } from "../../manifest/tidemark/convert.ts";
+import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Io, Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document.ts";
-import { readSources } from "../sources.ts";
+import { readSources } from "../read-sources.ts";
 
 export interface ConvertOptions {
   readonly filename: readonly string[];
@@ -15,7 +15,7 @@ export interface ConvertOptions {
   readonly validate: Validation;
 }
 
-/** Prints every manifest of the files as a PodAutoscaler with the same decisions; all of them, or none. Throws `manifest.not-convertible` with the rule that cannot be said. */
+/** Prints every manifest of the files as a PodAutoscaler with the same decisions; all of them, or none. Throws `manifest.not-convertible` with the rule that a PodAutoscaler cannot express. */
 export const convert = async (printer: Printer, { filename, output, validate }: ConvertOptions, io: Io): Promise<void> => {
   const sources = await readSources(filename, io.stdin);
   const budget = newBudget();

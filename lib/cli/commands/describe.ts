@@ -3,7 +3,7 @@ import type { Printer, Session } from "../io.ts";
 import { describeSheet } from "../output/describe-sheet.ts";
 import { documentText } from "../output/document.ts";
 import { explainSheet } from "../output/explain-sheet.ts";
-import { pastMs } from "../since.ts";
+import { pastMs } from "../time-options.ts";
 
 export interface SheetOptions {
   readonly output: "text" | "json" | "yaml";

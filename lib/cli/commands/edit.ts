@@ -3,7 +3,7 @@ import type { ApplyOptions, AutoscalerQuery, EditResult, ManifestSource } from "
 import type { Applied } from "../../service/views/autoscaler.ts";
 import type { Io, Printer, Session } from "../io.ts";
 import { progressOn } from "../progress.ts";
-import { futureMs } from "../since.ts";
+import { futureMs } from "../time-options.ts";
 
 export interface ApplyCommandOptions {
   readonly filename: readonly string[];
@@ -13,7 +13,7 @@ export interface ApplyCommandOptions {
   readonly validate: Validation;
 }
 
-/** Checks all documents of all files, then applies them: a line for each as soon as it is stored. */
+/** Checks all documents of all files, then applies them. It prints a line for each when it is stored. */
 export const apply = async (
   session: Session,
   printer: Printer,
@@ -30,13 +30,13 @@ export const apply = async (
     progress.clear();
     for (const one of applied.filter((each) => !printed.has(each))) {
       printed.add(one);
-      await tellApplied(one, dryRun, printer, io);
+      await printApplied(one, dryRun, printer, io);
     }
   };
   const stored: ApplyOptions["onStored"] = (applied, { done, all }) => {
     printing = printing.then(() => print(applied)).then(() => (done < all ? progress.show(`Applied ${done} of ${all}`) : undefined));
   };
-  progress.show("Checking what to apply");
+  progress.show("Checking the manifests");
   const work = (signal?: AbortSignal) => session.service.apply(sources, { ...options, onStored: stored, ...(signal && { signal }) });
   try {
     const applied = await (session.endsInOrder && io.interruptible ? io.interruptible(work) : work());
@@ -48,28 +48,28 @@ export const apply = async (
   }
 };
 
-const tellApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, printer: Printer, { stderr }: Pick<Io, "stderr">): Promise<void> => {
+const printApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, printer: Printer, { stderr }: Pick<Io, "stderr">): Promise<void> => {
   for (const warning of warnings) stderr.write(`warning: ${warning}\n`);
   await printer.print(
     `${what.kind} "${what.name}" in namespace "${what.namespace}" of cluster "${what.cluster}" ${what.outcome}${dryRun ? " (dry run)" : ""}\n`,
   );
 };
 
-const said = ({ cluster, namespace, name }: EditResult, words: string): string =>
+const resultText = ({ cluster, namespace, name }: EditResult, words: string): string =>
   `"${name}" in namespace "${namespace}" of cluster "${cluster}" ${words}\n`;
 
 export const remove = async ({ service }: Session, printer: Printer, query: AutoscalerQuery): Promise<void> => {
-  await printer.print(said(await service.delete(query), "deleted"));
+  await printer.print(resultText(await service.delete(query), "deleted"));
 };
 
 export const pause = async ({ service, nowMs }: Session, printer: Printer, query: AutoscalerQuery, until: string | undefined): Promise<void> => {
   const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs);
   const edited = await service.pause(query, untilMs);
   const end = untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`;
-  await printer.print(said(edited, edited.changed ? `paused${end}` : `was paused${end} already`));
+  await printer.print(resultText(edited, edited.changed ? `paused${end}` : `was paused${end} already`));
 };
 
 export const resume = async ({ service }: Session, printer: Printer, query: AutoscalerQuery): Promise<void> => {
   const edited = await service.resume(query);
-  await printer.print(said(edited, edited.changed ? "resumed" : "was not paused"));
+  await printer.print(resultText(edited, edited.changed ? "resumed" : "was not paused"));
 };

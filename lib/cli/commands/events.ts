@@ -5,8 +5,8 @@ import type { Printer, Session } from "../io.ts";
 import { CSV_HEADER, EVENT_HEADERS, eventCsv, eventRow } from "../output/event-rows.ts";
 import { lines, listWriter, separator, type Writer } from "../output/list-writers.ts";
 import { Table } from "../output/table.ts";
-import { pastMs } from "../since.ts";
-import { usage } from "../usage.ts";
+import { pastMs } from "../time-options.ts";
+import { usage } from "../usage-error.ts";
 
 export interface EventsOptions {
   readonly all?: true;
@@ -16,13 +16,13 @@ export interface EventsOptions {
   readonly output: "table" | "jsonl" | "json" | "yaml" | "csv";
 }
 
-/** Rows that share one reckoning of column widths and one write. */
+/** Rows that are formatted and written together. */
 const BATCH = 200;
 
-/** Prints scale events, oldest first; whatever the number, one batch of them is in memory. */
+/** Prints scale events, oldest first, with one batch in memory. */
 export const events = async ({ service, nowMs }: Session, printer: Printer, name: string | undefined, options: EventsOptions): Promise<void> => {
-  if (name === undefined && !options.all) throw usage("Cannot list events: give the NAME of an autoscaler, or --all");
-  if (name !== undefined && options.all) throw usage(`Cannot list events: "${name}" and --all exclude each other`);
+  if (name === undefined && !options.all) throw usage("Cannot list events: give the name of an autoscaler, or --all");
+  if (name !== undefined && options.all) throw usage(`Cannot list events: "${name}" and --all cannot be used together`);
   const query: EventQuery = {
     ...(name === undefined ? {} : { name }),
     ...(options.namespace === undefined ? {} : { namespace: options.namespace }),

@@ -1,11 +1,11 @@
-import { boundsText, defaultText, explainField, fieldsOf, typeText } from "../../manifest/tidemark/explain-field.ts";
-import type { About } from "../../manifest/tidemark/field.ts";
-import { podAutoscalerSchema, schemaOf } from "../../manifest/tidemark/schema.ts";
+import { boundsText, defaultText, explainField, fieldsOf, typeText } from "../../manifest/native/explain-field.ts";
+import type { FieldDescription } from "../../manifest/native/field-types.ts";
+import { podAutoscalerSchema, schemaOf } from "../../manifest/native/schema.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Printer } from "../io.ts";
 import { documentText } from "../output/document.ts";
 
-/** What a field of a PodAutoscaler means and may hold; without a field those of the spec, as JSON the whole schema. Throws `manifest.unknown-field`. */
+/** Prints the meaning and bounds of a field of a PodAutoscaler; without a field those of the spec, or in JSON the whole schema. Throws `manifest.unknown-field`. */
 export const explainSchema = async (printer: Printer, field: string | undefined, output: "text" | "json" | "yaml"): Promise<void> => {
   const found = explainField(field ?? "spec");
   if (found.kind === "unknown") {
@@ -17,7 +17,7 @@ export const explainSchema = async (printer: Printer, field: string | undefined,
   else await printer.print(documentText(field === undefined ? podAutoscalerSchema() : schemaOf(found.about), output));
 };
 
-const sheetOf = (path: string, about: About): string => {
+const sheetOf = (path: string, about: FieldDescription): string => {
   const rows = [
     ["Type", typeText(about)],
     ["Default", defaultText(about)],

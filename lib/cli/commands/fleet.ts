@@ -1,7 +1,7 @@
 import type { Printer, Session } from "../io.ts";
 import { frozenText } from "../output/describe-sheet.ts";
 import { documentText } from "../output/document.ts";
-import { usage } from "../usage.ts";
+import { usage } from "../usage-error.ts";
 import type { SheetOptions } from "./describe.ts";
 
 export interface FreezeOptions {
@@ -9,18 +9,18 @@ export interface FreezeOptions {
   readonly replace?: true;
 }
 
-/** Checked before anything is opened. */
+/** Checked before the folder or stack is opened. */
 export const reasonOf = ({ reason }: FreezeOptions): string => {
-  if (reason.trim() === "") throw usage("Cannot freeze the fleet: --reason is empty; give the reason that people are to see");
+  if (reason.trim() === "") throw usage("Cannot freeze the fleet: --reason is empty; give the reason that describe and the log show");
   return reason;
 };
 
 export const freeze = async ({ service }: Session, printer: Printer, reason: string, replace: boolean): Promise<void> => {
   const { changed, frozen } = await service.freeze(reason, replace);
   const already = frozen
-    ? `Fleet was frozen already ${frozenText(frozen)}\nNothing was changed: --replace puts your reason in the place of this one\n`
+    ? `The fleet is already frozen ${frozenText(frozen)}\nNothing was changed; use --replace to replace this reason with yours\n`
     : "";
-  await printer.print(changed ? "Fleet frozen: every workload keeps its count\n" : already);
+  await printer.print(changed ? "Fleet frozen; every workload keeps its count\n" : already);
 };
 
 export const thaw = async ({ service }: Session, printer: Printer): Promise<void> => {

@@ -10,10 +10,10 @@ export interface GetOptions extends Filter {
   readonly output: "table" | "json" | "yaml";
 }
 
-/** Rows that share one reckoning of column widths and one write. */
+/** Rows that are formatted and written together. */
 const BATCH = 200;
 
-/** Prints one autoscaler or all of them; a list as a document is `{ "items": […] }`. */
+/** Prints one autoscaler, or the list; a list as a document is `{ "items": […] }`. */
 export const get = async (session: Session, printer: Printer, name: string | undefined, { output, ...filter }: GetOptions): Promise<void> => {
   const { service, nowMs } = session;
   if (name !== undefined) {

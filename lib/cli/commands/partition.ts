@@ -4,9 +4,9 @@ import { ageText } from "../output/age.ts";
 import { documentText } from "../output/document.ts";
 import { sheet } from "../output/sheet.ts";
 import { Table } from "../output/table.ts";
-import { usage } from "../usage.ts";
+import { usage } from "../usage-error.ts";
 
-/** Autoscalers that are named where a page stands still; the others are counted. */
+/** Autoscalers that are listed for a page; the others are counted. */
 const NAMED_MAX = 20;
 
 export const describe = async ({ service }: Session, printer: Printer, path: string, output: "text" | "json" | "yaml"): Promise<void> => {
@@ -28,7 +28,7 @@ const partitionSheet = (view: PartitionView): string => {
       heading: "Windows pages",
       lines: pages.length === 0 ? ["<none>"] : new Table(["Page", "Autoscalers", "Bytes", "State"]).lines(pages.map(pageRow)),
     },
-    ...pages.flatMap(standingStill),
+    ...pages.flatMap(holdingAutoscalers),
     {
       heading: "Open intents",
       lines: intents.length === 0 ? ["<none>"] : new Table(["Id", "Autoscaler", "From", "To", "State"]).lines(intents.map(intentRow)),
@@ -43,10 +43,10 @@ const pageRow = ({ page, autoscalers, bytes, problem }: PageView): readonly stri
   problem === undefined ? "readable" : `unreadable: ${problem}`,
 ];
 
-const standingStill = ({ page, problem, held = [] }: PageView) => {
+const holdingAutoscalers = ({ page, problem, held = [] }: PageView) => {
   if (problem === undefined) return [];
   const more = held.length > NAMED_MAX ? [`and ${held.length - NAMED_MAX} more`] : [];
-  return [{ heading: `Standing still for page ${page}`, lines: held.length === 0 ? ["<none>"] : [...held.slice(0, NAMED_MAX), ...more] }];
+  return [{ heading: `Holding because of page ${page}`, lines: held.length === 0 ? ["<none>"] : [...held.slice(0, NAMED_MAX), ...more] }];
 };
 
 const intentRow = ({ id, autoscaler, from, to, deadline, problem }: IntentView): readonly string[] => [
@@ -61,40 +61,40 @@ export interface ResetOptions {
   readonly yes?: true;
 }
 
-/** "3" of --page. */
+/** Reads "3" of --page. */
 export const pageNumber = (text: string): number => {
-  if (!/^\d{1,6}$/.test(text)) throw usage(`Cannot read --page "${text}": wanted the number of a page, as tidemark partition describe shows it`);
+  if (!/^\d{1,6}$/.test(text)) throw usage(`Cannot read --page "${text}": give the number of a page from tidemark partition describe`);
   return Number(text);
 };
 
 export const resetWindows = async ({ service }: Session, printer: Printer, path: string, page: number): Promise<void> => {
-  await printer.print(said(await service.resetWindows(path, page), `Windows page ${page}`));
+  await printer.print(resetText(await service.resetWindows(path, page), `Windows page ${page}`));
 };
 
 export const resetIntent = async ({ service }: Session, printer: Printer, path: string, id: string): Promise<void> => {
-  await printer.print(said(await service.resetIntent(path, id), `Intent "${id}"`));
+  await printer.print(resetText(await service.resetIntent(path, id), `Intent "${id}"`));
 };
 
 export const resetTime = async ({ service }: Session, printer: Printer, path: string): Promise<void> => {
-  await printer.print(resetText(await service.resetTime(path), "The time").concat("\n"));
+  await printer.print(resetLines(await service.resetTime(path), "The time").concat("\n"));
 };
 
-/** Asked before the folder is opened: nothing brings back what is forgotten. */
-export const mustSayYes = ({ yes }: ResetOptions, what: string, forgotten: string): void => {
-  if (!yes) throw usage(`Cannot reset ${what}: ${forgotten}; look at it with tidemark partition describe, then say --yes`);
+/** Checked before the folder is opened, because a reset cannot be undone. */
+export const requireYes = ({ yes }: ResetOptions, what: string, forgotten: string): void => {
+  if (!yes) throw usage(`Cannot reset ${what}: ${forgotten}; check it with tidemark partition describe, then add --yes`);
 };
 
-const resetText = ({ cluster, partition, autoscalers }: ResetView, what: string): string =>
+const resetLines = ({ cluster, partition, autoscalers }: ResetView, what: string): string =>
   [
     `${what} of "${cluster}/${partition}" reset: ${autoscalers.length} autoscalers go on as if each had just been scaled as far as its rules allow`,
     ...autoscalers.map((path) => `  ${path}`),
   ].join("\n");
 
-const said = (view: ResetView, what: string): string =>
+const resetText = (view: ResetView, what: string): string =>
   [
-    resetText(view, what),
+    resetLines(view, what),
     view.kept
-      ? `The ${view.kept.bytes} bytes that could not be read are kept in the history under "${view.kept.pk}", "${view.kept.sk}"`
-      : "There were no bytes to keep",
+      ? `The history keeps the ${view.kept.bytes} unreadable bytes under "${view.kept.pk}", "${view.kept.sk}"`
+      : "The item had no bytes to keep",
     "",
   ].join("\n");

@@ -3,11 +3,11 @@ import { labelNames } from "../../service/series/labels-info.ts";
 import type { Printer, Session } from "../io.ts";
 
 export interface SeriesOptions {
-  /** Names, by blanks or commas. */
+  /** Label names, separated by blanks or commas. */
   readonly labels?: string;
 }
 
-/** Prints every series as OpenMetrics text, as a scraper of the run receives them. */
+/** Prints every series as OpenMetrics text, the same that a scraper reads. */
 export const series = async ({ service }: Session, printer: Printer, { labels }: SeriesOptions): Promise<void> => {
   await printer.print(openMetricsText(await service.series(labelNames(labels))));
 };

@@ -8,7 +8,7 @@ const two = (ageMs: number, unit: number, name: string, below: number, nameBelow
   return `${Math.floor(ageMs / unit)}${name}${rest === 0 ? "" : `${rest}${nameBelow}`}`;
 };
 
-/** An age as people read it, never more than two units: "45s", "3m20s", "5h", "2d4h". An age below zero (a clock that went back) reads "0s". */
+/** Formats an age with at most two units: "45s", "3m20s", "5h", "2d4h". A negative age (a clock that went back) reads "0s". */
 export const ageText = (ageMs: number): string => {
   if (ageMs < 2 * MINUTE) return `${Math.max(0, Math.floor(ageMs / SECOND))}s`;
   if (ageMs < 10 * MINUTE) return two(ageMs, MINUTE, "m", SECOND, "s");
@@ -19,5 +19,5 @@ export const ageText = (ageMs: number): string => {
   return `${Math.floor(ageMs / DAY)}d`;
 };
 
-/** Time left until an instant: "in 2m10s", or "now" once it is reached. */
+/** Formats the time until an instant: "in 2m10s", or "now" after it. */
 export const untilText = (untilMs: number, nowMs: number): string => (untilMs <= nowMs ? "now" : `in ${ageText(untilMs - nowMs)}`);

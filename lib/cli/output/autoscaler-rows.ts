@@ -20,7 +20,7 @@ export const AUTOSCALER_HEADERS = [
 
 const UNKNOWN = "<unknown>";
 const NONE = "<none>";
-/** Targets that one cell shows; the rest are counted, as kubectl does. */
+/** Targets in one cell; the others are counted, as kubectl does. */
 const SHOWN_TARGETS = 2;
 
 const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
@@ -34,15 +34,15 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
   waiting: "quiet",
 };
 
-/** "held: rival" says what holds it. */
+/** For example "held: rival", with the cause of the hold. */
 export const stateText = ({ state, heldBy }: Pick<AutoscalerView, "state" | "heldBy">, paint: Paint): string =>
   paint(STATE_STYLES[state], state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state);
 
-/** "62% (310m)": a percentage with the amount per pod that it was made of. */
+/** For example "62% (310m)": a percentage and the amount per pod behind it. */
 export const valueText = ({ value, average }: Extract<MetricView, { readonly kind: "measured" }>): string =>
   average === undefined ? value : `${value} (${average})`;
 
-/** Current over target of each metric: "62% (310m)/60%". */
+/** Current value and target of a metric: "62% (310m)/60%". */
 export const metricText = (metric: MetricView): string => {
   switch (metric.kind) {
     case "measured":
@@ -58,7 +58,7 @@ export const referenceText = ({ target }: AutoscalerView): string => (target ? `
 
 export const countText = (count: number | undefined): string => (count === undefined ? UNKNOWN : String(count));
 
-/** "9 (5m ago)": what was read last is never shown as if it were the count of now. */
+/** For example "9 (5m ago)": the last known count is marked with its age. */
 export const currentText = ({ currentReplicas, lastKnown }: AutoscalerView, nowMs: number): string => {
   if (!lastKnown) return countText(currentReplicas);
   return lastKnown.at === undefined ? `${lastKnown.replicas}?` : `${lastKnown.replicas} (${ageText(nowMs - Date.parse(lastKnown.at))} ago)`;

@@ -20,10 +20,10 @@ const objectText = ({ scope, cluster, namespace, name }: ChangeView): string => 
   return scope === "autoscaler" ? `"${cluster}/${namespace}/${name}"` : `${scope} "${name}"`;
 };
 
-/** One edit in words: who, when and what, and below it a line for each field that it changed. */
+/** One edit: its time, editor and verb, and a line for each changed field. */
 export const changeLines = (change: ChangeView, nowMs: number): readonly string[] => {
   const { at, by, verb, scope, generation, made, fields } = change;
   const number = scope === "autoscaler" ? `, generation ${generation}` : "";
-  const failed = made === false ? ", which did not come about" : "";
+  const failed = made === false ? ", which was not made" : "";
   return [`${at} (${ageText(nowMs - Date.parse(at))} ago) ${by}: ${verb} ${objectText(change)}${number}${failed}`, ...fields.map(fieldLine)];
 };

@@ -11,9 +11,9 @@ import { windowLines } from "./window-lines.ts";
 
 const NONE = "<none>";
 
-/** One autoscaler at length, laid out as `kubectl describe hpa` does and then what only Tidemark knows: its windows, its last decision, the age of the data. */
+/** Describes one autoscaler in the layout of `kubectl describe hpa`, then with its windows, last decision and data age. */
 export const describeSheet = (view: Description, nowMs: number, paint: Paint): string =>
-  sheet([...identity(view, nowMs, paint), ...state(view, nowMs), ...conditions(view, nowMs, paint), ...history(view, nowMs, paint)]);
+  sheet([...identity(view, nowMs, paint), ...metricLines(view, nowMs), ...conditions(view, nowMs, paint), ...history(view, nowMs, paint)]);
 
 export const pausedText = ({ at, by, until }: PauseView): string => `since ${at} by ${by}${until === undefined ? "" : `, until ${until}`}`;
 
@@ -40,12 +40,12 @@ const identity = (view: Description, nowMs: number, paint: Paint): readonly Shee
 ];
 
 const replicas = (view: Description, nowMs: number): string => {
-  if (view.lastKnown) return `not readable, last known: ${currentText(view, nowMs)}`;
-  if (view.currentReplicas === undefined) return view.decision ? "not readable" : "not known yet";
+  if (view.lastKnown) return `cannot be read; last known: ${currentText(view, nowMs)}`;
+  if (view.currentReplicas === undefined) return view.decision ? "cannot be read" : "not known yet";
   return `${view.currentReplicas} current / ${view.desiredReplicas ?? view.currentReplicas} desired`;
 };
 
-const state = (view: Description, nowMs: number): readonly SheetRow[] => [
+const metricLines = (view: Description, nowMs: number): readonly SheetRow[] => [
   {
     heading: "Metrics (current / target)",
     lines: view.metrics.length === 0 ? [NONE] : aligned(view.metrics.map((metric) => [`${metric.name}:`, metricText(metric).replace("/", " / ")])),

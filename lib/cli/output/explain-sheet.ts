@@ -6,7 +6,7 @@ import { type SheetRow, sheet } from "./sheet.ts";
 import { aligned, Table } from "./table.ts";
 import { windowLines } from "./window-lines.ts";
 
-/** Why an autoscaler is at its count: metrics, then each step of the pipeline, then the windows, then what would lead elsewhere. */
+/** Explains a count: the metrics, each step of the pipeline, the windows, and what would change the outcome. */
 export const explainSheet = (explanation: Explanation, nowMs: number, paint: Paint): string => {
   const { decision } = explanation;
   const atMs = Date.parse(decision.at);
@@ -18,7 +18,7 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
     ["Outcome", paint("strong", outcomeText(explanation))],
     ["Reason", `${decision.reason}: ${decision.message}`],
     ...(decision.withoutHold ? [["Without hold", withoutHoldText(decision.withoutHold, decision.from)] as const] : []),
-    { heading: "Metrics", lines: metrics(explanation.metrics, paint) },
+    { heading: "Metrics", lines: metricLines(explanation.metrics, paint) },
     { heading: "Steps", lines: explanation.steps.length === 0 ? ["<none>"] : aligned(explanation.steps.map((step) => stepRow(step, atMs))) },
     { heading: explanation.windowsPartial ? "Windows (as far as they are still stored)" : "Windows", lines: windowLines(explanation.windows, atMs) },
     { heading: "For another outcome", lines: explanation.otherwise },
@@ -30,11 +30,11 @@ const outcomeText = ({ decision }: Explanation): string => {
   return decision.from === undefined ? "hold, without an evaluation" : `hold at ${decision.from}`;
 };
 
-/** "scale 2 -> 5: AboveTarget: …", or why it would hold all the same. */
+/** For example "scale 2 -> 5: AboveTarget: …", or why the rules would hold too. */
 export const withoutHoldText = ({ to, reason, message }: NonNullable<DecisionView["withoutHold"]>, from: number | undefined): string =>
   `${to === undefined ? "hold" : `scale ${from} -> ${to}`}: ${reason}: ${message}`;
 
-const metrics = (all: readonly MetricView[], paint: Paint): readonly string[] =>
+const metricLines = (all: readonly MetricView[], paint: Paint): readonly string[] =>
   all.length === 0
     ? ["<none evaluated>"]
     : new Table(["Metric", "Value", "Target", "Ratio", "Proposes"]).lines(all.map((metric) => metricRow(metric, paint)));

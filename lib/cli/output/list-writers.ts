@@ -1,6 +1,6 @@
 import { documentText } from "./document.ts";
 
-/** Prints a list batch by batch, so that one of any length needs constant memory. */
+/** Formats a list batch by batch, so that a list of any length needs constant memory. */
 export interface Writer<Item> {
   batch(items: readonly Item[]): string;
   end(): string;
@@ -8,7 +8,7 @@ export interface Writer<Item> {
 
 export const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`).join("");
 
-/** What stands before the first item and before every other one. */
+/** Returns `first` on the first call and `next` on every other one. */
 export const separator = (first: string, next: string): (() => string) => {
   let before = first;
   return () => {
@@ -18,7 +18,7 @@ export const separator = (first: string, next: string): (() => string) => {
   };
 };
 
-/** A list as one document, or as a document on each line. */
+/** Formats a list as one document, or as one document per line. */
 export const listWriter = (format: "jsonl" | "json" | "yaml"): Writer<unknown> => {
   switch (format) {
     case "jsonl":

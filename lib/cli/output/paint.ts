@@ -4,7 +4,7 @@ export type Style = "good" | "warn" | "bad" | "quiet" | "strong";
 
 const FORMATS = { good: "green", warn: "yellow", bad: "red", quiet: "dim", strong: "bold" } as const;
 
-/** Colours a text for people; where the output is no terminal, or NO_COLOR is set, it gives the text back as it is. */
+/** Colours a text. Without a terminal, or with NO_COLOR, the text stays as it is. */
 export type Paint = (style: Style, text: string) => string;
 
 export const painter =

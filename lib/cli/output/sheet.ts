@@ -1,10 +1,10 @@
-/** One line of a description: a label and its text, lines below a heading, or rows of a small table. */
+/** One row of a description: a label and a text, or a heading and lines. */
 export type SheetRow = readonly [label: string, text: string] | { readonly heading: string; readonly lines: readonly string[] };
 
 const INDENT = "  ";
 const GAP = 2;
 
-/** A description as `kubectl describe` lays it out: labels in one column, sections indented below their heading. Ends with a line end. */
+/** Formats a description as `kubectl describe` does: labels in one column, sections indented below their heading. It ends with a line end. */
 export const sheet = (lines: readonly SheetRow[]): string => {
   const width = Math.max(0, ...lines.map((line) => ("heading" in line ? 0 : line[0].length + 1))) + GAP;
   const shown = lines.flatMap((line) =>

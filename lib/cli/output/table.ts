@@ -15,13 +15,13 @@ const lineOf = (row: Row, widths: readonly number[]): string =>
     .join("")
     .trimEnd();
 
-/** Rows in columns as kubectl prints them: left-aligned, three blanks apart, no borders, the last column never padded. */
+/** Formats rows in columns as kubectl does: left-aligned, three blanks apart, no borders, the last column not padded. */
 export const aligned = (rows: readonly Row[]): readonly string[] => {
   const widths = widest([], rows);
   return rows.map((row) => lineOf(row, widths));
 };
 
-/** The same with a header, in batches, so that a list of any length is printed in constant memory: a column is as wide as the widest cell seen so far. */
+/** The same with a header and in batches, so that a list of any length needs constant memory. A column is as wide as its widest cell so far. */
 export class Table {
   readonly #headers: Row;
   #widths: readonly number[] | undefined;
@@ -30,7 +30,7 @@ export class Table {
     this.#headers = headers;
   }
 
-  /** The lines of one batch, the header above the first. */
+  /** The lines of one batch; the first batch has the header. */
   lines(batch: readonly Row[]): readonly string[] {
     const rows = this.#widths ? batch : [this.#headers, ...batch];
     const widths = widest(this.#widths ?? [], rows);

@@ -1,12 +1,12 @@
 import type { Direction, RateView, WindowsView } from "../../service/views/windows.ts";
 import { ageText, untilText } from "./age.ts";
 
-/** Runs of recommendations that are listed; older ones are counted. */
+/** Number of runs of recommendations that are listed; older ones are counted. */
 const SHOWN_RUNS = 5;
 
 const NAMES = { scaleUp: "Scale up", scaleDown: "Scale down" } as const;
 
-/** The windows in words: what was recommended, what stabilization holds and until when, which scale events use up which rate. */
+/** Formats the windows: the recommendations, what stabilization holds and until when, and which scale events count for which rate. */
 export const windowLines = (windows: WindowsView, nowMs: number): readonly string[] =>
   windows.problem === undefined ? known(windows, nowMs) : [`${windows.problem}; see tidemark partition describe`];
 
@@ -14,7 +14,7 @@ const known = (windows: WindowsView, nowMs: number): readonly string[] => {
   const { recommendations: runs, stabilization, rates, forbidden = [], timers = [], flap, pausedUntil } = windows;
   const end = (until: string): string => `${until} (${untilText(Date.parse(until), nowMs)})`;
   return [
-    // Dialects without stabilization keep no recommendations.
+    // Rules without stabilization keep no recommendations.
     ...(runs.length > 0 || stabilization.length > 0 ? recommendations(windows, nowMs) : []),
     ...forbidden.map(
       ({ direction, windowSeconds, until }) =>
@@ -34,12 +34,12 @@ const known = (windows: WindowsView, nowMs: number): readonly string[] => {
 const timerLine = ({ name, seconds, since, until }: NonNullable<WindowsView["timers"]>[number], nowMs: number): string => {
   if (since === undefined || until === undefined) return `${name} ${ageText(seconds * 1000)}: not begun`;
   const [sinceMs, untilMs] = [Date.parse(since), Date.parse(until)];
-  const end = untilMs <= nowMs ? "which is long enough" : `long enough at ${until} (${untilText(untilMs, nowMs)})`;
-  return `${name} ${ageText(seconds * 1000)}: lasts since ${since} (${ageText(nowMs - sinceMs)} ago), ${end}`;
+  const end = untilMs <= nowMs ? "which is long enough" : `which is long enough at ${until} (${untilText(untilMs, nowMs)})`;
+  return `${name} ${ageText(seconds * 1000)}: active since ${since} (${ageText(nowMs - sinceMs)} ago), ${end}`;
 };
 
 const flapLine = ({ reversals, periodSeconds, made, until }: NonNullable<WindowsView["flap"]>, end: (until: string) => string): string => {
-  const state = until === undefined ? "room for a scale down" : `no scale down until ${end(until)}`;
+  const state = until === undefined ? "a scale down fits" : `no scale down until ${end(until)}`;
   return `Flap budget ${reversals} in ${ageText(periodSeconds * 1000)}: ${made} reversal${made === 1 ? "" : "s"} made, ${state}`;
 };
 
@@ -51,7 +51,7 @@ const rateLines = ({ direction, type, value, periodSeconds, events, ...counted }
   ),
 ];
 
-/** A rate that counts its own direction alone says nothing of the other. */
+/** A rate that counts only its own direction shows only that one. */
 const countedText = (direction: Direction, { added, removed, countedChanges }: Pick<RateView, "added" | "removed" | "countedChanges">): string => {
   if (countedChanges === undefined) return `${added} added, ${removed} removed`;
   return direction === "scaleUp" ? `${added} added` : `${removed} removed`;

@@ -3,27 +3,27 @@ import type { AdmitForm, FormOutcome, StoredForm } from "../form.ts";
 import { present } from "../json.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
 import { forbidden, type Problem, type Warning } from "../problem.ts";
-import { behaviorOfConstraints, type ConstraintsReading, readConstraints } from "./constraints.ts";
+import { behaviorOfConstraints, type ConstraintsBlock, readConstraints } from "./constraints.ts";
 import { defaultedBehavior, defaultedSpec } from "./defaults.ts";
+import type { HpaDraft, ReadForm } from "./hpa-draft.ts";
 import { withoutRoundTrip } from "./read-v1.ts";
-import type { HpaReading, ReadForm } from "./reading.ts";
 import { behaviorOf, hpaSpec } from "./spec.ts";
-import { amountText, printed, storedOriginalSpec, storedSpec } from "./stored.ts";
-import { readThresholds, type ThresholdsReading } from "./thresholds.ts";
+import { amountText, storedOriginalSpec, storedSpec, withQuantityText } from "./stored.ts";
+import { readThresholds, type ThresholdsBlock } from "./thresholds.ts";
 import type { DraftSpec } from "./v2-shape.ts";
 import { specProblems } from "./validate.ts";
 
-/** Admits one form of HorizontalPodAutoscaler: read, default, validate; then what is stored, and what is decided by (hpa.md 1). */
+/** Admits one form of HorizontalPodAutoscaler: reads, defaults and validates it, then makes the stored object and the spec (hpa.md 1). */
 export const admitHpa =
   (readForm: ReadForm): AdmitForm =>
-  (document, reading, old) => {
-    const read = readForm(document, reading);
+  (document, context, old) => {
+    const read = readForm(document, context);
     const metadata = metadataOf({ ...read.metadata, annotations: withoutRoundTrip(read.metadata?.annotations ?? {}) });
     const spec = defaultedSpec(read.spec);
-    const block = readConstraints(read.constraints, reading, { least: spec.minReplicas ?? 1, most: spec.maxReplicas ?? 0 });
-    reading.warnings.push(...constraintWarnings(block, read));
+    const block = readConstraints(read.constraints, context, { least: spec.minReplicas ?? 1, most: spec.maxReplicas ?? 0 });
+    context.warnings.push(...constraintWarnings(block, read));
     const thresholds = readThresholds(read.thresholds, spec.metrics ?? [], spec.minReplicas ?? 1);
-    reading.warnings.push(...thresholdWarnings(thresholds, read));
+    context.warnings.push(...thresholdWarnings(thresholds, read));
     const behavior = defaultedBehavior(spec.behavior);
     const problems = [
       ...metadataProblems(metadata, old?.metadata),
@@ -39,30 +39,30 @@ export const admitHpa =
     };
   };
 
-/** What the two proposals add to an HPA. */
+/** What the two draft proposals add to an HPA. */
 interface Added {
-  readonly block: ConstraintsReading | undefined;
-  readonly thresholds: ThresholdsReading | undefined;
+  readonly block: ConstraintsBlock | undefined;
+  readonly thresholds: ThresholdsBlock | undefined;
 }
 
-/** What is kept of a complete spec. */
-const results = (spec: DraftSpec, added: Added, read: HpaReading): Pick<FormOutcome, "spec" | "stored" | "meaning"> => {
+/** The stored object and the spec of a complete draft. */
+const results = (spec: DraftSpec, added: Added, read: HpaDraft): Pick<FormOutcome, "spec" | "stored" | "meaning"> => {
   const { block, thresholds } = added;
-  // The original rules know a pause after each scale and no rates: a manifest that names rates, or windows, is decided by the rules that keep them.
+  // The original rules have pauses and no rates, so a manifest with rates or windows is decided by the v2 rules.
   const rules = block || thresholds ? undefined : read.rules;
   const behavior = block ? behaviorOfConstraints(block.constraints) : behaviorOf(spec.behavior);
   const stored = storedForm(rules, spec, added);
   return {
     spec: { ...hpaSpec(spec, behavior), ...(rules && { rules }), ...(thresholds && { thresholds: thresholds.thresholds }) },
-    stored: { ...stored, spec: printed(stored.spec, canonicalOf) },
-    meaning: { ...stored, spec: printed(stored.spec, amountText) },
+    stored: { ...stored, spec: withQuantityText(stored.spec, canonicalOf) },
+    meaning: { ...stored, spec: withQuantityText(stored.spec, amountText) },
   };
 };
 
-const constraintWarnings = (block: ConstraintsReading | undefined, { rules }: HpaReading): readonly Warning[] =>
+const constraintWarnings = (block: ConstraintsBlock | undefined, { rules }: HpaDraft): readonly Warning[] =>
   block ? [...block.warnings, ...(rules ? [LEAVES_ORIGINAL_RULES] : [])] : [];
 
-const thresholdWarnings = (thresholds: ThresholdsReading | undefined, { rules }: HpaReading): readonly Warning[] =>
+const thresholdWarnings = (thresholds: ThresholdsBlock | undefined, { rules }: HpaDraft): readonly Warning[] =>
   thresholds ? [...thresholds.warnings, ...(rules ? [THRESHOLDS_LEAVE_ORIGINAL_RULES] : [])] : [];
 
 const THRESHOLDS_LEAVE_ORIGINAL_RULES: Warning = {
@@ -78,23 +78,23 @@ const LEAVES_ORIGINAL_RULES: Warning = {
   fix: "remove constraints to keep the original rules",
 };
 
-/** The original rules would be lost in the shape of v2; every other form reads back as v2. */
-const storedForm = (rules: HpaReading["rules"], spec: DraftSpec, { block, thresholds }: Added): StoredForm => {
+/** The v2 form cannot express the original rules; every other form reads back as v2. */
+const storedForm = (rules: HpaDraft["rules"], spec: DraftSpec, { block, thresholds }: Added): StoredForm => {
   const kind = "HorizontalPodAutoscaler";
   const constraints = block?.constraints;
   if (rules === "original") return { apiVersion: "extensions/v1beta1", kind, spec: storedOriginalSpec(spec) };
   return { apiVersion: "autoscaling/v2", kind, spec: present({ ...storedSpec(spec), constraints, ...thresholds?.stored }) };
 };
 
-/** Two places that say how fast: which one is meant cannot be guessed. */
-const constraintProblems = (block: ConstraintsReading | undefined, read: HpaReading): readonly Problem[] => {
+/** Rates in two places: the meaning cannot be guessed. */
+const constraintProblems = (block: ConstraintsBlock | undefined, read: HpaDraft): readonly Problem[] => {
   if (!block) return [];
   if (!read.spec.behavior) return block.problems;
   const detail = "may not be set together with spec.behavior";
-  return [...block.problems, forbidden("spec.constraints", detail, "keep one of the two; behavior says everything that constraints can say")];
+  return [...block.problems, forbidden("spec.constraints", detail, "keep one of the two; behavior can express everything that constraints can")];
 };
 
-const withSource = (problem: Problem, { sourceOf }: HpaReading): Problem => {
+const withSource = (problem: Problem, { sourceOf }: HpaDraft): Problem => {
   const source = sourceOf(problem.field);
   return source === undefined ? problem : { ...problem, source };
 };

@@ -1,16 +1,16 @@
 export const CONSTRAINTS_PATH = "spec.constraints";
 
-/** One direction with its defaults filled in. An absent rate is no limit, which 0 is not (proposals.md §3). */
+/** One direction with its defaults. An absent rate means no limit, unlike 0 (proposals.md §3). */
 export interface Constraint {
   readonly percent?: number;
   readonly pods?: number;
   readonly periodSeconds: number;
-  /** Absent for scaleDown only: the cluster's downscale stabilization counts. */
+  /** Absent only for scaleDown, where the cluster's downscale stabilization counts. */
   readonly delaySeconds?: number;
 }
 
-/** What the manifest gives for one direction. */
-export type Given = Partial<Record<keyof Constraint, number>>;
+/** The values in the manifest for one direction. */
+export type GivenConstraint = Partial<Record<keyof Constraint, number>>;
 
 const DEFAULT_PERIOD_SECONDS = 60;
 export const DEFAULT_UP = { percent: 100, pods: 4, periodSeconds: DEFAULT_PERIOD_SECONDS, delaySeconds: 0 };

@@ -1,13 +1,13 @@
 import type { Warning } from "../problem.ts";
-import { CONSTRAINTS_PATH, DEFAULT_UP, type Given } from "./constraint-defaults.ts";
+import { CONSTRAINTS_PATH, DEFAULT_UP, type GivenConstraint } from "./constraint-defaults.ts";
 
 export interface ReplicaRange {
   readonly least: number;
   readonly most: number;
 }
 
-/** The larger rate wins, so a rate that was left out can be the faster one (proposals.md §3, story 3). */
-export const upWarnings = ({ percent, pods }: Given, { least, most }: ReplicaRange): Warning[] => {
+/** The larger rate counts, so an absent rate can be the faster one (proposals.md §3, story 3). */
+export const upWarnings = ({ percent, pods }: GivenConstraint, { least, most }: ReplicaRange): Warning[] => {
   if (pods !== undefined && pods > 0 && percent === undefined && pods + 1 < most) {
     const message = `the default percentage is faster than the pods given: from ${pods + 1} replicas on, ${DEFAULT_UP.percent} percent adds more than ${pods === 1 ? "1 pod" : `${pods} pods`}`;
     return [{ field: `${CONSTRAINTS_PATH}.scaleUp.percent`, message, fix: `write percent: 0 beside pods: ${pods} if the pods alone are meant` }];
@@ -21,8 +21,8 @@ export const upWarnings = ({ percent, pods }: Given, { least, most }: ReplicaRan
   return [];
 };
 
-/** A percentage of no pods is none, so that it alone never wakes a workload that was scaled to zero. */
-export const wakeWarnings = ({ percent, pods }: Given, { least }: ReplicaRange): Warning[] =>
+/** A percentage of 0 pods is 0, so it alone never scales up from 0. */
+export const wakeWarnings = ({ percent, pods }: GivenConstraint, { least }: ReplicaRange): Warning[] =>
   least === 0 && pods === 0 && percent !== 0
     ? [
         {
@@ -33,8 +33,8 @@ export const wakeWarnings = ({ percent, pods }: Given, { least }: ReplicaRange):
       ]
     : [];
 
-/** Downwards an absent rate is no limit, and a single 0 does not count: together they forbid nothing. */
-export const downWarnings = ({ percent, pods }: Given): Warning[] => {
+/** For scaling down an absent rate means no limit, and a single 0 does not count, so together they forbid nothing. */
+export const downWarnings = ({ percent, pods }: GivenConstraint): Warning[] => {
   const zero = percent === 0 && pods === undefined ? "percent" : pods === 0 && percent === undefined ? "pods" : undefined;
   if (zero === undefined) return [];
   const other = zero === "percent" ? "pods" : "percent";

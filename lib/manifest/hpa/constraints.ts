@@ -1,7 +1,7 @@
 import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
 import { invalid, type Problem, type Warning } from "../problem.ts";
-import { int32, objectOf, type ReadAs, type Reading } from "../shape.ts";
-import { CONSTRAINTS_PATH, type Constraint, DEFAULT_DOWN, DEFAULT_UP, type Given } from "./constraint-defaults.ts";
+import { int32, objectOf, type ReadAs, type ReadContext } from "../shape.ts";
+import { CONSTRAINTS_PATH, type Constraint, DEFAULT_DOWN, DEFAULT_UP, type GivenConstraint } from "./constraint-defaults.ts";
 import { downWarnings, type ReplicaRange, upWarnings, wakeWarnings } from "./constraint-warnings.ts";
 
 const RATE = { percent: int32, pods: int32, periodSeconds: int32 } as const;
@@ -16,15 +16,15 @@ export interface Constraints {
   readonly scaleDown: Constraint;
 }
 
-export interface ConstraintsReading {
+export interface ConstraintsBlock {
   readonly constraints: Constraints;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Warning[];
 }
 
-/** The draft block in its short and its nested form; `undefined` where the manifest has none. */
-export const readConstraints = (value: unknown, reading: Reading, replicas: ReplicaRange): ConstraintsReading | undefined => {
-  const written = CONSTRAINTS(value, CONSTRAINTS_PATH, reading);
+/** Reads the draft block in its short or nested form; `undefined` when the manifest has none. */
+export const readConstraints = (value: unknown, context: ReadContext, replicas: ReplicaRange): ConstraintsBlock | undefined => {
+  const written = CONSTRAINTS(value, CONSTRAINTS_PATH, context);
   if (written === undefined) return undefined;
   const problems: Problem[] = [];
   const up = direction("scaleUp", written.scaleUp, undefined, problems);
@@ -34,8 +34,8 @@ export const readConstraints = (value: unknown, reading: Reading, replicas: Repl
 };
 
 /**
- * As today's API would say it: the larger count of the two rates is the limit, the faster one up and the more careful one down. Unlike there, a rate counts the changes of its own
- * direction alone: what a spike added is not given back at once (proposals.md §3).
+ * The behavior of the block: the larger count of the two rates is the limit for scaling up, the smaller change for scaling down. Unlike in the API, a rate counts only the changes of its own
+ * direction, so that the growth of a spike does not allow a faster shrinking (proposals.md §3).
  */
 export const behaviorOfConstraints = ({ scaleUp, scaleDown }: Constraints): Behavior => ({
   scaleUp: rulesOf(scaleUp, "Max"),
@@ -53,11 +53,11 @@ const rulesOf = (constraint: Constraint, selectPolicy: "Max" | "Min"): ScalingRu
   };
 };
 
-/** A rate of 0 beside another does not count; both 0 disable the direction. */
+/** A rate of 0 beside another does not count; two of 0 disable the direction. */
 const policy = (type: ScalingPolicy["type"], value: number | undefined, periodSeconds: number): ScalingPolicy | undefined =>
   value ? { type, value, periodSeconds } : undefined;
 
-/** The document sets no bound; this one bounds what is stored (proposals.md §3). */
+/** The draft has no bound; this one limits what is stored (proposals.md §3). */
 export const MAX_CONSTRAINT_SECONDS = 86_400;
 
 const LIMITS: Readonly<Record<keyof Constraint, readonly [number, number]>> = {
@@ -67,10 +67,10 @@ const LIMITS: Readonly<Record<keyof Constraint, readonly [number, number]>> = {
   delaySeconds: [0, MAX_CONSTRAINT_SECONDS],
 };
 
-/** The values given for one direction, each from the one or two places where it may stand. */
-const direction = (side: Side, written: WrittenDirection | undefined, outerDelay: number | undefined, problems: Problem[]): Given => {
+/** The values for one direction. Each can stand in one of two places. */
+const direction = (side: Side, written: WrittenDirection | undefined, outerDelay: number | undefined, problems: Problem[]): GivenConstraint => {
   const path = `${CONSTRAINTS_PATH}.${side}`;
-  const given: Given = {};
+  const given: GivenConstraint = {};
   for (const name of ["percent", "pods", "periodSeconds"] as const) {
     const nested = { path: `${path}.rate.${name}`, value: written?.rate?.[name] };
     take(given, name, [{ path: `${path}.${name}`, value: written?.[name] }, nested], problems);
@@ -80,16 +80,16 @@ const direction = (side: Side, written: WrittenDirection | undefined, outerDelay
   return given;
 };
 
-interface Place {
+interface ValueAt {
   readonly path: string;
   readonly value: number | undefined;
 }
 
-const take = (given: Given, name: keyof Constraint, places: readonly [Place, Place], problems: Problem[]): void => {
+const take = (given: GivenConstraint, name: keyof Constraint, places: readonly [ValueAt, ValueAt], problems: Problem[]): void => {
   const [first, second] = places;
   if (first.value !== undefined && second.value !== undefined && first.value !== second.value) {
     const detail = `may not be ${first.value} while ${second.path} is ${second.value}`;
-    problems.push(invalid(first.path, detail, `write it once, at ${second.path}`));
+    problems.push(invalid(first.path, detail, `write it only at ${second.path}`));
   }
   const place = second.value === undefined ? first : second;
   if (place.value === undefined) return;

@@ -11,23 +11,23 @@ const SCALE_UP: Rules = {
     { type: "Percent", value: 100, periodSeconds: 15 },
   ],
 };
-/** No window: the cluster's downscale stabilization counts. */
+/** No window here, because the cluster's downscale stabilization counts. */
 const SCALE_DOWN: Rules = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] };
 
-/** CPU utilisation, the metric of who names none. */
+/** Default metric: CPU utilization. */
 export const cpuMetric = (percent: number | undefined = DEFAULT_CPU_PERCENT): Metric => ({
   type: "Resource",
   resource: { name: "cpu", target: { type: "Utilization", averageUtilization: percent } },
 });
 
-/** Defaults of hpa.md 1.1, but for behavior, which is not always defaulted before it is validated (hpa.md 1.2). */
+/** The defaults of hpa.md 1.1 without behavior, which some forms default after validation (hpa.md 1.2). */
 export const defaultedSpec = (spec: DraftSpec): DraftSpec => ({
   ...spec,
   minReplicas: spec.minReplicas ?? DEFAULT_MIN_REPLICAS,
   metrics: spec.metrics === undefined || spec.metrics.length === 0 ? [cpuMetric()] : spec.metrics,
 });
 
-/** Both directions complete; an absent behavior stays absent, an empty list of policies stays empty. */
+/** Completes both directions. An absent behavior stays absent, and an empty list of policies stays empty. */
 export const defaultedBehavior = (behavior: DraftBehavior | undefined): DraftBehavior | undefined =>
   behavior && { scaleUp: completed(SCALE_UP, behavior.scaleUp), scaleDown: completed(SCALE_DOWN, behavior.scaleDown) };
 

@@ -2,7 +2,7 @@ import { parseQuantity, type Quantity, signOf } from "../../model/quantity.ts";
 import { int32, listOf, objectOf, quantity, type ReadAs, text } from "../shape.ts";
 import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, MARKS, type Metric, type Target } from "./v2-shape.ts";
 
-/** Metrics as v2alpha1, v2beta1 and the annotation of v1 write them: the target's fields beside the name (hpa.md 1.2, proposals.md §2). */
+/** Metrics of v2alpha1, v2beta1 and the annotation of v1, with the target's fields beside the name (hpa.md 1.2, proposals.md §2). */
 export const LEGACY_METRICS = listOf(
   objectOf({
     type: text,
@@ -24,7 +24,7 @@ export const LEGACY_METRICS = listOf(
 
 export type LegacyMetric = ReadAs<typeof LEGACY_METRICS>[number];
 
-/** A value that these forms cannot leave out: absent it is 0, which is then refused as not positive. */
+/** These forms cannot leave the value out: an absent value is 0, and then refused as not positive. */
 const ZERO = parseQuantity("0");
 
 export const convertedMetric = ({ type, object, external, pods, resource, containerResource }: LegacyMetric): Metric => ({
@@ -59,13 +59,13 @@ interface WrittenMarks {
   readonly lowWatermark?: Quantity | undefined;
 }
 
-/** Marks, or the target that the other fields say. */
+/** The marks, or the target of the other fields. */
 const levels = ({ highWatermark, lowWatermark }: WrittenMarks, target: () => Target): WrittenMarks & { readonly target?: Target } =>
   highWatermark === undefined && lowWatermark === undefined ? { target: target() } : { highWatermark, lowWatermark };
 
 const objectTarget = (value: Quantity | undefined, averageValue: Quantity | undefined): Target => {
   if (averageValue === undefined) return { type: "Value", value };
-  // A value of 0 only says that there is none.
+  // In these forms a value of 0 means absent.
   return { type: "AverageValue", value: value && signOf(value) === 0 ? undefined : value, averageValue };
 };
 
@@ -80,7 +80,7 @@ const usageTarget = ({ targetAverageUtilization, targetAverageValue }: Usage): T
   averageValue: targetAverageValue,
 });
 
-/** Names of v2, as these forms write them; the longest come first. */
+/** The v2 names and the names of these forms, longest first. */
 const WRITTEN: readonly (readonly [string, string])[] = [
   [".object.describedObject", ".object.target"],
   [".object.metric.name", ".object.metricName"],
@@ -97,7 +97,7 @@ const WRITTEN: readonly (readonly [string, string])[] = [
   [".containerResource.target.averageValue", ".containerResource.targetAverageValue"],
 ];
 
-/** Where a metric's field stands in these forms; `undefined` when its name is the same. */
+/** The path of a metric's field in these forms; `undefined` when the name is the same. */
 export const legacySource = (field: string): string | undefined => {
   const found = WRITTEN.find(([name]) => field.includes(name));
   return found && field.replace(found[0], found[1]);

@@ -1,8 +1,8 @@
 import { invalid, notSupported, type Problem } from "../problem.ts";
-import { anything, int32, objectOf, type Reading, text } from "../shape.ts";
+import { anything, int32, objectOf, type ReadContext, text } from "../shape.ts";
 import { cpuMetric } from "./defaults.ts";
+import type { HpaDraft, ReadForm } from "./hpa-draft.ts";
 import { HEAD } from "./read-v2.ts";
-import type { HpaReading, ReadForm } from "./reading.ts";
 import { type Reference, THRESHOLD_FIELDS } from "./v2-shape.ts";
 
 const SUBRESOURCE = "scale";
@@ -19,7 +19,7 @@ const ORIGINAL = objectOf({
   }),
 });
 
-/** Kinds whose group the first design left unsaid, or named by an API that clusters no longer serve. */
+/** Kinds whose group the first design leaves out, or names by an API that clusters no longer serve. */
 const TODAYS_VERSION: ReadonlyMap<string, string> = new Map([
   ["Deployment", "apps/v1"],
   ["ReplicaSet", "apps/v1"],
@@ -32,11 +32,11 @@ const SOURCES: readonly (readonly [string, string])[] = [
   ["spec.metrics[0].resource.target.averageUtilization", "spec.cpuUtilization.targetPercentage"],
 ];
 
-/** extensions/v1beta1, the first design, decided by its own rules (proposals.md §1). */
-export const readOriginal: ReadForm = (document, reading): HpaReading => {
-  const read = ORIGINAL(document, "", reading);
+/** Reads extensions/v1beta1, the first design, which has its own rules (proposals.md §1). */
+export const readOriginal: ReadForm = (document, context): HpaDraft => {
+  const read = ORIGINAL(document, "", context);
   const { scaleRef, minReplicas, maxReplicas, cpuUtilization, constraints } = read?.spec ?? {};
-  const target = { kind: scaleRef?.kind, name: scaleRef?.name, apiVersion: targetVersion(scaleRef, reading) };
+  const target = { kind: scaleRef?.kind, name: scaleRef?.name, apiVersion: targetVersion(scaleRef, context) };
   return {
     metadata: read?.metadata,
     spec: { scaleTargetRef: target, minReplicas, maxReplicas, metrics: [cpuMetric(cpuUtilization?.targetPercentage)] },
@@ -51,12 +51,12 @@ export const readOriginal: ReadForm = (document, reading): HpaReading => {
   };
 };
 
-const targetVersion = (scaleRef: Reference | undefined, { warnings }: Reading): string | undefined => {
+const targetVersion = (scaleRef: Reference | undefined, { warnings }: ReadContext): string | undefined => {
   const apiVersion = scaleRef?.apiVersion ?? "";
   const today = TODAYS_VERSION.get(scaleRef?.kind ?? "");
   if (today === undefined || !FORMER_VERSIONS.includes(apiVersion)) return apiVersion;
   if (apiVersion !== "") {
-    const message = `"${apiVersion}" is served by no cluster since Kubernetes 1.16: ${today} is asked instead`;
+    const message = `"${apiVersion}" is not served since Kubernetes 1.16; Tidemark uses ${today} instead`;
     warnings.push({ field: "spec.scaleRef.apiVersion", message, fix: `write ${today}` });
   }
   return today;
@@ -74,7 +74,7 @@ const scaleRefProblems = (scaleRef: ScaleRef | undefined, namespace: string | un
           invalid(
             "spec.scaleRef.namespace",
             `must be the autoscaler's own namespace "${own}"`,
-            "remove it, and give the autoscaler the target's namespace",
+            "remove it, and put the autoscaler into the target's namespace",
           ),
         ]
       : []),

@@ -1,8 +1,8 @@
-import { anything, int32, newReading, objectOf, type Reading, type Shape } from "../shape.ts";
+import { anything, int32, newReadContext, objectOf, type ReadContext, type Shape } from "../shape.ts";
 import { cpuMetric } from "./defaults.ts";
+import type { ReadForm } from "./hpa-draft.ts";
 import { convertedMetric, LEGACY_METRICS, legacySource } from "./legacy-metrics.ts";
 import { HEAD } from "./read-v2.ts";
-import type { ReadForm } from "./reading.ts";
 import { BEHAVIOR, CROSS_VERSION_REFERENCE, type DraftBehavior, THRESHOLD_FIELDS } from "./v2-shape.ts";
 
 const PREFIX = "autoscaling.alpha.kubernetes.io/";
@@ -12,7 +12,7 @@ const ROUND_TRIP = new Set([METRICS, BEHAVIOR_ANNOTATION, `${PREFIX}current-metr
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Annotations that only carry what v1 cannot say; they are never stored (hpa.md 1.2). */
+/** Annotations that carry what v1 cannot express; they are never stored (hpa.md 1.2). */
 export const withoutRoundTrip = (annotations: Annotations): Annotations =>
   Object.fromEntries(Object.entries(annotations).filter(([name]) => !ROUND_TRIP.has(name)));
 
@@ -28,12 +28,12 @@ const V1 = objectOf({
   }),
 });
 
-/** autoscaling/v1: metrics of the annotation first, the CPU percentage after them. */
-export const readV1: ReadForm = (document, reading) => {
-  const read = V1(document, "", reading);
+/** Reads autoscaling/v1: the metrics of the annotation, then the CPU percentage. */
+export const readV1: ReadForm = (document, context) => {
+  const read = V1(document, "", context);
   const { scaleTargetRef, minReplicas, maxReplicas, targetCPUUtilizationPercentage: percent, constraints } = read?.spec ?? {};
   const annotations = read?.metadata?.annotations ?? {};
-  const annotated = (fromAnnotation(METRICS, LEGACY_METRICS, annotations, reading) ?? []).map(convertedMetric);
+  const annotated = (fromAnnotation(METRICS, LEGACY_METRICS, annotations, context) ?? []).map(convertedMetric);
   return {
     metadata: read?.metadata,
     spec: {
@@ -41,7 +41,7 @@ export const readV1: ReadForm = (document, reading) => {
       minReplicas,
       maxReplicas,
       metrics: [...annotated, ...(percent === undefined ? [] : [cpuMetric(percent)])],
-      behavior: annotatedBehavior(annotations, reading),
+      behavior: annotatedBehavior(annotations, context),
     },
     behaviorDefaultedLate: true,
     constraints,
@@ -59,36 +59,36 @@ const v1Source = (field: string, annotated: number): string | undefined => {
   return `metadata.annotations["${METRICS}"]${(legacySource(field) ?? field).slice("spec.metrics".length)}`;
 };
 
-/** Forms without a behavior of their own have it in an annotation. */
+/** The path of a behavior field in forms that have the behavior in an annotation. */
 export const behaviorSource = (field: string): string | undefined =>
   field.startsWith("spec.behavior") ? `metadata.annotations["${BEHAVIOR_ANNOTATION}"]${field.slice("spec.behavior".length)}` : undefined;
 
-/** The behavior of the annotation; without any side it is none. */
-export const annotatedBehavior = (annotations: Annotations, reading: Reading): DraftBehavior | undefined => {
-  const behavior = fromAnnotation(BEHAVIOR_ANNOTATION, BEHAVIOR, annotations, reading);
+/** The behavior of the annotation; undefined when it has no direction. */
+export const annotatedBehavior = (annotations: Annotations, context: ReadContext): DraftBehavior | undefined => {
+  const behavior = fromAnnotation(BEHAVIOR_ANNOTATION, BEHAVIOR, annotations, context);
   return behavior?.scaleUp || behavior?.scaleDown ? behavior : undefined;
 };
 
-/** What cannot be read in an annotation is ignored, as the API ignores it; a person is told. */
-const fromAnnotation = <Value>(name: string, shape: Shape<Value>, annotations: Annotations, reading: Reading): Value | undefined => {
+/** An unreadable annotation is ignored, as in the API, with a warning. */
+const fromAnnotation = <Value>(name: string, shape: Shape<Value>, annotations: Annotations, context: ReadContext): Value | undefined => {
   const json = Object.hasOwn(annotations, name) ? annotations[name] : undefined;
   if (json === undefined) return undefined;
   const path = `metadata.annotations["${name}"]`;
-  const own = newReading(true);
+  const own = newReadContext(true);
   const value = readJson(json, path, shape, own);
   const first = own.problems[0];
-  // The API reads an annotation without strictness, whatever was asked for; a person is told.
-  if (!first) reading.warnings.push(...own.warnings.map(({ refusal: _never, ...warning }) => warning));
+  // The API reads annotations without strict validation, so unknown fields in them only warn.
+  if (!first) context.warnings.push(...own.warnings.map(({ refusal: _never, ...warning }) => warning));
   if (!first) return value;
-  reading.warnings.push({
+  context.warnings.push({
     field: path,
     message: `the annotation is ignored: ${first.field} ${first.detail}`,
-    fix: "mend its JSON, or write autoscaling/v2",
+    fix: "correct its JSON, or write autoscaling/v2",
   });
   return undefined;
 };
 
-const readJson = <Value>(json: string, path: string, shape: Shape<Value>, own: Reading): Value | undefined => {
+const readJson = <Value>(json: string, path: string, shape: Shape<Value>, own: ReadContext): Value | undefined => {
   try {
     return shape(JSON.parse(json), path, own);
   } catch {

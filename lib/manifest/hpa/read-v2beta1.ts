@@ -1,8 +1,8 @@
 import { anything, int32, objectOf } from "../shape.ts";
+import type { ReadForm } from "./hpa-draft.ts";
 import { convertedMetric, LEGACY_METRICS, legacySource } from "./legacy-metrics.ts";
 import { annotatedBehavior, behaviorSource } from "./read-v1.ts";
 import { HEAD } from "./read-v2.ts";
-import type { ReadForm } from "./reading.ts";
 import { CROSS_VERSION_REFERENCE, THRESHOLD_FIELDS } from "./v2-shape.ts";
 
 const V2_BETA_1 = objectOf({
@@ -17,11 +17,11 @@ const V2_BETA_1 = objectOf({
   }),
 });
 
-/** autoscaling/v2beta1 and hpa-v2's v2alpha1 (proposals.md §2); a behavior can only come in the annotation. */
-export const readV2Beta1: ReadForm = (document, reading) => {
-  const read = V2_BETA_1(document, "", reading);
+/** Reads autoscaling/v2beta1 and hpa-v2's v2alpha1 (proposals.md §2). A behavior can only come in the annotation. */
+export const readV2Beta1: ReadForm = (document, context) => {
+  const read = V2_BETA_1(document, "", context);
   const { scaleTargetRef, minReplicas, maxReplicas, metrics, constraints } = read?.spec ?? {};
-  const behavior = annotatedBehavior(read?.metadata?.annotations ?? {}, reading);
+  const behavior = annotatedBehavior(read?.metadata?.annotations ?? {}, context);
   return {
     metadata: read?.metadata,
     spec: { scaleTargetRef, minReplicas, maxReplicas, metrics: metrics?.map(convertedMetric), behavior },

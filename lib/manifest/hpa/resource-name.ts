@@ -1,9 +1,9 @@
-import { qualifiedNameFaults } from "../names.ts";
+import { qualifiedNameFaults } from "../kubernetes-names.ts";
 import { invalid, type Problem, required } from "../problem.ts";
 
-/** Resources that a container can ask for without a prefix. */
+/** Resources of containers without a prefix. */
 const OF_CONTAINERS = new Set(["cpu", "memory", "ephemeral-storage"]);
-/** Resources without a prefix that exist elsewhere, in quotas for one. */
+/** Other resources without a prefix, for example in quotas. */
 const STANDARD = new Set([
   ...OF_CONTAINERS,
   ...["requests", "limits"].flatMap((side) => [...OF_CONTAINERS].map((name) => `${side}.${name}`)),
@@ -17,7 +17,7 @@ const NATIVE_DOMAIN = "kubernetes.io/";
 
 const FIX = "write cpu, memory or ephemeral-storage, or the full name of an extended resource, such as example.com/gpu";
 
-/** Whether a container can have a resource of this name (hpa.md 1.3, containerResource). */
+/** Problems of a name as a container's resource (hpa.md 1.3, containerResource). */
 export const resourceNameProblems = (name: string, path: string): Problem[] => {
   if (name === "") return [required(path, "must specify a resource name", FIX)];
   return [...shapeFaults(name), ...useFaults(name)].map((fault) => invalid(path, fault, FIX));
@@ -32,7 +32,7 @@ const shapeFaults = (name: string): string[] => {
 const useFaults = (name: string): string[] => {
   if (!name.includes("/")) return OF_CONTAINERS.has(name) || HUGE_PAGES.test(name) ? [] : ["must be a standard resource for containers"];
   if (name.includes(NATIVE_DOMAIN)) return [];
-  // An extended resource must leave room for the prefix that its quota gets.
+  // The name of an extended resource must leave room for the prefix of its quota.
   const extended = !name.startsWith(QUOTA_PREFIX) && qualifiedNameFaults(QUOTA_PREFIX + name).length === 0;
   return extended ? [] : ["doesn't follow extended resource name standard"];
 };

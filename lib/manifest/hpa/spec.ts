@@ -4,7 +4,7 @@ import type { TargetRef } from "../../model/spec-governed.ts";
 import type { Behavior, HpaMetric, HpaSpec, MetricIdentifier, MetricTarget, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
 import { blockOf, type DraftBehavior, type DraftSpec, type Metric, type Reference, type Rules, type Selector, type Target } from "./v2-shape.ts";
 
-/** What is decided by: a defaulted and valid draft with its quantities as numbers. Members that validation has made sure of fall back to zero values here. */
+/** Converts a valid draft with defaults to the spec, with quantities as numbers. Members that validation requires fall back to zero values. */
 export const hpaSpec = (draft: DraftSpec, behavior: Behavior | undefined): HpaSpec => ({
   dialect: "hpa",
   target: targetRef(draft.scaleTargetRef),
@@ -20,7 +20,7 @@ const targetRef = (reference: Reference | undefined): TargetRef => ({
   name: reference?.name ?? "",
 });
 
-/** One mark alone stands for both (proposals.md §5). */
+/** A single mark counts as both (proposals.md §5). */
 const withMarks = (metric: Metric): HpaMetric => {
   const { highWatermark, lowWatermark } = blockOf(metric) ?? {};
   const [high, low] = [highWatermark ?? lowWatermark, lowWatermark ?? highWatermark];
@@ -68,7 +68,7 @@ const identifier = (metric: { readonly name?: string | undefined; readonly selec
   ...(metric?.selector && { selector: selectorOf(metric.selector) }),
 });
 
-/** In the manifest's own order, which messages print. */
+/** Keeps the order of the manifest, because messages print it. */
 const selectorOf = ({ matchLabels, matchExpressions }: Selector): LabelSelector => ({
   ...(matchLabels && { matchLabels }),
   ...(matchExpressions && {
@@ -83,7 +83,7 @@ const targetOf = (target: Target | undefined): MetricTarget => ({
   ...(target?.averageUtilization !== undefined && { averageUtilization: target.averageUtilization }),
 });
 
-/** Complete rules of both directions, from a behavior that was defaulted. */
+/** The rules of both directions from a behavior with defaults. */
 export const behaviorOf = (behavior: DraftBehavior | undefined): Behavior | undefined =>
   behavior && { scaleUp: rulesOf(behavior.scaleUp ?? {}), scaleDown: rulesOf(behavior.scaleDown ?? {}) };
 

@@ -3,19 +3,19 @@ import { type Json, nonEmpty, present } from "../json.ts";
 import { isObject } from "../shape.ts";
 import type { DraftSpec, Metric, Rules, Selector, Target } from "./v2-shape.ts";
 
-/** The same JSON with its quantities as text. */
-export const printed = (json: Json, print: (quantity: Quantity) => string): Json =>
+/** JSON with its quantities as text. */
+export const withQuantityText = (json: Json, print: (quantity: Quantity) => string): Json =>
   Object.fromEntries(Object.entries(json).map(([name, value]) => [name, printedValue(value, print)]));
 
 const printedValue = (value: unknown, print: (quantity: Quantity) => string): unknown => {
   if (Array.isArray(value)) return value.map((entry) => printedValue(entry, print));
   if (!isObject(value)) return value;
-  return isQuantity(value) ? print(value) : printed(value, print);
+  return isQuantity(value) ? print(value) : withQuantityText(value, print);
 };
 
 const isQuantity = (value: object): value is Quantity => "mantissa" in value && typeof value.mantissa === "bigint";
 
-/** Text that is equal for equal amounts, however they are written: "1e3" and "1k" are no change of a spec. */
+/** Text that is equal for equal amounts: "1e3" and "1k" are no change of a spec. */
 export const amountText = ({ mantissa, exponent }: Quantity): string => {
   if (mantissa === 0n) return "0";
   const digits = mantissa.toString();
@@ -23,7 +23,7 @@ export const amountText = ({ mantissa, exponent }: Quantity): string => {
   return `${stripped}e${exponent + digits.length - stripped.length}`;
 };
 
-/** A defaulted and valid spec as autoscaling/v2 reads back. Quantities stay quantities until they are printed. */
+/** A valid spec with defaults as autoscaling/v2 reads back. Quantities are still values. */
 export const storedSpec = (spec: DraftSpec): Json =>
   present({
     scaleTargetRef: storedReference(spec.scaleTargetRef),
@@ -95,7 +95,7 @@ const storedRules = (rules: Rules | undefined): Json | undefined =>
     tolerance: rules.tolerance,
   });
 
-/** The first design's own fields, defaulted; its rules would be lost in the shape of v2. */
+/** The fields of the first design with defaults; the v2 form would lose its rules. */
 export const storedOriginalSpec = ({ scaleTargetRef, minReplicas, maxReplicas, metrics }: DraftSpec): Json => ({
   scaleRef: storedReference(scaleTargetRef),
   minReplicas,

@@ -4,13 +4,13 @@ import type { LimitFactor } from "../../model/spec-watermark.ts";
 import { type Json, present } from "../json.ts";
 import { forbidden, invalid, notSupported, type Problem, type Warning } from "../problem.ts";
 import { DEFAULTS } from "../watermark/defaults.ts";
-import { defaultsWarning } from "../watermark/marked.ts";
+import { defaultsWarning } from "../watermark/multi-threshold-fields.ts";
 import { isMarked, type Metric, THRESHOLD_FIELDS, type WrittenThresholds } from "./v2-shape.ts";
 
-/** The fields of the multi-threshold form in an HPA: what is decided by, what is stored, and what is to be said of them. */
-export interface ThresholdsReading {
+/** The multi-threshold fields of an HPA: the values for the rules, the stored fields, and their problems and warnings. */
+export interface ThresholdsBlock {
   readonly thresholds: Thresholds;
-  /** Every field, as it reads back; quantities stay quantities until they are printed. */
+  /** Every field as it reads back. Quantities are still values. */
   readonly stored: Json;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Warning[];
@@ -27,12 +27,12 @@ interface Complete {
 
 const NAMES = Object.keys(THRESHOLD_FIELDS) as readonly (keyof WrittenThresholds)[];
 
-/** `undefined` where the manifest has no such field and no marks. An absent field takes its default; an explicit 0 is 0 (proposals.md §5). */
+/** Reads the fields; `undefined` when the manifest has none of them and no marks. An absent field takes its default; 0 means 0 (proposals.md §5). */
 export const readThresholds = (
   written: WrittenThresholds | undefined,
   metrics: readonly Metric[],
   minReplicas: number,
-): ThresholdsReading | undefined => {
+): ThresholdsBlock | undefined => {
   const marked = metrics.some(isMarked);
   if (!marked && !NAMES.some((name) => written?.[name] !== undefined)) return undefined;
   const complete = completed(written ?? {}, marked);
@@ -93,11 +93,11 @@ const problemsOf = (complete: Complete): readonly Problem[] => {
 const ZERO_MINIMUM = forbidden(
   "spec.minReplicas",
   "may not be 0 together with watermarks, because a count of 0 times any value stays 0",
-  "write 1 or more, or a target in the place of the watermarks",
+  "write 1 or more, or a target instead of the watermarks",
 );
 
 const IDLE_ALGORITHM: Warning = {
   field: "spec.algorithm",
-  message: "algorithm has no effect without watermarks: a target has its own measure",
+  message: "algorithm has no effect without watermarks; the type of a target decides",
   fix: "remove it",
 };

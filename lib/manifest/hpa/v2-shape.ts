@@ -1,6 +1,6 @@
 import { anything, int32, listOf, objectOf, quantity, type ReadAs, text, textMap } from "../shape.ts";
 
-/** The fields of autoscaling/v2 as a manifest has them (hpa.md 1.1); v2beta2 has the same but for tolerance. */
+/** The fields of autoscaling/v2 as written (hpa.md 1.1); v2beta2 has the same without tolerance. */
 
 export const CROSS_VERSION_REFERENCE = objectOf({ kind: text, name: text, apiVersion: text });
 
@@ -9,7 +9,7 @@ export const LABEL_SELECTOR = objectOf({
   matchExpressions: listOf(objectOf({ key: text, operator: text, values: listOf(text, "") }), {}),
 });
 
-/** Of the multi-threshold form (proposals.md §5), in the place of a target. */
+/** Marks of the multi-threshold form (proposals.md §5), instead of a target. */
 export const MARKS = { highWatermark: quantity, lowWatermark: quantity } as const;
 
 const METRIC_IDENTIFIER = objectOf({ name: text, selector: LABEL_SELECTOR });
@@ -34,7 +34,7 @@ const SCALING_RULES = objectOf({
 
 export const BEHAVIOR = objectOf({ scaleUp: SCALING_RULES, scaleDown: SCALING_RULES });
 
-/** Of the multi-threshold form, beside the metrics of any HPA. */
+/** Fields of the multi-threshold form beside the metrics of an HPA. */
 export const THRESHOLD_FIELDS = {
   algorithm: text,
   tolerance: quantity,
@@ -64,7 +64,7 @@ export type Selector = ReadAs<typeof LABEL_SELECTOR>;
 export type Rules = ReadAs<typeof SCALING_RULES>;
 export type DraftBehavior = ReadAs<typeof BEHAVIOR>;
 
-/** The block of a metric that is there; of several, the first in the order of the API. */
+/** The block of a metric; of several, the first in the API's order. */
 export const blockOf = ({ object, external, pods, resource, containerResource }: Metric) =>
   object ?? external ?? pods ?? resource ?? containerResource;
 
@@ -73,7 +73,7 @@ export const isMarked = (metric: Metric): boolean => {
   return highWatermark !== undefined || lowWatermark !== undefined;
 };
 
-/** The spec of any HPA form, in the terms of v2: as read, then defaulted. */
+/** The spec of any HPA form in the terms of v2. */
 export interface DraftSpec {
   readonly scaleTargetRef?: Reference | undefined;
   readonly minReplicas?: number | undefined;

@@ -2,7 +2,7 @@ import { signOf } from "../../model/quantity.ts";
 import { invalid, notSupported, type Problem, required } from "../problem.ts";
 import type { DraftBehavior, Rules } from "./v2-shape.ts";
 
-/** Bounds of hpa.md 1.1; a draft `constraints` block keeps to them as well. */
+/** Bounds of hpa.md 1.1, also for a draft `constraints` block. */
 export const MAX_STABILIZATION_SECONDS = 3_600;
 export const MAX_PERIOD_SECONDS = 1_800;
 

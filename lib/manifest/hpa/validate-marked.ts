@@ -4,17 +4,17 @@ import type { Metric, Target } from "./v2-shape.ts";
 import { metricProblems } from "./validate-metric.ts";
 
 const ONE = parseQuantity("1");
-/** A target that passes, so that everything else of the metric is checked as it is with one. */
+/** A valid target, so that the other rules of a marked metric are checked as for a target. */
 const ANY: Target = { type: "AverageValue", averageValue: ONE };
 
 type Block = "object" | "external" | "pods" | "resource" | "containerResource";
 const BLOCKS: readonly Block[] = ["object", "external", "pods", "resource", "containerResource"];
 
-/** A mark beside a plain target on one metric: which rule is meant cannot be guessed. Both places are named. */
+/** A mark beside a plain target: the meaning cannot be guessed. The problem names both paths. */
 export const besideTarget = (place: string, target: string, mark: string): Problem =>
   forbidden(`${place}.${target}`, `may not be set together with ${place}.${mark}`, "keep the target or the watermarks, not both");
 
-/** Every rule of a metric with marks in the place of a target. */
+/** Every rule of a metric with marks instead of a target. */
 export const markedProblems = (metric: Metric, path: string): readonly Problem[] => {
   const standIn = Object.fromEntries(BLOCKS.flatMap((block) => (metric[block] ? [[block, { ...metric[block], target: ANY }]] : [])));
   return [...metricProblems({ ...metric, ...standIn }, path), ...BLOCKS.flatMap((block) => markProblems(metric[block], `${path}.${block}`))];
@@ -30,7 +30,7 @@ const markProblems = (block: Metric[Block], path: string): readonly Problem[] =>
   ];
 };
 
-/** Nothing is below 0: a low mark of 0 says that the count never shrinks on this metric. Alone it is the high mark as well, which is above 0. */
+/** A low mark of 0 means that this metric never shrinks the count. A single low mark is also the high mark, which must be positive. */
 const lowProblems = (low: Quantity, high: Quantity | undefined, path: string): readonly Problem[] => {
   const fix = "write a quantity such as 150m";
   if (!high) return signOf(low) === 1 ? [] : [invalid(path, "must be positive", fix)];
@@ -39,14 +39,14 @@ const lowProblems = (low: Quantity, high: Quantity | undefined, path: string): r
   return crossed ? [invalid(path, "must be less than or equal to `highWatermark`", "write lowWatermark not above highWatermark")] : [];
 };
 
-/** A selector finds other pods than the target's, whose targets in percent or per pod would mean nothing. */
+/** A selector matches other pods than the target's, so a target in percent or per pod would have no meaning. */
 export const selectorProblems = (metric: Metric, path: string): readonly Problem[] =>
   metric.resource?.metricSelector
     ? [
         forbidden(
           `${path}.resource.metricSelector`,
           "may not be set together with a target",
-          "remove it, or write highWatermark and lowWatermark in the place of the target",
+          "remove it, or write highWatermark and lowWatermark instead of the target",
         ),
       ]
     : [];

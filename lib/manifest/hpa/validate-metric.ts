@@ -1,11 +1,11 @@
 import { signOf } from "../../model/quantity.ts";
-import { groupOf, labelFaults } from "../names.ts";
+import { groupOf, labelFaults } from "../kubernetes-names.ts";
 import { forbidden, invalid, notSupported, type Problem, required } from "../problem.ts";
 import { resourceNameProblems } from "./resource-name.ts";
 import type { Metric, Target } from "./v2-shape.ts";
 import { referenceProblems, segmentProblems, unreadableVersion } from "./validate-reference.ts";
 
-/** Members of a metric in the order in which the API looks into them; only the first that is present is looked into (hpa.md 1.3). */
+/** The members of a metric in the order of the API, which only checks the first present one (hpa.md 1.3). */
 const SOURCES = ["object", "external", "pods", "resource", "containerResource"] as const;
 type Source = (typeof SOURCES)[number];
 
@@ -28,7 +28,7 @@ const typeProblems = (type: string, path: string): Problem[] => [
   ...(SOURCE_OF_TYPE.has(type) ? [] : [notSupported(`${path}.type`, [...SOURCE_OF_TYPE.keys()])]),
 ];
 
-/** Exactly one member, and the one that the type names. */
+/** Requires exactly the member that the type names. */
 const memberProblems = (type: string, present: readonly Source[], path: string): Problem[] => {
   const named = SOURCE_OF_TYPE.get(type);
   const missing = named !== undefined && !present.includes(named);
@@ -113,8 +113,8 @@ const containerProblems = (source: Metric["containerResource"], path: string): P
   return [
     ...resourceNameProblems(source?.name ?? "", `${path}.name`),
     ...(container === ""
-      ? [required(`${path}.container`, "must specify a container", "name the container of the pods that is measured")]
-      : labelFaults(container).map((fault) => invalid(`${path}.container`, fault, "write the container's name as the pods have it"))),
+      ? [required(`${path}.container`, "must specify a container", "write the name of the measured container")]
+      : labelFaults(container).map((fault) => invalid(`${path}.container`, fault, "write the name of a container of the pods"))),
     ...targetProblems(source?.target, path),
     ...usageProblems(source?.target, path),
   ];
@@ -131,9 +131,9 @@ const usageProblems = (target: Target | undefined, path: string): Problem[] => {
 };
 
 const metricNameProblems = (name: string | undefined, path: string): Problem[] =>
-  segmentProblems(name, `${path}.metric.name`, "must specify a metric name", "name the metric as the metrics API knows it");
+  segmentProblems(name, `${path}.metric.name`, "must specify a metric name", "write the name of the metric in the metrics API");
 
-/** Which values fit together with `type` is not asked here; the API does not ask either (hpa.md 1.3). */
+/** The API does not check whether the values fit to `type` either (hpa.md 1.3). */
 const targetProblems = (target: Target | undefined, path: string): Problem[] => {
   const at = `${path}.target`;
   const type = target?.type ?? "";

@@ -1,5 +1,5 @@
 import type { TargetRef } from "../../model/spec-governed.ts";
-import { groupOf } from "../names.ts";
+import { groupOf } from "../kubernetes-names.ts";
 import { forbidden, invalid, type Problem, required } from "../problem.ts";
 import { type DraftSpec, isMarked, type Metric, type Reference } from "./v2-shape.ts";
 import { behaviorProblems } from "./validate-behavior.ts";
@@ -7,7 +7,7 @@ import { markedProblems, selectorProblems } from "./validate-marked.ts";
 import { metricProblems } from "./validate-metric.ts";
 import { referenceProblems, unreadableVersion } from "./validate-reference.ts";
 
-/** Every rule of hpa.md 1.3 for a defaulted spec. An update whose target keeps its kind and apiVersion is not asked for its group again. */
+/** Every rule of hpa.md 1.3 for a spec with defaults. An update that keeps kind and apiVersion of the target does not check its group again. */
 export const specProblems = (spec: DraftSpec, oldTarget: TargetRef | undefined): Problem[] => [
   ...replicaProblems(spec.minReplicas ?? 1, spec.maxReplicas ?? 0),
   ...referenceProblems(spec.scaleTargetRef, "spec.scaleTargetRef"),
@@ -46,7 +46,7 @@ const targetVersionProblems = (target: Reference | undefined): Problem[] => {
   return [invalid(path, "apiVersion must specify API group", "write group and version, such as apps/v1 for a Deployment")];
 };
 
-/** CPU and memory of no pods say nothing: only a metric from outside can wake a workload that has none. */
+/** CPU and memory cannot be measured without pods, so only an outside metric can scale up from 0. */
 const zeroProblems = (metrics: readonly Metric[]): Problem[] =>
   metrics.some(({ type }) => type === "Object" || type === "External")
     ? []

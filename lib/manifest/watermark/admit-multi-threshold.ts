@@ -1,39 +1,49 @@
 import type { AdmitForm, FormOutcome } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
 import { invalid, type Problem } from "../problem.ts";
-import { anything, isObject, newReading, objectOf, type Reading } from "../shape.ts";
+import { anything, isObject, newReadContext, objectOf, type ReadContext } from "../shape.ts";
 import { admitWatermarkAs } from "./admit-watermark.ts";
-import { defaultsWarning, hasMarks, hasOwnFields, isWatermarksAlone, metricsOf, mixed, type Naming, named, objectAt } from "./marked.ts";
+import {
+  defaultsWarning,
+  hasMarks,
+  hasOwnFields,
+  isWatermarksAlone,
+  metricsOf,
+  mixed,
+  type Naming,
+  named,
+  objectAt,
+} from "./multi-threshold-fields.ts";
 import { WATERMARK_SPEC_FIELDS } from "./shape.ts";
 
-/** How one form of an HPA writes its metrics, and what admits it where they carry marks: a form without a list of metrics has those of v2. */
+/** How one HPA form names the fields of its metrics, and what admits it when they have marks. A form without a list of metrics uses those of v2. */
 export interface MarkedForm {
   readonly naming: Naming;
   readonly admit: AdmitForm;
 }
 
 /**
- * A HorizontalPodAutoscaler with fields of the multi-threshold form: with its watermarks alone it is decided by them, with more by the rules of an HPA that know them as well. Every other one is
+ * Admits a HorizontalPodAutoscaler with multi-threshold fields. With watermarks only, the watermark rules decide; with other fields too, the rules of an HPA with marks. Every other manifest is
  * left to its own form.
  */
 export const orMultiThreshold =
   (plain: AdmitForm, marked: MarkedForm): AdmitForm =>
-  (document, reading, old) => {
+  (document, context, old) => {
     const marks = hasMarks(document);
-    if (!marks && !hasOwnFields(document)) return plain(document, reading, old);
+    if (!marks && !hasOwnFields(document)) return plain(document, context, old);
     const outcome =
       marks && isWatermarksAlone(named(document, "flat"))
-        ? admitWatermarks(named(document, "flat"), reading, old)
-        : withDryRun(marks ? marked.admit : plain, named(document, marked.naming), reading, old);
+        ? admitWatermarks(named(document, "flat"), context, old)
+        : withDryRun(marks ? marked.admit : plain, named(document, marked.naming), context, old);
     const told = new Set(outcome.problems.map(({ field }) => field));
     return { ...outcome, problems: [...outcome.problems, ...mixed(document).filter(({ field }) => !told.has(field))] };
   };
 
-/** Obeyed in every manifest of this form, and no field of any other HPA. */
-const withDryRun = (admit: AdmitForm, document: unknown, reading: Reading, old: FormOutcome | undefined): FormOutcome => {
+/** dryRun counts in every manifest of this form. Other HPA forms do not have it. */
+const withDryRun = (admit: AdmitForm, document: unknown, context: ReadContext, old: FormOutcome | undefined): FormOutcome => {
   const { dryRun, ...spec } = objectAt(document, "spec");
-  const dry = WATERMARK_SPEC_FIELDS.dryRun(dryRun, "spec.dryRun", reading);
-  const outcome = admit(isObject(document) ? { ...document, spec } : document, reading, old);
+  const dry = WATERMARK_SPEC_FIELDS.dryRun(dryRun, "spec.dryRun", context);
+  const outcome = admit(isObject(document) ? { ...document, spec } : document, context, old);
   if (!dry) return outcome;
   const stored = { ...outcome.stored, spec: { ...outcome.stored.spec, dryRun: true } };
   return { ...outcome, spec: { ...outcome.spec, dryRun: true }, stored, meaning: { dryRun: true, other: outcome.meaning } };
@@ -43,7 +53,7 @@ const FIELDS = {
   scaleTargetRef: WATERMARK_SPEC_FIELDS.scaleTargetRef,
   minReplicas: WATERMARK_SPEC_FIELDS.minReplicas,
   maxReplicas: WATERMARK_SPEC_FIELDS.maxReplicas,
-  // The blocks may carry targets as well: that they may not is a rule with words of its own.
+  // Metrics are read later, because the rule that refuses targets has its own message.
   metrics: anything,
   algorithm: WATERMARK_SPEC_FIELDS.algorithm,
   tolerance: WATERMARK_SPEC_FIELDS.tolerance,
@@ -54,24 +64,24 @@ const FIELDS = {
   dryRun: WATERMARK_SPEC_FIELDS.dryRun,
 } as const;
 const DOCUMENT = objectOf({ ...HEAD, spec: objectOf(FIELDS) });
-/** Plain targets, which are refused beside marks; the shape of the marks does not know them. */
+/** Plain targets are refused beside marks, and the shape of the marks does not have them. */
 const PLAIN = ["target", "targetValue", "targetAverageValue", "targetAverageUtilization"];
 
-/** The arithmetic of the document: the current count, not the ready pods; whole percents (proposals.md §5). */
-const admitWatermarks: AdmitForm = (document, reading, old) => {
-  // Of this form's own reading the unknown fields count; the values are read by the shared shape, which sees no field that this form does not have.
-  const own = newReading();
+/** The rules of the proposal: the current count, not the ready pods, and whole percents (proposals.md §5). */
+const admitWatermarks: AdmitForm = (document, context, old) => {
+  // Reads the document twice: first for unknown fields of this form, then the values by the shared shape.
+  const own = newReadContext();
   DOCUMENT(document, "", own);
-  reading.warnings.push(...own.warnings, ...defaultsWarning(objectAt(document, "spec")));
+  context.warnings.push(...own.warnings, ...defaultsWarning(objectAt(document, "spec")));
   const outcome = admitWatermarkAs({ counts: "current", apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" })(
     ownFieldsOf(document),
-    reading,
+    context,
     old,
   );
   return { ...outcome, problems: [...outcome.problems, ...wholePercents(document)] };
 };
 
-/** The document with the fields of this form alone. Its metrics may leave the selector out, which selects everything; blocks lose the targets that are refused. */
+/** The document with only the fields of this form. An absent selector selects everything, and refused targets are removed. */
 const ownFieldsOf = (document: unknown): unknown => {
   const metrics = metricsOf(document).map((metric) => (isObject(metric) ? { ...metric, ...blocksOf(metric) } : metric));
   const spec = Object.entries(objectAt(document, "spec")).filter(([name]) => name in FIELDS);

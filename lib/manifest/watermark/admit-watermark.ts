@@ -4,7 +4,7 @@ import { HEAD } from "../hpa/read-v2.ts";
 import { type Json, present } from "../json.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
 import { invalid, type Problem, required } from "../problem.ts";
-import { objectOf, type Reading } from "../shape.ts";
+import { objectOf, type ReadContext } from "../shape.ts";
 import { type Defaulted, defaulted } from "./defaults.ts";
 import { logAttributes } from "./log-attributes.ts";
 import { WATERMARK_SPEC_FIELDS, type WatermarkManifestMetric, type WatermarkManifestSpec, watermarkSpecFrom } from "./shape.ts";
@@ -13,22 +13,22 @@ import { breaches } from "./validity.ts";
 
 const DOCUMENT = objectOf({ ...HEAD, spec: objectOf(WATERMARK_SPEC_FIELDS) });
 
-/** Whose fields they are, and by which counts they are decided. */
+/** The form of the fields, and the counts that the rules use. */
 export interface WatermarkForm {
   readonly counts: WatermarkSpec["counts"];
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** Admits a WatermarkPodAutoscaler: the schema's bounds, the defaults, then the controller's own rules, all problems at once (watermark.md 1). */
+/** Admits a WatermarkPodAutoscaler: the schema's bounds, the defaults, then the controller's own rules (watermark.md 1). */
 export const admitWatermarkAs =
   ({ counts, ...form }: WatermarkForm): AdmitForm =>
-  (document, reading, old) => {
-    const read = DOCUMENT(document, "", reading);
+  (document, context, old) => {
+    const read = DOCUMENT(document, "", context);
     const given = watermarkSpecFrom(read?.spec ?? {});
     const metadata = metadataOf(read?.metadata);
     const spec = defaulted(given, counts);
-    reading.warnings.push(...warningsOf(spec, metadata.annotations));
+    context.warnings.push(...warningsOf(spec, metadata.annotations));
     const problems = [...metadataProblems(metadata, old?.metadata), ...schemaProblems(given), ...breaches(spec, counts).map(problemOf)];
     return {
       metadata,
@@ -39,13 +39,13 @@ export const admitWatermarkAs =
     };
   };
 
-/** One sentence per field: what the schema says of it comes before the controller's rule. */
+/** One problem per field; the schema comes before the controller's rule. */
 const uniqueByField = (problems: readonly Problem[]): readonly Problem[] =>
   [...Map.groupBy(problems, ({ field }) => field).values()].flatMap(([first]) => first ?? []);
 
 type Bounded = keyof WatermarkManifestSpec;
 
-/** Least values that the schema asks for; absent fields are not looked at. */
+/** Least values of the schema; absent fields are not checked. */
 const LEAST: Readonly<Partial<Record<Bounded, number>>> = {
   minReplicas: 1,
   upscaleDelayAboveWatermarkSeconds: 0,
@@ -67,7 +67,7 @@ const schemaProblems = (spec: WatermarkManifestSpec): readonly Problem[] => {
   if (spec.minAvailableReplicaPercentage > MOST_PERCENT)
     problems.push(invalid("spec.minAvailableReplicaPercentage", `must be less than or equal to ${MOST_PERCENT}`, "write a percentage up to 100"));
   if (spec.maxReplicas < 1)
-    problems.push(required("spec.maxReplicas", "must be greater than or equal to 1", "write the most replicas that it may have"));
+    problems.push(required("spec.maxReplicas", "must be greater than or equal to 1", "write the largest count of the workload"));
   return [...problems, ...spec.metrics.flatMap(metricProblems), ...recommenderProblems(spec)];
 };
 
@@ -79,14 +79,14 @@ const metricProblems = (metric: WatermarkManifestMetric, index: number): readonl
 
 const recommenderProblems = ({ recommender }: WatermarkManifestSpec): readonly Problem[] => {
   if (!recommender) return [];
-  if (recommender.url === "") return [required("spec.recommender.url", "", "write the address to ask, http:// or https://")];
+  if (recommender.url === "") return [required("spec.recommender.url", "", "write its address, http:// or https://")];
   return URL.canParse(recommender.url) && /^https?:$/.test(new URL(recommender.url).protocol)
     ? []
     : [invalid("spec.recommender.url", "must be an http or https address", "write it with its scheme, such as https://recommender.example/v1")];
 };
 
 const problemOf = ({ field, message }: { readonly field: string; readonly message: string }): Problem =>
-  invalid(field, message, FIXES[lastName(field)] ?? "see the reference of this field");
+  invalid(field, message, FIXES[lastName(field)] ?? "see docs/manifests.md for this field");
 
 const lastName = (field: string): string => field.slice(field.lastIndexOf(".") + 1);
 
@@ -96,7 +96,7 @@ const FIXES: Readonly<Record<string, string>> = {
   tolerance: 'write a share such as "0.1" or 100m',
   scaleUpLimitFactor: "write a percentage that is not negative",
   scaleDownLimitFactor: "write a percentage from 0 to below 100",
-  recommender: "keep either recommender or metrics",
+  recommender: "keep one of recommender and metrics",
   type: "write External or Resource",
   external: "write the block external with metricName, metricSelector and at least one watermark",
   resource: "write the block resource with name, metricSelector and at least one watermark",
@@ -104,28 +104,28 @@ const FIXES: Readonly<Record<string, string>> = {
   lowWatermark: "write lowWatermark not above highWatermark",
 };
 
-const warningsOf = (spec: WatermarkManifestSpec, annotations: Readonly<Record<string, string>>): Reading["warnings"] => {
-  const warnings: Reading["warnings"] = [];
+const warningsOf = (spec: WatermarkManifestSpec, annotations: Readonly<Record<string, string>>): ReadContext["warnings"] => {
+  const warnings: ReadContext["warnings"] = [];
   if (spec.metrics.length === 0 && !spec.recommender)
     warnings.push({
       field: "spec.metrics",
-      message: "neither metrics nor recommender: nothing will ever be decided but the bounds",
+      message: "without metrics or a recommender only the bounds have an effect",
       fix: "write at least one metric",
     });
   if (spec.recommender && (spec.recommender.highWatermark === undefined || spec.recommender.lowWatermark === undefined))
     warnings.push({
       field: "spec.recommender",
-      message: "a recommender without both watermarks is never asked",
+      message: "a recommender needs both watermarks, and is not called without them",
       fix: "write highWatermark and lowWatermark",
     });
   if (spec.scaleTargetRef.apiVersion === "")
     warnings.push({
       field: "spec.scaleTargetRef.apiVersion",
-      message: "without apiVersion the core group is meant, which has no Deployment",
+      message: "an empty apiVersion means the core group, which has no Deployment",
       fix: "write apiVersion: apps/v1",
     });
   if (spec.algorithm !== "average" && spec.algorithm !== "absolute")
-    warnings.push({ field: "spec.algorithm", message: `"${spec.algorithm}" is taken as absolute`, fix: "write absolute or average" });
+    warnings.push({ field: "spec.algorithm", message: `"${spec.algorithm}" is read as absolute`, fix: "write absolute or average" });
   if (!["", "highwatermark", "lowwatermark"].includes(spec.convergeTowardsWatermark))
     warnings.push({
       field: "spec.convergeTowardsWatermark",
@@ -138,7 +138,7 @@ const warningsOf = (spec: WatermarkManifestSpec, annotations: Readonly<Record<st
   return warnings;
 };
 
-/** The defaulted spec as the controller would write it back. */
+/** The spec with defaults, as the controller writes it back. */
 const storedSpec = ({ metrics, recommender, ...rest }: Defaulted): Json => ({
   ...withoutEmpty({
     ...rest,
@@ -153,7 +153,7 @@ const storedSpec = ({ metrics, recommender, ...rest }: Defaulted): Json => ({
         settings: Object.keys(recommender.settings).length > 0 ? recommender.settings : undefined,
       }),
   }),
-  // A window of 0 s is no absent one.
+  // A window of 0 s is not the same as an absent one.
   upscaleForbiddenWindowSeconds: rest.upscaleForbiddenWindowSeconds,
   downscaleForbiddenWindowSeconds: rest.downscaleForbiddenWindowSeconds,
 });

@@ -2,7 +2,7 @@ import { milliOf, parseQuantity } from "../../model/quantity.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { WatermarkManifestSpec } from "./shape.ts";
 
-/** Of the Watermark Pod Autoscaler (watermark.md 1.2), and of the multi-threshold form. */
+/** Defaults of the Watermark Pod Autoscaler (watermark.md 1.2) and the multi-threshold form. */
 export const DEFAULTS = {
   tolerance: "100m",
   scaleUpLimitFactor: "50",
@@ -11,18 +11,18 @@ export const DEFAULTS = {
   downscaleForbiddenWindowSeconds: 300,
 } as const;
 
-/** Thousandths of a quantity, 0 when it is absent; the shape has made sure that it can be read. */
+/** The thousandths of a quantity, 0 when it is absent. The shape has checked the text. */
 export const milli = (text: string | undefined): bigint => {
   const quantity = text === undefined ? undefined : parseQuantity(text);
   return quantity ? milliOf(quantity) : 0n;
 };
 
-/** A spec in which nothing is absent that has a default. */
+/** A spec with all defaults. */
 export type Defaulted = WatermarkManifestSpec & { readonly upscaleForbiddenWindowSeconds: number; readonly downscaleForbiddenWindowSeconds: number };
 
 /**
- * In a WatermarkPodAutoscaler a tolerance of 0 and windows of 0 cannot be said: they mean the default (watermark.md 1.2). In the multi-threshold form an absent field takes the
- * default, and 0 is 0: a window of 0 s forbids nothing (proposals.md §5).
+ * In a WatermarkPodAutoscaler a tolerance of 0 and windows of 0 mean the default (watermark.md 1.2). In the multi-threshold form an absent field takes the
+ * default, and 0 means 0: a window of 0 s forbids nothing (proposals.md §5).
  */
 export const defaulted = (spec: WatermarkManifestSpec, counts: WatermarkSpec["counts"] = "ready"): Defaulted => {
   const zeroIsAbsent = counts === "ready";
@@ -41,7 +41,7 @@ export const defaulted = (spec: WatermarkManifestSpec, counts: WatermarkSpec["co
   };
 };
 
-/** True when the defaulting of a WatermarkPodAutoscaler would change nothing. */
+/** True when a WatermarkPodAutoscaler already has all defaults. */
 export const isDefaulted = (spec: WatermarkManifestSpec): boolean =>
   spec.minReplicas !== undefined &&
   spec.algorithm !== "" &&

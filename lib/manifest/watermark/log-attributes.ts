@@ -2,7 +2,7 @@ import * as z from "zod";
 
 const shape = z.record(z.string(), z.unknown());
 
-/** Attributes of the annotation `wpa.datadoghq.com/logs-attributes`, for the log lines of its autoscaler; a failure is only told (watermark.md 1.4, 2.2). */
+/** Reads the annotation `wpa.datadoghq.com/logs-attributes` for the log lines of its autoscaler. A failure only warns (watermark.md 1.4, 2.2). */
 export const logAttributes = (
   annotations: Readonly<Record<string, string>>,
 ):

@@ -1,8 +1,8 @@
 import { canonicalOf, type Quantity } from "../../model/quantity.ts";
 import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, type Selector } from "../hpa/v2-shape.ts";
-import { anything, int32, listOf, objectOf, quantity, type ReadAs, type Reading, type Shape, text, textMap } from "../shape.ts";
+import { anything, int32, listOf, objectOf, quantity, type ReadAs, type ReadContext, type Shape, text, textMap } from "../shape.ts";
 
-/** The schema of `datadoghq.com/v1alpha1 WatermarkPodAutoscaler`, as a manifest has it, before defaulting (watermark.md 1.1). */
+/** The spec of a `datadoghq.com/v1alpha1 WatermarkPodAutoscaler` as written, before defaults (watermark.md 1.1). */
 export interface WatermarkManifestSpec {
   readonly scaleTargetRef: { readonly kind: string; readonly name: string; readonly apiVersion: string };
   readonly metrics: readonly WatermarkManifestMetric[];
@@ -25,7 +25,7 @@ export interface WatermarkManifestSpec {
   readonly readinessDelaySeconds: number;
 }
 
-/** Quantities are canonical text. */
+/** A metric with quantities in canonical text. */
 export interface WatermarkManifestMetric {
   readonly type: string;
   readonly external?: MetricBlock;
@@ -48,10 +48,10 @@ export interface WatermarkManifestRecommender {
   readonly tls: Readonly<Record<string, string>>;
 }
 
-const flag: Shape<boolean> = (value, path, reading) => {
+const flag: Shape<boolean> = (value, path, context) => {
   if (value === null || value === undefined) return undefined;
   if (typeof value === "boolean") return value;
-  reading.problems.push({ field: path, type: "FieldValueTypeInvalid", detail: "must be true or false", fix: "write true or false" });
+  context.problems.push({ field: path, type: "FieldValueTypeInvalid", detail: "must be true or false", fix: "write true or false" });
   return undefined;
 };
 
@@ -93,18 +93,18 @@ export const WATERMARK_SPEC_FIELDS = {
   tolerateZero: flag,
   minAvailableReplicaPercentage: int32,
   readinessDelaySeconds: int32,
-  // Written by old versions and dropped by newer ones.
+  // Old versions wrote it, and newer ones drop it.
   readinessDelay: anything,
 } as const;
 
 const SPEC = objectOf(WATERMARK_SPEC_FIELDS);
 type Read = NonNullable<ReadAs<typeof SPEC>>;
 
-/** Reads a spec; what cannot be read is a problem in `reading`. Absent numbers are 0 and absent texts empty, as in the original. */
-export const readWatermarkSpec = (value: unknown, path: string, reading: Reading): WatermarkManifestSpec =>
-  watermarkSpecFrom(SPEC(value, path, reading) ?? {});
+/** Reads a spec and adds problems for unreadable fields. Absent numbers are 0 and absent texts empty, as in the original. */
+export const readWatermarkSpec = (value: unknown, path: string, context: ReadContext): WatermarkManifestSpec =>
+  watermarkSpecFrom(SPEC(value, path, context) ?? {});
 
-/** What an absent field means: Go's zero. Those that stay absent are told apart from 0 by the defaulting (watermark.md 1.2). */
+/** Go's zero values of absent fields. Defaults tell the other fields from 0 (watermark.md 1.2). */
 const ZEROS = {
   maxReplicas: 0,
   algorithm: "",
@@ -117,18 +117,18 @@ const ZEROS = {
   readinessDelaySeconds: 0,
 } as const;
 
-type Given<Fields> = { readonly [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
+type Present<Fields> = { readonly [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
 
-/** The members that a manifest gives. */
-const given = <Fields extends object>(fields: Fields): Partial<Given<Fields>> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Given<Fields>>;
+/** The members that are present. */
+const presentMembers = <Fields extends object>(fields: Fields): Partial<Present<Fields>> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Present<Fields>>;
 
 export const watermarkSpecFrom = (read: Read): WatermarkManifestSpec => {
   const { scaleTargetRef, metrics, recommender, tolerance, scaleUpLimitFactor, scaleDownLimitFactor, readinessDelay: _dropped, ...plain } = read;
   return {
     ...ZEROS,
-    ...given(plain),
-    scaleTargetRef: { kind: "", name: "", apiVersion: "", ...given(scaleTargetRef ?? {}) },
+    ...presentMembers(plain),
+    scaleTargetRef: { kind: "", name: "", apiVersion: "", ...presentMembers(scaleTargetRef ?? {}) },
     metrics: (metrics ?? []).map(metricFrom),
     ...(recommender && { recommender: recommenderFrom(recommender) }),
     ...amounts({ tolerance, scaleUpLimitFactor, scaleDownLimitFactor }),
@@ -162,11 +162,11 @@ const recommenderFrom = ({
   targetType: targetType ?? "",
   settings: settings ?? {},
   ...amounts({ highWatermark, lowWatermark }),
-  // `insecureSkipVerify` is read and not followed: the original never applied it, and the answer decides about production.
+  // `insecureSkipVerify` is read and ignored. The original never applied it, and the answer decides about production.
   tls: Object.fromEntries(Object.entries(tlsConfig ?? {}).flatMap(([key, value]) => (typeof value === "string" ? [[key, value]] : []))),
 });
 
-/** Quantities as canonical text; those that are absent stay so. */
+/** Quantities as canonical text; absent ones stay absent. */
 const amounts = <Name extends string>(given: Readonly<Record<Name, Quantity | undefined>>): { readonly [Key in Name]?: string } => {
   const texts = Object.entries<Quantity | undefined>(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, canonicalOf(value)]]));
   return Object.fromEntries(texts) as { readonly [Key in Name]?: string };

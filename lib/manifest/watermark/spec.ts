@@ -14,7 +14,7 @@ export interface WatermarkOptions {
   readonly counts?: WatermarkSpec["counts"];
 }
 
-/** The spec that is decided: defaulted, each missing mark copied from the other one, annotations read. A spec that breaks a rule carries the first breach. */
+/** The spec for the rules: with defaults, each missing mark copied from the other one, and annotations. A spec that breaks a rule has the first breach. */
 export const watermarkSpecOf = (given: WatermarkManifestSpec, annotations: Annotations, options: WatermarkOptions): WatermarkSpec => {
   const counts = options.counts ?? "ready";
   const spec = defaulted(given, counts);
@@ -49,7 +49,7 @@ export const watermarkSpecOf = (given: WatermarkManifestSpec, annotations: Annot
   };
 };
 
-/** Any other text is off. */
+/** Any other text means off. */
 const convergeOf = (text: string): WatermarkSpec["converge"] => (text === "highwatermark" || text === "lowwatermark" ? text : "off");
 
 export const factorOf = (text: string | undefined): LimitFactor => {
@@ -57,7 +57,7 @@ export const factorOf = (text: string | undefined): LimitFactor => {
   return quantity ? { milli: milliOf(quantity), whole: wholeOf(quantity) } : { milli: 0n, whole: 0n };
 };
 
-/** One mark alone stands for both (watermark.md 2.2). */
+/** A single mark counts as both (watermark.md 2.2). */
 export const metricOf = (metric: WatermarkManifestMetric): readonly WatermarkMetric[] => {
   const block = metric.type === "External" ? metric.external : metric.resource;
   if (!block) return [];

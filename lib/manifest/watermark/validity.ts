@@ -3,7 +3,7 @@ import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import { milli } from "./defaults.ts";
 import type { WatermarkManifestMetric, WatermarkManifestSpec } from "./shape.ts";
 
-/** A rule that the spec breaks: the words of the original, and the path of the field for people. */
+/** A broken rule with the original's message, and the path of the field. */
 export interface Breach {
   readonly field: string;
   readonly message: string;
@@ -14,7 +14,7 @@ const canonical = (text: string | undefined): string => {
   return quantity ? canonicalOf(quantity) : "";
 };
 
-/** Thousandths as a share in percent, a double cut to whole numbers as Go prints it: -1 thousandth is "-0". */
+/** Thousandths as a percentage, truncated to a whole number as Go prints it: -1 thousandth is "-0". */
 const percent = (thousandths: bigint, per: number): string => {
   const share = Number(thousandths) / per;
   const rounded = Math.trunc(share);
@@ -58,7 +58,7 @@ const upFactor: Rule = ({ scaleUpLimitFactor }) => {
   return { field: "spec.scaleUpLimitFactor", message };
 };
 
-/** The multi-threshold document allows 100 as well (proposals.md §5). */
+/** The multi-threshold form also allows 100 (proposals.md §5). */
 const downFactor: Rule = ({ scaleDownLimitFactor }, counts) => {
   const value = milli(scaleDownLimitFactor);
   if (value >= 0n && (value < 100_000n || (value === 100_000n && counts === "current"))) return undefined;
@@ -79,7 +79,7 @@ const metrics: Rule = (spec) => {
   return undefined;
 };
 
-/** `<metric>{map[k:v]}`, as messages of the original name a metric. */
+/** A metric as the original's messages print it: `<metric>{map[k:v]}`. */
 const nameOf = (metric: WatermarkManifestMetric): string => {
   const labels = (metric.external ?? metric.resource)?.metricSelector?.matchLabels ?? {};
   const pairs = Object.keys(labels)
@@ -106,9 +106,9 @@ const metricBreach = (metric: WatermarkManifestMetric, path: string): Breach | u
   return undefined;
 };
 
-/** In this order; the first failure is the one reported by the controller (watermark.md 1.3). */
+/** In the order of the controller, which reports the first failure (watermark.md 1.3). */
 const RULES: readonly Rule[] = [target, bounds, tolerance, factorsGiven, upFactor, downFactor, oneSource, metrics];
 
-/** All rules that the defaulted spec breaks, the first one first. */
+/** All broken rules, in order. */
 export const breaches = (spec: WatermarkManifestSpec, counts: WatermarkSpec["counts"]): readonly Breach[] =>
   RULES.flatMap((rule) => rule(spec, counts) ?? []);

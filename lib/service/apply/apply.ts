@@ -10,8 +10,8 @@ import { planApply } from "./plan.ts";
 import { storeAll } from "./store-planned.ts";
 
 /**
- * Creates or updates autoscalers. All documents are checked before any is stored, so that a refusal changes nothing; after that each is one edit of its own.
- * Throws `manifest.*` with a line for every problem, `service.unknown`, `service.invalid`, `service.conflict`, `service.interrupted`; the conflict also when the cluster is being removed.
+ * Creates or updates autoscalers. All documents are checked before the first is stored, so that a refusal changes nothing. Then each document is one edit.
+ * Throws `manifest.*` with a line for every problem, `service.unknown`, `service.invalid`, `service.interrupted`, and `service.conflict`, also while the cluster is being removed.
  */
 export const apply = async (context: ServiceContext, sources: readonly ManifestSource[], options: ApplyOptions): Promise<readonly Applied[]> => {
   const { validation = "strict", namespace: wanted } = options;
@@ -25,10 +25,10 @@ export const apply = async (context: ServiceContext, sources: readonly ManifestS
 
 const invalid = (message: string): TidemarkError => new TidemarkError("service.invalid", message, {});
 
-/** The cluster that was named, or the only one there is. */
+/** The cluster with this name, or the only one. */
 const clusterFor = async (context: ServiceContext, name: string | undefined): Promise<ClusterRecord> => {
   const [first, ...more] = await clustersNamed(context, name);
-  if (!first) throw invalid("Cannot apply: there is no cluster yet; add one first");
-  if (more.length > 0) throw invalid(`Cannot apply: there are ${more.length + 1} clusters, "${first.name}" first; say which with --cluster`);
+  if (!first) throw invalid("Cannot apply: no cluster exists; add one with tidemark cluster add");
+  if (more.length > 0) throw invalid(`Cannot apply: there are ${more.length + 1} clusters, "${first.name}" is the first; choose one with --cluster`);
   return first;
 };

@@ -6,7 +6,7 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** Sends the items of all calls of one turn of the loop in one call: edits that go side by side cost one request to the history. A failure is that of every call. */
+/** Sends the items of all calls of one event-loop turn in one request to the history. A failure rejects every call. */
 export const insertTogether = (insert: InsertHistory): InsertHistory => {
   let waiting: Call[] = [];
   const send = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { type Admitted, admit } from "../../manifest/admit.ts";
 import { newBudget } from "../../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
-import { clauseOf, toldProblems, type Warning } from "../../manifest/problem.ts";
+import { clauseOf, reportedProblems, type Warning } from "../../manifest/problem.ts";
 import { isObject } from "../../manifest/shape.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
@@ -10,10 +10,10 @@ import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { ManifestSource } from "../service.ts";
 import { specCache } from "./parsed-specs.ts";
 
-/** One document of what a person gave, and where it stood. */
+/** One document to apply, and its place in its file. */
 export type ManifestInput = ManifestDocument;
 
-/** Every document of every source, Lists opened, or all that is unreadable at once. Throws `manifest.unreadable`, `manifest.invalid`. */
+/** Reads every document of every source, and opens Lists. Reports all unreadable sources at once. Throws `manifest.unreadable`, `manifest.invalid`. */
 export const readInputs = (sources: readonly ManifestSource[], validation: Validation): readonly ManifestInput[] => {
   const failures: TidemarkError[] = [];
   const budget = newBudget();
@@ -30,17 +30,17 @@ export const readInputs = (sources: readonly ManifestSource[], validation: Valid
   return given;
 };
 
-/** A line for a document of another namespace than the one that was asked for: which of the two is meant cannot be guessed. */
+/** The problem of a document whose namespace is not the requested one. It cannot be guessed which of the two is meant. */
 export const namespaceClash = ({ where, document, lineOf }: ManifestInput, wanted: string | undefined): string | undefined => {
   const metadata = isObject(document) && isObject(document["metadata"]) ? document["metadata"] : {};
   const own = metadata["namespace"] ?? "";
   if (wanted === undefined || own === "" || own === wanted || typeof own !== "string") return undefined;
   const line = lineOf("metadata.namespace");
   const place = line === undefined ? `"${where}"` : `"${where}", line ${line}`;
-  return `Cannot accept ${place}: metadata.namespace is "${own}", and namespace "${wanted}" was asked for; remove one of the two`;
+  return `Cannot accept ${place}: metadata.namespace is "${own}", and the request says namespace "${wanted}"; remove one of the two`;
 };
 
-/** The document with the namespace that the person gave beside it, where it names none. */
+/** Sets the requested namespace in a document that has none. */
 export const inNamespace = (given: ManifestInput, wanted: string | undefined): ManifestInput => {
   const { document } = given;
   if (wanted === undefined || !isObject(document)) return given;
@@ -53,14 +53,14 @@ export type Checked =
   | { readonly kind: "admitted"; readonly admitted: Admitted; readonly warnings: readonly string[] }
   | { readonly kind: "refused"; readonly lines: readonly string[] };
 
-/** What documents are checked for. */
+/** How documents are checked. */
 export interface CheckOptions {
-  /** Of the cluster. */
+  /** Sync period of the cluster. */
   readonly syncPeriodMs: number;
   readonly validation: Validation;
 }
 
-/** Checks a document against every rule, those about its change from the stored one included, for a cluster of that period; one line for each problem. */
+/** Checks a document against every rule, including those about its change from the stored one. One line for each problem. */
 export const check = (
   { where, document, lineOf, repeatedKeys = [] }: ManifestInput,
   old: AutoscalerRecord | undefined,
@@ -73,7 +73,7 @@ export const check = (
   const before = old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {};
   const admission = admit(document, { ...before, syncPeriodSeconds: options.syncPeriodMs / 1000, validation: options.validation });
   if (!admission.ok) {
-    const { told, more } = toldProblems(admission.problems);
+    const { reported: told, more } = reportedProblems(admission.problems);
     const lines = told.map((problem) => `Cannot accept ${place(problem)}: ${clauseOf(problem)}; ${problem.fix}`);
     return { kind: "refused", lines: more === 0 ? lines : [...lines, `Cannot accept "${where}": it has ${more} further problems`] };
   }
@@ -82,13 +82,13 @@ export const check = (
   return { kind: "admitted", admitted: admission, warnings: options.validation === "warn" ? [...repeated, ...warnings] : warnings };
 };
 
-/** With the path of its field, unless the sentence names it. */
+/** Adds the path of the field, unless the sentence has it. */
 const warningText = ({ field, message, fix }: Warning): string =>
   `${message.includes(field) ? message : `${field}: ${message}`}${fix === undefined ? "" : `; ${fix}`}`;
 
 const specOf = specCache();
 
-/** The spec of a stored manifest, or why this version no longer understands it. */
+/** The spec of a stored manifest, or why this release cannot read it. */
 export const storedSpec = ({ manifest, namespace, name }: AutoscalerRecord): StoredSpec => {
   try {
     return { kind: "spec", spec: specOf(manifest, `${namespace}/${name}`) };

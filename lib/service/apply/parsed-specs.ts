@@ -1,12 +1,12 @@
 import { specOf } from "../../manifest/admit.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 
-/** Text of remembered manifests: some thousand of ordinary size. */
+/** Limit of the cache: the text of some thousand ordinary manifests. */
 export const CACHED_CHARACTERS_MAX = 4_000_000;
 
 /**
- * `specOf` for who asks again and again for the same manifests: whoever applies one looks at all others of its namespace. Equal texts give equal specs, so that what is remembered
- * never grows old; past the limit all is forgotten. A text that is refused is read again, for its words tell where it stood.
+ * Caches `specOf` by the text of the manifest, because applying one manifest reads all others of its namespace. Equal texts give equal specs, so an entry never
+ * becomes stale. At the limit the cache is emptied. An error is not cached, because its message names the place.
  */
 export const specCache = (convert: typeof specOf = specOf, charactersMax = CACHED_CHARACTERS_MAX): typeof specOf => {
   const known = new Map<string, AutoscalerSpec>();

@@ -12,10 +12,10 @@ import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } f
 import { rulesChange } from "./rules-change.ts";
 import { type ScaleTarget, sharedTargets } from "./shared-targets.ts";
 
-/** Lines about what is wrong. Nothing more is checked above it, so that a hostile text makes no answer of many megabytes. */
+/** Most problem lines of one answer. Checking stops there, so that a hostile text cannot make an answer of many megabytes. */
 const LINES_MAX = 500;
 
-/** A document that passed every check, and the record that it replaces. */
+/** A document that passed every check, with the record that it replaces. */
 export interface Planned {
   readonly input: ManifestInput;
   readonly old?: AutoscalerRecord;
@@ -23,7 +23,7 @@ export interface Planned {
   readonly aimed: ScaleTarget;
 }
 
-/** What every document of a step is checked for. */
+/** What every document is checked against. */
 export interface ApplyTarget {
   readonly cluster: ClusterRecord;
   readonly validation: Validation;
@@ -31,7 +31,7 @@ export interface ApplyTarget {
 
 type Refused = { readonly lines: readonly string[] };
 
-/** Checks every document against its rules and against what is stored, which is read in one list for each namespace. Throws `manifest.invalid` with a line for every problem. */
+/** Checks every document against its rules and against the stored records, which are listed once per namespace. Throws `manifest.invalid` with a line for every problem. */
 export const planApply = async (
   context: ServiceContext,
   { wanted, ...step }: ApplyTarget & { readonly wanted: string | undefined },
@@ -52,7 +52,7 @@ export const planApply = async (
   return withSharedTargets(planned, [...stored.values()]);
 };
 
-/** A document that is right by itself. */
+/** A document that is valid by itself. */
 interface CheckedInput {
   readonly given: ManifestInput;
   readonly ref: AutoscalerRef;
@@ -68,7 +68,7 @@ const checkEachAlone = (
   const lines: string[] = [];
   for (const [index, given] of all.entries()) {
     if (lines.length >= LINES_MAX) {
-      lines.push(`Cannot check the other ${all.length - index} documents: mend these first`);
+      lines.push(`Cannot check the other ${all.length - index} documents; correct these first`);
       break;
     }
     const one = checkAlone(step, given);
@@ -104,7 +104,7 @@ const storedRecord = (stored: StoredItems, { name }: ClusterRecord, ref: Autosca
   return item && mustRead(name, item);
 };
 
-/** Plans a document again on what another editor has stored meanwhile. */
+/** Plans a document again after another editor has changed its record. */
 export const replan = async (context: ServiceContext, step: ApplyTarget, given: ManifestInput): Promise<Planned | Refused> => {
   const alone = checkAlone(step, given);
   return "lines" in alone ? alone : planOf(context, step, alone, await getAutoscaler(context.tables, alone.ref));
@@ -129,7 +129,7 @@ const duplicateLine = (places: Map<string, string>, { input: given, applied }: P
   const path = `${applied.namespace}/${applied.name}`;
   const before = places.get(path);
   places.set(path, given.where);
-  return before === undefined ? undefined : `Cannot accept "${given.where}": "${path}" is in "${before}" already`;
+  return before === undefined ? undefined : `Cannot accept "${given.where}": "${path}" is also in "${before}"; keep one of them`;
 };
 
 const withSharedTargets = (planned: readonly Planned[], stored: readonly AutoscalerItem[]): readonly Planned[] => {
@@ -160,6 +160,6 @@ const pastPause = ({ where, lineOf }: ManifestInput, { pausedUntilMs }: Autoscal
   if (pausedUntilMs === undefined || pausedUntilMs > nowMs) return [];
   const line = lineOf("spec.pausedUntil");
   return [
-    `"${where}"${line === undefined ? "" : `, line ${line}`}: spec.pausedUntil: it has passed and holds nothing; remove it, or write a later time`,
+    `"${where}"${line === undefined ? "" : `, line ${line}`}: spec.pausedUntil: the time has passed, so it has no effect; remove it, or write a later time`,
   ];
 };

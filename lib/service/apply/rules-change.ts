@@ -8,7 +8,7 @@ const keptText = ([before, after]: BeforeAndAfter, what: string): readonly strin
 const first = ([before, after]: BeforeAndAfter, what: string): readonly string[] => (before && !after ? [what] : []);
 const second = ([before, after]: BeforeAndAfter, what: string): readonly string[] => (!before && after ? [what] : []);
 
-/** What an edit from some rules to others does with the history; nothing while they stay. docs/pod-autoscaler.md says the same. */
+/** What a change of rules does with the stored windows; undefined when the rules stay. docs/pod-autoscaler.md says the same. */
 export const rulesChange = (before: AutoscalerSpec, after: AutoscalerSpec): string | undefined => {
   const [from, to] = [rulesOf(before), rulesOf(after)];
   if (from.name === to.name) return undefined;

@@ -8,13 +8,13 @@ export interface ScaleTarget {
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
-  /** It writes nothing, so it shares its workload with any other. */
+  /** A dry run writes nothing, so it can share its workload. */
   readonly dryRun: boolean;
 }
 
 const keyOf = ({ namespace: inside, target }: ScaleTarget): string => workloadKey(namespace(inside), target);
 
-/** Warnings for autoscalers whose workload another one scales too, stored or applied with them: both would hold (lib/report/holds.ts). A dry run is neither. `stored` is what their namespaces hold. */
+/** Warns of autoscalers that share their workload with another stored or applied one: both would hold (lib/report/holds.ts). Dry runs do not count. `stored` has the records of their namespaces. */
 export const sharedTargets = (applied: readonly ScaleTarget[], stored: readonly AutoscalerItem[]): ReadonlyMap<ScaleTarget, string> => {
   const writing = applied.filter(({ dryRun }) => !dryRun);
   const all = Map.groupBy([...storedBeside(applied, stored), ...writing], keyOf);
@@ -22,7 +22,7 @@ export const sharedTargets = (applied: readonly ScaleTarget[], stored: readonly 
   return new Map(warned.filter(([, others]) => others.length > 0).map(([aimed, others]) => [aimed, warningOf(aimed, others)]));
 };
 
-/** What the namespaces of the applied hold besides them. */
+/** The stored autoscalers that are not being applied. */
 const storedBeside = (applied: readonly ScaleTarget[], stored: readonly AutoscalerItem[]): readonly ScaleTarget[] => {
   const replaced = new Set(applied.map(pathOf));
   return stored.flatMap(aimedBy).filter((aimed) => !aimed.dryRun && !replaced.has(pathOf(aimed)));
@@ -30,7 +30,7 @@ const storedBeside = (applied: readonly ScaleTarget[], stored: readonly Autoscal
 
 const pathOf = (aimed: ScaleTarget): string => `${aimed.namespace}/${aimed.name}`;
 
-/** A manifest that is not understood aims at nothing. */
+/** A manifest that cannot be read has no known target. */
 const aimedBy = (item: AutoscalerItem): readonly ScaleTarget[] => {
   if (item.kind === "unreadable") return [];
   const stored = storedSpec(item.record);
@@ -39,11 +39,11 @@ const aimedBy = (item: AutoscalerItem): readonly ScaleTarget[] => {
   return [{ namespace: item.record.namespace, name: item.record.name, target, dryRun }];
 };
 
-/** Autoscalers that a warning names; a thousand with one target would otherwise name each other a million times. */
+/** Autoscalers that a warning names. Without a limit, a thousand with one target would name each other a million times. */
 const NAMED_MAX = 5;
 
 const warningOf = ({ namespace: inside, name, target }: ScaleTarget, others: readonly ScaleTarget[]): string => {
   const named = others.slice(0, NAMED_MAX).map((other) => `"${inside}/${other.name}"`);
   const more = others.length > NAMED_MAX ? [`${others.length - NAMED_MAX} more`] : [];
-  return `${target.kind} "${target.name}" is also the target of ${[...named, ...more].join(", ")}: "${inside}/${name}" and they hold until one is left`;
+  return `${target.kind} "${target.name}" is also the target of ${[...named, ...more].join(", ")}: "${inside}/${name}" and they hold until only one of them has this target`;
 };

@@ -10,16 +10,16 @@ import { insertTogether } from "./insert-together.ts";
 import type { ManifestInput } from "./manifest-inputs.ts";
 import { type ApplyTarget, type Planned, replan } from "./plan.ts";
 
-/** Edits that others may make in between before ours gives up. */
+/** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
-/** Documents that are stored side by side: their change items go into four batches of the history (lib/store/history/insert.ts), and the syncs are told once. */
+/** Documents stored side by side. Their change items go into four batches of the history (lib/store/history/insert.ts). */
 const GROUP = 100;
 
 type ApplyHooks = Pick<ApplyOptions, "onStored" | "signal">;
 
 /**
- * Stores what was planned, one group after the other. Each document is an edit of its own, and there is no write over several items: an apply that is cut off has stored some documents and
- * not the others. It then says how many, and applying the same again stores the rest. Throws `service.interrupted`, `service.conflict`, and what the store throws.
+ * Stores the plans, group by group. Each document is one edit, and no write covers several items. An interrupted apply has stored some documents,
+ * reports how many, and applying the same files again stores the rest. Throws `service.interrupted`, `service.conflict`, and errors of the store.
  */
 export const storeAll = async (
   context: ServiceContext,
@@ -30,22 +30,22 @@ export const storeAll = async (
   const applied: Applied[] = [];
   for (let from = 0; from < planned.length; from += GROUP) {
     if (signal?.aborted)
-      throw withProgress(new TidemarkError("service.interrupted", "Cannot go on: the command was interrupted", {}), applied, planned.length);
+      throw withProgress(new TidemarkError("service.interrupted", "Cannot finish: the command was interrupted", {}), applied, planned.length);
     const group = await storeGroup(context, step, planned.slice(from, from + GROUP));
     applied.push(...group.applied);
     stored?.(group.applied, { done: applied.length, all: planned.length });
     if (group.failure !== undefined) throw withProgress(group.failure, applied, planned.length);
   }
-  // An earlier attempt may have stored a document and died before it told the partition.
+  // An earlier attempt may have stored a document and failed before it raised the spec version.
   const unchanged = applied.filter(({ outcome }) => outcome === "unchanged").map((one) => namespace(one.namespace));
   if (unchanged.length > 0) await raiseSpecVersions(context, step.cluster.name, unchanged);
   return applied;
 };
 
-/** The failure with what had been stored before it; where nothing else was to be stored, the failure as it is. */
+/** Adds the number of stored documents to an error, unless there was only one document. */
 const withProgress = (failure: unknown, { length: done }: readonly Applied[], all: number): unknown => {
   if (!isTidemarkError(failure) || all === 1) return failure;
-  const words = `${failure.message}; ${done} of ${all} documents are applied, and applying the same again stores the rest`;
+  const words = `${failure.message}; ${done} of ${all} documents are stored; apply the same files again to store the rest`;
   return new TidemarkError(failure.code, words, failure.details, { cause: failure.cause });
 };
 
@@ -55,7 +55,7 @@ interface Group {
 }
 
 /*
- *  100 changes inserted ── 100 records put ── partitions told ── cluster looked at      every record is told of and looked at, also where its neighbour failed
+ * 100 changes inserted ── 100 records put ── spec versions raised ── cluster checked      each record gets both, also when another one of the group failed
  */
 const storeGroup = async (context: ServiceContext, step: ApplyTarget, group: readonly Planned[]): Promise<Group> => {
   const together = group.length === 1 ? context : { ...context, insert: insertTogether(context.insert) };
@@ -75,7 +75,7 @@ const notifySyncs = async (context: ServiceContext, cluster: ClusterRecord, stor
       cluster.name,
       written.map(({ applied }) => namespace(applied.namespace)),
     );
-  // Also for what is there already: it may be another's, whose apply is about to take it back.
+  // This includes unchanged documents: another apply may be about to take them back.
   if (stored.length > 0)
     await mustHaveStayed(
       context,
@@ -86,11 +86,11 @@ const notifySyncs = async (context: ServiceContext, cluster: ClusterRecord, stor
 
 interface StoredPlan {
   readonly applied: Applied;
-  /** Where the document made a new autoscaler. */
+  /** Present when the document created an autoscaler. */
   readonly created?: AutoscalerRef & Pick<AutoscalerRecord, "uid">;
 }
 
-/** Stores one planned document; when another editor was faster, it is planned anew on what that one stored. */
+/** Stores one planned document. When another editor was faster, it is planned again on the new record. */
 const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: Planned): Promise<StoredPlan> => {
   const { cluster } = step;
   let plan = first;

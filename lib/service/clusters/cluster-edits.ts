@@ -17,14 +17,14 @@ import { checkPauseEnd } from "../views/pauses.ts";
 import { clusterFaults } from "./cluster-faults.ts";
 
 const PERIOD_MS = 15_000;
-/** Edits that others may make in between before ours gives up. */
+/** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
 const CLUSTERS_AT_ONCE = 4;
 
 const view = async (context: QueryContext, cluster: ClusterRecord): Promise<ClusterView> =>
   clusterView(context, cluster, await getFleet(context.tables));
 
-/** In order of their names, a few at a time. */
+/** Lists clusters in order of name, a few at a time. */
 export async function* clusters(context: QueryContext, after = ""): AsyncGenerator<ClusterView> {
   const rest = (await clustersNamed(context, undefined)).filter(({ name }) => name > after);
   const fleet = await getFleet(context.tables);
@@ -35,7 +35,7 @@ export async function* clusters(context: QueryContext, after = ""): AsyncGenerat
 
 export const cluster = async (context: QueryContext, name: string): Promise<ClusterView> => view(context, await findCluster(context, name));
 
-/** Throws `service.invalid` with every fault, `service.exists`. */
+/** Adds a cluster. Throws `service.invalid` with every fault, `service.exists`. */
 export const addCluster = async (context: ServiceContext, wanted: NewCluster): Promise<ClusterView> => {
   refuseFaults("add", wanted.name, clusterFaults(wanted));
   await context.checkConnection?.(wanted.name, wanted.connection);
@@ -48,10 +48,10 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
     plannedFromMs: context.clock(),
     partitions: partitionsOf(wanted) ?? [{ name: WHOLE_CLUSTER }],
     settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
-    // A removed cluster of this name goes on counting here: a late edit of it never meets its version again.
+    // Versions of a removed cluster with this name go on, so that a late edit of it never matches.
     version: (await lastVersion(context.tables, name)) + 1,
   };
-  // Looked at before the history is written: a name that is taken is no edit.
+  // Checked before the history is written, because a taken name is no edit.
   if (await getCluster(context.tables, record.name)) throw taken(wanted.name);
   await recordChange(context, { scope: "cluster", name, version: record.version, verb: "add", after: record });
   const stored = await putCluster(context.tables, record, undefined);
@@ -63,17 +63,19 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
 const partitionsOf = ({ partitions }: ClusterChange): ClusterRecord["partitions"] | undefined =>
   partitions?.map(({ name, namespaces }) => ({ name: partitionName(name), ...(namespaces && { namespaces: namespaces.map(namespace) }) }));
 
-/** An edit that changes when something is due is planned from now on. */
+/** An edit that changes due times is planned from now on. */
 const replanned = (context: ServiceContext, before: ClusterRecord, after: ClusterRecord): Pick<ClusterRecord, "plannedFromMs"> =>
   before.syncPeriodMs === after.syncPeriodMs && isDeepStrictEqual(before.partitions, after.partitions) ? {} : { plannedFromMs: context.clock() };
 
 const replaced = (name: string): TidemarkError =>
-  new TidemarkError("service.conflict", `Cannot edit cluster "${name}": it was removed and added again meanwhile`, { name });
+  new TidemarkError("service.conflict", `Cannot edit cluster "${name}": it was removed and added again in the meantime; check it and try again`, {
+    name,
+  });
 
 const taken = (name: string): TidemarkError =>
-  new TidemarkError("service.exists", `Cannot add cluster "${name}": there is one of that name`, { name });
+  new TidemarkError("service.exists", `Cannot add cluster "${name}": a cluster of that name exists; change it with --replace`, { name });
 
-/** What is not given stays as it is; other partitions take the windows of their namespaces with them. Throws `service.invalid`, `service.unknown`, `service.busy`, `service.unmovable`. */
+/** Changes a cluster. Absent fields stay as they are, and windows move with their namespaces. Throws `service.invalid`, `service.unknown`, `service.busy`, `service.unmovable`. */
 export const replaceCluster = async (context: ServiceContext, wanted: ClusterChange): Promise<ClusterView> => {
   refuseFaults("replace", wanted.name, clusterFaults(wanted));
   if (wanted.connection) await context.checkConnection?.(wanted.name, wanted.connection);
@@ -90,7 +92,7 @@ const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly st
   if (faults.length > 0) throw new TidemarkError("service.invalid", `Cannot ${verb} cluster "${name}": ${faults.join("; ")}`, { faults });
 };
 
-/** Reads, changes and writes under the version that was read, again while others are faster. */
+/** Reads, changes and writes a record under the version that was read, again while other editors win. */
 const edit = async (
   context: ServiceContext,
   name: string,
@@ -102,7 +104,7 @@ const edit = async (
     const before = await findCluster(context, name);
     uid ??= before.uid;
     if (before.uid !== uid) throw replaced(name);
-    // An edit keeps the cluster: it ends a removal that was begun and not finished.
+    // An edit keeps the cluster, so it ends an unfinished removal.
     const { removing: _ended, ...kept } = change(before);
     const after = { ...kept, ...replanned(context, before, kept), version: before.version + 1 };
     const write = async (): Promise<RecordWrite> => {

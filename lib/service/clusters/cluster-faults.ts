@@ -3,17 +3,17 @@ import { connectionFault } from "./connection-fault.ts";
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const LABEL_WORDS = "must be small letters, digits and -, at most 63";
-/** Below 5 s the queue's own delays show, above 15 min lies the longest delay of a message. */
+/** Below 5 s the delays of the queue show; 15 min is the longest delay of a message. */
 const PERIOD_LEAST_MS = 5_000;
 const PERIOD_MOST_MS = 900_000;
 
-/** A window of recommendations longer than any manifest may ask for would outgrow its page (docs/storage.md, "Bytes"). */
+/** A longer window of recommendations would outgrow its page (docs/storage.md, "Bytes"). */
 const STABILIZATION_MOST_MS = 3_600_000;
-/** Longer than any pod takes to be ready. */
+/** Longer than any pod takes to become ready. */
 const POD_PERIOD_MOST_MS = 31 * 86_400_000;
 const TOLERANCE_MOST = 1_000;
 
-/** Everything that is wrong with a cluster as it is wanted. */
+/** Every fault of a cluster's new values. */
 export const clusterFaults = (wanted: ClusterChange): readonly string[] => {
   const { name, connection, partitions = [] } = wanted;
   const unconnectable = connection && connectionFault(name, connection);

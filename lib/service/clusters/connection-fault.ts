@@ -3,7 +3,7 @@ import { eksFault } from "../../model/eks.ts";
 import type { Connection } from "../../model/records.ts";
 import { isSecretOf, secretWords } from "../../model/secret-name.ts";
 
-/** What of a connection can be refused before it is stored, in words; undefined when nothing. The sync checks the same again when it connects. */
+/** The fault of a connection that can be found before it is stored; undefined when there is none. The sync checks the same when it connects. */
 export const connectionFault = (cluster: string, connection: Connection): string | undefined => {
   switch (connection.kind) {
     case "secret":

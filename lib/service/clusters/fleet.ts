@@ -6,7 +6,7 @@ import { recordChange } from "../partitions/scope-change.ts";
 import type { FleetEdited, FleetView } from "../views/autoscaler.ts";
 import { frozenView } from "../views/autoscaler-of.ts";
 
-/** Edits that others may make in between before ours gives up. */
+/** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
 
 const view = ({ frozen }: FleetRecord): FleetView => (frozen ? { frozen: frozenView(frozen) } : {});
@@ -15,7 +15,7 @@ export const fleet = async (context: QueryContext): Promise<FleetView> => view(a
 
 type Change = (record: FleetRecord) => FleetRecord | undefined;
 
-/** `change` gives nothing where the fleet is so already: then nothing is written. */
+/** Edits the fleet. Nothing is written when `change` returns undefined. */
 const edit = async (context: ServiceContext, verb: "freeze" | "thaw", change: Change): Promise<FleetEdited> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { version, ...before } = await getFleet(context.tables);
@@ -28,8 +28,8 @@ const edit = async (context: ServiceContext, verb: "freeze" | "thaw", change: Ch
 };
 
 /**
- * The kill switch: from the next claim on, every sync holds and says so. A fleet that is frozen already keeps its first reason: everyone in the incident reads it, and a
- * second caller would hide why the first one froze.
+ * The kill switch: from the next claim on, every sync holds. A frozen fleet keeps its first reason, because everyone in the incident reads it, and a
+ * second caller would hide it.
  */
 export const freeze = async (context: ServiceContext, reason: string, replace = false): Promise<FleetEdited> => {
   if (reason.trim() === "")

@@ -7,14 +7,14 @@ import type { AutoscalerQuery, EditResult } from "../service.ts";
 import { checkPauseEnd, pauseView } from "../views/pauses.ts";
 import { type Edit, raiseSpecVersions, store } from "./store-change.ts";
 
-/** Edits that others may make in between before ours gives up. */
+/** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
 
 type Change = Pick<Edit, "verb" | "after">;
 
 /**
- * Reads, changes and writes under the generation that was read, again while others are faster. `change` gives nothing when it is so already; the syncs are told all the same, for
- * an earlier attempt may have died before it told them.
+ * Reads, changes and writes a record under the generation that was read, again while other editors win. `change` returns undefined when nothing has to change. The spec version
+ * is raised even then, because an earlier attempt may have failed before it raised it.
  */
 const edit = async (
   context: ServiceContext,
@@ -25,7 +25,7 @@ const edit = async (
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { cluster, record } = await findAutoscaler(context, query);
     uid ??= record.uid;
-    // The edit was meant for the autoscaler that was found first.
+    // The edit is meant for the autoscaler that was found first.
     if (record.uid !== uid) throw replaced(query.name);
     const edited = { cluster: record.cluster, namespace: record.namespace, name: record.name };
     const wanted = change(record);
@@ -40,24 +40,24 @@ const edit = async (
 };
 
 const replaced = (name: string): TidemarkError =>
-  new TidemarkError("service.conflict", `Cannot edit "${name}": it was deleted and created again meanwhile; look at it and try again`, { name });
+  new TidemarkError("service.conflict", `Cannot edit "${name}": it was deleted and created again in the meantime; check it and try again`, { name });
 
-/** Forgets an autoscaler. Its workload keeps its count, its events and changes stay. Throws `service.unknown` where it is gone already. */
+/** Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws `service.unknown` when it does not exist. */
 export const remove = async (context: ServiceContext, query: AutoscalerQuery): Promise<EditResult> => {
   try {
     return await edit(context, query, () => ({ verb: "delete" }));
   } catch (error) {
-    if (isTidemarkError(error, "service.unknown")) await announceGone(context, splitName(query));
+    if (isTidemarkError(error, "service.unknown")) await raiseAfterDelete(context, splitName(query));
     throw error;
   }
 };
 
-/** Whoever deletes what is gone may have died half-way the first time. Without its whole path nobody is told; the syncs then notice within a minute. */
-const announceGone = async (context: ServiceContext, { cluster, namespace: inNamespace }: AutoscalerQuery): Promise<void> => {
+/** The first attempt of this delete may have failed before it raised the spec version. Without the full path the partition is not known; its syncs then notice within a minute. */
+const raiseAfterDelete = async (context: ServiceContext, { cluster, namespace: inNamespace }: AutoscalerQuery): Promise<void> => {
   if (cluster !== undefined && inNamespace !== undefined) await raiseSpecVersions(context, clusterName(cluster), [namespace(inNamespace)]);
 };
 
-/** Holds the workload where it is; a pause with another end replaces the one before. Throws `service.invalid` for an end that has passed. */
+/** Pauses an autoscaler at its count. A pause with another end replaces the one before. Throws `service.invalid` for an end that has passed. */
 export const pause = (context: ServiceContext, query: AutoscalerQuery, untilMs?: number): Promise<EditResult> =>
   edit(context, query, (before) => {
     const now = context.clock();

@@ -14,17 +14,19 @@ import { store } from "./store-change.ts";
  *  apply   put "web" ── look ✓ ─ ─ ─ ─ list: "web"                      the mark came after: the removal is refused, and the mark taken off
  *  apply                      put "web" ── look: marked ─ ─ ─ look: gone ✗      takes "web" back, and is refused
  *
- * Two items cannot be written at once. So each of the two first writes what the other looks at, then looks: whatever their order, one of them sees the other. An apply that sees the mark
- * waits for the end of the removal, because only a removal that was done makes sure that no other apply has counted on the same autoscaler.
+ * Two items cannot be written at once. So each command first writes the item that the other reads, and then reads: in any order, one of them sees the other. An apply that sees the mark
+ * waits for the end of the removal, because only a completed removal makes sure that no other apply relies on the same autoscaler.
  */
 
 const conflict = (name: string): TidemarkError =>
-  new TidemarkError("service.conflict", `Cannot remove cluster "${name}": somebody edited it meanwhile`, { name });
+  new TidemarkError("service.conflict", `Cannot remove cluster "${name}": another command edited it in the meantime; check it and try again`, {
+    name,
+  });
 
 const unmarked = ({ removing: _over, ...record }: ClusterRecord): ClusterRecord => record;
 
 /**
- * Removes a cluster that has no autoscalers. Its history stays, with the outcome of every scale. Died halfway, it is done by doing it again; any other edit of the cluster ends it.
+ * Removes a cluster without autoscalers. Its history stays, with the outcome of every scale. An interrupted removal can be repeated; any other edit of the cluster ends it.
  * Throws `service.unknown`, `service.in-use`, `service.conflict`, `service.busy`, `service.unreadable`.
  */
 export const removeCluster = async (context: ServiceContext, name: string): Promise<void> => {
@@ -41,7 +43,7 @@ export const removeCluster = async (context: ServiceContext, name: string): Prom
     });
     if (deleted.kind === "conflict") await mustBeGone(context, name);
   } catch (error) {
-    // A conflict is an edit by another command, which took the mark off.
+    // A conflict means that another command edited the cluster, which took the mark off.
     await putCluster(context.tables, { ...unmarked(before), version: version + 1 }, version);
     throw error;
   }
@@ -54,24 +56,28 @@ const mustBeGone = async (context: ServiceContext, name: string): Promise<void> 
 const mustBeEmpty = async (context: ServiceContext, name: string): Promise<void> => {
   for await (const item of listAutoscalers(context.tables, clusterName(name))) {
     const { namespace, name: first } = item.kind === "read" ? item.record : item;
-    throw new TidemarkError("service.in-use", `Cannot remove cluster "${name}": it has autoscalers, "${namespace}/${first}" first`, { name });
+    throw new TidemarkError(
+      "service.in-use",
+      `Cannot remove cluster "${name}": it still has autoscalers, such as "${namespace}/${first}"; delete them first`,
+      { name },
+    );
   }
 };
 
-/** Throws `service.conflict` for a cluster that somebody is removing: nothing begins in it. */
+/** Throws `service.conflict` for a cluster that is being removed, so that nothing new begins in it. */
 export const mustStay = ({ name, removing }: ClusterRecord): void => {
   if (!removing) return;
-  const words = `cluster "${name}" is being removed by ${removing.by}; remove it again to end that, or resume it to keep it`;
+  const words = `cluster "${name}" is being removed by ${removing.by}; run tidemark cluster remove again to finish, or cluster resume to keep it`;
   throw new TidemarkError("service.conflict", `Cannot apply: ${words}`, { name });
 };
 
-/** A removal takes a few calls. One that lasts longer was left by somebody who died. */
+/** A removal takes a few calls. If the mark stays longer, the removal has failed. */
 const LOOKS_MAX = 25;
 const LOOK_EVERY_MS = 200;
 
 /**
- * Called after autoscalers were stored, or found as wanted. If the cluster was removed meanwhile, what this apply created is taken back. If the removal does not end, it stays, and the
- * next removal finds it. Throws `service.conflict`, `service.unknown`.
+ * Checks the cluster after autoscalers were stored or found unchanged. If it was removed in the meantime, the autoscalers that this apply created are deleted. If the removal does not end,
+ * they stay, and the next removal finds them. Throws `service.conflict`, `service.unknown`.
  */
 export const mustHaveStayed = async (context: ServiceContext, cluster: ClusterRecord, created: readonly Stored[]): Promise<void> => {
   let now = await getCluster(context.tables, cluster.name);
@@ -81,12 +87,12 @@ export const mustHaveStayed = async (context: ServiceContext, cluster: ClusterRe
   }
   if (now) return mustStay(now);
   for (const stored of created) await takeBack(context, cluster, stored);
-  throw new TidemarkError("service.unknown", `Cannot apply: cluster "${cluster.name}" was removed meanwhile`, { name: cluster.name });
+  throw new TidemarkError("service.unknown", `Cannot apply: cluster "${cluster.name}" was removed in the meantime`, { name: cluster.name });
 };
 
 type Stored = AutoscalerRef & Pick<AutoscalerRecord, "uid">;
 
-/** Edits of others that may come in between. */
+/** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
 
 const takeBack = async (context: ServiceContext, cluster: ClusterRecord, stored: Stored): Promise<void> => {

@@ -9,7 +9,7 @@ import { partitionOf } from "../../store/records/partitions.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import type { ServiceContext } from "../context.ts";
 
-/** Generations that are tried in turn: one is lost for every editor that died between its change item and its record. */
+/** Generations tried in turn. An editor that failed between its change item and its record has used one up. */
 const GENERATIONS_MAX = 16;
 
 export interface Edit {
@@ -17,18 +17,18 @@ export interface Edit {
   readonly verb: ChangeRecord["verb"];
   readonly ref: AutoscalerRef;
   readonly uid: AutoscalerRecord["uid"];
-  /** As it was read; absent when it is to be created. */
+  /** The record that was read; absent for a new one. */
   readonly before?: AutoscalerRecord;
-  /** As it is to be stored, with a new generation and editor; absent when it is to be deleted. */
+  /** The record to store, with a new generation and editor; absent for a delete. */
   readonly after?: Omit<AutoscalerRecord, "generation" | "updatedMs" | "updatedBy">;
 }
 
 /*
  *  change uid:5 inserted ── record put (generation 4 → 5) ── spec version raised
- *                        └─ died ✗  generation 5 never exists: the change counts for nothing, the next editor takes 6
- *                                                        └─ died ✗  the repeat finds nothing to change, and raises it
+ * └─ failed ✗  generation 5 never exists: the change has no effect, the next editor takes 6
+ * └─ failed ✗  the repeat finds nothing to change, and raises it
  *
- * Nobody's edit is without its change item (docs/architecture.md, "What is stored"); history unwritable → nothing is edited.
+ * Every edit has its change item (docs/architecture.md, "What is stored"). If the history cannot be written, nothing is edited.
  */
 export const store = async (context: ServiceContext, edit: Edit): Promise<Stored> => {
   const stored = await storeOnly(context, edit);
@@ -36,11 +36,11 @@ export const store = async (context: ServiceContext, edit: Edit): Promise<Stored
   return stored;
 };
 
-/** The same for a caller that tells the partitions itself, once for many edits. */
+/** Stores without raising the spec version, for callers that raise it once for many edits. */
 export const storeOnly = async (context: ServiceContext, edit: Edit): Promise<Stored> => {
   const stored = await storeAbove(context, edit, edit.before?.generation ?? 0);
   if (stored.kind === "stored" || edit.before) return stored;
-  // Refused although nothing was found: an autoscaler of this name was deleted within a day, and generations go on where it stopped.
+  // Refused although no record exists: an autoscaler of this name was deleted within a day, and generations go on from there.
   const last = await lastGeneration(context.tables, edit.ref);
   return last > 0 ? storeAbove(context, edit, last) : stored;
 };
@@ -73,7 +73,7 @@ const recordChange = async (context: ServiceContext, { verb, ref, uid, before, a
   });
 };
 
-/** What a change shows of a record: the manifest, and the pause when there is one. */
+/** The text of a record in a change: the manifest, and the pause if there is one. */
 const textOf = ({ manifest, paused }: Pick<AutoscalerRecord, "manifest" | "paused">): string =>
   paused ? JSON.stringify({ manifest, paused }) : manifest;
 
@@ -84,8 +84,8 @@ const write = (context: ServiceContext, { before, after }: Edit, generation: num
 };
 
 /**
- * Tells the partitions that hold namespaces now that something there was edited, or may have been by an attempt that died before it told: they may have moved since the edit
- * began, and a new holder may have read the record before it was written. A namespace that no partition holds is decided by nobody, so nobody need be told.
+ * Raises the spec version of the partitions that hold these namespaces, so that their next syncs load the records again. It reads the partitions anew, because namespaces may have moved since
+ * the edit began. A namespace that no partition holds is not synced, so there is nothing to raise.
  */
 export const raiseSpecVersions = async (context: ServiceContext, name: ClusterName, namespaces: readonly Namespace[]): Promise<void> => {
   const cluster = await getCluster(context.tables, name);

@@ -13,10 +13,10 @@ import { autoscalerView, eventView } from "../views/autoscaler-of.ts";
 import { NO_WINDOWS, type WindowsView } from "../views/windows.ts";
 import { windowsView } from "./autoscaler-windows.ts";
 
-/** Newest scale events that a description shows. */
+/** Number of newest scale events in a description. */
 const SHOWN_EVENTS = 10;
 
-/** Everything about one autoscaler: head, windows page and newest journal page, each read once. */
+/** Describes one autoscaler. It reads the head, the windows page and the newest journal page once each. */
 export const describe = async (context: QueryContext, query: AutoscalerQuery): Promise<Description> => {
   const found = await findAutoscaler(context, query);
   const all = await known(context, found);
@@ -35,7 +35,7 @@ const behaviorOf = (spec: AutoscalerSnapshot["spec"]): Pick<Description, "behavi
   return behavior ? { behavior } : {};
 };
 
-/** What the windows held at an instant, at which the workload had `count` replicas; nothing is known of those of a manifest that is not understood. */
+/** The windows of an autoscaler at an instant, when its workload had `count` replicas; empty when the manifest cannot be read. */
 export const windowsOf = (
   { spec, windows, windowsProblem, cluster, evaluated }: AutoscalerSnapshot,
   atMs: number,
@@ -44,7 +44,7 @@ export const windowsOf = (
   if (windowsProblem !== undefined) return { ...NO_WINDOWS, problem: windowsProblem };
   if (spec.kind !== "spec") return NO_WINDOWS;
   const stored = upTo(windows ?? NEW_WINDOWS, atMs);
-  // The journal tells since when something lasts as it was at that instant; the page is of the newest sync.
+  // The journal has the conditions of that instant; the page has those of the newest sync.
   const conditions = evaluated?.evaluation.status?.conditions ?? stored.status.conditions;
   return windowsView(
     spec.spec,
@@ -57,7 +57,7 @@ export const windowsOf = (
   );
 };
 
-/** Windows without what came after an instant. What has left every window since is gone for good, and missing here. */
+/** Windows without anything later than an instant. Entries that have left every window since then are missing. */
 const upTo = ({ memory: { recommendations, scaleUps, scaleDowns }, status }: Windows, atMs: number): Windows => {
   const { lastScaleMs, ...rest } = status;
   return {

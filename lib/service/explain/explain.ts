@@ -10,12 +10,12 @@ import { NO_WINDOWS } from "../views/windows.ts";
 import { windowsOf } from "./describe.ts";
 import { whatIf } from "./what-if.ts";
 
-/** Clocks of callers may be ahead of this one by as much, as signatures allow it: such an instant means now. */
+/** A caller's clock may be ahead by the difference that signatures allow; such an instant means now. */
 const CLOCKS_APART_MS = 5 * 60_000;
 
 /**
- * Why an autoscaler was at its count at an instant, from the newest journal page at or before it. Throws `service.not-evaluated` where the journal has none, and
- * `service.invalid` for an instant that has not come: the newest evaluation would look like one of that time.
+ * Explains the count of an autoscaler at an instant from the newest journal page at or before it. Throws `service.not-evaluated` when the journal has none, and
+ * `service.invalid` for a future instant, because the newest evaluation would look like one of that time.
  */
 export const explain = async (context: QueryContext, query: AutoscalerQuery, atMs?: number): Promise<Explanation> => {
   const presentMs = context.clock();
@@ -36,7 +36,7 @@ export const explain = async (context: QueryContext, query: AutoscalerQuery, atM
     steps: stepViews(evaluation.steps),
     windows,
     windowsPartial,
-    // Windows that are not complete any more say nothing about what would have come next.
+    // Partial windows cannot show what would have come next.
     otherwise: whatIf({
       evaluation,
       settings: cluster.settings,
@@ -47,7 +47,10 @@ export const explain = async (context: QueryContext, query: AutoscalerQuery, atM
 };
 
 const notYet = (name: string, atMs: number, nowMs: number): TidemarkError =>
-  new TidemarkError("service.invalid", `Cannot explain "${name}" at ${timeText(atMs)}: it is only ${timeText(nowMs)} now`, { name, atMs });
+  new TidemarkError("service.invalid", `Cannot explain "${name}" at ${timeText(atMs)}: that time has not come; it is now ${timeText(nowMs)}`, {
+    name,
+    atMs,
+  });
 
 const notEvaluated = (path: string, cluster: string, atMs: number | undefined): TidemarkError =>
   new TidemarkError(

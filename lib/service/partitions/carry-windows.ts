@@ -13,12 +13,12 @@ import type { ServiceContext } from "../context.ts";
 import { type Handover, handoverOfNamespace, handovers, leasedPartitions } from "./handovers.ts";
 import { giveAllBack, type LeasedPartition, type Leases, leaseAll } from "./leases.ts";
 
-/** Autoscalers that pass from one partition to another, by uid. */
+/** Autoscalers that move to another partition, by uid. */
 type MovingAutoscalers = ReadonlyMap<AutoscalerUid, { readonly from: PartitionName; readonly to: PartitionName }>;
 
 /**
- * Writes a cluster with other partitions by `flip`, and carries the windows of every namespace that passes from one partition to another: lease both, mark both, copy into pages of a new
- * generation, flip the cluster, drop the old pages. Died anywhere, nothing is lost: before the flip the windows still count where they were, and it can be done again.
+ * Writes a cluster with new partitions by `flip`, and moves the windows of every namespace that changes its partition: lease both, mark both, copy into pages of a new
+ * generation, flip the cluster, drop the old pages. After a failure anywhere nothing is lost: before the flip the windows still count where they were, and the edit can be repeated.
  * Throws `service.busy`, `service.unmovable`.
  */
 export const withWindows = async (
@@ -33,8 +33,8 @@ export const withWindows = async (
   const partitions = leasedPartitions(moves).map((partition) => ({ cluster: before.name, partition }));
   const leases = await leaseAll(context, { action: `move namespaces of cluster "${before.name}"`, partitions, settled: sources });
   try {
-    // Read under the leases: whoever flipped since it was first read may have moved the same windows, and syncs have gone on with them. One that flips from here on meets syncs
-    // that claim the partition first, and then nothing more is written to its head.
+    // Read again under the leases: another edit may have flipped the cluster since the first read, and syncs have gone on with the moved windows. If another edit flips it after this read,
+    // a sync claims the partition first, and then our writes to its head fail.
     if ((await getCluster(context.tables, before.name))?.version !== before.version) return { kind: "conflict" };
     await markAll(context, leases, before.version);
     await copyWindows(context, leases, await movingAutoscalers(context, before, after));
@@ -42,7 +42,7 @@ export const withWindows = async (
     if (flipped.kind === "stored") await emptyRemovedPartitions(context, leases, after);
     return flipped;
   } catch (error) {
-    // Stood still past its lease, and somebody syncs there again: looked at anew, like any edit that another was faster than.
+    // The lease ran out and another sync or edit has claimed the partition. The caller starts again, as after any conflict.
     if (isTidemarkError(error, "store.lease-lost")) return { kind: "conflict" };
     throw error;
   } finally {
@@ -50,14 +50,14 @@ export const withWindows = async (
   }
 };
 
-/** A partition that is no more is never synced again, so that nobody else would take its pages away. Its head stays: its epoch must not come again. */
+/** Deletes the pages of removed partitions, because no sync will do it. Their heads stay, so that their epochs never come again. */
 const emptyRemovedPartitions = async (context: ServiceContext, leases: Leases, { partitions }: ClusterRecord): Promise<void> => {
   const gone = [...leases].filter(([name, { head }]) => head.pages.length > 0 && !partitions.some((partition) => partition.name === name));
   for (const [, leased] of gone) {
     try {
       await namePages(context, leased, [], leased.head.nowMs);
     } catch (error) {
-      // Somebody leased it again after the flip: the pages stay, and are read by nobody.
+      // Another sync or edit leased it after the flip. The pages stay, and nothing reads them.
       if (!isTidemarkError(error, "store.lease-lost")) throw error;
     }
   }
@@ -78,7 +78,7 @@ const movingAutoscalers = async (context: ServiceContext, before: ClusterRecord,
     const move: Handover | undefined = handoverOfNamespace(before, after, namespace as Namespace);
     if (move?.from === undefined) continue;
     const uid = item.kind === "read" ? item.record.uid : item.uid;
-    // Its windows may be anyone's: nothing is moved rather than one of them lost.
+    // Its windows could be on any page, so nothing is moved rather than one entry lost.
     if (uid === undefined) throw unmovable(namespace, `its autoscaler "${name}" cannot be read`);
     if (move.to === undefined) throw unmovable(namespace, `it has autoscalers, "${name}" first, and no partition would hold it`);
     all.set(uid, { from: move.from, to: move.to });
@@ -96,7 +96,7 @@ const copyWindows = async (context: ServiceContext, leases: Leases, moving: Movi
   }
 };
 
-/** By partition, the windows that come to it. A run that was open ends where its own partition was last evaluated: the other's head says nothing of it. */
+/** The windows that move to each partition. An open run ends at the last evaluation of its old partition, because the new head has no time for it. */
 const arrivals = async (
   context: ServiceContext,
   leases: Leases,
@@ -132,13 +132,13 @@ const entriesOf = async (context: ServiceContext, { head, lease: { partition } }
   return entries;
 };
 
-/** Copies a partition's windows and those that come into pages of a new generation, and names them. */
+/** Writes a partition's own and arriving windows into pages of a new generation. */
 const adopt = async (context: ServiceContext, leased: LeasedPartition, arriving: readonly StoredWindows[], nowMs: number): Promise<void> => {
   const all = new Map([...(await entriesOf(context, leased)), ...arriving].map((entry) => [entry.uid, entry]));
   await namePages(context, leased, dividedPages([...all.values()]), nowMs);
 };
 
-/** Writes pages of a new generation, names them, and deletes the old. */
+/** Writes pages of a new generation, names them in the head, and deletes the old ones. */
 const namePages = async (context: ServiceContext, leased: LeasedPartition, bodies: readonly Uint8Array[], nowMs: number): Promise<void> => {
   const { head, lease } = leased;
   const { partition } = lease;

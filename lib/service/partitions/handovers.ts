@@ -4,7 +4,7 @@ import { partitionOf } from "../../store/records/partitions.ts";
 
 type Partitions = Pick<ClusterRecord, "name" | "partitions">;
 
-/** What changes its partition; absent where no partition holds it. */
+/** A move between partitions; a side is absent where no partition holds the namespaces. */
 export interface Handover {
   readonly from?: PartitionName;
   readonly to?: PartitionName;
@@ -15,7 +15,7 @@ const handoverOf = (from: PartitionName | undefined, to: PartitionName | undefin
   ...(to !== undefined && { to }),
 });
 
-/** How a namespace passes from one partition to another; `undefined` when it stays. */
+/** The move of one namespace; `undefined` when it stays. */
 export const handoverOfNamespace = (before: Partitions, after: Partitions, namespace: Namespace): Handover | undefined => {
   const [from, to] = [partitionOf(before, namespace), partitionOf(after, namespace)];
   return from === to ? undefined : handoverOf(from, to);
@@ -23,7 +23,7 @@ export const handoverOfNamespace = (before: Partitions, after: Partitions, names
 
 const restOf = ({ partitions }: Partitions): PartitionName | undefined => partitions.find(({ namespaces }) => namespaces === undefined)?.name;
 
-/** Every way that namespaces pass, whether they have autoscalers or not: an intent may be open where none is left. */
+/** All moves, also of namespaces without autoscalers, because an intent of a deleted autoscaler may still be open. */
 export const handovers = (before: Partitions, after: Partitions): readonly Handover[] => {
   const named = new Set([...before.partitions, ...after.partitions].flatMap(({ namespaces }) => namespaces ?? []));
   const passing = [...named].flatMap((namespace) => handoverOfNamespace(before, after, namespace) ?? []);
@@ -31,6 +31,6 @@ export const handovers = (before: Partitions, after: Partitions): readonly Hando
   return from === to ? passing : [...passing, handoverOf(from, to)];
 };
 
-/** The partitions that must stand still meanwhile, in one order for everybody who leases them. */
+/** The partitions to lease, always in the same order, so that two edits cannot wait for each other. */
 export const leasedPartitions = (passing: readonly Handover[]): readonly PartitionName[] =>
   [...new Set(passing.flatMap(({ from, to }) => [from ?? [], to ?? []].flat()))].sort();

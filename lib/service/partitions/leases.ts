@@ -8,30 +8,30 @@ import { clockWords } from "../../store/table/server-clock.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
 import type { ServiceContext } from "../context.ts";
 
-/** A partition that no sync works on, with the head as the claim found it. */
+/** A leased partition, with the head as the claim read it. */
 export interface LeasedPartition {
   readonly head: Head;
-  /** The last write of the head, which moves on. */
+  /** The newest write of the head; each write replaces it. */
   lease: Lease;
 }
 
 export type Leases = ReadonlyMap<PartitionName, LeasedPartition>;
 
-/** With the wait between them longer than an intent may stay open (39 s) and a sync of the default period after it. */
+/** With the waits this is longer than an intent may stay open (39 s) and a sync of the default period after it. */
 const ATTEMPTS_MAX = 45;
 const WAIT_MS = 2_000;
-/** Later than every due time: no message is done by this claim, and none stands in its way. */
+/** Later than every due time, so that this claim marks no message as done and none blocks it. */
 const NO_DUE_MS = Number.MAX_SAFE_INTEGER;
 
-/** Which partitions of one cluster, and for what, as "move namespaces of …". */
+/** Partitions of one cluster to lease. `action` completes the message "Cannot …". */
 export interface LeaseRequest {
   readonly action: string;
   readonly partitions: readonly PartitionRef[];
-  /** No intent may be open in these: an open intent stays where it is counted. */
+  /** Partitions that must have no open intent, because an intent stays in the partition that counts it. */
   readonly settled: ReadonlySet<PartitionName>;
 }
 
-/** Leases partitions by the usual claim, all or none. Waits for syncs to end and intents to settle. Throws `service.busy`. */
+/** Leases partitions by the usual claim, all or none. It waits for syncs to end and intents to settle. Throws `service.busy`. */
 export const leaseAll = async (context: ServiceContext, { action, partitions: wanted, settled }: LeaseRequest): Promise<Leases> => {
   for (let attempt = 1; ; attempt++) {
     const outcome = await tryAll(context, wanted, settled);
@@ -44,11 +44,11 @@ export const leaseAll = async (context: ServiceContext, { action, partitions: wa
   }
 };
 
-/** The leases, or why they cannot be had now. */
+/** The leases, or the reason why they are not free now. */
 const tryAll = async (context: ServiceContext, wanted: readonly PartitionRef[], settled: ReadonlySet<PartitionName>): Promise<Leases | string> => {
   for (const ref of wanted) {
     const head = await readHead(context.tables, ref);
-    // Looked at before anything is claimed: every claim in vain costs the next sync a write of all pages.
+    // Checked before the claim, because every failed claim makes the next sync write all pages.
     if (head && settled.has(ref.partition) && openIn(head)) return `partition "${ref.partition}" has an open intent`;
   }
   const leases = new Map<PartitionName, LeasedPartition>();
@@ -59,7 +59,7 @@ const tryAll = async (context: ServiceContext, wanted: readonly PartitionRef[], 
   return refusal ?? `partition "${open?.[0]}" has an open intent`;
 };
 
-/** An uncounted scale as well: the next sync of its partition counts it in windows that stay there. */
+/** True for open and for uncounted scales: the next sync counts an uncounted scale in windows that stay there. */
 const openIn = ({ intents, uncounted, unreadable }: Head): boolean => intents.length + uncounted.length + unreadable.length > 0;
 
 const claimEach = async (
@@ -76,7 +76,7 @@ const claimEach = async (
         `Cannot lease partition "${partition.partition}": the clock of this machine is ${clockWords(claimed.wrongByMs)} the service's`,
         { wrongByMs: claimed.wrongByMs },
       );
-    if (claimed.kind === "newer") return `partition "${partition.partition}" is worked on by a later release`;
+    if (claimed.kind === "newer") return `partition "${partition.partition}" is in use by a later release`;
     if (claimed.kind !== "claimed") return `partition "${partition.partition}" is being synced`;
     const { head } = claimed;
     leases.set(partition.partition, { head, lease: { partition, epoch: head.epoch, writeNumber: head.writeNumber } });
@@ -84,7 +84,7 @@ const claimEach = async (
   return undefined;
 };
 
-/** Ends leases early. One that cannot be given back runs out by itself: only the next syncs come later. */
+/** Ends leases early. A lease that cannot be given back expires, and only delays the next syncs. */
 export const giveAllBack = async (context: ServiceContext, leases: Leases): Promise<void> => {
   await Promise.allSettled([...leases.values()].map(({ lease }) => giveBack(context.tables, lease)));
 };

@@ -9,11 +9,11 @@ import { pageOf } from "../../store/pages/plan.ts";
 import { windowsNow } from "../../sync/stored-windows.ts";
 import type { QueryContext } from "../context.ts";
 
-/** What the partition of an autoscaler last stored about it. */
+/** What a partition has stored about an autoscaler. */
 export interface PartitionData {
   readonly head?: Head;
   windows(record: AutoscalerRecord): Promise<Windows | undefined>;
-  /** Why the page of its windows cannot be read; `undefined` when it can, or there is none. */
+  /** Why its windows page cannot be read; `undefined` when it can be, or does not exist. */
   windowsProblem(record: AutoscalerRecord): Promise<string | undefined>;
   /** The newest evaluation at or before an instant. */
   evaluation(record: AutoscalerRecord, atMs: number): Promise<Evaluated | undefined>;
@@ -24,7 +24,7 @@ export interface Evaluated {
   readonly evaluation: Evaluation;
 }
 
-/** Reads the head at once, each windows page and newest journal page once, when first asked for; so that a list of autoscalers costs one read per page. */
+/** Reads the head now, and each windows page and journal page once, at its first use. A list of autoscalers so costs one read per page. */
 export const partitionData = async (context: QueryContext, ref: PartitionRef): Promise<PartitionData> => {
   const head = await readHead(context.tables, ref);
   if (!head) return { windows: async () => undefined, windowsProblem: async () => undefined, evaluation: async () => undefined };
@@ -52,7 +52,7 @@ export const partitionData = async (context: QueryContext, ref: PartitionRef): P
   };
 };
 
-/** Whole journal pages that are looked through for an autoscaler that moved between pages. */
+/** Whole journal pages that are searched for an autoscaler that moved between pages. */
 const WHOLE_PAGES_MAX = 5;
 
 const newestEvaluations = (context: QueryContext, ref: PartitionRef, head: Head): PartitionData["evaluation"] => {
@@ -64,7 +64,7 @@ const newestEvaluations = (context: QueryContext, ref: PartitionRef, head: Head)
     return known;
   };
   return async (record, atMs) => {
-    // Pages are numbered anew when a partition grows or shrinks: what was written before then lies under another number.
+    // Pages get new numbers when a partition grows or shrinks, so older journal pages have other numbers.
     const own = pageOf(record.uid, Math.max(1, head.pages.length));
     for (const page of new Set([own, ...head.pages.keys()])) {
       const found = await newestOf(record, before(page, atMs));
@@ -74,7 +74,7 @@ const newestEvaluations = (context: QueryContext, ref: PartitionRef, head: Head)
   };
 };
 
-/** Before an autoscaler was created nothing tells of it, so that a new one is not looked for in all that is kept. */
+/** The search stops at the creation of the autoscaler, so that a new one does not search the whole journal. */
 const newestOf = async ({ uid, createdMs }: AutoscalerRecord, journals: AsyncIterable<JournalPage>): Promise<Evaluated | undefined> => {
   let whole = 0;
   for await (const { atMs, evaluations, partial } of journals) {
@@ -88,7 +88,7 @@ const newestOf = async ({ uid, createdMs }: AutoscalerRecord, journals: AsyncIte
 
 type LazyList<Item> = AsyncIterable<Item>;
 
-/** The items of a stream, read when they are first asked for and kept for whoever asks again. */
+/** Reads a stream once, as far as it is used, and keeps the items for later readers. */
 const lazily = <Item>(stream: AsyncIterator<Item>): LazyList<Item> => {
   const taken: Promise<IteratorResult<Item>>[] = [];
   return {
@@ -106,5 +106,5 @@ const lazily = <Item>(stream: AsyncIterator<Item>): LazyList<Item> => {
 
 const readDecoded = async (context: QueryContext, partition: PartitionRef, head: Head, index: number): Promise<DecodedPage> => {
   const item = await readPage(context.tables, { partition, generation: head.pageGeneration, index });
-  return item ? decodePage(item.body) : { kind: "unreadable", message: "the head names it, but it is not there" };
+  return item ? decodePage(item.body) : { kind: "unreadable", message: "the head names it, but the item does not exist" };
 };

@@ -21,17 +21,17 @@ export interface FoundPartition {
   readonly ref: PartitionRef;
 }
 
-/** "eu-1/shops", or "eu-1" alone where it has one partition. Throws `service.invalid`, `service.unknown`. */
+/** Finds "eu-1/shops", or "eu-1" where the cluster has one partition. Throws `service.invalid`, `service.unknown`. */
 export const findPartition = async (context: QueryContext, path: string): Promise<FoundPartition> => {
   const [inCluster = "", name, ...more] = path.split("/");
   if (inCluster === "" || name === "" || more.length > 0)
-    throw new TidemarkError("service.invalid", `Cannot read the partition "${path}": wanted CLUSTER/PARTITION`, { path });
+    throw new TidemarkError("service.invalid", `Cannot read the partition "${path}": give CLUSTER/PARTITION`, { path });
   const cluster = await findCluster(context, inCluster);
   const names = cluster.partitions.map((partition) => partition.name);
   const found = name === undefined && names.length === 1 ? names[0] : names.find((one) => one === name);
   if (found !== undefined) return { cluster, ref: { cluster: cluster.name, partition: found } };
   const hint = name === undefined ? undefined : nearest(name, names);
-  const known = hint === undefined ? `it has ${names.map((one) => `"${one}"`).join(", ")}` : `the nearest name is "${hint}"`;
+  const known = hint === undefined ? `its partitions are ${names.map((one) => `"${one}"`).join(", ")}` : `the nearest name is "${hint}"`;
   throw new TidemarkError("service.unknown", `Cannot find partition "${name ?? ""}" of cluster "${cluster.name}": ${known}`, { path, names });
 };
 
@@ -42,7 +42,7 @@ export const pathOf = (item: AutoscalerItem): string => {
 
 export const uidOfItem = (item: AutoscalerItem): AutoscalerUid | undefined => (item.kind === "read" ? item.record.uid : item.uid);
 
-/** Everything that a partition stores but the windows themselves, read strongly. */
+/** Describes a partition without the content of its windows. All reads are consistent. */
 export const partition = async (context: QueryContext, path: string): Promise<PartitionView> => {
   const { cluster, ref } = await findPartition(context, path);
   const items = await toArray(autoscalersOf(context.tables, cluster, ref));
@@ -76,7 +76,7 @@ const pageView = async (
   return decoded.kind === "read" ? size : { ...size, problem: decoded.message, held: own.map(({ path }) => path) };
 };
 
-/** A page that the head names as a sync would read it, with the item that it was read from. */
+/** Reads a page of the head as a sync would, with its item. */
 export const pageOfHead = async (
   context: QueryContext,
   ref: PartitionRef,

@@ -10,14 +10,14 @@ import { type PartitionTrouble, troubleOf } from "./trouble.ts";
 
 /** Periods without a completed sync after which a partition is late. */
 const LATE_PERIODS = 3;
-/** Journal pages that speak for a partition, about 200 autoscalers: each is a query, and an outage is in all of them alike. */
+/** Journal pages that are read per partition, about 200 autoscalers. Each is a query, and an outage shows in all of them. */
 const PAGES_READ = 2;
 
 export interface PartitionState extends Omit<PartitionTrouble, "state"> {
   readonly state: Exclude<ClusterState, "frozen" | "paused">;
 }
 
-/** How a partition stands, from its head and what its newest sync journaled. An age says all where no sync has ended in time: then the journal is not asked. */
+/** The state of a partition, from its head and its newest journal pages. When no sync has ended in time the state is "late", and the journal is not read. */
 export const partitionState = async (
   context: QueryContext,
   ref: PartitionRef,
@@ -30,7 +30,7 @@ export const partitionState = async (
   return troubleOf(found.flat());
 };
 
-/** The newest evaluation of every autoscaler of a page. The first sync of a minute tells it whole, so that nothing before that minute is read. */
+/** The newest evaluation of every autoscaler of a page. The first sync of each minute writes the whole page, so nothing older is read. */
 const newestOfPage = async (context: QueryContext, ref: PartitionRef, page: number, untilMs: number): Promise<readonly Evaluation[]> => {
   const newest = new Map<AutoscalerUid, Evaluation>();
   const sinceMs = untilMs - (untilMs % JOURNAL_EVERY_MS);

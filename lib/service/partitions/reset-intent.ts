@@ -25,16 +25,16 @@ import { recordChange } from "./scope-change.ts";
 
 /*
  *  seen in the head ── wait 39 s ── claim ── bytes, change, event "unknown" to history ── page@epoch ── intent removed from the head ── give back
- *                      │                                                                         └─ died ✗   it is still there: done again, one event
- *                      its PUT, whenever it was decided before this look, can no longer take effect: the deadline inside cannot be read
+ * │                                                                         └─ failed ✗  it is still there: repeated, one event
+ * its PUT was decided before this read, and can no longer take effect: the deadline inside cannot be read
  */
 
-/** After an intent was seen in a head, its PUT is over when this has passed, on any clock: it was decided before. */
+/** When an intent was seen in a head, its PUT can no longer take effect after this time, on any clock. */
 const WAIT_MS = deadlineOf(0, DEFAULT_TIMING);
 
 /**
- * Settles an open intent that nobody can read as *unknown*: an event where its autoscaler is known, and windows as if the autoscaler had just been scaled as far as its rules allow.
- * The bytes stay in the history. Takes longer than the longest deadline. Throws `service.unknown`, `service.readable`, `service.unreadable`, `service.busy`, `service.conflict`.
+ * Settles an open intent that cannot be read as *unknown*: it writes an event where the autoscaler is known, and windows as if the autoscaler had just been scaled as far as its rules allow.
+ * The bytes stay in the history. It takes longer than the longest deadline. Throws `service.unknown`, `service.readable`, `service.unreadable`, `service.busy`, `service.conflict`.
  */
 export const resetIntent = async (context: ServiceContext, path: string, id: string): Promise<ResetView> => {
   const found = await findPartition(context, path);
@@ -50,8 +50,8 @@ const mustBeUnreadable = (head: Head | undefined, id: string, action: string): U
   const found = head?.unreadable.find((intent) => intent.id === id);
   if (found) return found;
   const readable = [...(head?.intents ?? []), ...(head?.uncounted ?? [])].some((entry) => entry.id === id);
-  if (readable) throw new TidemarkError("service.readable", `Cannot ${action}: it can be read, and a sync settles it`, { id });
-  throw new TidemarkError("service.unknown", `Cannot ${action}: there is no such open intent`, { id });
+  if (readable) throw new TidemarkError("service.readable", `Cannot ${action}: it can be read, so the next sync settles it`, { id });
+  throw new TidemarkError("service.unknown", `Cannot ${action}: no open intent has this id; see tidemark partition describe`, { id });
 };
 
 const reset = async (
@@ -93,7 +93,7 @@ const pageIndex = ({ pages }: Head, uid: AutoscalerUid): number => (pages.length
 
 interface Entries {
   readonly entries: readonly StoredWindows[];
-  /** Of the page when it was read: whatever is written over it must be this and nothing newer. */
+  /** Epoch of the page when it was read; the write is conditional on it. */
   readonly readEpoch?: number;
 }
 
@@ -107,12 +107,16 @@ const entriesOfPage = async (
   const index = pageIndex(head, uid);
   const { item, decoded } = await pageOfHead(context, partition, head, index);
   if (item && decoded.kind === "read") return { entries: [...decoded.entries.values()], readEpoch: item.epoch };
-  throw new TidemarkError("service.unreadable", `Cannot ${action}: windows page ${index} of its autoscaler cannot be read; reset that first`, {
-    index,
-  });
+  throw new TidemarkError(
+    "service.unreadable",
+    `Cannot ${action}: windows page ${index} of its autoscaler cannot be read; run tidemark partition reset-windows first`,
+    {
+      index,
+    },
+  );
 };
 
-/** Writes the page with one entry changed; before the first completed sync there is none, and it becomes the first of a new generation. */
+/** Writes the page with one changed entry. Before the first completed sync there is no page, and this becomes the first of a new generation. */
 const writeEntry = async (
   context: ServiceContext,
   leased: LeasedPartition,
@@ -132,8 +136,8 @@ const writeEntry = async (
 };
 
 /**
- * The event of the attempt, unless its holder had stored one before it died. Neither count is known: both are those of the newest windows, and the message says so. Left out where
- * the manifest does not say which workload it was: then the change alone tells of it.
+ * Inserts the event of the scale, unless its sync has already stored one. Both counts are unknown: the event has those of the newest windows, and its message says so. Without a readable
+ * manifest the workload is unknown, and only the change item records the reset.
  */
 const tellEvent = async (
   context: ServiceContext,
@@ -162,7 +166,7 @@ const tellEvent = async (
     specGeneration: record.generation,
   };
   const event = scaleEvent(ref, attempt, { kind: "unknown", message: `settled by ${context.by}` }, nowMs);
-  // Inserted again where it is there already: whoever died between its two items left one of them.
+  // Inserted again where it exists: an editor that failed between the two items of an event left only one.
   await insertEvents(context.insert, [(await storedEvent(context, record, lost.id, nowMs)) ?? event]);
 };
 

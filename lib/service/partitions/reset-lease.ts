@@ -12,11 +12,11 @@ import { giveAllBack, type LeasedPartition, leaseAll } from "./leases.ts";
 import type { FoundPartition } from "./partition-query.ts";
 
 const conflict = (action: string): TidemarkError =>
-  new TidemarkError("service.conflict", `Cannot ${action}: somebody else worked on the partition meanwhile; look at it again`, {});
+  new TidemarkError("service.conflict", `Cannot ${action}: another sync or edit changed the partition in the meantime; check it and try again`, {});
 
 /**
- * Does `work` while no sync and no mover works on a partition. The lease only keeps others away; what keeps order is that every write of `work` is conditional on this epoch, as
- * a sync's are. Given back uncleanly: the next sync reads everything strongly and writes it. Throws `service.busy`, `service.conflict`.
+ * Runs `work` under a lease of a partition. The lease keeps syncs and edits away. The order is kept by the writes of `work`, which are conditional on this epoch, as
+ * a sync's are. The lease is given back as unclean, so the next sync reads everything consistently and writes it. Throws `service.busy`, `service.conflict`.
  */
 export const underLease = async <Result>(
   context: ServiceContext,
@@ -29,7 +29,7 @@ export const underLease = async <Result>(
     const leased = leases.get(ref.partition);
     if (!leased) throw new TypeError(`partition "${ref.partition}" was not leased`);
     const now = await getCluster(context.tables, cluster.name);
-    // A mover that lost its lease may still try to flip: decided first, as by every sync.
+    // An edit that lost its lease may still try to flip the cluster. This decides the move first, as every sync does.
     const decided = now && (await decidedCluster(context.tables, now, leased.head));
     if (!decided?.partitions.some(({ name }) => name === ref.partition)) throw conflict(action);
     return await work(leased, decided);
@@ -41,7 +41,7 @@ export const underLease = async <Result>(
   }
 };
 
-/** Not before anything that the partition recorded, whatever the clocks say. */
+/** The present, but never before a time that the partition has recorded. */
 export const notBeforeMs = (context: ServiceContext, { head }: LeasedPartition): number =>
   Math.max(
     context.clock(),
@@ -51,7 +51,7 @@ export const notBeforeMs = (context: ServiceContext, { head }: LeasedPartition):
     ...head.uncounted.map(({ settledMs }) => settledMs),
   );
 
-/** Windows of an autoscaler as if it had just been scaled as far as its rules allow. Where the manifest is absent or cannot be read: as far as the rules of any manifest would. */
+/** Windows as if the autoscaler had just been scaled as far as its rules allow. Without a readable manifest the loosest rules count. */
 export const withUnknownHistory = async (
   context: ServiceContext,
   windows: Windows,
@@ -71,7 +71,7 @@ export const withUnknownHistory = async (
   });
 };
 
-/** Of the newest events that is not refused tells where the workload was put; more than so many refusals in a row are not looked through. */
+/** Number of newest events searched. The newest one that was not refused tells the count of the workload. */
 const NEWEST_EVENTS = 10;
 
 const wentToZero = async (context: ServiceContext, record: AutoscalerRecord): Promise<boolean> => {

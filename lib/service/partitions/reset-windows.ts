@@ -16,17 +16,17 @@ import { recordChange } from "./scope-change.ts";
 
 /*
  *  claim ── page@3 unreadable ── bytes to history ── change to history ── page@epoch written under "it is still @3" ── give back, uncleanly
- *                                                └─ died ✗   the page is as it was: done again, both kept twice
+ * └─ failed ✗  the page is unchanged: repeated, both items kept twice
  */
 
 /**
- * Replaces a windows page that nobody can read by one that errs to safety: as if each of its autoscalers had just been scaled as far as its rules allow. The old bytes stay in the
+ * Replaces a windows page that cannot be read by a safe one: as if each of its autoscalers had just been scaled as far as its rules allow. The old bytes stay in the
  * history. Throws `service.unknown`, `service.readable` for a page that can be read, `service.busy`, `service.conflict`.
  */
 export const resetWindows = async (context: ServiceContext, path: string, page: number): Promise<ResetView> => {
   const found = await findPartition(context, path);
   const action = `reset windows page ${page} of "${found.ref.cluster}/${found.ref.partition}"`;
-  // Looked at before anything is claimed: a claim costs the next sync a write of all pages.
+  // Checked before the claim, because a claim makes the next sync write all pages.
   await mustBeUnreadable(context, found, { head: await readHead(context.tables, found.ref), page, action });
   return underLease(context, found, action, async (leased, cluster) => {
     const lost = await mustBeUnreadable(context, found, { head: leased.head, page, action });
@@ -34,7 +34,7 @@ export const resetWindows = async (context: ServiceContext, path: string, page: 
   });
 };
 
-/** A page that cannot be read, and the epoch that it had then: whatever is written over it must be this and nothing newer. */
+/** A page that cannot be read, and its epoch when it was read; the write is conditional on it. */
 interface UnreadablePage {
   readonly page: number;
   readonly problem: string;
@@ -52,7 +52,8 @@ const mustBeUnreadable = async (
     throw new TidemarkError("service.unknown", `Cannot ${action}: ${there}`, { ...ref, page, pages });
   }
   const { item, decoded } = await pageOfHead(context, ref, head, page);
-  if (decoded.kind === "read") throw new TidemarkError("service.readable", `Cannot ${action}: it can be read`, { ...ref, page });
+  if (decoded.kind === "read")
+    throw new TidemarkError("service.readable", `Cannot ${action}: it can be read, so no reset is needed`, { ...ref, page });
   return { page, problem: decoded.message, ...(item && { readEpoch: item.epoch }) };
 };
 

@@ -7,7 +7,7 @@ type ScopeChange = Pick<ScopeChangeRecord, "scope" | "name" | "version" | "verb"
 
 const ID_CHARACTERS = 16;
 
-/** Keeps an edit in the history before it is made (docs/architecture.md, "What is stored"); history unwritable → nothing is edited. */
+/** Inserts the change item of an edit before the edit (docs/architecture.md, "What is stored"). If the history cannot be written, nothing is edited. */
 export const recordChange = (context: ServiceContext, { before, after, ...told }: ScopeChange): Promise<void> => {
   const change = {
     ...told,
@@ -16,7 +16,7 @@ export const recordChange = (context: ServiceContext, { before, after, ...told }
     ...(before && { before: JSON.stringify(before) }),
     ...(after && { after: JSON.stringify(after) }),
   };
-  // By its content: two people's edits of one instant are two, and the same edit told twice is one.
+  // The id is a hash of the content: two edits at one instant get two ids, and a repeat gets the same one.
   const id = createHash("sha256").update(JSON.stringify(change)).digest("hex").slice(0, ID_CHARACTERS);
   return insertScopeChange(context.insert, { id, ...change });
 };

@@ -17,14 +17,14 @@ import { notBeforeMs } from "./reset-lease.ts";
  */
 
 const LOOK_EVERY_MS = 2_000;
-/** Together longer than an intent may stay open (39 s) and the time after it. */
+/** All waits together are longer than an intent may stay open (39 s) and the time after it. */
 const LOOKS_MAX = 32;
-/** After its deadline a sync settles an intent with its true outcome: the next one of the default period has this time. */
+/** Time after the deadline in which a sync of the default period settles an intent with its true outcome. */
 const NEXT_SYNC_MS = 20_000;
 
 /**
- * Does `work` while no sync works on any partition of a cluster and no scale of it is without its event. An intent that no sync could settle by its deadline is settled as *unknown*.
- * Throws `service.busy` when leases cannot be had, `service.unreadable` for an intent that cannot be read.
+ * Runs `work` while no sync works on the cluster and every scale has its event. An intent that no sync settled by its deadline is settled as *unknown*.
+ * Throws `service.busy` when the leases are not free, `service.unreadable` for an intent that cannot be read.
  */
 export const whenSettled = async <Result>(context: ServiceContext, cluster: ClusterRecord, work: () => Promise<Result>): Promise<Result> => {
   const partitions = await everSynced(context, cluster);
@@ -43,7 +43,7 @@ export const whenSettled = async <Result>(context: ServiceContext, cluster: Clus
   }
 };
 
-/** A partition without a head was never claimed, so that no intent was ever stored in it. */
+/** A partition without a head was never claimed, so it never had an intent. */
 const everSynced = async (context: ServiceContext, { name, partitions }: ClusterRecord): Promise<readonly PartitionRef[]> => {
   const refs = partitions.map((partition) => ({ cluster: name, partition: partition.name }));
   const heads = await Promise.all(refs.map((ref) => readHead(context.tables, ref)));
@@ -71,7 +71,7 @@ const settleOpen = async (context: ServiceContext, leased: LeasedPartition): Pro
     throw refusal("service.unreadable", `the intent "${lost.id}" in partition "${path}" cannot be read; run \`${command}\` first`);
   }
   if (head.intents.some((intent) => mayTakeEffect(context, intent))) {
-    throw refusal("service.busy", `a scale in partition "${path}" is under way; try again in a minute`);
+    throw refusal("service.busy", `a scale in partition "${path}" is still open; try again in a minute`);
   }
   if (head.intents.length === 0) return;
   const nowMs = notBeforeMs(context, leased);

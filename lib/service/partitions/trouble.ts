@@ -39,13 +39,13 @@ const failureKindOf = (evaluation: Evaluation): FailureKind => {
   return unread ? "unreachable" : "fault";
 };
 
-/** When the failure began: the condition's transition, which moves with its status alone. */
+/** When the failure began: the time of the condition's last transition. */
 const beganMs = (evaluation: Evaluation): number | undefined => {
   const { reason } = causeOf(evaluation);
   return evaluation.status?.conditions.find((condition) => condition.status === "False" && condition.reason === reason)?.transitionMs;
 };
 
-/** The instant at which most of them began, the earliest of several: one autoscaler that failed long before, or came later, does not date an outage. */
+/** The instant at which most failures began; of several the earliest. One autoscaler that failed long before does not date an outage. */
 const sinceMsOf = (failed: readonly Evaluation[]): number | undefined => {
   const began = Map.groupBy(
     failed.map(beganMs).filter((ms) => ms !== undefined),
@@ -55,7 +55,7 @@ const sinceMsOf = (failed: readonly Evaluation[]): number | undefined => {
   return first?.[0];
 };
 
-/** Whose words are shown where several kinds of failure meet. */
+/** Which failure is shown when there are several kinds. */
 const SHOWN_FIRST: readonly FailureKind[] = ["unreachable", "forbidden", "fault", "unasked"];
 
 const stateOf = (kinds: ReadonlySet<FailureKind>, failed: number): PartitionTrouble["state"] => {
@@ -64,7 +64,7 @@ const stateOf = (kinds: ReadonlySet<FailureKind>, failed: number): PartitionTrou
   return others.length === 0 && (only === "unreachable" || only === "forbidden") ? only : "partly failing";
 };
 
-/** What the newest evaluations of a partition say together. */
+/** Summarizes the newest evaluations of a partition. */
 export const troubleOf = (evaluations: readonly Evaluation[]): PartitionTrouble => {
   const byEnding = Map.groupBy(evaluations, failureKindOf);
   const kinds = new Set([...byEnding.keys()].filter((ending) => ending !== "unasked"));

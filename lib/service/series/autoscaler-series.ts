@@ -8,25 +8,25 @@ import { autoscalerView } from "../views/autoscaler-of.ts";
 import { chosenLabels } from "./labels-info.ts";
 import type { Totals } from "./scaled-totals.ts";
 
-/** One sample with the words of its family. */
+/** One sample with its family. */
 export interface LabelledSample extends Pick<MetricFamily, "name" | "type" | "help"> {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
 const WPA_PREFIX = "wpa_controller_";
-/** Increments of one sync; what is told is their sum, from the events. */
+/** Series that count increments. Their value is the sum of the events. */
 const INCREMENT = /_total$/;
 const DECIDED: ReadonlySet<AutoscalerState> = new Set(["active", "held", "limited"]);
 
-/** Every series of one autoscaler, as its newest evaluation left them; what that did not write, or took away, is absent (watermark.md 2.15). */
+/** Every series of one autoscaler, from its newest evaluation. A series that this evaluation did not write, or removed, is absent (watermark.md 2.15). */
 export const seriesOf = (known: AutoscalerSnapshot, totals: Totals, labels: readonly string[] = []): readonly LabelledSample[] => {
   const view = autoscalerView(known);
   if (!isCounted(known)) return genericSeries(view);
   return [...genericSeries(view), ...watermarkSeries(view, known.evaluated?.evaluation.gauges ?? [], totals), labelsInfo(known, view, labels)];
 };
 
-/** True where the series of the watermark rules are told, which count every scale there was. */
+/** True for autoscalers with watermark series, which count every scale. */
 export const isCounted = ({ evaluated, spec }: AutoscalerSnapshot): boolean =>
   evaluated?.evaluation.gauges !== undefined || (spec.kind === "spec" && askDialect(spec.spec, ({ explains }) => explains.publishesBands));
 
@@ -40,7 +40,7 @@ const genericSeries = (view: AutoscalerView): readonly LabelledSample[] => {
   };
   const gauge = (name: string, help: string, value: number | undefined): readonly LabelledSample[] =>
     value === undefined ? [] : [{ name: `tidemark_${name}`, type: "gauge", help, labels, value }];
-  // Zero replicas switch the rules off without any failure: the condition says so.
+  // With zero replicas scaling is off without a failure; the condition tells.
   const switchedOff = view.conditions.some(({ type, status }) => type === "ScalingActive" && status === "False");
   return [
     ...gauge("current_replicas", CURRENT_HELP, view.currentReplicas),
@@ -49,7 +49,7 @@ const genericSeries = (view: AutoscalerView): readonly LabelledSample[] => {
   ];
 };
 
-/** The names and labels of the watermark controller; `cluster` is added, since its own process served one cluster alone. */
+/** The series of the watermark controller with its names and labels. `cluster` is added, because its own process serves one cluster. */
 const watermarkSeries = (view: AutoscalerView, gauges: readonly GaugeWrite[], { added, removed }: Totals): readonly LabelledSample[] => {
   const labels = baseLabels(view);
   const counter = (name: string, value: number): LabelledSample => ({ name: WPA_PREFIX + name, type: "counter", help: wpaHelp(name), labels, value });
@@ -67,14 +67,14 @@ const baseLabels = ({ cluster, namespace, name, target }: AutoscalerView): Reado
   namespace,
 });
 
-/** Always 1, to join other series on what the labels of the autoscaler say (watermark.md 2.15). */
+/** Always 1; other series are joined on its labels (watermark.md 2.15). */
 const labelsInfo = ({ record }: AutoscalerSnapshot, { cluster, namespace, name }: AutoscalerView, names: readonly string[]): LabelledSample => {
   const labels = { cluster, wpa_name: name, wpa_namespace: namespace, resource_namespace: namespace, namespace };
   const chosen = chosenLabels(record, names, labels);
   return { name: `${WPA_PREFIX}labels_info`, type: "gauge", help: wpaHelp("labels_info"), labels: { ...labels, ...chosen }, value: 1 };
 };
 
-/** A monitor has the name of its autoscaler; the series about it names no workload. */
+/** A monitor has the name of its autoscaler, and its series name no workload. */
 const monitorLabels = ({ cluster, namespace, name }: AutoscalerView): Readonly<Record<string, string>> => ({
   cluster,
   wpa_name: name,
@@ -94,7 +94,7 @@ const gaugeSample = (view: AutoscalerView, { name, labels, value }: Written): La
   value,
 });
 
-/** The gauges that are left after all writes of a sync, in order: the last write of a series counts. */
+/** The gauges after all writes of a sync, in order. The last write of a series counts. */
 const lastWrites = (gauges: readonly GaugeWrite[]): readonly Written[] => {
   const last = new Map(gauges.map((write) => [`${write.name} ${JSON.stringify(Object.entries(write.labels).toSorted())}`, write]));
   return [...last.values()].flatMap((write) => (write.value === null || INCREMENT.test(write.name) ? [] : [{ ...write, value: write.value }]));

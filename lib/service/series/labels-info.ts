@@ -1,13 +1,13 @@
 import { isObject } from "../../manifest/shape.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 
-/** Names of labels as a person or a scraper lists them, by blanks or commas. */
+/** Splits label names at blanks or commas. */
 export const labelNames = (text: string | undefined): readonly string[] => (text ?? "").split(/[\s,]+/).filter((name) => name !== "");
 
 const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 /**
- * The chosen labels of an autoscaler, to join other series on (watermark.md 2.15): one that it does not carry is empty. Names that a series cannot have, or has already, are left
+ * The chosen labels of an autoscaler, to join other series on (watermark.md 2.15). A label that it does not have is empty. Names that a series cannot have, or already has, are left
  * out.
  */
 export const chosenLabels = (

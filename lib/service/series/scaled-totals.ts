@@ -5,7 +5,7 @@ import { eventsOfCluster } from "../../store/history/cluster-events.ts";
 import { DAY_MS } from "../../store/history/events.ts";
 import type { Tables } from "../../store/table/tables.ts";
 
-/** Replicas added and removed so far by one autoscaler. */
+/** Replicas added and removed by one autoscaler in total. */
 export interface Totals {
   readonly added: number;
   readonly removed: number;
@@ -14,8 +14,8 @@ export interface Totals {
 export const NO_TOTALS: Totals = { added: 0, removed: 0 };
 
 /**
- * What was read of one cluster's history, so that the next reading need not begin anew. `totals` holds the events before `foldedMs`, all of which were stored when they were
- * read; before `boundMs` nothing can be stored any more.
+ * Cache of one cluster's history, so that the next call does not start again. `totals` has the events before `foldedMs`, all of which were stored when they were
+ * read. No event before `boundMs` can still be stored.
  */
 export interface Folded {
   readonly foldedMs: number;
@@ -26,8 +26,8 @@ export interface Folded {
 export const NOTHING_FOLDED: Folded = { foldedMs: 0, boundMs: 0, totals: new Map() };
 
 /**
- * Before this instant history is complete: an event is stored under the time of its decision, which is that of an open intent, or of a sync later than the head's last. A
- * partition that never synced, or an intent that cannot be read, may still be settled under any time.
+ * History is complete before this instant: an event has the time of its decision, which is that of an open intent, or of a sync after the head's last. A
+ * partition that never synced, or an unreadable intent, may still get an event of any time.
  */
 export const completeBeforeMs = (heads: readonly (Head | undefined)[]): number =>
   Math.min(
@@ -35,8 +35,8 @@ export const completeBeforeMs = (heads: readonly (Head | undefined)[]): number =
   );
 
 /**
- * The totals of every autoscaler of a cluster until `nowMs`, by uid, and what to remember for the next time. `heads` were read before. Events that may not all be stored yet are
- * counted and not remembered. What a head vouches for is remembered one reading later: history is not read strongly, and may lag behind the head by moments.
+ * The totals of every autoscaler of a cluster until `nowMs`, by uid, and the next cache. `heads` were read before. Events that may not all be stored yet are
+ * counted and not cached. The bound of a head is used one call later, because the history is read without consistency and may lag.
  */
 export const scaledTotals = async (
   tables: Tables,
@@ -46,7 +46,7 @@ export const scaledTotals = async (
 ): Promise<{ readonly totals: ReadonlyMap<AutoscalerUid, Totals>; readonly folded: Folded }> => {
   const kept = new Map(before.totals);
   const rest: ScaleEventRecord[] = [];
-  // Nobody scaled before the first autoscaler was made; the clock of whoever made it may be another.
+  // No scale is older than the first autoscaler, except for a difference of clocks.
   const sinceMs = Math.max(before.foldedMs, now.oldestMs - DAY_MS);
   for await (const event of eventsOfCluster(tables, cluster, { sinceMs, untilMs: now.nowMs })) {
     if (event.atMs < before.boundMs) add(kept, event);
@@ -58,7 +58,7 @@ export const scaledTotals = async (
   return { totals, folded: { foldedMs: before.boundMs, boundMs, totals: kept } };
 };
 
-/** An attempt whose outcome nobody knows counts as applied, as it does everywhere. */
+/** A scale with unknown outcome counts as applied, as everywhere. */
 const add = (totals: Map<AutoscalerUid, Totals>, { uid, from, to, outcome }: ScaleEventRecord): void => {
   if (outcome === "refused") return;
   const { added, removed } = totals.get(uid) ?? NO_TOTALS;

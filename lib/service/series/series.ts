@@ -13,13 +13,13 @@ import { isCounted, type LabelledSample, seriesOf } from "./autoscaler-series.ts
 import { type Folded, NO_TOTALS, NOTHING_FOLDED, scaledTotals } from "./scaled-totals.ts";
 
 /**
- * Reads the series of every autoscaler from the newest journal. What was read of history is remembered from one call to the next, so that a scrape reads only what came since. A
- * cluster or an autoscaler that cannot be read is left out; it never hides the others.
+ * Reads the series of every autoscaler from the newest journal. The history is cached between calls, so a scrape reads only newer events. A
+ * cluster or autoscaler that cannot be read is left out, and the others remain.
  */
 export const seriesReader = (context: QueryContext): ((labels?: readonly string[]) => Promise<readonly MetricFamily[]>) => {
   let remembered: ReadonlyMap<ClusterName, Folded> = new Map();
   return async (labels = []) => {
-    // One instant for the whole answer, earlier than everything that is read for it.
+    // One instant for the whole answer, earlier than all reads.
     const nowMs = context.clock();
     const still: QueryContext = { ...context, clock: () => nowMs };
     const fleet = await getFleet(context.tables);
@@ -46,7 +46,7 @@ const clusterSeries = async (
   const nowMs = context.clock();
   const records: AutoscalerRecord[] = [];
   for await (const item of listAutoscalers(tables, cluster.name)) if (item.kind === "read") records.push(item.record);
-  // Heads come before the history whose completeness they vouch for.
+  // Heads are read before the history that they bound.
   const heads = await Promise.all(cluster.partitions.map(({ name: partition }) => readHead(tables, { cluster: cluster.name, partition })));
   const oldestMs = records.reduce((oldest, { createdMs }) => Math.min(oldest, createdMs), nowMs);
   const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
@@ -55,22 +55,22 @@ const clusterSeries = async (
     const known = await read(record);
     if (isFresh(known)) fresh.push(known);
   }
-  // Where nothing counts what was scaled, nobody pays for a year of it.
+  // Reads no history for clusters without counted scales, because it goes back a year.
   const { totals, folded } = fresh.some(isCounted)
     ? await scaledTotals(tables, cluster.name, before, { heads, oldestMs, nowMs })
     : { totals: NOTHING_FOLDED.totals, folded: before };
   return { known: fresh, totals, folded };
 };
 
-/** Prometheus takes a series that is absent for one that ended, and one that is told for the truth of this moment: what is old is not told. */
+/** Prometheus treats an absent series as ended, and a present one as true now. So stale values are left out. */
 const isFresh = ({ cluster, evaluated, syncedMs, nowMs }: AutoscalerSnapshot): boolean => {
   if (!evaluated || syncedMs === undefined) return false;
   const staleMs = STALE_PERIODS * cluster.syncPeriodMs;
-  // While nothing changes a page is told in the journal once a minute alone.
+  // An unchanged page is written to the journal only once a minute.
   return nowMs - syncedMs <= staleMs && nowMs - evaluated.atMs <= JOURNAL_EVERY_MS + staleMs;
 };
 
-/** Samples under their families, families in order of name. */
+/** Groups samples by family, in order of name. */
 const familiesOf = (told: readonly LabelledSample[]): readonly MetricFamily[] => {
   const families = new Map<string, MetricFamily & { readonly samples: Sample[] }>();
   for (const { name, type, help, labels, value } of told) {

@@ -36,7 +36,7 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
   };
 };
 
-/** What keeps it from acting, whatever it finds: its own pause, its cluster's, the kill switch. */
+/** What stops the autoscaler: its own pause, the cluster's pause, the kill switch. */
 const holdsView = ({ cluster, record, fleet, nowMs }: AutoscalerSnapshot): Pick<AutoscalerView, "paused" | "clusterPaused" | "frozen"> => {
   const paused = pauseView(record.paused, nowMs);
   const clusterPaused = pauseView(cluster.paused, nowMs);
@@ -55,21 +55,21 @@ const specView = (
   return { dialect, ...(owner !== undefined && { owner }), target, minReplicas, maxReplicas };
 };
 
-/** The journal is written at least as often as the page, and with the count that was observed, which the page leaves out. */
+/** The count comes from the journal, which is written at least as often as the page and has the observed count. */
 const statusOf = ({ evaluated, windows }: AutoscalerSnapshot): Status | undefined => evaluated?.evaluation.status ?? windows?.status;
 
-/** A count that the newest sync could not read is not shown as one that it did: it says what was read last, and since when it is not read. */
+/** The last known count, and since when it cannot be read, when the newest sync could not read it. */
 const countsOf = (known: AutoscalerSnapshot, status: Status): Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
   if (!isUnread(known)) return { currentReplicas: currentReplicas(known, status), desiredReplicas: desiredReplicas(known, status) };
   const since = status.conditions.find((condition) => condition.type === "AbleToScale" && condition.status === "False")?.transitionMs;
   const replicas = Math.max(status.currentReplicas, 0);
-  // A count of 0 may also mean that none was ever read.
+  // A stored count of 0 may also mean that no count was ever read.
   return replicas === 0 ? {} : { lastKnown: { replicas, ...(since !== undefined && { at: timeText(since) }) } };
 };
 
 const isUnread = ({ evaluated }: AutoscalerSnapshot): boolean => evaluated?.evaluation.failed === true && evaluated.evaluation.from === undefined;
 
-/** Status tells the count before a scale; once a later sync has ended, what was desired has been reached. */
+/** The status has the count before a scale. After a later sync the desired count is reached. */
 const currentReplicas = ({ evaluated, syncedMs = 0 }: AutoscalerSnapshot, status: Status): number => {
   if (!evaluated) return status.currentReplicas;
   const { atMs, evaluation } = evaluated;
@@ -77,7 +77,7 @@ const currentReplicas = ({ evaluated, syncedMs = 0 }: AutoscalerSnapshot, status
   return reached ? status.desiredReplicas : (evaluation.from ?? status.currentReplicas);
 };
 
-/** What the rules want, though a freeze, a pause or a rival keeps it from being written. */
+/** The count that the rules want, when a freeze, a pause or a rival prevents it. */
 const desiredReplicas = ({ evaluated }: AutoscalerSnapshot, status: Status): number =>
   evaluated?.evaluation.withoutHold?.to ?? status.desiredReplicas;
 
@@ -87,8 +87,8 @@ const heldByView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<Autoscaler
 };
 
 /**
- * Every metric of the spec, as the sync found it: one that went straight to a bound measures nothing, one of a workload at rest its activation alone. A metric that failed has
- * its target from the spec, which lists them in the same order. Metrics of a spec that has changed since are given as they were found.
+ * Every metric of the spec, as the sync measured it. A workload outside its bounds measures nothing, and one at rest only its activation. A failed metric takes
+ * its target from the spec, which has them in the same order. After a change of the spec the metrics are those of the evaluation.
  */
 export const metricsOf = ({ spec, evaluated }: Pick<AutoscalerSnapshot, "spec" | "evaluated">): AutoscalerView["metrics"] => {
   const found = evaluated ? withAverages(evaluated.evaluation) : [];

@@ -6,8 +6,8 @@ import type { StateView } from "./cluster-state.ts";
 import type { WindowsView } from "./windows.ts";
 
 /**
- * What people are shown: plain JSON with RFC 3339 times, the same from the embedded run and from a deployed stack. The fields are documented in docs/cli.md; they are added
- * to, never renamed.
+ * The views: plain JSON with RFC 3339 times, the same from the embedded run and a deployed stack. The fields are documented in docs/cli.md; fields are added,
+ * never renamed.
  */
 export interface AutoscalerView {
   readonly cluster: string;
@@ -15,46 +15,46 @@ export interface AutoscalerView {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
-  /** The rules that decide it; "unknown" and nothing of the next three when the stored manifest is no longer understood. */
+  /** The dialect. It is "unknown", without the next three fields, when the stored manifest cannot be read. */
   readonly dialect: string;
-  /** Who answers for it, where its manifest says so. */
+  /** The owner in the manifest, if any. */
   readonly owner?: string;
   readonly target?: TargetRef;
   readonly minReplicas?: number;
   readonly maxReplicas?: number;
   readonly state: AutoscalerState;
-  /** What holds it beside its metrics, as the newest sync found it: "rival", "monitor", "dry run" or the like. */
+  /** What holds it beside its metrics, as of the newest sync: "rival", "monitor", "dry run" or similar. */
   readonly heldBy?: string;
   readonly paused?: PauseView;
-  /** Its whole cluster is paused. */
+  /** The pause of its cluster. */
   readonly clusterPaused?: PauseView;
-  /** The fleet's kill switch is on. */
+  /** The freeze of the fleet. */
   readonly frozen?: FrozenView;
-  /** Absent where the newest sync could not read the count. */
+  /** Absent when the newest sync could not read the count. */
   readonly currentReplicas?: number;
   readonly desiredReplicas?: number;
-  /** The count that was read last, and since when it could not be read again; only where the newest sync could not. */
+  /** The last known count, and since when it cannot be read. Present only when the newest sync could not read it. */
   readonly lastKnown?: { readonly replicas: number; readonly at?: string };
   readonly metrics: readonly MetricView[];
   readonly conditions: readonly ConditionView[];
   /** The newest evaluation in the journal. */
   readonly decision?: DecisionView;
   readonly lastScaleAt?: string;
-  /** When the partition's last sync ended; the counts above are of that sync. Absent before the first. */
+  /** When the partition's last sync ended; the counts above are from that sync. Absent before the first. */
   readonly syncedAt?: string;
   readonly ageSeconds?: number;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly updatedBy: string;
-  /** Why the stored manifest is not understood any more; then nothing is decided for it. */
+  /** Why the stored manifest cannot be read; then nothing is decided for it. */
   readonly problem?: string;
-  /** The manifest as it was applied. */
+  /** The manifest as it was given. */
   readonly manifest: unknown;
 }
 
 /**
- * One word for a table: `waiting` before its first sync, `frozen` by the fleet's kill switch, `paused` itself or with its cluster, `failing` when it could not be
- * evaluated, `held` when something beside its rules kept the count (a rival controller, a scale whose outcome is not known), `limited` when a bound or rate cut what the metrics asked for, `invalid` when its stored manifest is no longer understood.
+ * One word for a table: `waiting` before its first sync, `frozen` by the kill switch, `paused` by itself or with its cluster, `failing` when it could not be
+ * evaluated, `held` when something beside its rules kept the count (a rival controller, an open scale), `limited` when a bound or rate cut the proposal, `invalid` when its stored manifest cannot be read.
  */
 export type AutoscalerState = "active" | "failing" | "frozen" | "held" | "invalid" | "limited" | "paused" | "waiting";
 
@@ -64,9 +64,9 @@ export interface PauseView {
   readonly until?: string;
 }
 
-/** As the newest sync found it; `unmeasured` while none has evaluated it. */
+/** A metric in the newest sync; `unmeasured` before the first evaluation. */
 export type MetricView =
-  /** `average`: of a percentage, the amount per pod that it was made of. */
+  /** `average`: for a percentage, the amount per pod behind it. */
   | (Exclude<MetricOutcome, { readonly kind: "failed" }> & { readonly average?: string })
   | (Extract<MetricOutcome, { readonly kind: "failed" }> & { readonly target?: string })
   | { readonly kind: "unmeasured"; readonly name: string; readonly type: string; readonly target: string };
@@ -87,12 +87,12 @@ export interface DecisionView {
   readonly reason: string;
   readonly message: string;
   readonly failed: boolean;
-  /** What the decision is without the hold that `reason` names; with `to` it is a scale. Absent where the rules have the last word. */
+  /** The decision without the hold that `reason` names; with `to` it is a scale. Absent when no hold was applied. */
   readonly withoutHold?: { readonly to?: number; readonly reason: string; readonly message: string };
 }
 
 export interface Description extends AutoscalerView {
-  /** Present where the spec has it, as the manifest's rules read after defaulting. */
+  /** The behavior of the spec after defaulting, if it has one. */
   readonly behavior?: unknown;
   readonly windows: WindowsView;
   /** The newest scale events, oldest first. */
@@ -131,15 +131,15 @@ export interface Explanation {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
-  /** Of the evaluation that is explained: the newest one at or before the time asked for. */
+  /** The evaluation that is explained: the newest one at or before the given time. */
   readonly decision: DecisionView;
   readonly ageSeconds: number;
   readonly metrics: readonly MetricView[];
   readonly steps: readonly StepView[];
   readonly windows: WindowsView;
-  /** True for an evaluation that others followed: what has left every window since is missing in "windows". */
+  /** True when later evaluations exist: entries that have left every window since then are missing in "windows". */
   readonly windowsPartial: boolean;
-  /** Sentences: what would have to change for another outcome. */
+  /** Sentences that say what would have to change for another outcome. */
   readonly otherwise: readonly string[];
 }
 
@@ -150,7 +150,7 @@ export interface Applied {
   readonly kind: string;
   readonly outcome: "created" | "configured" | "unchanged";
   readonly generation: number;
-  /** Remarks about what was accepted but is not as the writer may think. */
+  /** Warnings about accepted manifests that may not mean what the author thinks. */
   readonly warnings: readonly string[];
 }
 
@@ -165,7 +165,7 @@ export interface ClusterView extends StateView {
     readonly ageSeconds?: number;
   })[];
   readonly paused?: PauseView;
-  /** Somebody began to remove it, and has not come to the end: nothing can be applied to it meanwhile. */
+  /** The removal that has begun and not ended. Until it ends, nothing can be applied. */
   readonly removing?: { readonly by: string; readonly at: string };
   readonly settings: {
     readonly tolerance: number;
@@ -181,9 +181,9 @@ export interface FleetView {
   readonly frozen?: FrozenView;
 }
 
-/** The fleet after an edit. */
+/** The fleet after the edit. */
 export interface FleetEdited extends FleetView {
-  /** False where it was frozen already, and stays frozen as it was. */
+  /** False when the fleet was already frozen, and stays as it was. */
   readonly changed: boolean;
 }
 

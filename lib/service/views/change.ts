@@ -3,7 +3,7 @@ import type { ChangeRecord, ScopeChangeRecord } from "../../model/records.ts";
 import { type FieldChange, fieldChanges } from "./field-changes.ts";
 import { timeText } from "./time-text.ts";
 
-/** One edit by a person. It is kept before it is made, so that one which failed is here too. */
+/** One edit. Its change item is stored before the edit, so a failed edit is listed too. */
 export interface ChangeView {
   readonly id: string;
   readonly at: string;
@@ -11,14 +11,14 @@ export interface ChangeView {
   readonly scope: "autoscaler" | ScopeChangeRecord["scope"];
   readonly cluster?: string;
   readonly namespace?: string;
-  /** Of the autoscaler, the cluster or the partition; "fleet". */
+  /** The name of the autoscaler, cluster or partition, or "fleet". */
   readonly name: string;
   readonly verb: ChangeRecord["verb"] | ScopeChangeRecord["verb"];
-  /** That an autoscaler would get; of a cluster its version. */
+  /** The generation that the edit gives an autoscaler, or the version that it gives a cluster. */
   readonly generation: number;
-  /** Whether it came about; absent where that was not looked at. */
+  /** Whether the edit was made; absent when it is not known. */
   readonly made?: boolean;
-  /** What differs between before and after; empty where there is only one of them. */
+  /** The fields that differ; empty when there is only one side. */
   readonly fields: readonly FieldChange[];
   readonly before?: unknown;
   readonly after?: unknown;
@@ -26,14 +26,14 @@ export interface ChangeView {
 
 const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
 
-/** A manifest, or a manifest beside a pause: as one document. */
+/** One document: the manifest, or the manifest with its pause. */
 const manifestOf = (text: string | undefined): unknown => {
   const document = parsed(text) as { readonly manifest?: unknown; readonly paused?: unknown } | undefined;
   if (typeof document?.manifest !== "string") return document;
   return { ...(JSON.parse(document.manifest) as object), paused: document.paused };
 };
 
-/** Numbers that every edit moves say nothing of it. */
+/** Numbers that every edit changes are left out. */
 const withoutCounters = (document: unknown): unknown => {
   if (typeof document !== "object" || document === null) return document;
   const { version: _version, removing: _removing, ...rest } = document as Readonly<Record<string, unknown>>;
@@ -75,8 +75,8 @@ export const scopeChangeView = (change: ScopeChangeRecord): ChangeView => ({
 });
 
 /**
- * Which edits of one autoscaler came about: each whose generation another edit was made on, or that the stored record has now; a deletion when its autoscaler is gone and nothing was made
- * on a later generation. `undefined` where an edit does not say what it was made on.
+ * Tells which edits of one autoscaler were made: each one whose generation another edit is based on, or that the stored record has now; a delete when the autoscaler does not exist and no edit
+ * has a later generation. `undefined` when an edit has no base generation.
  */
 export const madeOf = (
   change: ChangeRecord,

@@ -12,7 +12,7 @@ import { timeText } from "./time-text.ts";
 
 const PARTITIONS_AT_ONCE = 4;
 
-/** A cluster with the state of its partitions: for each its head and at most two pages of the journal are read. */
+/** A cluster with the state of its partitions. For each partition it reads the head and at most two journal pages. */
 export const clusterView = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetRecord): Promise<ClusterView> => {
   const nowMs = context.clock();
   const paused = pauseView(cluster.paused, nowMs);
@@ -68,7 +68,7 @@ const stateView = ({ state, sinceMs, error }: Omit<PartitionState, "silent">): S
   ...(error !== undefined && { error }),
 });
 
-/** What fails comes first: a freeze or a pause holds the scales, and must not hide that the cluster cannot be seen. */
+/** Failures come before a freeze or a pause, which must not hide an outage of the cluster. */
 const clusterState = (cluster: ClusterRecord, { frozen }: FleetRecord, nowMs: number, partitions: readonly Partition[]): StateView => {
   const state = togetherOf(partitions);
   if (state.state !== "ok") return state;
@@ -76,7 +76,7 @@ const clusterState = (cluster: ClusterRecord, { frozen }: FleetRecord, nowMs: nu
   return pauseView(cluster.paused, nowMs) && cluster.paused ? { state: "paused", since: timeText(cluster.paused.atMs) } : state;
 };
 
-/** A partition that asked the cluster nothing does not vouch for it. One without a sync in time speaks for the cluster, as it does for the age. */
+/** A partition that did not call the cluster does not count. A late partition makes the cluster late, as it does its age. */
 const togetherOf = (partitions: readonly Partition[]): StateView => {
   const bad = partitions.filter(({ found }) => found.state !== "ok");
   const [first] = bad;

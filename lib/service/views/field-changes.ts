@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** One field that differs between two documents; absent on a side where there is none. */
+/** One field that differs between two documents; a side without the field has no value. */
 export interface FieldChange {
-  /** As in `spec.metrics[0].target`. */
+  /** A path such as `spec.metrics[0].target`. */
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;
@@ -12,7 +12,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const sameShape = (one: unknown, other: unknown): boolean => isObject(one) && isObject(other) && Array.isArray(one) === Array.isArray(other);
 
-/** The fields in which two JSON documents differ, in the order of the documents: the deepest that say it. */
+/** The fields in which two JSON documents differ, in their order, as deep as possible. */
 export const fieldChanges = (before: unknown, after: unknown, path = ""): readonly FieldChange[] => {
   if (isDeepStrictEqual(before, after)) return [];
   if (!sameShape(before, after)) return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }];

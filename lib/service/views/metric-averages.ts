@@ -3,7 +3,7 @@ import type { MetricStatus } from "../../model/windows.ts";
 import type { MetricView } from "./autoscaler.ts";
 
 /**
- * The metrics of an evaluation, each percentage with the amount per pod that it was made of, as `kubectl describe hpa` shows both. The amounts stand in the status, which has a
+ * The metrics of an evaluation. Each percentage has the amount per pod behind it, as in `kubectl describe hpa`. The amounts come from the status, which has a
  * slot per metric in the same order.
  */
 export const withAverages = ({ metrics, status }: Pick<Evaluation, "metrics" | "status">): readonly MetricView[] => {

@@ -4,13 +4,13 @@ import type { AutoscalerRecord } from "../../model/records.ts";
 import type { PauseView } from "./autoscaler.ts";
 import { timeText } from "./time-text.ts";
 
-/** A pause that is still on; one whose end has come is over without an edit. */
+/** The pause if it is still active. A pause ends at its time without an edit. */
 export const pauseView = (paused: AutoscalerRecord["paused"], nowMs: number): PauseView | undefined => {
   if (!paused || (paused.untilMs !== undefined && paused.untilMs <= nowMs)) return undefined;
   return { by: paused.by, at: timeText(paused.atMs), ...(paused.untilMs !== undefined && { until: timeText(Math.min(paused.untilMs, LATEST_MS)) }) };
 };
 
-/** Checks the end of a pause before anything of it is stored. `what`: `"web"`, `cluster "eu-1"`. Throws `service.invalid`. */
+/** Checks the end of a pause before it is stored. `what`: `"web"`, `cluster "eu-1"`. Throws `service.invalid`. */
 export const checkPauseEnd = (what: string, untilMs: number | undefined, nowMs: number): void => {
   if (untilMs === undefined || (untilMs > nowMs && untilMs <= LATEST_MS)) return;
   const problem = untilMs <= nowMs ? `its end has passed, it is ${timeText(nowMs)}` : `the latest end is ${timeText(LATEST_MS)}`;

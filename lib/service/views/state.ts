@@ -3,24 +3,24 @@ import type { AutoscalerSnapshot } from "../snapshot.ts";
 import type { AutoscalerState } from "./autoscaler.ts";
 import { pauseView } from "./pauses.ts";
 
-/** The first that holds, strongest first: what stops it from acting comes before what it found. */
+/** The first state that applies. States that stop the autoscaler come before findings of the sync. */
 export const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: AutoscalerSnapshot): AutoscalerState => {
   if (fleet.frozen) return "frozen";
   if (pauseView(cluster.paused, nowMs) || pauseView(record.paused, nowMs)) return "paused";
   if (spec.kind === "problem") return "invalid";
   if (!evaluated) return "waiting";
   const { evaluation } = evaluated;
-  // The newest evaluation is of the time before it was resumed.
+  // The newest evaluation is from before the resume.
   if (PAUSES.has(evaluation.because.reason)) return "waiting";
   if (evaluation.failed) return "failing";
   if (heldBy(evaluation) !== undefined) return "held";
   return evaluation.steps.some(({ limit }) => limit) ? "limited" : "active";
 };
 
-/** Reasons of lib/report/holds.ts that say that a person switched it off. */
+/** Reasons of lib/report/holds.ts for a pause or a freeze. */
 const PAUSES: ReadonlySet<string> = new Set(["FleetFrozen", "ClusterPaused", "AutoscalerPaused"]);
 
-/** What keeps the count beside the metrics and their limits, by the reason of the decision, in a word or two for a table. */
+/** What holds the count beside metrics and limits, by the reason of the decision, in one or two words. */
 const HOLDERS: Readonly<Record<string, string>> = {
   DatadogMonitorNotOK: "monitor",
   DryRun: "dry run",
@@ -36,13 +36,13 @@ const HOLDERS: Readonly<Record<string, string>> = {
   UnreadableIntent: "unreadable intent",
 };
 
-/** What holds an autoscaler beside its metrics, whether or not they ask for another count; undefined where nothing does. */
+/** What holds an autoscaler beside its metrics; undefined when nothing does. */
 export const heldBy = (evaluation: Evaluation): string | undefined => {
   if (evaluation.kind !== "hold") return undefined;
   return HOLDERS[evaluation.because.reason] ?? (isHeld(evaluation) ? evaluation.because.reason : undefined);
 };
 
-/** True when the rules wanted another count, and something beside them kept it. */
+/** True when a hold beside the rules prevented another count. */
 export const isHeld = ({ kind, from, steps, withoutHold }: Evaluation): boolean => {
   const wanted = steps.at(-1)?.after;
   return kind === "hold" && (withoutHold !== undefined || (wanted !== undefined && wanted !== from));

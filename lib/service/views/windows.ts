@@ -1,7 +1,7 @@
 import type { NativePolicy } from "../../model/spec-native.ts";
 
 export interface WindowsView {
-  /** Why nothing is known of them: then the autoscaler stands still, and the rest is empty. */
+  /** Why the windows cannot be read; then the autoscaler holds, and the other fields are empty. */
   readonly problem?: string;
   /** Runs of equal recommendations, oldest first. */
   readonly recommendations: readonly { readonly replicas: number; readonly first: string; readonly last: string }[];
@@ -9,25 +9,25 @@ export interface WindowsView {
   readonly rates: readonly RateView[];
   /** Windows that any scale closes, for dialects that have them. */
   readonly forbidden?: readonly ForbiddenView[];
-  /** What must last before it counts. */
+  /** Conditions that must last before they count. */
   readonly timers?: readonly TimerView[];
   readonly flap?: FlapView;
-  /** Of the manifest; absent once it has passed. */
+  /** The pause of the manifest; absent when it has ended. */
   readonly pausedUntil?: string;
 }
 
 export interface ForbiddenView {
   readonly direction: Direction;
   readonly windowSeconds: number;
-  /** When it opens again; absent while it is open. */
+  /** When the window ends; absent while no window is active. */
   readonly until?: string;
 }
 
 export interface TimerView {
-  /** What is timed: "Scale up sustain". */
+  /** The name of the timer, such as "Scale up sustain". */
   readonly name: string;
   readonly seconds: number;
-  /** Since when it lasts and when that is long enough; absent while there is nothing to time. */
+  /** When it began, and when it has lasted long enough; absent while it has not begun. */
   readonly since?: string;
   readonly until?: string;
 }
@@ -35,16 +35,16 @@ export interface TimerView {
 export interface FlapView {
   readonly reversals: number;
   readonly periodSeconds: number;
-  /** Made inside the period. */
+  /** Reversals made inside the period. */
   readonly made: number;
-  /** When there is room for a scale down; absent while there is. */
+  /** When a scale-down fits again; absent when one fits now. */
   readonly until?: string;
 }
 
 export interface StabilizationView {
   readonly direction: Direction;
   readonly windowSeconds: number;
-  /** The recommendation inside the window that holds the count back, and when it leaves; absent while nothing is held. */
+  /** The recommendation that holds the count, and when it leaves the window; absent when none does. */
   readonly held?: { readonly replicas: number; readonly until: string };
 }
 
@@ -53,7 +53,7 @@ export interface RateView {
   readonly type: NativePolicy["type"];
   readonly value: number;
   readonly periodSeconds: number;
-  /** Given where only the changes of the rate's own direction count. */
+  /** Present when only changes of the rate's own direction count. */
   readonly countedChanges?: "SameDirection";
   /** Pods added and removed inside the period, by the scale events below. */
   readonly added: number;

@@ -1,6 +1,6 @@
 import { type ConnectOptions, clientFor } from "../../../lib/cluster/connect.ts";
 import type { ClusterClient, ObserveLimits, Watched } from "../../../lib/cluster/port.ts";
-import { newReading } from "../../../lib/manifest/shape.ts";
+import { newReadContext } from "../../../lib/manifest/shape.ts";
 import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../../lib/model/ids.ts";
@@ -34,7 +34,7 @@ export const watermarkWithMonitor = (ns: string, name: string): Watched => ({
   name: autoscalerName(name),
   ...asking(
     watermarkSpecOf(
-      readWatermarkSpec({ scaleTargetRef: deployment("web"), maxReplicas: 10 }, "spec", newReading()),
+      readWatermarkSpec({ scaleTargetRef: deployment("web"), maxReplicas: 10 }, "spec", newReadContext()),
       { "wpa.datadoghq.com/lifecycle-control.enabled": "true" },
       { skipNotScalingEvents: false, clusterName: "" },
     ),

@@ -1,5 +1,5 @@
 import { readPods } from "../../../lib/cluster/read/pods.ts";
-import { newReading } from "../../../lib/manifest/shape.ts";
+import { newReadContext } from "../../../lib/manifest/shape.ts";
 import { milli } from "../../../lib/manifest/watermark/defaults.ts";
 import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { factorOf, metricOf, watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
@@ -12,7 +12,7 @@ import type { Condition } from "../../../lib/model/windows.ts";
 export type Raw = Readonly<Record<string, unknown>>;
 
 /** Some vectors of the original leave out what a schema would ask for; a spec is read all the same. */
-export const specFrom = (value: unknown) => readWatermarkSpec(value ?? {}, "spec", newReading());
+export const specFrom = (value: unknown) => readWatermarkSpec(value ?? {}, "spec", newReadContext());
 
 export const rawOf = (value: unknown): Raw => (typeof value === "object" && value !== null ? (value as Raw) : {});
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -110,8 +110,8 @@ describe("admit() of a WatermarkPodAutoscaler", () => {
     ).toEqual(["spec.minAvailableReplicaPercentage", "spec.tolerance", "spec.scaleUpLimitFactor"]));
 
   it("warns of what the original passes over", () => {
-    expect(warnings(wpa({ algorithm: "Average" }))).toEqual(['spec.algorithm: "Average" is taken as absolute']);
-    expect(warnings(wpa({ metrics: [] }))).toEqual(["spec.metrics: neither metrics nor recommender: nothing will ever be decided but the bounds"]);
+    expect(warnings(wpa({ algorithm: "Average" }))).toEqual(['spec.algorithm: "Average" is read as absolute']);
+    expect(warnings(wpa({ metrics: [] }))).toEqual(["spec.metrics: without metrics or a recommender only the bounds have an effect"]);
     expect(warnings(wpa({ tolerence: "0.1" }))).toEqual(['spec.tolerence: unknown field "spec.tolerence" is ignored']);
   });
 

@@ -1,0 +1,80 @@
+const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
+const QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const LABEL_VALUE = `(${QUALIFIED})?`;
+
+const MAX_LABEL = 63;
+const MAX_SUBDOMAIN = 253;
+
+const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
+const LABEL_SHAPE = whole(LABEL);
+const SUBDOMAIN_SHAPE = whole(SUBDOMAIN);
+const QUALIFIED_SHAPE = whole(QUALIFIED);
+const LABEL_VALUE_SHAPE = whole(LABEL_VALUE);
+
+/** The API's message for a text that does not match; tests compare these words (hpa.md 1.3). */
+const mismatch = (what: string, pattern: string, examples: readonly string[]): string =>
+  `${what} (e.g. ${examples.map((example) => `'${example}', `).join(" or ")}regex used for validation is '${pattern}')`;
+
+const tooLong = (most: number): string => `must be no more than ${most} characters`;
+
+const NOT_A_LABEL = mismatch(
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  LABEL,
+  ["my-name", "123-abc"],
+);
+const NOT_A_SUBDOMAIN = mismatch(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  SUBDOMAIN,
+  ["example.com"],
+);
+const NOT_QUALIFIED = mismatch(
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  QUALIFIED,
+  ["MyName", "my.name", "123-abc"],
+);
+const NOT_A_LABEL_VALUE = mismatch(
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  LABEL_VALUE,
+  ["MyValue", "my_value", "12345"],
+);
+
+const faults = (value: string, most: number, shape: RegExp, words: string): string[] => [
+  ...(value.length > most ? [tooLong(most)] : []),
+  ...(shape.test(value) ? [] : [words]),
+];
+
+/** Faults of a DNS-1123 label in the API's words. */
+export const labelFaults = (value: string): string[] => faults(value, MAX_LABEL, LABEL_SHAPE, NOT_A_LABEL);
+
+export const subdomainFaults = (value: string): string[] => faults(value, MAX_SUBDOMAIN, SUBDOMAIN_SHAPE, NOT_A_SUBDOMAIN);
+
+export const labelValueFaults = (value: string): string[] => faults(value, MAX_LABEL, LABEL_VALUE_SHAPE, NOT_A_LABEL_VALUE);
+
+/** Faults of `[prefix/]name`, the form of label keys, annotation keys and resource names. */
+export const qualifiedNameFaults = (value: string): string[] => {
+  const parts = value.split("/");
+  if (parts.length > 2) return [`a qualified name ${NOT_QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  const name = parts.at(-1) ?? "";
+  return [...(parts.length === 2 ? prefixFaults(parts[0] ?? "") : []), ...namePartFaults(name)];
+};
+
+const prefixFaults = (prefix: string): string[] =>
+  (prefix === "" ? ["must be non-empty"] : subdomainFaults(prefix)).map((fault) => `prefix part ${fault}`);
+
+const namePartFaults = (name: string): string[] =>
+  [...(name === "" ? ["must be non-empty"] : []), ...faults(name, MAX_LABEL, QUALIFIED_SHAPE, NOT_QUALIFIED)].map((fault) => `name part ${fault}`);
+
+/** Faults of a text as one segment of a URL path. */
+export const pathSegmentFaults = (value: string): string[] => {
+  if (value === "." || value === "..") return [`may not be '${value}'`];
+  return ["/", "%"].filter((sign) => value.includes(sign)).map((sign) => `may not contain '${sign}'`);
+};
+
+/** The group of an apiVersion; `undefined` when it is not `[group/]version`. */
+export const groupOf = (apiVersion: string): string | undefined => {
+  if (apiVersion === "" || apiVersion === "/") return "";
+  const parts = apiVersion.split("/");
+  if (parts.length > 2) return undefined;
+  return parts.length === 2 ? (parts[0] ?? "") : "";
+};

@@ -1,0 +1,62 @@
+import { nearestName } from "../nearest.ts";
+import type { FieldDescription } from "./field-types.ts";
+import { SPEC } from "./spec-fields.ts";
+
+export type FieldExplanation =
+  | { readonly kind: "known"; readonly path: string; readonly about: FieldDescription }
+  /** `path` is the known part; `nearest` is the field that was probably meant. */
+  | { readonly kind: "unknown"; readonly path: string; readonly name: string; readonly nearest?: string };
+
+/** Finds a field by its path, with or without "spec." and list indexes: "spec.metrics[0].target", "metrics.target". */
+export const explainField = (path: string): FieldExplanation => {
+  const names = path
+    .replaceAll(/\[\d*\]/g, "")
+    .split(".")
+    .filter((name) => name !== "");
+  const below = names[0] === "spec" ? names.slice(1) : names;
+  let about: FieldDescription = SPEC.about;
+  let known = "spec";
+  for (const name of below) {
+    const fields = fieldsOf(about);
+    const next = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (!next) {
+      const nearest = nearestName(name, Object.keys(fields));
+      return { kind: "unknown", path: known, name, ...(nearest !== undefined && { nearest }) };
+    }
+    known = `${known}.${name}${next.type === "list" ? "[]" : ""}`;
+    about = next;
+  }
+  return { kind: "known", path: known, about };
+};
+
+/** The members of an object, or of the objects of a list. */
+export const fieldsOf = ({ fields, items }: FieldDescription): Readonly<Record<string, FieldDescription>> => fields ?? items?.fields ?? {};
+
+const TYPES: Readonly<Record<FieldDescription["type"], string>> = {
+  integer: "whole number",
+  quantity: "quantity",
+  text: "text",
+  time: "RFC 3339 time",
+  flag: "true or false",
+  choice: "one of",
+  object: "object",
+  list: "list",
+  texts: "texts by name",
+  anything: "anything",
+};
+
+export const typeText = ({ type, choices = [] }: FieldDescription): string =>
+  type === "choice" ? `${TYPES.choice} ${choices.join(", ")}` : TYPES[type];
+
+export const defaultText = (about: FieldDescription): string => {
+  if (about.required) return "required";
+  if (about.default === undefined) return "none";
+  return typeof about.default === "string" ? about.default : JSON.stringify(about.default);
+};
+
+/** For example "0 to 3600" or "1 or more"; empty without bounds. */
+export const boundsText = ({ least, most }: FieldDescription): string => {
+  if (least !== undefined && most !== undefined) return `${least} to ${most}`;
+  if (least !== undefined) return `${least} or more`;
+  return most === undefined ? "" : `${most} or less`;
+};

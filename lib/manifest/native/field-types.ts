@@ -1,0 +1,134 @@
+import type { Quantity } from "../../model/quantity.ts";
+import type { Json } from "../json.ts";
+import { int32, isObject, listOf, objectOf, quantity, type ReadContext, type Shape, text, textMap } from "../shape.ts";
+
+/** The description of a field: the one source of parsing, defaults, bounds, JSON Schema and `explain-schema`. */
+export interface FieldDescription {
+  readonly type: "integer" | "quantity" | "text" | "time" | "flag" | "choice" | "object" | "list" | "texts" | "anything";
+  readonly meaning: string;
+  readonly required?: boolean;
+  /** The value of an absent field, as written in a manifest. */
+  readonly default?: unknown;
+  /** Inclusive. */
+  readonly least?: number;
+  readonly most?: number;
+  readonly choices?: readonly string[];
+  readonly fields?: Readonly<Record<string, FieldDescription>>;
+  readonly items?: FieldDescription;
+  /** Conditions between the members for the JSON Schema; see schema-conditions.ts. */
+  readonly conditions?: readonly Json[];
+  /** True when another form reads and checks the field. */
+  readonly readElsewhere?: true;
+}
+
+export interface Field<Value, Filled extends boolean = boolean> {
+  readonly about: FieldDescription;
+  readonly shape: Shape<Value>;
+  /** True for a field with a default, which is never absent after reading. */
+  readonly filled: Filled;
+}
+
+type Options = Pick<FieldDescription, "required" | "default" | "least" | "most" | "conditions">;
+type IsFilled<Given> = Given extends { readonly default: unknown } ? true : false;
+
+const field = <Value, Given extends Options>(
+  type: FieldDescription["type"],
+  meaning: string,
+  shape: Shape<Value>,
+  options: Given,
+  rest: Partial<FieldDescription> = {},
+): Field<Value, IsFilled<Given>> => ({
+  about: { type, meaning, ...options, ...rest },
+  shape,
+  filled: ("default" in options) as IsFilled<Given>,
+});
+
+const NONE = {};
+const flagShape: Shape<boolean> = (value, path, context) => {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === "boolean") return value;
+  context.problems.push({
+    field: path,
+    type: "FieldValueTypeInvalid",
+    detail: `must be true or false, not ${JSON.stringify(value)}`,
+    fix: "write true or false",
+  });
+  return undefined;
+};
+
+export const integer = <Given extends Options = typeof NONE>(meaning: string, options: Given = NONE as Given): Field<number, IsFilled<Given>> =>
+  field("integer", meaning, int32, options);
+export const amount = <Given extends Options = typeof NONE>(meaning: string, options: Given = NONE as Given): Field<Quantity, IsFilled<Given>> =>
+  field("quantity", meaning, quantity, options);
+export const words = <Given extends Options = typeof NONE>(meaning: string, options: Given = NONE as Given): Field<string, IsFilled<Given>> =>
+  field("text", meaning, text, options);
+export const time = (meaning: string): Field<string, false> => field("time", meaning, text, NONE);
+export const flag = <Given extends Options = typeof NONE>(meaning: string, options: Given = NONE as Given): Field<boolean, IsFilled<Given>> =>
+  field("flag", meaning, flagShape, options);
+export const texts = (meaning: string): Field<Readonly<Record<string, string>>, false> => field("texts", meaning, textMap, NONE);
+
+/** A value outside the set is kept, and `boundProblems` reports it. */
+export const choice = <const Choice extends string, Given extends Options = typeof NONE>(
+  meaning: string,
+  choices: readonly Choice[],
+  options: Given = NONE as Given,
+): Field<Choice, IsFilled<Given>> => field("choice", meaning, text as Shape<Choice>, options, { choices });
+
+export const list = <Item, Given extends Options = typeof NONE>(
+  meaning: string,
+  items: Field<Item>,
+  empty: Item,
+  options: Given = NONE as Given,
+): Field<readonly Item[], IsFilled<Given>> => field("list", meaning, listOf(items.shape, empty), options, { items: items.about });
+
+type Fields = Readonly<Record<string, Field<unknown>>>;
+type ValueOf<Some> = Some extends Field<infer Value> ? Value : never;
+type FilledNames<Known extends Fields> = { [Name in keyof Known]: Known[Name] extends Field<unknown, true> ? Name : never }[keyof Known];
+
+/** The value of an object with these fields. Fields with defaults are always present. */
+export type ReadOf<Known extends Fields> = { readonly [Name in FilledNames<Known>]: ValueOf<Known[Name]> } & {
+  readonly [Name in Exclude<keyof Known, FilledNames<Known>>]?: ValueOf<Known[Name]> | undefined;
+};
+
+export const group = <Known extends Fields, Given extends Options = typeof NONE>(
+  meaning: string,
+  known: Known,
+  options: Given = NONE as Given,
+): Field<ReadOf<Known>, IsFilled<Given>> => {
+  const fields = Object.fromEntries(Object.entries(known).map(([name, { about }]) => [name, about]));
+  const read = objectOf(Object.fromEntries(Object.entries(known).map(([name, { shape }]) => [name, shape])));
+  const shape: Shape<ReadOf<Known>> = (value, path, context) => {
+    const members = read(value, path, context);
+    return members && (withDefaults(members, known, path, context) as ReadOf<Known>);
+  };
+  return field("object", meaning, shape, options, { fields });
+};
+
+/** Defaults also replace unreadable values, so that the rest can be checked; their problems are already reported. */
+const withDefaults = (members: Readonly<Record<string, unknown>>, known: Fields, path: string, context: ReadContext) => ({
+  ...members,
+  ...Object.fromEntries(
+    Object.entries(known)
+      .filter(([name, { about }]) => about.default !== undefined && members[name] === undefined)
+      .map(([name, { shape, about }]) => [name, shape(about.default, `${path}.${name}`, context)]),
+  ),
+});
+
+/** A block that another form reads. It is described here for editors, and kept as it is. */
+export const foreignBlock = (
+  meaning: string,
+  fields: Readonly<Record<string, FieldDescription>>,
+  conditions: readonly Json[],
+): Field<Readonly<Record<string, unknown>>, false> =>
+  field(
+    "object",
+    meaning,
+    (value, path, context) => {
+      if (value === null || value === undefined) return undefined;
+      if (isObject(value)) return value;
+      context.problems.push({ field: path, type: "FieldValueTypeInvalid", detail: "must be an object", fix: "write an object" });
+      return undefined;
+    },
+    NONE,
+    { fields, conditions, readElsewhere: true },
+  );

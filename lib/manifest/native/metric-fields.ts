@@ -1,0 +1,101 @@
+import type { Json } from "../json.ts";
+import { amount, choice, flag, group, integer, list, texts, words } from "./field-types.ts";
+import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members } from "./schema-conditions.ts";
+
+const LABELS = group("Labels that the series of the metric must have.", {
+  matchLabels: texts("The value of each label."),
+  matchExpressions: list(
+    "Further conditions on labels.",
+    group("One condition.", {
+      key: words("The label.", { required: true }),
+      operator: choice("How it is compared.", ["In", "NotIn", "Exists", "DoesNotExist"], { required: true }),
+      values: list("Values of In and NotIn.", words("One value."), ""),
+    }),
+    {},
+  ),
+});
+
+const METRIC = words("Name of the metric, as the metrics API knows it.", { required: true });
+const RESOURCE = words('The resource: "cpu", "memory", or another one that pods request.', { required: true });
+const OF = choice("The base of a percentage.", ["request", "limit"], { default: "request" });
+const MOST_TOLERANCE = 100;
+const MOST_PERCENT = 1_000_000;
+
+const RESOURCES = anyOf(isSet("resource"), isSet("containerResource"));
+const WHOLE_PERCENT = { multipleOf: 1, maximum: MOST_PERCENT };
+const measures = (...known: readonly string[]): Json => members({ measure: { enum: [...known, null] } });
+
+/** The conditions between the fields of one metric. */
+export const METRIC_CONDITIONS: readonly Json[] = [
+  exactlyOneSet("resource", "containerResource", "pods", "object", "external", "namespace"),
+  ifThen(RESOURCES, measures("Percent", "Average")),
+  ifThen(isSet("pods"), measures("Average")),
+  ifThen(anyOf(isSet("object"), isSet("external"), isSet("namespace")), measures("Average", "Total")),
+  exactlyOneSet("target", "watermarks"),
+  ifThen(isSet("watermarks"), areAbsent("tolerance")),
+  ifThen(
+    allOf(RESOURCES, { not: equals("measure", "Average") }),
+    members({ target: WHOLE_PERCENT, watermarks: members({ low: WHOLE_PERCENT, high: WHOLE_PERCENT }) }),
+  ),
+  ifThen(anyOf(RESOURCES, isSet("pods")), areAbsent("activation")),
+];
+
+/** The fields of one metric: its source, its measure and its target. */
+export const METRIC_FIELDS = {
+  name: words("Unique name of the metric in this manifest; by default that of its resource or metric."),
+  resource: group("Use of a resource by the pods.", { name: RESOURCE, of: OF }),
+  containerResource: group("Use of a resource by one container of each pod.", {
+    name: RESOURCE,
+    container: words("Name of the container.", { required: true }),
+    of: OF,
+  }),
+  pods: group("A custom metric of each pod.", { metric: METRIC, selector: LABELS }),
+  object: group("A custom metric of one object of the namespace.", {
+    describedObject: group(
+      "The object.",
+      {
+        apiVersion: words("Its API version."),
+        kind: words("Its kind.", { required: true }),
+        name: words("Its name.", { required: true }),
+      },
+      { required: true },
+    ),
+    metric: METRIC,
+    selector: LABELS,
+  }),
+  external: group("A metric of something outside the cluster.", { metric: METRIC, selector: LABELS }),
+  namespace: group("A custom metric of the namespace itself.", { metric: METRIC, selector: LABELS }),
+  measure: choice(
+    "Percent of request or limit (resources), Average per pod, or the Total value. By default Percent for resources, Average for pods, Total for the others.",
+    ["Percent", "Average", "Total"],
+  ),
+  target: amount("The wanted value; whole percents with Percent. Either this or watermarks.", { least: 0.001 }),
+  tolerance: group("The band around the target in which the count stays, as a share of it; without it the cluster's tolerance counts.", {
+    up: amount("Above the target.", { least: 0, most: MOST_TOLERANCE }),
+    down: amount("Below the target; from 1 on the metric never asks for fewer pods.", { least: 0, most: MOST_TOLERANCE }),
+  }),
+  watermarks: group("Two levels between which the count stays, both inclusive. Either these or target.", {
+    low: amount("Below it the count shrinks.", { required: true, least: 0.001 }),
+    high: amount("Above it the count grows.", { required: true, least: 0.001 }),
+  }),
+  scaleUpOnly: flag("The metric can ask for more pods, never for fewer.", { default: false }),
+  onMissing: group(
+    "What happens while the metric cannot be read. The count never shrinks then.",
+    {
+      action: choice(
+        "hold keeps the count; scaleUpOnly lets the other metrics ask for more; fallback asks for a count after a time and holds before.",
+        ["hold", "scaleUpOnly", "fallback"],
+        { default: "hold" },
+      ),
+      replicas: integer("The fallback count: the least number of pods.", { least: 1 }),
+      afterSeconds: integer("How long the metric must be missing before the fallback.", { least: 0, most: 86_400 }),
+    },
+    {
+      default: {},
+      conditions: [ifThen(equals("action", "fallback"), allOf(isSet("replicas"), isSet("afterSeconds")), areAbsent("replicas", "afterSeconds"))],
+    },
+  ),
+  activation: amount("With idle: the workload is in use while the whole value is above this. Object, external and namespace metrics only.", {
+    least: 0,
+  }),
+} as const;

@@ -1,0 +1,26 @@
+import { type Json, present } from "../json.ts";
+
+/** Conditions between fields of one object in JSON Schema. Null means absent, as everywhere. */
+export const isSet = (name: string): Json => ({ required: [name], properties: { [name]: { not: { type: "null" } } } });
+
+export const areAbsent = (...names: readonly string[]): Json => ({
+  properties: Object.fromEntries(names.map((name) => [name, { type: "null" }])),
+});
+
+export const equals = (name: string, value: string): Json => ({ required: [name], properties: { [name]: { const: value } } });
+
+export const anyOf = (...cases: readonly Json[]): Json => ({ anyOf: cases });
+
+export const allOf = (...conditions: readonly Json[]): Json => ({ allOf: conditions });
+
+export const exactlyOneSet = (...names: readonly string[]): Json => ({ oneOf: names.map(isSet) });
+
+const THEN = "then";
+
+export const ifThen = (condition: Json, consequence: Json, otherwise?: Json): Json =>
+  present({ if: condition, [THEN]: consequence, else: otherwise });
+
+export const ifNot = (condition: Json, consequence: Json): Json => ({ if: condition, else: consequence });
+
+/** Conditions on the values of members that are present. */
+export const members = (properties: Json): Json => ({ properties });

@@ -1,0 +1,101 @@
+import { RFC_3339 } from "../../model/instant.ts";
+import { type Json, present } from "../json.ts";
+import type { FieldDescription } from "./field-types.ts";
+import { SPEC } from "./spec-fields.ts";
+
+/** JSON Schema of one field from its description. Null means absent, so an empty `idle:` is no error. */
+export const schemaOf = (about: FieldDescription): Json => {
+  const { required = false, meaning: description, choices = [], items } = about;
+  const told = { description, default: about.default };
+  const text = required ? { minLength: 1 } : {};
+  switch (about.type) {
+    case "integer":
+      return present({ type: typeOf("integer", required), minimum: about.least ?? -INT32, maximum: about.most ?? INT32 - 1, ...told });
+    case "quantity":
+      return present({ type: required ? ["number", "string"] : ["number", "string", "null"], pattern: QUANTITY, ...rangeOf(about), ...told });
+    case "text":
+      return present({ type: typeOf("string", required), ...text, ...told });
+    case "time":
+      return present({ type: typeOf("string", required), format: "date-time", pattern: RFC_3339.source, ...told });
+    case "flag":
+      return present({ type: typeOf("boolean", required), ...told });
+    case "choice":
+      return present({ type: typeOf("string", required), enum: required ? choices : [...choices, null], ...told });
+    case "texts":
+      return present({ type: typeOf("object", required), additionalProperties: { type: ["string", "null"] }, ...told });
+    case "list":
+      return present({ type: typeOf("array", required), items: items && itemSchema(items), ...told });
+    case "object":
+      return objectSchema(about, told);
+    case "anything":
+      return { description };
+  }
+};
+
+const INT32 = 2 ** 31;
+const typeOf = (type: string, required: boolean): unknown => (required ? type : [type, "null"]);
+
+/** A number with an optional suffix and blanks around it. JSON Schema cannot check the bounds of a text. */
+const QUANTITY = String.raw`^\s*(?=\S)[+-]?[0-9]*(\.[0-9]*)?([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?\s*$`;
+
+/** A value within a thousandth below the least one is rounded up to it. */
+const rangeOf = ({ least, most }: FieldDescription): Json => {
+  const above = least !== undefined && least > 0 ? { exclusiveMinimum: (least * 1000 - 1) / 1000 } : { minimum: least };
+  return { ...above, maximum: most };
+};
+
+/** In a list null means the empty text, or an object without members, which is an error where members are required. */
+const itemSchema = (items: FieldDescription): Json => {
+  const needed = items.conditions !== undefined || Object.values(items.fields ?? {}).some(({ required }) => required);
+  return schemaOf(needed ? { ...items, required: true } : items);
+};
+
+const objectSchema = (about: FieldDescription, told: Json): Json => {
+  const { fields = {}, conditions: demands = [], required = false } = about;
+  const needed = Object.entries(fields).flatMap(([name, field]) => (field.required ? [name] : []));
+  return present({
+    type: typeOf("object", required),
+    properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)])),
+    required: needed.length > 0 ? needed : undefined,
+    additionalProperties: false,
+    allOf: demands.length > 0 ? demands : undefined,
+    ...told,
+  });
+};
+
+const TEXTS = { type: ["object", "null"], additionalProperties: { type: ["string", "null"] } };
+const TEXT = { type: ["string", "null"] };
+
+/** Fields of a manifest that was read back from a cluster are accepted and ignored. */
+const METADATA: Json = {
+  type: "object",
+  properties: {
+    name: { type: "string", minLength: 1, description: "Name of the autoscaler; it cannot change." },
+    namespace: { ...TEXT, default: "default", description: "Its namespace, also that of its target; it cannot change." },
+    labels: { ...TEXTS, description: "Kept." },
+    annotations: { ...TEXTS, description: "Kept." },
+    ...Object.fromEntries(
+      ["generateName", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "selfLink"].map((name) => [name, TEXT]),
+    ),
+    finalizers: { type: ["array", "null"], items: TEXT },
+    ...Object.fromEntries(["generation", "deletionGracePeriodSeconds", "managedFields", "ownerReferences"].map((name) => [name, true])),
+  },
+  required: ["name"],
+  additionalProperties: false,
+};
+
+/** The schema of the whole manifest for editors; docs/pod-autoscaler.schema.json is this. */
+export const podAutoscalerSchema = (): Json => ({
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "tidemark.dev/v1 PodAutoscaler",
+  type: "object",
+  properties: {
+    apiVersion: { const: "tidemark.dev/v1" },
+    kind: { const: "PodAutoscaler" },
+    metadata: METADATA,
+    spec: schemaOf(SPEC.about),
+    status: true,
+  },
+  required: ["apiVersion", "kind", "metadata", "spec"],
+  additionalProperties: false,
+});
