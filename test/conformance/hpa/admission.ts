@@ -1,5 +1,5 @@
-import { admit } from "../../../lib/manifest/admit.ts";
 import { SERVED_BY_KUBERNETES } from "../../../lib/manifest/accepted-forms.ts";
+import { admit } from "../../../lib/manifest/admit.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
 
