@@ -78,7 +78,7 @@ export const program = (run: Run, io: Io): Command => {
   return root;
 };
 
-/** `tidemark start` never comes here, because bin/tidemark.js hands it over to the embedded run. Any other way of writing it is a mistake. */
+/** bin/tidemark.js runs `tidemark start` itself, so this only runs when other words stand before it. */
 const startIsFirst = async (): Promise<void> => {
   throw usage('Cannot start a run from here: "start" must be the first word after tidemark');
 };

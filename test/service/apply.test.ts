@@ -136,7 +136,7 @@ spec:
     await expect(apply(documents(hpa("web"), hpa("api", { namespace: "infra" })), { namespace: "shop" })).rejects.toMatchObject({
       code: "manifest.invalid",
       message: expect.stringMatching(
-        /^Cannot accept "a\.yaml, document 2", line \d+: metadata\.namespace is "infra", and namespace "shop" ; remove one of the two$/,
+        /^Cannot accept "a\.yaml, document 2", line \d+: metadata\.namespace is "infra", and the request says namespace "shop"; remove one of the two$/,
       ),
     });
     expect(await stored("web", "shop")).toBeUndefined();

@@ -140,7 +140,7 @@ describe("a cluster that is removed while something is applied to it", () => {
     await expect(applied(plain)).rejects.toMatchObject({
       name: "TidemarkError",
       code: "service.conflict",
-      message: 'Cannot apply: cluster "eu-1" is being removed by grace; remove it again to end that, or resume it to keep it',
+      message: 'Cannot apply: cluster "eu-1" is being removed by grace; run tidemark cluster remove again to finish, or cluster resume to keep it',
     });
   });
 
