@@ -36,11 +36,12 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
 };
 
 /** The options of the command, and those given before its name: `tidemark --data DIR get`. An option after the name wins. */
-const targetOptions = (root: Command, own: TargetOptions): TargetOptions =>
-  [...[root, ...root.commands].map((command): TargetOptions => command.opts()), own].reduce<TargetOptions>(
-    (all, { data, stack }) => ({ ...all, ...(data !== undefined && { data }), ...(stack !== undefined && { stack }) }),
-    {},
-  );
+const targetOptions = (root: Command, own: TargetOptions): TargetOptions => {
+  const places = [own, ...[root, ...root.commands].map((command): TargetOptions => command.opts())];
+  const data = places.find((options) => options.data !== undefined)?.data;
+  const stack = places.find((options) => options.stack !== undefined)?.stack;
+  return { ...(data !== undefined && { data }), ...(stack !== undefined && { stack }) };
+};
 
 /** A programmer's error is thrown with its stack, and so is a value that is not an error. */
 const isProgrammersError = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);
