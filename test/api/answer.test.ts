@@ -269,7 +269,14 @@ describe("refusals", () => {
       "service.exists",
       'Cannot add cluster "eu-1": a cluster of that name exists; change it with --replace',
     ],
-    ["a cluster in use", COMMAND_PATHS.removeCluster, { name: "eu-1" }, 409, "service.in-use", /^Cannot remove cluster "eu-1": it still has autoscalers/],
+    [
+      "a cluster in use",
+      COMMAND_PATHS.removeCluster,
+      { name: "eu-1" },
+      409,
+      "service.in-use",
+      /^Cannot remove cluster "eu-1": it still has autoscalers/,
+    ],
     [
       "a period out of bounds",
       COMMAND_PATHS.addCluster,
