@@ -1,5 +1,5 @@
-import { Sha256 } from "@aws-crypto/sha256-js";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { Sha256 } from "../aws/sha256.ts";
 import { percentEncoded } from "../model/percent-encoding.ts";
 import type { Credentials } from "./caller.ts";
 import type { StackUrl } from "./stack-url.ts";

@@ -1,5 +1,5 @@
-import { Sha256 } from "@aws-crypto/sha256-js";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { Sha256 } from "../../aws/sha256.ts";
 import { awsDomain } from "../../model/eks.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
 import { DESCRIBE_TIMEOUT_MS, MAX_DESCRIPTION_BYTES } from "../limits.ts";

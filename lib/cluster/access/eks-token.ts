@@ -1,5 +1,5 @@
-import { Sha256 } from "@aws-crypto/sha256-js";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { Sha256 } from "../../aws/sha256.ts";
 import { awsDomain } from "../../model/eks.ts";
 import { percentEncoded } from "../../model/percent-encoding.ts";
 

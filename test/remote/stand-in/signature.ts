@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { Sha256 } from "@aws-crypto/sha256-js";
+
 import { SignatureV4 } from "@smithy/signature-v4";
+import { Sha256 } from "../../../lib/aws/sha256.ts";
 
 /** Who IAM knows under an access key. */
 export interface Identity {
