@@ -2,6 +2,7 @@ import * as z from "zod";
 import { readInstant } from "../model/instant.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
 import { VALIDATIONS } from "../service/validation.ts";
+import { connectionFields } from "../store/records/connection.ts";
 
 /** Names become parts of table keys, whose length is limited. The longest is CLUSTER/NAMESPACE/NAME. */
 const NAME_CHARACTERS_MAX = 400;
@@ -83,20 +84,11 @@ export const PARTITION_PAGE = z.strictObject({
 export const PARTITION_INTENT = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX), intent: ascii(NAME_CHARACTERS_MAX) });
 export const FREEZE = z.strictObject({ reason: words.regex(/\S/, "must have a word"), replace: z.boolean().exactOptional() });
 
+const { eks, secret } = connectionFields({ text: words, caData: text(20_000) });
 /** No kubeconfig: a function cannot read a file of the caller. */
 const connection = z.discriminatedUnion(
   "kind",
-  [
-    z.strictObject({ kind: z.literal("secret"), secretId: words, context: words.exactOptional() }),
-    z.strictObject({
-      kind: z.literal("eks"),
-      clusterId: words,
-      endpoint: words.exactOptional(),
-      caData: text(20_000).exactOptional(),
-      region: words,
-      roleArn: words.exactOptional(),
-    }),
-  ],
+  [z.strictObject(secret), z.strictObject(eks)],
   'must be "secret" or "eks": a deployed stack cannot read a kubeconfig file',
 );
 const durationMs = z.number().min(0, "must not be negative").max(DURATION_MS_MAX, `must be at most ${DURATION_MS_MAX}`);

@@ -1,3 +1,4 @@
+import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "./limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
@@ -129,5 +130,4 @@ const pluralOf = (resources: JsonObject, kind: string): string | undefined => {
   return found === undefined ? undefined : String(found["name"]);
 };
 
-const objects = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter((item): item is JsonObject => typeof item === "object" && item !== null) : [];
+const objects = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);

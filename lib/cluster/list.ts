@@ -1,3 +1,4 @@
+import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
@@ -107,5 +108,3 @@ const failed = (what: { readonly resource: string }, state: string): Listed<neve
   kind: "failed",
   failure: { code: 0, reason: "MalformedAnswer", message: `Cannot list ${what.resource}: ${state}` },
 });
-
-const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isObject } from "../model/is-object.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { FORMS } from "./accepted-forms.ts";
 import { applyValidation } from "./apply-validation.ts";
@@ -8,7 +9,7 @@ import type { Form, FormOutcome } from "./form.ts";
 import type { Json } from "./json.ts";
 import { type Metadata, storedMetadata } from "./metadata.ts";
 import { type Problem, reportedProblems, required, type Warning, wrongType } from "./problem.ts";
-import { isObject, newReadContext } from "./shape.ts";
+import { newReadContext } from "./shape.ts";
 import type { Validation } from "./validation.ts";
 
 export type Admission = Admitted | Refused;

@@ -1,7 +1,7 @@
+import { isObject } from "../model/is-object.ts";
 import type { Budget } from "./budget.ts";
 import { manifestUnreadable, type SourcePosition } from "./errors.ts";
 import { isLarger } from "./json.ts";
-import { isObject } from "./shape.ts";
 
 /** Limit of one manifest as JSON, because a change item holds two of them and an item of the table has at most 400 KB. */
 export const MAX_MANIFEST_BYTES = 128 * 1024;

@@ -1,3 +1,4 @@
+import { isObject } from "../model/is-object.ts";
 import { canonicalOf, parseQuantity, type Quantity } from "../model/quantity.ts";
 import { nearestName } from "./nearest.ts";
 import { type Problem, type Warning, wrongType } from "./problem.ts";
@@ -124,6 +125,3 @@ const warnUnknown = (written: string, parent: string, names: readonly string[], 
   const meant = nearest !== undefined && { meant: parent === "" ? nearest : `${parent}.${nearest}` };
   warnings.push({ field, message, fix, ...meant, refusal: { type: "FieldUnknown", detail: "unknown field", fix } });
 };
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -3,6 +3,7 @@ import { Sha256 } from "../../aws/sha256.ts";
 import { awsDomain } from "../../model/eks.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
 import { DESCRIBE_TIMEOUT_MS, MAX_DESCRIPTION_BYTES } from "../limits.ts";
+import { asObject } from "../read/json.ts";
 import { type Exchange, exchange } from "../transport/exchange.ts";
 import { parseObject } from "../transport/failure.ts";
 import type { AwsCredentials } from "./eks-token.ts";
@@ -62,8 +63,8 @@ const descriptionIn = (outcome: Exchange, { clusterId }: DescribeInput): EksDesc
   if (outcome.kind === "broken") throw new Error(`EKS gave no answer (${foreignWords(outcome.error.code ?? outcome.error.message)})`);
   const body = parseObject(outcome.bytes);
   if (outcome.status !== 200) throw new Error(refusalWords(outcome.status, String(body?.["message"] ?? body?.["Message"] ?? "")));
-  const { name, id, endpoint, certificateAuthority, status } = objectIn(body?.["cluster"]);
-  const { data } = objectIn(certificateAuthority);
+  const { name, id, endpoint, certificateAuthority, status } = asObject(body?.["cluster"]);
+  const { data } = asObject(certificateAuthority);
   if (name !== clusterId) throw new Error("EKS answered for another cluster");
   if (typeof endpoint !== "string" || typeof data !== "string")
     throw new Error(`it has no endpoint yet, its status is ${foreignWords(String(status))}`);
@@ -74,6 +75,3 @@ const refusalWords = (status: number, message: string): string => {
   const words = message === "" ? `EKS answered ${status}` : foreignWords(message);
   return status === 401 || status === 403 ? `${words} (${DESCRIBE_RIGHT} is needed)` : words;
 };
-
-const objectIn = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,4 +1,5 @@
 import { foreignWords } from "../../model/foreign-words.ts";
+import { isObject } from "../../model/is-object.ts";
 
 /** A JSON object of the Kubernetes API. Only the fields that rules use are read, because a list of ten thousand pods is read every few seconds. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -6,7 +7,7 @@ export type Json = Readonly<Record<string, unknown>>;
 const EMPTY: Json = {};
 const NONE: readonly never[] = [];
 
-export const asObject = (value: unknown): Json => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : EMPTY);
+export const asObject = (value: unknown): Json => (isObject(value) ? value : EMPTY);
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NONE);
 export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 /** A name that is safe in messages. Names of Kubernetes are printable ASCII of at most 253 characters, and stay unchanged. */

@@ -1,3 +1,4 @@
+import { isObject } from "../../model/is-object.ts";
 import { canonicalOf } from "../../model/quantity.ts";
 import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
@@ -5,7 +6,7 @@ import { amountText, withQuantityText } from "../hpa/stored.ts";
 import { type Json, present } from "../json.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
 import { forbidden, type Problem } from "../problem.ts";
-import { isObject, objectOf } from "../shape.ts";
+import { objectOf } from "../shape.ts";
 import { boundProblems } from "./bounds.ts";
 import { fieldsOf } from "./explain-field.ts";
 import { admitForeignRules } from "./foreign-rules.ts";

@@ -1,7 +1,7 @@
 import { readInstant } from "../../model/instant.ts";
+import { isObject } from "../../model/is-object.ts";
 import { milliOf, type Quantity, signOf } from "../../model/quantity.ts";
 import { invalid, notSupported, type Problem, required } from "../problem.ts";
-import { isObject } from "../shape.ts";
 import type { FieldDescription } from "./field-types.ts";
 
 /** Problems of a value against its description: required, choices, least and most. */

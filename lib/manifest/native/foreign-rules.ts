@@ -1,3 +1,4 @@
+import { isObject } from "../../model/is-object.ts";
 import type { AdmitForm, FormOutcome } from "../form.ts";
 import { admitHpa } from "../hpa/admit-hpa.ts";
 import { readOriginal } from "../hpa/read-original.ts";
@@ -5,7 +6,7 @@ import { readV2 } from "../hpa/read-v2.ts";
 import type { Json } from "../json.ts";
 import { present } from "../json.ts";
 import { forbidden, type Problem } from "../problem.ts";
-import { isObject, newReadContext, type ReadContext } from "../shape.ts";
+import { newReadContext, type ReadContext } from "../shape.ts";
 import { admitWatermarkAs } from "../watermark/admit-watermark.ts";
 import { governedOf } from "./spec.ts";
 import type { SpecRead } from "./spec-fields.ts";

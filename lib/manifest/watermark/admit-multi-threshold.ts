@@ -1,7 +1,8 @@
+import { isObject } from "../../model/is-object.ts";
 import type { AdmitForm, FormOutcome } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
 import { invalid, type Problem } from "../problem.ts";
-import { anything, isObject, newReadContext, objectOf, type ReadContext } from "../shape.ts";
+import { anything, newReadContext, objectOf, type ReadContext } from "../shape.ts";
 import { admitWatermarkAs } from "./admit-watermark.ts";
 import {
   defaultsWarning,

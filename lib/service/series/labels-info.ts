@@ -1,4 +1,4 @@
-import { isObject } from "../../manifest/shape.ts";
+import { isObject } from "../../model/is-object.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 
 /** Splits label names at blanks or commas. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isObject } from "../../model/is-object.ts";
 
 /** One field that differs between two documents; a side without the field has no value. */
 export interface FieldChange {
@@ -8,9 +9,7 @@ export interface FieldChange {
   readonly after?: unknown;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
-
-const sameShape = (one: unknown, other: unknown): boolean => isObject(one) && isObject(other) && Array.isArray(one) === Array.isArray(other);
+const sameShape = (one: unknown, other: unknown): boolean => (isObject(one) && isObject(other)) || (Array.isArray(one) && Array.isArray(other));
 
 /** The fields in which two JSON documents differ, in their order, as deep as possible. */
 export const fieldChanges = (before: unknown, after: unknown, path = ""): readonly FieldChange[] => {

@@ -2,6 +2,7 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../model/ids.ts";
+import { connectionFields } from "./connection.ts";
 
 /*
  * Schemas of the items of the state table that edits write. Attributes of a later version are kept: an edit replaces the whole item, and without them it would drop what this version does
@@ -29,18 +30,8 @@ export const autoscalerSchema = z.looseObject({
   paused: paused.exactOptional(),
 });
 
-const connection = z.discriminatedUnion("kind", [
-  z.looseObject({
-    kind: z.literal("eks"),
-    endpoint: z.string().exactOptional(),
-    caData: z.string().exactOptional(),
-    clusterId: z.string(),
-    region: z.string(),
-    roleArn: z.string().exactOptional(),
-  }),
-  z.looseObject({ kind: z.literal("secret"), secretId: z.string(), context: z.string().exactOptional() }),
-  z.looseObject({ kind: z.literal("kubeconfig"), path: z.string(), context: z.string().exactOptional() }),
-]);
+const { eks, secret, kubeconfig } = connectionFields({ text: z.string(), caData: z.string() });
+const connection = z.discriminatedUnion("kind", [z.looseObject(eks), z.looseObject(secret), z.looseObject(kubeconfig)]);
 
 export const clusterSchema = z.looseObject({
   name: z.string().transform(clusterName),
