@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { nearest } from "../service/nearest.ts";
+import { nearestName } from "../model/nearest-name.ts";
 import { usage } from "./usage-error.ts";
 
 /** Adds `help` and `help COMMAND`, which print help and exit with 0. Throws a usage error for an unknown command. */
@@ -16,7 +16,7 @@ const commandOf = (root: Command, names: readonly string[]): Command =>
   names.reduce((parent, name) => {
     const known = parent.commands.find((command) => command.name() === name);
     if (known) return known;
-    const near = nearest(
+    const near = nearestName(
       name,
       parent.commands.map((command) => command.name()),
     );

@@ -1,20 +1,11 @@
 import { enableCompileCache } from "node:module";
-import { userInfo } from "node:os";
 import { join } from "node:path";
 
 // Caches compiled code of everything imported after this line, because the command starts often and loads much code.
 enableCompileCache(join(import.meta.dirname, "../../node_modules/.cache/tidemark"));
 const { EXIT, main } = await import("./main.ts");
 const { failureText } = await import("../local/folder/failure-text.ts");
-
-/** Who the person at this terminal is, as the system says; a container may know its user by number only. */
-const person = (): string => {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? "unknown"}`;
-  }
-};
+const { userName } = await import("../local/run/user-name.ts");
 
 // The embedded tables throw file errors, such as a full disk, outside of any promise.
 process.on("uncaughtException", (error) => {
@@ -48,7 +39,7 @@ process.exitCode = await main(process.argv.slice(2), {
   terminal: process.stderr.isTTY === true,
   interruptible,
   colours: process.stdout.isTTY === true && !noColor && term !== "dumb",
-  by: person(),
+  by: userName(),
   ...(stackUrl !== undefined && { stackUrl }),
   // Loaded on demand, because help and usage errors need neither tables nor SDK.
   open: async (place, by) => (await import("./session.ts")).openTarget(place, by),

@@ -1,3 +1,4 @@
+import { groupOf } from "../model/api-group.ts";
 import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "./limits.ts";
@@ -105,12 +106,6 @@ const BUILT_IN: Readonly<Record<string, KindPath>> = {
 
 /** True for the kinds whose objects give their scale without the subresource. */
 export const isBuiltIn = (target: Target): boolean => Object.hasOwn(BUILT_IN, `${groupOf(target.apiVersion)}/${target.kind}`);
-
-/** "apps/v1" → "apps", "v1" → "" (the core group), undefined for more than one slash. */
-export const groupOf = (apiVersion = ""): string | undefined => {
-  const parts = apiVersion.split("/");
-  return parts.length > 2 ? undefined : parts.length === 2 ? parts[0] : "";
-};
 
 const failed = (code: number, reason: string, message: string): { readonly kind: "failed"; readonly failure: ApiFailure } => ({
   kind: "failed",

@@ -93,7 +93,7 @@ export const scaleBody = ({ namespace, target, targetUid, resourceVersion, repli
 
 /** What an answer proves about the write. Without proof it is `unclear`: the write may have taken effect, or may still do so. */
 export const scaleAnswer = (answer: WriteAnswer, cluster: string, write: ScaleWrite): ScaleAnswer => {
-  if (answer.kind === "failed") return { kind: kindOf(answer.failure, answer.sent), failure: answer.failure };
+  if (answer.kind === "failed") return { kind: kindOf(answer.failure, answer.sent), failure: inWords(answer.failure) };
   const metadata = answer.body["metadata"] as { readonly resourceVersion?: unknown; readonly generation?: unknown } | undefined;
   const resourceVersion = metadata?.resourceVersion;
   if (typeof resourceVersion !== "string" || resourceVersion === "") {
@@ -103,6 +103,15 @@ export const scaleAnswer = (answer: WriteAnswer, cluster: string, write: ScaleWr
   }
   return { kind: "applied", resourceVersion, ...(typeof metadata?.generation === "number" && { generation: metadata.generation }) };
 };
+
+/** The server's own words about 429 do not say that nothing was scaled. */
+const inWords = (failure: ApiFailure): ApiFailure =>
+  failure.code === 429
+    ? {
+        ...failure,
+        message: `the API server was too busy (429) and refused the scale, so nothing changed; the next sync decides again: ${failure.message}`,
+      }
+    : failure;
 
 const kindOf = ({ code }: ApiFailure, sent: boolean): "conflict" | "refused" | "unclear" => {
   if (!sent) return "refused";

@@ -70,11 +70,3 @@ export const pathSegmentFaults = (value: string): string[] => {
   if (value === "." || value === "..") return [`may not be '${value}'`];
   return ["/", "%"].filter((sign) => value.includes(sign)).map((sign) => `may not contain '${sign}'`);
 };
-
-/** The group of an apiVersion; `undefined` when it is not `[group/]version`. */
-export const groupOf = (apiVersion: string): string | undefined => {
-  if (apiVersion === "" || apiVersion === "/") return "";
-  const parts = apiVersion.split("/");
-  if (parts.length > 2) return undefined;
-  return parts.length === 2 ? (parts[0] ?? "") : "";
-};

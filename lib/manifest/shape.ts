@@ -1,6 +1,6 @@
 import { isObject } from "../model/is-object.ts";
+import { nearestName } from "../model/nearest-name.ts";
 import { canonicalOf, parseQuantity, type Quantity } from "../model/quantity.ts";
-import { nearestName } from "./nearest.ts";
 import { type Problem, type Warning, wrongType } from "./problem.ts";
 
 /**

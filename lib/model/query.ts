@@ -1,3 +1,4 @@
+import { groupOf } from "./api-group.ts";
 import type { ScaleReading } from "./observation.ts";
 import { canonicalSelector, selectorOf } from "./selector.ts";
 import { parseSelector } from "./selector-text.ts";
@@ -80,7 +81,7 @@ export const podsQuery = (metric: MetricIdentifier, podSelector: string): PodsQu
 export const objectQuery = (metric: MetricIdentifier, { apiVersion, kind, name }: DescribedObject, namespace: string): ObjectQuery | undefined => {
   const metricSelector = metricSelectorText(metric);
   if (metricSelector === undefined) return undefined;
-  const group = groupOf(apiVersion ?? "");
+  const group = groupOf(apiVersion) ?? "";
   return { for: "object", metric: metric.name, metricSelector, group, kind, name: kind === "Namespace" && group === "" ? namespace : name };
 };
 
@@ -88,6 +89,3 @@ export const externalQuery = (metric: MetricIdentifier): ExternalQuery | undefin
   const metricSelector = metricSelectorText(metric);
   return metricSelector === undefined ? undefined : { for: "external", metric: metric.name, metricSelector };
 };
-
-/** Group of an apiVersion: "apps/v1" → "apps", "v1" → "". */
-export const groupOf = (apiVersion: string): string => (apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "");

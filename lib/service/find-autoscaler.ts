@@ -1,10 +1,10 @@
 import { TidemarkError } from "../model/errors.ts";
 import { autoscalerName, clusterName, type Namespace, namespace } from "../model/ids.ts";
+import { nearestName } from "../model/nearest-name.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../store/records/autoscalers.ts";
 import { type ClusterItem, getCluster, listClusters } from "../store/records/clusters.ts";
 import type { QueryContext } from "./context.ts";
-import { nearest } from "./nearest.ts";
 import type { AutoscalerQuery } from "./service.ts";
 import { toArray } from "./to-array.ts";
 
@@ -113,7 +113,7 @@ const scopeText = ({ namespace: inNamespace, cluster }: AutoscalerQuery): string
   `${inNamespace === undefined ? "" : ` in namespace "${inNamespace}"`}${cluster === undefined ? "" : `${inNamespace === undefined ? " in" : " of"} cluster "${cluster}"`}`;
 
 const unknown = (what: string, name: string, known: Iterable<string>): TidemarkError => {
-  const near = nearest(name, known);
+  const near = nearestName(name, known);
   return new TidemarkError(
     "service.unknown",
     `Cannot find ${what}: ${near === undefined ? "no object has that name" : `the nearest name is "${near}"`}`,

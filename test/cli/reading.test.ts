@@ -181,7 +181,7 @@ For another outcome:
     expect(JSON.parse(await printed("explain", "api", "-o", "json"))).toMatchObject({
       name: "api",
       decision: { kind: "hold", failed: true, reason: "FailedGetResourceMetric" },
-      otherwise: ["Nothing is decided until a metric can be read: cpu resource utilization (percentage of request)"],
+      otherwise: ["No decision is possible until a metric can be read: cpu resource utilization (percentage of request)"],
     });
   });
 });

@@ -59,7 +59,6 @@ describe("putScale()", () => {
     [409, "conflict"],
     [410, "refused"],
     [422, "refused"],
-    [429, "refused"],
     [500, "unclear"],
     [502, "unclear"],
     [503, "unclear"],
@@ -68,6 +67,13 @@ describe("putScale()", () => {
   ])("takes a %i for %s, after one attempt", async (code, kind) => {
     answerPuts(status(code, "Whatever", "words of the server", { "retry-after": "0" }));
     expect(await client.putScale(write, 1_000)).toEqual({ kind, failure: { code, reason: "Whatever", message: "words of the server" } });
+    expect(puts()).toHaveLength(1);
+  });
+
+  it("says of a 429 that the server was too busy, that nothing changed, and what comes next", async () => {
+    answerPuts(status(429, "TooManyRequests", "slow down", { "retry-after": "0" }));
+    const message = "the API server was too busy (429) and refused the scale, so nothing changed; the next sync decides again: slow down";
+    expect(await client.putScale(write, 1_000)).toEqual({ kind: "refused", failure: { code: 429, reason: "TooManyRequests", message } });
     expect(puts()).toHaveLength(1);
   });
 

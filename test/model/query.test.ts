@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { groupOf } from "../../lib/model/api-group.ts";
 import type { ScaleReading } from "../../lib/model/observation.ts";
-import { externalQuery, groupOf, objectQuery, podSelectorText, podsQuery, queryKey } from "../../lib/model/query.ts";
+import { externalQuery, objectQuery, podSelectorText, podsQuery, queryKey } from "../../lib/model/query.ts";
 import type { HpaMetric, HpaSpec } from "../../lib/model/spec-hpa.ts";
 import type { WatermarkSpec } from "../../lib/model/spec-watermark.ts";
 import { questions } from "../../lib/policy/questions.ts";

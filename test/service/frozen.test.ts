@@ -56,7 +56,7 @@ describe.each([
     const { service, nowMs } = await stopped(stop);
     expect(describeSheet(await service.describe(asked), nowMs, plain)).toMatch(/^Without hold: +scale 4 -> 7: MetricAboveTarget: /m);
     const explanation = await service.explain(asked);
-    expect(explanation.otherwise[0]).toMatch(/: without that the count would be 7$/);
+    expect(explanation.otherwise[0]).toMatch(/; without this hold the count would be 7$/);
     expect(explainSheet(explanation, nowMs, plain)).toMatch(/^Outcome: +hold at 4\nReason: .*\nWithout hold: +scale 4 -> 7: MetricAboveTarget: /m);
   });
 

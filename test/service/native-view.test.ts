@@ -131,7 +131,7 @@ describe("a native autoscaler for people", () => {
   it("says between which marks the count would stay", () => {
     const { target: _one, tolerance: _none, ...load } = METRICS[0] ?? {};
     expect(told(native({ metrics: [{ ...load, watermarks: { low: 5, high: 15 } }] }), 200)).toEqual([
-      "load is at 20 and asks for 14: between its marks 5..15, both included, it would ask for 10",
+      "load is at 20 and asks for 14: between its marks 5..15, both inclusive, it would ask for 10",
     ]);
   });
 
@@ -166,13 +166,13 @@ describe("a native autoscaler for people", () => {
   it("says what wakes a workload at rest, and how one that was stopped begins again", () => {
     const resting = native({ minReplicas: 2, idle: {}, metrics: [{ external: { metric: "load" }, target: 10, activation: "1.5" }] });
     expect(told(resting, 1, 0)).toEqual(["It rests: load above 1500m would wake it straight to 2"]);
-    expect(told(native(), 1, 0)).toContain("A count of 0 that somebody wrote is left alone: with 1 or more, written by hand, scaling begins again");
+    expect(told(native(), 1, 0)).toContain("The count of 0 was written by hand, so scaling is off; set the count to 1 or more by hand to turn it on");
   });
 
   it("says what lies above and below the marks", () => {
     const { target: _one, tolerance: _none, ...load } = METRICS[0] ?? {};
     expect(told(native({ metrics: [{ ...load, watermarks: { low: 5, high: 15 } }] }), 100)).toEqual([
-      "load is at 10, between its marks 5..15, both included: above them it would ask for more than 10, below them for fewer",
+      "load is at 10, between its marks 5..15, both inclusive: above them it would ask for more than 10, below them for fewer",
     ]);
   });
 

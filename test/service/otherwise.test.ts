@@ -73,7 +73,7 @@ describe("otherwise() on metrics", () => {
 
   it("says that a failed metric forbids to shrink, and that all failed ones forbid everything", () => {
     expect(sentences([failed, measured(12)])[0]).toBe("The count cannot fall while a metric cannot be read: pods metric queue");
-    expect(sentences([failed])).toEqual(["Nothing is decided until a metric can be read: pods metric queue"]);
+    expect(sentences([failed])).toEqual(["No decision is possible until a metric can be read: pods metric queue"]);
   });
 });
 
@@ -91,7 +91,7 @@ describe("otherwise() without an evaluation", () => {
       events: [],
     };
     expect(whatIf({ evaluation, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })).toEqual([
-      "Nothing is decided while this holds: the autoscaler was paused by ada",
+      "No decision is possible: the autoscaler was paused by ada",
     ]);
   });
 });
@@ -106,13 +106,13 @@ describe("otherwise() of what something beside the rules holds", () => {
 
   it("says which count there would be without it", () => {
     expect(held({ to: 9, because: { reason: "MetricAboveTarget", message: "cpu is above its target" } })).toBe(
-      "Held, because the fleet was frozen by ada: incident: without that the count would be 9",
+      "Held because the fleet was frozen by ada: incident; without this hold the count would be 9",
     );
   });
 
   it("says why there would be no other count without it", () => {
     expect(held({ because: { reason: "RivalController", message: 'the workload is also scaled by HPA "web"' } })).toBe(
-      'Held, because the fleet was frozen by ada: incident: without that it would hold all the same: the workload is also scaled by HPA "web"',
+      'Held because the fleet was frozen by ada: incident; without this hold the rules would hold as well: the workload is also scaled by HPA "web"',
     );
   });
 });
@@ -149,12 +149,12 @@ describe("otherwise() on limits", () => {
     [
       "below the maximum says where the rate leads",
       limited("ScaleUpLimit", 20, 8),
-      ["Scaling up is limited to 8 in this sync, 20 was wanted", "In the end no more than 10: maxReplicas is 10"],
+      ["Scaling up is limited to 8 in this sync, 20 was wanted", "The count can grow to 10: maxReplicas is 10"],
     ],
     [
       "above the minimum says where the rate leads",
       limited("ScaleDownLimit", 1, 4),
-      ["Scaling down is limited to 4 in this sync, 1 was wanted", "In the end no fewer than 2: minReplicas is 2"],
+      ["Scaling down is limited to 4 in this sync, 1 was wanted", "The count can fall to 2: minReplicas is 2"],
     ],
     ["inside the bounds speaks of the rate alone", limited("ScaleUpLimit", 10, 8), ["Scaling up is limited to 8 in this sync, 10 was wanted"]],
   ])("of a rate %s", (_what, step, expected) => {
@@ -206,7 +206,7 @@ describe("otherwise() on watermarks", () => {
       "a zero that is not tolerated",
       wpa({}, marks),
       "0",
-      "lag is at 0, below its marks 5..10, widened by 10 %: a value of 0 is acted upon with tolerateZero: true alone",
+      "lag is at 0, below its marks 5..10, widened by 10 %: a value of 0 only counts with tolerateZero: true",
     ],
     [
       "below them by less than one of its replicas",

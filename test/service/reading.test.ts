@@ -175,7 +175,7 @@ describe("explain()", () => {
   });
 
   it("says that a failed metric stops every decision", async () => {
-    expect((await service.explain({ name: "api" })).otherwise).toEqual([`Nothing is decided until a metric can be read: ${CPU}`]);
+    expect((await service.explain({ name: "api" })).otherwise).toEqual([`No decision is possible until a metric can be read: ${CPU}`]);
   });
 
   it("says that no sync has evaluated it yet", async () => {
@@ -283,7 +283,7 @@ describe("the state of an autoscaler", () => {
       because: { reason: "RivalController", message: 'the workload is also scaled by HPA "late"' },
     });
     expect((await service.explain({ name: "late" })).otherwise).toEqual([
-      'Held, because the workload is also scaled by HPA "late": without that the count would be 6',
+      'Held because the workload is also scaled by HPA "late"; without this hold the count would be 6',
     ]);
   });
 });

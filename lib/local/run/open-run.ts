@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { userInfo } from "node:os";
 import { openMetricsText } from "../../report/open-metrics.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
@@ -25,6 +24,7 @@ import { type SeriesReader, type SeriesServer, startSeriesServer } from "./serie
 import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
 import { type Counter, runCounter } from "./tally.ts";
+import { userName } from "./user-name.ts";
 import { type World, worldOf } from "./world.ts";
 
 /** Everything of a run that is open. */
@@ -71,7 +71,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   closer.add(stack.close);
 
   const store = localTables(contextClient, clock.now);
-  const context: ServiceContext = { tables: store, insert: insertByStatement(store), clock: clock.now, by: person(), newUid: randomUUID };
+  const context: ServiceContext = { tables: store, insert: insertByStatement(store), clock: clock.now, by: userName(), newUid: randomUUID };
   const service = openService(context);
   readSeries = async (labels) => openMetricsText(await service.series(labels));
   const cluster = await ensureCluster(context, world.name, world.connection);
@@ -110,13 +110,4 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
       seriesUrl: series.url,
     }),
   };
-};
-
-/** Edits are recorded for who made them; a container may know its user by number only. */
-const person = (): string => {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? "unknown"}`;
-  }
 };

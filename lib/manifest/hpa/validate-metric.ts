@@ -1,5 +1,6 @@
+import { groupOf } from "../../model/api-group.ts";
 import { signOf } from "../../model/quantity.ts";
-import { groupOf, labelFaults } from "../kubernetes-names.ts";
+import { labelFaults } from "../kubernetes-names.ts";
 import { forbidden, invalid, notSupported, type Problem, required } from "../problem.ts";
 import { resourceNameProblems } from "./resource-name.ts";
 import type { Metric, Target } from "./v2-shape.ts";

@@ -1,5 +1,6 @@
+import { groupOf } from "../../model/api-group.ts";
 import type { TargetRef } from "../../model/spec-governed.ts";
-import { groupOf } from "../kubernetes-names.ts";
+
 import { forbidden, invalid, type Problem, required } from "../problem.ts";
 import { type DraftSpec, isMarked, type Metric, type Reference } from "./v2-shape.ts";
 import { behaviorProblems } from "./validate-behavior.ts";

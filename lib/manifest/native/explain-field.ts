@@ -1,4 +1,4 @@
-import { nearestName } from "../nearest.ts";
+import { nearestName } from "../../model/nearest-name.ts";
 import type { FieldDescription } from "./field-types.ts";
 import { SPEC } from "./spec-fields.ts";
 

@@ -1,5 +1,6 @@
+import { groupOf } from "../../model/api-group.ts";
 import { isWhole, milliOf, type Quantity } from "../../model/quantity.ts";
-import { groupOf, pathSegmentFaults } from "../kubernetes-names.ts";
+import { pathSegmentFaults } from "../kubernetes-names.ts";
 import { forbidden, invalid, type Problem, required } from "../problem.ts";
 import { measureOf, nameOf, sourcesOf } from "./read-metric.ts";
 import { MOST_REPLICAS } from "./spec-conditions.ts";

@@ -96,7 +96,7 @@ const aroundTarget = (measured: string, { target, proposal }: Measured, from: nu
 
 const betweenWatermarks = (measured: string, { target, proposal, value }: Measured, from: number, band: Watermarks): string => {
   const side = sideOf(value, target, band);
-  const marks = `its marks ${target}, ${band.widened ? widenedBy(band) : "both included"}`;
+  const marks = `its marks ${target}, ${band.widened ? widenedBy(band) : "both inclusive"}`;
   if (proposal === from && side !== "between") return `${measured}, ${side} ${marks}: ${noOther(value, side, from, band)}`;
   if (proposal === from) return `${measured}, between ${marks}: above them it would ask for more than ${from}, below them for fewer`;
   const inside = band.converges ? "it would converge from" : "it would ask for";
@@ -109,7 +109,7 @@ const widenedBy = ({ up, down }: Watermarks): string =>
 
 type Side = "above" | "below" | "between";
 
-/** Where a value is, by the texts that people read; between the watermarks where a text is no amount. */
+/** Compares the texts that people read; "between" for a text that is not an amount. */
 const sideOf = (value: string, target: string, { up, down }: Watermarks): Side => {
   const [at, low, high] = [value, ...target.split("..")].map(amountOf);
   if (at !== undefined && high !== undefined && at > high * (1 + up)) return "above";
@@ -121,9 +121,9 @@ const amountOf = (text: string): number | undefined => {
   return quantity && floatOf(quantity);
 };
 
-/** Why a value outside the watermarks asks for the count that there is. */
+/** Why a value outside the watermarks asks for the current count. */
 const noOther = (value: string, side: "above" | "below", from: number, band: Watermarks): string => {
-  if (value === "0" && band.ignoresZero) return "a value of 0 is acted upon with tolerateZero: true alone";
+  if (value === "0" && band.ignoresZero) return "a value of 0 only counts with tolerateZero: true";
   const share = `the share of ${from} that it asks for rounds to no ${side === "above" ? "more" : "fewer"}`;
   return band.needsEverySample && side === "below" ? `${share}, or a running pod gave no sample` : share;
 };

@@ -17,7 +17,7 @@ export interface WhatIfInput {
   readonly windows: WindowsView;
 }
 
-/** What would have to change for another outcome: metrics first, then each limit that bit, in the order of the pipeline. One sentence each. */
+/** What would change the outcome: first the metrics, then each limit that applied, in the order of the steps. One sentence each. */
 export const whatIf = (seen: WhatIfInput): readonly string[] => {
   const sentences = [
     ...holds(seen.evaluation),
@@ -29,16 +29,16 @@ export const whatIf = (seen: WhatIfInput): readonly string[] => {
   return sentences.length > 0 ? sentences : ["No metric was measured, and no limit applied"];
 };
 
-/** What kept the count although the rules wanted another one comes first: nothing else matters until it is gone. */
+/** A hold that prevented another count comes first, because nothing else matters until it ends. */
 const holds = (evaluation: Evaluation): readonly string[] => {
   const { because, from, steps, withoutHold } = evaluation;
-  if (withoutHold) return [`Held, because ${because.message}: without that ${outcomeText(withoutHold)}`];
-  if (isHeld(evaluation)) return [`Held, because ${because.message}: without that the count would be ${steps.at(-1)?.after}`];
-  return from === undefined ? [`Nothing is decided while this holds: ${because.message}`] : [];
+  if (withoutHold) return [`Held because ${because.message}; without this hold ${outcomeText(withoutHold)}`];
+  if (isHeld(evaluation)) return [`Held because ${because.message}; without this hold the count would be ${steps.at(-1)?.after}`];
+  return from === undefined ? [`No decision is possible: ${because.message}`] : [];
 };
 
 const outcomeText = ({ to, because }: WithoutHold): string =>
-  to === undefined ? `it would hold all the same: ${because.message}` : `the count would be ${to}`;
+  to === undefined ? `the rules would hold as well: ${because.message}` : `the count would be ${to}`;
 
 const fallbackText = ({ fallback }: StoppingMetric): string =>
   fallback ? `, or was missing for ${fallback.afterSeconds} s: then its fallback of ${fallback.replicas} counts` : "";
@@ -47,7 +47,7 @@ const fallbackText = ({ fallback }: StoppingMetric): string =>
 const inactive = ({ evaluation, spec }: WhatIfInput): readonly string[] => {
   const { because, from } = evaluation;
   if (because.reason === "ScalingDisabled")
-    return ["A count of 0 that somebody wrote is left alone: with 1 or more, written by hand, scaling begins again"];
+    return ["The count of 0 was written by hand, so scaling is off; set the count to 1 or more by hand to turn it on"];
   if (!spec || from === undefined || because.reason === "Activated") return [];
   const rest = askDialect(spec, ({ explains }, own) => explains.rest(own, from));
   if (!rest || rest.levels.length === 0) return [];
@@ -55,7 +55,7 @@ const inactive = ({ evaluation, spec }: WhatIfInput): readonly string[] => {
   return [`It rests: ${levels.join(" or ")} would wake it straight to ${rest.wakesTo}`];
 };
 
-/** A metric that cannot be read never shrinks a workload (hpa.md 2.5). */
+/** An unreadable metric never shrinks a workload (hpa.md 2.5). */
 const failures = ({ evaluation: { metrics, because }, spec }: WhatIfInput): readonly string[] => {
   const failed = metrics.filter((metric) => metric.kind === "failed");
   if (failed.length === 0) return [];
@@ -63,13 +63,13 @@ const failures = ({ evaluation: { metrics, because }, spec }: WhatIfInput): read
   if (stopping) return [`Nothing is decided until ${stopping.name} can be read${fallbackText(stopping)}`];
   const names = failed.map(({ name }) => name).join(", ");
   return failed.length === metrics.length
-    ? [`Nothing is decided until a metric can be read: ${names}`]
+    ? [`No decision is possible until a metric can be read: ${names}`]
     : [`The count cannot fall while a metric cannot be read: ${names}`];
 };
 
 const limitSentence = (step: StepOutcome, { windows, spec }: WhatIfInput): readonly string[] => {
   const { before, after, limit } = step;
-  // What stopped everything without moving the count is told above.
+  // Reported above when it stopped everything without moving the count.
   if (!limit || before === after) return [];
   const until = limit.untilMs === undefined ? "" : ` until ${timeText(limit.untilMs)}`;
   switch (reasonOf(step, spec)) {
@@ -101,8 +101,8 @@ const reasonOf = ({ after, limit }: StepOutcome, spec: AutoscalerSpec | undefine
 /** Where the wait for the rate ends. */
 const beyondBounds = (wanted: number, spec: AutoscalerSpec | undefined): readonly string[] => {
   if (!spec) return [];
-  if (wanted > spec.maxReplicas) return [`In the end no more than ${spec.maxReplicas}: maxReplicas is ${spec.maxReplicas}`];
-  return wanted < spec.minReplicas ? [`In the end no fewer than ${spec.minReplicas}: minReplicas is ${spec.minReplicas}`] : [];
+  if (wanted > spec.maxReplicas) return [`The count can grow to ${spec.maxReplicas} at most: maxReplicas is ${spec.maxReplicas}`];
+  return wanted < spec.minReplicas ? [`The count can fall to ${spec.minReplicas} at least: minReplicas is ${spec.minReplicas}`] : [];
 };
 
 const nextRoom = (direction: Direction, { rates }: WindowsView): string => {

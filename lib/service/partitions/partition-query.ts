@@ -1,5 +1,6 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerUid, type PartitionRef, uidOfIntent } from "../../model/ids.ts";
+import { nearestName } from "../../model/nearest-name.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import { type DecodedPage, decodePage } from "../../store/pages/codec.ts";
@@ -9,7 +10,6 @@ import type { AutoscalerItem } from "../../store/records/autoscalers.ts";
 import { autoscalersOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
-import { nearest } from "../nearest.ts";
 import { toArray } from "../to-array.ts";
 import { secondsBetween } from "../views/autoscaler-of.ts";
 import type { IntentView, PageView, PartitionView } from "../views/partition.ts";
@@ -30,7 +30,7 @@ export const findPartition = async (context: QueryContext, path: string): Promis
   const names = cluster.partitions.map((partition) => partition.name);
   const found = name === undefined && names.length === 1 ? names[0] : names.find((one) => one === name);
   if (found !== undefined) return { cluster, ref: { cluster: cluster.name, partition: found } };
-  const hint = name === undefined ? undefined : nearest(name, names);
+  const hint = name === undefined ? undefined : nearestName(name, names);
   const known = hint === undefined ? `its partitions are ${names.map((one) => `"${one}"`).join(", ")}` : `the nearest name is "${hint}"`;
   throw new TidemarkError("service.unknown", `Cannot find partition "${name ?? ""}" of cluster "${cluster.name}": ${known}`, { path, names });
 };

@@ -1,9 +1,9 @@
-/** Longest name that is compared: nobody mistypes a longer one, and the comparison costs the product of both. */
+/** Longer names are not compared, because the cost is the product of both lengths. */
 const LONGEST_NAME = 64;
 
 type Row = readonly number[];
 
-/** Edits that turn one text into the other: a letter left out, put in, replaced, or swapped with its neighbour. */
+/** The number of edits between two texts: a letter removed, added, replaced, or swapped with its neighbour. */
 const distance = (from: string, to: string): number => {
   let beforeLast: Row = [];
   let last: Row = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -25,14 +25,15 @@ const nextRow = (from: string, to: string, row: number, last: Row, beforeLast: R
   return next;
 };
 
-/** The known name that was probably meant: at most a third of its letters away, and one slip is always forgiven. Undefined when nothing is near. */
-export const nearest = (asked: string, known: Iterable<string>): string | undefined => {
-  if (asked.length > LONGEST_NAME) return undefined;
-  let best: { readonly name: string; readonly away: number } | undefined;
+/** The known name that was probably meant: the nearest one without regard to case, if at most a third of its letters are wrong, or one letter. Undefined when no name is near. */
+export const nearestName = (written: string, known: Iterable<string>): string | undefined => {
+  if (written.length > LONGEST_NAME) return undefined;
+  const lower = written.toLowerCase();
+  let best: { readonly name: string; readonly edits: number } | undefined;
   for (const name of known) {
     if (name.length > LONGEST_NAME) continue;
-    const away = distance(asked, name);
-    if (!best || away < best.away) best = { name, away };
+    const edits = distance(lower, name.toLowerCase());
+    if (!best || edits < best.edits) best = { name, edits };
   }
-  return best && best.away <= Math.max(1, Math.floor(asked.length / 3)) ? best.name : undefined;
+  return best && best.edits <= Math.max(1, Math.floor(written.length / 3)) ? best.name : undefined;
 };
