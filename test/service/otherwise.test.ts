@@ -149,12 +149,12 @@ describe("otherwise() on limits", () => {
     [
       "below the maximum says where the rate leads",
       limited("ScaleUpLimit", 20, 8),
-      ["Scaling up is limited to 8 in this sync, 20 was wanted", "The count can grow to 10: maxReplicas is 10"],
+      ["Scaling up is limited to 8 in this sync, 20 was wanted", "The count can grow to 10 at most: maxReplicas is 10"],
     ],
     [
       "above the minimum says where the rate leads",
       limited("ScaleDownLimit", 1, 4),
-      ["Scaling down is limited to 4 in this sync, 1 was wanted", "The count can fall to 2: minReplicas is 2"],
+      ["Scaling down is limited to 4 in this sync, 1 was wanted", "The count can fall to 2 at least: minReplicas is 2"],
     ],
     ["inside the bounds speaks of the rate alone", limited("ScaleUpLimit", 10, 8), ["Scaling up is limited to 8 in this sync, 10 was wanted"]],
   ])("of a rate %s", (_what, step, expected) => {
