@@ -45,7 +45,7 @@ const MISTYPED: readonly (readonly [field: string, nearest: string, document: un
   ["spec.scaleTargetRef.kinds", "kind", v2({ scaleTargetRef: { ...TARGET, kinds: "x" } })],
   ["metadata.label", "labels", v2({}, { label: {} })],
   ["specs", "spec", { ...v2(), specs: {} }],
-  ["spec.constraints.scaleUp.rate.percentage", "", v2({ constraints: { scaleUp: { rate: { percentage: 1 } } } })],
+  ["spec.constraints.scaleUp.rate.percentage", "percent", v2({ constraints: { scaleUp: { rate: { percentage: 1 } } } })],
   ["spec.constraints.scaleDown.pod", "pods", v2({ constraints: { scaleDown: { pod: 1 } } })],
   [
     "spec.targetCPUUtilisationPercentage",

@@ -1,7 +1,7 @@
 import { groupOf } from "../../model/api-group.ts";
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure } from "../../model/observation.ts";
-import { type Found, type KindPath } from "../discovery.ts";
+import type { Found, KindPath } from "../discovery.ts";
 import { list } from "../list.ts";
 import { listPath } from "../paths.ts";
 import type { Observed, Rival, Watched } from "../port.ts";
