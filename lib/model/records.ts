@@ -171,10 +171,18 @@ export interface Evaluation {
   readonly metrics: readonly MetricOutcome[];
   readonly steps: readonly StepOutcome[];
   readonly events: readonly ControllerEvent[];
+  /** The failed read that stopped the evaluation. Absent where nothing failed, and in journals of earlier releases. */
+  readonly failedRead?: FailedRead;
   /** The status after this sync; absent where nothing was evaluated. */
   readonly status?: Status;
   /** Samples that the dialect wrote to its series, in order; absent where it has no series. */
   readonly gauges?: readonly GaugeWrite[];
+}
+
+/** A failed read by its code: the status of the API server, or 0 without an answer. */
+export interface FailedRead {
+  readonly of: "scale" | "metric";
+  readonly code: number;
 }
 
 /** The evaluations of one windows page in one sync. */

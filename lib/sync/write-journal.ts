@@ -3,6 +3,7 @@ import type { Evaluation, JournalPage } from "../model/records.ts";
 import { insertJournal } from "../store/history/journal.ts";
 import { pageOf } from "../store/pages/plan.ts";
 import type { Verdict } from "./decide.ts";
+import { failedReadOf } from "./failed-read.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncPorts } from "./ports.ts";
 import type { StoredPages } from "./store-pages.ts";
@@ -19,6 +20,7 @@ const evaluationOf = (verdict: Verdict, after: After): Evaluation | undefined =>
   const gauges = after.gauges.get(uid);
   const decision = verdict.kind === "unevaluated" ? undefined : verdict.decision;
   const withoutHold = verdict.kind === "hold" ? verdict.withoutHold : undefined;
+  const failedRead = verdict.kind === "unevaluated" ? undefined : failedReadOf(verdict.input.observation, verdict.decision);
   return {
     uid,
     namespace,
@@ -29,6 +31,7 @@ const evaluationOf = (verdict: Verdict, after: After): Evaluation | undefined =>
     metrics: decision?.metrics ?? [],
     steps: decision?.steps ?? [],
     events: after.events.get(uid) ?? [],
+    ...(failedRead && { failedRead }),
     ...(status && { status }),
     ...(gauges && { gauges }),
   };

@@ -39,13 +39,29 @@ describe("what evaluations say of their cluster", () => {
     ["that it is well", [fine], { state: "ok", silent: false }],
     ["that nothing was read", [evaluation({})], { state: "unreachable", error: LOST }],
     ["that one was read, and one was not", [fine, evaluation({})], { state: "partly failing", error: `autoscaler "shop/web": ${LOST}` }],
-    ["that it refuses us", [evaluation(because(REFUSED))], { state: "forbidden", error: REFUSED }],
-    ["that it refuses us its metrics", [evaluation({ from: 3, ...because(METRICS_REFUSED, "FailedGetResourceMetric") })], { state: "forbidden" }],
+    ["that it refuses us", [evaluation({ ...because(REFUSED), failedRead: { of: "scale", code: 403 } })], { state: "forbidden", error: REFUSED }],
+    [
+      "that it refuses us its metrics",
+      [evaluation({ from: 3, ...because(METRICS_REFUSED, "FailedGetResourceMetric"), failedRead: { of: "metric", code: 403 } })],
+      { state: "forbidden" },
+    ],
     [
       "that there are no metrics",
       [evaluation({ from: 3, ...because("no metrics returned", "FailedGetResourceMetric") })],
       { state: "partly failing" },
     ],
+    [
+      "that it refuses us, whatever its words are",
+      [evaluation({ ...because("nope"), failedRead: { of: "scale", code: 401 } })],
+      { state: "forbidden" },
+    ],
+    ["that a workload is not there", [evaluation({ ...because("nope"), failedRead: { of: "scale", code: 404 } })], { state: "partly failing" }],
+    [
+      "that it is lost, though its words speak of rights",
+      [evaluation({ ...because(REFUSED), failedRead: { of: "scale", code: 0 } })],
+      { state: "unreachable" },
+    ],
+    ["that it is too busy to answer", [evaluation({ ...because("slow down"), failedRead: { of: "scale", code: 429 } })], { state: "unreachable" }],
     ["that it is lost, behind a freeze", [evaluation({ because: FROZEN, withoutHold: because(LOST) })], { state: "unreachable", error: LOST }],
     [
       "that it is lost, behind a freeze and a pause",

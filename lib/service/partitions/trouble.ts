@@ -3,7 +3,7 @@ import { foreignWords } from "../../model/foreign-words.ts";
 import type { Evaluation } from "../../model/records.ts";
 import type { ClusterState } from "../views/cluster-state.ts";
 
-/** What evaluations say of their cluster. `silent`: there are none, or none of them asked the cluster. */
+/** The state of a cluster by its evaluations. `silent`: there are none, or none of them asked the cluster. */
 export interface PartitionTrouble {
   readonly state: Extract<ClusterState, "forbidden" | "ok" | "partly failing" | "unreachable">;
   readonly silent: boolean;
@@ -11,31 +11,32 @@ export interface PartitionTrouble {
   readonly error?: string;
 }
 
-/** How the question of one autoscaler ended. `fault`: the cluster answered, and it could not be evaluated all the same. `unasked`: something stored by us cannot be understood. */
+/** How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be evaluated. `unasked`: a stored item cannot be read, so the cluster was not asked. */
 type FailureKind = "fault" | "fine" | "forbidden" | "unasked" | "unreachable";
 
-/** Reasons of lib/report/holds.ts for which the cluster is not asked. */
+/** Reasons of lib/report/holds.ts for which the cluster is not read. */
 const UNASKED: ReadonlySet<string> = new Set(["InvalidSpec", "UnreadableAutoscaler", "UnreadableWindows"]);
 
-/** The journal keeps the words of a failure, not its code: these are the API server's own, and ours where it sent none (lib/cluster/transport/failure.ts). */
-const REFUSED = / is forbidden\b|does not allow access|: Unauthorized\b|^Unauthorized\b|client to provide credentials/;
-const NOT_THERE = / not found\b|could not find the requested resource|no matches for kind/;
-/** The watermark dialect says this of every scale that cannot be read, whatever the reason. */
-const SCALE_NOT_FOUND = /^scale not found: /;
+/** Codes of an API server that refuses our credentials or rights. */
+const FORBIDDEN: ReadonlySet<number> = new Set([401, 403]);
+/** Codes of an API server that was too slow or too busy to answer. */
+const BUSY: ReadonlySet<number> = new Set([408, 429]);
 
-/** What failed, in the words of its own rules; a freeze or a pause may stand before them. */
+const hasAnswered = (code: number): boolean => code >= 400 && code < 500 && !BUSY.has(code);
+
+/** The reason of the failure in the words of the rules; a freeze or a pause may come before it. */
 const causeOf = ({ because, withoutHold, status }: Evaluation): Because => {
   const failed = (status?.conditions ?? []).filter((condition) => condition.status === "False");
   return [withoutHold?.because, because, ...failed].find((cause) => cause?.reason.startsWith("Failed")) ?? because;
 };
 
 const failureKindOf = (evaluation: Evaluation): FailureKind => {
-  if (!evaluation.failed) return "fine";
-  const { reason, message } = causeOf(evaluation);
-  if (UNASKED.has(reason)) return "unasked";
-  if (REFUSED.test(message)) return "forbidden";
-  // Fails to "unreachable", which is looked at first: a count that was not read, in words that no workload explains.
-  const unread = evaluation.from === undefined && !NOT_THERE.test(message.replace(SCALE_NOT_FOUND, ""));
+  const { failed, failedRead, from } = evaluation;
+  if (!failed) return "fine";
+  if (UNASKED.has(causeOf(evaluation).reason)) return "unasked";
+  if (failedRead && FORBIDDEN.has(failedRead.code)) return "forbidden";
+  // Fails to "unreachable", which is shown first: a count that was not read, unless the server answered why.
+  const unread = from === undefined && !(failedRead && hasAnswered(failedRead.code));
   return unread ? "unreachable" : "fault";
 };
 

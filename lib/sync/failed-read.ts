@@ -1,0 +1,22 @@
+import type { Decision } from "../model/decision.ts";
+import type { Answer, ApiFailure, Observation } from "../model/observation.ts";
+import type { FailedRead } from "../model/records.ts";
+
+/** The failed read behind a failed decision, by its code, so that the state of a cluster does not depend on words. The scale comes first: without it no metric counts. */
+export const failedReadOf = ({ scale, answers }: Observation, decision: Decision): FailedRead | undefined => {
+  if (decision.kind !== "hold" || !decision.failed) return undefined;
+  if (scale.kind === "failed") return { of: "scale", code: scale.failure.code };
+  const all: readonly (Answer<unknown> | undefined)[] = [
+    answers.resource,
+    ...answers.custom.values(),
+    ...answers.external.values(),
+    answers.recommender,
+  ];
+  const failures = [...all.flatMap((answer) => (answer?.kind === "failed" ? [answer.failure] : [])), ...(answers.resourceFailures?.values() ?? [])];
+  const own = failures.find((failure) => isNamedBy(decision, failure));
+  return own && { of: "metric", code: own.code };
+};
+
+/** True for a failure that this decision reports. The answers are shared by all autoscalers of a namespace, so another one's failure may be among them. */
+const isNamedBy = ({ because, metrics }: Decision, { message }: ApiFailure): boolean =>
+  because.message.includes(message) || metrics.some((metric) => metric.kind === "failed" && metric.message.includes(message));
