@@ -16,6 +16,8 @@ export interface ControlPlane {
   readonly call: ApiCalls["call"];
   readonly etcd: Program;
   readonly apiServer: Program;
+  /** Where the API server writes what its audit policy asks for. */
+  readonly auditLog: string;
   readonly close: () => Promise<void>;
 }
 
@@ -23,16 +25,18 @@ const READY_MAX_MS = 120_000;
 const LOOK_AGAIN_MS = 100;
 
 /** Starts both on free ports with a data folder of their own, and waits until the API server is ready. */
-export const startControlPlane = async (binaries: string): Promise<ControlPlane> => {
+export const startControlPlane = async (binaries: string, { auditPolicy }: { readonly auditPolicy?: string } = {}): Promise<ControlPlane> => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-control-plane-"));
   const credentials = await serverCredentials(dir, Date.now());
   const [clientPort, peerPort, securePort] = [await freePort(), await freePort(), await freePort()];
   const [etcdUrl, url] = [`http://127.0.0.1:${clientPort}`, `https://127.0.0.1:${securePort}`];
   const etcd = startProgram(join(binaries, "etcd"), etcdArgs(dir, etcdUrl, `http://127.0.0.1:${peerPort}`), { dir, name: "etcd" });
-  const apiServer = startProgram(join(binaries, "kube-apiserver"), apiServerArgs(dir, credentials, { etcdUrl, securePort }), {
-    dir,
-    name: "kube-apiserver",
-  });
+  const auditLog = join(dir, "audit.log");
+  const args = [
+    ...apiServerArgs(dir, credentials, { etcdUrl, securePort }),
+    ...(auditPolicy === undefined ? [] : auditArgs(dir, auditPolicy, auditLog)),
+  ];
+  const apiServer = startProgram(join(binaries, "kube-apiserver"), args, { dir, name: "kube-apiserver" });
   const calls = apiCalls({ url, ca: credentials.caPem, token: credentials.token });
   const close = async (): Promise<void> => {
     calls.close();
@@ -46,7 +50,7 @@ export const startControlPlane = async (binaries: string): Promise<ControlPlane>
     await close();
     throw error;
   }
-  return { url, ca: credentials.caPem, token: credentials.token, call: calls.call, etcd, apiServer, close };
+  return { url, ca: credentials.caPem, token: credentials.token, call: calls.call, etcd, apiServer, auditLog, close };
 };
 
 const etcdArgs = (dir: string, clientUrl: string, peerUrl: string): readonly string[] => [
@@ -98,6 +102,13 @@ const apiServerArgs = (
     `--proxy-client-cert-file=${certificate}`,
     `--proxy-client-key-file=${key}`,
   ];
+};
+
+/** Every event is written before its request is answered, so that none is lost. */
+const auditArgs = (dir: string, policy: string, log: string): readonly string[] => {
+  const path = join(dir, "audit-policy.json");
+  writeFileSync(path, policy);
+  return [`--audit-policy-file=${path}`, `--audit-log-path=${log}`, "--audit-log-mode=blocking"];
 };
 
 const untilReady = async ({ call }: ApiCalls, dir: string): Promise<void> => {

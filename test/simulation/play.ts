@@ -20,6 +20,7 @@ import { FAULTS_MS, type Happening, LAST_MS, type PlannedAutoscaler } from "./ti
 import { watchEffect } from "./watch/effects.ts";
 import { watchEnd } from "./watch/history.ts";
 import type { Violation } from "./watch/ledger.ts";
+import { watchLiveness } from "./watch/liveness.ts";
 import { watchSent } from "./watch/stops.ts";
 
 /** What was under way when the faults ended comes to its end: leases, and intents whose deadline is over. */
@@ -84,6 +85,7 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
     await scheduler.run(START_MS + FAULTS_MS + QUIET_MS + moreMs + MORE_MS, broken);
   }
   if (!ledger.violation) watchEnd(ledger);
+  if (!ledger.violation) watchLiveness(ledger, timetable.clusters, START_MS + FAULTS_MS + UNDER_WAY_MS);
   if (!ledger.violation && !(owner.idle() && deputy.idle() && operator.idle())) ledger.violate("nothing breaks", "an edit was never done");
   const workloads = [...stage.clusters.values()].flatMap(({ name, workloads: inside }) =>
     [...inside].map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const),

@@ -9,7 +9,7 @@ const tokens = new WeakMap<Process, string>();
 
 const tokenPerWorker: PlantedBug = {
   leftOut: "a token of its own per write (one per worker instead)",
-  seed: 1,
+  seed: 0,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports, { process }) => {
     const token = tokens.get(process) ?? ports.tables.token();
@@ -22,7 +22,7 @@ const tokenPerWorker: PlantedBug = {
 /** Deadlines as the head gives them are long over; those that the writer goes by are as they were. */
 const noDeadline: PlantedBug = {
   leftOut: "the deadline at all",
-  seed: 4,
+  seed: 2,
   caughtBy: [EVENT],
   ports: (ports) =>
     withTables(ports, {
@@ -43,7 +43,7 @@ const noDeadline: PlantedBug = {
 /** Deadlines without the largest difference of two clocks, as their writer and everybody else goes by them. */
 const noClockDifference: PlantedBug = {
   leftOut: "clock difference in the deadline",
-  seed: 14,
+  seed: 71,
   caughtBy: [EVENT],
   ports: (ports) => ({ ...ports, timing: { ...ports.timing, clockDifferenceMs: 0 } }),
 };
@@ -51,7 +51,7 @@ const noClockDifference: PlantedBug = {
 /** Page writes under no condition at all. */
 const noPageEpoch: PlantedBug = {
   leftOut: "page epoch",
-  seed: 0,
+  seed: 2,
   caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withTables(ports, {
@@ -68,7 +68,7 @@ const noPageEpoch: PlantedBug = {
  */
 const trustedMemory: PlantedBug = {
   leftOut: "strong reads after an unclean release",
-  seed: 3,
+  seed: 8,
   caughtBy: LOST_WINDOWS,
   ports: (ports, { message }) =>
     withTables(ports, {
@@ -90,7 +90,7 @@ const trustedMemory: PlantedBug = {
 /** Intents are stored whoever holds the head by now. */
 const noEpochCheck: PlantedBug = {
   leftOut: "the epoch check on storing an intent",
-  seed: 0,
+  seed: 4,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports) =>
     withTables(ports, {

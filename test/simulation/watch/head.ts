@@ -6,7 +6,7 @@ import { workloadKey } from "../../../lib/sync/open-intents.ts";
 import type { Invocation } from "../invocation.ts";
 import { watchAhead } from "./clocks.ts";
 import { watchCounted } from "./effects.ts";
-import type { Ledger } from "./ledger.ts";
+import { type Ledger, listed } from "./ledger.ts";
 import { watchClearedIntent, watchNamedPages } from "./pages.ts";
 
 export type Item = Readonly<Record<string, AttributeValue>>;
@@ -34,6 +34,7 @@ export const watchHead = (ledger: Ledger, write: HeadWrite): void => {
   if (epoch > number(before, "epoch")) claimed(ledger, partition, by, epoch);
   watchAdded(ledger, write, partition);
   const isRelease = number(after, "releasedEpoch") !== number(before, "releasedEpoch");
+  if (isRelease) listed(ledger.releases, partition).push(ledger.nowMs());
   if (isRelease) watchNamedPages(ledger, after, write.read);
   watchCleared(ledger, write);
   if (isRelease && by) completed(ledger, by);

@@ -23,6 +23,7 @@ export type Invariant =
   | "edits of one autoscaler happen one after the other, each once"
   | "time and epochs never run backwards"
   | "no stored time is ahead of what a clock may tell"
+  | "after faults stop, every partition syncs within two periods"
   | "after faults stop, replicas equal those of the run without faults";
 
 export interface Violation {
@@ -81,6 +82,8 @@ export interface Ledger {
   readonly breaches: Map<string, Breach[]>;
   /** What each invocation saw, until it is completed. */
   readonly evaluated: Map<Invocation, Breach[]>;
+  /** By key of the partition: when a sync was completed. */
+  readonly releases: Map<string, number[]>;
   readonly stops: Stops;
   readonly edits: EditLog;
   violation: Violation | undefined;
@@ -100,6 +103,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     holders: new Map(),
     breaches: new Map(),
     evaluated: new Map(),
+    releases: new Map(),
     stops,
     edits: newEditLog({ nowMs, stops, violate: (invariant, message) => ledger.violate(invariant, message) }),
     violation: undefined,

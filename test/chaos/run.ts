@@ -1,0 +1,183 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { serverCredentials } from "../../lib/local/run/certificates.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
+import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
+import { clusterName, partitionName } from "../../lib/model/ids.ts";
+import { openService } from "../../lib/service/open.ts";
+import { toArray } from "../../lib/service/to-array.ts";
+import { readHead } from "../../lib/store/head/head.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../lib/sync/timing.ts";
+import { controlPlaneBinaries } from "../control-plane/binaries.ts";
+import { type App, fillCluster } from "../control-plane/fill.ts";
+import { startMetricsAdapter } from "../control-plane/metrics-adapter.ts";
+import { startControlPlane } from "../control-plane/start.ts";
+import { AUDIT_POLICY, auditedPuts } from "./audit.ts";
+import { breaches, type StoredEvent } from "./check.ts";
+import { type FaultyProxy, startProxy } from "./proxy.ts";
+import { startWorkers } from "./workers.ts";
+
+/**
+ * `KUBEBUILDER_ASSETS=FOLDER npm run chaos [-- --minutes 60]`: a real kube-apiserver, the embedded tables, worker processes that are killed and stopped, and proxies before both servers that delay,
+ * cut, repeat and lose requests. At the end the API server's audit log is held against the stored events. Prints what was done; ends with 1 when something is wrong.
+ */
+const { values } = parseArgs({ options: { minutes: { type: "string", default: "10" }, workers: { type: "string", default: "4" } } });
+const chaosMs = Number(values.minutes) * 60_000;
+const workerCount = Number(values.workers);
+if (!(chaosMs > 0) || !(workerCount > 0)) throw new RangeError("Cannot run: --minutes and --workers must be above 0");
+
+const CLUSTER = "eu-1";
+const NAMESPACES = ["team-0", "team-1", "team-2", "team-3"];
+const APPS_EACH = 3;
+const PERIOD_MS = 5_000;
+const LOAD_EVERY_MS = 12_000;
+const DISTURB_MS = [4_000, 12_000] as const;
+const FAULT_RATE = 0.08;
+/** Copies of one message at once. */
+const DOUBLED = 0.2;
+/** Longer than a lease and a deadline, so that what was under way is settled. */
+const QUIET_MS = 100_000;
+/** Shorter than the server's timeout for a PUT and than what is left of a table call. */
+const LATE_MAX_MS = 3_000;
+const CPU_MILLI = [40, 100, 250, 450, 700, 900];
+const POLICY = { pods: 3, periodMs: 30_000 };
+const BOUNDS = { minReplicas: 1, maxReplicas: 8 };
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const between = ([from, to]: readonly [number, number]): number => from + Math.random() * (to - from);
+
+const manifestOf = ({ namespace, name }: App): object => {
+  const policies = [{ type: "Pods", value: POLICY.pods, periodSeconds: POLICY.periodMs / 1_000 }];
+  const behavior = { scaleUp: { stabilizationWindowSeconds: 0, policies }, scaleDown: { stabilizationWindowSeconds: 0, policies } };
+  const metrics = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 100 } } }];
+  const spec = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name }, ...BOUNDS, metrics, behavior };
+  return { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name, namespace }, spec };
+};
+
+const countsOf = (counts: ReadonlyMap<string, number>): string => [...counts].map(([what, count]) => `${count} ${what}`).join(", ") || "none";
+
+const binaries = controlPlaneBinaries();
+if (binaries.kind === "missing") {
+  process.stderr.write(`Cannot run: ${binaries.message}\n`);
+  process.exit(2);
+}
+
+const dir = mkdtempSync(join(tmpdir(), "tidemark-chaos-"));
+const closing: (() => Promise<void> | void)[] = [() => rmSync(dir, { recursive: true, force: true })];
+try {
+  const plane = await startControlPlane(binaries.folder, { auditPolicy: AUDIT_POLICY });
+  closing.unshift(plane.close);
+  const apps = NAMESPACES.flatMap((namespace, at) => Array.from({ length: APPS_EACH }, (_, app) => ({ namespace, name: `app-${at}-${app}` })));
+  await fillCluster(plane, apps);
+  const adapter = await startMetricsAdapter(plane, apps, dir);
+  closing.unshift(adapter.close);
+  const engine = await startTables();
+  closing.unshift(engine.close);
+  await ensureTables(engine.client(), tableDefinitions(TABLE_NAMES));
+
+  let rate = 0;
+  const credentials = await serverCredentials(dir, Date.now());
+  const tls = { cert: credentials.certificatePem, key: credentials.keyPem };
+  const toCluster = await startProxy({ url: plane.url, ca: plane.ca, tls, lateMaxMs: LATE_MAX_MS, rate: () => rate });
+  const toTables = await startProxy({ url: engine.endpoint, lateMaxMs: LATE_MAX_MS, rate: () => rate });
+  closing.unshift(toCluster.close, toTables.close);
+
+  const kubeconfig = join(dir, "kubeconfig.json");
+  const cluster = { server: toCluster.url, "certificate-authority-data": Buffer.from(credentials.caPem).toString("base64") };
+  writeFileSync(
+    kubeconfig,
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "chaos",
+      clusters: [{ name: "chaos", cluster }],
+      users: [{ name: "chaos", user: { token: plane.token } }],
+      contexts: [{ name: "chaos", context: { cluster: "chaos", user: "chaos" } }],
+    }),
+  );
+
+  const tables: Tables = {
+    client: engine.client(),
+    ...TABLE_NAMES,
+    clock: Date.now,
+    wait: async (ms) => wait(ms),
+    random: Math.random,
+    token: randomUUID,
+  };
+  const service = openService({ tables, insert: insertByStatement(tables), clock: Date.now, by: "chaos", newUid: randomUUID });
+  const [rest = "", ...divided] = NAMESPACES;
+  const partitions = [{ name: rest }, ...divided.map((name) => ({ name, namespaces: [name] }))];
+  await service.addCluster({ name: CLUSTER, connection: { kind: "kubeconfig", path: kubeconfig }, syncPeriodMs: PERIOD_MS, partitions });
+  const text = apps.map((app) => JSON.stringify(manifestOf(app))).join("\n---\n");
+  await service.apply([{ file: "chaos.yaml", text }], { cluster: CLUSTER, dryRun: false });
+
+  const workers = startWorkers(workerCount, {
+    ...process.env,
+    AWS_ENDPOINT_URL_DYNAMODB: toTables.url,
+    AWS_REGION: LOOPBACK_REGION,
+    AWS_ACCESS_KEY_ID: LOOPBACK_CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: LOOPBACK_CREDENTIALS.secretAccessKey,
+  });
+  closing.unshift(workers.close);
+
+  const startMs = Date.now();
+  const endMs = startMs + chaosMs;
+  const deliverDue = (dueMs: number): void => {
+    for (const name of NAMESPACES) {
+      const message = { cluster: clusterName(CLUSTER), partition: partitionName(name), dueMs, periodMs: PERIOD_MS };
+      workers.deliver(message);
+      if (Math.random() < DOUBLED) workers.deliver(message);
+    }
+  };
+  const timers = [
+    setInterval(() => deliverDue(Date.now() - (Date.now() % PERIOD_MS)), PERIOD_MS),
+    setInterval(() => {
+      adapter.cpuMilli = CPU_MILLI[Math.floor(Math.random() * CPU_MILLI.length)] ?? 100;
+    }, LOAD_EVERY_MS),
+  ];
+  print(`${apps.length} autoscalers in ${NAMESPACES.length} partitions, ${workerCount} workers, for ${values.minutes} minutes`);
+  rate = FAULT_RATE;
+  while (Date.now() < endMs) {
+    await wait(between(DISTURB_MS));
+    workers.disturb();
+  }
+  rate = 0;
+  workers.calm();
+  await wait(QUIET_MS);
+  for (const timer of timers) clearInterval(timer);
+  await wait(PERIOD_MS);
+
+  const events = await toArray(service.events({}));
+  const stored = events.map(({ at, ...event }): StoredEvent => ({ ...event, atMs: Date.parse(at) }));
+  const puts = auditedPuts(plane.auditLog);
+  const heads = await Promise.all(NAMESPACES.map((name) => readHead(tables, { cluster: clusterName(CLUSTER), partition: partitionName(name) })));
+  const open = heads.flatMap((head) => [...(head?.intents ?? []), ...(head?.unreadable ?? [])]);
+  const faults = [
+    ...breaches(puts, stored, { ...BOUNDS, ...POLICY, deadlineMs: deadlineOf(0, DEFAULT_TIMING) }),
+    ...open.map(({ id }) => `the intent "${id}" is still open`),
+    ...(puts.length === 0 ? ["no PUT was ever sent"] : []),
+  ];
+  const told = (name: string, { done }: FaultyProxy): void => print(`requests to ${name}: ${countsOf(done)}`);
+  print(countsOf(workers.done));
+  told("the tables", toTables);
+  told("the cluster", toCluster);
+  for (const [why, count] of workers.failures) print(`  ${count} × ${why}`);
+  print(`PUTs in the audit log: ${countsOf(countBy(puts, ({ status }) => `answered ${status}`))}`);
+  print(`events: ${countsOf(countBy(stored, ({ outcome }) => outcome))}`);
+  for (const fault of faults) print(`BREACH ${fault}`);
+  print(faults.length === 0 ? "every PUT has its event, every applied event its PUT, and no limit was exceeded" : `${faults.length} breaches`);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+} finally {
+  for (const close of closing) await close();
+}
+
+function countBy<Item>(items: readonly Item[], nameOf: (item: Item) => string): ReadonlyMap<string, number> {
+  return new Map([...Map.groupBy(items, nameOf)].map(([name, all]) => [name, all.length]));
+}

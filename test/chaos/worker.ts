@@ -1,0 +1,31 @@
+import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
+import { clusterClients } from "../../lib/cluster/clients.ts";
+import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { realTables } from "../../lib/store/table/real-tables.ts";
+import type { SyncMessage } from "../../lib/sync/message.ts";
+import type { SyncPorts } from "../../lib/sync/ports.ts";
+import { RULES } from "../../lib/sync/rules.ts";
+import { sync } from "../../lib/sync/sync.ts";
+import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
+import { warmCache } from "../../lib/sync/warm-cache.ts";
+
+/** A process of its own that syncs what it is told, with the parts of the function: the AWS client, the cluster's transport, one memory for all its syncs. */
+const tables = realTables(TABLE_NAMES);
+const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice: () => {} });
+const ports: SyncPorts = {
+  tables,
+  insert: insertByStatement(tables),
+  connect: clients.clientFor,
+  rules: RULES,
+  timing: DEFAULT_TIMING,
+  cache: warmCache(),
+};
+
+process.on("message", ({ id, message }: { readonly id: number; readonly message: SyncMessage }) => {
+  sync(ports, message).then(
+    (report) => process.send?.({ id, how: report.kind === "completed" ? "completed" : `dropped: ${report.why}` }),
+    (error: unknown) => process.send?.({ id, how: "failed", why: error instanceof Error ? error.message : String(error) }),
+  );
+});
+process.on("disconnect", () => process.exit(0));

@@ -1,0 +1,20 @@
+import type { PlannedCluster } from "../timetable.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** Syncs of one due time may come as much later than another one's as a message is late without faults. */
+const SLACK_MS = 1_000;
+const PERIODS = 2;
+
+/** Once what the faults have left is over, every partition completes a sync within two of its periods, again and again. */
+export const watchLiveness = (ledger: Ledger, clusters: readonly PlannedCluster[], fromMs: number): void => {
+  for (const { name, periodMs, divided } of clusters) {
+    for (const partition of divided ? ["default", "pay"] : ["default"]) {
+      const completed = (ledger.releases.get(`partition#${name}#${partition}`) ?? []).filter((ms) => ms >= fromMs);
+      const instants = [fromMs, ...completed, ledger.nowMs()];
+      const gapMs = Math.max(...instants.slice(1).map((ms, at) => ms - (instants[at] ?? ms)));
+      if (gapMs <= PERIODS * periodMs + SLACK_MS) continue;
+      const words = `${name}/${partition} completed none for ${gapMs / 1_000} s, and its period is ${periodMs / 1_000} s`;
+      ledger.violate("after faults stop, every partition syncs within two periods", words);
+    }
+  }
+};
