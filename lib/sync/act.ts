@@ -52,7 +52,7 @@ interface Ended {
 }
 
 const NOT_SENT: Ended = { outcome: { kind: "open", message: "not sent: history cannot be written" }, throttled: false };
-/** A later holder tells how it ended, by a clock that is right. */
+/** A later sync settles the intent, with a right clock. */
 const CLOCK_WRONG: Ended = { outcome: { kind: "open", message: "the clock of this machine is wrong" }, throttled: false };
 const clockIsWrong = ({ tables }: SyncPorts): boolean => clockWrongBy(tables) !== undefined;
 const TOO_MANY_REQUESTS = 429;

@@ -18,7 +18,7 @@ export interface Memory {
 export const newMemory = (clock: () => number, notice: (message: string) => void): Memory => {
   const sizes = new Map<string, { readonly objects: number; readonly untilMs: number }>();
   const forbidden = new Map<string, number>();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return {
     listedBefore: (path) => {
       const known = sizes.get(path);
@@ -34,8 +34,8 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
     rivals: rivalMemory(clock),
     rivalVersions: new Map(),
     once: (message) => {
-      if (told.has(message)) return;
-      told.add(message);
+      if (reported.has(message)) return;
+      reported.add(message);
       notice(message);
     },
   };

@@ -15,7 +15,7 @@ export type Monitors = (watched: Watched) => MonitorReading | undefined;
 /** Sends one LIST for each scope with an autoscaler that names a monitor. Fails to a hold: a monitor that cannot be read stops its autoscaler, like one that is not OK. */
 export const observeMonitors = async (observing: Observing, watched: readonly Watched[]): Promise<Monitors> => {
   const asking = watched.filter(({ asksMonitor }) => asksMonitor);
-  const found = new Map<string, MonitorReading>();
+  const monitors = new Map<string, MonitorReading>();
   const failed = new Map<string, MonitorReading>();
   await Promise.all(
     scopesFor(new Set(asking.map(({ namespace }) => namespace)), observing.limits).map(async ({ namespace }) => {
@@ -26,7 +26,7 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
           resource: "datadogmonitors.datadoghq.com",
           read: (raw) => {
             const { name, namespace: of } = asObject(raw["metadata"]);
-            found.set(key(asText(of) as Namespace, asText(name)), readingOf(asName(asObject(raw["status"])["monitorState"])));
+            monitors.set(key(asText(of) as Namespace, asText(name)), readingOf(asName(asObject(raw["status"])["monitorState"])));
             return undefined;
           },
         },
@@ -36,9 +36,9 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
       if (answer.kind === "failed" && answer.failure.code !== 404) failed.set(namespace ?? "", { kind: "failed", failure: answer.failure });
     }),
   );
-  return (one) => {
-    if (!one.asksMonitor) return undefined;
-    return failed.get(one.namespace) ?? failed.get("") ?? found.get(key(one.namespace, one.name)) ?? { kind: "missing" };
+  return ({ asksMonitor, namespace, name }) => {
+    if (!asksMonitor) return undefined;
+    return failed.get(namespace) ?? failed.get("") ?? monitors.get(key(namespace, name)) ?? { kind: "missing" };
   };
 };
 

@@ -3,10 +3,10 @@ import type { Answered, Exchange } from "./exchange.ts";
 import { parseObject } from "./failure.ts";
 import type { ApiRequest } from "./send.ts";
 
-/** Which API groups of a cluster answer JSON although protobuf was asked for: noticed by the first such answer, and kept as long as the client. */
+/** The API groups of a cluster that do not answer with protobuf. The first JSON answer to a request for protobuf adds its group, for the life of the client. */
 export interface Formats {
   readonly asksProtobuf: (request: ApiRequest) => boolean;
-  /** Looks at an answer to a request for protobuf. "again": the server refuses the format, and the same is to be asked as JSON. */
+  /** Checks an answer to a request for protobuf. "again" means that the server refused the format, so that the request must be repeated for JSON. */
   readonly see: (request: ApiRequest, outcome: Exchange) => "again" | "done";
 }
 
@@ -25,12 +25,12 @@ export const formats = (): Formats => {
   };
 };
 
-/** "/api/v1", "/apis/metrics.k8s.io/v1beta1": what one server behind the API answers for. */
+/** "/api/v1", "/apis/metrics.k8s.io/v1beta1": the group and version, which one server behind the API answers. */
 const groupVersionOf = ({ path }: ApiRequest): string => /^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)/.exec(path)?.[0] ?? path;
 
 const isProtobuf = ({ headers }: Answered): boolean => (headers["content-type"] ?? "").split(";")[0]?.trim() === PROTOBUF;
 
-/** What an answer holds, read as what it says it is. */
+/** The content of an answer, in the format of its content type. */
 export const bodyOf = async (answer: Answered, { protobuf }: ApiRequest): Promise<Decoded> => {
   if (isProtobuf(answer)) return decodeAnswer(answer.bytes, answer.status >= 300 || protobuf === undefined ? STATUS_KIND : protobuf);
   const object = parseObject(answer.bytes);

@@ -7,15 +7,15 @@ import { STATUS, UNKNOWN } from "./meta.ts";
 
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
-/** With what every protobuf answer of the API begins. */
+/** The first bytes of every protobuf answer of the API. */
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
-/** A Status is what a refused call is answered with. */
+/** The answer to a refused call is a Status. */
 export const STATUS_KIND: WireKind = { kind: "Status", message: STATUS };
 
 export type Decoded = { readonly kind: "object"; readonly object: Json } | { readonly kind: "broken"; readonly state: string };
 
-/** The object that a protobuf answer holds, as its JSON would be, with the fields of the kind's table alone. Anything else than this kind in full is broken: half a list would be an answer. */
+/** Decodes a protobuf answer to the object of its JSON form, with the fields in the table of the kind. Every answer but a complete object of this kind is broken, because half a list would look like an answer. */
 export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind): Promise<Decoded> => {
   const Reader = await loadReader();
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return broken("it does not begin as protobuf of Kubernetes does");
@@ -35,7 +35,7 @@ export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind): 
 
 const broken = (state: string): Decoded => ({ kind: "broken", state: `the answer is no protobuf that can be read: ${state}` });
 
-/** Loaded with the first protobuf answer. Its names are on the default export in Node itself, and beside it in a bundle. */
+/** The library is loaded with the first protobuf answer. In Node its names are on the default export, and in a bundle beside it. */
 const loadReader = async () => {
   const loaded = await import("protobufjs/minimal.js");
   return (("default" in loaded ? loaded.default : loaded) as typeof loaded).Reader;

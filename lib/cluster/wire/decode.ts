@@ -3,14 +3,14 @@ import { MAX_ANSWER_PARTS } from "../limits.ts";
 import type { Json } from "../read/json.ts";
 import type { Field, FieldType, Message, Single } from "./message.ts";
 
-/** A decoding under way. */
+/** The state of a decoding. */
 interface Decoding {
   readonly reader: Reader;
-  /** Elements of lists and maps that may still come. */
+  /** Elements of lists and maps that are still allowed. */
   partsLeft: number;
 }
 
-/** Reads a message from its first byte to its last into an object as the JSON of the API would be. What is not well-formed throws. */
+/** Decodes a whole message to the object of its JSON form. Throws for bytes that are not well-formed. */
 export const decodeMessage = (reader: Reader, message: Message): Json => decode({ reader, partsLeft: MAX_ANSWER_PARTS }, reader.len, message);
 
 const decode = (decoding: Decoding, end: number, { fields }: Message): Json => {
@@ -28,7 +28,7 @@ const decode = (decoding: Decoding, end: number, { fields }: Message): Json => {
   return object;
 };
 
-/** What is read must end where its message ends: a length that points into the next one would mix up two objects. */
+/** A field must end inside its message: a length that points into the next message would mix two objects. */
 const insideOf = (reader: Reader, end: number): void => {
   if (reader.pos !== end) throw new WireFormatError(`a field ends at byte ${reader.pos}, its message at byte ${end}`);
 };
@@ -72,20 +72,20 @@ const readValue = (decoding: Decoding, type: FieldType): unknown => {
   }
 };
 
-/** End of the message whose length comes next. */
+/** Reads a length, and returns the end of its message. */
 const endOf = (reader: Reader): number => {
   const end = reader.size() + reader.pos;
   if (end > reader.len) throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
   return end;
 };
 
-/** Beyond 2^53 it is not exact; a count so large is none. */
+/** Beyond 2^53 the number is not exact, and is refused as a count. */
 const int64 = (reader: Reader): number => {
   const value: unknown = reader.int64();
   return typeof value === "number" ? value : (value as { toNumber(): number }).toNumber();
 };
 
-/** Undefined where the message is empty, as an absent Time is. */
+/** Undefined for an empty message, such as an absent Time. */
 const singleValue = (decoding: Decoding, end: number, { fields, only }: Single): unknown => {
   const { reader } = decoding;
   let value: unknown;
@@ -119,5 +119,5 @@ const readEntry = (entries: Record<string, unknown>, decoding: Decoding, type: F
   entries[key] = value ?? "";
 };
 
-/** The bytes are not what the `.proto` says. */
+/** The error for bytes that do not match the `.proto`. */
 export class WireFormatError extends Error {}

@@ -1,6 +1,6 @@
 /**
- * What a field of a protobuf message holds. Names are those of the published `.proto` files, which are also those of the JSON. A `bigint64` stays a BigInt, which JSON never gives: so
- * seconds and nanoseconds are told from numbers that a JSON answer holds in the same place.
+ * What a field of a protobuf message holds. Names are those of the published `.proto` files, which are also those of the JSON. A `bigint64` stays a BigInt, which JSON never has: so
+ * seconds and nanoseconds differ from the numbers that a JSON answer has in the same field.
  */
 export type FieldType = "text" | "bytes" | "int32" | "int64" | "bigint64" | "bool" | Message | Single;
 
@@ -12,7 +12,7 @@ export interface Field {
   readonly wireType: 0 | 2;
 }
 
-/** The fields that are read, at the index of their number. All others are skipped unparsed. */
+/** The fields that are read, each at the index of its number. All others are skipped without parsing. */
 export interface Message {
   readonly fullName: string;
   readonly fields: readonly (Field | undefined)[];
@@ -34,7 +34,7 @@ export const list = (number: number, type: Exclude<FieldType, "int32" | "int64" 
   shape: "list",
   wireType: 2,
 });
-/** A map by text. */
+/** A map with text keys. */
 export const map = (number: number, type: "text" | Single): FieldOf => ({ number, type, shape: "map", wireType: 2 });
 
 export const message = (fullName: string, fields: Readonly<Record<string, FieldOf>>): Message => {
@@ -49,9 +49,9 @@ export const single = (fullName: string, fieldName: string, field: FieldOf): Sin
   return { fullName, fields, only: { name: fieldName, ...field } };
 };
 
-/** A kind that is asked for as protobuf. */
+/** A kind that is requested as protobuf. */
 export interface WireKind {
-  /** As the answer names itself. */
+  /** The kind in the answer. */
   readonly kind: string;
   readonly message: Message;
 }

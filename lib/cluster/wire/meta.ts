@@ -2,16 +2,16 @@ import { list, type Message, map, message, one, single } from "./message.ts";
 
 /** The messages that all kinds share, with the fields that are read of them (k8s.io/apimachinery). */
 
-/** Nanoseconds of a second are not read: the API server writes none into its JSON either. */
+/** The nanoseconds of a Time are not read. The API server does not write them into JSON either. */
 export const TIME = single("k8s.io.apimachinery.pkg.apis.meta.v1.Time", "seconds", one(1, "bigint64"));
-/** In nanoseconds. */
+/** A Duration in nanoseconds. */
 export const DURATION = single("k8s.io.apimachinery.pkg.apis.meta.v1.Duration", "duration", one(1, "bigint64"));
 export const QUANTITY = single("k8s.io.apimachinery.pkg.api.resource.Quantity", "string", one(1, "text"));
 
 const OWNER_REFERENCE = message("k8s.io.apimachinery.pkg.apis.meta.v1.OwnerReference", { kind: one(1, "text"), name: one(3, "text") });
 
 const OBJECT_META = "k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta";
-/** Of a pod, and of what measures it. */
+/** The metadata of a pod and of its metrics. */
 export const POD_META = message(OBJECT_META, {
   name: one(1, "text"),
   namespace: one(3, "text"),
@@ -19,7 +19,7 @@ export const POD_META = message(OBJECT_META, {
   labels: map(11, "text"),
   ownerReferences: list(13, OWNER_REFERENCE),
 });
-/** Of a workload: what a write of its scale must name. */
+/** The metadata of a workload, with the fields that a write of its scale needs. */
 export const WORKLOAD_META = message(OBJECT_META, {
   name: one(1, "text"),
   namespace: one(3, "text"),
@@ -27,7 +27,7 @@ export const WORKLOAD_META = message(OBJECT_META, {
   resourceVersion: one(6, "text"),
   generation: one(7, "int64"),
 });
-/** Of another controller of a workload. */
+/** The metadata of another controller of a workload. */
 export const RIVAL_META = message(OBJECT_META, { name: one(1, "text"), namespace: one(3, "text"), ownerReferences: list(13, OWNER_REFERENCE) });
 
 const LABEL_SELECTOR_REQUIREMENT = message("k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement", {
@@ -41,17 +41,17 @@ export const LABEL_SELECTOR = message("k8s.io.apimachinery.pkg.apis.meta.v1.Labe
 });
 
 const LIST_META = message("k8s.io.apimachinery.pkg.apis.meta.v1.ListMeta", { continue: one(3, "text"), remainingItemCount: one(4, "int64") });
-/** Every list has its metadata and its items at the same numbers. */
+/** Every list has metadata and items at the same field numbers. */
 export const listOf = (fullName: string, item: Message): Message => message(fullName, { metadata: one(1, LIST_META), items: list(2, item) });
 
-/** With which the API server refuses a call. */
+/** The Status object of a refused call. */
 export const STATUS = message("k8s.io.apimachinery.pkg.apis.meta.v1.Status", {
   message: one(3, "text"),
   reason: one(4, "text"),
   code: one(6, "int32"),
 });
 
-/** What every answer is wrapped into. */
+/** The envelope of every answer. */
 export const UNKNOWN = message("k8s.io.apimachinery.pkg.runtime.Unknown", {
   typeMeta: one(1, message("k8s.io.apimachinery.pkg.runtime.TypeMeta", { apiVersion: one(1, "text"), kind: one(2, "text") })),
   raw: one(2, "bytes"),

@@ -41,7 +41,7 @@ const POD_METRICS = message("k8s.io.metrics.pkg.apis.metrics.v1beta1.PodMetrics"
   containers: list(4, CONTAINER_METRICS),
 });
 
-/** The same numbers in every version of the group. */
+/** The field numbers are the same in every version of the group. */
 export const POD_METRICS_LIST: WireKind = {
   kind: "PodMetricsList",
   message: listOf("k8s.io.metrics.pkg.apis.metrics.v1beta1.PodMetricsList", POD_METRICS),

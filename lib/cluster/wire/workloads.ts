@@ -20,7 +20,7 @@ const replicationControllers = (): WireKind => {
   return { kind: "ReplicationControllerList", message: listOf("k8s.io.api.core.v1.ReplicationControllerList", workload) };
 };
 
-/** By the resource of the kind, as the API server names it. */
+/** The kinds by their resource, as in messages of the API server. */
 export const WORKLOAD_LISTS: Readonly<Record<string, WireKind>> = {
   "deployments.apps": listKind("apps.v1", "Deployment", 2),
   "statefulsets.apps": listKind("apps.v1", "StatefulSet", 2),

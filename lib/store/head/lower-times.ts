@@ -5,11 +5,11 @@ import type { Tables } from "../table/tables.ts";
 import type { Head } from "./head.ts";
 import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head-write.ts";
 
-/** The times of a head that syncs take over as their own. */
+/** The times of a head that a sync never goes below. */
 export type HeadTimes = Pick<Head, "nowMs" | "evaluatedMs" | "dueDoneMs">;
 
 /*
- *  nowMs        ─────○ 12:00 ───────────────────────────────○ 13:00      written by a clock that was an hour ahead: no window moves until 13:00
+ *  nowMs        ─────○ 12:00 ───────────────────────────────○ 13:00      written by a clock that was an hour ahead: windows stand still until 13:00
  *  lower times       ○ 12:01                                             the only write that lets times of a head fall
  */
 export const lowerTimesParams = (stateTable: string, lease: Lease, times: HeadTimes, token: string): UpdateItemCommandInput => ({

@@ -15,7 +15,7 @@ export const stableHash = (text: string): number => hash("sha256", text, "buffer
 /** Index of the page of an autoscaler. It follows from the uid, so that an unreadable page stops exactly its own autoscalers. */
 export const pageOf = (uid: AutoscalerUid, pages: number): number => (pages === 1 ? 0 : knownHash(uid) % pages);
 
-/** Hashes of uids. Each sync asks for those of all its autoscalers, several times. */
+/** Hashes of uids. Each sync needs those of all its autoscalers several times. */
 const hashes = new Map<AutoscalerUid, number>();
 const HASHES_MAX = 50_000;
 
@@ -23,9 +23,9 @@ const knownHash = (uid: AutoscalerUid): number => {
   const known = hashes.get(uid);
   if (known !== undefined) return known;
   if (hashes.size >= HASHES_MAX) hashes.clear();
-  const found = stableHash(uid);
-  hashes.set(uid, found);
-  return found;
+  const made = stableHash(uid);
+  hashes.set(uid, made);
+  return made;
 };
 
 /** A larger page body is divided, long before an item is full (400 KB). */
