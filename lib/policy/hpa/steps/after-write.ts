@@ -2,8 +2,9 @@ import type { HpaSpec } from "../../../model/spec-hpa.ts";
 import type { Windows } from "../../../model/windows.ts";
 import { setCondition } from "../../shared/conditions.ts";
 import { type Change, withScaleEvent } from "../../shared/scale-events.ts";
+import { scaledToZero } from "../../shared/scaled-to-zero.ts";
 import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
-import { failedUpdateScale, scaledToZero, succeededRescale } from "./sentences.ts";
+import { failedUpdateScale, succeededRescale } from "./sentences.ts";
 
 /** hpa.md 2.4 step 6. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
 export const afterHpaWrite = (spec: HpaSpec, { decision, outcome, atMs, earliestMs, eventId }: AnsweredWrite): Written => {

@@ -57,8 +57,3 @@ export const scalingLimited = (limited: boolean, reason: LimitReason): Condition
   reason,
   message: LIMIT_SENTENCES[reason],
 });
-
-export const scaledToZero = (zero: boolean): ConditionReport =>
-  zero
-    ? { type: "ScaledToZero", status: "True", reason: "ScaledToZero", message: "the HPA controller scaled the workload to zero" }
-    : { type: "ScaledToZero", status: "False", reason: "NotScaledToZero", message: "the HPA controller did not scale the workload to zero" };

@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import {
+  isBinaryExpression,
+  isBindingElement,
+  isElementAccessExpression,
+  isIdentifier,
+  isPropertyAccessExpression,
+  isStringLiteral,
+  isSwitchStatement,
+  type Node,
+  SyntaxKind,
+} from "typescript/unstable/ast";
+import { API } from "typescript/unstable/sync";
+import { filesBelow } from "./source.ts";
+
+/** `fork`: a comparison, a switch or a table by what tells dialects apart. `read`: the name is read, and could be compared later. */
+export interface Found {
+  readonly path: string;
+  readonly line: number;
+  readonly kind: "fork" | "read";
+  readonly text: string;
+}
+
+/** Fields that the specs of some dialects have and those of others lack: looking whether one is there is a fork as well. */
+const TELLING: ReadonlySet<string> = new Set([
+  "dialect",
+  "rules",
+  "thresholds",
+  "behavior",
+  "recommender",
+  "lifecycleControl",
+  "flapBudget",
+  "idle",
+  "counts",
+]);
+const COMPARING: ReadonlySet<SyntaxKind> = new Set([
+  SyntaxKind.EqualsEqualsEqualsToken,
+  SyntaxKind.ExclamationEqualsEqualsToken,
+  SyntaxKind.EqualsEqualsToken,
+  SyntaxKind.ExclamationEqualsToken,
+]);
+
+const isDialect = (node: Node): boolean =>
+  (isPropertyAccessExpression(node) && node.name.text === "dialect") ||
+  (isIdentifier(node) && node.text === "dialect") ||
+  (isElementAccessExpression(node) && isStringLiteral(node.argumentExpression) && node.argumentExpression.text === "dialect");
+
+const isComparison = (node: Node): boolean => {
+  if (!isBinaryExpression(node)) return false;
+  const { left, right, operatorToken } = node;
+  if (operatorToken.kind === SyntaxKind.InKeyword) return isStringLiteral(left) && TELLING.has(left.text);
+  return COMPARING.has(operatorToken.kind) && (isDialect(left) || isDialect(right));
+};
+
+const isChoice = (node: Node): boolean =>
+  (isSwitchStatement(node) && isDialect(node.expression)) || (isElementAccessExpression(node) && isDialect(node.argumentExpression));
+
+const isRead = (node: Node): boolean => {
+  if (!isBindingElement(node)) return isPropertyAccessExpression(node) && isDialect(node);
+  const name = node.propertyName ?? node.name;
+  return name !== undefined && isDialect(name);
+};
+
+const kindOf = (node: Node): Found["kind"] | undefined => {
+  if (isComparison(node) || isChoice(node)) return "fork";
+  return isRead(node) ? "read" : undefined;
+};
+
+const textOf = (node: Node, text: string): string => (text.slice(node.pos, node.end).trim().split("\n")[0] ?? "").slice(0, 100);
+
+/** Every place below the folders where the compiler's own parser finds that dialects are told apart, or their name is read. */
+export const forksIn = (folders: readonly string[], root: string): readonly Found[] => {
+  const api = new API({ cwd: root });
+  try {
+    const [project] = api.updateSnapshot({ openProject: join(root, "tsconfig.json") }).getProjects();
+    if (!project) throw new Error("Cannot parse the sources: tsconfig.json opened no project");
+    return folders
+      .flatMap((folder) => filesBelow(folder))
+      .flatMap((path) => {
+        const file = project.program.getSourceFile(join(root, path));
+        if (!file) throw new Error(`Cannot parse "${path}": tsconfig.json does not include it`);
+        const all: Found[] = [];
+        const visit = (node: Node): void => {
+          const kind = kindOf(node);
+          if (kind) all.push({ path, kind, line: file.text.slice(0, node.pos).split("\n").length, text: textOf(node, file.text) });
+          node.forEachChild(visit);
+        };
+        if (/dialect|\bin\b/.test(file.text)) visit(file);
+        return all;
+      });
+  } finally {
+    api.close();
+  }
+};

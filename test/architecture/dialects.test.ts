@@ -1,0 +1,76 @@
+import { dirname, posix } from "node:path";
+import { describe, expect, it } from "vitest";
+import { forksIn } from "./dialect-forks.ts";
+import { parsedFiles, ROOT } from "./source.ts";
+
+/** Rooms that may tell dialects apart: one decides by them, one makes their specs, and one declares them. */
+const KNOWING = ["lib/policy/", "lib/manifest/", "lib/model/"];
+/** Views show the name that is stored in a spec; neither file compares it with anything. */
+const SHOWING = ["lib/service/views/autoscaler-of.ts", "lib/cli/output/describe-sheet.ts"];
+
+const found = forksIn(["lib", "functions"], ROOT);
+const outside = found.filter(({ path }) => !KNOWING.some((room) => path.startsWith(room)));
+
+describe("a dialect", () => {
+  it("is told apart somewhere, so that the search is known to see files and forks", () => {
+    expect(found.map(({ path }) => path)).toContain("lib/policy/dialects.ts");
+    expect(found.filter(({ path }) => path.startsWith("lib/manifest/")).length).toBeGreaterThan(0);
+  });
+
+  it("is never told apart outside of the rooms that decide and convert: the others ask it (lib/policy/dialect.ts)", () => {
+    expect(
+      outside.filter(({ kind, path }) => kind === "fork" || !SHOWING.includes(path)).map(({ path, line, text }) => `${path}:${line}: ${text}`),
+    ).toEqual([]);
+  });
+
+  it("is told apart by name in one file of the policy alone", () => {
+    const forks = found.filter(({ kind, path }) => kind === "fork" && path.startsWith("lib/policy/"));
+    expect([...new Set(forks.map(({ path }) => path))]).toEqual(["lib/policy/dialects.ts"]);
+  });
+});
+
+/** What a folder of the policy may use beside itself. The dialects of an HPA run its steps, with some put in their place. */
+const USES: Readonly<Record<string, readonly string[]>> = {
+  hpa: ["shared"],
+  "multi-threshold": ["shared", "hpa"],
+  native: ["shared"],
+  original: ["shared", "hpa"],
+  shared: [],
+  watermark: ["shared"],
+};
+
+describe("the folders of lib/policy", () => {
+  const all = parsedFiles(["lib", "functions"]);
+  const files = all.filter(({ path }) => path.startsWith("lib/policy/"));
+  const folderOf = (path: string): string => path.split("/").slice(2, -1)[0] ?? "";
+  const arrows = files.flatMap(({ path, imports }) =>
+    imports
+      .filter(({ specifier }) => specifier.startsWith("."))
+      .map(({ specifier }) => ({ path, from: folderOf(path), target: posix.join(dirname(path), specifier) }))
+      .map((arrow) => ({ ...arrow, to: folderOf(arrow.target) })),
+  );
+
+  it("are the ones on the list", () => {
+    expect([...new Set(files.map(({ path }) => folderOf(path)))].filter((folder) => folder !== "").sort()).toEqual(Object.keys(USES));
+    const dialects = files.filter(({ path }) => path.endsWith("/dialect.ts")).map(({ path }) => folderOf(path));
+    expect(dialects.filter((folder) => folder !== "").sort()).toEqual(Object.keys(USES).filter((folder) => folder !== "shared"));
+  });
+
+  it("use no other dialect, but for the two that are an HPA's", () => {
+    const strays = arrows.filter(({ from, to }) => from !== "" && to !== "" && from !== to && !USES[from]?.includes(to));
+    expect(strays.map(({ path, target }) => `${path} -> ${target}`)).toEqual([]);
+  });
+
+  it("are reached from dialects.ts alone, but for what they share", () => {
+    const strays = arrows.filter(({ path, from, to }) => from === "" && to !== "" && to !== "shared" && path !== "lib/policy/dialects.ts");
+    expect(strays.map(({ path, target }) => `${path} -> ${target}`)).toEqual([]);
+  });
+
+  it("are reached by no other room, but for what they share", () => {
+    const strays = all
+      .filter(({ path }) => !path.startsWith("lib/policy/"))
+      .flatMap(({ path, imports }) => imports.map(({ specifier }) => ({ path, target: posix.join(dirname(path), specifier) })))
+      .filter(({ target }) => target.startsWith("lib/policy/") && !["", "shared"].includes(folderOf(target)));
+    expect(strays.map(({ path, target }) => `${path} -> ${target}`)).toEqual([]);
+  });
+});
