@@ -4,7 +4,6 @@ import type { Seen } from "../dialect.ts";
 import { asList } from "../shared/questions.ts";
 import { readyPods } from "./metrics/measure.ts";
 import { recommenderRequest } from "./metrics/recommender.ts";
-import { recorder } from "./steps/recorder.ts";
 
 /** Every source counts ready pods (watermark.md 2.4); usage comes from metrics.k8s.io. */
 export const watermarkQuestions = ({ metrics, recommender, counts }: WatermarkSpec): Questions => ({
@@ -20,7 +19,7 @@ export const recommenderQuestion = (spec: WatermarkSpec, { namespace, observatio
   const { scale } = observation;
   if (scale.kind === "failed" || spec.invalid !== undefined) return undefined;
   if (recommender?.highMilli === undefined || recommender.lowMilli === undefined) return undefined;
-  const ready = readyPods({ spec, namespace, scale, observation }, recorder([], nowMs));
+  const ready = readyPods({ spec, namespace, scale, observation, nowMs });
   if (ready.kind === "failed") return undefined;
   return { recommender, request: recommenderRequest(spec, recommender, { namespace, current: scale.specReplicas, ready: ready.value }) };
 };

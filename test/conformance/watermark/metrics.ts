@@ -8,7 +8,7 @@ import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-wat
 import { readyPods } from "../../../lib/policy/watermark/metrics/measure.ts";
 import { recommenderName, recommenderRequest } from "../../../lib/policy/watermark/metrics/recommender.ts";
 import { sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
-import { recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
+import { said } from "../../policy/watermark/world.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { bareSpec, numberOf, only, podsOf, type Raw, rawOf, scaleOf, specFrom, textOf, timeOf } from "./raw.ts";
@@ -30,19 +30,20 @@ export const replicaCalculationKind: CaseRunner = (vector) => {
     metrics: metric ? [metric] : [],
     skipOwnerCheck: annotations["wpa.datadoghq.com/skip-owner-check"] === "true",
   };
-  const record = recorder([], timeOf(input["now"]));
+  const nowMs = timeOf(input["now"]);
   const subject = {
     spec,
     namespace: textOf(namespace),
     scale,
     observation: { scale, pods: podsOf(input["pods"]), answers: answersOf(input, metric), others: [] },
+    nowMs,
   };
-  const [source] = sourcesOf(subject, record);
+  const [source] = sourcesOf(subject);
   if (!source) throw new RangeError("The vector has neither a metric nor a recommender");
   const proposed = source.propose();
   if (proposed.kind === "failed") return failedAsExpected(expect, proposed.message);
   const { replicas, utilisation, ready, above, below, details } = proposed.value;
-  const converge = record.conditions().find(({ type }) => type === "ConvergeToWatermark");
+  const converge = said(proposed.value.notes, [], nowMs).conditions.find(({ type }) => type === "ConvergeToWatermark");
   const actual = {
     replicas,
     utilizationMilli: Number(utilisation),
@@ -51,7 +52,7 @@ export const replicaCalculationKind: CaseRunner = (vector) => {
     below,
     details,
     convergeCondition: converge ? { status: converge.status, reason: converge.reason, message: converge.message } : null,
-    recommenderRequest: flatRequest(subject, record, rawOf(expect["recommenderRequest"])),
+    recommenderRequest: flatRequest(subject, rawOf(expect["recommenderRequest"])),
   };
   return differences(expect, only(expect, actual));
 };
@@ -103,9 +104,9 @@ const replyOf = (input: Raw): Answer<RecommenderReply> => {
 };
 
 /** The vectors show the request without its nesting. */
-const flatRequest = (subject: Parameters<typeof readyPods>[0], record: Parameters<typeof readyPods>[1], expect: Raw): Raw | undefined => {
+const flatRequest = (subject: Parameters<typeof readyPods>[0], expect: Raw): Raw | undefined => {
   const { spec, scale, namespace } = subject;
-  const ready = readyPods(subject, record);
+  const ready = readyPods(subject);
   if (!spec.recommender || ready.kind === "failed") return undefined;
   const request = recommenderRequest(spec, spec.recommender, { namespace, current: scale.specReplicas, ready: ready.value });
   const fields: Raw = { ...rawOf(request["constraints"]), ...rawOf(request["state"]) };

@@ -7,7 +7,6 @@ import { decideWatermark } from "../../../lib/policy/watermark/decide.ts";
 import { readyPods } from "../../../lib/policy/watermark/metrics/measure.ts";
 import { recommenderRequest } from "../../../lib/policy/watermark/metrics/recommender.ts";
 import { afterWatermarkWrite } from "../../../lib/policy/watermark/steps/after-write.ts";
-import { recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { specFrom } from "./raw.ts";
@@ -93,7 +92,7 @@ const requestOf = (
 ): unknown => {
   if (step.expect.recommenderRequest === undefined || spec.recommender === undefined || scale.kind !== "read") return undefined;
   const read = observation.scale as ScaleRead;
-  const ready = readyPods({ spec, namespace, scale: read, observation }, recorder([], nowMs));
+  const ready = readyPods({ spec, namespace, scale: read, observation, nowMs });
   return ready.kind === "counted"
     ? recommenderRequest(spec, spec.recommender, { namespace, current: read.specReplicas, ready: ready.value })
     : undefined;

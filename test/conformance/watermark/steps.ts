@@ -6,14 +6,16 @@ import type { MonitorReading } from "../../../lib/model/observation.ts";
 import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { scaleDownLimit, scaleUpLimit } from "../../../lib/policy/shared/velocity.ts";
-import { decideStep, decideWatermark } from "../../../lib/policy/watermark/decide.ts";
+import { decideInner, decideWatermark } from "../../../lib/policy/watermark/decide.ts";
 import { afterWatermarkWrite } from "../../../lib/policy/watermark/steps/after-write.ts";
 import { combine, type Source, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
 import type { Deviations } from "../../../lib/policy/watermark/steps/deviations.ts";
 import { shouldScale } from "../../../lib/policy/watermark/steps/gates.ts";
+import { newestFirst } from "../../../lib/policy/watermark/steps/newest-first.ts";
 import { normalise } from "../../../lib/policy/watermark/steps/normalise.ts";
-import { newestFirst, recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
 import { limitSentence } from "../../../lib/policy/watermark/steps/sentences.ts";
+import { started } from "../../../lib/policy/watermark/steps/sync.ts";
+import { said } from "../../policy/watermark/world.ts";
 import { differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { bareSpec, conditionsOf, numberOf, only, type Raw, rawOf, scaleOf, specFrom, textOf, timeOf } from "./raw.ts";
@@ -32,15 +34,13 @@ export const scaleLimitsKind: CaseRunner = (vector) => {
 export const normaliseKind: CaseRunner = (vector) => {
   const input = rawOf(vector["input"]);
   const expect = rawOf(vector["expect"]);
-  const record = recorder([], 0);
   const result = normalise(
     numberOf(input["currentReplicas"]),
     numberOf(input["desiredReplicas"]),
     numberOf(input["readyReplicas"]),
     bareSpec(input["spec"]),
-    record,
   );
-  const restrictedScaling = Object.fromEntries(record.gauges().map(({ labels, value }) => [labels["reason"], value]));
+  const restrictedScaling = Object.fromEntries(said(result.notes).gauges.map(({ labels, value }) => [labels["reason"], value]));
   return differences(
     expect,
     only(expect, { replicas: result.replicas, condition: result.reason, reason: limitSentence(result.reason), restrictedScaling }),
@@ -54,10 +54,9 @@ export const shouldScaleKind: CaseRunner = (vector) => {
   const lastScaleMs = status["lastScaleTime"] === undefined ? undefined : timeOf(status["lastScaleTime"]);
   const before = conditionsOf(status["conditions"]);
   const clock = { decisionMs: timeOf(input["decisionTime"]), wallMs: timeOf(input["wallClock"]) };
-  const record = recorder(before, clock.wallMs);
   const counts = { current: numberOf(input["currentReplicas"]), wanted: numberOf(input["desiredReplicas"]) };
-  const gate = shouldScale(counts, input["stableRegime"] === true, lastScaleMs, bareSpec(input["spec"]), clock, record);
-  const able = record.conditions().find(({ type }) => type === "AbleToScale");
+  const { gate, notes } = shouldScale(counts, input["stableRegime"] === true, lastScaleMs, bareSpec(input["spec"]), clock, before);
+  const able = said(notes, before, clock.wallMs).conditions.find(({ type }) => type === "AbleToScale");
   const written = able === undefined || before.includes(able) ? null : { status: able.status, reason: able.reason };
   return differences(expect, only(expect, { scale: gate.kind === "open", ableToScale: written }));
 };
@@ -82,8 +81,8 @@ export const conditionsKind: CaseRunner = (vector) => {
 /** Sources whose proposals the vector gives. */
 const stubbed =
   (calculations: readonly Raw[]) =>
-  (subject: Parameters<typeof sourcesOf>[0], record: Parameters<typeof sourcesOf>[1]): readonly Source[] =>
-    sourcesOf(subject, record).map((source, index) => ({ ...source, propose: () => proposalOf(calculations[index] ?? {}) }));
+  (subject: Parameters<typeof sourcesOf>[0]): readonly Source[] =>
+    sourcesOf(subject).map((source, index) => ({ ...source, propose: () => proposalOf(calculations[index] ?? {}) }));
 
 const proposalOf = ({ error, replicas, utilizationMilli, readyReplicas, above, below, details }: Raw): ReturnType<Source["propose"]> =>
   error === undefined
@@ -97,6 +96,7 @@ const proposalOf = ({ error, replicas, utilizationMilli, readyReplicas, above, b
           below: below === true,
           details: textOf(details),
           zero: false,
+          notes: [],
         },
       }
     : { kind: "failed", message: textOf(error) };
@@ -104,18 +104,17 @@ const proposalOf = ({ error, replicas, utilizationMilli, readyReplicas, above, b
 export const computeReplicasKind: CaseRunner = (vector) => {
   const input = rawOf(vector["input"]);
   const expect = rawOf(vector["expect"]);
-  const record = recorder([], 0);
   const scale = scaleOf({ ...input, selector: "" });
   const observation = { scale, pods: labelIndex([]), answers: { custom: new Map(), external: new Map() }, others: [] };
-  const subject = { spec: bareSpec(input["spec"]), namespace: "default", scale, observation };
-  const combined = combine(stubbed(input["calculations"] as readonly Raw[])(subject, record), record);
+  const subject = { spec: bareSpec(input["spec"]), namespace: "default", scale, observation, nowMs: 0 };
+  const { counted: combined, notes } = combine(stubbed(input["calculations"] as readonly Raw[])(subject));
   const wanted = textOf(expect["someConditionMessageContains"]);
   const actual =
     combined.kind === "failed"
       ? { replicas: 0, metricName: "", statusCount: 0, error: combined.message }
       : { replicas: combined.value.replicas, metricName: combined.value.name, statusCount: combined.value.statuses.length, error: null };
-  const said = record.conditions().some(({ message }) => message.includes(wanted));
-  return differences(expect, only(expect, { ...actual, someConditionMessageContains: said ? wanted : "" }));
+  const told = said(notes, [], 0).conditions.some(({ message }) => message.includes(wanted));
+  return differences(expect, only(expect, { ...actual, someConditionMessageContains: told ? wanted : "" }));
 };
 
 interface Stepped {
@@ -143,7 +142,7 @@ export const reconcileStepKind: CaseRunner = (vector) => {
   const observation = { scale, pods: labelIndex([]), answers: { custom: new Map(), external: new Map() }, others: [] };
   const sync = { spec, namespace: "default", name: "foo", observation, windows, nowMs };
   const sources = stubbed(input["calculations"] as readonly Raw[]);
-  const stepped = applied(decideStep(sources, scale, sync, recorder(windows.status.conditions, nowMs), AS_THE_ORIGINAL), nowMs);
+  const stepped = applied(decideInner({ ...started(sync, sources, AS_THE_ORIGINAL), scale }), nowMs);
   return differences(expect, comparedStep(expect, stepped, windows));
 };
 

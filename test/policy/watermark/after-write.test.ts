@@ -3,8 +3,9 @@ import type { Scale } from "../../../lib/model/decision.ts";
 import type { Condition } from "../../../lib/model/windows.ts";
 import { withScale } from "../../../lib/policy/after-write.ts";
 import { afterWatermarkWrite, withWatermarkScale } from "../../../lib/policy/watermark/steps/after-write.ts";
-import { newestFirst, recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
-import { NOON, scaledAt, wpa } from "./world.ts";
+import { newestFirst } from "../../../lib/policy/watermark/steps/newest-first.ts";
+import { condition, dropGauge, gauge } from "../../../lib/policy/watermark/steps/notes.ts";
+import { NOON, said, scaledAt, wpa } from "./world.ts";
 
 const EARLIER: Condition = { type: "ScalingActive", status: "True", reason: "ValidMetricFound", message: "", transitionMs: NOON - 60_000 };
 const windows = { ...scaledAt(NOON - 3_600_000), status: { ...scaledAt(NOON - 3_600_000).status, conditions: [EARLIER] } };
@@ -119,41 +120,31 @@ describe("newestFirst()", () => {
   });
 });
 
-describe("recorder()", () => {
-  it("keeps the last write of each series, told apart by name and labels", () => {
-    const record = recorder([], NOON);
-    record.gauge("value", 1, { metric_name: "a" });
-    record.gauge("value", 2, { metric_name: "b" });
-    record.gauge("other", 3, { metric_name: "a" });
-    record.gauge("value", 4, { metric_name: "a" });
-    record.gauge("bare", 5);
-    record.dropGauge("bare");
-    expect(record.gauges()).toEqual([
+describe("what is said in one sync", () => {
+  it("keeps the last write of each series, told apart by name and labels", () =>
+    expect(
+      said([
+        gauge("value", 1, { metric_name: "a" }),
+        gauge("value", 2, { metric_name: "b" }),
+        gauge("other", 3, { metric_name: "a" }),
+        gauge("value", 4, { metric_name: "a" }),
+        gauge("bare", 5),
+        dropGauge("bare"),
+      ]).gauges,
+    ).toEqual([
       { name: "value", labels: { metric_name: "b" }, value: 2 },
       { name: "other", labels: { metric_name: "a" }, value: 3 },
       { name: "value", labels: { metric_name: "a" }, value: 4 },
       { name: "bare", labels: {}, value: null },
-    ]);
-  });
+    ]));
 
   it("gives a series to three conditions only", () => {
-    const record = recorder([], NOON);
-    for (const type of ["AbleToScale", "ScalingActive", "ScalingLimited", "ScalingBlocked"])
-      record.condition({ type, status: "True", reason: "", message: "" });
-    expect(record.gauges().map(({ labels }) => labels)).toEqual([
+    const types = ["AbleToScale", "ScalingActive", "ScalingLimited", "ScalingBlocked"];
+    const { gauges } = said(types.map((type) => condition({ type, status: "True", reason: "", message: "" })));
+    expect(gauges.map(({ labels }) => labels)).toEqual([
       { condition: "able_to_scale" },
       { condition: "scaling_limited" },
       { condition: "scaling_blocked" },
     ]);
-  });
-
-  it("hands out copies", () => {
-    const record = recorder([], NOON);
-    const [steps, events, metrics] = [record.steps(), record.events(), record.metrics()];
-    record.step("propose", 1, 2);
-    record.event("Normal", "r", "m");
-    record.metric({ name: "a", type: "External", kind: "failed", reason: "r", message: "m" });
-    expect([steps, events, metrics]).toEqual([[], [], []]);
-    expect([record.steps(), record.events(), record.metrics()].map(({ length }) => length)).toEqual([1, 1, 1]);
   });
 });

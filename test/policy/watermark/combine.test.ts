@@ -3,10 +3,9 @@ import { labelIndex } from "../../../lib/model/label-index.ts";
 import { resourceReady } from "../../../lib/policy/watermark/metrics/pods.ts";
 import { type Proposal, proposeFromValue } from "../../../lib/policy/watermark/metrics/propose.ts";
 import { combine, metricName, type Source, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
-import { recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
-import { NOON, podsOf, scaledAt, scaleOf, sync, wpa } from "./world.ts";
+import { NOON, podsOf, said, scaledAt, scaleOf, sync, wpa } from "./world.ts";
 
-const PROPOSAL: Proposal = { replicas: 3, utilisation: 1_500n, ready: 2, above: false, below: false, details: "", zero: false };
+const PROPOSAL: Proposal = { replicas: 3, utilisation: 1_500n, ready: 2, above: false, below: false, details: "", zero: false, notes: [] };
 const source = (name: string, proposal: Partial<Proposal>): Source => ({
   name,
   seriesName: name,
@@ -20,23 +19,23 @@ const source = (name: string, proposal: Partial<Proposal>): Source => ({
 
 describe("combine()", () => {
   it("asks for nothing without a source, and is stable", () =>
-    expect(combine([], recorder([], NOON))).toStrictEqual({
+    expect(combine([]).counted).toStrictEqual({
       kind: "counted",
       value: { replicas: 0, name: "", ready: 0, zero: false, stable: true, statuses: [] },
     }));
 
   it("takes the first of the largest, with its name, ready pods and words, and shows all", () => {
-    const record = recorder([], NOON);
     const sources = [
       source("small", { replicas: 2, details: "small words" }),
       source("large", { replicas: 5, ready: 4, details: "large words", zero: true }),
       source("equal", { replicas: 5, ready: 1, details: "equal words" }),
     ];
-    expect(combine(sources, record)).toStrictEqual({
+    const { counted, notes } = combine(sources);
+    expect(counted).toStrictEqual({
       kind: "counted",
       value: { replicas: 5, name: "large", ready: 4, zero: true, stable: true, statuses: [{ type: "small" }, { type: "large" }, { type: "equal" }] },
     });
-    expect(record.conditions().find(({ type }) => type === "ScalingActive")?.message).toBe(
+    expect(said(notes).conditions.find(({ type }) => type === "ScalingActive")?.message).toBe(
       "the WPA was able to successfully calculate a replica count from large because: large words",
     );
   });
@@ -45,7 +44,7 @@ describe("combine()", () => {
     ["zero", 0],
     ["below zero", -3],
   ])("takes a first proposal of %s", (_, replicas) =>
-    expect(combine([source("only", { replicas })], recorder([], NOON))).toMatchObject({ value: { name: "only", replicas } }),
+    expect(combine([source("only", { replicas })]).counted).toMatchObject({ value: { name: "only", replicas } }),
   );
 
   it.each([
@@ -53,10 +52,9 @@ describe("combine()", () => {
     ["below", false, true],
     ["both at once", true, true],
   ])("is not stable where one metric is %s", (_, above, below) => {
-    const record = recorder([], NOON);
-    const combined = combine([source("a", { above }), source("b", { below }), source("c", {})], record);
-    expect(combined).toMatchObject({ value: { stable: false } });
-    const statuses = Object.fromEntries(record.conditions().map(({ type, status }) => [type, status]));
+    const { counted, notes } = combine([source("a", { above }), source("b", { below }), source("c", {})]);
+    expect(counted).toMatchObject({ value: { stable: false } });
+    const statuses = Object.fromEntries(said(notes).conditions.map(({ type, status }) => [type, status]));
     expect(statuses).toMatchObject({ AboveHighWatermark: above ? "True" : "False", BelowLowWatermark: below ? "True" : "False" });
   });
 });
@@ -105,10 +103,7 @@ describe("an autoscaler on a resource", () => {
 
   it("hands its metric over as counted", () => {
     const scale = scaleOf(2, 2);
-    const [metric] = sourcesOf(
-      { spec, namespace: "shop", scale, observation: { scale, pods: podsOf(2), others: [], ...observed } },
-      recorder([], NOON),
-    );
+    const [metric] = sourcesOf({ spec, namespace: "shop", scale, observation: { scale, pods: podsOf(2), others: [], ...observed }, nowMs: NOON });
     expect(metric?.propose().kind).toBe("counted");
   });
 });
@@ -126,7 +121,7 @@ describe("resourceReady()", () => {
 describe("proposeFromValue(), converging to the low mark", () => {
   const read = wpa({ convergeTowardsWatermark: "lowwatermark", tolerance: "1" });
   const ask = (current: number, sum: bigint, lowMilli: bigint, minReplicas: number) =>
-    proposeFromValue(sum, { highMilli: 400_000n, lowMilli }, { current, ready: 1 }, { ...read, minReplicas }, recorder([], NOON)).replicas;
+    proposeFromValue(sum, { highMilli: 400_000n, lowMilli }, { current, ready: 1 }, { ...read, minReplicas }).replicas;
 
   it("never predicts fewer than one pod, even without a minimum", () => expect(ask(0, 0n, 150_000n, 0)).toBe(1));
   it("without a low mark stays, even below the minimum", () => expect(ask(1, 1n, 0n, 5)).toBe(1));

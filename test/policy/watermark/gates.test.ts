@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Condition } from "../../../lib/model/windows.ts";
 import { type GateRules, shouldScale } from "../../../lib/policy/watermark/steps/gates.ts";
-import { recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
 import { gateSentence } from "../../../lib/policy/watermark/steps/sentences.ts";
-import { NOON } from "./world.ts";
+import { NOON, said } from "./world.ts";
 
 const RULES: GateRules = {
   upscaleForbiddenWindowSeconds: 30,
@@ -30,10 +29,10 @@ interface Asked {
 }
 
 const ask = ({ current = 10, wanted, stable = false, lastScaleMs = NOON - 3_600_000, rules = {}, conditions = [] }: Asked) => {
-  const record = recorder(conditions, NOON);
   const clock = { decisionMs: NOON, wallMs: NOON };
-  const gate = shouldScale({ current, wanted }, stable, lastScaleMs, { ...RULES, ...rules }, clock, record);
-  return { gate, able: record.conditions().find(({ type }) => type === "AbleToScale"), gauges: record.gauges() };
+  const { gate, notes } = shouldScale({ current, wanted }, stable, lastScaleMs, { ...RULES, ...rules }, clock, conditions);
+  const told = said(notes, conditions);
+  return { gate, able: told.conditions.find(({ type }) => type === "AbleToScale"), gauges: told.gauges };
 };
 
 describe("shouldScale()", () => {

@@ -2,17 +2,16 @@ import { describe, expect, it } from "vitest";
 import type { MonitorReading } from "../../../lib/model/observation.ts";
 import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { blockedByMonitor } from "../../../lib/policy/watermark/steps/lifecycle.ts";
-import { recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
-import { NOON, wpa } from "./world.ts";
+import { said, wpa } from "./world.ts";
 
 const ask = (lifecycleControl: WatermarkSpec["lifecycleControl"], monitor?: MonitorReading) => {
   const spec = wpa();
-  const record = recorder([], NOON);
   const observation = monitor === undefined ? {} : { monitor };
-  const blocked = blockedByMonitor({ spec: { ...spec, lifecycleControl }, namespace: "shop", name: "web", observation }, record);
-  const conditions = record.conditions().map(({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`);
-  const gauges = record.gauges().map(({ name, labels, value }) => [name, ...Object.values(labels), value].join(" "));
-  return { blocked, conditions, events: record.events(), gauges };
+  const { blocked, notes } = blockedByMonitor({ spec: { ...spec, lifecycleControl }, namespace: "shop", name: "web", observation });
+  const told = said(notes);
+  const conditions = told.conditions.map(({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`);
+  const gauges = told.gauges.map(({ name, labels, value }) => [name, ...Object.values(labels), value].join(" "));
+  return { blocked, conditions, events: told.events, gauges };
 };
 
 describe("blockedByMonitor()", () => {

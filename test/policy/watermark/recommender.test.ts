@@ -4,8 +4,7 @@ import type { Recommender, WatermarkSpec } from "../../../lib/model/spec-waterma
 import { recommenderQuestion } from "../../../lib/policy/questions.ts";
 import { proposeFromReply, recommenderName, recommenderRequest } from "../../../lib/policy/watermark/metrics/recommender.ts";
 import { sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
-import { recorder } from "../../../lib/policy/watermark/steps/recorder.ts";
-import { NOON, podsOf, scaledAt, scaleOf, sync, wpa } from "./world.ts";
+import { NOON, podsOf, said, scaledAt, scaleOf, sync, wpa } from "./world.ts";
 
 const RECOMMENDER: Recommender = {
   url: "https://advice.example/v1",
@@ -23,11 +22,20 @@ const spec = (changed: Partial<WatermarkSpec> = {}): WatermarkSpec => {
 
 const REPLY: RecommenderReply = { replicas: 8, lowerBoundReplicas: 4, upperBoundReplicas: 7, observedValue: 62.5, reason: "busy" };
 const propose = (reply: Partial<RecommenderReply>, changed: Partial<WatermarkSpec> = {}, current = 6) =>
-  proposeFromReply({ ...REPLY, ...reply }, { current, ready: 5 }, spec(changed), recorder([], NOON));
+  proposeFromReply({ ...REPLY, ...reply }, { current, ready: 5 }, spec(changed));
 
 describe("proposeFromReply()", () => {
   it("shows the value in thousandths and the words of the recommender", () =>
-    expect(propose({})).toEqual({ replicas: 8, utilisation: 62_500n, ready: 5, details: "busy", zero: false, above: false, below: false }));
+    expect(propose({})).toEqual({
+      replicas: 8,
+      utilisation: 62_500n,
+      ready: 5,
+      details: "busy",
+      zero: false,
+      above: false,
+      below: false,
+      notes: expect.any(Array),
+    }));
 
   it.each([
     ["above the current count, up to the modulo", 7, 6, 4, 8],
@@ -56,10 +64,9 @@ describe("proposeFromReply()", () => {
     [8, "Allow downscaling to converge to the High Watermark"],
     [4, "Converging to Watermark only allowed in stable regime"],
   ])("says why it does not converge at a reply of %d", (replicas, reason) => {
-    const record = recorder([], NOON);
-    proposeFromReply({ ...REPLY, replicas }, { current: 6, ready: 5 }, spec(), record);
-    expect(record.conditions()).toMatchObject([{ type: "ConvergeToWatermark", status: "False", reason }]);
-    expect(record.gauges()).toEqual([{ name: "restricted_scaling", labels: { reason: "within_bounds" }, value: 0 }]);
+    const { conditions, gauges } = said(proposeFromReply({ ...REPLY, replicas }, { current: 6, ready: 5 }, spec()).notes);
+    expect(conditions).toMatchObject([{ type: "ConvergeToWatermark", status: "False", reason }]);
+    expect(gauges).toEqual([{ name: "restricted_scaling", labels: { reason: "within_bounds" }, value: 0 }]);
   });
 });
 
@@ -68,9 +75,8 @@ describe("proposeFromReply() tells by within_bounds", () => {
     [6, 1],
     [8, 0],
   ])("whether the count is right: %d of 6 is %d", (replicas, value) => {
-    const record = recorder([], NOON);
-    proposeFromReply({ ...REPLY, replicas }, { current: 6, ready: 5 }, spec(), record);
-    expect(record.gauges()).toContainEqual({ name: "restricted_scaling", labels: { reason: "within_bounds" }, value });
+    const { gauges } = said(proposeFromReply({ ...REPLY, replicas }, { current: 6, ready: 5 }, spec()).notes);
+    expect(gauges).toContainEqual({ name: "restricted_scaling", labels: { reason: "within_bounds" }, value });
   });
 });
 
@@ -196,7 +202,7 @@ describe("an autoscaler with a recommender", () => {
   it("hands its proposal over as counted", () => {
     const scale = scaleOf(6, 6);
     const observation = { scale, pods: podsOf(6), answers: { ...NONE, recommender: { kind: "answered", items: REPLY } as const }, others: [] };
-    const [source] = sourcesOf({ spec: spec(), namespace: "shop", scale, observation }, recorder([], NOON));
+    const [source] = sourcesOf({ spec: spec(), namespace: "shop", scale, observation, nowMs: NOON });
     expect(source?.propose().kind).toBe("counted");
   });
 

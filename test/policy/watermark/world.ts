@@ -6,10 +6,13 @@ import { queryKey } from "../../../lib/model/query.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
-import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
+import { type Condition, NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { afterWrite } from "../../../lib/policy/after-write.ts";
 import { decide } from "../../../lib/policy/decide.ts";
 import { questions } from "../../../lib/policy/questions.ts";
+import { lastWrites } from "../../../lib/policy/watermark/steps/conclude.ts";
+import type { Note } from "../../../lib/policy/watermark/steps/notes.ts";
+import { noted, started } from "../../../lib/policy/watermark/steps/sync.ts";
 
 export const NOON = Date.parse("2026-05-01T12:00:00Z");
 export const at = (time: string): number => Date.parse(`2026-05-01T${time}Z`);
@@ -113,3 +116,15 @@ const pod = (index: number, ready: boolean): Pod => ({
   initContainers: [],
   overhead: {},
 });
+
+/** What notes make of the conditions that there were, and of everything else that is said. */
+export const said = (notes: readonly Note[], before: readonly Condition[] = [], nowMs = NOON) => {
+  const windows = { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, conditions: before } };
+  const scale = scaleOf(1, 1);
+  const observation = { scale, pods: podsOf(1), answers: { custom: new Map(), external: new Map() }, others: [] };
+  const { conditions, events, gauges, metrics } = noted(
+    started({ spec: wpa(), namespace: "shop", name: "web", observation, windows, nowMs }),
+    ...notes,
+  );
+  return { conditions, events, gauges: lastWrites(gauges), metrics };
+};

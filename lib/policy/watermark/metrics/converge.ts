@@ -1,5 +1,5 @@
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
-import type { Recorder } from "../steps/recorder.ts";
+import { condition, type Note } from "../steps/notes.ts";
 import { convergeAllowed, convergeBlocked, convergeOff } from "../steps/sentences.ts";
 
 /**
@@ -10,14 +10,9 @@ export const converge = (
   current: number,
   { lower, upper }: { readonly lower: number; readonly upper: number },
   { converge: mark, replicaScalingAbsoluteModulo: modulo }: Pick<WatermarkSpec, "converge" | "replicaScalingAbsoluteModulo">,
-  record: Pick<Recorder, "condition">,
-): number => {
-  if (mark === "off") {
-    record.condition(convergeOff);
-    return current;
-  }
+): { readonly replicas: number; readonly note: Note } => {
+  if (mark === "off") return { replicas: current, note: condition(convergeOff) };
   const wanted = mark === "highwatermark" ? Math.max((current - modulo) | 0, 1) : (current + modulo) | 0;
   const unstable = mark === "highwatermark" ? wanted < lower : wanted > upper;
-  record.condition(unstable ? convergeBlocked(mark) : convergeAllowed(mark));
-  return unstable ? current : wanted;
+  return unstable ? { replicas: current, note: condition(convergeBlocked(mark)) } : { replicas: wanted, note: condition(convergeAllowed(mark)) };
 };

@@ -5,7 +5,7 @@ import { canonicalSelector, type Selector, selectorOf } from "../../../model/sel
 import { parseSelector } from "../../../model/selector-text.ts";
 import type { WatermarkMetric, WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { wrapI64 } from "../../shared/arithmetic.ts";
-import type { Recorder } from "../steps/recorder.ts";
+import { dropGauge, gauge, type Note } from "../steps/notes.ts";
 import { availableReady, type Counted, resourceReady } from "./pods.ts";
 import { type Proposal, proposeFromValue } from "./propose.ts";
 
@@ -14,11 +14,12 @@ export interface Subject {
   readonly namespace: string;
   readonly scale: ScaleRead;
   readonly observation: Observation;
+  readonly nowMs: number;
 }
 
 /** The proposal of one metric, or why there is none. The order of the questions is the original's, because the first failure is the one reported (watermark.md 2.5). */
-export const measure = (metric: WatermarkMetric, subject: Subject, record: Recorder): Counted<Proposal> =>
-  metric.source === "External" ? measureExternal(metric, subject, record) : measureResource(metric, subject, record);
+export const measure = (metric: WatermarkMetric, subject: Subject): Counted<Proposal> =>
+  metric.source === "External" ? measureExternal(metric, subject) : measureResource(metric, subject);
 
 /** `<namespace>/<target>`, as error texts name it. */
 const who = ({ spec, namespace }: Subject): string => `${namespace}/${spec.target.name}`;
@@ -35,39 +36,39 @@ export const targetPods = ({ scale, observation }: Subject): Counted<readonly Po
 };
 
 /** Pods, readiness and availability come before the metric, for External metrics and recommenders. */
-export const readyPods = (subject: Subject, record: Recorder): Counted<number> => {
+export const readyPods = (subject: Subject): Counted<number> => {
   if (subject.spec.counts === "current") return { kind: "counted", value: subject.scale.specReplicas };
   const pods = targetPods(subject);
   if (pods.kind === "failed") return pods;
-  return availableReady(pods.value, subject.scale.statusReplicas, subject.scale.selector, subject.spec, record.nowMs, who(subject));
+  return availableReady(pods.value, subject.scale.statusReplicas, subject.scale.selector, subject.spec, subject.nowMs, who(subject));
 };
 
-const measureExternal = (metric: WatermarkMetric, subject: Subject, record: Recorder): Counted<Proposal> => {
-  const counted = readyPods(subject, record);
+const measureExternal = (metric: WatermarkMetric, subject: Subject): Counted<Proposal> => {
+  const counted = readyPods(subject);
   if (counted.kind === "failed") return counted;
   const ready = counted.value;
   const query = externalQuery({ name: metric.name, selector: metric.selector });
   if (!query) return { kind: "failed", message: `unable to get external metric ${subject.namespace}/${metric.name}: its selector cannot be read` };
   const answer = subject.observation.answers.external.get(queryKey(query));
   if (!answer) throw new RangeError(`The external metric "${metric.name}" was not asked for before the decision`);
-  const fetched = fetchedItems(answer, "external", metric, subject.namespace, record);
+  const fetched = fetchedItems(answer, "external", metric, subject.namespace);
   if (fetched.kind === "failed") return fetched;
   const sum = totalOf(fetched.value.map(({ milli }) => milli));
   // The multi-threshold form has no `tolerateZero`: there 0 is a value like any other (proposals.md §5).
   if (sum === 0n && !subject.spec.tolerateZero && subject.spec.counts === "ready") {
-    return { kind: "counted", value: { replicas: ready, utilisation: 0n, ready, above: false, below: false, details: "", zero: true } };
+    return { kind: "counted", value: { replicas: ready, utilisation: 0n, ready, above: false, below: false, details: "", zero: true, notes: [] } };
   }
-  return { kind: "counted", value: valued(metric, sum, ready, subject, record) };
+  return { kind: "counted", value: valued(metric, sum, ready, subject) };
 };
 
-const measureResource = (metric: WatermarkMetric, subject: Subject, record: Recorder): Counted<Proposal> => {
+const measureResource = (metric: WatermarkMetric, subject: Subject): Counted<Proposal> => {
   const selector = selectorOf(metric.selector);
   if (selector.kind === "invalid")
     return { kind: "failed", message: `unable to get resource metric ${subject.namespace}/${metric.name}: ${selector.message}` };
-  const fetched = fetchedItems(podMetrics(subject.observation.answers, selector.selector), "resource", metric, subject.namespace, record);
+  const fetched = fetchedItems(podMetrics(subject.observation.answers, selector.selector), "resource", metric, subject.namespace);
   if (fetched.kind === "failed") return fetched;
   const samples = samplesOf(fetched.value, metric.name);
-  if (subject.spec.counts === "current") return ofAllSamples(metric, samples, subject, record);
+  if (subject.spec.counts === "current") return ofAllSamples(metric, samples, subject);
   const pods = targetPods(subject);
   if (pods.kind === "failed") return pods;
   const grouped = resourceReady(pods.value, (pod) => samples.has(pod), metric.name, subject.spec, who(subject));
@@ -75,21 +76,22 @@ const measureResource = (metric: WatermarkMetric, subject: Subject, record: Reco
   const counted = [...samples].filter(([pod]) => !grouped.value.ignored.has(pod));
   if (counted.length === 0) return { kind: "failed", message: "did not receive metrics for any ready pods" };
   const sum = totalOf(counted.map(([, milli]) => milli));
-  return { kind: "counted", value: valued(metric, sum, grouped.value.ready, subject, record) };
+  return { kind: "counted", value: valued(metric, sum, grouped.value.ready, subject) };
 };
 
 /** The document adds up what the metric's selector finds. */
-const ofAllSamples = (metric: WatermarkMetric, samples: ReadonlyMap<string, bigint>, subject: Subject, record: Recorder): Counted<Proposal> => {
+const ofAllSamples = (metric: WatermarkMetric, samples: ReadonlyMap<string, bigint>, subject: Subject): Counted<Proposal> => {
   if (samples.size === 0) return { kind: "failed", message: `no sample has the resource ${metric.name}` };
-  return { kind: "counted", value: valued(metric, totalOf(samples.values()), subject.scale.specReplicas, subject, record) };
+  return { kind: "counted", value: valued(metric, totalOf(samples.values()), subject.scale.specReplicas, subject) };
 };
 
 const totalOf = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((total, milli) => wrapI64(total + milli), 0n);
 
-const valued = (metric: WatermarkMetric, sum: bigint, ready: number, subject: Subject, record: Recorder): Proposal => {
+const valued = (metric: WatermarkMetric, sum: bigint, ready: number, subject: Subject): Proposal => {
   const { spec, scale } = subject;
-  record.gauge("value", Number(sum) / (spec.average ? ready : 1), { metric_name: metric.name });
-  return proposeFromValue(sum, metric, { current: scale.specReplicas, ready }, spec, record);
+  const value = gauge("value", Number(sum) / (spec.average ? ready : 1), { metric_name: metric.name });
+  const proposal = proposeFromValue(sum, metric, { current: scale.specReplicas, ready }, spec);
+  return { ...proposal, notes: [value, ...proposal.notes] };
 };
 
 const podMetrics = (answers: MetricAnswers, selector: Selector): Answer<readonly PodMetrics[]> => {
@@ -105,20 +107,18 @@ const fetchedItems = <Item>(
   api: "external" | "resource",
   metric: WatermarkMetric,
   namespace: string,
-  record: Recorder,
 ): Counted<readonly Item[]> => {
   if (answer.kind === "answered" && answer.items.length > 0) return { kind: "counted", value: answer.items };
-  dropSeries(metric.name, record);
   const cause = answer.kind === "failed" ? fetchFailure(answer.failure, api) : `no metrics returned from ${api} metrics API`;
-  return { kind: "failed", message: `unable to get ${api} metric ${namespace}/${metric.name}: ${cause}` };
+  return { kind: "failed", message: `unable to get ${api} metric ${namespace}/${metric.name}: ${cause}`, notes: droppedSeries(metric.name) };
 };
 
 const fetchFailure = ({ message }: ApiFailure, api: string): string => `unable to fetch metrics from ${api} metrics API: ${message}`;
 
-export const dropSeries = (metricName: string, record: Recorder): void => {
-  record.dropGauge("value", { metric_name: metricName });
-  for (const reason of ["downscale_capping", "upscale_capping", "within_bounds"]) record.dropGauge("restricted_scaling", { reason });
-};
+export const droppedSeries = (metricName: string): readonly Note[] => [
+  dropGauge("value", { metric_name: metricName }),
+  ...["downscale_capping", "upscale_capping", "within_bounds"].map((reason) => dropGauge("restricted_scaling", { reason })),
+];
 
 /** Usage per pod: the sum over its containers; a pod with a container that lacks the resource has no sample. A later item for the same pod wins. */
 const samplesOf = (items: readonly PodMetrics[], resource: string): ReadonlyMap<string, bigint> => {

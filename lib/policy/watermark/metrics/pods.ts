@@ -1,9 +1,12 @@
 import { foreignWords } from "../../../model/foreign-words.ts";
 import type { Pod } from "../../../model/observation.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
+import type { Note } from "../steps/notes.ts";
 
-/** A failed count carries its words; the metric then fails with them. */
-export type Counted<Value> = { readonly kind: "counted"; readonly value: Value } | { readonly kind: "failed"; readonly message: string };
+/** A failed count carries its message, with which the metric fails, and what else there is to say. */
+export type Counted<Value> =
+  | { readonly kind: "counted"; readonly value: Value }
+  | { readonly kind: "failed"; readonly message: string; readonly notes?: readonly Note[] };
 
 type PodRules = Pick<WatermarkSpec, "readinessDelaySeconds" | "skipOwnerCheck" | "minAvailableReplicaPercentage"> & {
   readonly target: { readonly name: string };

@@ -1,6 +1,6 @@
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { toI32, toI64, wrapI64 } from "../../shared/arithmetic.ts";
-import type { Recorder } from "../steps/recorder.ts";
+import { condition, gauge, type Note } from "../steps/notes.ts";
 import { convergeOutside } from "../steps/sentences.ts";
 import { converge } from "./converge.ts";
 
@@ -15,6 +15,8 @@ export interface Proposal {
   readonly details: string;
   /** A zero that is not tolerated: the proposal must not shrink anything. */
   readonly zero: boolean;
+  /** What is said of it, in order. */
+  readonly notes: readonly Note[];
 }
 
 export interface Marks {
@@ -49,7 +51,6 @@ export const proposeFromValue = (
   marks: Marks,
   counts: { readonly current: number; readonly ready: number },
   rules: ProposeRules,
-  record: Pick<Recorder, "condition" | "gauge">,
 ): Proposal => {
   const { current, ready } = counts;
   const usage = Number(sumMilli) / (rules.average ? ready : 1);
@@ -57,17 +58,21 @@ export const proposeFromValue = (
   const low = widened(marks.lowMilli, rules, -1n);
   const position = { utilisation: toI64(usage), ready, details: "", zero: false };
   if (usage > high) {
-    outside(record, "above");
     const wanted = roundUpToModulo(toI32(Math.ceil((ready * usage) / Number(marks.highMilli))), rules.replicaScalingAbsoluteModulo);
-    return { ...position, replicas: Math.max(wanted, current), above: true, below: false };
+    return { ...position, replicas: Math.max(wanted, current), above: true, below: false, notes: outside("above") };
   }
   if (usage < low) {
-    outside(record, "below");
     const wanted = Math.max(toI32(Math.floor((ready * usage) / Number(marks.lowMilli))), 1);
-    return { ...position, replicas: Math.min(roundUpToModulo(wanted, rules.replicaScalingAbsoluteModulo), current), above: false, below: true };
+    return {
+      ...position,
+      replicas: Math.min(roundUpToModulo(wanted, rules.replicaScalingAbsoluteModulo), current),
+      above: false,
+      below: true,
+      notes: outside("below"),
+    };
   }
-  inside(record);
-  return { ...position, replicas: converge(current, predicted(usage, marks, counts, rules), rules, record), above: false, below: false };
+  const { replicas, note } = converge(current, predicted(usage, marks, counts, rules), rules);
+  return { ...position, replicas, above: false, below: false, notes: [withinBounds(true), note] };
 };
 
 /** The counts at which the use would meet the high and the low mark, inside the bounds (watermark.md 2.6). */
@@ -85,13 +90,7 @@ const predicted = (
   };
 };
 
-export const outside = (record: Pick<Recorder, "condition" | "gauge">, side: "above" | "below"): void => {
-  record.condition(convergeOutside(side));
-  withinBounds(record, false);
-};
+export const outside = (side: "above" | "below"): readonly Note[] => [condition(convergeOutside(side)), withinBounds(false)];
 
 /** The original never writes 1 here; both of its documents tell to look for it, so that it is written (watermark.md 5, row 18). No decision depends on it. */
-export const inside = (record: Pick<Recorder, "gauge">): void => withinBounds(record, true);
-
-export const withinBounds = (record: Pick<Recorder, "gauge">, within: boolean): void =>
-  record.gauge("restricted_scaling", within ? 1 : 0, { reason: "within_bounds" });
+export const withinBounds = (within: boolean): Note => gauge("restricted_scaling", within ? 1 : 0, { reason: "within_bounds" });

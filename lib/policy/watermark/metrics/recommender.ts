@@ -1,9 +1,8 @@
 import type { RecommenderReply } from "../../../model/observation.ts";
 import type { Recommender, WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { toI64 } from "../../shared/arithmetic.ts";
-import type { Recorder } from "../steps/recorder.ts";
 import { converge } from "./converge.ts";
-import { inside, outside, type Proposal, roundUpToModulo } from "./propose.ts";
+import { outside, type Proposal, roundUpToModulo, withinBounds } from "./propose.ts";
 
 /** `recommender{targetType:cpu,window:600}`: its name in messages and series, settings sorted (watermark.md 2.16). */
 export const recommenderName = ({ targetType, settings }: Pick<Recommender, "targetType" | "settings">): string =>
@@ -16,20 +15,19 @@ export const proposeFromReply = (
   reply: RecommenderReply,
   counts: { readonly current: number; readonly ready: number },
   spec: Pick<WatermarkSpec, "tolerateZero" | "converge" | "replicaScalingAbsoluteModulo">,
-  record: Pick<Recorder, "condition" | "gauge">,
 ): Proposal => {
   const { current, ready } = counts;
   const { replicas, lowerBoundReplicas: lower, upperBoundReplicas: upper } = reply;
-  if (replicas === 0 && !spec.tolerateZero) return { replicas: ready, utilisation: 0n, ready, above: false, below: false, details: "", zero: true };
+  if (replicas === 0 && !spec.tolerateZero)
+    return { replicas: ready, utilisation: 0n, ready, above: false, below: false, details: "", zero: true, notes: [] };
   const position = { utilisation: toI64(reply.observedValue * 1000), ready, details: reply.reason, zero: false };
   if (replicas === current) {
-    inside(record);
-    return { ...position, replicas: converge(current, { lower, upper }, spec, record), above: false, below: false };
+    const { replicas: converged, note } = converge(current, { lower, upper }, spec);
+    return { ...position, replicas: converged, above: false, below: false, notes: [withinBounds(true), note] };
   }
-  outside(record, replicas > current ? "above" : "below");
   const rounded = roundUpToModulo(replicas, spec.replicaScalingAbsoluteModulo);
   const wanted = replicas > current ? Math.max(rounded, current) : Math.min(rounded, current);
-  return { ...position, replicas: wanted, above: current < lower, below: current > upper };
+  return { ...position, replicas: wanted, above: current < lower, below: current > upper, notes: outside(replicas > current ? "above" : "below") };
 };
 
 /** What is posted to the recommender, before JSON (watermark.md 2.16). Fields that are zero or empty are left out, but for the two optional counts. */

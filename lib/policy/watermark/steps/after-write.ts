@@ -2,7 +2,7 @@ import type { Windows } from "../../../model/windows.ts";
 import { wholeSeconds } from "../../shared/forbidden.ts";
 import type { Change } from "../../shared/scale-events.ts";
 import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
-import { newestFirst } from "./recorder.ts";
+import { newestFirst } from "./newest-first.ts";
 import { failedScale, scaled } from "./sentences.ts";
 
 /**

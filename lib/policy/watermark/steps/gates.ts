@@ -2,7 +2,7 @@ import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Condition } from "../../../model/windows.ts";
 import { backoff, type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
 import { lastingOf } from "../../shared/timers.ts";
-import type { Recorder } from "./recorder.ts";
+import { condition, gauge, type Note } from "./notes.ts";
 
 export interface GateRules
   extends Pick<
@@ -29,26 +29,32 @@ export const shouldScale = (
   lastScaleMs: number | undefined,
   rules: GateRules,
   clock: { readonly decisionMs: number; readonly wallMs: number },
-  record: Pick<Recorder, "condition" | "conditions" | "gauge">,
-): Gate => {
-  if (lastScaleMs === undefined) return OPEN;
+  conditions: readonly Condition[],
+): { readonly gate: Gate; readonly notes: readonly Note[] } => {
+  if (lastScaleMs === undefined) return { gate: OPEN, notes: [] };
   const forbidden = forbiddenOf(rules, lastScaleMs, clock.decisionMs);
-  const [upEndsMs, downEndsMs] = [forbidden.up.untilMs, forbidden.down.untilMs];
-  const down = downEndsMs !== undefined;
-  const up = upEndsMs !== undefined;
-  const left = (endsMs = clock.decisionMs): number => (endsMs - clock.decisionMs) / 1000;
-  record.gauge("transition_countdown", left(downEndsMs), { transition: "downscale" });
-  record.gauge("transition_countdown", left(upEndsMs), { transition: "upscale" });
-  if (down || up) record.condition(backoff(down, up));
   const { current, wanted } = counts;
-  if (wanted === current) return { kind: "closed", reason: "NoChange" };
+  const notes = notesOf(forbidden, clock.decisionMs);
+  if (wanted === current) return { gate: { kind: "closed", reason: "NoChange" }, notes };
   const rising = wanted > current;
   const delay = rising
-    ? delayed(record.conditions(), ABOVE, rules.upscaleDelayAboveWatermarkSeconds, stable, clock.wallMs)
-    : delayed(record.conditions(), BELOW, rules.downscaleDelayBelowWatermarkSeconds, stable, clock.wallMs);
-  if (delay.kind === "closed") return delay;
-  if (rising) return up ? { kind: "closed", reason: "BackoffUpscale", untilMs: upEndsMs } : OPEN;
-  return down ? { kind: "closed", reason: "BackoffDownscale", untilMs: downEndsMs } : OPEN;
+    ? delayed(conditions, ABOVE, rules.upscaleDelayAboveWatermarkSeconds, stable, clock.wallMs)
+    : delayed(conditions, BELOW, rules.downscaleDelayBelowWatermarkSeconds, stable, clock.wallMs);
+  if (delay.kind === "closed") return { gate: delay, notes };
+  const { untilMs } = rising ? forbidden.up : forbidden.down;
+  if (untilMs === undefined) return { gate: OPEN, notes };
+  return { gate: { kind: "closed", reason: rising ? "BackoffUpscale" : "BackoffDownscale", untilMs }, notes };
+};
+
+/** How long each window is closed still, and the condition while one of them is. */
+const notesOf = ({ up, down }: ForbiddenWindows, nowMs: number): readonly Note[] => {
+  const left = (untilMs = nowMs): number => (untilMs - nowMs) / 1000;
+  const [upClosed, downClosed] = [up.untilMs !== undefined, down.untilMs !== undefined];
+  return [
+    gauge("transition_countdown", left(down.untilMs), { transition: "downscale" }),
+    gauge("transition_countdown", left(up.untilMs), { transition: "upscale" }),
+    ...(upClosed || downClosed ? [condition(backoff(downClosed, upClosed))] : []),
+  ];
 };
 
 /** A step made inside the band never waits for a breach. */

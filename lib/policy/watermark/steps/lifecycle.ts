@@ -1,7 +1,9 @@
 import type { MonitorReading } from "../../../model/observation.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
-import type { Recorder } from "./recorder.ts";
+import type { ConditionReport } from "../../shared/conditions.ts";
+import { condition as conditionNote, event, gauge, type Note } from "./notes.ts";
 import { lifecycleUnreadable, monitorMissing, monitorNotOk, monitorOk, monitorWithoutState } from "./sentences.ts";
+import { noted, type WatermarkStep } from "./sync.ts";
 
 export interface Blocked {
   readonly reason: string;
@@ -12,33 +14,42 @@ export interface Blocked {
 const MISSING_AGAIN_SECONDS = 120;
 const NOT_OK_AGAIN_SECONDS = 60;
 
+interface MonitorInput {
+  readonly spec: WatermarkSpec;
+  readonly namespace: string;
+  readonly name: string;
+  readonly observation: { readonly monitor?: MonitorReading };
+}
+
 /** A monitor that is not OK stops everything, the bounds included; a monitor that cannot be read stops it as well (watermark.md 2.2). */
-export const blockedByMonitor = (
-  input: {
-    readonly spec: WatermarkSpec;
-    readonly namespace: string;
-    readonly name: string;
-    readonly observation: { readonly monitor?: MonitorReading };
-  },
-  record: Recorder,
-): Blocked | undefined => {
+export const blockedByMonitor = (input: MonitorInput): { readonly blocked?: Blocked; readonly notes: readonly Note[] } => {
   const { lifecycleControl } = input.spec;
-  if (lifecycleControl.kind === "off") return undefined;
-  if (lifecycleControl.kind === "unreadable") {
-    record.condition(lifecycleUnreadable(lifecycleControl.text));
-    return undefined;
-  }
+  if (lifecycleControl.kind === "off") return { notes: [] };
+  if (lifecycleControl.kind === "unreadable") return { notes: [conditionNote(lifecycleUnreadable(lifecycleControl.text))] };
   const monitor = `${input.namespace}/${input.name}`;
   const reading = input.observation.monitor ?? { kind: "missing" };
-  record.gauge("lifecycle_control_status", reading.kind === "found" && reading.state === "OK" ? 0 : 1);
+  const series = gauge("lifecycle_control_status", reading.kind === "found" && reading.state === "OK" ? 0 : 1);
   if (reading.kind !== "found") {
     const condition = monitorMissing(monitor);
-    record.event("Warning", "FailedGetDatadogMonitor", reading.kind === "failed" ? reading.failure.message : condition.message);
-    record.condition(condition);
-    return { reason: condition.reason, message: condition.message, dueAgainSeconds: MISSING_AGAIN_SECONDS };
+    const told = event("Warning", "FailedGetDatadogMonitor", reading.kind === "failed" ? reading.failure.message : condition.message);
+    const { reason, message } = condition;
+    return { blocked: { reason, message, dueAgainSeconds: MISSING_AGAIN_SECONDS }, notes: [series, told, conditionNote(condition)] };
   }
-  const condition =
-    reading.state === undefined ? monitorWithoutState(monitor) : reading.state === "OK" ? monitorOk(monitor) : monitorNotOk(monitor, reading.state);
-  record.condition(condition);
-  return reading.state === "OK" ? undefined : { reason: condition.reason, message: condition.message, dueAgainSeconds: NOT_OK_AGAIN_SECONDS };
+  const condition = conditionOf(monitor, reading.state);
+  const notes = [series, conditionNote(condition)];
+  if (reading.state === "OK") return { notes };
+  return { blocked: { reason: condition.reason, message: condition.message, dueAgainSeconds: NOT_OK_AGAIN_SECONDS }, notes };
+};
+
+const conditionOf = (monitor: string, state: string | undefined): ConditionReport => {
+  if (state === undefined) return monitorWithoutState(monitor);
+  return state === "OK" ? monitorOk(monitor) : monitorNotOk(monitor, state);
+};
+
+export const askMonitor: WatermarkStep = (sync) => {
+  const { blocked, notes } = blockedByMonitor(sync.input);
+  const told = noted(sync, ...notes);
+  if (!blocked) return told;
+  const { dueAgainSeconds, ...because } = blocked;
+  return { ...told, ending: { kind: "stopped", because, failed: false, dueAgainSeconds } };
 };

@@ -1,6 +1,6 @@
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { scaleDownLimit, scaleUpLimit } from "../../shared/velocity.ts";
-import type { Recorder } from "./recorder.ts";
+import { gauge, type Note } from "./notes.ts";
 import type { LimitReason } from "./sentences.ts";
 
 type NormaliseRules = Pick<WatermarkSpec, "minReplicas" | "maxReplicas" | "scaleUpLimit" | "scaleDownLimit">;
@@ -12,15 +12,17 @@ export interface Normalised {
   /** The limit that changed the count, and its reason, for people. */
   readonly limit: number;
   readonly bound: LimitReason;
+  readonly notes: readonly Note[];
 }
 
 /** Velocity, then the bounds (watermark.md 2.8). */
-export const normalise = (current: number, wanted: number, ready: number, rules: NormaliseRules, record: Pick<Recorder, "gauge">): Normalised => {
-  const floor = floorOf(current, wanted, ready, rules, record);
+export const normalise = (current: number, wanted: number, ready: number, rules: NormaliseRules): Normalised => {
+  const floor = floorOf(current, wanted, ready, rules);
   if (wanted < floor.limit) return { ...floor, replicas: floor.limit };
-  const ceiling = ceilingOf(current, wanted, rules, record);
-  if (wanted > ceiling.limit) return { ...ceiling, replicas: ceiling.limit };
-  return { replicas: wanted, reason: "DesiredWithinRange", limit: wanted, bound: "DesiredWithinRange" };
+  const ceiling = ceilingOf(current, wanted, rules);
+  const notes = [...floor.notes, ...ceiling.notes];
+  if (wanted > ceiling.limit) return { ...ceiling, notes, replicas: ceiling.limit };
+  return { replicas: wanted, reason: "DesiredWithinRange", limit: wanted, bound: "DesiredWithinRange", notes };
 };
 
 const floorOf = (
@@ -28,31 +30,30 @@ const floorOf = (
   wanted: number,
   ready: number,
   { minReplicas, scaleDownLimit: factor }: NormaliseRules,
-  record: Pick<Recorder, "gauge">,
 ): Omit<Normalised, "replicas"> => {
-  if (minReplicas === 0) return { limit: 1, reason: "", bound: "" };
+  if (minReplicas === 0) return { limit: 1, reason: "", bound: "", notes: [] };
   const fastest = scaleDownLimit(factor, current);
   const capped = wanted < fastest;
-  record.gauge("restricted_scaling", capped ? 1 : 0, { reason: "downscale_capping" });
-  if (!capped) return { limit: minReplicas, reason: "TooFewReplicas", bound: "TooFewReplicas" };
+  const notes = [gauge("restricted_scaling", capped ? 1 : 0, { reason: "downscale_capping" })];
+  if (!capped) return { limit: minReplicas, reason: "TooFewReplicas", bound: "TooFewReplicas", notes };
   const limit = Math.max(fastest, minReplicas);
   // Fewer pods are ready than would be kept: shrinking now would take ready ones away, so the workload holds.
-  if (ready > 0 && ready < limit) return { limit: current, reason: "ScaleDownLimit", bound: "TooFewReady" };
-  return { limit, reason: "ScaleDownLimit", bound: fastest > minReplicas ? "ScaleDownLimit" : "TooFewReplicas" };
+  if (ready > 0 && ready < limit) return { limit: current, reason: "ScaleDownLimit", bound: "TooFewReady", notes };
+  return { limit, reason: "ScaleDownLimit", bound: fastest > minReplicas ? "ScaleDownLimit" : "TooFewReplicas", notes };
 };
 
-const ceilingOf = (
-  current: number,
-  wanted: number,
-  { maxReplicas, scaleUpLimit: factor }: NormaliseRules,
-  record: Pick<Recorder, "gauge">,
-): Omit<Normalised, "replicas"> => {
+const ceilingOf = (current: number, wanted: number, { maxReplicas, scaleUpLimit: factor }: NormaliseRules): Omit<Normalised, "replicas"> => {
   const fastest = scaleUpLimit(factor, current);
   if (wanted > fastest) {
-    record.gauge("restricted_scaling", 1, { reason: "upscale_capping" });
-    return { limit: Math.min(fastest, maxReplicas), reason: "ScaleUpLimit", bound: fastest < maxReplicas ? "ScaleUpLimit" : "TooManyReplicas" };
+    const notes = [gauge("restricted_scaling", 1, { reason: "upscale_capping" })];
+    return {
+      limit: Math.min(fastest, maxReplicas),
+      reason: "ScaleUpLimit",
+      bound: fastest < maxReplicas ? "ScaleUpLimit" : "TooManyReplicas",
+      notes,
+    };
   }
   // The original resets the label of the other direction here; series keep that habit (watermark.md 2.15).
-  record.gauge("restricted_scaling", 0, { reason: "downscale_capping" });
-  return { limit: maxReplicas, reason: "TooManyReplicas", bound: "TooManyReplicas" };
+  const notes = [gauge("restricted_scaling", 0, { reason: "downscale_capping" })];
+  return { limit: maxReplicas, reason: "TooManyReplicas", bound: "TooManyReplicas", notes };
 };

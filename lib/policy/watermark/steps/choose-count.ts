@@ -1,0 +1,13 @@
+import { choose } from "./bounds.ts";
+import { stepped, type WatermarkStep } from "./sync.ts";
+
+/** Zero and [min, max] have the last word. */
+export const chooseCount: WatermarkStep = (sync) => {
+  const { combined, wanted, normalised, gate, scale, deviations, input } = sync;
+  const verdict = choose({ combined, wanted, normalised, gate, scale, spec: input.spec, deviations });
+  const currentMetrics = verdict.overridden ? input.windows.status.currentMetrics : combined.statuses;
+  return {
+    ...stepped(sync, "bounds", gate.kind === "open" ? normalised : scale.specReplicas, verdict.to),
+    ending: { kind: "chosen", verdict, currentMetrics },
+  };
+};

@@ -1,0 +1,76 @@
+import type { Decision, GaugeWrite } from "../../../model/decision.ts";
+import type { Condition, Status, Windows } from "../../../model/windows.ts";
+import { isTrue } from "../../shared/conditions.ts";
+import { wholeSeconds } from "../../shared/forbidden.ts";
+import { goTime } from "./go-time.ts";
+import { condition, event, gauge, type Note } from "./notes.ts";
+import { notScaling, readyForScale } from "./sentences.ts";
+import { type Ending, noted, type WatermarkSync } from "./sync.ts";
+
+/** Seconds after which the original looks again (watermark.md 2.2). */
+export const PERIOD = 15;
+
+type Chosen = Extract<Ending, { readonly kind: "chosen" }>;
+
+/** The decision, with what to store if nothing is written: a scale, the report of a dry run, or a hold. */
+export const conclude = (sync: WatermarkSync): Decision => {
+  const { ending } = sync;
+  if (!ending) throw new RangeError("the steps of the watermark rules ended without a choice");
+  if (ending.kind === "chosen") return carriedOut(sync, ending);
+  const { because, failed, dueAgainSeconds, from, status = sync.input.windows.status } = ending;
+  return { ...decided(sync, dueAgainSeconds, status), kind: "hold", ...(from !== undefined && { from }), because, failed };
+};
+
+const carriedOut = (sync: WatermarkSync, { verdict, currentMetrics }: Chosen): Decision => {
+  const { spec, windows, nowMs } = sync.input;
+  const { specReplicas: from, statusReplicas } = sync.scale;
+  const status: Status = { ...windows.status, currentReplicas: statusReplicas, currentMetrics };
+  const because = { reason: verdict.reason, message: verdict.message };
+  if (!verdict.rescale) {
+    const told = noted(sync, notScalingNote(sync, verdict.wanted), gauge("replicas_scaling_effective", from));
+    return { ...decided(told, PERIOD, { ...status, desiredReplicas: from }), kind: "hold", from, because, failed: false };
+  }
+  const ready = noted(sync, condition(readyForScale));
+  if (!spec.dryRun) return { ...decided(ready, PERIOD, status), kind: "scale", from, to: verdict.to, trigger: verdict.message, because };
+  const told = noted(ready, gauge("replicas_scaling_effective", verdict.to));
+  const reported: Status = { ...status, desiredReplicas: verdict.to, lastScaleMs: wholeSeconds(nowMs) };
+  const message = `Dry run: would scale to ${verdict.to}; ${verdict.message}`;
+  return { ...decided(told, PERIOD, reported), kind: "hold", from, because: { reason: "DryRun", message }, failed: false };
+};
+
+const notScalingNote = ({ input: { spec, namespace, windows } }: WatermarkSync, wanted: number): Note => {
+  const target = `${spec.target.kind}/${namespace}/${spec.target.name}`;
+  const last = windows.status.lastScaleMs === undefined ? "<nil>" : goTime(windows.status.lastScaleMs);
+  if (spec.skipNotScalingEvents) return condition(notScaling(target, wanted, last));
+  return event("Normal", "NotScaling", `Decided not to scale ${target} to ${wanted} (last scale time was ${last} )`);
+};
+
+const decided = (sync: WatermarkSync, dueAgainSeconds: number | null, status: Status) => {
+  const { input, conditions, events, gauges, metrics, steps } = noted(
+    sync,
+    gauge("scaling_active", isTrue(sync.conditions, "ScalingActive") ? 1 : 0),
+  );
+  return {
+    metrics,
+    steps,
+    events,
+    gauges: lastWrites(gauges),
+    dueAgainSeconds,
+    windows: { ...input.windows, status: { ...status, conditions: storedConditions(conditions) } } satisfies Windows,
+  };
+};
+
+/** The last write of each series, in the order of these writes. */
+export const lastWrites = (gauges: readonly GaugeWrite[]): readonly GaugeWrite[] => {
+  const bySeries = new Map<string, GaugeWrite>();
+  for (const write of gauges) {
+    const series = write.name + JSON.stringify(write.labels);
+    bySeries.delete(series);
+    bySeries.set(series, write);
+  }
+  return [...bySeries.values()];
+};
+
+/** Transitions are stored in whole seconds, so a breach first judged by the full clock is later up to a second older (watermark.md 2.18 s). */
+export const storedConditions = (conditions: readonly Condition[]): readonly Condition[] =>
+  conditions.map((one) => ({ ...one, transitionMs: wholeSeconds(one.transitionMs) }));

@@ -1,0 +1,40 @@
+import { condition, event, gauge } from "./notes.ts";
+import { dryRunMode, failedProcess, gotScale } from "./sentences.ts";
+import { noted, type WatermarkStep } from "./sync.ts";
+
+/** A kind that the cluster does not serve is looked for again sooner than a scale that is missing. */
+export const NO_KIND_MATCH = "NoKindMatch";
+
+/** Seconds after which the original looks again (watermark.md 2.2). */
+const AFTER_ERROR = 1;
+const AFTER_MISSING_SCALE = 10;
+
+/** Fails to a hold: without a scale there is no count to change. */
+export const readScale: WatermarkStep = (sync) => {
+  const { scale } = sync.input.observation;
+  if (scale.kind === "read") return { ...sync, scale };
+  const { reason, message: text } = scale.failure;
+  const unmapped = reason === NO_KIND_MATCH;
+  const message = unmapped ? text : `scale not found: ${text}`;
+  return {
+    ...noted(sync, event("Warning", "FailedProcessWPA", message), condition(failedProcess)),
+    ending: {
+      kind: "stopped",
+      because: { reason: "FailedProcessWPA", message },
+      failed: true,
+      dueAgainSeconds: unmapped ? AFTER_ERROR : AFTER_MISSING_SCALE,
+    },
+  };
+};
+
+export const reportScale: WatermarkStep = (sync) => {
+  const { dryRun, minReplicas, maxReplicas } = sync.input.spec;
+  return noted(
+    sync,
+    gauge("dry_run", dryRun ? 1 : 0),
+    condition(dryRunMode(dryRun)),
+    condition(gotScale),
+    gauge("min_replicas", minReplicas),
+    gauge("max_replicas", maxReplicas),
+  );
+};

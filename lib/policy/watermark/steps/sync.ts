@@ -1,0 +1,112 @@
+import type { Because, ControllerEvent, GaugeWrite, Limit, MetricOutcome, StepOutcome } from "../../../model/decision.ts";
+import type { ScaleRead } from "../../../model/observation.ts";
+import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
+import type { Condition, Status } from "../../../model/windows.ts";
+import type { RulesInput } from "../../dialect.ts";
+import type { Verdict } from "./bounds.ts";
+import { type Combined, sourcesOf } from "./combine.ts";
+import { type Deviations, SAFE } from "./deviations.ts";
+import type { Gate } from "./gates.ts";
+import { newestFirst } from "./newest-first.ts";
+import { gauge, type Note } from "./notes.ts";
+
+/** What these rules look at; they have no settings of the cluster. */
+export interface WatermarkInput extends Pick<RulesInput<WatermarkSpec>, "spec" | "observation" | "windows" | "nowMs"> {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** One sync on its way through the steps; each step returns the next state of it. */
+export interface WatermarkSync {
+  readonly input: WatermarkInput;
+  /** What gives the proposals, and where the rules are safer than the original. Only the recorded decisions of the original's functions change them. */
+  readonly sources: typeof sourcesOf;
+  readonly deviations: Deviations;
+  readonly conditions: readonly Condition[];
+  readonly events: readonly ControllerEvent[];
+  /** In the order of the writes. */
+  readonly gauges: readonly GaugeWrite[];
+  readonly metrics: readonly MetricOutcome[];
+  readonly steps: readonly StepOutcome[];
+  readonly scale: ScaleRead;
+  readonly combined: Combined;
+  /** The count that the metrics ask for, and what velocity and bounds make of it. */
+  readonly wanted: number;
+  readonly normalised: number;
+  readonly gate: Gate;
+  readonly ending: Ending | undefined;
+}
+
+/** Why the remaining steps are left out: something stopped the rules, or a count was chosen. */
+export type Ending =
+  | {
+      readonly kind: "stopped";
+      readonly because: Because;
+      readonly failed: boolean;
+      readonly dueAgainSeconds: number | null;
+      /** The count, where it was read. */
+      readonly from?: number;
+      readonly status?: Status;
+    }
+  | { readonly kind: "chosen"; readonly verdict: Verdict; readonly currentMetrics: Status["currentMetrics"] };
+
+export type WatermarkStep = (sync: WatermarkSync) => WatermarkSync;
+
+const UNREAD: ScaleRead = { kind: "read", specReplicas: 0, statusReplicas: 0, selector: "", uid: "", resourceVersion: "" };
+
+export const started = (input: WatermarkInput, sources = sourcesOf, deviations = SAFE): WatermarkSync => ({
+  input,
+  sources,
+  deviations,
+  conditions: input.windows.status.conditions,
+  events: [],
+  gauges: [],
+  metrics: [],
+  steps: [],
+  scale: UNREAD,
+  combined: { replicas: 0, name: "", ready: 0, stable: false, zero: false, statuses: [] },
+  wanted: 0,
+  normalised: 0,
+  gate: { kind: "open" },
+  ending: undefined,
+});
+
+/** Conditions that have a series of their own (watermark.md 2.3). */
+const CONDITION_SERIES: Readonly<Record<string, string>> = {
+  AbleToScale: "able_to_scale",
+  ScalingLimited: "scaling_limited",
+  ScalingBlocked: "scaling_blocked",
+};
+
+/** The sync with what its functions said. */
+export const noted = (sync: WatermarkSync, ...notes: readonly Note[]): WatermarkSync => {
+  let { conditions } = sync;
+  const events = [...sync.events];
+  const gauges = [...sync.gauges];
+  const metrics = [...sync.metrics];
+  const write = (note: Note): void => {
+    switch (note.kind) {
+      case "condition": {
+        conditions = newestFirst(conditions, note.report, sync.input.nowMs);
+        const series = CONDITION_SERIES[note.report.type];
+        if (series !== undefined) write(gauge("conditions", note.report.status === "True" ? 1 : 0, { condition: series }));
+        return;
+      }
+      case "event":
+        events.push(note.event);
+        return;
+      case "gauge":
+        gauges.push(note.write);
+        return;
+      case "metric":
+        metrics.push(note.outcome);
+    }
+  };
+  for (const note of notes) write(note);
+  return { ...sync, conditions, events, gauges, metrics };
+};
+
+export const stepped = (sync: WatermarkSync, step: string, before: number, after: number, limit?: Limit): WatermarkSync => ({
+  ...sync,
+  steps: [...sync.steps, { step, before, after, ...(limit && { limit }) }],
+});
