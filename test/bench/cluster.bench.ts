@@ -36,14 +36,15 @@ const WARM_UP = 4;
 const PACE_MIN_MS = 1_500;
 const PACE_PER_WORKLOAD_MS = 1;
 const REST_MS = 10_000;
+const BURST_SYNCS_MAX = 10;
 const PERIOD_MS = 15_000;
 
 interface Figures {
   readonly workloads: number;
   readonly sync: Measured;
   readonly serverMs: number;
-  /** A sync that scales all of them up. */
-  readonly burst: Measured;
+  /** What it takes to scale all of them up. */
+  readonly burst: Measured & { readonly syncs: number };
   readonly lists: string;
   readonly hpa: Readonly<Record<string, HpaFigures>>;
 }
@@ -107,10 +108,7 @@ const measureOwn = async ({ plane, adapter, apps, dir }: Stage, engine: RunningE
   const { steady, serverMs } = await steadySyncs(plane, sync, Math.max(PACE_MIN_MS, apps.length * PACE_PER_WORKLOAD_MS));
   const lists = await bareLists(plane);
   adapter.cpuMilli = CPU.up;
-  const burst = await sync();
-  if (burst.scales !== apps.length) throw new Error(`a sync scaled ${burst.scales} of ${apps.length} workloads`);
-  adapter.cpuMilli = CPU.down;
-  await sync();
+  const burst = await untilAllScaled(sync, apps.length);
   await subject.stop();
   return { sync: medians(steady), serverMs, burst, lists };
 };
@@ -132,6 +130,18 @@ const steadySyncs = async (plane: Stage["plane"], sync: () => Promise<Measured>,
   await wait(REST_MS);
   const restS = plane.apiServer.cpuSeconds() - serverS - busyS;
   return { steady, serverMs: Math.max(0, (busyS * 1_000) / SYNCS - (restS * 1_000 * paceMs) / REST_MS) };
+};
+
+/** One sync scales all of them, unless the machine is so busy that its time ends before: then the next goes on, and their times are added. */
+const untilAllScaled = async (sync: () => Promise<Measured>, workloads: number): Promise<Measured & { readonly syncs: number }> => {
+  let all = { ...(await sync()), syncs: 1 };
+  while (all.scales < workloads) {
+    if (all.syncs >= BURST_SYNCS_MAX) throw new Error(`${all.syncs} syncs scaled ${all.scales} of ${workloads} workloads`);
+    const next = await sync();
+    const sums = { wallMs: all.wallMs + next.wallMs, ownMs: all.ownMs + next.ownMs, scales: all.scales + next.scales, syncs: all.syncs + 1 };
+    all = { ...next, ...sums, blockedMs: Math.max(all.blockedMs, next.blockedMs) };
+  }
+  return all;
 };
 
 const medians = (measured: readonly Measured[]): Measured => {
@@ -171,15 +181,28 @@ const resetReplicas = ({ plane, apps }: Stage): Promise<unknown> =>
 const seconds = (ms: number): string => (ms / 1_000).toFixed(3);
 
 const print = (all: readonly Figures[]): void => {
-  const head = ["N", "sync s", "own CPU s", "API server CPU s", "calls", "KiB", "peak MiB", "blocked ms", "all scaled s", "own CPU s", "blocked ms"];
+  const head = [
+    "N",
+    "sync s",
+    "own CPU s",
+    "API server CPU s",
+    "calls",
+    "KiB",
+    "peak MiB",
+    "blocked ms",
+    "all scaled s",
+    "syncs",
+    "own CPU s",
+    "blocked ms",
+  ];
   const table = new Table({ head, style: { head: [], border: [] }, colAligns: head.map(() => "right") });
   for (const { workloads, sync, serverMs, burst } of all) {
     const steady = [seconds(sync.wallMs), seconds(sync.ownMs), seconds(serverMs), sync.calls, (sync.bytes / 1_024).toFixed(0)];
     const memory = [Math.max(sync.peakMiB, burst.peakMiB).toFixed(0), sync.blockedMs.toFixed(0)];
-    table.push([workloads, ...steady, ...memory, seconds(burst.wallMs), seconds(burst.ownMs), burst.blockedMs.toFixed(0)].map(String));
+    table.push([workloads, ...steady, ...memory, seconds(burst.wallMs), burst.syncs, seconds(burst.ownMs), burst.blockedMs.toFixed(0)].map(String));
   }
   process.stdout.write(
-    `${table.toString()}\nMedians of ${SYNCS} steady syncs, and one that scales every workload; the function's bundle in a process of its own\n`,
+    `${table.toString()}\nMedians of ${SYNCS} steady syncs, and those that scale every workload; the function's bundle in a process of its own\n`,
   );
   for (const { workloads, sync, lists, hpa } of all) {
     const phases = Object.entries(sync.phasesMs).map(([phase, ms]) => `${phase} ${ms.toFixed(0)}`);
