@@ -61,8 +61,8 @@ export const run = async (): Promise<void> => {
   const all: Figures[] = [];
   for (const size of SIZES) {
     all.push(await measureSize(size, binaries.folder, engine.start));
-    print(all);
   }
+  print(all);
   const thousand = all.find(({ workloads }) => workloads === 1_000);
   if (thousand) process.stdout.write(`${lastLine(thousand)}\n`);
 };
@@ -77,6 +77,7 @@ const measureSize = async (size: number, binaries: string, startEngine: (typeof 
     const stage: Stage = { plane, adapter, apps, binaries, dir };
     try {
       const own = await measureOwn(stage, engine);
+      print([{ workloads: size, ...own, hpa: {} }]);
       return { workloads: size, ...own, hpa: HPA_SIZES.has(size) ? await measureHpas(stage) : {} };
     } finally {
       await adapter.close();

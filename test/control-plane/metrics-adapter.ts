@@ -59,7 +59,7 @@ const keptAnswers = (apps: readonly App[]): ((url: URL, cpuMilli: number, binary
     if (known && performance.now() < known.untilMs) return known.bytes;
     const answer = answerOf(url, apps, cpuMilli);
     if (answer === undefined) return undefined;
-    const bytes = binary ? encode(POD_METRICS, { metadata: {}, items: answer["items"] }) : Buffer.from(JSON.stringify(answer));
+    const bytes = binary ? encode(POD_METRICS, { metadata: {}, items: answer["items"] }, `${GROUP}/${VERSION}`) : Buffer.from(JSON.stringify(answer));
     kept.set(key, { bytes, untilMs: performance.now() + KEPT_MS });
     return bytes;
   };

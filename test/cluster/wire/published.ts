@@ -41,7 +41,7 @@ const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
 export interface Published {
   /** An answer of the API as protobuf, of the list that `json` is. */
-  readonly encode: (fullName: string, json: Fields) => Buffer;
+  readonly encode: (fullName: string, json: Fields, apiVersion?: string) => Buffer;
   readonly root: protobuf.Root;
 }
 
@@ -50,10 +50,10 @@ export const published = (): Published => {
   const unknown = root.lookupType("k8s.io.apimachinery.pkg.runtime.Unknown");
   return {
     root,
-    encode: (fullName, json) => {
+    encode: (fullName, json, apiVersion = "v1") => {
       const type = root.lookupType(fullName);
       const raw = type.encode(type.fromObject(messageOf(type, json))).finish();
-      const wrapped = { typeMeta: { apiVersion: "v1", kind: type.name }, raw, contentEncoding: "", contentType: "" };
+      const wrapped = { typeMeta: { apiVersion, kind: type.name }, raw, contentEncoding: "", contentType: "" };
       return Buffer.concat([MAGIC, unknown.encode(unknown.fromObject(wrapped)).finish()]);
     },
   };
