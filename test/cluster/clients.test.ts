@@ -56,7 +56,7 @@ describe("clusterClients()", () => {
     expect(log.filter((line) => line.startsWith("close"))).toEqual(["close c-1 1"]);
   });
 
-  it("closes all", async () => {
+  it("closes every client", async () => {
     const { clients, log } = opened();
     await clients.clientFor(record("eu-1"));
     await clients.clientFor(record("us-1"));

@@ -10,13 +10,13 @@ import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { insertJournal, journalOfPage } from "../../lib/store/history/journal.ts";
 import type { HistoryItem } from "../../lib/store/history/port.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
+import { NOON } from "../noon.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { event, PARTITION, REF } from "../store/records.ts";
 import { collected, testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { once, type TableFault, withFaults } from "./faults.ts";
 
-const NOON = Date.UTC(2026, 10, 21, 12);
 let clusters = 0;
 
 /** What history must do on every engine, keep what was first, and give it back in order. */

@@ -44,7 +44,7 @@ describe("startSeriesServer()", () => {
     expect([response.status, await response.text()]).toEqual([404, "Not found: the series are at /metrics\n"]);
   });
 
-  it("lets nobody write", async () => {
+  it("refuses every method that writes", async () => {
     const response = await fetch(await started(async () => "# EOF\n"), { method: "POST", body: "x" });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });

@@ -21,15 +21,15 @@ describe("constraints (proposals.md §3)", () => {
   it("take the defaults of every field when empty, with a period of 60 seconds", () =>
     expect(behaviorOf({})).toEqual({ scaleUp: DEFAULT_UP, scaleDown: UNLIMITED_DOWN }));
 
-  it("story 1: as fast as possible", () => expect(behaviorOf({ scaleUp: { percent: 900 } })?.scaleUp.policies).toEqual([pods(4), percent(900)]));
+  it("story 1 scales up as fast as possible", () => expect(behaviorOf({ scaleUp: { percent: 900 } })?.scaleUp.policies).toEqual([pods(4), percent(900)]));
 
-  it("story 2: and down gradually", () =>
+  it("story 2 scales up fast and down gradually", () =>
     expect(behaviorOf({ scaleUp: { percent: 900 }, scaleDown: { pods: 1, periodSeconds: 600 } })).toEqual({
       scaleUp: { ...DEFAULT_UP, policies: [pods(4), percent(900)] },
       scaleDown: { ...OWN, selectPolicy: "Min", policies: [pods(1, 600)] },
     }));
 
-  it("story 3: up gradually", () => {
+  it("story 3 scales up gradually", () => {
     expect(behaviorOf({ scaleUp: { pods: 1, percent: 0 } })?.scaleUp).toEqual({ ...DEFAULT_UP, policies: [pods(1)] });
     expect(warningsOf({ scaleUp: { pods: 1, percent: 0 } })).toEqual([]);
   });
@@ -41,10 +41,10 @@ describe("constraints (proposals.md §3)", () => {
     ]);
   });
 
-  it("story 4: never down", () =>
+  it("story 4 never scales down", () =>
     expect(behaviorOf({ scaleDown: { percent: 0, pods: 0 } })?.scaleDown).toEqual({ ...OWN, selectPolicy: "Disabled", policies: [] }));
 
-  it("story 5: a delay", () =>
+  it("story 5 waits before it scales down", () =>
     expect(behaviorOf({ scaleDown: { pods: 5, delaySeconds: 600 } })?.scaleDown).toEqual({
       ...OWN,
       stabilizationWindowSeconds: 600,

@@ -1,7 +1,9 @@
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { CompletedSync, DroppedSync, DropReason } from "../../lib/report/sync-report.ts";
+import { NOON } from "../noon.ts";
 
-export const NOON = Date.UTC(2026, 10, 21, 12);
+export { NOON };
+
 const told = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER, dueMs: NOON, startMs: NOON + 300, endMs: NOON + 1_300 };
 
 export const completed = (parts: Partial<CompletedSync> = {}): CompletedSync => ({

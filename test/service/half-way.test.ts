@@ -43,7 +43,7 @@ beforeEach(async () => {
   await service.addCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" } });
 });
 
-it("apply: what is found unchanged tells each partition, once", async () => {
+it("apply tells each partition once of what it finds unchanged", async () => {
   const manifests = source(documents(hpa("web"), hpa("api")));
   await expect(dying.apply(manifests, { cluster, dryRun: false })).rejects.toThrow("died");
   expect(await version()).toBe(0);
@@ -55,13 +55,13 @@ it("apply: what is found unchanged tells each partition, once", async () => {
   expect(await version()).toBe(3);
 });
 
-it("apply, dry: tells nobody", async () => {
+it("apply tells no partition in a dry run", async () => {
   await service.apply(source(hpa("web")), { cluster, dryRun: false });
   await service.apply(source(hpa("web")), { cluster, dryRun: true });
   expect(await version()).toBe(1);
 });
 
-it("pause and resume", async () => {
+it("pause and resume tell the partition of what they find done", async () => {
   await service.apply(source(hpa("web")), { cluster, dryRun: false });
   await expect(dying.pause(web())).rejects.toThrow("died");
   expect(await version()).toBe(1);

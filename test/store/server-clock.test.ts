@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CLOCK_WRONG_MAX_MS, clockDifference, clockWrongBy, serverClockOf } from "../../lib/store/table/server-clock.ts";
-
-const NOON = Date.UTC(2026, 10, 21, 12);
+import { NOON } from "../noon.ts";
 
 /** What a call tells that is answered by a service whose clock is right, to a machine whose clock is ahead by so much. */
 const called = (aheadMs: number, startMs: number, outMs: number, backMs: number) => {

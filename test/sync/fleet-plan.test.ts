@@ -12,9 +12,9 @@ import { messageOf } from "../../lib/sync/message.ts";
 import { MINUTE_MS } from "../../lib/sync/plan.ts";
 import { schedule } from "../../lib/sync/schedule.ts";
 import { startMemory } from "../contracts/engines.ts";
+import { NOON } from "../noon.ts";
 import { testTables } from "./world.ts";
 
-const NOON = Date.UTC(2026, 10, 21, 12);
 const CLUSTERS = 500;
 const PARTITIONS = 4;
 const PERIOD_MS = 15_000;

@@ -11,9 +11,9 @@ import { planNow } from "../../lib/sync/plan-now.ts";
 import { schedule } from "../../lib/sync/schedule.ts";
 import { type DelayedMessage, sendBatch, sendParams } from "../../lib/sync/send-messages.ts";
 import { startMemory } from "../contracts/engines.ts";
+import { NOON } from "../noon.ts";
 import { testTables } from "./world.ts";
 
-const NOON = Date.UTC(2026, 10, 21, 12);
 const [EU, MAIN] = [clusterName("eu-1"), partitionName("default")];
 const message = (dueMs: number, periodMs = 15_000) => ({ cluster: EU, partition: MAIN, dueMs, periodMs });
 

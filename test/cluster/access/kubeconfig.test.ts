@@ -58,17 +58,17 @@ const readWith = async (path: string, context?: string) => {
 const refusal = (state: string) => ({ name: "TidemarkError", code: "cluster.access.kubeconfig", message: expect.stringContaining(state) });
 
 describe("a kubeconfig file, on one's own machine,", () => {
-  it("with a token", async () => {
+  it("connects with a token", async () => {
     expect(await readWith(kubeconfig({ token: "t0ken" }))).toMatchObject({ kind: "read" });
     expect(server.seen[0]?.headers.authorization).toBe("Bearer t0ken");
   });
 
-  it("with a user name and password", async () => {
+  it("connects with a user name and password", async () => {
     await readWith(kubeconfig({ username: "me", password: "secret" }));
     expect(server.seen[0]?.headers.authorization).toBe(`Basic ${base64("me:secret")}`);
   });
 
-  it("with a client certificate", async () => {
+  it("connects with a client certificate", async () => {
     const { cert, key } = await server.authority.issue("tidemark");
     expect(await readWith(kubeconfig({ "client-certificate-data": base64(cert), "client-key-data": base64(key) }))).toMatchObject({ kind: "read" });
     expect(server.seen[0]?.clientName).toBe("tidemark");

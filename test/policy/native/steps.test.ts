@@ -47,7 +47,7 @@ describe("measures and sources", () => {
     expect(sync(cpu({ resource: { name: "cpu" }, target: 30 }), { replicas: 2, pods, usage }).count).toBe(4));
   it("percent of the limit: the same use is 30 %", () =>
     expect(sync(cpu({ resource: { name: "cpu", of: "limit" }, target: 30 }), { replicas: 2, pods, usage }).count).toBe(2));
-  it("percent of the limit of one container", () =>
+  it("take a percentage of the limit of one container", () =>
     expect(sync(cpu({ containerResource: { name: "cpu", container: "app", of: "limit" }, target: 15 }), { replicas: 2, pods, usage }).count).toBe(4));
   it("a limit that is not set is a missing metric", () => {
     const { decision } = sync(cpu({ resource: { name: "cpu", of: "limit" }, target: 30 }), {
@@ -61,11 +61,11 @@ describe("measures and sources", () => {
       because: { message: "cpu is missing: failed to get cpu utilization: missing limit for cpu in container app of Pod web-0" },
     });
   });
-  it("a metric of the namespace itself", () => {
+  it("measure a metric of the namespace itself", () => {
     const spec = native({ metrics: [{ namespace: { metric: "requests" }, target: 10, measure: "Average" }] });
     expect(sync(spec, { replicas: 1, values: { requests: 45 } }).count).toBe(5);
   });
-  it("a metric of an object", () => {
+  it("measure a metric of an object", () => {
     const object = { describedObject: { apiVersion: "v1", kind: "Service", name: "web" }, metric: "requests" };
     expect(sync(native({ metrics: [{ object, target: 10, measure: "Average" }] }), { replicas: 1, values: { requests: 45 } }).count).toBe(5);
   });

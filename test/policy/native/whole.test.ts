@@ -29,7 +29,7 @@ const limitsOf = (spec: ReturnType<typeof native>, seen: Seen): readonly string[
 const named = (name: string, more: object = {}) => ({ ...LOAD, name, external: { metric: name }, ...more });
 
 describe("a decision of the native rules, whole", () => {
-  it("to grow", () =>
+  it("grows", () =>
     expect(linesOf({}, { replicas: 5, values: { load: 90 } })).toEqual([
       "scale 5 to 9, load above target",
       "because MetricAboveTarget: load above target",
@@ -42,7 +42,7 @@ describe("a decision of the native rules, whole", () => {
       `status 5, wanted 0, [${SHOWN("load", "18")}]`,
     ]));
 
-  it("to shrink", () =>
+  it("shrinks", () =>
     expect(linesOf({}, { replicas: 5, values: { load: 20 } })).toEqual([
       "scale 5 to 2, load below target",
       "because MetricsBelowTarget: load below target",
@@ -55,7 +55,7 @@ describe("a decision of the native rules, whole", () => {
       `status 5, wanted 0, [${SHOWN("load", "4")}]`,
     ]));
 
-  it("to stay", () =>
+  it("stays", () =>
     expect(linesOf({}, { replicas: 5, values: { load: 50 } })).toEqual([
       "hold 5",
       "because WithinTarget: no metric asks for another count",
@@ -82,7 +82,7 @@ describe("a decision of the native rules, whole", () => {
     ]),
   );
 
-  it("at 0 without an idle count: stopped by somebody", () => {
+  it("is disabled at 0 where the spec has no idle count", () => {
     const message = "ScalingDisabled: the count is 0 and no idle count is given: the workload was stopped by somebody";
     expect(linesOf({}, { replicas: 0, values: { load: 50 } })).toEqual([
       "hold 0",
@@ -94,7 +94,7 @@ describe("a decision of the native rules, whole", () => {
     ]);
   });
 
-  it("without its metric", () => {
+  it("holds without its metric", () => {
     const missing = GONE("load").replace("FailedGetExternalMetric: ", "load is missing: ");
     expect(linesOf({}, { replicas: 5 })).toEqual([
       "hold 5, failed",

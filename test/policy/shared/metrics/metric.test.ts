@@ -53,7 +53,7 @@ const measured = (metric: HpaMetric, milli: bigint) => {
 };
 
 describe("a measured metric, with all that is told of it", () => {
-  it("Resource in percent of the requests", () => {
+  it("says a Resource in percent of the requests", () => {
     const metric: HpaMetric = { type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 20 } };
     expect(measured(metric, 300n)).toStrictEqual({
       kind: "measured",
@@ -68,12 +68,12 @@ describe("a measured metric, with all that is told of it", () => {
     });
   });
 
-  it("ContainerResource in percent, by its own words", () => {
+  it("says a ContainerResource in percent, by its own words", () => {
     const metric: HpaMetric = { type: "ContainerResource", name: "cpu", container: "app", target: { type: "Utilization", averageUtilization: 20 } };
     expect(measured(metric, 300n)).toMatchObject({ name: "cpu container resource utilization (percentage of request)", value: "30%" });
   });
 
-  it("Resource as an amount", () => {
+  it("says a Resource as an amount", () => {
     const metric: HpaMetric = { type: "Resource", name: "memory", target: { type: "AverageValue", averageValueMilli: 1_048_576_000n } };
     expect(measured(metric, 2_097_152_000n)).toStrictEqual({
       kind: "measured",
@@ -87,7 +87,7 @@ describe("a measured metric, with all that is told of it", () => {
     });
   });
 
-  it("Pods", () => {
+  it("says a Pods metric as an average", () => {
     expect(measured(PODS, 1000n)).toStrictEqual({
       kind: "measured",
       name: "pods metric jobs",
