@@ -21,7 +21,8 @@ describe("constraints (proposals.md §3)", () => {
   it("take the defaults of every field when empty, with a period of 60 seconds", () =>
     expect(behaviorOf({})).toEqual({ scaleUp: DEFAULT_UP, scaleDown: UNLIMITED_DOWN }));
 
-  it("story 1 scales up as fast as possible", () => expect(behaviorOf({ scaleUp: { percent: 900 } })?.scaleUp.policies).toEqual([pods(4), percent(900)]));
+  it("story 1 scales up as fast as possible", () =>
+    expect(behaviorOf({ scaleUp: { percent: 900 } })?.scaleUp.policies).toEqual([pods(4), percent(900)]));
 
   it("story 2 scales up fast and down gradually", () =>
     expect(behaviorOf({ scaleUp: { percent: 900 }, scaleDown: { pods: 1, periodSeconds: 600 } })).toEqual({
