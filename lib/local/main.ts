@@ -8,9 +8,9 @@ import { run } from "./run/run.ts";
 import { terminalOf } from "./run/terminal.ts";
 
 const INTERRUPTED = 130;
-/** As those of `tidemark`: 1 it could not be done, 2 it was called wrongly. */
+/** The exit codes of `tidemark`: 1 for a failure, 2 for wrong arguments. */
 const EXIT = { done: 0, failed: 1, usage: 2 } as const;
-/** Two signals closer together than this are one. */
+/** Two signals within this time count as one. */
 const ECHO_MS = 1_000;
 /** How long a run that has crashed may take to close. */
 const CLOSING_MS = 5_000;
@@ -21,7 +21,7 @@ export const main = async (): Promise<void> => {
   let askedAt = Number.POSITIVE_INFINITY;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      // A second signal means it: the folder bears it as it bears a kill. One Ctrl-C comes twice under npm, from the terminal and from npm itself.
+      // A second signal ends the process at once, which the folder survives as it survives a kill. Under npm one Ctrl-C arrives twice, from the terminal and from npm.
       if (performance.now() - askedAt > ECHO_MS) process.exit(INTERRUPTED);
       askedAt = Math.min(askedAt, performance.now());
       stop.abort();
@@ -33,7 +33,7 @@ export const main = async (): Promise<void> => {
     stop.abort();
   });
   const closer = closing();
-  // The embedded tables throw what their files refuse, such as a full disk, where nothing can catch it. What was begun is closed as far as it can be.
+  // The embedded tables throw errors of their files, such as a full disk, where no caller can catch them. The run then closes as far as it can.
   process.on("uncaughtException", (error) => {
     say(error);
     setTimeout(() => process.exit(EXIT.failed), CLOSING_MS);
@@ -61,7 +61,7 @@ const failure = (error: unknown): number => {
   return isTidemarkError(error, "local.usage") ? EXIT.usage : EXIT.failed;
 };
 
-/** A programmer's mistake is no message for people: it is told with its stack. */
+/** A programmer's mistake is printed with its stack. */
 const say = (error: unknown): void => {
   const text = failureText(error) ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
   for (const line of text.split("\n")) process.stderr.write(`error: ${line}\n`);

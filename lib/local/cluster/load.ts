@@ -31,7 +31,7 @@ export const capacityPerPod = ({ limits, idle, cpuMillicoresPerUnit }: WorkloadM
 export const cpuPercent = ({ requests }: WorkloadModel, load: Load, ready: number): number | undefined =>
   ready > 0 && requests.cpuMillicores > 0 ? (100 * load.cpuMillicores) / requests.cpuMillicores : undefined;
 
-/** True while more is asked than the target allows, or anything is asked of nobody. Without a target it cannot be said. */
+/** True while the demand exceeds the target, or while there is demand and no ready pod. Undefined without a target. */
 export const isAboveTarget = (model: WorkloadModel, demand: number, load: Load, ready: number): boolean => {
   if (model.targetCpuPercent === undefined) return false;
   const percent = cpuPercent(model, load, ready);

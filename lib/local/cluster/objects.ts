@@ -141,7 +141,7 @@ export const scale = ({ model, state, live }: SimulatedWorkload, replicas = stat
   status: { replicas: live.length, selector: `app=${model.name}` },
 });
 
-/** A HorizontalPodAutoscaler that somebody left in the cluster, beside which Tidemark must hold. */
+/** A HorizontalPodAutoscaler of the cluster on the same workload, beside which Tidemark must hold. */
 export interface Rival {
   readonly namespace: string;
   readonly name: string;

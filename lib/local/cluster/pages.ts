@@ -17,7 +17,7 @@ export interface Listing {
 const Token = z.object({ v: z.literal("meta.k8s.io/v1"), rv: z.int(), start: z.string() });
 /** The version in a token that goes on in the list as it then is. */
 const INCONSISTENT = -1;
-/** Lists remembered for those who are in the middle of them; a real server forgets them too, after minutes. */
+/** Lists that are kept for clients that read further pages. A real server also drops them after minutes. */
 const KEPT_LISTS = 16;
 
 /**

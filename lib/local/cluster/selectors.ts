@@ -1,7 +1,7 @@
 import { matches, type Selector } from "../../model/selector.ts";
 import { badRequest } from "./status.ts";
 
-/** An object as the API shows it; what it holds besides its metadata is the business of its kind. */
+/** An object as the API shows it. Members beside the metadata depend on its kind. */
 export interface KubeObject {
   readonly metadata: {
     readonly name: string;
@@ -17,7 +17,7 @@ const REQUIREMENT =
   /\s*(?:!\s*(?<absent>[\w./-]+)|(?<key>[\w./-]+)(?:\s*(?<sign>==|=|!=|>|<)\s*(?<value>[\w.-]*)|\s+(?<set>in|notin)\s*\((?<values>[^()]*)\))?)\s*(?:,|$)/y;
 const OPERATORS = { "=": "in", "==": "in", "!=": "notin", ">": "gt", "<": "lt" } as const;
 
-/** Parses `?labelSelector=`; a text that is none is a 400. Written apart from the client's own parser, so that neither hides a fault of the other. */
+/** Parses `?labelSelector=`; an invalid text is a 400. It shares no code with the parser of the client, so that neither hides a fault of the other. */
 export const parseLabelSelector = (text: string): Selector => {
   const requirements: Selector[number][] = [];
   REQUIREMENT.lastIndex = 0;

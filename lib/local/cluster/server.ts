@@ -11,9 +11,9 @@ import { internalError, Refusal, tooLarge, unauthorized } from "./status.ts";
 
 /** Longest body that is read, as on a real server. */
 const MAX_BODY_BYTES = 3 * 2 ** 20;
-/** From here on a real server compresses for those who ask for it. */
+/** From this size on a real server compresses an answer for a client that accepts it. */
 const GZIP_FROM_BYTES = 128 * 2 ** 10;
-/** Idle connections live as long as between two slow syncs, so that nobody meets one that is just being closed. */
+/** An idle connection outlives the time between two slow syncs, so that no request meets a connection that is being closed. */
 const KEEP_ALIVE_MS = 180_000;
 const HEALTH_PATHS = new Set(["/healthz", "/livez", "/readyz"]);
 
@@ -39,7 +39,7 @@ export const apiServer = (parts: ServerParts): Server => {
   const { certificatePem, keyPem } = parts.credentials;
   const server = createServer({ cert: certificatePem, key: keyPem, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     serve(parts, request, response).catch((error: unknown) => {
-      // Nothing can be said to this client any more, its connection is broken or half an answer is out.
+      // No answer is possible: the connection is broken, or half an answer was sent.
       parts.onError(error);
       response.destroy();
     });
@@ -75,7 +75,7 @@ const answerTo = async (parts: ServerParts, request: IncomingMessage, delayMs = 
     return await perform(parts, request, delayMs);
   } catch (error) {
     if (error instanceof Refusal) return { code: error.body.code, body: error.body };
-    // The client left in the middle of its request: nobody to answer, nothing done, nothing wrong here.
+    // The client closed the connection in the middle of its request: there is no effect and no answer.
     if (request.errored) return { code: 400, body: "" };
     parts.onError(error);
     const { body } = internalError(error instanceof Error ? error.message : String(error));
@@ -89,7 +89,7 @@ const perform = async ({ api, credentials }: ServerParts, request: IncomingMessa
   if (HEALTH_PATHS.has(pathname)) return { code: 200, body: "ok" };
   if (!isBearer(request.headers.authorization, credentials.token)) throw unauthorized();
   const body = await bodyOf(request);
-  // Nobody waits for a delay once everything else has ended.
+  // A delay does not keep the process alive.
   if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
   const answer = await api({
     method: request.method ?? "GET",

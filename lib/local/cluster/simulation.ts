@@ -104,10 +104,10 @@ interface Running {
   nextMs: number;
 }
 
-/** Versions of a real cluster are never small; nobody should count on them being so. */
+/** Versions of a real cluster are large, so no client may rely on small ones. */
 const FIRST_VERSION = 1000;
 
-/** The order in which a real API server lists: by namespace, then by name. */
+/** The order of lists of a real API server: by namespace, then by name. */
 const keyOf = ({ namespace, name }: WorkloadModel): string => `${namespace}/${name}`;
 
 const started = (model: WorkloadModel, version: number): Running => {

@@ -4,8 +4,8 @@ import { isAboveTarget, type Load, spread } from "./load.ts";
 import { bornPod, changesOf, isGone, isLive, isReady, type SimulatedPod, victims } from "./pod.ts";
 
 /**
- * One workload at one instant. It changes at events only (a new sample, a pod that becomes ready, a write), never at the instants at which somebody looks: so the same
- * events give the same state, to the last bit, whoever asks and how often.
+ * One workload at one instant. It changes at events only (a new sample, a pod that becomes ready, a write), never at the instants of a read: so the same
+ * events give the same state, to the last bit, however often it is read.
  */
 export interface WorkloadState {
   /** The last event. */

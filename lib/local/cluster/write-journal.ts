@@ -33,7 +33,7 @@ export const openWriteJournal = async (path: string, fresh: RunHeader): Promise<
     await writeDurably(path, `${JSON.stringify(fresh)}\n`);
     return appendingTo(await open(path, "a"), fresh, []);
   }
-  // A last line without its end was cut off by a crash before its write was answered: it was never accepted.
+  // A crash cut off a last line without a line end before its write was answered, so that write was never accepted.
   const whole = text.slice(0, text.lastIndexOf("\n") + 1);
   const [first = "", ...rest] = whole.split("\n").slice(0, -1);
   const header = parseLine(RunHeader, path, first, 1);
@@ -65,7 +65,7 @@ const appendingTo = (file: FileHandle, header: RunHeader, writes: readonly Accep
     settled: () => tail,
     close: async () => {
       await tail.catch(() => {
-        // Whoever appended was told; closing has nothing to add.
+        // The callers of append got the error already.
       });
       await file.close();
     },

@@ -4,17 +4,17 @@ import type { SavedClock } from "../folder/saved-clock.ts";
 /** The time of a run. */
 export interface RunClock {
   readonly now: () => number;
-  /** Lets time pass until `nextMs`, or until the signal aborts. A real clock may come back earlier, to be asked again. */
+  /** Waits until `nextMs` or until the signal aborts. A real clock may return earlier; the caller then calls it again. */
   readonly until: (nextMs: number, signal: AbortSignal) => Promise<void>;
   readonly pace: () => Pace;
 }
 
 export interface Pace {
-  /** Upper bound that was asked for: virtual milliseconds per millisecond of the wall. */
+  /** The speed of the option `--speed`, an upper bound: virtual milliseconds per millisecond of wall time. */
   readonly asked: number;
-  /** What was reached over the last seconds. */
+  /** The speed of the last seconds. */
   readonly reached: number;
-  /** True when the work takes longer than the asked speed leaves for it. */
+  /** True when the work takes longer than that speed allows. */
   readonly behind: boolean;
 }
 
@@ -25,18 +25,18 @@ export interface VirtualClockOptions {
   readonly wall?: () => number;
 }
 
-/** Waiting longer than this is cut into pieces, and the clock saved at each: people in other processes see it flow, and a killed run resumes close by. */
+/** A longer wait is divided into pieces of this length, and the clock is saved after each: other processes see the time pass, and a run that was killed resumes close to its end. */
 const SLICE_MS = 500;
-/** Time lost to slow work is caught up only this far: after a pause of the machine nobody wants to see hours rush by. */
+/** The clock catches up at most this much after slow work, so that a pause of the machine does not end in hours of virtual time at once. */
 const CATCH_UP_MS = 2_000;
 
 /**
- * A clock of discrete events: it flows only while nothing is being done, up to the next instant at which something happens, and there it stands still until that is
- * done. What is decided therefore does not depend on how long anything took.
+ * A clock of discrete events. It runs only while no work is under way, up to the instant of the next event, and stands still until the work of that event is done. Decisions
+ * therefore do not depend on how long any work takes.
  */
 export const virtualClock = ({ startMs, speed, save, wall = Date.now }: VirtualClockOptions): RunClock => {
   let anchor: SavedClock & { readonly kind: "virtual" } = { kind: "virtual", nowMs: startMs, wallMs: wall(), speed, untilMs: startMs };
-  /** Wall time at which the clock would show its time if nothing had ever taken too long. */
+  /** Wall time at which the clock would show its time if no work had ever been too slow. */
   let idealMs: number | undefined;
   const meter = paceMeter(speed);
   const now = () => Math.min(anchor.untilMs, Math.round(anchor.nowMs + Math.max(0, wall() - anchor.wallMs) * speed));
@@ -57,7 +57,7 @@ export const virtualClock = ({ startMs, speed, save, wall = Date.now }: VirtualC
         await pause(Math.min(leftMs, SLICE_MS), signal);
         if (leftMs > SLICE_MS) setAnchor(now(), nextMs);
       }
-      // Stopped on the way: the clock stays where it is. Else it stands exactly where something happens, however late the timer came.
+      // After an abort the clock stays where it is. Otherwise it stands exactly at the instant of the event, however late the timer fired.
       const atMs = signal.aborted ? now() : nextMs;
       setAnchor(atMs, atMs);
       meter.mark(atMs, wall());
@@ -87,7 +87,7 @@ const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
 const METER_SPAN_MS = 5_000;
 const BEHIND_BELOW = 0.9;
 
-/** Compares virtual with wall time over a sliding span. */
+/** Measures virtual time against wall time over a sliding span. */
 const paceMeter = (asked: number) => {
   const marks: { readonly virtualMs: number; readonly wallMs: number }[] = [];
   return {

@@ -1,10 +1,10 @@
 import type { RunClock } from "./clock.ts";
 
-/** Something that happens at instants of the run: the scheduler, the event source mapping. */
+/** A part of the run that does work at certain instants: the scheduler, the event source mapping. */
 export interface Source {
-  /** When it happens next; undefined when nothing is to come, or nothing more may begin now. */
+  /** The next instant with work. Undefined when there is none, or when no further work may begin now. */
   readonly nextMs: () => number | undefined;
-  /** Lets happen what is due. It takes what is due before it first waits, so that a second call finds the rest only. Never rejects. */
+  /** Does the work that is due. It takes that work before it first waits, so that a second call finds only the rest. Never rejects. */
   readonly happen: () => Promise<void>;
 }
 
@@ -12,17 +12,17 @@ export interface Drive {
   /** In order of precedence within one instant. */
   readonly sources: readonly Source[];
   readonly clock: RunClock;
-  /** Last instant that still happens. */
+  /** The last instant whose work is still done. */
   readonly endMs: number;
   readonly signal: AbortSignal;
-  /** True: time stands still until what happens is done. False: in real time, several things are under way together. */
+  /** True: time stands still until the work of an instant is done. False: in real time, work of several instants may overlap. */
   readonly oneAtATime: boolean;
 }
 
-/** When nothing is to come the drive looks again after this much time: a command, or a client of the queue, may have brought something. */
+/** Without a next instant the drive looks again after this time, because a command may have sent a message. */
 const IDLE_MS = 1_000;
 
-/** Lets everything happen in the order of time until the end, or until the signal aborts; what was begun is always finished. */
+/** Does all work in the order of time until the end or until the signal aborts. Work that has begun is always finished. */
 export const drive = async ({ sources, clock, endMs, signal, oneAtATime }: Drive): Promise<void> => {
   const underWay = new Set<Promise<void>>();
   const begin = async (source: Source): Promise<void> => {

@@ -18,17 +18,17 @@ export interface EventSourceOptions {
   readonly onDelivered: (delivery: Delivery) => void;
 }
 
-/** One invocation as the platform saw it. */
+/** One invocation, as the platform sees it. */
 export interface Delivery {
   readonly message: Message;
   readonly wallMs: number;
-  /** What the handler threw, or said about its message. */
+  /** The error that the handler threw, or reported for its message. */
   readonly failure?: unknown;
 }
 
 /**
- * The event source mapping between queue and function: batches of one, as the stack asks for. What succeeded is deleted; what failed stays until its visibility
- * timeout ends and is then delivered again, until the queue moves it to the dead letters.
+ * The event source mapping between queue and function, with batches of one as in the stack. A message that succeeded is deleted. A message that failed stays until its visibility
+ * timeout ends and is then delivered again, until the queue moves it to the dead-letter queue.
  */
 export const eventSource = (options: EventSourceOptions): Source => {
   const { queue, concurrency } = options;
@@ -57,7 +57,7 @@ const deliver = async (options: EventSourceOptions, message: Message): Promise<v
   options.onDelivered({ message, wallMs: performance.now() - startedAt, ...(failure !== undefined && { failure }) });
 };
 
-/** Nothing when the message was handled; else why it was not. */
+/** Undefined when the message was handled, otherwise the error. */
 const invoke = async (
   { handler, queue, region }: EventSourceOptions,
   message: Message,

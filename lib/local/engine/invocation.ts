@@ -6,7 +6,7 @@ export type Handler<Event, Result> = (event: Event, context: Context) => Promise
 
 const MEMORY_MB = 512;
 
-/** What the Lambda runtime tells a handler about its invocation. The remaining time is real: a deadline bounds work, not virtual time. */
+/** The context that the Lambda runtime gives a handler. The remaining time is wall time, because a deadline bounds work and not virtual time. */
 export const invocationContext = (functionName: string, timeoutMs: number, region: string, account: string): Context => {
   const endsAt = performance.now() + timeoutMs;
   const unused = () => {

@@ -4,15 +4,15 @@ import { LOCAL_ACCOUNT } from "../queue/system-attributes.ts";
 import type { Source } from "./drive.ts";
 import { type Handler, invocationContext } from "./invocation.ts";
 
-/** Input of the target as the template writes it (infra/schedule.yml): the scheduler puts the time in. */
+/** Input of the target, as in the template (infra/schedule.yml). The scheduler fills in the time. */
 export interface Tick {
   readonly scheduledTime: string;
-  /** Set while nothing is planned yet: the first minutes are then planned at once. */
+  /** Set while no minute is planned yet. The first minutes are then planned at once. */
   readonly start?: boolean;
 }
 
 export interface SchedulerOptions {
-  /** File of its own state. */
+  /** The file that holds the state of the scheduler. */
   readonly path: string;
   readonly clock: () => number;
   readonly region: string;
@@ -20,15 +20,15 @@ export interface SchedulerOptions {
   readonly timeoutMs: number;
   readonly handler: Handler<Tick, unknown>;
   readonly onFailure: (scheduledTime: string, error: unknown) => void;
-  /** A run in real time owes nothing for the minutes in which it did not run. */
+  /** True for a run in real time: it does not repeat the minutes in which it did not run. */
   readonly skipsMissed: boolean;
 }
 
 const MINUTE_MS = 60_000;
-/** As in the template: so often, and no longer than this after the scheduled time. */
+/** As in the template: the number of retries, and the longest time after the scheduled time. */
 const MAX_RETRIES = 5;
 const MAX_AGE_MS = 2 * MINUTE_MS;
-/** First wait of EventBridge Scheduler before it repeats; it then doubles. */
+/** First wait of EventBridge Scheduler before a retry. Each further wait is twice as long. */
 const FIRST_RETRY_MS = 10_000;
 
 const stateSchema = z.object({
@@ -43,8 +43,8 @@ type State = z.infer<typeof stateSchema>;
 type Delivery = Omit<State["retries"][number], "atMs">;
 
 /**
- * Fires once a minute with the payload of EventBridge Scheduler. At least once: a minute counts as delivered only after the handler returned, so a run that was killed
- * meanwhile delivers it again.
+ * Fires once a minute with the payload of EventBridge Scheduler. Delivery is at least once: a minute counts as delivered after the handler has returned, so a run that was
+ * killed before that delivers it again.
  */
 export const scheduler = (options: SchedulerOptions): Source => {
   let state = restored(options);

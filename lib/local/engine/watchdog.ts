@@ -1,18 +1,18 @@
 import { Worker } from "node:worker_threads";
 
 export interface Watchdog {
-  /** Begins one piece of work that must end within the limit; the function given back says that it did. */
+  /** Begins one piece of work that must end within the limit. The caller calls the returned function when it has ended. */
   readonly watch: () => () => void;
   readonly close: () => Promise<void>;
 }
 
-/** A slot of shared memory per piece of work under way; more run unwatched, which the concurrency below it rules out. */
+/** One slot of shared memory for each piece of work. Further work would not be watched; the concurrency is lower than this number. */
 const SLOTS = 64;
 const CHECK_MS = 250;
 
 /**
  * Ends this process when a piece of work takes longer than `limitMs`, even if its event loop is stuck or the process was stopped for a while: the deadline of an intent
- * counts on a writer being gone by then (docs/architecture.md, "Exactly one effect"). The clock is read in a thread of its own, and the end is a SIGKILL, because
+ * relies on the writer being gone by then (docs/architecture.md, "Exactly one effect"). The clock is read in a thread of its own, and the end is a SIGKILL, because
  * nothing of the stalled thread may run again. Wall time: a stopped process does not stop it.
  */
 export const startWatchdog = (limitMs: number): Watchdog => {

@@ -11,7 +11,7 @@ import { readSavedClock } from "./saved-clock.ts";
 import { brokenFiles, hasSealedTables, type Sealed } from "./seal.ts";
 
 /**
- * Throws `local.damaged` when a ready folder lacks a part, or a part is not as it was left: going on would lose history, time or autoscalers without a word. A command needs
+ * Throws `local.damaged` when a part of a ready folder is missing or was changed: a run would lose history, time or autoscalers without a message. A command needs
  * clock and tables alone, so that what is left of a damaged folder can still be looked at. Changes nothing. The caller holds the folder.
  */
 export const refuseDamaged = (layout: FolderLayout, about: About, use: Sealed): void => {

@@ -12,11 +12,11 @@ import { type FolderState, folderState, refuseOthersFolder } from "./state.ts";
 
 export { DEFAULT_DATA_FOLDER };
 
-/** How long a command waits for another that has the folder, or for a run that is starting. */
+/** How long a command waits for another command that holds the folder, or for a run that is starting. */
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 50;
 
-/** A data folder as a command sees it: where its tables answer and what time it is there. */
+/** A data folder as a command sees it: its tables and its time. */
 export interface OpenFolder {
   readonly dir: string;
   /** Where the tables answer other processes. */
@@ -32,7 +32,7 @@ export interface OpenFolder {
 
 /**
  * Opens the data folder for one command, during a run or after it. Without a run this process serves the tables until `close`, and has the folder alone meanwhile.
- * Throws `local.no-data` when no run was ever started there, `local.folder-in-use` when another command does not let go of it, `local.damaged` and `local.not-ours`.
+ * Throws `local.no-data` when no run was ever started there, `local.folder-in-use` when another command does not release it, `local.damaged` and `local.not-ours`.
  */
 export const openFolder = async (folder: string = DEFAULT_DATA_FOLDER): Promise<OpenFolder> => {
   const layout = folderLayout(folder);
@@ -67,7 +67,7 @@ const openResting = async (layout: FolderLayout, state: FolderState): Promise<Op
   const { about } = state;
   refuseOthersFolder(layout);
   const held = await holdFolder(layout, "command", PATIENCE_MS).catch((error: unknown) => {
-    // A run has started meanwhile, which will serve the tables.
+    // A run has started meanwhile and will serve the tables.
     if (isTidemarkError(error, "local.folder-in-use") && livingRun(layout)) return undefined;
     throw error;
   });

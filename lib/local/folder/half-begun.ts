@@ -18,7 +18,7 @@ export const clearHalfBegun = (layout: FolderLayout): void => {
 };
 
 const clearFolder = (layout: FolderLayout, { path, owns }: OwnFolder): void => {
-  // A link was not made by us, and what it leads to even less.
+  // A run makes no links, so a link and its target belong to a person.
   if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return;
   const [foreign] = readdirSync(path).filter((name) => !owns(name));
   if (foreign !== undefined)

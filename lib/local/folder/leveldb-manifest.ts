@@ -1,6 +1,6 @@
 /** What a LevelDB consists of. */
 export interface Manifest {
-  /** Of the oldest log that is still needed: what was written last. */
+  /** Number of the oldest log that is still needed. The logs hold the newest writes. */
   readonly logNumber: number;
   /** Sizes of the table files, by number. */
   readonly tables: ReadonlyMap<number, number>;
@@ -27,7 +27,7 @@ interface Cursor {
   readonly skipText: () => void;
 }
 
-/** Beyond the end of the record everything reads as zero; a length that leads there ends it. */
+/** Bytes beyond the end of the record read as zero. A length that leads there ends the record. */
 const cursorOn = (record: Buffer): Cursor => {
   let at = 0;
   const number = (): number => {
@@ -48,7 +48,7 @@ const cursorOn = (record: Buffer): Cursor => {
   };
 };
 
-/** False for a tag that is none. */
+/** False for an unknown tag. */
 const applyEdit = (state: State, cursor: Cursor): boolean => {
   while (!cursor.atEnd()) if (!applyField(state, cursor, cursor.number())) return false;
   return true;

@@ -30,7 +30,7 @@ export interface HeldFolder {
   readonly release: () => void;
 }
 
-/** Between two looks of a process that waits for another. */
+/** Time between two checks of a process that waits for another. */
 const LOOK_AGAIN_MS = 50;
 /** Name of a lock file, and of its draft: the pid, a UUID, and of the draft the pid again. */
 const LOCK_FILE = /^(\d+)-[0-9a-f-]{36}\.json(?:\.\d+\.draft)?$/;
@@ -38,8 +38,8 @@ const LOCK_FILE = /^(\d+)-[0-9a-f-]{36}\.json(?:\.\d+\.draft)?$/;
 /**
  * Takes the folder for this process alone, waiting up to `patienceMs` for commands that have it now. Throws `local.folder-in-use` when a run has it.
  *
- * Every process first writes a file of its own and then looks for others. Of two that come at once, the later look therefore sees both files: never do both go on,
- * at worst both step back and try again. There is no takeover of a file that another process may be taking over too, so a stale file can simply be removed.
+ * Every process first writes a file of its own and then looks for others. Of two that come at once, the later look therefore sees both files: they never both continue,
+ * at worst both release the folder and try again. There is no takeover of a file that another process may be taking over too, so a stale file can simply be removed.
  */
 export const holdFolder = async (layout: FolderLayout, role: Holder["role"], patienceMs: number): Promise<HeldFolder> => {
   makeLocks(layout);
@@ -49,16 +49,16 @@ export const holdFolder = async (layout: FolderLayout, role: Holder["role"], pat
     const other = othersAlive(layout, mine);
     if (!other) return mine;
     mine.release();
-    // A run stays for hours: waiting for it would only look like a hang. Commands are gone in a moment.
+    // A run lasts for hours, so a process that waits for it would seem to hang. Commands end within seconds.
     if (other.role === "run" || performance.now() > giveUpAt) throw inUse(layout, other);
     await wait(LOOK_AGAIN_MS + Math.random() * LOOK_AGAIN_MS);
   }
 };
 
-/** The run that lives on this folder now, if one does. Changes nothing. */
+/** The living run of this folder, if there is one. Changes nothing. */
 export const livingRun = (layout: FolderLayout): Holder | undefined => livingHolders(layout).find((holder) => holder.role === "run");
 
-/** Throws `local.folder-in-use` when a run lives on the folder. Changes nothing. */
+/** Throws `local.folder-in-use` when a run is alive on the folder. Changes nothing. */
 export const refuseLivingRun = (layout: FolderLayout): void => {
   const run = livingRun(layout);
   if (run) throw inUse(layout, run);
@@ -87,11 +87,11 @@ const writeOwnFile = (layout: FolderLayout, role: Holder["role"]): HeldFolder & 
   };
 };
 
-/** Another process that uses the folder now. Files that dead processes left are removed on the way: their owners never come back. */
+/** Another process that uses the folder now. Files of dead processes are removed. */
 const othersAlive = (layout: FolderLayout, mine: { readonly path: string }): Holder | undefined => {
   const locks = locksOf(layout);
   for (const { path, holder, pid } of locks) {
-    // A draft has no holder yet; a living process of its pid may be writing it just now.
+    // A draft names no holder yet. A living process with its pid may be writing it now.
     if (!holder && processIdentity(pid) === undefined) rmSync(path, { force: true });
     else if (holder && !isAlive(holder)) rmSync(path, { force: true });
   }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 /**
  * What tells a living process from every other that had or will have its pid: the instant it started, in the words of the system. Nothing when it is dead or a
- * zombie. A pid alone is not enough: after a reboot, or in a container, it is soon given to somebody else.
+ * zombie. A pid alone is not enough: after a reboot, or in a container, another process soon has the same pid.
  */
 export const processIdentity = (pid: number): string | undefined => (process.platform === "linux" ? fromProc(pid) : fromPs(pid));
 

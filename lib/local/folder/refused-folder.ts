@@ -4,10 +4,10 @@ import { TidemarkError } from "../../model/errors.ts";
 import { shellWord } from "../run/shell-word.ts";
 import type { FolderLayout } from "./layout.ts";
 
-/** More are counted: one is enough to know that the folder needs a look. */
+/** Further problems are only counted. A few are enough to show that the folder needs a look. */
 const MAX_NAMED = 3;
 
-/** Some part of a data folder is missing or not as it was left. Nothing goes on with it: history, time or autoscalers would be gone without a word. */
+/** A part of a data folder is missing or was changed. No run and no command continues there, because history, time or autoscalers would be lost without a message. */
 export const damaged = ({ dir }: FolderLayout, problems: readonly string[]): TidemarkError =>
   new TidemarkError(
     "local.damaged",

@@ -9,12 +9,12 @@ const savedClockSchema = z.discriminatedUnion("kind", [
     nowMs: z.number(),
     /** Wall time of the same moment. */
     wallMs: z.number(),
-    /** How many of the folder's milliseconds pass in one of the wall's, until `untilMs`. */
+    /** Virtual milliseconds per millisecond of wall time, until `untilMs`. */
     speed: z.number(),
-    /** Where the clock stands still and waits for what happens then. */
+    /** The instant of the next event, at which the clock stands still. */
     untilMs: z.number(),
   }),
-  /** The folder of a run on real clusters: its time is everybody's. */
+  /** The folder of a run on a real cluster, whose time is that of the machine. */
   z.object({ kind: z.literal("real"), nowMs: z.number() }),
 ]);
 
@@ -25,9 +25,9 @@ export const saveClock = (layout: FolderLayout, clock: SavedClock): void => writ
 
 export const readSavedClock = (layout: FolderLayout): SavedClock | undefined => readJsonIfThere(layout.clock, savedClockSchema);
 
-/** What the clock of a living run shows now, seen from another process: it flows at its speed, and never past the next thing that will happen. */
+/** The time of a living run, computed in another process: it advances at the speed of the run, and never past the next event. */
 export const flowingNowMs = (clock: SavedClock, wallMs: number): number =>
   clock.kind === "real" ? wallMs : Math.min(clock.untilMs, Math.round(clock.nowMs + Math.max(0, wallMs - clock.wallMs) * clock.speed));
 
-/** What the clock shows while nothing runs: virtual time stands still. */
+/** The time of a folder without a run. Virtual time stands still. */
 export const restingNowMs = (clock: SavedClock, wallMs: number): number => (clock.kind === "real" ? wallMs : clock.nowMs);

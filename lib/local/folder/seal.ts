@@ -15,7 +15,7 @@ type Files = Readonly<Record<string, Entry>>;
 export type Sealed = "command" | "run";
 
 /**
- * Writes down how the files of a folder are that was closed in good order, so that the next process sees when one is missing, cut off or changed. Whatever writes to the folder
+ * Writes down how the files of a folder are that was closed in good order, so that the next process sees when one is missing, cut off or changed. A process that writes to the folder
  * breaks the seal first: after a `kill -9` there is none, and then each file only has to be readable. Sealing by a command leaves what it did not write as it was sealed.
  */
 export const sealFolder = (layout: FolderLayout, sealed: Sealed, before: Files = {}): void => {
@@ -27,7 +27,7 @@ export const sealFolder = (layout: FolderLayout, sealed: Sealed, before: Files =
   writeWhole(layout.seal, JSON.stringify({ files: { ...without(readSeal(layout), sealed), ...Object.fromEntries(now) } }));
 };
 
-/** Takes the seal off the files that are about to be written, and gives what it said, which spares `sealFolder` most of the reading. */
+/** Removes the seal from the files that are about to be written, and returns its entries, which save `sealFolder` most of the reading. */
 export const breakSeal = (layout: FolderLayout, sealed: Sealed): Files => {
   const files = readSeal(layout);
   const rest = without(files, sealed);

@@ -9,7 +9,7 @@ import { damaged } from "./refused-folder.ts";
 import { readSavedClock } from "./saved-clock.ts";
 import { isSystemError } from "./whole-file.ts";
 
-/** What is at the path of a data folder before a start or a command touches it. */
+/** The state of the path of a data folder before a start or a command changes it. */
 export type FolderState =
   /** Nothing, or a folder without anything in it but what a start leaves that was killed before its first word. */
   | { readonly kind: "absent" | "empty" }

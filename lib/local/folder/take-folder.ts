@@ -9,17 +9,17 @@ import { type HeldFolder, holdFolder, refuseLivingRun } from "./lock.ts";
 import { folderState, notOurs, refuseOthersFolder } from "./state.ts";
 import { isSystemError } from "./whole-file.ts";
 
-/** How long a run waits for a command that has the folder. */
+/** How long a run waits for a command that holds the folder. */
 const PATIENCE_MS = 10_000;
 
-/** Throws what refuses a start in this folder, as far as it can be seen without the folder's lock. Changes nothing. */
+/** Throws when a start in this folder is refused, as far as that is known without the lock of the folder. Changes nothing. */
 export const refuseFolder = (layout: FolderLayout): void => {
   const state = folderState(layout);
   if (state.kind !== "absent") {
     refuseOthersFolder(layout);
     refuseLivingRun(layout);
   }
-  // A new run would scatter its files among those of the person who works there.
+  // A new run would write its files among those of a person.
   if ((state.kind === "absent" || state.kind === "empty") && layout.dir === process.cwd())
     throw notOurs(layout.dir, "it is the working directory; name a new folder with --data");
 };
@@ -51,7 +51,7 @@ export const takeFolder = async (layout: FolderLayout, closer: Closing): Promise
 
 /** Marks an empty folder as ours, or clears what a start left in it that died; from here on the folder holds nothing that was not made by us. The caller holds the folder. */
 export const beginFolder = (layout: FolderLayout): void => {
-  // Looked at again, now that nothing else changes it.
+  // A second check, now that no other process changes the folder.
   if (folderState(layout).kind === "beginning") clearHalfBegun(layout);
   writeMark(layout);
 };
@@ -86,7 +86,7 @@ const removeIfEmpty = (path: string): void => {
   try {
     rmdirSync(path);
   } catch (error) {
-    // Not empty, or gone: another process uses it, or a person.
+    // The folder is not empty, or it is gone: a person or another process uses it.
     if (!isSystemError(error)) throw error;
   }
 };

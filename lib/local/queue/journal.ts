@@ -12,13 +12,13 @@ export type Messages = Map<string, { readonly queue: string; readonly message: M
 
 export interface QueueJournal {
   readonly messages: Messages;
-  /** Durable when it returns, as far as the death of the process goes: the line is with the kernel. */
+  /** After it returns, the change survives the death of the process, because the kernel has the line. */
   readonly put: (queue: string, message: Message) => void;
   readonly drop: (id: string) => void;
   readonly close: () => void;
 }
 
-/** Lines after which the file is written anew with what is still there: about a month of virtual time of one partition. */
+/** After this many lines the file is rewritten with the messages that are left: about a month of virtual time of one partition. */
 const COMPACT_AFTER_LINES = 50_000;
 
 /**
@@ -58,7 +58,7 @@ export const openQueueJournal = (path: string): QueueJournal => {
 export const readQueueJournal = (path: string): Messages => {
   const messages: Messages = new Map();
   const text = readIfThere(path) ?? "";
-  // What follows the last line end was cut off by a crash before it was answered: it never happened.
+  // A crash cut off the text after the last line end before its change was answered, so that change does not count.
   const whole = text.slice(0, text.lastIndexOf("\n") + 1);
   for (const [index, text] of whole.split("\n").slice(0, -1).entries()) {
     const line = parseLine(path, text, index + 1);

@@ -61,7 +61,7 @@ const readStored = async (path: string): Promise<ServerCredentials | undefined> 
   }
 };
 
-/** A CA and one server certificate signed by it. The CA's key is forgotten here: nobody can sign a second one. */
+/** A CA and one server certificate signed by it. The key of the CA is not kept, so that it signs no second certificate. */
 const issue = async (wallMs: number): Promise<Omit<ServerCredentials, "token">> => {
   const validity = { notBefore: new Date(wallMs - BACKDATE_MS), notAfter: new Date(wallMs + LIFETIME_MS - BACKDATE_MS) };
   const caKeys = await webcrypto.subtle.generateKey(KEY_ALGORITHM, false, ["sign", "verify"]);

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
 import { textOfFile } from "./text-file.ts";
 
-/** More than any kubeconfig has. */
+/** No ordinary kubeconfig is larger. */
 const MAX_BYTES = 4 * 2 ** 20;
 
 const currentSchema = z.object({ "current-context": z.string().min(1).optional() });

@@ -21,7 +21,7 @@ export const refuseForeignHosts = (server: Server | SecureServer): void => {
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     if (OWN_NAMES.test(request.headers.host ?? "")) for (const listener of listeners) listener.call(server, request, response);
     else {
-      // Not read to its end: whoever sent it gets no second request in.
+      // The body is not read, so the connection is closed and carries no second request.
       response.writeHead(MISDIRECTED, { "content-type": "text/plain; charset=utf-8", connection: "close" });
       response.end("Cannot answer: the Host header does not name this machine\n");
     }

@@ -58,7 +58,7 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
 /** The command was called wrongly. */
 const usage = (message: string): TidemarkError => new TidemarkError("local.usage", message, undefined);
 
-/** An option without effect is refused, because the person who gave it expects one. */
+/** Refuses an option without effect, because its user expects one. */
 const refuseIdle = (given: Given): void => {
   if (given.context !== undefined && given.kubeconfig === undefined)
     throw usage("Cannot use --context without --kubeconfig: a simulated cluster has no contexts");

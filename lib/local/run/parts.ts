@@ -16,7 +16,7 @@ const CONCURRENCY = 50;
 
 /**
  * What happens in a run: the scheduler's minutes and the queue's deliveries. `lifeMs`: no sync may take longer in real time, or a watchdog ends the process; virtual time
- * waits for every sync, so there nobody counts on its end.
+ * waits for every sync, so no deadline depends on its end.
  */
 export const runSources = (
   layout: FolderLayout,

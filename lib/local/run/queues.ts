@@ -3,7 +3,7 @@ import { openQueue, type Queue } from "../queue/queue.ts";
 import { startSqsServer } from "../queue/sqs-server.ts";
 import { DEAD_LETTERS, SYNC_QUEUE } from "./names.ts";
 
-/** As in the template (infra/queues.yml, serverless.yml): six times the function's timeout, an hour, five receives, two weeks for the dead. */
+/** As in the template (infra/queues.yml, serverless.yml): six times the function's timeout, an hour, five receives, two weeks in the dead-letter queue. */
 const VISIBILITY_MS = 180_000;
 const RETENTION_MS = 3_600_000;
 const DEAD_RETENTION_MS = 1_209_600_000;
@@ -14,12 +14,12 @@ export interface Queues {
   readonly dead: Queue;
   readonly endpoint: string;
   readonly syncUrl: string;
-  /** Messages that the run before this one had taken and did not finish. */
+  /** Messages that the previous run received and did not finish. */
   readonly recovered: number;
   readonly close: () => Promise<void>;
 }
 
-/** Opens the queues of the run with what the last one left in them, and answers for them on loopback. */
+/** Opens the queues of the run, with the messages of the last run, and serves them on loopback. */
 export const startQueues = async (path: string, clock: () => number): Promise<Queues> => {
   const journal = openQueueJournal(path);
   const redrive = { deadLetterQueue: DEAD_LETTERS, maxReceiveCount: MAX_RECEIVES };

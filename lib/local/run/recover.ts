@@ -17,12 +17,12 @@ export interface Dead {
   readonly nowMs: number;
 }
 
-/** What the last run left unfinished. */
+/** The unfinished work of the last run. */
 export interface Unfinished {
   readonly leases: number;
   /** Attempts to scale that reached the cluster: the next sync stores their events. */
   readonly reached: number;
-  /** Attempts that never left the process: they are decided anew. */
+  /** Attempts that never left the process. The next sync decides them again. */
   readonly withdrawn: number;
 }
 
@@ -31,9 +31,9 @@ export const NOTHING_UNFINISHED: Unfinished = { leases: 0, reached: 0, withdrawn
 const READ_TIMEOUT_MS = 10_000;
 
 /**
- * Ends what died with the last run of a simulated cluster, so that the syncs it interrupted can be done again at the same virtual time. On AWS a lease runs out and an
- * intent waits for its deadline, because nobody can know whether a holder is dead or its PUT still on the way. Here the folder's lock proves the one, and the cluster, which
- * died in the same process, the other: what it has not accepted it never will.
+ * Ends the leases and intents of the last run of a simulated cluster, so that interrupted syncs can be done again at the same virtual time. On AWS a lease runs out and an
+ * intent waits for its deadline, because no process can know whether a holder is dead or its PUT is still under way. Here the lock of the folder proves that the holder is dead, and the simulated
+ * cluster, which died in the same process, accepts no late PUT.
  */
 export const endDeadLeases = async (dead: Dead): Promise<Unfinished> => {
   let all = NOTHING_UNFINISHED;
@@ -61,7 +61,7 @@ const endDeadLease = async (dead: Dead, partition: PartitionRef): Promise<Unfini
 
 const leaseOf = ({ epoch, writeNumber }: Head, partition: PartitionRef): Lease => ({ partition, epoch, writeNumber });
 
-/** The deadline of what was executed is over as well: the sync that follows settles it, as any later holder would. */
+/** Moves the deadline of executed attempts into the past, so that the next sync settles them. */
 const dueAt = (intent: Intent, nowMs: number): Intent => ({ ...intent, deadlineMs: Math.min(intent.deadlineMs, nowMs - 1) });
 
 const neverExecuted = async ({ connect, cluster }: Dead, intents: readonly Intent[]): Promise<readonly Intent[]> => {

@@ -95,7 +95,7 @@ const play = async (layout: FolderLayout, opened: Run, options: RunOptions, term
   terminal.write(`\n${summary.join("\n")}\n`);
 };
 
-/** Of the workloads that somebody scales; what the others cost is nobody's achievement. */
+/** Statistics of the workloads that have an autoscaler. */
 const scaledStatistics = async ({ world, reader }: Run) => {
   const targets = new Set((await reader.autoscalers()).map(({ namespace, target }) => `${namespace}/${target?.name}`));
   return world.statistics()?.filter(({ namespace, name }) => targets.has(`${namespace}/${name}`));

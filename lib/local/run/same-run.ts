@@ -5,7 +5,7 @@ import { newFolderBeside } from "../folder/refused-folder.ts";
 import { shellWord } from "./shell-word.ts";
 import { START_WORDS } from "./start-words.ts";
 
-/** What the person asked for now, as far as the folder has fixed it. */
+/** The options of this start, as far as the folder has fixed them. */
 export interface Asked {
   readonly kind: About["kind"];
   readonly seed?: number;

@@ -19,14 +19,14 @@ export interface Setup {
 /** Virtual time of every simulated run begins here, so that the same run has the same times whenever it is made: a Monday, 08:00 UTC. */
 export const VIRTUAL_START_MS = Date.UTC(2026, 0, 5, 8);
 const DEFAULT_SEED = 1;
-/** A deployment of the demonstration that nobody scales until a person applies examples/checkout.yaml. */
+/** A deployment of the demonstration without an autoscaler, for examples/checkout.yaml. */
 const UNSCALED: Deployment = { namespace: "shop", name: "checkout" };
 
 /** Throws `local.folder-differs`, `local.unreadable` and, for manifests that cannot be applied, `manifest.*`. Writes nothing. */
 export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
   const identity = readIdentity(layout);
   const trace = options.trace === undefined ? undefined : resolve(options.trace);
-  // Beyond what a simulation begins with, nothing is scaled that nobody asked for by name.
+  // After the first start of a simulation only the manifests of the command line are applied.
   const named = options.manifest.length > 0 ? manifestFiles(options.manifest, false) : [];
   // Also where they decide about no simulated cluster: what cannot be applied is refused before anything is written.
   const targets = deploymentsOf(named);

@@ -26,7 +26,7 @@ export interface StackOptions {
   readonly reporter: Reporter;
 }
 
-/** The two functions as they run on AWS, with clients of what answers here in place of the service's. */
+/** The two functions as they run on AWS, with clients of the local tables and queue. */
 export interface Stack {
   readonly schedule: ReturnType<typeof scheduleHandler>;
   readonly sync: ReturnType<typeof syncHandler>;

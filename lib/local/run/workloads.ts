@@ -12,7 +12,7 @@ const POD = {
 } as const;
 /** What a pod uses at 60 % of its request. */
 const TARGET_MILLICORES = 300;
-/** Pods that an ordinary high of an unknown trace should need at that: enough to see scaling, few enough to read. */
+/** Pods that an ordinary peak of an unknown trace needs at that use: enough to show scaling, few enough to read. */
 const PODS_AT_HIGH = 12;
 const HIGH_QUANTILE = 0.95;
 const INITIAL_REPLICAS = 2;

@@ -11,8 +11,8 @@ export interface ListenerAnswer {
 const METHOD = "POST";
 
 /**
- * Sends one request to a request listener of the embedded engine in this process, without a socket: no connection, no parsing of HTTP. The listener sees of request and response what it uses of
- * those of Node. Throws what the listener throws before it answers.
+ * Sends one request to a request listener of the embedded engine in this process, without a socket: no connection, no parsing of HTTP. Request and response have only the members that the
+ * listener uses. Throws what the listener throws before it answers.
  */
 export const callListener = (listener: RequestListener, headers: OutgoingHttpHeaders, body: Uint8Array): Promise<ListenerAnswer> =>
   new Promise((resolve) => {

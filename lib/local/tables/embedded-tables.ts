@@ -14,7 +14,7 @@ import { withInsertStatements } from "./insert-statements.ts";
 import { inProcessClient } from "./tables-client.ts";
 
 const TABLE_POLL_MS = 5;
-/** A table is made in milliseconds; one that was being made when its engine died stays so for ever. */
+/** A table is made within milliseconds. A table whose engine died while it was made never becomes ready. */
 const TABLE_PATIENCE_MS = 10_000;
 
 export interface Tables {

@@ -5,7 +5,7 @@ import { withoutLogger } from "../../aws/without-logger.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../run/loopback.ts";
 import { callListener } from "./call-listener.ts";
 
-/** Many times what the slowest call takes: a process that serves the tables and does not answer, because it is stopped, must not hold a command for ever. */
+/** Many times as long as the slowest call. A command must not wait for ever on a process that serves the tables and was stopped. */
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 30_000;
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { readTrace } from "./read-trace.ts";
 import type { Trace } from "./trace.ts";
 
-/** The recorded workloads that come with Tidemark; NOTICE in this folder names their makers and licences. */
+/** The recorded workloads of Tidemark. NOTICE in this folder names their authors and licences. */
 export const SHIPPED_TRACES = [
   "azurefn-diurnal-1m",
   "azurefn-ramps-zero-1m",

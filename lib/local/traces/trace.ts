@@ -19,7 +19,7 @@ export interface Demand {
   readonly missing: boolean;
 }
 
-/** Half a step of slack: recorders are seldom punctual to the second. */
+/** Half a step of tolerance, because recorders are seldom exact to the second. */
 const GAP_FACTOR = 1.5;
 
 /** Time from the first sample to the end of the last one. */

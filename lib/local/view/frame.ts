@@ -13,7 +13,7 @@ export interface Frame {
   readonly total?: number;
   /** Oldest first. */
   readonly events: readonly EventView[];
-  /** What went wrong last, if anything did. */
+  /** The last failure, if there is one. */
   readonly trouble?: string;
 }
 
@@ -31,7 +31,7 @@ export interface Row {
   /** "cpu 72% of 60%", one per metric. */
   readonly metrics: readonly string[];
   readonly decision: string;
-  /** Newest last. Empty on a real cluster, whose load nobody recorded. */
+  /** Newest last. Empty on a real cluster, which has no recorded load. */
   readonly load: readonly number[];
   readonly loadUnit: string;
   readonly replicas: readonly number[];

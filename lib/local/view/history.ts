@@ -1,6 +1,6 @@
 /** The last samples of load and replicas of each autoscaler, for the sparklines. */
 export interface SampleHistory {
-  /** Takes one sample per completed sync; `atText` tells one sync from the next. Where nobody knows the load it is left out. */
+  /** Takes one sample per completed sync; `atText` tells one sync from the next. The load is absent where it is not known. */
   readonly take: (key: string, atText: string, sample: { readonly load: number | undefined; readonly replicas: number }) => void;
   readonly of: (key: string) => Samples;
 }

@@ -21,7 +21,7 @@ export interface LiveOptions {
   readonly dataOption: string;
 }
 
-/** Events kept for the screen; the tables keep all. */
+/** Events that are kept for the screen. The tables keep all. */
 const KEPT_EVENTS = 200;
 
 /** The view of a terminal: one picture, drawn over itself. */

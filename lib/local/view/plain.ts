@@ -13,9 +13,9 @@ export interface PlainOptions {
   readonly wall?: () => number;
 }
 
-/** So often, by wall time, the autoscalers are looked at. */
+/** Wall time between two reads of the autoscalers. */
 const LOOK_EVERY_MS = 10_000;
-/** So often one line says how the run stands: a log without news should still show that it is alive. */
+/** Wall time between two summary lines, which show that the run is alive when no state changes. */
 const SUMMARY_EVERY_MS = 60_000;
 
 /** Plain lines for pipes, files, logs of a build and terminals without colours: what changes when it changes, and one line a minute that sums it up. */
@@ -50,12 +50,12 @@ export const plainView = ({ write, reader, clock, startMs, wall = () => performa
       tellPace();
       if (wall() < lookAt) return;
       const autoscalers = await reader.autoscalers();
-      // Before the first sync there is nothing to tell: look again soon.
+      // There is no state before the first sync, so the next refresh looks again.
       if (autoscalers.every(({ decision }) => decision === undefined)) return;
       lookAt = wall() + LOOK_EVERY_MS;
       tellChanges(autoscalers);
       if (wall() < summaryAt) return;
-      // What was told just now needs no summary.
+      // Lines printed just now need no summary.
       if (summaryAt > 0) sayNow(summaryText(autoscalers, events));
       [summaryAt, events] = [wall() + SUMMARY_EVERY_MS, 0];
     },
@@ -63,7 +63,7 @@ export const plainView = ({ write, reader, clock, startMs, wall = () => performa
   };
 };
 
-/** What is news when it changes. Counts and limits change all the time, and are told by the scale events. */
+/** The state whose changes are printed. Counts and limits change all the time; the scale events print those. */
 const standingOf = (autoscaler: AutoscalerView): string => {
   const words = stateWords(autoscaler);
   return words === "limited" ? "active" : words;

@@ -20,7 +20,7 @@ export interface SummaryInput {
 
 const HOUR_MS = 3_600_000;
 
-/** What a run leaves to be said, as lines of name and value. */
+/** The summary of a run, as lines of name and value. */
 export const summaryLines = (input: SummaryInput): readonly string[] => {
   const rows = [
     played(input),

@@ -1,8 +1,8 @@
-/** What shows a run to people. */
+/** The view of a run, for people. */
 export interface View {
-  /** Something went wrong that people should know of at once. */
+  /** Shows a failure at once. */
   readonly say: (line: string) => void;
-  /** Reads and shows the newest state; called again and again while the run goes on. */
+  /** Reads and shows the newest state. It is called periodically during the run. */
   readonly refresh: () => Promise<void>;
   /** Shows the last state and leaves the terminal as it was. */
   readonly end: () => Promise<void>;
