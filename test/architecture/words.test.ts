@@ -9,6 +9,7 @@ const PLAIN_ROOMS = [
   "lib/api",
   "lib/cli",
   "lib/cluster",
+  "lib/local",
   "lib/manifest",
   "lib/model",
   "lib/remote",

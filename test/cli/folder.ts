@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { writeAbout } from "../../lib/local/folder/identity.ts";
+import { writeIdentity } from "../../lib/local/folder/identity.ts";
 import { folderLayout } from "../../lib/local/folder/layout.ts";
 import { saveClock } from "../../lib/local/folder/saved-clock.ts";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
@@ -57,7 +57,7 @@ export const shopFolder = async (): Promise<Folder> => {
     },
   });
   await engine.close();
-  writeAbout(layout, { kind: "simulated", seed: 1, startMs: NOON - 7_200_000, deployments: [] });
+  writeIdentity(layout, { kind: "simulated", seed: 1, startMs: NOON - 7_200_000, deployments: [] });
   return {
     data,
     write: (name, content) => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFolder } from "../../lib/local/folder/data-folder.ts";
-import { writeAbout, writeMark } from "../../lib/local/folder/identity.ts";
+import { writeIdentity, writeMark } from "../../lib/local/folder/identity.ts";
 import { type FolderLayout, folderLayout } from "../../lib/local/folder/layout.ts";
 import { holdFolder, livingRun } from "../../lib/local/folder/lock.ts";
 import { processIdentity } from "../../lib/local/folder/process-identity.ts";
@@ -112,7 +112,7 @@ describe("openFolder()", () => {
     saveClock(layout, { kind: "virtual", nowMs: 1000, wallMs: 5, speed: 60, untilMs: 9000 });
     writeMark(layout);
     await expect(openFolder(layout.dir)).rejects.toMatchObject({ code: "local.no-data" });
-    writeAbout(layout, { kind: "simulated", seed: 1, startMs: 0, deployments: [] });
+    writeIdentity(layout, { kind: "simulated", seed: 1, startMs: 0, deployments: [] });
     const folder = await openFolder(layout.dir);
     const client = tablesClient(folder.endpoint);
     expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(Object.values(TABLE_NAMES).toSorted());

@@ -1,7 +1,7 @@
 import { RESOURCES, type Resource } from "./resources.ts";
 import { badRequest } from "./status.ts";
 
-/** What a path of the API names. */
+/** The target of a path of the API. */
 export type Target =
   | ({ readonly kind: "list" } & Located)
   | ({ readonly kind: "object" | "scale"; readonly name: string } & Located)
@@ -11,11 +11,11 @@ export type Target =
 
 export interface Located {
   readonly resource: Resource;
-  /** Absent for lists over all namespaces and for what lives in none. */
+  /** Absent for lists over all namespaces and for objects without a namespace. */
   readonly namespace: string | undefined;
 }
 
-/** Finds what a path names; undefined when nothing is served there. */
+/** The target of a path. Undefined when the server has no such path. */
 export const resolvePath = (path: string): Target | undefined => {
   const [root, ...parts] = path.split("/").slice(1).map(decode);
   if (root === "api") return inGroup("", parts);
@@ -26,7 +26,7 @@ const decode = (part: string): string => {
   try {
     return decodeURIComponent(part);
   } catch {
-    // The only way it fails: an escape that is none. The client is told so.
+    // The only failure is an invalid escape, which is a 400.
     throw badRequest(`invalid URL escape in "${part}"`);
   }
 };

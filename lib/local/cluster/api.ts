@@ -22,7 +22,7 @@ export interface ApiRequest {
 /** Answers one request with the object to send, or throws a Refusal. `undefined`: no such path. */
 export type KubeApi = (request: ApiRequest) => Promise<unknown>;
 
-/** Makes writes durable. */
+/** The store that makes writes durable. */
 export interface Keep {
   append(write: AcceptedWrite): Promise<void>;
   /** Settles when everything appended so far is durable. */
@@ -32,8 +32,8 @@ export interface Keep {
 const MERGE_PATCH = "application/merge-patch+json";
 
 /**
- * The Kubernetes API over a simulation. A write takes effect in memory at once and is answered when it is durable: if that fails the client gets a 500, as from
- * a server whose disk is gone, and may not conclude that nothing happened.
+ * The Kubernetes API over a simulation. A write takes effect in memory at once and is answered when it is durable. If that fails the client gets a 500, as from
+ * a server without a disk, and may not conclude that the write had no effect.
  */
 export const kubeApi = (simulation: Simulation, settings: Pick<World, "noise" | "rivals">, keep: Keep): KubeApi => {
   const pages = new Pages();
@@ -96,7 +96,7 @@ const scaleOf = async (
   const replicas = wantedReplicas(workload, request);
   if (isDryRun(request.query)) return scale(workload, replicas);
   if (replicas === workload.state.replicas) {
-    // An update that changes nothing is no write: version and generation stay. But what it confirms must not be lost either.
+    // An update without a change is no write: version and generation stay. The state that it confirms must be durable all the same.
     await keep.settled();
     return scale(workload);
   }

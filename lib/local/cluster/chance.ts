@@ -1,11 +1,11 @@
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 
-/** As Kubernetes draws names: no vowels and nothing that looks like one, so that no word comes out. */
+/** The characters of names that Kubernetes generates: no vowels, so that no words occur. */
 const NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 const HEX_DIGITS = "0123456789abcdef";
 
-/** Whole numbers that depend on the seed and on what they are for, and on nothing else: neither on the order of drawing nor on the clock. */
+/** Whole numbers that depend only on the seed and on their purpose, not on the order of drawing or on the clock. */
 export const drawer = (seed: number, ...purpose: readonly (string | number)[]): ((min: number, max: number) => number) => {
   const generator = xoroshiro128plus(fnv1a(`${seed}/${purpose.join("/")}`));
   return (min, max) => uniformInt(generator, min, max);

@@ -16,9 +16,9 @@ export interface WorkloadDefinition {
   readonly limits: Resources;
   /** Time from the creation of a pod to Ready, drawn per pod. Default 20 to 40 s. */
   readonly startupMs?: { readonly min: number; readonly max: number };
-  /** Spans after the start of the run in which nothing is scraped: the pods are there, their metrics are not. */
+  /** Spans after the start of the run without scrapes: the pods exist, and their metrics do not. */
   readonly outages?: readonly Span[];
-  /** Percent of the CPU request that counts as "above target" in the statistics; it steers nothing. */
+  /** Percent of the CPU request that counts as "above target" in the statistics. It has no other effect. */
   readonly targetCpuPercent?: number;
 }
 
@@ -33,7 +33,7 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** A definition with nothing left open, bound to the run it is part of. */
+/** A definition with all defaults, for one run. */
 export interface WorkloadModel extends Required<Omit<WorkloadDefinition, "targetCpuPercent">> {
   readonly targetCpuPercent?: number;
   /** What a pod uses without load. */

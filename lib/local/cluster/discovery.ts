@@ -19,7 +19,7 @@ const VERSION = {
 };
 const GET_ONLY = ["get"];
 
-/** The answer to a path that only tells what is served; undefined for every other path. */
+/** The answer to a discovery path. Undefined for every other path. */
 export const discover = (path: string): unknown => {
   if (path === "/version") return VERSION;
   if (path === "/api") return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };

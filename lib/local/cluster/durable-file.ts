@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 /** Readable by the owner alone: keys and tokens are written with it too. */
 const PRIVATE_MODE = 0o600;
 
-/** Replaces a file as a whole: after a crash it holds the old text or the new one, and after this returned the new one even when the power fails. */
+/** Replaces a file atomically. After a crash it holds the old text or the new one; after this function has returned, the new one even when the power fails. */
 export const writeDurably = async (path: string, text: string): Promise<void> => {
   const draft = `${path}.${process.pid}.draft`;
   const file = await open(draft, "w", PRIVATE_MODE);
@@ -18,7 +18,7 @@ export const writeDurably = async (path: string, text: string): Promise<void> =>
   await syncFolder(dirname(path));
 };
 
-/** A name in a folder is durable only once the folder itself is. */
+/** Makes the names in a folder durable. */
 export const syncFolder = async (path: string): Promise<void> => {
   const folder = await open(path, "r");
   try {

@@ -1,4 +1,4 @@
-/** What a test or a demonstration lets go wrong with requests to the simulated API server. */
+/** A fault that a test or a demonstration plants in requests to the simulated API server. */
 export type Fault = {
   readonly path: string;
   readonly method?: string /** How many requests it meets; then it is over. Without it: all. */;
@@ -26,7 +26,7 @@ type When = "before" | "after";
 
 /** The faults in force: the first one that fits a request meets it. */
 export interface Faults {
-  /** Begins a fault; the function given back ends it. */
+  /** Begins a fault. The returned function ends it. */
   add(fault: Fault): () => void;
   clear(): void;
   /** The fault that meets this request, counted as one of its times. */

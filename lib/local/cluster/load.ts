@@ -1,6 +1,6 @@
 import type { WorkloadModel } from "./definition.ts";
 
-/** How a demand falls on the ready pods: evenly, each up to its limit. */
+/** The share of the demand that each ready pod gets: an equal one, up to its limit. */
 export interface Load {
   /** Units that each ready pod is asked for. */
   readonly perPod: number;

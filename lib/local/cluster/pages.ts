@@ -21,8 +21,8 @@ const INCONSISTENT = -1;
 const KEPT_LISTS = 16;
 
 /**
- * Cuts lists into pages. All pages of a list show it as of its first page, however the cluster moves meanwhile; a list that was forgotten is a 410 with a token for the rest
- * as it is now, a token that is none a 400.
+ * Cuts lists into pages. All pages of a list show it as of its first page, however the cluster moves meanwhile; a list that was dropped is a 410 with a token for the rest
+ * as it is now, an invalid token a 400.
  */
 export class Pages {
   readonly #kept = new Map<string, Listing>();
@@ -31,7 +31,7 @@ export class Pages {
     const limit = limitOf(query);
     const token = query.get("continue");
     if (token) return this.#cut(...this.#resume(current, token), limit);
-    // A list at version "0" may come from anywhere, and comes whole.
+    // A list at version "0" may come from a cache, and has no pages.
     return this.#cut(current, "", query.get("resourceVersion") === "0" ? Number.POSITIVE_INFINITY : limit);
   }
 
@@ -79,7 +79,7 @@ const parseToken = (text: string): z.infer<typeof Token> => {
   try {
     return Token.parse(JSON.parse(Buffer.from(text, "base64url").toString()));
   } catch {
-    // Whatever is wrong with it, the client is told the same: it made the token up.
+    // All invalid tokens get the same answer, because this server gave none of them.
     throw badRequest("continue key is not valid: it was not given by this server");
   }
 };

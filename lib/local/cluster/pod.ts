@@ -1,14 +1,14 @@
 import { drawer, drawName, drawUid } from "./chance.ts";
 import type { WorkloadModel } from "./definition.ts";
 
-/** A pod whose whole life is known when it is made, unless it is deleted. */
+/** A pod. All its instants are known when it is made, unless it is deleted. */
 export interface SimulatedPod {
   readonly name: string;
   readonly uid: string;
   readonly createdMs: number;
-  /** The node took it. */
+  /** The instant at which a node took it. */
   readonly startedMs: number;
-  /** Its container runs. */
+  /** The instant at which its container runs. */
   readonly runningMs: number;
   readonly readyMs: number;
   readonly deletedMs?: number;
@@ -64,7 +64,7 @@ export const isGone = (pod: SimulatedPod, atMs: number): boolean => pod.deletedM
 export const changesOf = (pod: SimulatedPod): readonly number[] =>
   pod.deletedMs === undefined ? [pod.startedMs, pod.runningMs, pod.readyMs] : [pod.deletedMs + terminationMs(pod)];
 
-/** A pod that no node had taken vanishes at once. */
+/** A pod without a node is gone at once. */
 const terminationMs = ({ deletedMs, startedMs }: SimulatedPod): number => (deletedMs !== undefined && deletedMs < startedMs ? 0 : TERMINATION_MS);
 
 /**

@@ -30,7 +30,7 @@ export interface Statistics extends Totals {
   readonly unit: string;
   /** Distance of two samples of the trace. */
   readonly stepMs: number;
-  /** Absent where nothing is aimed at: no time then counts as above it. */
+  /** Absent without a target; no time then counts as above it. */
   readonly targetCpuPercent?: number;
 }
 

@@ -125,7 +125,7 @@ export const RESOURCES: readonly Resource[] = [
   },
 ];
 
-/** What lies in one namespace, or everywhere. */
+/** The objects of one namespace, or of all. */
 export const within = (world: World, namespace: string | undefined): World =>
   namespace === undefined
     ? world

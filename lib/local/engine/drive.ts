@@ -1,7 +1,7 @@
 import type { RunClock } from "./clock.ts";
 
 /** A part of the run that does work at certain instants: the scheduler, the event source mapping. */
-export interface Source {
+export interface Activity {
   /** The next instant with work. Undefined when there is none, or when no further work may begin now. */
   readonly nextMs: () => number | undefined;
   /** Does the work that is due. It takes that work before it first waits, so that a second call finds only the rest. Never rejects. */
@@ -10,7 +10,7 @@ export interface Source {
 
 export interface Drive {
   /** In order of precedence within one instant. */
-  readonly sources: readonly Source[];
+  readonly activities: readonly Activity[];
   readonly clock: RunClock;
   /** The last instant whose work is still done. */
   readonly endMs: number;
@@ -23,25 +23,25 @@ export interface Drive {
 const IDLE_MS = 1_000;
 
 /** Does all work in the order of time until the end or until the signal aborts. Work that has begun is always finished. */
-export const drive = async ({ sources, clock, endMs, signal, oneAtATime }: Drive): Promise<void> => {
+export const drive = async ({ activities, clock, endMs, signal, oneAtATime }: Drive): Promise<void> => {
   const underWay = new Set<Promise<void>>();
-  const begin = async (source: Source): Promise<void> => {
-    const work = source.happen();
+  const begin = async (activity: Activity): Promise<void> => {
+    const work = activity.happen();
     if (oneAtATime) return work;
     underWay.add(work);
     void work.then(() => underWay.delete(work));
   };
   while (!signal.aborted) {
-    const nextMs = earliest(sources) ?? clock.now() + IDLE_MS;
+    const nextMs = earliest(activities) ?? clock.now() + IDLE_MS;
     await clock.until(Math.min(nextMs, endMs), signal);
     if (signal.aborted || (nextMs > endMs && clock.now() >= endMs)) break;
-    const due = sources.find((source) => (source.nextMs() ?? Number.POSITIVE_INFINITY) <= clock.now());
+    const due = activities.find((activity) => (activity.nextMs() ?? Number.POSITIVE_INFINITY) <= clock.now());
     if (due) await begin(due);
   }
   await Promise.all(underWay);
 };
 
-const earliest = (sources: readonly Source[]): number | undefined => {
-  const times = sources.flatMap((source) => source.nextMs() ?? []);
+const earliest = (activities: readonly Activity[]): number | undefined => {
+  const times = activities.flatMap((activity) => activity.nextMs() ?? []);
   return times.length === 0 ? undefined : Math.min(...times);
 };

@@ -2,7 +2,7 @@ import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { type Message, md5OfBody } from "../queue/message.ts";
 import type { Queue } from "../queue/queue.ts";
 import { systemAttributes, LOCAL_ACCOUNT, queueArn } from "../queue/system-attributes.ts";
-import type { Source } from "./drive.ts";
+import type { Activity } from "./drive.ts";
 import { type Handler, invocationContext } from "./invocation.ts";
 
 export interface EventSourceOptions {
@@ -30,7 +30,7 @@ export interface Delivery {
  * The event source mapping between queue and function, with batches of one as in the stack. A message that succeeded is deleted. A message that failed stays until its visibility
  * timeout ends and is then delivered again, until the queue moves it to the dead-letter queue.
  */
-export const eventSource = (options: EventSourceOptions): Source => {
+export const eventSource = (options: EventSourceOptions): Activity => {
   const { queue, concurrency } = options;
   let busy = 0;
   return {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { readJsonIfThere, writeWhole } from "../folder/whole-file.ts";
 import { LOCAL_ACCOUNT } from "../queue/system-attributes.ts";
-import type { Source } from "./drive.ts";
+import type { Activity } from "./drive.ts";
 import { type Handler, invocationContext } from "./invocation.ts";
 
 /** Input of the target, as in the template (infra/schedule.yml). The scheduler fills in the time. */
@@ -46,7 +46,7 @@ type Delivery = Omit<State["retries"][number], "atMs">;
  * Fires once a minute with the payload of EventBridge Scheduler. Delivery is at least once: a minute counts as delivered after the handler has returned, so a run that was
  * killed before that delivers it again.
  */
-export const scheduler = (options: SchedulerOptions): Source => {
+export const scheduler = (options: SchedulerOptions): Activity => {
   let state = restored(options);
   const save = (next: State) => {
     state = next;

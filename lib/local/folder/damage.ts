@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { relative } from "node:path";
 import { readSchedule } from "../engine/scheduler.ts";
 import { readQueueJournal } from "../queue/journal.ts";
-import type { About } from "./identity.ts";
+import type { FolderIdentity } from "./identity.ts";
 import type { FolderLayout } from "./layout.ts";
 import { levelDbProblems } from "./leveldb-files.ts";
 import { neededFiles } from "./own-files.ts";
@@ -14,8 +14,8 @@ import { brokenFiles, hasSealedTables, type Sealed } from "./seal.ts";
  * Throws `local.damaged` when a part of a ready folder is missing or was changed: a run would lose history, time or autoscalers without a message. A command needs
  * clock and tables alone, so that what is left of a damaged folder can still be looked at. Changes nothing. The caller holds the folder.
  */
-export const refuseDamaged = (layout: FolderLayout, about: About, use: Sealed): void => {
-  const problems = [...new Set([...missingFiles(layout, about, use), ...tablesProblems(layout), ...brokenFiles(layout, use)])];
+export const refuseDamaged = (layout: FolderLayout, identity: FolderIdentity, use: Sealed): void => {
+  const problems = [...new Set([...missingFiles(layout, identity, use), ...tablesProblems(layout), ...brokenFiles(layout, use)])];
   if (problems.length > 0) throw damaged(layout, problems);
   // Each throws where its text is not what we write.
   readSavedClock(layout);
@@ -24,10 +24,10 @@ export const refuseDamaged = (layout: FolderLayout, about: About, use: Sealed): 
   readQueueJournal(layout.queue);
 };
 
-const missingFiles = (layout: FolderLayout, about: About, use: Sealed): readonly string[] =>
-  neededFiles(layout, use === "command" ? "command" : about.kind)
+const missingFiles = (layout: FolderLayout, identity: FolderIdentity, use: Sealed): readonly string[] =>
+  neededFiles(layout, use === "command" ? "command" : identity.kind)
     // Folders of earlier versions may have no schedule yet.
-    .filter((path) => about.format !== undefined || path !== layout.schedule)
+    .filter((path) => identity.format !== undefined || path !== layout.schedule)
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
     .map((path) => `${relative(layout.dir, path)} is missing`);
 

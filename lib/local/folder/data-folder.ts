@@ -64,7 +64,7 @@ const openLiving = (layout: FolderLayout, run: Holder): OpenFolder | undefined =
 
 const openResting = async (layout: FolderLayout, state: FolderState): Promise<OpenFolder | undefined> => {
   if (state.kind !== "ready") throw noData(layout.named);
-  const { about } = state;
+  const { identity } = state;
   refuseOthersFolder(layout);
   const held = await holdFolder(layout, "command", PATIENCE_MS).catch((error: unknown) => {
     // A run has started meanwhile and will serve the tables.
@@ -73,7 +73,7 @@ const openResting = async (layout: FolderLayout, state: FolderState): Promise<Op
   });
   if (!held) return undefined;
   try {
-    refuseDamaged(layout, about, "command");
+    refuseDamaged(layout, identity, "command");
     const saved = readSavedClock(layout);
     const sealed = breakSeal(layout, "command");
     const tables = await openTables(layout, true);
@@ -81,7 +81,7 @@ const openResting = async (layout: FolderLayout, state: FolderState): Promise<Op
       dir: layout.dir,
       endpoint: tables.endpoint,
       client: tables.client,
-      clock: () => (saved ? restingNowMs(saved, Date.now()) : about.startMs),
+      clock: () => (saved ? restingNowMs(saved, Date.now()) : identity.startMs),
       close: async () => {
         try {
           await tables.close();

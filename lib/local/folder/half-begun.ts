@@ -13,7 +13,7 @@ export const clearHalfBegun = (layout: FolderLayout): void => {
   for (const folder of ownFolders(layout)) clearFolder(layout, folder);
   for (const name of readdirSync(layout.dir)) {
     const path = join(layout.dir, name);
-    if (ownFiles(layout).some((own) => own === path || isDraftOf(own, name)) || isDraftOf(layout.about, name)) unlinkFile(path);
+    if (ownFiles(layout).some((own) => own === path || isDraftOf(own, name)) || isDraftOf(layout.identity, name)) unlinkFile(path);
   }
 };
 

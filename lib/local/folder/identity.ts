@@ -44,22 +44,22 @@ const beginningSchema = z.object({ format: z.literal(FORMAT), kind: z.literal("b
 const identitySchema = z.discriminatedUnion("kind", [simulatedSchema, realSchema, beginningSchema]);
 
 /** What a data folder is for, fixed by its first run: with another seed, trace or set of deployments its past would have been another. */
-export type SimulatedAbout = z.infer<typeof simulatedSchema>;
-export type RealAbout = z.infer<typeof realSchema>;
-export type About = SimulatedAbout | RealAbout;
+export type SimulatedIdentity = z.infer<typeof simulatedSchema>;
+export type RealIdentity = z.infer<typeof realSchema>;
+export type FolderIdentity = SimulatedIdentity | RealIdentity;
 export type Deployment = z.infer<typeof deploymentSchema>;
 
 /** The text of about.json until the folder is ready. Its presence proves that a start of ours found the folder empty. */
 export const BEGINNING_MARK = `${JSON.stringify({ format: FORMAT, kind: "beginning" })}\n`;
 
 /** What about.json says: what the folder is for, or that a first start is under way or died, or nothing where there is no such file. Throws `local.unreadable`. */
-export const readIdentity = (layout: FolderLayout): About | "beginning" | undefined => {
-  const identity = readJsonIfThere(layout.about, identitySchema);
+export const readIdentity = (layout: FolderLayout): FolderIdentity | "beginning" | undefined => {
+  const identity = readJsonIfThere(layout.identity, identitySchema);
   return identity?.kind === "beginning" ? "beginning" : identity;
 };
 
-export const writeMark = (layout: FolderLayout): void => writeWhole(layout.about, BEGINNING_MARK);
+export const writeMark = (layout: FolderLayout): void => writeWhole(layout.identity, BEGINNING_MARK);
 
 /** From now on the folder is ready: later starts go on in it. */
-export const writeAbout = (layout: FolderLayout, about: About): void =>
-  writeWhole(layout.about, JSON.stringify({ format: FORMAT, ...about }, undefined, 2));
+export const writeIdentity = (layout: FolderLayout, identity: FolderIdentity): void =>
+  writeWhole(layout.identity, JSON.stringify({ format: FORMAT, ...identity }, undefined, 2));

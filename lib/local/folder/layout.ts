@@ -1,21 +1,21 @@
 import { join, resolve } from "node:path";
 
-/** Where everything that an embedded run keeps lies: deleting the folder deletes the run. */
+/** The paths of all files of an embedded run. Deleting the folder deletes the run. */
 export interface FolderLayout {
   readonly dir: string;
-  /** The folder as it was named, for commands that people are told to type. */
+  /** The folder as it was named, for commands in hints. */
   readonly named: string;
-  /** What the folder is for, and the mark that it is a data folder of ours (about.ts). */
-  readonly about: string;
+  /** What the folder is for, and the mark that it is a data folder of ours (identity.ts). */
+  readonly identity: string;
   /** The folder's clock. */
   readonly clock: string;
-  /** One file per process that uses the folder now (folder-lock.ts). */
+  /** One file per process that uses the folder now (lock.ts). */
   readonly locks: string;
   /** LevelDB of the embedded DynamoDB. */
   readonly tables: string;
   /** Journal of the queue. */
   readonly queue: string;
-  /** The next minute that the scheduler owes. */
+  /** The next minute of the scheduler. */
   readonly schedule: string;
   /** State, keys and certificates of the simulated cluster. */
   readonly cluster: string;
@@ -38,7 +38,7 @@ export const folderLayout = (folder: string): FolderLayout => {
   return {
     dir,
     named: folder,
-    about: join(dir, "about.json"),
+    identity: join(dir, "about.json"),
     clock: join(dir, "clock.json"),
     locks: join(dir, "locks"),
     tables: join(dir, "tables"),

@@ -15,7 +15,7 @@ export interface OwnFolder {
 /** Files of LevelDB that say what it did and hold no data. */
 export const isLevelDbNote = (name: string): boolean => name === "LOCK" || name === "LOG" || name === "LOG.old";
 
-/** Every folder inside the data folder that a run makes; `locks` looks after itself (folder-lock.ts). */
+/** Every folder inside the data folder that a run makes; `locks` looks after itself (lock.ts). */
 export const ownFolders = (layout: FolderLayout): readonly OwnFolder[] => [
   { path: layout.tables, owns: (name) => LEVELDB_FILE.test(name) },
   { path: layout.cluster, owns: (name) => CLUSTER_FILES.has(name.replace(DRAFT, "")) },

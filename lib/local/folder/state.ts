@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { reasonOf } from "./failure-text.ts";
-import { type About, BEGINNING_MARK, readIdentity } from "./identity.ts";
+import { type FolderIdentity, BEGINNING_MARK, readIdentity } from "./identity.ts";
 import type { FolderLayout } from "./layout.ts";
 import { holdsOnlyLocks } from "./lock.ts";
 import { damaged } from "./refused-folder.ts";
@@ -11,22 +11,22 @@ import { isSystemError } from "./whole-file.ts";
 
 /** The state of the path of a data folder before a start or a command changes it. */
 export type FolderState =
-  /** Nothing, or a folder without anything in it but what a start leaves that was killed before its first word. */
+  /** No folder, an empty one, or one that holds only the files of a start that was killed before it wrote its mark. */
   | { readonly kind: "absent" | "empty" }
-  /** A first start of ours that did not come to its first sync, or is under way. */
+  /** A first start that is under way, or that ended before its first sync. */
   | { readonly kind: "beginning" }
-  | { readonly kind: "ready"; readonly about: About };
+  | { readonly kind: "ready"; readonly identity: FolderIdentity };
 
 /**
- * Looks and changes nothing. Throws `local.not-ours` for a folder that is neither empty nor of ours and for what is no folder, `local.damaged` where about.json alone is gone
- * or not what was written there.
+ * Reads and changes nothing. Throws `local.not-ours` for a path that is no folder and for a folder that is neither empty nor a data folder, `local.damaged` where only about.json
+ * is missing or was changed.
  */
 export const folderState = (layout: FolderLayout): FolderState => {
   const entries = entriesOf(layout.dir);
   if (!entries) return { kind: "absent" };
   const identity = identityOf(layout);
   if (identity === "beginning") return { kind: "beginning" };
-  if (identity) return { kind: "ready", about: identity };
+  if (identity) return { kind: "ready", identity: identity };
   const foreign = entries.filter((name) => !isOfAStart(layout, name));
   if (foreign.length === 0) return { kind: "empty" };
   if (hasClockOfOurs(layout)) throw damaged(layout, ["about.json is missing"]);
@@ -43,7 +43,7 @@ const identityOf = (layout: FolderLayout): ReturnType<typeof readIdentity> => {
   }
 };
 
-/** A folder of another user is no place for keys, and files of ours in it would be in the way of theirs. Root may: in containers it uses volumes of others. */
+/** Refuses the folder of another user, which is no safe place for keys. Root may use it: in containers it uses volumes of other users. */
 export const refuseOthersFolder = ({ dir }: FolderLayout): void => {
   const uid = process.getuid?.() ?? 0;
   const owner = statSync(dir).uid;
@@ -65,7 +65,7 @@ const entriesOf = (dir: string): readonly string[] | undefined => {
 
 const whyUnreadable = (dir: string, code: string): string => {
   if (code !== "ENOTDIR") return reasonOf(code);
-  // The path itself is a file, or a part of it is.
+  // The path, or a part of it, is a file.
   for (let path = dir; path !== dirname(path); path = dirname(path)) {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
       return path === dir ? "it is a file, and a folder is wanted" : `"${path}" is a file`;
@@ -75,24 +75,24 @@ const whyUnreadable = (dir: string, code: string): string => {
 
 const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 
-const ABOUT_DRAFT = /^about\.json\.\d+\.draft$/;
-/** A new volume has it, and it belongs to the system. */
+const MARK_DRAFT = /^about\.json\.\d+\.draft$/;
+/** A folder of the file system that lies in every new volume. */
 const LOST_AND_FOUND = "lost+found";
 
-/** True for what a start leaves that is killed before its mark is whole: lock files, and the draft of the mark. */
+/** True for the files of a start that was killed before its mark was complete: lock files, and the draft of the mark. */
 const isOfAStart = (layout: FolderLayout, name: string): boolean => {
   const path = join(layout.dir, name);
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return true;
   if (name === "locks" || name === LOST_AND_FOUND) return found.isDirectory() && (name === LOST_AND_FOUND || holdsOnlyLocks(layout));
-  return ABOUT_DRAFT.test(name) && found.isFile() && BEGINNING_MARK.startsWith(readFileSync(path, "utf8"));
+  return MARK_DRAFT.test(name) && found.isFile() && BEGINNING_MARK.startsWith(readFileSync(path, "utf8"));
 };
 
 const hasClockOfOurs = (layout: FolderLayout): boolean => {
   try {
     return readSavedClock(layout) !== undefined;
   } catch {
-    // Not what we write: the folder is not known to be ours.
+    // The text is not one of ours, so the folder is not known to be a data folder.
     return false;
   }
 };

@@ -58,7 +58,7 @@ export const beginFolder = (layout: FolderLayout): void => {
 
 const forgetBeginning = (layout: FolderLayout): void => {
   clearHalfBegun(layout);
-  rmSync(layout.about, { force: true });
+  rmSync(layout.identity, { force: true });
 };
 
 /**

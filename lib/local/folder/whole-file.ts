@@ -7,7 +7,7 @@ export const draftOf = (path: string): string => `${path}.${process.pid}.draft`;
 
 /**
  * Replaces a small file so that a reader, or the next process after a `kill -9`, finds the old text or the new one and never half of either.
- * No fsync: what must be survived here is the death of the process, not of the machine.
+ * No fsync: the file must survive the death of the process, not that of the machine.
  */
 export const writeWhole = (path: string, text: string): void => {
   const draft = draftOf(path);
@@ -15,7 +15,7 @@ export const writeWhole = (path: string, text: string): void => {
     namingFile(path, () => writeFileSync(draft, text));
     renameSync(draft, path);
   } catch (error) {
-    // On a full disk the draft is there and empty.
+    // On a full disk the draft exists and is empty.
     rmSync(draft, { force: true });
     throw error;
   }
@@ -31,7 +31,7 @@ export const namingFile = <Value>(path: string, work: () => Value): Value => {
   }
 };
 
-/** The text of a file, or nothing when there is none. */
+/** The text of a file. Undefined when there is none. */
 export const readIfThere = (path: string): string | undefined => {
   try {
     return readFileSync(path, "utf8");
@@ -41,7 +41,7 @@ export const readIfThere = (path: string): string | undefined => {
   }
 };
 
-/** A JSON file of ours, or nothing when there is none. Throws `local.unreadable`: the file is damaged, or of another program, or of a newer version. */
+/** The value of a JSON file, undefined when there is none. Throws `local.unreadable` when the file is damaged, or of another program, or of a newer version. */
 export const readJsonIfThere = <Shape>(path: string, shape: z.ZodType<Shape>): Shape | undefined => {
   const text = readIfThere(path);
   if (text === undefined) return undefined;

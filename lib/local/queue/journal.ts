@@ -5,7 +5,7 @@ import { namingFile, readIfThere, writeWhole } from "../folder/whole-file.ts";
 import { type Message, messageSchema } from "./message.ts";
 
 const lineSchema = z.union([z.object({ put: messageSchema, in: z.string() }), z.object({ drop: z.string() })]);
-type Line = z.infer<typeof lineSchema>;
+type JournalLine = z.infer<typeof lineSchema>;
 
 /** Where each message is: queue name and state, by message id. */
 export type Messages = Map<string, { readonly queue: string; readonly message: Message }>;
@@ -29,7 +29,7 @@ export const openQueueJournal = (path: string): QueueJournal => {
   const messages = readQueueJournal(path);
   let lines = 0;
   let file = compacted(path, messages);
-  const append = (line: Line) => {
+  const append = (line: JournalLine) => {
     namingFile(path, () => writeSync(file, `${JSON.stringify(line)}\n`));
     lines++;
     if (lines < COMPACT_AFTER_LINES) return;
@@ -68,7 +68,7 @@ export const readQueueJournal = (path: string): Messages => {
   return messages;
 };
 
-const parseLine = (path: string, text: string, number: number): Line => {
+const parseLine = (path: string, text: string, number: number): JournalLine => {
   try {
     return lineSchema.parse(JSON.parse(text));
   } catch (cause) {

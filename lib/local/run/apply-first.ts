@@ -16,8 +16,8 @@ export const applyFiles = (
 ): Promise<readonly Applied[]> => openService(context).apply(files, { cluster, dryRun: false, validation });
 
 /**
- * Applies what a new folder begins with, one document after the other, under identities that follow from the seed: ids of scale events contain them, and the same run is to
- * give the same events. Every later autoscaler gets an identity that was never used before.
+ * Applies the first manifests of a new folder, one document after the other, with uids that follow from the seed: ids of scale events contain the uid, and the same run must
+ * give the same events. Every later autoscaler gets a new random uid.
  */
 export const applyFirst = async (
   context: ServiceContext,

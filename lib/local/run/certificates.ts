@@ -9,7 +9,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { writeDurably } from "../cluster/durable-file.ts";
 import { CLUSTER_CREDENTIALS } from "../folder/layout.ts";
 
-/** What a loopback HTTPS server and its clients need. All of it belongs to one data folder and never leaves it. */
+/** The credentials of a loopback HTTPS server and its clients. They belong to one data folder and never leave it. */
 export interface ServerCredentials {
   readonly caPem: string;
   readonly certificatePem: string;
@@ -50,7 +50,7 @@ const readStored = async (path: string): Promise<ServerCredentials | undefined> 
   try {
     return Stored.parse(JSON.parse(await readFile(path, "utf8")));
   } catch (cause) {
-    // Only absence means "make new ones": what is unreadable is shown, not replaced.
+    // New credentials are made only where there are none. An unreadable file is an error and is not replaced.
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
     throw new TidemarkError(
       "local.credentials-unreadable",

@@ -1,7 +1,7 @@
-/** Things to close, in the reverse order of their opening. */
+/** Closes resources in the reverse order of their opening. */
 export interface Closing {
   readonly add: (close: () => unknown) => void;
-  /** Closes everything, even when some of it fails; the first failure is thrown at the end. */
+  /** Closes all of them, also when one fails, and then throws the first failure. */
   readonly closeAll: () => Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { getCluster, lastVersion, putCluster } from "../../store/records/cluster
 
 const SYNC_PERIOD_MS = 15_000;
 
-/** Makes sure that the run's cluster is in the table, reached as it is now; whatever else people set on it stays. */
+/** Stores the cluster of the run with its present connection. Its other settings stay as they are. */
 export const ensureCluster = async (context: ServiceContext, name: string, connection: ClusterRecord["connection"]): Promise<ClusterRecord> => {
   const known = await getCluster(context.tables, clusterName(name));
   if (known && isDeepStrictEqual(known.connection, connection)) return known;

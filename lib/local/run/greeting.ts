@@ -17,25 +17,25 @@ export interface GreetingInput {
   readonly seriesUrl: string;
 }
 
-/** The first lines of a run: where it stands, what it found and what it applied. */
+/** The first lines of a run: its cluster, its folder, and the manifests that it applied. */
 export const greetingLines = (input: GreetingInput): readonly string[] => [
   input.setup.resumed ? resumed(input) : begun(input),
   `Series for Prometheus at ${input.seriesUrl}`,
   ...input.applied.flatMap(({ namespace, name, outcome, warnings }) => [`${namespace}/${name} ${outcome}`, ...warnings]),
 ];
 
-const begun = ({ layout, setup: { about, manifests }, nowMs, speed, cluster }: GreetingInput): string => {
-  if (about.kind === "simulated") {
-    return `Began at ${new Date(nowMs).toISOString()} virtual time, seed ${about.seed}, at most ${speedText(speed)}, in "${layout.dir}"`;
+const begun = ({ layout, setup: { identity, manifests }, nowMs, speed, cluster }: GreetingInput): string => {
+  if (identity.kind === "simulated") {
+    return `Began at ${new Date(nowMs).toISOString()} virtual time, seed ${identity.seed}, at most ${speedText(speed)}, in "${layout.dir}"`;
   }
   const hint = manifests.length === 0 ? `; it scales nothing until you apply a manifest: npx tidemark apply -f FILE${dataOption(layout.named)}` : "";
   return `Began on cluster "${cluster}" in real time, in "${layout.dir}"${hint}`;
 };
 
-const resumed = ({ layout, setup: { about }, nowMs, recovered, unfinished, cluster }: GreetingInput): string => {
+const resumed = ({ layout, setup: { identity }, nowMs, recovered, unfinished, cluster }: GreetingInput): string => {
   const where =
-    about.kind === "simulated"
-      ? `Resumed at ${new Date(nowMs).toISOString()} virtual time, ${durationText(nowMs - about.startMs)} after the beginning`
+    identity.kind === "simulated"
+      ? `Resumed at ${new Date(nowMs).toISOString()} virtual time, ${durationText(nowMs - identity.startMs)} after the beginning`
       : `Resumed on cluster "${cluster}" in real time`;
   const found = [
     ...(recovered > 0 ? [plural(recovered, "unfinished sync is delivered again", "unfinished syncs are delivered again")] : []),

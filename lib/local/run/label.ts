@@ -1,6 +1,6 @@
 const MAX_LENGTH = 63;
 
-/** A name that a cluster may have, made of any text: small letters, digits and dashes. */
+/** A valid name of a cluster, made of any text: small letters, digits and dashes. */
 export const labelOf = (text: string): string =>
   text
     .toLowerCase()

@@ -10,7 +10,7 @@ export interface LogFile {
   readonly close: () => Promise<void>;
 }
 
-/** Beyond this a run begins a new file and keeps the one before. */
+/** Above this size a run begins a new file and keeps the previous one. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**

@@ -3,17 +3,17 @@ import type { Server as SecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { TidemarkError } from "../../model/errors.ts";
 
-/** Region and credentials of everything that answers on loopback: the SDK insists on some, and nothing checks them. */
+/** Region and credentials for the local tables and queue. The SDK requires them, and the servers do not check them. */
 export const LOOPBACK_REGION = "local";
 export const LOOPBACK_CREDENTIALS = { accessKeyId: "loopback", secretAccessKey: "loopback" };
 
-/** How programs of this machine name it, whatever port they come by. */
+/** The names of this machine in its own programs, with any port. */
 const OWN_NAMES = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 const MISDIRECTED = 421;
 
 /**
- * Lets a server answer only requests that name this machine. A page of the web can make its own name lead to 127.0.0.1 (DNS rebinding), and the browser then takes what answers there for
- * a part of the page; the name stays in the Host header.
+ * Lets a server answer only requests that name this machine. A web page can make its own name resolve to 127.0.0.1 (DNS rebinding), and the browser then treats the answers as
+ * a part of that page. The Host header still has the name of the page.
  */
 export const refuseForeignHosts = (server: Server | SecureServer): void => {
   const listeners = server.listeners("request");

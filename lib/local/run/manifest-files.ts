@@ -18,7 +18,7 @@ export interface ManifestFile {
 
 const example = (name: string): string => fileURLToPath(new URL(`../../../examples/${name}.yaml`, import.meta.url));
 
-/** The manifests to apply: those given, or those that go with what is played. */
+/** The manifests to apply: those of the command line, or the shipped ones of the demonstration or trace. */
 export const manifestFiles = (given: readonly string[], ownTrace: boolean): readonly ManifestFile[] => {
   const files = given.length > 0 ? given : ownTrace ? [example("web")] : ["daily", "steps", "crowd"].map(example);
   return files.map((file) => ({ file, text: textOfFile(file, MAX_TEXT_BYTES) }));
@@ -31,7 +31,7 @@ export const deploymentsOf = (files: readonly ManifestFile[], validation: Valida
   for (const { file, text } of files) {
     for (const given of readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" })) {
       const { metadata, spec } = admitOrThrow(given, { validation });
-      // What the view compares the CPU of a workload with.
+      // The statistics compare the CPU of a workload with this.
       const percent = askDialect(spec, ({ explains }, own) => explains.cpuPercent(own));
       const trace = traceOf(metadata.annotations, given.where);
       const replicas = replicasOf(metadata.annotations, given.where);

@@ -5,7 +5,7 @@ import { openService } from "../../service/open.ts";
 import { insertByStatement } from "../../store/history/insert.ts";
 import type { RunClock } from "../engine/clock.ts";
 import { beginSchedule } from "../engine/scheduler.ts";
-import { writeAbout } from "../folder/identity.ts";
+import { writeIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
 import { openTables } from "../folder/open-tables.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
@@ -27,7 +27,7 @@ import { type Counter, runCounter } from "./tally.ts";
 import { userName } from "./user-name.ts";
 import { type World, worldOf } from "./world.ts";
 
-/** Everything of a run that is open. */
+/** The open parts of a run. */
 export interface Run {
   readonly setup: Setup;
   readonly clock: RunClock;
@@ -38,19 +38,19 @@ export interface Run {
   readonly counter: Counter;
   readonly reader: StackReader;
   readonly series: SeriesServer;
-  /** What to tell people first. */
+  /** The first lines of the view. */
   readonly greeting: readonly string[];
 }
 
-/** Opens the folder for a run: tables, queues, cluster and functions, with what the last run left in them. Until the cluster is there nothing of the folder is changed. */
+/** Opens tables, queues, cluster and functions of a folder, in the state of the last run. Nothing in the folder changes before the cluster is open. */
 export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOptions, closer: Closing): Promise<Run> => {
-  // The port first: when another process has it, nothing has happened yet.
+  // The port comes first, so that a port in use is reported before anything is changed.
   let readSeries: SeriesReader = () => Promise.reject(new Error("the run is starting"));
   const series = await startSeriesServer((labels) => readSeries(labels), options.metricsPort);
   closer.add(series.close);
-  const { clock, beginSaving } = runClock(layout, setup.about, options.speed);
+  const { clock, beginSaving } = runClock(layout, setup.identity, options.speed);
   const seal = sealAtEnd(layout, closer);
-  const world = await worldOf(layout, setup.about, options, clock.now);
+  const world = await worldOf(layout, setup.identity, options, clock.now);
   closer.add(world.close);
   seal.break();
   beginSaving();
@@ -75,19 +75,19 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const service = openService(context);
   readSeries = async (labels) => openMetricsText(await service.series(labels));
   const cluster = await ensureCluster(context, world.name, world.connection);
-  // A kubeconfig that cannot be used is told now; and the large library that reads it is loaded before the first sync.
+  // An unusable kubeconfig is reported now, and the large library that reads it is loaded before the first sync.
   await stack.connect(cluster);
-  const first = !setup.resumed && setup.about.kind === "simulated" ? setup.about.seed : undefined;
+  const first = !setup.resumed && setup.identity.kind === "simulated" ? setup.identity.seed : undefined;
   const applied = await (first === undefined
     ? applyFiles(context, world.name, setup.manifests, options.validate)
     : applyFirst(context, world.name, setup.manifests, { seed: first, validation: options.validate }));
   if (!setup.resumed) {
     beginSchedule(layout.schedule, clock.now());
-    writeAbout(layout, setup.about);
+    writeIdentity(layout, setup.identity);
   }
-  // On a real cluster a write of the run that died may still be under way: there its lease and its intents run out by themselves.
+  // On a real cluster a write of a run that died may still be under way, so its lease and its intents expire by themselves.
   const dead = { tables: store, cluster, connect: stack.connect, nowMs: clock.now() };
-  const unfinished = setup.about.kind === "simulated" ? await endDeadLeases(dead) : NOTHING_UNFINISHED;
+  const unfinished = setup.identity.kind === "simulated" ? await endDeadLeases(dead) : NOTHING_UNFINISHED;
   return {
     setup,
     clock,

@@ -5,11 +5,11 @@ import { TidemarkError } from "../../model/errors.ts";
 import { START_WORDS } from "./start-words.ts";
 import { validateOption } from "./validate-option.ts";
 
-/** What a person asked `npm start` for. */
+/** The options of `npm start`. */
 export interface RunOptions {
-  /** As it was given; without it the run has a folder of its own (folder-name.ts). */
+  /** As written on the command line. Without it the run chooses the folder (folder-name.ts). */
   readonly data?: string;
-  /** What is done about fields of the manifests that are not known or are written twice. */
+  /** How unknown and repeated fields of manifests are treated. */
   readonly validate: Validation;
   readonly trace?: string;
   readonly manifest: readonly string[];
@@ -18,9 +18,9 @@ export interface RunOptions {
   readonly speed: number;
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Of the series on 127.0.0.1; 0: a free one. */
+  /** Port of the series on 127.0.0.1; 0 takes a free one. */
   readonly metricsPort: number;
-  /** The arguments as they were given, without `--data`, to be repeated in hints. */
+  /** The arguments without `--data`, for hints. */
   readonly given: readonly string[];
 }
 
@@ -68,7 +68,7 @@ const refuseIdle = (given: Given): void => {
   if (given.seed !== undefined) throw usage("Cannot use --seed with --kubeconfig: it decides about simulated pods only");
 };
 
-/** Reads an option that may be given once: of two, one would be without effect. */
+/** Reads an option and refuses a second one, of which one would have no effect. */
 const once =
   <Value>(read: (text: string) => Value) =>
   (given: string, before: Value | undefined): Value => {
@@ -102,7 +102,7 @@ const positive = (given: string): number => {
   return value;
 };
 
-/** A hundred years: its end can still be written down. */
+/** A hundred years, so that the end is still a valid date. */
 const MAX_DURATION_MS = 36_525 * 86_400_000;
 
 const duration = (given: string): number => {

@@ -1,5 +1,5 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
-import type { Source } from "../engine/drive.ts";
+import type { Activity } from "../engine/drive.ts";
 import { type Delivery, eventSource } from "../engine/event-source.ts";
 import type { Handler } from "../engine/invocation.ts";
 import { scheduler } from "../engine/scheduler.ts";
@@ -18,12 +18,12 @@ const CONCURRENCY = 50;
  * What happens in a run: the scheduler's minutes and the queue's deliveries. `lifeMs`: no sync may take longer in real time, or a watchdog ends the process; virtual time
  * waits for every sync, so no deadline depends on its end.
  */
-export const runSources = (
+export const runActivities = (
   layout: FolderLayout,
   { clock, queues, stack, counter, setup }: Run,
   view: View,
   lifeMs: number | undefined,
-): { readonly sources: readonly Source[]; readonly close: () => Promise<void> } => {
+): { readonly activities: readonly Activity[]; readonly close: () => Promise<void> } => {
   const dog = lifeMs === undefined ? undefined : startWatchdog(lifeMs);
   const ticks = scheduler({
     path: layout.schedule,
@@ -33,7 +33,7 @@ export const runSources = (
     timeoutMs: TIMEOUT_MS,
     handler: stack.schedule,
     onFailure: (scheduledTime, error) => view.say(`The schedule of ${scheduledTime} failed: ${reasonOf(error)}`),
-    skipsMissed: setup.about.kind === "kubeconfig",
+    skipsMissed: setup.identity.kind === "kubeconfig",
   });
   const deliveries = eventSource({
     queue: queues.sync,
@@ -49,7 +49,7 @@ export const runSources = (
       if (failure !== undefined) view.say(`A sync failed and is delivered again: ${reasonOf(failure)}; see ${layout.log}`);
     },
   });
-  return { sources: [ticks, deliveries], close: async () => dog?.close() };
+  return { activities: [ticks, deliveries], close: async () => dog?.close() };
 };
 
 const guarded =

@@ -15,7 +15,7 @@ import { type Closing, closing } from "./closing.ts";
 import { dataOption } from "./hint.ts";
 import { openRun, type Run } from "./open-run.ts";
 import type { RunOptions } from "./options.ts";
-import { runSources } from "./parts.ts";
+import { runActivities } from "./parts.ts";
 import { type Setup, setupOf } from "./setup.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -44,7 +44,7 @@ export const run = async (options: RunOptions, terminal: Terminal, stop: AbortCo
 const opened = async (layout: FolderLayout, options: RunOptions, closer: Closing, work: (run: Run) => Promise<void>): Promise<void> => {
   const taken = await takeFolder(layout, closer);
   const setup = setupOf(layout, options);
-  if (setup.resumed) refuseDamaged(layout, setup.about, "run");
+  if (setup.resumed) refuseDamaged(layout, setup.identity, "run");
   else beginFolder(layout);
   const run = await openRun(layout, setup, options, closer);
   taken.keep();
@@ -54,9 +54,9 @@ const opened = async (layout: FolderLayout, options: RunOptions, closer: Closing
 };
 
 /** A kubeconfig that cannot be used is refused before anything is written. */
-const refuseKubeconfig = async ({ about }: Setup): Promise<void> => {
-  if (about.kind !== "kubeconfig" || about.kubeconfig === undefined) return;
-  const { kubeconfig: path, context, cluster = "" } = about;
+const refuseKubeconfig = async ({ identity }: Setup): Promise<void> => {
+  if (identity.kind !== "kubeconfig" || identity.kubeconfig === undefined) return;
+  const { kubeconfig: path, context, cluster = "" } = identity;
   const connection = { kind: "kubeconfig", path, ...(context !== undefined && { context }) } as const;
   const client = await connect({ name: clusterName(cluster), connection }, { clock: Date.now, trusted: ON_THIS_MACHINE });
   client.close();
@@ -69,15 +69,15 @@ const play = async (layout: FolderLayout, opened: Run, options: RunOptions, term
   const startedAt = performance.now();
   terminal.write(`${opened.greeting.join("\n")}\n`);
   const view = viewOf(terminal, opened, {
-    startMs: setup.about.startMs,
+    startMs: setup.identity.startMs,
     dataOption: dataOption(layout.named),
     ...(endMs !== undefined && { endMs }),
   });
-  const real = setup.about.kind === "kubeconfig";
-  const { sources, close } = runSources(layout, opened, view, real ? DEFAULT_TIMING.lifeMs : undefined);
+  const real = setup.identity.kind === "kubeconfig";
+  const { activities, close } = runActivities(layout, opened, view, real ? DEFAULT_TIMING.lifeMs : undefined);
   try {
-    const driven = drive({ sources, clock, endMs: endMs ?? Number.POSITIVE_INFINITY, signal: stop.signal, oneAtATime: !real });
-    await watched(view, driven, { stop, everyMs: REFRESH_MS[setup.about.kind] });
+    const driven = drive({ activities, clock, endMs: endMs ?? Number.POSITIVE_INFINITY, signal: stop.signal, oneAtATime: !real });
+    await watched(view, driven, { stop, everyMs: REFRESH_MS[setup.identity.kind] });
   } finally {
     await close();
   }

@@ -4,7 +4,7 @@ import { labelNames } from "../../service/series/labels-info.ts";
 import { closeServer, listenOnLoopback } from "./loopback.ts";
 
 export interface SeriesServer {
-  /** Where a scraper finds the series. */
+  /** The address of the series. */
   readonly url: string;
   readonly close: () => Promise<void>;
 }
@@ -23,7 +23,7 @@ export const startSeriesServer = async (read: SeriesReader, port: number): Promi
   return { url: `${endpoint}${SERIES_PATH}`, close: () => closeServer(server) };
 };
 
-/** Never rejects: a scrape that fails is told to the scraper, and the run goes on. */
+/** Never rejects. A scrape that fails is answered with the error, and the run goes on. */
 const answer = async (read: SeriesReader, { method = "", url = "" }: IncomingMessage, response: ServerResponse): Promise<void> => {
   const reply = (status: number, type: string, body: string, headers: Readonly<Record<string, string>> = {}): void => {
     response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), ...headers });

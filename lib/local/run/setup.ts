@@ -1,18 +1,18 @@
 import { basename, resolve } from "node:path";
-import { type About, type Deployment, readIdentity } from "../folder/identity.ts";
+import { type FolderIdentity, type Deployment, readIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
 import { contextOf } from "./kubeconfig-file.ts";
 import { labelOf } from "./label.ts";
 import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
 import type { RunOptions } from "./options.ts";
-import { type Asked, refuseOther } from "./same-run.ts";
+import { type RequestedRun, refuseOther } from "./same-run.ts";
 
-/** What this run is to do, from what the person asked and what the folder holds. */
+/** What this run does, computed from its options and its folder. */
 export interface Setup {
-  readonly about: About;
-  /** True when the folder was used before: then it goes on. */
+  readonly identity: FolderIdentity;
+  /** True when the folder was used before, so that this run continues it. */
   readonly resumed: boolean;
-  /** To apply before the first sync; on a resumed folder only what the person named. */
+  /** The manifests to apply before the first sync; on a resumed folder only those of the command line. */
   readonly manifests: readonly ManifestFile[];
 }
 
@@ -28,24 +28,24 @@ export const setupOf = (layout: FolderLayout, options: RunOptions): Setup => {
   const trace = options.trace === undefined ? undefined : resolve(options.trace);
   // After the first start of a simulation only the manifests of the command line are applied.
   const named = options.manifest.length > 0 ? manifestFiles(options.manifest, false) : [];
-  // Also where they decide about no simulated cluster: what cannot be applied is refused before anything is written.
+  // Also for a real cluster: manifests that cannot be applied are refused before anything is written.
   const targets = deploymentsOf(named);
-  const real = options.kubeconfig === undefined ? undefined : realAbout(options.kubeconfig, options.context);
+  const real = options.kubeconfig === undefined ? undefined : realIdentity(options.kubeconfig, options.context);
   if (identity !== undefined && identity !== "beginning") {
     refuseOther(layout, identity, askedOf(options, trace, targets, real));
-    // A folder of an earlier version does not say which cluster it is of: its tables do, and its name is that of the arguments.
-    return { about: identity, resumed: true, manifests: named };
+    // A folder of an earlier version does not name its cluster. The tables do, and the name follows from the arguments.
+    return { identity: identity, resumed: true, manifests: named };
   }
-  if (real) return { about: real, resumed: false, manifests: named };
+  if (real) return { identity: real, resumed: false, manifests: named };
   const manifests = named.length > 0 ? named : manifestFiles([], trace !== undefined);
   const demonstration = named.length === 0 && trace === undefined;
   const deployments = sorted([...deploymentsOf(manifests, options.validate), ...(demonstration ? [UNSCALED] : [])]);
   const fresh = { kind: "simulated", seed: options.seed ?? DEFAULT_SEED, startMs: VIRTUAL_START_MS, deployments } as const;
-  return { about: trace === undefined ? fresh : { ...fresh, trace }, resumed: false, manifests };
+  return { identity: trace === undefined ? fresh : { ...fresh, trace }, resumed: false, manifests };
 };
 
 /** The cluster is named after its context, or after the file where there is none. */
-const realAbout = (file: string, named: string | undefined) => {
+const realIdentity = (file: string, named: string | undefined) => {
   const context = contextOf(file, named);
   const cluster = labelOf(context ?? basename(file));
   return { kind: "kubeconfig", startMs: Date.now(), cluster, kubeconfig: resolve(file), ...(context !== undefined && { context }) } as const;
@@ -55,8 +55,8 @@ const askedOf = (
   { seed, given }: RunOptions,
   trace: string | undefined,
   targets: readonly Deployment[],
-  real: ReturnType<typeof realAbout> | undefined,
-): Asked => ({
+  real: ReturnType<typeof realIdentity> | undefined,
+): RequestedRun => ({
   kind: real ? "kubeconfig" : "simulated",
   given,
   targets,

@@ -19,7 +19,7 @@ import type { Queues } from "./queues.ts";
 
 export interface StackOptions {
   readonly clock: () => number;
-  /** For the sync alone, so that its writes can be counted. */
+  /** The client of the sync alone, so that its writes can be counted. */
   readonly syncClient: DynamoDBClient;
   readonly scheduleClient: DynamoDBClient;
   readonly queues: Queues;

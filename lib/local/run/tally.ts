@@ -1,13 +1,13 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { Reporter } from "../../report/reporter.ts";
 
-/** What a run counts about its own work. */
+/** The counts of a run about its own work. */
 export interface Tally {
   readonly syncs: number;
   readonly failed: number;
-  /** To the state table. */
+  /** Writes to the state table. */
   readonly stateWrites: number;
-  /** To history: scale events, each twice, and the journal. */
+  /** Items inserted into history: scale events, each twice, and the journal. */
   readonly historyWrites: number;
   /** Wall time of each sync, ascending. */
   readonly wallMs: readonly number[];

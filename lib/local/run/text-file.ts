@@ -5,7 +5,7 @@ import { TidemarkError } from "../../model/errors.ts";
 /** Memory for one read. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** The text of a file of a person's, read no further than `mostBytes` (and a little). Throws `local.unreadable` with the reason in words. */
+/** The text of a file of a person, read only up to `mostBytes`. Throws `local.unreadable` with the reason. */
 export const textOfFile = (file: string, mostBytes: number): string => {
   try {
     return textOfBytes(file, readUpTo(file, mostBytes), mostBytes);
@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, string>> = { ENOENT: "there is no such file
 const unreadable = (file: string, why: string, cause?: unknown): TidemarkError =>
   new TidemarkError("local.unreadable", `Cannot read "${file}": ${why}`, { file }, { cause });
 
-/** Devices and pipes have no size: what is there is read until the limit. */
+/** Devices and pipes have no size, so they are read up to the limit. */
 const readUpTo = (file: string, mostBytes: number): Buffer => {
   const descriptor = openSync(file, "r");
   try {

@@ -1,6 +1,6 @@
 import type { WorkloadDefinition } from "../cluster/definition.ts";
 import { demonstrationWorkloads } from "../cluster/demonstration.ts";
-import type { Deployment, SimulatedAbout } from "../folder/identity.ts";
+import type { Deployment, SimulatedIdentity } from "../folder/identity.ts";
 import { readTrace } from "../traces/read-trace.ts";
 import { readShippedTrace } from "../traces/shipped.ts";
 import type { Trace } from "../traces/trace.ts";
@@ -17,12 +17,12 @@ const PODS_AT_HIGH = 12;
 const HIGH_QUANTILE = 0.95;
 const INITIAL_REPLICAS = 2;
 
-/** The deployments of a simulated cluster: those of the demonstration, or any others, under a trace of the person's or one of the shipped. */
-export const workloadsOf = async (about: SimulatedAbout): Promise<readonly WorkloadDefinition[]> => {
+/** The deployments of a simulated cluster: those of the demonstration, or others, under a trace of the command line or a shipped one. */
+export const workloadsOf = async (identity: SimulatedIdentity): Promise<readonly WorkloadDefinition[]> => {
   const shipped = await demonstrationWorkloads();
-  const given = about.trace === undefined ? undefined : await readTrace(about.trace);
-  const asked = await askedTraces(about);
-  return about.deployments.map((deployment, at) => {
+  const given = identity.trace === undefined ? undefined : await readTrace(identity.trace);
+  const asked = await askedTraces(identity);
+  return identity.deployments.map((deployment, at) => {
     const own = shipped.find(({ namespace, name }) => namespace === deployment.namespace && name === deployment.name);
     if (own && !given && deployment.trace === undefined) return withTarget(own, deployment);
     // A deployment that the demonstration does not know plays one of its traces in turn.
@@ -35,7 +35,7 @@ export const workloadsOf = async (about: SimulatedAbout): Promise<readonly Workl
 };
 
 /** The shipped traces that manifests ask for, each read once. */
-const askedTraces = async ({ deployments }: SimulatedAbout): Promise<ReadonlyMap<string | undefined, Trace>> => {
+const askedTraces = async ({ deployments }: SimulatedIdentity): Promise<ReadonlyMap<string | undefined, Trace>> => {
   const names = new Set(deployments.flatMap(({ trace }) => trace ?? []));
   return new Map(await Promise.all([...names].map(async (name) => [name, await readShippedTrace(name)] as const)));
 };

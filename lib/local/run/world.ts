@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import type { ClusterRecord } from "../../model/records.ts";
 import type { Reading, Statistics } from "../cluster/reading.ts";
 import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
-import type { About, SimulatedAbout } from "../folder/identity.ts";
+import type { FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
 import { labelOf } from "./label.ts";
 import type { RunOptions } from "./options.ts";
@@ -19,20 +19,25 @@ export interface World {
 }
 
 const SIMULATED_NAME = "local";
-/** CPU readings of real pods are never quite the same twice. */
+/** Amplitude of the noise on CPU readings, because readings of real pods vary. */
 const NOISE = 0.02;
 
 /** The cluster of a folder. Folders of earlier versions follow the arguments. */
-export const worldOf = async (layout: FolderLayout, about: About, { kubeconfig = "", context }: RunOptions, clock: () => number): Promise<World> => {
-  if (about.kind === "simulated") return simulatedWorld(layout, about, clock);
-  return about.cluster === undefined || about.kubeconfig === undefined
+export const worldOf = async (
+  layout: FolderLayout,
+  identity: FolderIdentity,
+  { kubeconfig = "", context }: RunOptions,
+  clock: () => number,
+): Promise<World> => {
+  if (identity.kind === "simulated") return simulatedWorld(layout, identity, clock);
+  return identity.cluster === undefined || identity.kubeconfig === undefined
     ? realWorld(labelOf(context ?? basename(kubeconfig)), resolve(kubeconfig), context)
-    : realWorld(about.cluster, about.kubeconfig, about.context);
+    : realWorld(identity.cluster, identity.kubeconfig, identity.context);
 };
 
-const simulatedWorld = async (layout: FolderLayout, about: SimulatedAbout, clock: () => number): Promise<World> => {
-  const workloads = await workloadsOf(about);
-  const cluster = await startSimulatedCluster({ dataDir: layout.cluster, clock, seed: about.seed, workloads, noise: NOISE });
+const simulatedWorld = async (layout: FolderLayout, identity: SimulatedIdentity, clock: () => number): Promise<World> => {
+  const workloads = await workloadsOf(identity);
+  const cluster = await startSimulatedCluster({ dataDir: layout.cluster, clock, seed: identity.seed, workloads, noise: NOISE });
   return {
     name: SIMULATED_NAME,
     connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },

@@ -1,10 +1,10 @@
 import type { EventView } from "../../service/views/autoscaler.ts";
 import type { Pace } from "../engine/clock.ts";
 
-/** Everything that the live view shows at one moment. Counts, metrics and decisions come from the tables; only the load is the simulator's own. */
+/** The content of the live view at one moment. Counts, metrics and decisions come from the tables; only the load comes from the simulator. */
 export interface Frame {
   readonly nowMs: number;
-  /** Where the run stops; absent when it goes on until it is told. */
+  /** The end of the run. Absent when it runs until it is interrupted. */
   readonly endMs?: number;
   readonly pace: Pace;
   /** The first autoscalers, as many as may fit. */

@@ -12,12 +12,12 @@ import { decisionText, lastKnownText, metricText, stateWords } from "./words.ts"
 export interface LiveOptions {
   readonly stream: NodeJS.WriteStream;
   readonly reader: StackReader;
-  /** What is asked of the simulated workloads now: the one thing here that the stack does not know. */
+  /** The present demand on the simulated workloads, the only value here that does not come from the tables. */
   readonly readings: () => readonly Reading[];
   readonly clock: RunClock;
   readonly startMs: number;
   readonly endMs?: number;
-  /** What follows a command in a hint, so that it finds this run's folder. */
+  /** The option after a command in a hint, so that it finds the folder of this run. */
   readonly dataOption: string;
 }
 
@@ -35,7 +35,7 @@ export const liveView = ({ stream, reader, readings, clock, startMs, endMs, data
   const refresh = async () => {
     events = [...events, ...(await reader.newEvents())].slice(-KEPT_EVENTS);
     const canvas = { columns: stream.columns, rows: stream.rows, startMs, dataOption };
-    // One more than fit, so that the picture says that there are others also before a sync has counted them.
+    // One more than fit, so that the picture says that there are more also before a sync has counted them.
     const autoscalers = await reader.autoscalers(rowsMax(canvas) + 1);
     const nowMs = clock.now();
     if (autoscalers !== shown) {

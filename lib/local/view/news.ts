@@ -2,7 +2,7 @@
 export interface News {
   /** Writes that the tables have answered so far, of every client. */
   readonly writes: () => number;
-  /** True while a sync is at work: what it writes is not whole yet, and reading would take from its time. */
+  /** True while a sync is at work. Its writes are not complete yet, and a read would slow it down. */
   readonly syncing: () => boolean;
 }
 
@@ -22,7 +22,7 @@ export const onNews = <Value>(
     const writes = news.writes();
     const waits = news.syncing() && elapsed() - (last?.readMs ?? Number.NEGATIVE_INFINITY) < PATIENCE_MS;
     if (last && last.most >= most && (last.writes === writes || waits)) return last.value;
-    // Counted before it is read: a write that comes meanwhile is read the next time.
+    // The count is taken before the read, so that the next call reads a write that comes meanwhile.
     last = { value: await read(most), most, writes, readMs: elapsed() };
     return last.value;
   };

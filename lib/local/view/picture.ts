@@ -13,14 +13,14 @@ export interface Canvas {
 }
 
 const MIN_EVENTS = 3;
-/** Lines that a reason may take where there is room; more than this says nothing new. */
+/** Lines of a reason where there is room. */
 const REASON_LINES_MAX = 3;
 const FOOTER_LINES_MAX = 3;
 const TROUBLE_LINES = 2;
 /** One for the cursor, which rests below the picture. */
 const CURSOR_LINES = 1;
 
-/** The whole live view for a terminal of the given size: always as many lines as fit, each always in its place. */
+/** The live view for a terminal of the given size. It always has as many lines as fit, each in its place. */
 export const picture = (frame: Frame, canvas: Canvas): readonly string[] => {
   const { columns } = canvas;
   const trouble = frame.trouble === undefined ? [] : wrapped(frame.trouble, columns, TROUBLE_LINES).map((line) => styleText("red", line));
@@ -43,7 +43,7 @@ const title = ({ nowMs, endMs, pace }: Frame, { startMs, columns }: Canvas): str
   const left = endMs === undefined ? "" : `, ${durationText(Math.max(0, endMs - nowMs))} to go`;
   const speed = pace.behind ? `falling behind: ${speedText(pace.reached)} of ${speedText(pace.asked)}` : `at ${speedText(pace.asked)}`;
   const [name, clock, played] = ["Tidemark", clockText(nowMs, startMs), `(${durationText(nowMs - startMs)} played${left})`];
-  // In a narrow terminal the speed matters more than for how long it was played.
+  // In a narrow terminal the speed is more important than the time played.
   const parts = [name, clock, played, speed].join("  ").length <= columns ? [clock, played] : [clock];
   return [
     styleText("bold", name),

@@ -2,22 +2,22 @@ import type { Service } from "../../service/service.ts";
 import type { AutoscalerView, EventView } from "../../service/views/autoscaler.ts";
 import { type News, onNews } from "./news.ts";
 
-/** Reads what the stack stored, as a person with the command would. */
+/** Reads the tables, as the command of a person does. */
 export interface StackReader {
   /** The first of them, at most this many; without a number all of them. */
   readonly autoscalers: (most?: number) => Promise<readonly AutoscalerView[]>;
   /** How many autoscalers the last sync of each partition had; 0 before the first sync. */
   readonly total: () => number;
-  /** Events that were not given before, in order of time; none while a sync is at work. */
+  /** Events that earlier calls did not return, in order of time; none while a sync is at work. */
   readonly newEvents: () => Promise<readonly EventView[]>;
-  /** All that were given so far. */
+  /** All events returned so far. */
   readonly seen: () => readonly EventView[];
 }
 
-/** An attempt that is settled late is stored under the time of its decision: looking back this far finds it. */
+/** An attempt that is settled late is stored under the time of its decision. A look back of this length finds it. */
 const LOOK_BACK_MS = 10 * 60_000;
 
-/** `sinceMs`: events from before are old news. Where nothing was written since, the tables are not asked again. */
+/** Earlier events than `sinceMs` are left out. Without a write since the last read the tables are not read again. */
 export const stackReader = (service: Service, sinceMs: number, news: News & Pick<StackReader, "total">): StackReader => {
   const seen = new Map<string, EventView>();
   let newestMs = sinceMs;

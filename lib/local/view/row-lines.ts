@@ -5,7 +5,7 @@ import { cut, wrapped } from "./wrapped.ts";
 
 const INDENT = "  ";
 const GAP = "   ";
-/** From here on the load and the replicas stand side by side. */
+/** From this width on load and replicas stand side by side. */
 const WIDE_FROM = 100;
 const SPARK_MAX = 40;
 
@@ -18,7 +18,7 @@ export const rowLines = (row: Row, columns: number, reasonLines: number): readon
   return [head(row, columns), ...sparks(row, columns), ...reason, ...Array.from({ length: reasonLines - reason.length }, () => "")];
 };
 
-/** The name is never cut for the metrics: they come last. */
+/** The metrics come last and are cut before the name is. */
 const head = (row: Row, columns: number): string => {
   const { name, state, metrics } = row;
   const plain = [name, counts(row), state].join(GAP);

@@ -30,7 +30,7 @@ export const screen = (stream: Stream): Screen => {
   };
 };
 
-/** A terminal of another size has moved what it showed: nothing of it can be found again. */
+/** A resized terminal has moved its lines, so the whole picture is drawn again. */
 const sizeOf = ({ columns, rows }: Stream): string => `${columns}x${rows}`;
 
 const whole = (lines: readonly string[]): string => lines.map((line) => `${line}${CLEAR_LINE_END}\r\n`).join("");

@@ -5,7 +5,7 @@ export const sparkline = (values: readonly number[], width: number): string => {
   if (values.length === 0 || width <= 0) return "";
   const perCell = Math.max(1, Math.ceil(values.length / width));
   const cells: number[] = [];
-  // From the newest backwards, so that the newest cell is always a full one and the others do not shimmer.
+  // Cells are filled from the newest sample backwards, so that the newest cell is full and the others do not flicker.
   for (let end = values.length; end > 0; end -= perCell) cells.unshift(Math.max(...values.slice(Math.max(0, end - perCell), end)));
   const highest = Math.max(...cells);
   return cells.map((value) => BARS[highest > 0 ? Math.min(BARS.length - 1, Math.floor((value / highest) * BARS.length)) : 0]).join("");

@@ -14,7 +14,7 @@ export interface SummaryInput {
   readonly pace: Pace;
   /** Of the simulated cluster since its first run; absent on a real one. */
   readonly statistics?: readonly Statistics[];
-  /** Syncs that were given up after several failures. */
+  /** Messages in the dead-letter queue: syncs that failed several times. */
   readonly deadLetters: number;
 }
 
@@ -68,7 +68,7 @@ const workloadRow = (statistics: Statistics, events: readonly EventView[]): Line
   ];
 };
 
-/** A reversal is a scale against the direction of the one before it: what a policy that flaps has many of. */
+/** A reversal is a scale against the direction of the one before it. A policy that flaps has many. */
 const movesText = (events: readonly EventView[]): string => {
   const directions = events.filter(({ from, to, outcome }) => from !== to && outcome !== "refused").map(({ from, to }) => Math.sign(to - from));
   const reversals = directions.filter((direction, index) => index > 0 && direction !== directions[index - 1]).length;

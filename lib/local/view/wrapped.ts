@@ -1,4 +1,4 @@
-/** A text in lines of at most so many characters, broken at blanks; the second line and all that follow are indented. At most `linesMax`: what is left is cut off with an ellipsis. */
+/** Breaks a text at blanks into lines of at most this many characters. The second line and all that follow are indented. After `linesMax` lines the rest is cut off with an ellipsis. */
 export const wrapped = (text: string, columns: number, linesMax: number, indent = ""): readonly string[] => {
   const lines: string[] = [];
   let rest = text;
@@ -17,5 +17,5 @@ export const wrapped = (text: string, columns: number, linesMax: number, indent 
   return lines;
 };
 
-/** The text in one line of at most so many characters. */
+/** Cuts a text to one line of at most this many characters. */
 export const cut = (text: string, columns: number): string => (text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`);

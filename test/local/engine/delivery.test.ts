@@ -31,8 +31,8 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const run = (sources: Parameters<typeof drive>[0]["sources"], forMs: number) =>
-  drive({ sources, clock, endMs: START_MS + forMs, signal: new AbortController().signal, oneAtATime: true });
+const run = (activities: Parameters<typeof drive>[0]["activities"], forMs: number) =>
+  drive({ activities, clock, endMs: START_MS + forMs, signal: new AbortController().signal, oneAtATime: true });
 
 const mapping = (handler: (event: SQSEvent) => Promise<SQSBatchResponse | undefined>, deliveries: Delivery[] = []) =>
   eventSource({
@@ -116,7 +116,7 @@ describe("eventSource()", () => {
       busy--;
       return undefined;
     };
-    await drive({ sources: [mapping(handler)], clock, endMs: START_MS + 1000, signal: stop.signal, oneAtATime: false });
+    await drive({ activities: [mapping(handler)], clock, endMs: START_MS + 1000, signal: stop.signal, oneAtATime: false });
     expect([most, busy]).toEqual([2, 0]);
     expect(queue.counts().inFlight).toBe(0);
   });

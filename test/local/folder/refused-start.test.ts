@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findFolder } from "../../../lib/local/folder/find-folder.ts";
-import { writeAbout, writeMark } from "../../../lib/local/folder/identity.ts";
+import { writeIdentity, writeMark } from "../../../lib/local/folder/identity.ts";
 import { folderLayout } from "../../../lib/local/folder/layout.ts";
 import { holdFolder } from "../../../lib/local/folder/lock.ts";
 import { saveClock } from "../../../lib/local/folder/saved-clock.ts";
@@ -180,7 +180,7 @@ describe("findFolder()", () => {
   afterEach(() => process.chdir(here));
   const run = (name: string) => {
     mkdirSync(at(name));
-    writeAbout(folderLayout(at(name)), { kind: "simulated", seed: 1, startMs: 0, deployments: [] });
+    writeIdentity(folderLayout(at(name)), { kind: "simulated", seed: 1, startMs: 0, deployments: [] });
   };
 
   it("is .tidemark where there is none, the only one where there is one, and none of several", () => {
