@@ -3,14 +3,32 @@ import { defineConfig } from "vitest/config";
 const below = (...rooms: readonly string[]): string[] => rooms.map((room) => `test/${room}/**/*.test.ts`);
 
 /** Tests that play hundreds of syncs or fill a partition to its limits. */
-const PLAYED = ["test/sync/crash.test.ts", "test/sync/fleet-plan.test.ts", "test/sync/limits.test.ts", "test/service/partitions-story.test.ts"];
+const PLAYED = [
+  "test/sync/crash.test.ts",
+  "test/sync/fleet-plan.test.ts",
+  "test/sync/limits.test.ts",
+  "test/sync/waves.test.ts",
+  "test/service/partitions-story.test.ts",
+];
+
+/** Tests that start processes or whole runs one after the other, or hold twenty thousand events. */
+const PROCESSES = [
+  "test/cli/apply-many.test.ts",
+  "test/cli/export.test.ts",
+  "test/cli/process.test.ts",
+  "test/cli/standard-input.test.ts",
+  "test/local/start-memory.test.ts",
+  "test/local/cluster/restart.test.ts",
+  "test/local/folder/damaged.test.ts",
+  "test/local/folder/refused-start.test.ts",
+];
 
 /** Projects by how long a person waits for them. `npm test` runs unit, contracts and conformance; CI runs the others, too. */
 const PROJECTS: Readonly<Record<string, readonly string[]>> = {
   contracts: below("contracts"),
   conformance: below("conformance"),
   simulation: [...below("simulation", "protocol"), ...PLAYED],
-  e2e: below("e2e"),
+  e2e: [...below("e2e"), ...PROCESSES],
   infra: below("infra"),
 };
 

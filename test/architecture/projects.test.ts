@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -16,6 +16,12 @@ describe("the projects of the tests", () => {
     expect(projectsOf("test")).toEqual(["unit", "contracts", "conformance"]);
     expect(projectsOf("test:long")).toEqual(["simulation", "e2e", "infra"]);
     for (const name of projectsOf("test:long")) expect(projectsOf(`test:${name}`)).toEqual([name]);
+  });
+
+  it("name files that exist", () => {
+    const named = readFileSync(join(ROOT, "vitest.config.ts"), "utf8").match(/test\/[\w/.-]+\.test\.ts/g) ?? [];
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
   it("are each run once by CI, the README's command among them", () => {
