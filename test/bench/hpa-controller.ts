@@ -134,7 +134,10 @@ const watchReplicas = ({ url, ca, token }: ControlPlane, seen: (key: string, rep
     request.on("error", reject);
     request.on("response", (response) => {
       resolve();
-      createInterface({ input: response }).on("line", (line) => {
+      const lines = createInterface({ input: response });
+      // Where the watch breaks, the changes behind are missing, and the wait for them ends with an error; at the end we break it ourselves.
+      lines.on("error", () => undefined);
+      lines.on("line", (line) => {
         const { object } = JSON.parse(line) as { object: { metadata: { namespace: string; name: string }; spec: { replicas: number } } };
         seen(`${object.metadata.namespace}/${object.metadata.name}`, object.spec.replicas);
       });

@@ -90,7 +90,10 @@ const fill = async (plane: ControlPlane): Promise<void> => {
 const answerOf = ({ url, ca, token }: ControlPlane, path: string, accept: string): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const headers = { accept, authorization: `Bearer ${token}` };
-    https.get(new URL(path, url), { ca, headers, agent: false }, (response) => buffer(response).then(resolve, reject)).on("error", reject);
+    const request = https.get(new URL(path, url), { ca, headers, agent: false }, (response) => {
+      buffer(response).then(resolve, reject);
+    });
+    request.on("error", reject);
   });
 
 const record = async (folder: string): Promise<void> => {
