@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Bundle, bundleAll } from "../../build.ts";
 import { ROOT } from "../architecture/source.ts";
-import { settleConditions } from "./settle-conditions.ts";
+import { type ParameterValues, settleConditions } from "./settle-conditions.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -37,6 +37,22 @@ export interface Stack {
   readonly done: () => Promise<void>;
 }
 
+/** The resources of a template for these values of its parameters. */
+export const resourcesOf = (text: string, values: ParameterValues): Packaged["resources"] => {
+  const { Resources } = settleConditions(JSON.parse(text), values) as unknown as { readonly Resources: Packaged["resources"] };
+  return Resources;
+};
+
+/** What the deployment gives to CloudFormation. */
+const sentParameters = async (folder: string): Promise<ParameterValues> => {
+  const state: {
+    readonly service: {
+      readonly provider: { readonly stackParameters: readonly { readonly ParameterKey: string; readonly ParameterValue: string }[] };
+    };
+  } = JSON.parse(await readFile(join(folder, ".serverless/serverless-state.json"), "utf8"));
+  return Object.fromEntries(state.service.provider.stackParameters.map(({ ParameterKey, ParameterValue }) => [ParameterKey, String(ParameterValue)]));
+};
+
 /** Runs `osls package` with an empty home and no AWS settings, so that a question to the machine or to AWS fails here. */
 const compileIn = async (folder: string, parameters: Parameters): Promise<Compiled> => {
   const env = {
@@ -49,8 +65,7 @@ const compileIn = async (folder: string, parameters: Parameters): Promise<Compil
   const values = Object.entries(parameters).map(([name, value]) => `--param=${name}=${value}`);
   await promisify(execFile)(process.execPath, [osls, "package", ...values], { cwd: folder, env });
   const text = await readFile(join(folder, ".serverless/cloudformation-template-update-stack.json"), "utf8");
-  const { Resources } = settleConditions(JSON.parse(text)) as unknown as { readonly Resources: Packaged["resources"] };
-  return { resources: Resources, text };
+  return { resources: resourcesOf(text, await sentParameters(folder)), text };
 };
 
 /** Packages the stack in a folder of its own as `npm run package` does. The folder holds the bundles afterwards; `done` removes it. */

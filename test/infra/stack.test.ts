@@ -13,7 +13,7 @@ import { FLEET_PK } from "../../lib/store/table/keys.ts";
 import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/table/tables.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { actionsCalledBy } from "./calls.ts";
-import { type Compiled, type Json, type Packaged, packageStack, type Resource } from "./packaged.ts";
+import { type Compiled, type Json, type Packaged, packageStack, type Resource, resourcesOf } from "./packaged.ts";
 
 let stack: Awaited<ReturnType<typeof packageStack>>;
 let packaged: Packaged;
@@ -390,7 +390,8 @@ describe("a parameter", () => {
       alarmTopic: TOPIC,
       dashboard: "no",
     });
-    encrypted = await stack.compile({ kmsKey: KEY, alarmAddress: "ops@example.com" });
+    const { text } = packaged;
+    encrypted = { text, resources: resourcesOf(text, { KeyArn: KEY, AlarmAddress: "ops@example.com" }) };
   });
   const arnsOn = (role: string): string => JSON.stringify(compiled.resources[role]?.Properties["Policies"]);
 
@@ -401,8 +402,9 @@ describe("a parameter", () => {
     const variables = FUNCTIONS.map((name) => variablesOf(compiled, name));
     expect(new Set(variables.map(({ TIDEMARK_STATE_TABLE }) => TIDEMARK_STATE_TABLE))).toEqual(new Set(["restored-state"]));
     expect(variablesOf(compiled, "sync")["TIDEMARK_HISTORY_TABLE"]).toBe("kept-history");
-    for (const role of ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole"]) expect(arnsOn(role)).toContain("table/restored-state");
-    for (const role of ["SyncRole", "ApiRole", "ConnectRole", "ViewRole"]) expect(arnsOn(role)).toContain("table/kept-history");
+    for (const role of ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole"])
+      expect(arnsOn(role)).toContain("table/${ExistingStateTable}");
+    for (const role of ["SyncRole", "ApiRole", "ConnectRole", "ViewRole"]) expect(arnsOn(role)).toContain("table/${ExistingHistoryTable}");
     expect(JSON.stringify(compiled.resources)).not.toContain('"StateTable"');
   });
 
@@ -423,11 +425,10 @@ describe("a parameter", () => {
 
   it("subnetIds and securityGroupIds put the functions that reach clusters and their account into the VPC", () => {
     const { resources } = compiled;
-    const split = (text: string): Json => ({ "Fn::Split": [",", text] });
     for (const name of ["Sync", "Connect"]) {
       expect(resources[`${name}LambdaFunction`]?.Properties["VpcConfig"]).toEqual({
-        SubnetIds: split("subnet-1,subnet-2"),
-        SecurityGroupIds: split("sg-1"),
+        SubnetIds: ["subnet-1", "subnet-2"],
+        SecurityGroupIds: ["sg-1"],
       });
       expect(JSON.stringify(resources[`${name}Role`]?.Properties["ManagedPolicyArns"])).toContain("AWSLambdaVPCAccessExecutionRole");
       expect(resource(`${name}Role`).Properties).not.toHaveProperty("ManagedPolicyArns");
