@@ -17,7 +17,7 @@ export const settleConditions = (template: Json, given: ParameterValues): Json =
   const parameters = isObject(template["Parameters"]) ? template["Parameters"] : {};
   const conditions = isObject(template["Conditions"]) ? template["Conditions"] : {};
 
-  const valueOf = (name: string): Json | undefined => {
+  const parameterValue = (name: string): Json | undefined => {
     const parameter = parameters[name];
     if (!isObject(parameter)) return undefined;
     const text = String(given[name] ?? parameter["Default"]);
@@ -35,13 +35,20 @@ export const settleConditions = (template: Json, given: ParameterValues): Json =
   };
   const holds = (name: Json | undefined): boolean => truth(conditions[String(name)]);
 
-  const settleObject = (value: JsonObject): Json | typeof NO_VALUE => {
-    const { Ref, "Fn::If": choice, "Fn::Join": join } = value;
+  /** The value of a function of the template; undefined for any other object. */
+  const called = (value: JsonObject): Json | typeof NO_VALUE | undefined => {
+    const { "Fn::If": choice, "Fn::Join": join } = value;
     if (Array.isArray(choice)) return settle((holds(choice[0]) ? choice[1] : choice[2]) ?? null);
-    if (Ref === "AWS::NoValue") return NO_VALUE;
-    if (typeof Ref === "string") return valueOf(Ref) ?? value;
     const parts = Array.isArray(join) ? settle(join[1] ?? []) : undefined;
-    if (Array.isArray(join) && Array.isArray(parts)) return parts.join(String(join[0]));
+    return Array.isArray(join) && Array.isArray(parts) ? parts.join(String(join[0])) : undefined;
+  };
+  const referenced = ({ Ref }: JsonObject): Json | typeof NO_VALUE | undefined => {
+    if (Ref === "AWS::NoValue") return NO_VALUE;
+    return typeof Ref === "string" ? parameterValue(Ref) : undefined;
+  };
+  const settleObject = (value: JsonObject): Json | typeof NO_VALUE => {
+    const settled = called(value) ?? referenced(value);
+    if (settled !== undefined) return settled;
     const entries = Object.entries(value).map(([key, member]) => [key, settle(member)] as const);
     return Object.fromEntries(entries.filter((entry): entry is readonly [string, Json] => entry[1] !== NO_VALUE));
   };

@@ -99,17 +99,20 @@ describe("the functions", () => {
   });
 
   it("start small: what is loaded at start stays within its budget", () => {
-    const budgetKib = { schedule: 550, sync: 850, api: 850, connect: 900, view: 800 };
+    // The functions that answer people hold the rules of every dialect: they explain with the functions that decide.
+    const budgetKib = { schedule: 550, sync: 850, api: 980, connect: 1000, view: 930 };
     for (const { function: name, bytes } of packaged.bundles.filter(({ file }) => file === "index.js")) {
       expect(bytes / 1024, name).toBeLessThan(budgetKib[name]);
     }
   });
 
   it("load the YAML parser and the protobuf reader of the sync from files of their own", () => {
-    expect(packaged.bundles.filter(({ file }) => file !== "index.js").map(({ function: name, file }) => `${name}/${file}`)).toEqual([
-      "sync/yaml.js",
-      "sync/protobufjs-minimal.js",
-    ]);
+    expect(
+      packaged.bundles
+        .filter(({ file }) => file !== "index.js")
+        .map(({ function: name, file }) => `${name}/${file}`)
+        .toSorted(),
+    ).toEqual(["sync/protobufjs-minimal.js", "sync/yaml.js"]);
   });
 
   it("hold nothing of the Kubernetes library: it runs programs and reads files that a kubeconfig names", async () => {
@@ -375,6 +378,8 @@ describe("the roles", () => {
 
 describe("a parameter", () => {
   const KEY = "arn:aws:kms:eu-central-1:000000000000:key/own";
+  // As CloudFormation substitutes it: the name of a parameter in braces.
+  const [STATE_TABLE_ARN, HISTORY_TABLE_ARN] = ["ExistingStateTable", "ExistingHistoryTable"].map((name) => `table/\${${name}}`);
   const TOPIC = "arn:aws:sns:eu-central-1:000000000000:ops";
   let compiled: Compiled;
   let encrypted: Compiled;
@@ -402,9 +407,8 @@ describe("a parameter", () => {
     const variables = FUNCTIONS.map((name) => variablesOf(compiled, name));
     expect(new Set(variables.map(({ TIDEMARK_STATE_TABLE }) => TIDEMARK_STATE_TABLE))).toEqual(new Set(["restored-state"]));
     expect(variablesOf(compiled, "sync")["TIDEMARK_HISTORY_TABLE"]).toBe("kept-history");
-    for (const role of ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole"])
-      expect(arnsOn(role)).toContain("table/${ExistingStateTable}");
-    for (const role of ["SyncRole", "ApiRole", "ConnectRole", "ViewRole"]) expect(arnsOn(role)).toContain("table/${ExistingHistoryTable}");
+    for (const role of ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole"]) expect(arnsOn(role)).toContain(STATE_TABLE_ARN);
+    for (const role of ["SyncRole", "ApiRole", "ConnectRole", "ViewRole"]) expect(arnsOn(role)).toContain(HISTORY_TABLE_ARN);
     expect(JSON.stringify(compiled.resources)).not.toContain('"StateTable"');
   });
 
