@@ -54,7 +54,7 @@ export const snapshotReader = (
 };
 
 /** Loads one autoscaler with its newest evaluation at or before `atMs` (default: now). */
-export const known = async (context: QueryContext, { cluster, record }: LocatedAutoscaler, atMs?: number): Promise<AutoscalerSnapshot> =>
+export const loadSnapshot = async (context: QueryContext, { cluster, record }: LocatedAutoscaler, atMs?: number): Promise<AutoscalerSnapshot> =>
   snapshotReader(context, cluster, await getFleet(context.tables))(record, atMs);
 
 /** Lists autoscalers after a cursor, in order of cluster, namespace and name. A record that cannot be read ends the list with an error that names it. */

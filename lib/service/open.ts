@@ -1,5 +1,5 @@
 import { apply } from "./apply/apply.ts";
-import { autoscalers, known } from "./autoscalers.ts";
+import { autoscalers, loadSnapshot } from "./autoscalers.ts";
 import { changes } from "./changes.ts";
 import { addCluster, cluster, clusters, pauseCluster, replaceCluster, resumeCluster } from "./clusters/cluster-edits.ts";
 import { fleet, freeze, thaw } from "./clusters/fleet.ts";
@@ -24,7 +24,7 @@ export const openService = (context: ServiceContext): Service => ({ ...openQueri
 /** Opens the queries. They write nothing. The series keep a cache of the history between calls. */
 export const openQueries = (context: QueryContext): QueryService => ({
   autoscalers: (filter, after) => autoscalers(context, filter, after),
-  get: async (query) => autoscalerView(await known(context, await findAutoscaler(context, query))),
+  get: async (query) => autoscalerView(await loadSnapshot(context, await findAutoscaler(context, query))),
   describe: (query) => describe(context, query),
   explain: (query, atMs) => explain(context, query, atMs),
   events: (query) => events(context, query),

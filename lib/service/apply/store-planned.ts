@@ -97,7 +97,7 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { input: given, old, applied } = plan;
     if (old && applied.outcome === "unchanged") return { applied };
-    const after = recordOf(context, cluster, given, applied, old);
+    const after = recordOf(context, cluster, plan);
     const written = await storeOnly(context, { cluster, verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
     if (written.kind === "stored") return { applied: { ...applied, generation: written.generation }, ...(old ? {} : { created: after }) };
     const again = await replan(context, step, given);
@@ -107,13 +107,7 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
   throw new TidemarkError("service.conflict", `Cannot apply "${first.applied.namespace}/${first.applied.name}": others are editing it`, {});
 };
 
-const recordOf = (
-  context: ServiceContext,
-  cluster: ClusterRecord,
-  { document }: ManifestInput,
-  { namespace: inside, name }: Applied,
-  old: AutoscalerRecord | undefined,
-) => ({
+const recordOf = (context: ServiceContext, cluster: ClusterRecord, { given: { document }, applied: { namespace: inside, name }, old }: Planned) => ({
   ...(old ?? { uid: autoscalerUid(context.newUid()), createdMs: context.clock() }),
   cluster: cluster.name,
   manifest: JSON.stringify(document),

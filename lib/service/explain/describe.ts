@@ -3,7 +3,7 @@ import type { ScaleEventRecord } from "../../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import { eventsOfAutoscaler } from "../../store/history/events.ts";
-import { known } from "../autoscalers.ts";
+import { loadSnapshot } from "../autoscalers.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import type { AutoscalerQuery } from "../service.ts";
@@ -19,7 +19,7 @@ const SHOWN_EVENTS = 10;
 /** Describes one autoscaler. It reads the head, the windows page and the newest journal page once each. */
 export const describe = async (context: QueryContext, query: AutoscalerQuery): Promise<Description> => {
   const found = await findAutoscaler(context, query);
-  const all = await known(context, found);
+  const all = await loadSnapshot(context, found);
   const newest = await newestEvents(context, found.record, all.nowMs);
   const view = autoscalerView(all);
   return {

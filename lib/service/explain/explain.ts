@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import { known } from "../autoscalers.ts";
+import { loadSnapshot } from "../autoscalers.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import type { AutoscalerQuery } from "../service.ts";
@@ -20,7 +20,7 @@ const CLOCKS_APART_MS = 5 * 60_000;
 export const explain = async (context: QueryContext, query: AutoscalerQuery, atMs?: number): Promise<Explanation> => {
   const presentMs = context.clock();
   if (atMs !== undefined && atMs > presentMs + CLOCKS_APART_MS) throw notYet(query.name, atMs, presentMs);
-  const all = await known(context, await findAutoscaler(context, query), atMs);
+  const all = await loadSnapshot(context, await findAutoscaler(context, query), atMs);
   const { evaluated, record, cluster, spec, nowMs } = all;
   if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, cluster.name, atMs);
   const windows = windowsOf(all, evaluated.atMs, evaluated.evaluation.from);
