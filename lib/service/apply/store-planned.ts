@@ -7,7 +7,6 @@ import { raiseSpecVersions, storeOnly } from "../edits/store-change.ts";
 import type { ApplyOptions } from "../service.ts";
 import type { Applied } from "../views/autoscaler.ts";
 import { insertTogether } from "./insert-together.ts";
-import type { ManifestInput } from "./manifest-inputs.ts";
 import { type ApplyTarget, type Planned, replan } from "./plan.ts";
 
 /** Attempts of an edit while other editors win. */
@@ -95,19 +94,19 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
   const { cluster } = step;
   let plan = first;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const { input: given, old, applied } = plan;
+    const { input, old, applied } = plan;
     if (old && applied.outcome === "unchanged") return { applied };
     const after = recordOf(context, cluster, plan);
     const written = await storeOnly(context, { cluster, verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
     if (written.kind === "stored") return { applied: { ...applied, generation: written.generation }, ...(old ? {} : { created: after }) };
-    const again = await replan(context, step, given);
+    const again = await replan(context, step, input);
     if ("lines" in again) throw new TidemarkError("manifest.invalid", again.lines.join("\n"), again);
     plan = again;
   }
   throw new TidemarkError("service.conflict", `Cannot apply "${first.applied.namespace}/${first.applied.name}": others are editing it`, {});
 };
 
-const recordOf = (context: ServiceContext, cluster: ClusterRecord, { given: { document }, applied: { namespace: inside, name }, old }: Planned) => ({
+const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { document }, applied: { namespace: inside, name }, old }: Planned) => ({
   ...(old ?? { uid: autoscalerUid(context.newUid()), createdMs: context.clock() }),
   cluster: cluster.name,
   manifest: JSON.stringify(document),
