@@ -143,7 +143,7 @@ describe("npm start", { timeout: 120_000 }, () => {
       .split("\n");
     const parsed = lines.map((line): Record<string, unknown> => JSON.parse(line));
     expect(parsed.filter(({ outcome }) => outcome === "completed" || outcome === "done")).toHaveLength(80);
-    expect(parsed.filter((line) => "_aws" in line)).toHaveLength(80);
+    expect(parsed.filter((line) => "_aws" in line && "SyncDuration" in line)).toHaveLength(80);
   });
 });
 
