@@ -5,7 +5,16 @@ import { autoscalerUid, clusterName, namespace, partitionName } from "../../lib/
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { deleteAutoscaler, getAutoscaler, lastGeneration, listAutoscalers, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { deleteCluster, getCluster, getFleet, lastVersion, listClusters, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
+import {
+  deleteCluster,
+  getCluster,
+  getFleet,
+  lastVersion,
+  listClusters,
+  putCluster,
+  putFleet,
+  raiseClusterVersion,
+} from "../../lib/store/records/clusters.ts";
 import { autoscalersOf, namespacesOf, partitionOf } from "../../lib/store/records/partitions.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
 import { autoscalerKey } from "../../lib/store/table/keys.ts";
@@ -178,6 +187,27 @@ export const recordsContract = (engine: () => Engine): void => {
       await own.late();
       expect(await putCluster(tables, { ...cluster, uid: "a", version: 5 }, 4)).toEqual({ kind: "conflict" });
       expect(await getCluster(tables, cluster.name)).toEqual(again);
+    });
+
+    it("of a cluster without uid are not the record that has one, nor its tombstone", async () => {
+      await putCluster(tables, { ...cluster, uid: "a" }, undefined);
+      expect(await putCluster(tables, { ...cluster, version: 2 }, 1)).toEqual({ kind: "conflict" });
+      await deleteCluster(tables, { ...cluster, uid: "a" }, 1);
+      expect(await putCluster(tables, { ...cluster, version: 3 }, 2)).toEqual({ kind: "conflict" });
+      expect(await getCluster(tables, cluster.name)).toBeUndefined();
+    });
+
+    it("are not created over a record that is there, whatever its generation", async () => {
+      await putAutoscaler(tables, record("web"), undefined);
+      expect(await putAutoscaler(tables, record("web", 9), undefined)).toEqual({ kind: "conflict" });
+    });
+
+    it("of a cluster never let its version fall: a raise from a version that is past changes nothing", async () => {
+      await putCluster(tables, cluster, undefined);
+      await raiseClusterVersion(tables, cluster.name, 1);
+      await raiseClusterVersion(tables, cluster.name, 2);
+      await raiseClusterVersion(tables, cluster.name, 1);
+      expect((await getCluster(tables, cluster.name))?.version).toBe(3);
     });
 
     it("of the fleet count their edits, so that a thaw cannot undo a later freeze", async () => {

@@ -1,0 +1,120 @@
+import type { Clause } from "./clauses.ts";
+
+/** Why a clause is kept that few seeds need: the test that fails without it, or what implies it. */
+interface Reason extends Clause {
+  readonly why: string;
+}
+
+const HEAD = "`test/contracts/head.contract.ts`";
+const RECORDS = "`test/contracts/records.contract.ts`";
+const PAGES = "`test/contracts/pages.contract.ts`";
+
+const named = (file: string, test: string): string => `${file}, "${test}"`;
+
+/** The epoch of a holder's write: a claim raises the write number as well, so that the other clause implies this one. */
+const IMPLIED = "implied by the write number, which every claim raises; it is kept as the rule that the protocol states";
+const HOLDER_WRITES = ["store intents", "release", "give back", "withdraw intents", "mark a move", "name moved pages"] as const;
+
+const REASONS: readonly Reason[] = [
+  {
+    write: "claim",
+    clause: "releasedEpoch = epoch",
+    becomes: "never",
+    why: "redundant: a release and a giving back also set the lease to 0, which has run out",
+  },
+  {
+    write: "claim",
+    clause: "leaseUntilMs > :leaseLast",
+    becomes: "never",
+    why: named("`test/service/reset-time.test.ts`", "keeps no sync away: the holder's clock was wrong"),
+  },
+  {
+    write: "claim",
+    clause: "#protocol <= :protocol",
+    becomes: "true",
+    why: named(HEAD, "is refused to code that does not know the rules of the code that claimed it last"),
+  },
+  ...HOLDER_WRITES.map((write): Reason => ({ write, clause: "epoch = :epoch", becomes: "true", why: IMPLIED })),
+  {
+    write: "store intents",
+    clause: "writeNumber = :seen",
+    becomes: "true",
+    why: named(HEAD, "refuses an intent under a write that is not the last, and stores a repeated one once"),
+  },
+  {
+    write: "release",
+    clause: "writeNumber = :seen",
+    becomes: "true",
+    why: named(HEAD, "is released in one update: intents cleared but those that stay, pages named, due time done"),
+  },
+  {
+    write: "give back",
+    clause: "writeNumber = :seen",
+    becomes: "true",
+    why: "a late copy under the same epoch ends a lease early, on which nothing rests",
+  },
+  {
+    write: "withdraw intents",
+    clause: "writeNumber = :seen",
+    becomes: "true",
+    why: "a late copy under the same epoch removes what is removed already",
+  },
+  {
+    write: "mark a move",
+    clause: "writeNumber = :seen",
+    becomes: "true",
+    why: "a late copy marks a version that the cluster has no more, and a sync goes by the mark only while it has that version",
+  },
+  {
+    write: "name moved pages",
+    clause: "writeNumber = :seen",
+    becomes: "true",
+    why: named("`test/contracts/moving.contract.ts`", "names the pages of a new generation and keeps its lease"),
+  },
+  { write: "write a page", clause: "epoch = :read", becomes: "true", why: named(PAGES, "refuses a late write of an earlier holder") },
+  {
+    write: "delete an old page",
+    clause: "epoch < :epoch",
+    becomes: "true",
+    why: named(PAGES, "that nobody names is deleted, unless it is of a later epoch"),
+  },
+  {
+    write: "create a record",
+    clause: "attribute_exists(deletedMs)",
+    becomes: "true",
+    why: named(RECORDS, "are not created over a record that is there, whatever its generation"),
+  },
+  {
+    write: "edit a record",
+    clause: "uid = :uid",
+    becomes: "true",
+    why: named(RECORDS, "are not removed by a late copy of a deletion, once they were created again"),
+  },
+  {
+    write: "edit a record",
+    clause: "attribute_not_exists(uid)",
+    becomes: "true",
+    why: named(RECORDS, "of a cluster without uid are not the record that has one, nor its tombstone"),
+  },
+  {
+    write: "edit a record",
+    clause: "attribute_not_exists(deletedMs)",
+    becomes: "true",
+    why: named(RECORDS, "of a cluster without uid are not the record that has one, nor its tombstone"),
+  },
+  {
+    write: "raise a cluster's version",
+    clause: "version = :expected",
+    becomes: "true",
+    why: named(RECORDS, "of a cluster never let its version fall: a raise from a version that is past changes nothing"),
+  },
+  {
+    write: "insert into history",
+    clause: "attribute_not_exists(pk)",
+    becomes: "true",
+    why: named("`test/contracts/history.contract.ts`", "keeps the item that was first, and gives it to whoever comes later"),
+  },
+];
+
+export const reasonOf = ({ write, clause, becomes }: Clause): string | undefined =>
+  REASONS.find((one) => one.write === write && one.clause === clause && one.becomes === becomes)?.why;
