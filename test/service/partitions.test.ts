@@ -129,6 +129,28 @@ describe("replacing the partitions of a cluster", () => {
     expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 4, eventId: "uid-shop-1:4" }]);
   });
 
+  it("looks at open intents again under its claim: one that was stored after its first look is waited for", async () => {
+    const moving = await synced();
+    const { world } = moving;
+    workloadOf(world, "shop-1").demand = 9;
+    let isFirst = true;
+    const client = around(world.tables.client, async (command, send) => {
+      if (command === "UpdateItemCommand" && isFirst) {
+        isFirst = false;
+        world.cluster.faults.push("lost answer");
+        await moving.syncAll();
+        expect((await moving.head(REST)).intents).toHaveLength(1);
+      }
+      return send();
+    });
+    const before = world.nowMs;
+    await openService(moving.context(client)).replaceCluster(wantedOf(moving, DIVIDED));
+    expect(isFirst).toBe(false);
+    expect(world.nowMs - before).toBeGreaterThan(2 * PERIOD_MS);
+    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toHaveLength(1);
+    expect((await moving.head(REST)).intents).toEqual([]);
+  });
+
   it("is refused while an intent stays open, and changes nothing", async () => {
     const moving = await synced();
     workloadOf(moving.world, "shop-1").demand = 7;
