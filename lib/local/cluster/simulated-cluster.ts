@@ -5,11 +5,11 @@ import type { Server } from "node:https";
 import { join } from "node:path";
 import { TidemarkError } from "../../model/errors.ts";
 import { CLUSTER_KUBECONFIG, CLUSTER_WRITES } from "../folder/layout.ts";
+import { writeDurably } from "../folder/whole-file.ts";
 import { serverCredentials } from "../run/certificates.ts";
 import { refuseForeignHosts } from "../run/loopback.ts";
 import { kubeApi } from "./api.ts";
 import { type WorkloadDefinition, workloadModel } from "./definition.ts";
-import { writeDurably } from "./durable-file.ts";
 import { type Faults, faultSwitches } from "./faults.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import type { Rival } from "./objects.ts";
@@ -83,10 +83,12 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
   const server = apiServer({ api: kubeApi(simulation, { noise, rivals }, journal), credentials, faults, onError });
   const kubeconfigPath = join(dataDir, CLUSTER_KUBECONFIG);
   const url = await listen(server);
-  await writeDurably(kubeconfigPath, kubeconfig(url, credentials)).catch((error: unknown) => {
+  try {
+    writeDurably(kubeconfigPath, kubeconfig(url, credentials));
+  } catch (error) {
     server.close();
     throw error;
-  });
+  }
   const each = <Shape>(view: (workload: SimulatedWorkload, nowMs: number) => Shape) => {
     const nowMs = simulation.now();
     return simulation.workloads().map((workload) => view(workload, nowMs));

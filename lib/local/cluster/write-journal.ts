@@ -2,7 +2,7 @@ import { type FileHandle, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
-import { syncFolder, writeDurably } from "./durable-file.ts";
+import { syncFolder, writeDurably } from "../folder/whole-file.ts";
 import type { AcceptedWrite } from "./simulation.ts";
 
 /** What a run is made of besides its writes; a journal belongs to exactly one such run. */
@@ -30,7 +30,7 @@ export interface WriteJournal {
 export const openWriteJournal = async (path: string, fresh: RunHeader): Promise<WriteJournal> => {
   const text = await readText(path);
   if (text === undefined) {
-    await writeDurably(path, `${JSON.stringify(fresh)}\n`);
+    writeDurably(path, `${JSON.stringify(fresh)}\n`);
     return appendingTo(await open(path, "a"), fresh, []);
   }
   // A crash cut off a last line without a line end before its write was answered, so that write was never accepted.
@@ -40,7 +40,7 @@ export const openWriteJournal = async (path: string, fresh: RunHeader): Promise<
   const writes = rest.map((line, index) => parseLine(Write, path, line, index + 2));
   const file = await open(path, "a");
   if (whole.length < text.length) await file.truncate(Buffer.byteLength(whole));
-  await syncFolder(dirname(path));
+  syncFolder(dirname(path));
   return appendingTo(file, header, writes);
 };
 

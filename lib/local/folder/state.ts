@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { reasonOf } from "./failure-text.ts";
-import { type FolderIdentity, BEGINNING_MARK, readIdentity } from "./identity.ts";
+import { BEGINNING_MARK, type FolderIdentity, readIdentity } from "./identity.ts";
 import type { FolderLayout } from "./layout.ts";
 import { holdsOnlyLocks } from "./lock.ts";
 import { damaged } from "./refused-folder.ts";

@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import type * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
 
@@ -9,10 +10,39 @@ export const draftOf = (path: string): string => `${path}.${process.pid}.draft`;
  * Replaces a small file so that a reader, or the next process after a `kill -9`, finds the old text or the new one and never half of either.
  * No fsync: the file must survive the death of the process, not that of the machine.
  */
-export const writeWhole = (path: string, text: string): void => {
+export const writeWhole = (path: string, text: string): void => replace(path, (draft) => writeFileSync(draft, text));
+
+/** Keys and tokens are written with it too, so that only the owner may read the file. */
+const PRIVATE_MODE = 0o600;
+
+/** The same for a file that must also survive a loss of power, once this function has returned. */
+export const writeDurably = (path: string, text: string): void => {
+  replace(path, (draft) => {
+    const file = openSync(draft, "w", PRIVATE_MODE);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  });
+  syncFolder(dirname(path));
+};
+
+/** Makes the names in a folder durable. */
+export const syncFolder = (path: string): void => {
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+};
+
+const replace = (path: string, writeDraft: (draft: string) => void): void => {
   const draft = draftOf(path);
   try {
-    namingFile(path, () => writeFileSync(draft, text));
+    namingFile(path, () => writeDraft(draft));
     renameSync(draft, path);
   } catch (error) {
     // On a full disk the draft exists and is empty.

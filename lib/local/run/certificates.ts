@@ -6,8 +6,8 @@ import { join } from "node:path";
 import * as x509 from "@peculiar/x509";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
-import { writeDurably } from "../cluster/durable-file.ts";
 import { CLUSTER_CREDENTIALS } from "../folder/layout.ts";
+import { writeDurably } from "../folder/whole-file.ts";
 
 /** The credentials of a loopback HTTPS server and its clients. They belong to one data folder and never leave it. */
 export interface ServerCredentials {
@@ -42,7 +42,7 @@ export const serverCredentials = async (dataDir: string, wallMs: number): Promis
   const stored = await readStored(path);
   if (stored && Date.parse(new X509Certificate(stored.certificatePem).validTo) - RENEW_BEFORE_MS > wallMs) return stored;
   const made = { ...(await issue(wallMs)), token: stored?.token ?? randomBytes(TOKEN_BYTES).toString("base64url") };
-  await writeDurably(path, `${JSON.stringify(made)}\n`);
+  writeDurably(path, `${JSON.stringify(made)}\n`);
   return made;
 };
 

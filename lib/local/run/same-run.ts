@@ -1,5 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
-import type { FolderIdentity, Deployment, RealIdentity, SimulatedIdentity } from "../folder/identity.ts";
+import type { Deployment, FolderIdentity, RealIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
 import { newFolderBeside } from "../folder/refused-folder.ts";
 import { shellWord } from "./shell-word.ts";

@@ -1,5 +1,5 @@
 import { basename, resolve } from "node:path";
-import { type FolderIdentity, type Deployment, readIdentity } from "../folder/identity.ts";
+import { type Deployment, type FolderIdentity, readIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
 import { contextOf } from "./kubeconfig-file.ts";
 import { labelOf } from "./label.ts";
