@@ -11,22 +11,22 @@ export type DecideInput = RulesInput<AutoscalerSpec>;
 /** What to do with one workload now, and why. Pure; a metric that is missing or absurd is a reason to hold inside the decision, never an exception. */
 export const decide = (input: DecideInput): Decision =>
   override(
-    askDialect(input.spec, (dialect, spec) => decideBy(dialect, { ...input, spec })),
+    askDialect(input.spec, (dialect, spec) => decideBy(dialect, spec, input)),
     input.spec,
     input.nowMs,
   );
 
-const decideBy = <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, input: RulesInput<Spec>): Decision => {
-  const decision = dialect.decide({ ...input, windows: withoutForeignTimers(input.windows, dialect) });
-  return dialect.keeps(input.spec).recommendations ? decision : withoutRecommendations(decision);
+const decideBy = <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, spec: Spec, input: DecideInput): Decision => {
+  const decision = dialect.decide({ ...input, spec, windows: withoutForeignTimers(input.windows, dialect) });
+  return dialect.keeps(spec).recommendations ? decision : withoutRecommendations(decision);
 };
 
-const TIMING = DIALECTS.filter(({ timesBy }) => timesBy !== undefined);
+const TIMING = DIALECTS.flatMap(({ name, timesBy }) => (timesBy ? [{ name, timesBy }] : []));
 
 /** Fails to waiting: conditions by which other rules measure time are dropped, so that a breach of long ago does not count as one that lasted. */
 export const withoutForeignTimers = (windows: Windows, { name }: Pick<Dialect<never>, "name">): Windows => {
   const { conditions } = windows.status;
-  const isForeign = (type: string): boolean => TIMING.some((other) => other.name !== name && other.timesBy?.(type) === true);
+  const isForeign = (type: string): boolean => TIMING.some((other) => other.name !== name && other.timesBy(type));
   if (!conditions.some(({ type }) => isForeign(type))) return windows;
   return { ...windows, status: { ...windows.status, conditions: conditions.filter(({ type }) => !isForeign(type)) } };
 };

@@ -64,11 +64,18 @@ const decided = (sync: WatermarkSync, dueAgainSeconds: number | null, status: St
 export const lastWrites = (gauges: readonly GaugeWrite[]): readonly GaugeWrite[] => {
   const bySeries = new Map<string, GaugeWrite>();
   for (const write of gauges) {
-    const series = write.name + JSON.stringify(write.labels);
+    const series = seriesOf(write);
     bySeries.delete(series);
     bySeries.set(series, write);
   }
   return [...bySeries.values()];
+};
+
+/** A series has one label at most, so that its name and its labels tell it apart without quotes. */
+const seriesOf = ({ name, labels }: GaugeWrite): string => {
+  let series = name;
+  for (const label in labels) series += ` ${label}=${labels[label]}`;
+  return series;
 };
 
 /** Transitions are stored in whole seconds, so a breach first judged by the full clock is later up to a second older (watermark.md 2.18 s). */

@@ -3,12 +3,13 @@ import type { ScaleRead } from "../../../model/observation.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Condition, Status } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
+import type { ConditionReport } from "../../shared/conditions.ts";
 import type { Verdict } from "./bounds.ts";
 import { type Combined, sourcesOf } from "./combine.ts";
 import { type Deviations, SAFE } from "./deviations.ts";
 import type { Gate } from "./gates.ts";
 import { newestFirst } from "./newest-first.ts";
-import { gauge, type Note } from "./notes.ts";
+import type { Note } from "./notes.ts";
 
 /** What these rules look at; they have no settings of the cluster. */
 export interface WatermarkInput extends Pick<RulesInput<WatermarkSpec>, "spec" | "observation" | "windows" | "nowMs"> {
@@ -80,30 +81,30 @@ const CONDITION_SERIES: Readonly<Record<string, string>> = {
 
 /** The sync with what its functions said. */
 export const noted = (sync: WatermarkSync, ...notes: readonly Note[]): WatermarkSync => {
-  let { conditions } = sync;
-  const events = [...sync.events];
+  let { conditions, events, metrics } = sync;
   const gauges = [...sync.gauges];
-  const metrics = [...sync.metrics];
-  const write = (note: Note): void => {
+  for (const note of notes) {
     switch (note.kind) {
-      case "condition": {
-        conditions = newestFirst(conditions, note.report, sync.input.nowMs);
-        const series = CONDITION_SERIES[note.report.type];
-        if (series !== undefined) write(gauge("conditions", note.report.status === "True" ? 1 : 0, { condition: series }));
-        return;
-      }
-      case "event":
-        events.push(note.event);
-        return;
       case "gauge":
         gauges.push(note.write);
-        return;
+        break;
+      case "event":
+        events = [...events, note.event];
+        break;
       case "metric":
-        metrics.push(note.outcome);
+        metrics = [...metrics, note.outcome];
+        break;
+      case "condition":
+        conditions = newestFirst(conditions, note.report, sync.input.nowMs);
+        gauges.push(...conditionSeries(note.report));
     }
-  };
-  for (const note of notes) write(note);
+  }
   return { ...sync, conditions, events, gauges, metrics };
+};
+
+const conditionSeries = ({ type, status }: ConditionReport): readonly GaugeWrite[] => {
+  const condition = CONDITION_SERIES[type];
+  return condition === undefined ? [] : [{ name: "conditions", labels: { condition }, value: status === "True" ? 1 : 0 }];
 };
 
 export const stepped = (sync: WatermarkSync, step: string, before: number, after: number, limit?: Limit): WatermarkSync => ({
