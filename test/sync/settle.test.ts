@@ -235,3 +235,22 @@ describe("a conflict", () => {
     expect(await world.sync()).toMatchObject({ openIntents: 0, events: [{ id: "uid-web:1", outcome: "applied" }] });
   });
 });
+
+describe("a scale that was clearly answered", () => {
+  it("counts against limits from the answer, and gives room to the other direction from its decision", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 2 });
+    workloadOf(world, "web").demand = 5;
+    const decidedMs = world.nowMs;
+    world.cluster.beforePut = () => {
+      world.nowMs += 5_000;
+    };
+    const { rules } = world.worker();
+    const reports: object[] = [];
+    const afterWrite: typeof rules.afterWrite = (report) => {
+      reports.push(report);
+      return rules.afterWrite(report);
+    };
+    await world.sync(world.worker({ rules: { ...rules, afterWrite } }));
+    expect(reports).toMatchObject([{ atMs: decidedMs + 5_000, earliestMs: decidedMs, eventId: "uid-web:1" }]);
+  });
+});
