@@ -3,10 +3,10 @@ import type { SyncMessage } from "./message.ts";
 import { delaySeconds } from "./plan.ts";
 import { BATCH_MAX, type MessageQueue, sendBatch } from "./send-messages.ts";
 
-/** A batch that took longer than this was sent with delays that are wrong by as much. */
-const LATE_MS = 2_000;
-/** Two copies are enough: the function lives 30 s, and a second pause of seconds in it is rare. */
-const SENDS_MAX = 3;
+/** A batch that took longer than this was sent with delays that are wrong by as much. A queue that is merely slow answers sooner: its batches must not be doubled. */
+const LATE_MS = 5_000;
+/** One more copy: the function lives 30 s, and a second pause of seconds in it is rare. */
+const SENDS_MAX = 2;
 
 export interface SendingPorts {
   readonly queue: MessageQueue;

@@ -243,7 +243,7 @@ describe("schedule()", () => {
     const { queue, taken } = fakeQueue();
     const client = {
       send: (async (command: object) => {
-        nowMs += 1_000;
+        nowMs += 400;
         return (queue.client.send as unknown as (command: object) => Promise<unknown>)(command);
       }) as never,
     };
