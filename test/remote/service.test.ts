@@ -209,9 +209,15 @@ describe("a request that goes wrong", () => {
     let nowMs = NOON;
     // The first request is begun and then ended by the platform, without a word of it in the ledger.
     const { insert } = world.context;
+    const begun = Promise.withResolvers<void>();
     const dying = apiHandler({
       ...world.context,
-      insert: (items) => (items.some(({ sk }) => sk === "begun") ? insert(items) : new Promise<never>(() => {})),
+      insert: async (items) => {
+        if (!items.some(({ sk }) => sk === "begun")) return new Promise<never>(() => {});
+        const inserted = await insert(items);
+        begun.resolve();
+        return inserted;
+      },
       reporter: { line: () => {} },
       connecting: { kind: "here" },
     });
@@ -220,6 +226,8 @@ describe("a request that goes wrong", () => {
       async (event) => {
         if (++calls > 1) return world.api(event);
         void dying(event);
+        // A repeat that came sooner would find nothing begun, and make the edit itself.
+        await begun.promise;
         return { statusCode: 502, headers: { "content-type": "text/plain" }, body: "Internal Server Error" };
       },
       IDENTITIES,
