@@ -1,13 +1,13 @@
 import limited from "p-limit";
 import type { ScaleAnswer } from "../cluster/port.ts";
 import type { WriteOutcome } from "../model/decision.ts";
-import type { ApiFailure, ScaleRead } from "../model/observation.ts";
+import type { ApiFailure } from "../model/observation.ts";
 import { allDone } from "../store/table/all-done.ts";
 import { clockWrongBy } from "../store/table/server-clock.ts";
 import type { Intended } from "./intend.ts";
 import type { SyncPorts } from "./ports.ts";
 import { sendUntil } from "./timing.ts";
-import { landedBefore, mayWriteAgain, WRITES_MAX } from "./write-again.ts";
+import { landedBefore, mayWriteAgain, type Sent, WRITES_MAX } from "./write-again.ts";
 import type { WriteWidth } from "./write-width.ts";
 
 /** A scale after its PUT. `open` means that there was no clear answer, so that a later holder settles it. */
@@ -57,29 +57,27 @@ const CLOCK_WRONG: Ended = { outcome: { kind: "open", message: "the clock of thi
 const clockIsWrong = ({ tables }: SyncPorts): boolean => clockWrongBy(tables) !== undefined;
 const TOO_MANY_REQUESTS = 429;
 
-type Version = Pick<ScaleRead, "uid" | "resourceVersion">;
-
 const write = async (ports: SyncPorts, { intent, verdict }: Intended, softUntilMs: number): Promise<Ended> => {
   const { client } = verdict;
   // Later holders settle the intent after its deadline. A PUT after this instant might land after they did.
   const untilMs = Math.min(softUntilMs, sendUntil(intent.deadlineMs, ports.timing));
-  let version: Version = { uid: intent.targetUid, resourceVersion: intent.resourceVersion };
+  let sent: Sent = intent;
   let conflict: ApiFailure | undefined;
   for (let attempt = 1; attempt <= WRITES_MAX; attempt++) {
     const late = notSent(ports, untilMs);
     if (late) return late;
     const answer = await client.putScale(
-      { namespace: intent.namespace, target: intent.target, targetUid: version.uid, resourceVersion: version.resourceVersion, replicas: intent.to },
+      { namespace: intent.namespace, target: intent.target, targetUid: sent.targetUid, resourceVersion: sent.resourceVersion, replicas: sent.to },
       ports.timing.putTimeoutMs,
     );
     if (answer.kind !== "conflict") return endedBy(answer);
     conflict = answer.failure;
     const again = await client.readScale(intent.namespace, intent.target, ports.timing.putTimeoutMs);
-    const landed = landedBefore(intent, again);
+    const landed = landedBefore(sent, again);
     if (landed || again.kind === "failed") return { outcome: landed ?? { kind: "open", message: conflict.message }, throttled: false };
     const may = mayWriteAgain(verdict.autoscaler.spec, intent, again);
     if (may.kind === "no") return refused(`${conflict.message}; ${may.message}`);
-    version = may.version;
+    sent = may.sent;
   }
   return refused(conflict?.message ?? "");
 };
@@ -93,7 +91,7 @@ const notSent = (ports: SyncPorts, untilMs: number): Ended | undefined => {
 
 const refused = (message: string): Ended => ({ outcome: { kind: "refused", message }, throttled: false });
 
-/** The last answer alone decides: every earlier attempt under this intent met a conflict, and the workload did not have the count afterwards (landedBefore). */
+/** The last answer alone decides: every earlier attempt under this intent met a conflict, and it is proven that no copy of it took effect (landedBefore). */
 const endedBy = (answer: Exclude<ScaleAnswer, { kind: "conflict" }> | ScaleAnswer): Ended => {
   switch (answer.kind) {
     case "applied":

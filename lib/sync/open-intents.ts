@@ -17,9 +17,11 @@ export const isPastDeadline = (intent: Intent, nowMs: number): boolean => nowMs 
 export type LateReadings = ReadonlyMap<WorkloadKey, ScaleReading>;
 
 const NOT_FOUND = 404;
+export const REPLACED = "the workload was replaced by another of the same name";
+export const changedTo = ({ specReplicas }: ScaleRead): string => `the workload changed, and has ${specReplicas} replicas`;
 
 /** True where the spec of the workload did not change since the intent was decided: the same generation, or for kinds without generations the same resourceVersion. */
-export const isUnmoved = (intent: Intent, reading: ScaleRead): boolean => {
+export const isUnmoved = (intent: Pick<Intent, "targetGeneration" | "resourceVersion">, reading: ScaleRead): boolean => {
   const counted = intent.targetGeneration !== undefined && reading.generation !== undefined;
   return counted ? reading.generation === intent.targetGeneration : reading.resourceVersion === intent.resourceVersion;
 };
@@ -34,10 +36,10 @@ export const settleFromObservation = (intent: Intent, reading: ScaleReading): Wr
     // Fails to a hold: while the cluster cannot be observed, the intent stays open and its workload holds.
     return undefined;
   }
-  if (reading.uid !== intent.targetUid) return { kind: "unknown", message: "the workload was replaced by another of the same name" };
+  if (reading.uid !== intent.targetUid) return { kind: "unknown", message: REPLACED };
   if (isUnmoved(intent, reading)) return { kind: "refused", message: "the workload did not change until the deadline" };
   if (reading.specReplicas === intent.to) return { kind: "applied" };
-  return { kind: "unknown", message: `the workload changed, and has ${reading.specReplicas} replicas` };
+  return { kind: "unknown", message: changedTo(reading) };
 };
 
 /**

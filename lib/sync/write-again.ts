@@ -2,27 +2,37 @@ import type { ScaleRead, ScaleReading } from "../model/observation.ts";
 import type { Intent } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { askDialect } from "../policy/dialects.ts";
-import { isUnmoved } from "./open-intents.ts";
+import { changedTo, isUnmoved, REPLACED } from "./open-intents.ts";
 
 /** Most writes under one intent, the first included (hpa.md 2.4 step 6). */
 export const WRITES_MAX = 5;
 
+/** What one write named: its object, the version of it, and the count. */
+export type Sent = Pick<Intent, "targetUid" | "resourceVersion" | "targetGeneration" | "to">;
+
 /**
- * How a write ended that was answered by a conflict. `undefined` means that it was not executed, and the dialect says what follows. A 409 is about the request that was answered. A
- * proxy between us and the API server may have sent the request before as well: then that copy took effect and moved the version that this one named. So a workload that has moved
- * and has the wanted count is "unknown", which every limit counts. A workload that cannot be read is settled later.
+ * How a write ended that was answered by a conflict. `undefined` means that it is proven that no copy of it took effect, and the dialect says what follows. A 409 is about the request
+ * that was answered. A proxy between us and the API server may have sent the request before as well: then that copy took effect and moved the version that this one named. What is not
+ * proven is "unknown", which every limit counts. A workload that cannot be read is settled later.
  */
-export const landedBefore = (intent: Intent, reading: ScaleReading): { readonly kind: "unknown" | "open"; readonly message: string } | undefined => {
+export const landedBefore = (sent: Sent, reading: ScaleReading): { readonly kind: "unknown" | "open"; readonly message: string } | undefined => {
   if (reading.kind === "failed") return { kind: "open", message: `it could not be read again: ${reading.failure.message}` };
-  if (reading.uid !== intent.targetUid || reading.specReplicas !== intent.to || isUnmoved(intent, reading)) return undefined;
-  return { kind: "unknown", message: `the workload changed, and has ${reading.specReplicas} replicas` };
+  // The object that was written can be looked at no more.
+  if (reading.uid !== sent.targetUid) return { kind: "unknown", message: REPLACED };
+  if (isUnmoved(sent, reading) || isOneOtherChange(sent, reading)) return undefined;
+  return { kind: "unknown", message: changedTo(reading) };
 };
 
-export type WriteAgain = { readonly kind: "yes"; readonly version: ScaleRead } | { readonly kind: "no"; readonly message: string };
+/** True where the spec changed exactly once since, and to another count: a copy that took effect would have been that one change. Without generations, changes cannot be counted. */
+const isOneOtherChange = ({ targetGeneration, to }: Sent, { generation, specReplicas }: ScaleRead): boolean =>
+  targetGeneration !== undefined && generation === targetGeneration + 1 && specReplicas !== to;
 
-/** The dialect says what follows a conflict, after the workload was read again. No decision was made for another object of the same name, so it is never written. */
-export const mayWriteAgain = (spec: AutoscalerSpec, intent: Intent, reading: ScaleRead): WriteAgain => {
-  if (reading.uid !== intent.targetUid) return { kind: "no", message: "the workload was replaced by another of the same name" };
-  const message = askDialect(spec, (dialect) => dialect.whyNotAgain(intent.from, reading));
-  return message === undefined ? { kind: "yes", version: reading } : { kind: "no", message };
+export type WriteAgain = { readonly kind: "yes"; readonly sent: Sent } | { readonly kind: "no"; readonly message: string };
+
+/** The dialect says what follows a conflict, after the workload was read again. Another object of the same name never comes here: landedBefore ends its write. */
+export const mayWriteAgain = (spec: AutoscalerSpec, { from, to }: Pick<Intent, "from" | "to">, reading: ScaleRead): WriteAgain => {
+  const message = askDialect(spec, (dialect) => dialect.whyNotAgain(from, reading));
+  if (message !== undefined) return { kind: "no", message };
+  const { uid: targetUid, resourceVersion, generation } = reading;
+  return { kind: "yes", sent: { targetUid, resourceVersion, to, ...(generation !== undefined && { targetGeneration: generation }) } };
 };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Engine, startMemory } from "../contracts/engines.ts";
-import type { PutFault } from "./memory-cluster.ts";
+import type { PutFault, Workload } from "./memory-cluster.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
 let engine: Engine;
@@ -189,15 +189,34 @@ describe("a conflict", () => {
     expect(await world.events()).toMatchObject([{ outcome: "refused", detail: "the object has been modified" }]);
   });
 
-  it("with another object of the same name is a refusal at once", async () => {
+  it("with another object of the same name is never written again, and counts as unknown: a copy of the write may have changed the object before", async () => {
     const world = await conflicting(1, (of) => {
       workloadOf(of, "web").uid = "another";
     });
     expect(world.cluster.puts).toEqual([]);
-    expect(await world.events()).toMatchObject([
-      { outcome: "refused", detail: "the object has been modified; the workload was replaced by another of the same name" },
-    ]);
+    expect(await world.events()).toMatchObject([{ outcome: "unknown", detail: "the workload was replaced by another of the same name" }]);
   });
+
+  it.each([
+    ["is replaced", (web: Workload) => Object.assign(web, { uid: "another", replicas: 3, generation: 1 })],
+    ["is set to another count", (web: Workload) => Object.assign(web, { replicas: 3, generation: web.generation + 1 })],
+  ])(
+    "that answers the repeat of a write which took effect counts as unknown, also where the workload %s before it is read again",
+    async (_what, change) => {
+      const world = await newWorld(engine.client, engine.tables, { web: 2 });
+      const web = workloadOf(world, "web");
+      web.demand = 5;
+      world.cluster.faults.push("repeated");
+      const { readScale } = world.cluster.client;
+      world.cluster.client.readScale = async (...asked) => {
+        change(web);
+        return readScale(...asked);
+      };
+      await world.sync();
+      expect(world.cluster.puts).toMatchObject([{ replicas: 5, effect: true }]);
+      expect(await world.events()).toMatchObject([{ id: "uid-web:1", outcome: "unknown" }]);
+    },
+  );
 
   it("writes the same count over what another wrote meanwhile, as the controller does", async () => {
     const world = await conflicting(1, (of) => {
