@@ -129,6 +129,18 @@ describe("replacing the partitions of a cluster", () => {
     expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 4, eventId: "uid-shop-1:4" }]);
   });
 
+  it("is planned from its write on, not from where its wait for open intents began", async () => {
+    const moving = await synced();
+    const { world } = moving;
+    workloadOf(world, "shop-1").demand = 7;
+    world.cluster.faults.push("lost answer");
+    await moving.syncAll();
+    const beganMs = world.nowMs;
+    await openService(moving.context()).replaceCluster(wantedOf(moving, DIVIDED));
+    expect(world.nowMs - beganMs).toBeGreaterThan(2 * PERIOD_MS);
+    expect((await moving.cluster()).plannedFromMs).toBe(world.nowMs);
+  });
+
   it("looks at open intents again under its claim: one that was stored after its first look is waited for", async () => {
     const moving = await synced();
     const { world } = moving;

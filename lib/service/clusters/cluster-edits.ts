@@ -63,9 +63,9 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
 const partitionsOf = ({ partitions }: ClusterChange): ClusterRecord["partitions"] | undefined =>
   partitions?.map(({ name, namespaces }) => ({ name: partitionName(name), ...(namespaces && { namespaces: namespaces.map(namespace) }) }));
 
-/** An edit that changes due times is planned from now on. */
-const replanned = (context: ServiceContext, before: ClusterRecord, after: ClusterRecord): Pick<ClusterRecord, "plannedFromMs"> =>
-  before.syncPeriodMs === after.syncPeriodMs && isDeepStrictEqual(before.partitions, after.partitions) ? {} : { plannedFromMs: context.clock() };
+/** An edit that changes due times is planned from its write on. */
+const changesDueTimes = (before: ClusterRecord, after: ClusterRecord): boolean =>
+  before.syncPeriodMs !== after.syncPeriodMs || !isDeepStrictEqual(before.partitions, after.partitions);
 
 const replaced = (name: string): TidemarkError =>
   new TidemarkError("service.conflict", `Cannot edit cluster "${name}": it was removed and added again in the meantime; check it and try again`, {
@@ -106,13 +106,16 @@ const edit = async (
     if (before.uid !== uid) throw replaced(name);
     // An edit keeps the cluster, so it ends an unfinished removal.
     const { removing: _ended, ...kept } = change(before);
-    const after = { ...kept, ...replanned(context, before, kept), version: before.version + 1 };
+    const after: ClusterRecord = { ...kept, version: before.version + 1 };
+    const isReplanned = changesDueTimes(before, kept);
     const write = async (): Promise<RecordWrite> => {
-      await recordChange(context, { scope: "cluster", name, version: after.version, verb, before, after });
-      return putCluster(context.tables, after, before.version);
+      // Read at the write. Moving windows may take minutes, and calls of the scheduler in that time have planned without this edit.
+      const written: ClusterRecord = isReplanned ? { ...after, plannedFromMs: context.clock() } : after;
+      await recordChange(context, { scope: "cluster", name, version: after.version, verb, before, after: written });
+      return putCluster(context.tables, written, before.version);
     };
     if ((await withWindows(context, before, after, write)).kind === "stored") {
-      if (after.plannedFromMs !== before.plannedFromMs) await context.planNow?.(after);
+      if (isReplanned) await context.planNow?.(after);
       return view(context, after);
     }
   }
