@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { changesParams } from "../../lib/store/history/changes.ts";
+import { autoscalerUid } from "../../lib/model/ids.ts";
+import { changesOfUidParams, changesParams } from "../../lib/store/history/changes.ts";
 import { autoscalerEventsParams, dayEventsParams, daysOf } from "../../lib/store/history/events.ts";
 import { insertHistoryParams } from "../../lib/store/history/insert.ts";
 import { journalParams } from "../../lib/store/history/journal.ts";
@@ -55,6 +56,10 @@ describe("the requests of history", () => {
   it("changesParams() and journalParams() read one autoscaler's changes and one page's journal", () => {
     expect(changesParams("history", REF)).toMatchObject({
       ExpressionAttributeValues: { ":pk": { S: "autoscaler#eu-1#shop#web" }, ":prefix": { S: "change#" } },
+    });
+    expect(changesOfUidParams("history", REF, autoscalerUid("uid-1"))).toMatchObject({
+      ConsistentRead: true,
+      ExpressionAttributeValues: { ":pk": { S: "autoscaler#eu-1#shop#web" }, ":prefix": { S: "change#uid-1:" } },
     });
     expect(journalParams("history", PARTITION, { page: 3, sinceMs: 5, untilMs: 2_000, newestFirst: true, pageSize: 1 })).toEqual({
       TableName: "history",

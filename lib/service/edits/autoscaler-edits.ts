@@ -2,7 +2,7 @@ import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import type { ServiceContext } from "../context.ts";
-import { findAutoscaler, splitName } from "../find-autoscaler.ts";
+import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autoscaler.ts";
 import type { AutoscalerQuery, EditResult } from "../service.ts";
 import { checkPauseEnd, pauseView } from "../views/pauses.ts";
 import { type Edit, raiseSpecVersions, store } from "./store-change.ts";
@@ -23,7 +23,7 @@ const edit = async (
 ): Promise<EditResult> => {
   let uid: AutoscalerRecord["uid"] | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const { cluster, record } = await findAutoscaler(context, query);
+    const { cluster, record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
     uid ??= record.uid;
     // The edit is meant for the autoscaler that was found first.
     if (record.uid !== uid) throw replaced(query.name);
@@ -39,10 +39,21 @@ const edit = async (
   throw new TidemarkError("service.conflict", `Cannot edit "${query.name}": others are editing it`, { name: query.name });
 };
 
+/** Finds an autoscaler that was there before. */
+const findAgain = async (context: ServiceContext, query: AutoscalerQuery): Promise<LocatedAutoscaler> => {
+  try {
+    return await findAutoscaler(context, query);
+  } catch (error) {
+    if (!isTidemarkError(error, "service.unknown")) throw error;
+    const { name } = query;
+    throw new TidemarkError("service.unknown", `Cannot edit "${name}": it was deleted in the meantime`, { name, nearest: undefined });
+  }
+};
+
 const replaced = (name: string): TidemarkError =>
   new TidemarkError("service.conflict", `Cannot edit "${name}": it was deleted and created again in the meantime; check it and try again`, { name });
 
-/** Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws `service.unknown` when it does not exist. */
+/** Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws `service.unknown` when it does not exist, also when another editor was first to delete it. */
 export const remove = async (context: ServiceContext, query: AutoscalerQuery): Promise<EditResult> => {
   try {
     return await edit(context, query, () => ({ verb: "delete" }));

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRef, ClusterName, Namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord, ChangeRecord, ClusterRecord } from "../../model/records.ts";
-import { insertChange } from "../../store/history/changes.ts";
+import { insertChange, isBaseOfChange } from "../../store/history/changes.ts";
 import { deleteAutoscaler, lastGeneration, putAutoscaler, raiseSpecVersion } from "../../store/records/autoscalers.ts";
 import { getCluster } from "../../store/records/clusters.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
@@ -47,9 +47,19 @@ export const storeOnly = async (context: ServiceContext, edit: Edit): Promise<St
 
 type Stored = RecordWrite & { readonly generation: number };
 
+/*
+ *  A  put 5 ✓ (answer lost) ─ ─ ─ ─ ─ ─ put 5 ✗      the token is that of B, and a change is based on 5: A has stored 5, and does not edit again
+ *  B            reads 5 ── change ── put 6 ✓
+ *
+ * Without the look at the changes, A takes its own edit for one that was not made, edits again, and undoes the edit of B.
+ */
 const storeAbove = async (context: ServiceContext, edit: Edit, lastKnown: number): Promise<Stored> => {
   const generation = await recordChange(context, edit, lastKnown + 1);
-  return { ...(await write(context, edit, generation)), generation };
+  const written = await write(context, edit, generation);
+  // No edit is based on a delete.
+  if (written.kind === "stored" || !edit.after) return { ...written, generation };
+  const wasStored = await isBaseOfChange(context.tables, edit.ref, edit.uid, generation);
+  return { kind: wasStored ? "stored" : "conflict", generation };
 };
 
 const recordChange = async (context: ServiceContext, { verb, ref, uid, before, after }: Edit, first: number): Promise<number> => {

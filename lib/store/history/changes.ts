@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
-import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
+import type { AutoscalerRef, AutoscalerUid, ClusterName } from "../../model/ids.ts";
 import type { ChangeRecord } from "../../model/records.ts";
 import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clusterChangesPk, timeText } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
@@ -40,6 +40,25 @@ export async function* changesOf(tables: Tables, ref: AutoscalerRef): AsyncGener
   const params = changesParams(tables.historyTable, ref);
   for await (const item of readAll(tables, `read the changes of "${ref.namespace}/${ref.name}"`, params)) yield changeOf(historyItemOf(item));
 }
+
+export const changesOfUidParams = (historyTable: string, ref: AutoscalerRef, uid: AutoscalerUid): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+  ExpressionAttributeValues: { ":pk": { S: autoscalerHistoryPk(ref) }, ":prefix": { S: `${CHANGE_SK_PREFIX}${uid}:` } },
+  ConsistentRead: true,
+});
+
+/**
+ * True when another edit is based on this generation: its editor has read the record with it, so this generation was stored. An editor inserts its change before it writes the record,
+ * so that no write over this generation is missed.
+ */
+export const isBaseOfChange = async (tables: Tables, ref: AutoscalerRef, uid: AutoscalerUid, generation: number): Promise<boolean> => {
+  const params = changesOfUidParams(tables.historyTable, ref, uid);
+  for await (const item of readAll(tables, `read the changes of "${ref.namespace}/${ref.name}"`, params)) {
+    if (changeOf(historyItemOf(item)).baseGeneration === generation) return true;
+  }
+  return false;
+};
 
 export const clusterChangesParams = (historyTable: string, cluster: ClusterName, sinceMs: number): QueryCommandInput => ({
   TableName: historyTable,

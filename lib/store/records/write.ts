@@ -73,18 +73,16 @@ export const putRecord = async (tables: Tables, action: string, write: RecordPut
 };
 
 /**
- * Deletes a record as it was read: a tombstone with the next count of its edits replaces it. So a late repeat of an earlier edit is refused. A record that is deleted
- * already counts as deleted by this call.
+ * Deletes a record as it was read: a tombstone with the next count of its edits replaces it. So a late repeat of an earlier edit is refused. The token of the tombstone tells the repeat of
+ * this delete from the delete of another editor, which is a conflict.
  */
-export const deleteRecord = async (
+export const deleteRecord = (
   tables: Tables,
   action: string,
   target: { readonly key: Key; readonly expected: Expected & Required<Pick<Expected, "value">> },
 ): Promise<RecordWrite> => {
   const { key, expected } = target;
-  const written = await putRecord(tables, action, { key, record: tombstoneOf(expected, tables.clock()), expected });
-  if (written.kind === "stored") return written;
-  return (await readRecord(tables, action, key)) === undefined ? { kind: "stored" } : written;
+  return putRecord(tables, action, { key, record: tombstoneOf(expected, tables.clock()), expected });
 };
 
 /** Reads one item of the state table strongly. */
