@@ -72,6 +72,15 @@ it("pause and resume tell the partition of what they find done", async () => {
   expect(await version()).toBe(3);
 });
 
+it("pause and resume find an autoscaler deleted by an edit that died, and tell the partition", async () => {
+  await service.apply(source(hpa("web")), { cluster, dryRun: false });
+  await expect(dying.delete(web())).rejects.toThrow("died");
+  await expect(service.pause(web())).rejects.toMatchObject({ code: "service.unknown" });
+  expect(await version()).toBe(2);
+  await expect(service.resume(web())).rejects.toMatchObject({ code: "service.unknown" });
+  expect(await version()).toBe(3);
+});
+
 it("delete: says that there is none, and tells the partition of the path", async () => {
   await service.apply(source(hpa("web")), { cluster, dryRun: false });
   await expect(dying.delete(web())).rejects.toThrow("died");

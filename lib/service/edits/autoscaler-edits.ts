@@ -12,15 +12,31 @@ const ATTEMPTS_MAX = 5;
 
 type Change = Pick<Edit, "verb" | "after">;
 
+type ChangeOf = (before: AutoscalerRecord) => Change | undefined;
+
+/**
+ * Edits an autoscaler. Throws `service.unknown` when it does not exist. The spec version is raised even then, because the edit that deleted it may have failed before it raised it: without
+ * that, syncs go on scaling for up to a minute what a pause was told does not exist.
+ */
+const edit = async (context: ServiceContext, query: AutoscalerQuery, change: ChangeOf): Promise<EditResult> => {
+  try {
+    return await editFound(context, query, change);
+  } catch (error) {
+    if (isTidemarkError(error, "service.unknown")) await raiseForDeleted(context, splitName(query));
+    throw error;
+  }
+};
+
+/** Without the full path the partition is not known; its syncs then notice within a minute. */
+const raiseForDeleted = async (context: ServiceContext, { cluster, namespace: inNamespace }: AutoscalerQuery): Promise<void> => {
+  if (cluster !== undefined && inNamespace !== undefined) await raiseSpecVersions(context, clusterName(cluster), [namespace(inNamespace)]);
+};
+
 /**
  * Reads, changes and writes a record under the generation that was read, again while other editors win. `change` returns undefined when nothing has to change. The spec version
  * is raised even then, because an earlier attempt may have failed before it raised it.
  */
-const edit = async (
-  context: ServiceContext,
-  query: AutoscalerQuery,
-  change: (before: AutoscalerRecord) => Change | undefined,
-): Promise<EditResult> => {
+const editFound = async (context: ServiceContext, query: AutoscalerQuery, change: ChangeOf): Promise<EditResult> => {
   let uid: AutoscalerRecord["uid"] | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { cluster, record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
@@ -54,19 +70,7 @@ const replaced = (name: string): TidemarkError =>
   new TidemarkError("service.conflict", `Cannot edit "${name}": it was deleted and created again in the meantime; check it and try again`, { name });
 
 /** Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws `service.unknown` when it does not exist, also when another editor was first to delete it. */
-export const remove = async (context: ServiceContext, query: AutoscalerQuery): Promise<EditResult> => {
-  try {
-    return await edit(context, query, () => ({ verb: "delete" }));
-  } catch (error) {
-    if (isTidemarkError(error, "service.unknown")) await raiseAfterDelete(context, splitName(query));
-    throw error;
-  }
-};
-
-/** The first attempt of this delete may have failed before it raised the spec version. Without the full path the partition is not known; its syncs then notice within a minute. */
-const raiseAfterDelete = async (context: ServiceContext, { cluster, namespace: inNamespace }: AutoscalerQuery): Promise<void> => {
-  if (cluster !== undefined && inNamespace !== undefined) await raiseSpecVersions(context, clusterName(cluster), [namespace(inNamespace)]);
-};
+export const remove = (context: ServiceContext, query: AutoscalerQuery): Promise<EditResult> => edit(context, query, () => ({ verb: "delete" }));
 
 /** Pauses an autoscaler at its count. A pause with another end replaces the one before. Throws `service.invalid` for an end that has passed. */
 export const pause = (context: ServiceContext, query: AutoscalerQuery, untilMs?: number): Promise<EditResult> =>
