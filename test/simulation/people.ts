@@ -10,7 +10,6 @@ import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
 import type { PlannedAutoscaler, PlannedEdit } from "./timetable.ts";
 import type { EditAnswer, EditLog, WantedEdit } from "./watch/edits.ts";
-import type { Stops } from "./watch/stops.ts";
 import { SIMULATED_CONNECTION } from "./world.ts";
 
 /** Somebody at the command line. */
@@ -28,8 +27,6 @@ interface World {
   readonly story: Story;
   readonly newProcess: (name: string) => Process;
   readonly tablesOf: (process: Process) => Tables;
-  /** Told when an edit is about to be made, and when it is done. */
-  readonly stops: Stops;
   readonly edits: EditLog;
 }
 
@@ -39,8 +36,6 @@ interface Deed {
   /** Of one autoscaler; absent for an order to all. */
   readonly wanted?: WantedEdit;
   readonly perform: (service: Service, clock: () => number) => Promise<unknown>;
-  readonly begin: () => void;
-  readonly done: () => void;
 }
 
 /** A person does one thing after the other, each again until it is done, in a new process where the last one died. */
@@ -63,11 +58,9 @@ export const newPerson = (world: World, name: string): Person => {
     process.onEnd.add(again);
     if (deed.wanted) edits.began(process.name, deed.wanted);
     try {
-      deed.begin();
       const answer = await deed.perform(service, tables.clock).then(answerOf, isGone);
       story.tell(process.name, `${deed.words}: ${answer}`);
       edits.answered(process.name, answer);
-      deed.done();
       waiting.shift();
       process.onEnd.clear();
       next();
@@ -96,38 +89,30 @@ export const newPerson = (world: World, name: string): Person => {
     scheduler.resumed();
   };
   return {
-    edit: (autoscaler, edit) => ask(editDeed(autoscaler, edit, world)),
-    order: (order) => ask({ words: wordsOf(order), perform: (service) => performOrder(service, order), begin: () => {}, done: () => {} }),
+    edit: (autoscaler, edit) => ask(editDeed(autoscaler, edit)),
+    order: (order) => ask({ words: wordsOf(order), perform: (service) => performOrder(service, order) }),
     idle: () => waiting.length === 0,
   };
 };
 
-const editDeed = ({ cluster, namespace, name }: PlannedAutoscaler, edit: PlannedEdit, { stops, edits }: World): Deed => {
+const editDeed = ({ cluster, namespace, name }: PlannedAutoscaler, edit: PlannedEdit): Deed => {
   const asked = { cluster, namespace, name };
-  const words = `${edit.verb} ${name}`;
   const wanted: WantedEdit = { name, verb: edit.verb, ...(edit.verb === "apply" && { manifest: JSON.stringify(edit.manifest) }) };
-  // Another editor may have let it go on since.
-  const stop = (untilMs: number): void => {
-    if (edits.isStopped(name)) stops.stop(name, untilMs);
-  };
-  const goesOn = { words, wanted, begin: (): void => stops.goOn(name), done: () => {} };
+  return { words: `${edit.verb} ${name}`, wanted, perform: (service, clock) => performEdit(service, asked, { edit, nowMs: clock() }) };
+};
+
+type Asked = Pick<PlannedAutoscaler, "cluster" | "namespace" | "name">;
+
+const performEdit = (service: Service, asked: Asked, { edit, nowMs }: { readonly edit: PlannedEdit; readonly nowMs: number }): Promise<unknown> => {
   switch (edit.verb) {
-    case "apply": {
-      const source = { file: "-", text: JSON.stringify(edit.manifest) };
-      return { ...goesOn, perform: (service) => service.apply([source], { cluster, dryRun: false }) };
-    }
-    case "pause": {
-      let untilMs = 0;
-      const perform = (service: Service, clock: () => number): Promise<unknown> => {
-        untilMs = clock() + edit.forMs;
-        return service.pause(asked, untilMs);
-      };
-      return { words, wanted, perform, begin: () => {}, done: () => stop(untilMs) };
-    }
+    case "apply":
+      return service.apply([{ file: "-", text: JSON.stringify(edit.manifest) }], { cluster: asked.cluster, dryRun: false });
+    case "pause":
+      return service.pause(asked, nowMs + edit.forMs);
     case "resume":
-      return { ...goesOn, perform: (service) => service.resume(asked) };
+      return service.resume(asked);
     case "delete":
-      return { words, wanted, perform: (service) => service.delete(asked), begin: () => {}, done: () => stop(Number.POSITIVE_INFINITY) };
+      return service.delete(asked);
   }
 };
 

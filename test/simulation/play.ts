@@ -72,7 +72,6 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
     story: stage.story,
     newProcess,
     tablesOf: (process: Process) => stage.tablesFor(process, undefined),
-    stops: ledger.stops,
     edits: ledger.edits,
   };
   const [owner, deputy, operator] = [newPerson(everybody, "owner"), newPerson(everybody, "deputy"), newPerson(everybody, "operator")];
@@ -155,7 +154,7 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
     return seen;
   };
   const putScale: ClusterClient["putScale"] = (write, timeoutMs) => {
-    watchSent(ledger, by, write, nowMs());
+    watchSent(ledger, by, write);
     return client.putScale(write, timeoutMs);
   };
   const ports: SyncPorts = {

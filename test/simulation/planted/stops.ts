@@ -1,4 +1,4 @@
-import { type DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Decision } from "../../../lib/model/decision.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
 import { fleetKey } from "../../../lib/store/table/keys.ts";
@@ -9,7 +9,7 @@ import { withClient } from "./ports.ts";
 /** Whoever claims looks for no kill switch. */
 const unreadFleet: PlantedBug = {
   leftOut: "the kill switch read after the claim",
-  seed: 2,
+  seed: 1,
   caughtBy: ["nothing is sent that was claimed after a freeze or a pause"],
   ports: (ports) => {
     const { client } = ports.tables;
@@ -18,6 +18,18 @@ const unreadFleet: PlantedBug = {
       return isFleet ? {} : client.send(command as GetItemCommand);
     };
     return { ...ports, tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } } };
+  },
+};
+
+/** Edits leave the spec version as it is: warm functions go on with the records that they remember. */
+const unraisedVersion: PlantedBug = {
+  leftOut: "the spec version raised after an edit",
+  seed: 0,
+  caughtBy: ["nothing is sent that was claimed after a freeze or a pause"],
+  sent: (command) => {
+    if (!(command instanceof UpdateItemCommand) || !command.input.UpdateExpression?.startsWith("SET specVersion")) return command;
+    const unraised = { UpdateExpression: "SET specVersion = if_not_exists(specVersion, :zero)", ExpressionAttributeValues: { ":zero": { N: "0" } } };
+    return new UpdateItemCommand({ ...command.input, ...unraised });
   },
 };
 
@@ -107,6 +119,7 @@ const forgottenWhileFrozen: PlantedBug = {
 
 export const STOP_BUGS: readonly PlantedBug[] = [
   unreadFleet,
+  unraisedVersion,
   unseenRivals,
   unknownRivals,
   uncomparedClocks,

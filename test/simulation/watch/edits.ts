@@ -1,7 +1,6 @@
 import { CLOCK_ALLOWANCE_MS } from "./clocks.ts";
 import type { Item } from "./head.ts";
 import type { Invariant } from "./ledger.ts";
-import type { Stops } from "./stops.ts";
 
 /** What a person asks for, of one autoscaler. */
 export interface WantedEdit {
@@ -23,8 +22,18 @@ export interface EditLog {
   readonly answered: (attempt: string, answer: EditAnswer) => void;
   /** An autoscaler's item was written by this attempt. */
   readonly written: (attempt: string, before: Item | undefined, after: Item | undefined) => void;
-  /** True while the record of this name is paused or deleted. */
-  readonly isStopped: (name: string) => boolean;
+  /**
+   * True where a sync with this claim must not scale this name now. An editor had the answer to an edit before the claim, so the sync goes by the record that this edit wrote or found, or by
+   * one that was written later. The order is that of the writes: answers may come in another.
+   */
+  readonly isStopped: (name: string, claimedAt: number) => boolean;
+}
+
+/** A record after a write. */
+interface Written {
+  readonly item: Item | undefined;
+  /** When an editor first had the answer to an edit that wrote or found this record or a later one, in what the world counts. */
+  toldAt: number;
 }
 
 interface Attempt {
@@ -32,6 +41,8 @@ interface Attempt {
   /** How many writes of its record there had been when it began. */
   readonly begin: number;
   writes: number;
+  /** The number of its last write. */
+  wrote?: number;
   answer?: EditAnswer;
 }
 
@@ -61,21 +72,41 @@ const faultOf = (before: Item | undefined, after: Item | undefined, wanted: Want
 
 /** A pause that has ended by itself is none. */
 const hasEnded = (item: Item | undefined, nowMs: number): boolean =>
-  Number(item?.["paused"]?.M?.["untilMs"]?.N ?? Infinity) < nowMs + CLOCK_ALLOWANCE_MS;
+  Number(item?.["paused"]?.M?.["untilMs"]?.N ?? Infinity) <= nowMs + CLOCK_ALLOWANCE_MS;
+
+const stops = (item: Item | undefined, nowMs: number): boolean => !isAlive(item) || (isPaused(item) && !hasEnded(item, nowMs));
+
+/** The number of the record that an answer is about: the one that was written, or the first that the edit may have found as the answer says. -1 where there was none. */
+const numberTold = (
+  known: readonly Written[],
+  { wanted, begin, wrote }: Attempt,
+  { answer, nowMs }: { readonly answer: EditAnswer; readonly nowMs: number },
+): number | undefined => {
+  if (answer === "unclear") return undefined;
+  if (answer === "changed") return wrote;
+  const isTrue = (item: Item | undefined): boolean =>
+    answer === "gone" ? !isAlive(item) : isAsWanted(item, wanted) || (wanted.verb === "resume" && hasEnded(item, nowMs));
+  return known.findIndex(({ item }, number) => number >= begin - 1 && isTrue(item));
+};
 
 export const newEditLog = (world: {
   readonly nowMs: () => number;
-  readonly stops: Stops;
+  /** The next number of what the world does. */
+  readonly tick: () => number;
   readonly violate: (invariant: Invariant, message: string) => void;
 }): EditLog => {
-  const { nowMs, stops, violate } = world;
+  const { nowMs, tick, violate } = world;
   const attempts = new Map<string, Attempt>();
   /** By name: the record after each write, the first as it was at the start. */
-  const records = new Map<string, (Item | undefined)[]>();
-  const recordsOf = (name: string): (Item | undefined)[] => {
-    const known = records.get(name) ?? [undefined];
+  const records = new Map<string, Written[]>();
+  const recordsOf = (name: string): Written[] => {
+    const known = records.get(name) ?? [{ item: undefined, toldAt: Number.POSITIVE_INFINITY }];
     records.set(name, known);
     return known;
+  };
+  const told = (name: string, at: number): void => {
+    const toldAt = tick();
+    for (const record of recordsOf(name).slice(0, at + 1)) record.toldAt = Math.min(record.toldAt, toldAt);
   };
   const nameOf = (item: Item | undefined): string => (item?.["sk"]?.S ?? "").split("#")[1] ?? "";
   return {
@@ -86,32 +117,29 @@ export const newEditLog = (world: {
       const attempt = attempts.get(name);
       if (!attempt) return;
       attempt.answer = answer;
-      const { wanted, writes, begin } = attempt;
+      const { wanted, writes } = attempt;
       const words = `${name} (${wanted.verb} ${wanted.name}) was told "${answer}"`;
       if (answer === "changed" && writes !== 1) violate(LINEAR, `${words}, and wrote ${writes} times`);
-      if (answer !== "unchanged" && answer !== "gone") return;
-      const seen = recordsOf(wanted.name).slice(Math.max(0, begin - 1));
-      const isTrue = seen.some((item) => {
-        if (answer === "gone") return !isAlive(item);
-        return isAsWanted(item, wanted) || (wanted.verb === "resume" && hasEnded(item, nowMs()));
-      });
-      if (!isTrue) violate(LINEAR, `${words}, and at no instant of it that was so`);
+      const at = numberTold(recordsOf(wanted.name), attempt, { answer, nowMs: nowMs() });
+      if (at === -1) violate(LINEAR, `${words}, and at no instant of it that was so`);
+      else if (at !== undefined) told(wanted.name, at);
     },
     written: (name, before, after) => {
-      recordsOf(nameOf(after)).push(after);
-      if (isAlive(after) && !isPaused(after)) stops.goOn(nameOf(after));
+      const wrote = recordsOf(nameOf(after)).push({ item: after, toldAt: Number.POSITIVE_INFINITY }) - 1;
       const attempt = attempts.get(name);
       if (!attempt) return;
       attempt.writes++;
+      attempt.wrote = wrote;
       const words = `the write of ${name} (${attempt.wanted.verb} ${attempt.wanted.name})`;
       if (attempt.answer !== undefined && attempt.answer !== "unclear") violate(LINEAR, `${words} took effect after its answer "${attempt.answer}"`);
       if (attempt.writes > 1) violate(LINEAR, `${words} took effect twice`);
       const fault = faultOf(before, after, attempt.wanted);
       if (fault !== undefined) violate(LINEAR, `${words}: ${fault}`);
     },
-    isStopped: (name) => {
-      const item = recordsOf(name).at(-1);
-      return !isAlive(item) || isPaused(item);
+    isStopped: (name, claimedAt) => {
+      const known = recordsOf(name);
+      const first = known.findLastIndex(({ toldAt }) => toldAt < claimedAt);
+      return first >= 0 && known.slice(first).every(({ item }) => stops(item, nowMs()));
     },
   };
 };

@@ -105,7 +105,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     evaluated: new Map(),
     releases: new Map(),
     stops,
-    edits: newEditLog({ nowMs, stops, violate: (invariant, message) => ledger.violate(invariant, message) }),
+    edits: newEditLog({ nowMs, tick: stops.tick, violate: (invariant, message) => ledger.violate(invariant, message) }),
     violation: undefined,
     violate: (invariant, message) => {
       tell("VIOLATION", `${invariant}: ${message}`);

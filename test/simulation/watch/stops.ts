@@ -1,60 +1,39 @@
 import { SKEW_MAX_MS } from "../clock-errors.ts";
 import type { Invocation } from "../invocation.ts";
-import { CLOCK_ALLOWANCE_MS } from "./clocks.ts";
 import type { Item } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Since when something must stand still, and until when. `since` counts what the world did, so that two things at one instant have an order. */
-interface Stop {
-  readonly since: number;
-  readonly untilMs: number;
-}
-
-/** Everything that a person stopped: the fleet, a cluster, an autoscaler. */
+/** Everything that is stopped as a whole: the fleet, a cluster. What stops an autoscaler, the history of its edits tells (edits.ts). */
 export interface Stops {
-  /** The next number of what the world does. */
+  /** The next number of what the world does, so that two things at one instant have an order. */
   readonly tick: () => number;
-  /** An autoscaler was paused or deleted, and its editor was told that it is done. */
-  readonly stop: (autoscaler: string, untilMs: number) => void;
-  /** Somebody is about to let it go on. */
-  readonly goOn: (autoscaler: string) => void;
   /** A record of the fleet or of a cluster was written. */
   readonly recordWritten: (key: string, after: Item | undefined) => void;
-  /** What stopped this autoscaler before a claim was made, and still does. */
-  readonly stopping: (cluster: string, autoscaler: string, claimedAt: number, nowMs: number) => string | undefined;
+  /** What had stopped this cluster before a claim was made, and still does. */
+  readonly stopping: (cluster: string, claimedAt: number) => string | undefined;
 }
 
 export const newStops = (): Stops => {
-  const stopped = new Map<string, Stop>();
+  /** Since when each is stopped. */
+  const stopped = new Map<string, number>();
   let ticks = 0;
   const tick = (): number => ++ticks;
-  const set = (key: string, isStopped: boolean, untilMs: number): void => {
-    if (!isStopped) stopped.delete(key);
-    else if (!stopped.has(key)) stopped.set(key, { since: tick(), untilMs });
-  };
   return {
     tick,
-    stop: (autoscaler, untilMs) => stopped.set(`autoscaler ${autoscaler}`, { since: tick(), untilMs }),
-    goOn: (autoscaler) => stopped.delete(`autoscaler ${autoscaler}`),
-    recordWritten: (key, after) => set(key, (after?.["frozen"] ?? after?.["paused"]) !== undefined, Number.POSITIVE_INFINITY),
-    stopping: (cluster, autoscaler, claimedAt, nowMs) =>
-      ["fleet", `cluster ${cluster}`, `autoscaler ${autoscaler}`].find((key) => {
-        const stop = stopped.get(key);
-        return stop !== undefined && stop.since < claimedAt && nowMs < stop.untilMs - CLOCK_ALLOWANCE_MS;
-      }),
+    recordWritten: (key, after) => {
+      if ((after?.["frozen"] ?? after?.["paused"]) === undefined) stopped.delete(key);
+      else if (!stopped.has(key)) stopped.set(key, tick());
+    },
+    stopping: (cluster, claimedAt) => ["fleet", `cluster ${cluster}`].find((key) => (stopped.get(key) ?? Infinity) < claimedAt),
   };
 };
 
 /** Looks at a PUT that is being sent: by whoever claimed after a freeze or a pause was stored, none is; nor for a workload that was seen to have another controller. */
-export const watchSent = (
-  ledger: Ledger,
-  by: Invocation,
-  write: { readonly target: { readonly name: string }; readonly replicas: number },
-  nowMs: number,
-): void => {
+export const watchSent = (ledger: Ledger, by: Invocation, write: { readonly target: { readonly name: string }; readonly replicas: number }): void => {
   const { name } = write.target;
   const words = `${by.name} sends a PUT of "${name}" to ${write.replicas}`;
-  const stop = ledger.stops.stopping(by.message.cluster, name, by.claimedAt, nowMs);
+  const whole = ledger.stops.stopping(by.message.cluster, by.claimedAt);
+  const stop = whole ?? (ledger.edits.isStopped(name, by.claimedAt) ? `autoscaler ${name}` : undefined);
   if (stop) ledger.violate("nothing is sent that was claimed after a freeze or a pause", `${words}, and "${stop}" was stopped before its claim`);
   const { skewMs } = by.process;
   if (Math.abs(skewMs) > SKEW_MAX_MS)
