@@ -38,6 +38,7 @@ describe("the changes of clusters and of the fleet", () => {
       TableName: "history",
       KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
       ExpressionAttributeValues: { ":pk": { S: "changes#fleet#fleet" }, ":prefix": { S: "change#" } },
+      ConsistentRead: true,
     });
   });
 });

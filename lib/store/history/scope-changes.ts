@@ -32,6 +32,8 @@ export const scopeChangesParams = (historyTable: string, scope: Pick<ScopeChange
   TableName: historyTable,
   KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
   ExpressionAttributeValues: { ":pk": { S: scopePk(scope) }, ":prefix": { S: CHANGE_SK_PREFIX } },
+  // An edit looks for the one that came after it.
+  ConsistentRead: true,
 });
 
 /** Edits of one cluster, partition or the fleet, in order of time and page by page. */
