@@ -37,7 +37,7 @@ export const historyContract = (engine: () => Engine): void => {
       tables = testTables(engine().client, engine().tables, () => 0);
     });
 
-    it("keeps the item that was first, and gives it to whoever comes later", async () => {
+    it("gives the item that was first to every later insert of its key", async () => {
       expect(await insert([item("a", "first")])).toEqual([{ kind: "inserted" }]);
       expect(await insert([item("a", "second"), item("b")])).toEqual([{ kind: "duplicate", stored: item("a", "first") }, { kind: "inserted" }]);
       expect(await insert([item("a", "third")])).toMatchObject([{ stored: { body: "first" } }]);

@@ -57,7 +57,7 @@ export const pagesContract = (engine: () => Engine): void => {
       expect(await readPage(tables, pageId)).toBeUndefined();
     });
 
-    it("that nobody names is deleted, unless it is of a later epoch", async () => {
+    it("is deleted when no head names it, unless it is of a later epoch", async () => {
       const at = (generation: number, index: number): PageId => ({ ...pageId, generation, index });
       const written: readonly (readonly [generation: number, index: number, epoch: number])[] = [
         [1, 0, 3],

@@ -76,7 +76,7 @@ const REASONS: readonly Reason[] = [
     write: "delete an old page",
     clause: "epoch < :epoch",
     becomes: "true",
-    why: named(PAGES, "that nobody names is deleted, unless it is of a later epoch"),
+    why: named(PAGES, "is deleted when no head names it, unless it is of a later epoch"),
   },
   {
     write: "create a record",
@@ -112,7 +112,7 @@ const REASONS: readonly Reason[] = [
     write: "insert into history",
     clause: "attribute_not_exists(pk)",
     becomes: "true",
-    why: named("`test/contracts/history.contract.ts`", "keeps the item that was first, and gives it to whoever comes later"),
+    why: named("`test/contracts/history.contract.ts`", "gives the item that was first to every later insert of its key"),
   },
 ];
 
