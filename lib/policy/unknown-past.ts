@@ -14,12 +14,12 @@ export interface UnknownPast {
   readonly spec?: AutoscalerSpec | undefined;
   readonly nowMs: number;
   readonly eventId: string;
-  /** It was this autoscaler that put the workload to zero, as the history says: else it would take it for stopped by somebody, and never wake it. */
+  /** The history says that this autoscaler put the workload to zero. Without it the autoscaler would take the workload for stopped by a person, and never wake it. */
   readonly restsAtZero: boolean;
 }
 
 /**
- * Windows of an autoscaler of which nobody knows what was done before `nowMs`: as if everything that its rules allow had been done at this very instant. Every window counts from
+ * Windows of an autoscaler whose acts before `nowMs` are unknown: as if everything that its rules allow had been done at this very instant. Every window counts from
  * here: nothing is scaled before the longest of its own has passed, in neither direction, except back inside [min, max]. Without `spec` (it cannot be read) the flap
  * budget of native rules is left out, because nothing says that they are native.
  *

@@ -12,6 +12,7 @@ const PLAIN_ROOMS = [
   "lib/local",
   "lib/manifest",
   "lib/model",
+  "lib/policy",
   "lib/remote",
   "lib/report",
   "lib/service",

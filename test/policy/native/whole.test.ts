@@ -83,7 +83,7 @@ describe("a decision of the native rules, whole", () => {
   );
 
   it("is disabled at 0 where the spec has no idle count", () => {
-    const message = "ScalingDisabled: the count is 0 and no idle count is given: the workload was stopped by somebody";
+    const message = "ScalingDisabled: the count is 0 and no idle count is given: the workload was stopped by a person or another program";
     expect(linesOf({}, { replicas: 0, values: { load: 50 } })).toEqual([
       "hold 0",
       `because ${message}`,

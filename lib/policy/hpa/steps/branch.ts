@@ -5,7 +5,7 @@ import { type HpaStep, type HpaSync, stepped, withCondition } from "./sync.ts";
 export const ABOVE_MAX = "Current number of replicas above Spec.MaxReplicas";
 export const BELOW_MIN = "Current number of replicas below Spec.MinReplicas";
 
-/** hpa.md 2.4 step 4: a workload at zero that nobody here put there is left alone; a count outside [min, max] goes to the bound without metrics, windows and rates. */
+/** hpa.md 2.4 step 4: a workload at zero that this autoscaler did not put there is left alone; a count outside [min, max] goes to the bound without metrics, windows and rates. */
 export const branch: HpaStep = (sync) => {
   const { minReplicas, maxReplicas } = sync.input.spec;
   const { current } = sync;

@@ -2,7 +2,7 @@ import { BELOW_MIN } from "./branch.ts";
 import { type HpaStep, stepped } from "./sync.ts";
 
 /**
- * hpa.md 2.4 step 5: a workload that was scaled to zero comes back with at least minReplicas, if that was raised meanwhile. A zero that somebody else made ended the sync at the
+ * hpa.md 2.4 step 5: a workload that was scaled to zero comes back with at least minReplicas, if that was raised meanwhile. A zero that this autoscaler did not make ended the sync at the
  * branch; other counts are below it only where numbers overflow, and stay as the controller has them.
  */
 export const resumeFromZero: HpaStep = (sync) => {

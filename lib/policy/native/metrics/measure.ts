@@ -68,7 +68,7 @@ export const levelsText = (metric: Pick<NativeMetric, "band" | "measure">): stri
 const levelText = ({ measure }: Pick<NativeMetric, "measure">, levelMilli: bigint): string =>
   decimalText(levelMilli) + (measure === "Percent" ? "%" : "");
 
-/** The whole value, whatever the metric is measured by: without replicas there is nobody to share it. */
+/** The whole value, whatever the metric is measured by: without replicas there is no pod to share it. */
 export const wholeMilli = (metric: NativeMetric, context: MetricContext): bigint | undefined => {
   const measured = measureMetric(asHpaMetric({ source: metric.source, measure: "Total" }, 1000n), { ...context, currentReplicas: 0 });
   return measured.kind === "measured" ? measured.usageMilli : undefined;

@@ -1,14 +1,18 @@
 import { scalingActive } from "./sentences.ts";
 import { type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
 
-/** A count outside [min, max] goes straight to the bound, past everything but the overrides. The idle count is inside where one is given; 0 without one was somebody else's wish. */
+/** A count outside [min, max] goes straight to the bound, past everything but the overrides. The idle count is inside where one is given; 0 without one was set by a person or another program. */
 export const bounds: NativeStep = (sync) => {
   const { minReplicas, maxReplicas, idle } = sync.input.spec;
   const { current } = sync;
   if (current > maxReplicas) return toBound(sync, maxReplicas, "AboveMaxReplicas");
   if (current >= minReplicas || current === idle?.replicas) return sync;
   if (current > 0 || idle) return toBound(sync, minReplicas, "BelowMinReplicas");
-  const report = scalingActive("False", "ScalingDisabled", "the count is 0 and no idle count is given: the workload was stopped by somebody");
+  const report = scalingActive(
+    "False",
+    "ScalingDisabled",
+    "the count is 0 and no idle count is given: the workload was stopped by a person or another program",
+  );
   return {
     ...sync,
     conditions: withCondition(sync, report),

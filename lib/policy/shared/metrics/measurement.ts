@@ -52,7 +52,7 @@ export interface Unmeasured {
   readonly chain: string;
 }
 
-/** A query nobody asked fails its metric, so that a mistake in asking holds the workload and never shrinks it. */
+/** A query that was not sent fails its metric. A missing question then holds the workload and never shrinks it. */
 export const NOT_ASKED = "the metric was not asked for in this sync";
 
 /** The identifier as status shows it. */
