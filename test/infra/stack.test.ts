@@ -448,6 +448,8 @@ describe("a parameter", () => {
       expect(encrypted.resources[name]?.Properties["AlarmActions"]).toEqual([{ Ref: "AlarmTopic" }]);
       expect(compiled.resources[name]?.Properties["OKActions"]).toEqual([TOPIC]);
     }
+    // A key whose policy does not name CloudWatch would keep every alarm back.
+    expect(encrypted.resources["AlarmTopic"]?.Properties).not.toHaveProperty("KmsMasterKeyId");
     expect(encrypted.resources["AlarmTopic"]?.Properties["Subscription"]).toEqual([{ Protocol: "email", Endpoint: "ops@example.com" }]);
     expect([packaged.resources, compiled.resources].map((resources) => "AlarmTopic" in resources)).toEqual([false, false]);
   });
