@@ -28,6 +28,8 @@ export interface Discovery {
   readonly kindPath: (target: Target, budget: CallBudget) => Promise<Found<KindPath>>;
   /** Versions of an API group, preferred first; empty when the group is not served. */
   readonly groupVersions: (group: string, budget: CallBudget) => Promise<Found<readonly string[]>>;
+  /** Drops what is known of the versions of a group, because a path of it was not found. */
+  readonly forget: (group: string) => void;
 }
 
 export const apiDiscovery = (transport: Transport, clock: () => number): Discovery => {
@@ -53,13 +55,18 @@ export const apiDiscovery = (transport: Transport, clock: () => number): Discove
   return {
     groupVersions: (group, budget) => groupVersions(read, group, budget),
     kindPath: (target, budget) => kindPath(read, target, budget),
+    forget: (group) => {
+      kept.delete(groupPath(group));
+    },
   };
 };
 
 type Read = (path: string, budget: CallBudget) => Promise<ReadAnswer>;
 
+const groupPath = (group: string): string => `/apis/${encodeURIComponent(group)}`;
+
 const groupVersions = async (read: Read, group: string, budget: CallBudget): Promise<Found<readonly string[]>> => {
-  const answer = await read(`/apis/${encodeURIComponent(group)}`, budget);
+  const answer = await read(groupPath(group), budget);
   if (answer.kind === "read") return { kind: "found", value: versionsOf(answer.body) };
   return answer.failure.code === 404 ? { kind: "found", value: [] } : answer;
 };

@@ -115,7 +115,7 @@ describe("putScale()", () => {
       throw new TypeError("nothing may be sent");
     };
     const transport = { get: never, put: never, close: never };
-    const discovery = { kindPath, groupVersions: never };
+    const discovery = { kindPath, groupVersions: never, forget: never };
     const answer = await putScaleWithin({ cluster: "eu-1", transport, discovery, elapsed: () => now }, write, 1_000);
     expect(answer).toEqual({
       kind: "refused",

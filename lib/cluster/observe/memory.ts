@@ -11,6 +11,8 @@ export interface Memory {
   readonly rivals: RivalMemory;
   /** For each API group, the version that was served last; "" where the group was not installed. */
   readonly rivalVersions: Map<string, string>;
+  /** The version of metrics.k8s.io that is asked; undefined while it is not known. */
+  metricsVersion: string | undefined;
   /** Reports a message once in the life of the client. */
   readonly once: (message: string) => void;
 }
@@ -33,6 +35,7 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
     },
     rivals: rivalMemory(clock),
     rivalVersions: new Map(),
+    metricsVersion: undefined,
     once: (message) => {
       if (reported.has(message)) return;
       reported.add(message);

@@ -9,6 +9,7 @@ import { readPod } from "../read/pods.ts";
 import type { JsonObject } from "../transport/transport.ts";
 import type { WireKind } from "../wire/message.ts";
 import { POD_LIST, POD_METRICS_LIST } from "../wire/pods.ts";
+import { forgetMetricsVersion, podMetricsBase } from "./pod-metrics-base.ts";
 import { type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 
@@ -25,14 +26,28 @@ export const observePods = (observing: Observing, namespaces: ReadonlySet<Namesp
   }));
 
 /** Reads the PodMetrics of these namespaces. metrics-server ignores the limit and answers in one piece. */
-export const observePodMetrics = (observing: Observing, namespaces: ReadonlySet<Namespace>): Promise<ByNamespace<PodMetrics>> =>
+export const observePodMetrics = async (observing: Observing, namespaces: ReadonlySet<Namespace>): Promise<ByNamespace<PodMetrics>> => {
+  if (namespaces.size === 0) return new Map();
+  const base = await podMetricsBase(observing);
+  const answers = await podMetricsAt(observing, namespaces, base);
+  if (!isAbsent(answers)) return answers;
+  forgetMetricsVersion(observing);
+  const other = await podMetricsBase(observing);
+  // Asked again only where discovery names another version. Otherwise the 404 stands, and a metric that is missing lets nothing shrink.
+  return other === base ? answers : podMetricsAt(observing, namespaces, other);
+};
+
+const podMetricsAt = (observing: Observing, namespaces: ReadonlySet<Namespace>, base: string): Promise<ByNamespace<PodMetrics>> =>
   byNamespace(observing, namespaces, ({ namespace }) => ({
-    path: `/apis/metrics.k8s.io/v1beta1${inNamespace(namespace)}/pods`,
+    path: `${base}${inNamespace(namespace)}/pods`,
     resource: "pods.metrics.k8s.io",
     protobuf: POD_METRICS_LIST,
     paged: false,
     convert: (raw) => readPodMetrics([raw])[0],
   }));
+
+const isAbsent = (answers: ByNamespace<PodMetrics>): boolean =>
+  [...answers.values()].some((answer) => answer.kind === "failed" && answer.failure.code === 404);
 
 interface Source<Item> {
   readonly path: string;
