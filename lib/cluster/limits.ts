@@ -28,6 +28,15 @@ export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
  */
 export const MAX_ANSWER_PARTS = 1_000_000;
 
+/**
+ * Most bytes of one object in a protobuf answer. An API server takes objects of 3 MiB at most. The event loop stands still while one is decoded, a tenth of a second where it has
+ * empty fields alone.
+ */
+export const MAX_OBJECT_BYTES = 4 * 1024 * 1024;
+
+/** Bytes of protobuf that are decoded before the event loop goes on: 13 pods of 20 KB, and less than 10 ms whatever they hold. */
+export const DECODE_BYTES_AT_ONCE = 256 * 1024;
+
 /** Most bytes on the wire of all answers of one observation. */
 export const MAX_OBSERVE_BYTES = 256 * 1024 * 1024;
 

@@ -54,6 +54,7 @@ const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
     const answer = await transport.get(requestOf(what, token), budget);
     if (answer.kind === "failed") return answer;
     const { objects, next, remaining } = pageOf(answer.body);
+    // Fails to a failed read: an answer without its items would look like an empty cluster.
     if (objects === undefined) return failed(what, "the answer has no list of items");
     gather(what, objects, items);
     if (next === undefined) return { kind: "listed", items, complete: true, remaining: 0 };
@@ -71,21 +72,26 @@ const gather = <Item>(what: ListOf<Item>, objects: readonly JsonObject[], items:
 };
 
 interface Page {
-  /** Undefined when the answer is no list. An empty list may come as null. */
+  /** Undefined when the answer is no list. */
   readonly objects: readonly JsonObject[] | undefined;
   readonly next: string | undefined;
   readonly remaining: number | undefined;
 }
 
 const pageOf = (body: JsonObject): Page => {
-  const items = body["items"] ?? [];
   const metadata = isObject(body["metadata"]) ? body["metadata"] : {};
   const { continue: next, remainingItemCount: remaining } = metadata;
   return {
-    objects: Array.isArray(items) ? items.filter(isObject) : undefined,
+    objects: objectsOf(body),
     next: typeof next === "string" && next !== "" ? next : undefined,
     remaining: typeof remaining === "number" ? remaining : undefined,
   };
+};
+
+/** The objects of a list. A server in Go may write an empty list as null. */
+const objectsOf = ({ items, kind }: JsonObject): readonly JsonObject[] | undefined => {
+  if (Array.isArray(items)) return items.every(isObject) ? items : undefined;
+  return items === null && typeof kind === "string" && kind.endsWith("List") ? [] : undefined;
 };
 
 const requestOf = (

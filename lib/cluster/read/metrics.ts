@@ -38,15 +38,17 @@ export const readExternalValues = (items: unknown): Answer<readonly ExternalMetr
   readValues(items, (value, milli) => ({ milli, timestampMs: readTime(value["timestamp"]) ?? 0 }));
 
 const readValues = <Item>(items: unknown, read: (value: Readonly<Record<string, unknown>>, milli: bigint) => Item): Answer<readonly Item[]> => {
+  // Fails to a missing metric: an answer without its items would look like a metric without values.
+  if (!Array.isArray(items) && items !== null) return invalid("the answer has no list of items");
   const values: Item[] = [];
   for (const raw of asList(items)) {
     const value = asObject(raw);
     const milli = readMilli(value["value"]);
-    if (milli === undefined) {
-      const message = `the answer holds ${foreignWords(JSON.stringify(value["value"]) ?? "nothing")} where a quantity is expected`;
-      return { kind: "failed", failure: { code: 0, reason: "InvalidAnswer", message } };
-    }
+    if (milli === undefined)
+      return invalid(`the answer holds ${foreignWords(JSON.stringify(value["value"]) ?? "nothing")} where a quantity is expected`);
     values.push(read(value, milli));
   }
   return { kind: "answered", items: values };
 };
+
+const invalid = (message: string): Answer<never> => ({ kind: "failed", failure: { code: 0, reason: "InvalidAnswer", message } });

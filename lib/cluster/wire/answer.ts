@@ -20,13 +20,13 @@ export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind): 
   const Reader = await loadReader();
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return broken("it does not begin as protobuf of Kubernetes does");
   try {
-    const { typeMeta, raw, contentEncoding } = decodeMessage(Reader.create(bytes.subarray(MAGIC.length)), UNKNOWN);
+    const { typeMeta, raw, contentEncoding } = await decodeMessage(Reader.create(bytes.subarray(MAGIC.length)), UNKNOWN);
     const found = asText(asObject(typeMeta)["kind"]);
     if (found !== kind) return broken(`it holds a "${foreignWords(found)}", not a ${kind}`);
     if (asText(contentEncoding) !== "") return broken(`it is encoded as "${foreignWords(asText(contentEncoding))}"`);
     // Even an empty list has metadata: without them nothing says that there is none.
     if (!Buffer.isBuffer(raw) || raw.length === 0) return broken(`its ${kind} is missing`);
-    return { kind: "object", object: { kind, ...decodeMessage(Reader.create(raw), message) } };
+    return { kind: "object", object: { kind, ...(await decodeMessage(Reader.create(raw), message)) } };
   } catch (error) {
     // The reader throws plain errors for bytes that are no protobuf, and nothing else runs in here.
     return broken(foreignWords((error as Error).message));

@@ -1,5 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import type { Reader } from "protobufjs/minimal.js";
-import { MAX_ANSWER_PARTS } from "../limits.ts";
+import { DECODE_BYTES_AT_ONCE, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES } from "../limits.ts";
 import type { Json } from "../read/json.ts";
 import type { Field, FieldType, Message, Single } from "./message.ts";
 
@@ -10,22 +11,46 @@ interface Decoding {
   partsLeft: number;
 }
 
-/** Decodes a whole message to the object of its JSON form. Throws for bytes that are not well-formed. */
-export const decodeMessage = (reader: Reader, message: Message): Json => decode({ reader, partsLeft: MAX_ANSWER_PARTS }, reader.len, message);
+/**
+ * Decodes a whole message to the object of its JSON form. Throws for bytes that are not well-formed. It lets the event loop go on between the fields of the message, because the
+ * answers of other clusters wait meanwhile.
+ */
+export const decodeMessage = async (reader: Reader, { fields }: Message): Promise<Json> => {
+  const decoding: Decoding = { reader, partsLeft: MAX_ANSWER_PARTS };
+  const object: Record<string, unknown> = {};
+  let pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
+  while (reader.pos < reader.len) {
+    readField(object, decoding, fields);
+    if (reader.pos < pauseAt) continue;
+    await setImmediate();
+    pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
+  }
+  insideOf(reader, reader.len);
+  return object;
+};
 
 const decode = (decoding: Decoding, end: number, { fields }: Message): Json => {
-  const { reader } = decoding;
   const object: Record<string, unknown> = {};
-  while (reader.pos < end) {
-    const tag = reader.tag();
-    const number = tag >>> 3;
-    const field = fields[number];
-    if (field === undefined) reader.skipType(tag & 7, 0, number);
-    else if ((tag & 7) !== field.wireType) throw new WireFormatError(`field "${field.name}" has wire type ${tag & 7}, not ${field.wireType}`);
-    else readInto(object, decoding, field);
-  }
-  insideOf(reader, end);
+  while (decoding.reader.pos < end) readField(object, decoding, fields);
+  insideOf(decoding.reader, end);
   return object;
+};
+
+const readField = (object: Record<string, unknown>, decoding: Decoding, fields: Message["fields"]): void => {
+  const { reader } = decoding;
+  const tag = reader.tag();
+  const field = fields[tag >>> 3];
+  if (field === undefined) skip(reader, tag);
+  else if ((tag & 7) !== field.wireType) throw new WireFormatError(`field "${field.name}" has wire type ${tag & 7}, not ${field.wireType}`);
+  else readInto(object, decoding, field);
+};
+
+const GROUP = 3;
+
+/** Skips a field in one step. A group has no length and would be read through; Kubernetes has none. */
+const skip = (reader: Reader, tag: number): void => {
+  if ((tag & 7) === GROUP) throw new WireFormatError(`field ${tag >>> 3} is a group`);
+  reader.skipType(tag & 7, 0, tag >>> 3);
 };
 
 /** A field must end inside its message: a length that points into the next message would mix two objects. */
@@ -72,9 +97,11 @@ const readValue = (decoding: Decoding, type: FieldType): unknown => {
   }
 };
 
-/** Reads a length, and returns the end of its message. */
+/** Reads the length of a message, and returns its end. */
 const endOf = (reader: Reader): number => {
-  const end = reader.size() + reader.pos;
+  const bytes = reader.size();
+  if (bytes > MAX_OBJECT_BYTES) throw new WireFormatError(`an object has ${bytes} bytes, more than ${MAX_OBJECT_BYTES}`);
+  const end = bytes + reader.pos;
   if (end > reader.len) throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
   return end;
 };
@@ -91,8 +118,7 @@ const singleValue = (decoding: Decoding, end: number, { fields, only }: Single):
   let value: unknown;
   while (reader.pos < end) {
     const tag = reader.tag();
-    const number = tag >>> 3;
-    if (fields[number] === undefined) reader.skipType(tag & 7, 0, number);
+    if (fields[tag >>> 3] === undefined) skip(reader, tag);
     else if ((tag & 7) !== only.wireType) throw new WireFormatError(`field "${only.name}" has wire type ${tag & 7}, not ${only.wireType}`);
     else value = readValue(decoding, only.type);
   }
@@ -113,7 +139,7 @@ const readEntry = (entries: Record<string, unknown>, decoding: Decoding, type: F
     const tag = reader.tag();
     if (tag === KEY_TAG) key = reader.string();
     else if (tag === VALUE_TAG) value = readValue(decoding, type);
-    else reader.skipType(tag & 7, 0, tag >>> 3);
+    else skip(reader, tag);
   }
   insideOf(reader, end);
   entries[key] = value ?? "";
