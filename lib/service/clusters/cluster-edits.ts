@@ -9,7 +9,7 @@ import { eachDone } from "../../store/table/all-done.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { clustersNamed, findCluster } from "../find-autoscaler.ts";
 import { withWindows } from "../partitions/carry-windows.ts";
-import { recordChange } from "../partitions/scope-change.ts";
+import { isBaseOfEdit, recordChange } from "../partitions/scope-change.ts";
 import type { ClusterChange, NewCluster } from "../service.ts";
 import type { ClusterView } from "../views/autoscaler.ts";
 import { clusterView } from "../views/cluster-of.ts";
@@ -55,10 +55,16 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   if (await getCluster(context.tables, record.name)) throw taken(wanted.name);
   await recordChange(context, { scope: "cluster", name, version: record.version, verb: "add", after: record });
   const stored = await putCluster(context.tables, record, undefined);
-  if (stored.kind === "conflict") throw taken(wanted.name);
+  if (stored.kind === "conflict" && !(await wasStored(context, record))) throw taken(wanted.name);
   await context.planNow?.(record);
   return view(context, record);
 };
+
+/**
+ * True when another edit of the cluster is based on this record. A sync may have raised the version in between (moving.ts), so any later version counts.
+ */
+const wasStored = (context: ServiceContext, record: ClusterRecord): Promise<boolean> =>
+  isBaseOfEdit(context, { scope: "cluster", name: record.name }, record, (version) => version > record.version);
 
 const partitionsOf = ({ partitions }: ClusterChange): ClusterRecord["partitions"] | undefined =>
   partitions?.map(({ name, namespaces }) => ({ name: partitionName(name), ...(namespaces && { namespaces: namespaces.map(namespace) }) }));
@@ -112,7 +118,8 @@ const edit = async (
       // Read at the write. Moving windows may take minutes, and calls of the scheduler in that time have planned without this edit.
       const written: ClusterRecord = isReplanned ? { ...after, plannedFromMs: context.clock() } : after;
       await recordChange(context, { scope: "cluster", name, version: after.version, verb, before, after: written });
-      return putCluster(context.tables, written, before.version);
+      const { kind } = await putCluster(context.tables, written, before.version);
+      return kind === "stored" || (await wasStored(context, written)) ? { kind: "stored" } : { kind };
     };
     if ((await withWindows(context, before, after, write)).kind === "stored") {
       if (isReplanned) await context.planNow?.(after);

@@ -1,10 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
 import type { FleetRecord } from "../../model/records.ts";
-import { scopeChangesOf } from "../../store/history/scope-changes.ts";
 import { getFleet, putFleet } from "../../store/records/clusters.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
-import { recordChange } from "../partitions/scope-change.ts";
+import { isBaseOfEdit, recordChange } from "../partitions/scope-change.ts";
 import type { FleetEdited, FleetView } from "../views/autoscaler.ts";
 import { frozenView } from "../views/autoscaler-of.ts";
 
@@ -17,17 +15,7 @@ export const fleet = async (context: QueryContext): Promise<FleetView> => view(a
 
 type Change = (record: FleetRecord) => FleetRecord | undefined;
 
-/**
- * True when another edit has read the fleet as `after`, in this version: then it was so, and it is not edited again. Without this look a thaw whose answer was lost undoes the freeze of
- * another person.
- */
-const isBaseOfEdit = async (context: ServiceContext, after: FleetRecord, version: number): Promise<boolean> => {
-  const wanted: unknown = JSON.parse(JSON.stringify(after));
-  for await (const change of scopeChangesOf(context.tables, { scope: "fleet", name: "fleet" })) {
-    if (change.version === version + 1 && isDeepStrictEqual(JSON.parse(change.before ?? "{}"), wanted)) return true;
-  }
-  return false;
-};
+const FLEET = { scope: "fleet", name: "fleet" } as const;
 
 /** Edits the fleet. Nothing is written when `change` returns undefined. */
 const edit = async (context: ServiceContext, verb: "freeze" | "thaw", change: Change): Promise<FleetEdited> => {
@@ -35,9 +23,9 @@ const edit = async (context: ServiceContext, verb: "freeze" | "thaw", change: Ch
     const { version, ...before } = await getFleet(context.tables);
     const after = change(before);
     if (!after) return { ...view(before), changed: false };
-    await recordChange(context, { scope: "fleet", name: "fleet", version: version + 1, verb, before, after });
+    await recordChange(context, { ...FLEET, version: version + 1, verb, before, after });
     const { kind } = await putFleet(context.tables, after, version);
-    if (kind === "stored" || (await isBaseOfEdit(context, after, version + 1))) return { ...view(after), changed: true };
+    if (kind === "stored" || (await isBaseOfEdit(context, FLEET, after, (next) => next === version + 2))) return { ...view(after), changed: true };
   }
   throw new TidemarkError("service.conflict", "Cannot edit the fleet: others are editing it", {});
 };

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { ScopeChangeRecord } from "../../model/records.ts";
-import { insertScopeChange } from "../../store/history/scope-changes.ts";
+import { insertScopeChange, scopeChangesOf } from "../../store/history/scope-changes.ts";
 import type { ServiceContext } from "../context.ts";
 
 type ScopeChange = Pick<ScopeChangeRecord, "scope" | "name" | "version" | "verb"> & { readonly before?: object; readonly after?: object };
@@ -19,4 +20,31 @@ export const recordChange = (context: ServiceContext, { before, after, ...told }
   // The id is a hash of the content: two edits at one instant get two ids, and a repeat gets the same one.
   const id = createHash("sha256").update(JSON.stringify(change)).digest("hex").slice(0, ID_CHARACTERS);
   return insertScopeChange(context.insert, { id, ...change });
+};
+
+/*
+ *  A  put 8 ✓ (answer lost) ─ ─ ─ ─ ─ ─ put 8 ✗      the token is that of B, and the change of B has read the record as A left it: A has stored it, and does not edit again
+ *  B            reads 8 ── change ── put 9 ✓
+ */
+
+/**
+ * True when another edit has read the record as `after`: then `after` was stored, and must not be stored again. Without this look an edit whose answer was lost undoes the edit of
+ * another person. `mayFollow` picks the changes that come into question by their version.
+ */
+export const isBaseOfEdit = async (
+  context: ServiceContext,
+  scope: Pick<ScopeChangeRecord, "scope" | "name">,
+  after: object,
+  mayFollow: (version: number) => boolean,
+): Promise<boolean> => {
+  const wanted = withoutVersion(JSON.stringify(after));
+  for await (const change of scopeChangesOf(context.tables, scope)) {
+    if (mayFollow(change.version) && isDeepStrictEqual(withoutVersion(change.before ?? "{}"), wanted)) return true;
+  }
+  return false;
+};
+
+const withoutVersion = (text: string): object => {
+  const { version: _any, ...rest } = JSON.parse(text) as { readonly version?: number };
+  return rest;
 };
