@@ -8,7 +8,9 @@ export interface WriteWidth {
 const FIRST = 8;
 /** The connections are bounded by this too (lib/cluster/limits.ts). */
 export const WIDTH_MAX = 64;
-/** A width is judged after this many answers for each write under way. With fewer, only its start would be judged. */
+/** The first answers at a new width are not judged, this many for each write under way: they wait for new connections. */
+const START_ROUNDS = 1;
+/** A width is judged by this many answers for each write under way. */
 const ROUNDS = 3;
 /** A wider width must bring this factor more answers, or it only makes the server's queue longer. */
 const GAIN = 1.15;
@@ -21,10 +23,11 @@ export const writeWidth = (clock: () => number): WriteWidth => {
   let width = FIRST;
   let best = { width, perMs: 0 };
   let settled = false;
+  /** Answers since the width changed. */
   let answers = 0;
   let sinceMs = clock();
   const judge = (): void => {
-    const perMs = answers / Math.max(1, clock() - sinceMs);
+    const perMs = (width * ROUNDS) / Math.max(1, clock() - sinceMs);
     if (perMs > best.perMs * GAIN) {
       best = { width, perMs };
       width = Math.min(WIDTH_MAX, width * 2);
@@ -34,7 +37,11 @@ export const writeWidth = (clock: () => number): WriteWidth => {
       settled = true;
     }
     answers = 0;
-    sinceMs = clock();
+  };
+  const count = (): void => {
+    answers++;
+    if (answers === width * START_ROUNDS) sinceMs = clock();
+    if (answers >= width * (START_ROUNDS + ROUNDS)) judge();
   };
   return {
     now: () => width,
@@ -42,7 +49,7 @@ export const writeWidth = (clock: () => number): WriteWidth => {
       if (throttled) {
         width = Math.max(1, Math.floor(width / 2));
         settled = true;
-      } else if (!settled && ++answers >= width * ROUNDS) judge();
+      } else if (!settled) count();
       return width;
     },
   };
