@@ -1,8 +1,8 @@
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
 import { serverCredentials } from "../../lib/local/run/certificates.ts";
 import { published } from "../cluster/wire/published.ts";
+import { registerGroups } from "./aggregated.ts";
 import type { App } from "./fill.ts";
 import type { ControlPlane } from "./start.ts";
 
@@ -21,8 +21,6 @@ const VERSION = "v1beta1";
 const KEPT_MS = 10_000;
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const POD_METRICS = "k8s.io.metrics.pkg.apis.metrics.v1beta1.PodMetricsList";
-const READY_MAX_MS = 60_000;
-const LOOK_AGAIN_MS = 100;
 
 /** Serves the group on loopback and tells the API server where. `dir` holds the certificate. */
 export const startMetricsAdapter = async (plane: Pick<ControlPlane, "call">, apps: readonly App[], dir: string): Promise<MetricsAdapter> => {
@@ -39,7 +37,7 @@ export const startMetricsAdapter = async (plane: Pick<ControlPlane, "call">, app
     response.end(bytes ?? "{}");
   });
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
-  await register(plane, (server.address() as AddressInfo).port);
+  await registerGroups(plane, (server.address() as AddressInfo).port, [{ group: GROUP, version: VERSION }]);
   return Object.assign(adapter, {
     close: () =>
       new Promise<void>((resolve) => {
@@ -85,28 +83,4 @@ const answerOf = (url: URL, apps: readonly App[], cpuMilli: number): Record<stri
       containers: [{ name: "app", usage: { cpu: `${cpuMilli + ((at + Math.floor(Date.now() / KEPT_MS)) % 3) - 1}m`, memory: "64Mi" } }],
     }));
   return { kind: "PodMetricsList", apiVersion: `${GROUP}/${VERSION}`, metadata: {}, items };
-};
-
-const register = async ({ call }: Pick<ControlPlane, "call">, port: number): Promise<void> => {
-  const service = { name: "metrics-adapter", namespace: "kube-system", port };
-  await call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: service.namespace } });
-  await call("POST", `/api/v1/namespaces/${service.namespace}/services`, {
-    apiVersion: "v1",
-    kind: "Service",
-    metadata: { name: service.name },
-    spec: { type: "ExternalName", externalName: "localhost", ports: [{ port }] },
-  });
-  await call("POST", "/apis/apiregistration.k8s.io/v1/apiservices", {
-    apiVersion: "apiregistration.k8s.io/v1",
-    kind: "APIService",
-    metadata: { name: `${VERSION}.${GROUP}` },
-    spec: { group: GROUP, version: VERSION, groupPriorityMinimum: 100, versionPriority: 100, insecureSkipTLSVerify: true, service },
-  });
-  const untilMs = performance.now() + READY_MAX_MS;
-  for (;;) {
-    const { status, body } = await call("GET", `/apis/${GROUP}/${VERSION}/pods`);
-    if (status === 200) return;
-    if (performance.now() > untilMs) throw new Error(`the API server does not reach the metrics adapter: ${status} ${body}`);
-    await wait(LOOK_AGAIN_MS);
-  }
 };

@@ -17,12 +17,14 @@ const TICKS_PER_SECOND = 100;
 const USER_TIME = 11;
 const STOP_MAX_MS = 5_000;
 
-/** A signal would end this process without its programs: as an exit it takes them with it. */
+/** A signal would end this process without its programs: as an exit it takes them with it. A process that listens to signals itself closes its parts. */
 let heedsSignals = false;
 const heedSignals = (): void => {
   if (heedsSignals) return;
   heedsSignals = true;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    if (process.listenerCount(signal) === 0) process.once(signal, () => process.exit(1));
+  }
 };
 
 /** Starts a program that logs into its folder. It ends with this process. */

@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { startAuthenticator } from "./authenticator.ts";
+import { startHpaController, startWorkloadControllers } from "./controllers.ts";
+import { startKubelet } from "./kubelet.ts";
+import { startScriptedMetrics } from "./metrics-script.ts";
+import { type ControlPlane, startControlPlane } from "./start.ts";
+
+/** A whole cluster on this machine: the real control plane with its controllers, stand-ins for kubelets, metrics and the token authenticator, and the roles of Tidemark. */
+export interface WholeCluster {
+  readonly plane: ControlPlane;
+  /** Where its metrics are set. */
+  readonly metricsUrl: string;
+  /** Of a user of the group tidemark. */
+  readonly tidemarkToken: string;
+  readonly close: () => Promise<void>;
+}
+
+export interface WholeClusterOptions {
+  /** More flags of the API server. */
+  readonly flags?: readonly string[];
+}
+
+const ROLES = join(import.meta.dirname, "../../infra/cluster-rbac.yaml");
+const GROUP = "tidemark";
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const PATHS: Readonly<Record<string, string>> = { ClusterRole: "clusterroles", ClusterRoleBinding: "clusterrolebindings" };
+
+export const startWholeCluster = async (binaries: string, { flags = [] }: WholeClusterOptions = {}): Promise<WholeCluster> => {
+  const dir = mkdtempSync(join(tmpdir(), "tidemark-cluster-"));
+  const closing: (() => unknown)[] = [() => rmSync(dir, { recursive: true, force: true })];
+  const close = async (): Promise<void> => {
+    for (const part of closing.splice(0)) await part();
+  };
+  try {
+    const authenticator = await startAuthenticator(dir);
+    closing.unshift(authenticator.close);
+    const tidemarkToken = randomBytes(32).toString("base64url");
+    const plane = await startControlPlane(binaries, {
+      flags: (file) => [...authenticator.flags(file), ...flags],
+      users: [{ name: "tidemark", group: GROUP, token: tidemarkToken }],
+    });
+    closing.unshift(plane.close);
+    const metrics = await startScriptedMetrics(plane, dir);
+    closing.unshift(metrics.close);
+    const [workloads, hpa] = [startWorkloadControllers(plane, binaries), startHpaController(plane, binaries)];
+    closing.unshift(workloads.stop, hpa.stop);
+    const kubelet = startKubelet(plane);
+    closing.unshift(kubelet.stop);
+    await applyRoles(plane);
+    return { plane, metricsUrl: metrics.controlUrl, tidemarkToken, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+const applyRoles = async ({ call }: ControlPlane): Promise<void> => {
+  for (const document of parseAllDocuments(readFileSync(ROLES, "utf8"))) {
+    const object: { readonly kind: string } = document.toJS();
+    const { status, body } = await call("POST", `${RBAC}/${PATHS[object.kind]}`, object);
+    if (status !== 201) throw new Error(`a ${object.kind} of ${ROLES} was answered ${status}: ${body}`);
+  }
+};
