@@ -5,29 +5,74 @@ import { usage } from "./usage-error.ts";
 /** What a command works on, and the option or variable that chose it. */
 export type CommandTarget =
   | { readonly kind: "folder"; readonly dir: string; readonly from: "--data" | "default" }
-  | { readonly kind: "stack"; readonly url: string; readonly from: "--stack" | "TIDEMARK_URL" };
+  | { readonly kind: "stack"; readonly url: string; readonly profile?: string; readonly from: "--stack" | "TIDEMARK_URL" }
+  | NamedTarget;
+
+/** A deployed stack by its name in CloudFormation. Its URLs are in its outputs. */
+export interface NamedTarget {
+  readonly kind: "named stack";
+  readonly name: string;
+  readonly region?: string;
+  readonly profile?: string;
+  readonly from: "--stack";
+}
 
 /** The options of every command that choose it. */
 export interface TargetOptions {
   readonly data?: string;
   readonly stack?: string;
+  readonly stage?: string;
+  readonly region?: string;
+  readonly profile?: string;
 }
 
-/** An option wins over TIDEMARK_URL, and that wins over the default folder. Throws a usage error when both options are given. */
-export const chooseTarget = ({ data, stack }: TargetOptions, stackUrl: string | undefined): CommandTarget => {
+export const TARGET_OPTIONS = ["data", "stack", "stage", "region", "profile"] as const satisfies readonly (keyof TargetOptions)[];
+
+/** Names that CloudFormation gives to stacks. A URL has characters that no name has. */
+const STACK_NAME = /^[a-z][a-z0-9-]{0,127}$/i;
+
+/** An option wins over TIDEMARK_URL, and that wins over the default folder. Throws a usage error for options that contradict each other. */
+export const chooseTarget = (options: TargetOptions, stackUrl: string | undefined): CommandTarget => {
+  refuseEmpty(options);
+  const { data, stack, profile } = options;
   if (data !== undefined && stack !== undefined)
     throw usage("Cannot use --data and --stack together: one names a folder, the other a deployed stack");
-  if (data === "") throw usage("Cannot use an empty --data: give the path of a data folder");
-  if (data !== undefined) return { kind: "folder", dir: data, from: "--data" };
-  if (stack !== undefined) return { kind: "stack", url: stack, from: "--stack" };
-  if (stackUrl) return { kind: "stack", url: stackUrl, from: "TIDEMARK_URL" };
-  return { kind: "folder", dir: DEFAULT_DATA_FOLDER, from: "default" };
+  if (stack !== undefined) return stackTarget(stack, options);
+  const stray = (["stage", "region"] as const).find((name) => options[name] !== undefined);
+  if (stray) throw usage(`Cannot use --${stray} alone: it needs --stack with the name of a stack, such as --stack tidemark-prod`);
+  if (data === undefined && stackUrl) return { kind: "stack", url: stackUrl, from: "TIDEMARK_URL", ...(profile !== undefined && { profile }) };
+  if (profile !== undefined) throw usage("Cannot use --profile with a data folder: it chooses the AWS credentials for a deployed stack");
+  return data === undefined ? { kind: "folder", dir: DEFAULT_DATA_FOLDER, from: "default" } : { kind: "folder", dir: data, from: "--data" };
+};
+
+const refuseEmpty = (options: TargetOptions): void => {
+  const empty = TARGET_OPTIONS.find((name) => options[name] === "");
+  if (empty) throw usage(`Cannot use an empty --${empty}: ${empty === "data" ? "give the path of a data folder" : "give a value, or leave it out"}`);
+};
+
+const stackTarget = (stack: string, { stage, region, profile }: TargetOptions): CommandTarget => {
+  const credentials = profile === undefined ? {} : { profile };
+  if (STACK_NAME.test(stack)) {
+    const name = stage === undefined ? stack : `${stack}-${stage}`;
+    if (!STACK_NAME.test(name)) throw usage(`Cannot use --stage "${stage}": a stack's name has letters, digits and -, at most 128`);
+    return { kind: "named stack", name, ...(region !== undefined && { region }), ...credentials, from: "--stack" };
+  }
+  const stray = stage === undefined ? region && "--region" : "--stage";
+  if (stray) throw usage(`Cannot use ${stray} with --stack "${stack}": a URL names its stack and region`);
+  return { kind: "stack", url: stack, from: "--stack", ...credentials };
 };
 
 /** The note below an error: which stack answered, or that the default folder was used and does not exist. */
 export const targetNote = (place: CommandTarget, error: unknown): string | undefined => {
-  if (place.kind === "stack") return `the stack at ${place.url} answered (from ${place.from})`;
-  return place.from === "default" && isTidemarkError(error, "local.no-data")
-    ? "this is the default data folder; choose another with --data, or a deployed stack with --stack or TIDEMARK_URL"
-    : undefined;
+  switch (place.kind) {
+    case "stack":
+      return `the stack at ${place.url} answered (from ${place.from})`;
+    case "named stack":
+      // Where the URL was not found, the stack was not asked.
+      return isTidemarkError(error, "remote.stack") ? undefined : `the stack "${place.name}" answered (from ${place.from})`;
+    case "folder":
+      return place.from === "default" && isTidemarkError(error, "local.no-data")
+        ? "this is the default data folder; choose another with --data, or a deployed stack with --stack or TIDEMARK_URL"
+        : undefined;
+  }
 };

@@ -2,7 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { failureText } from "../local/folder/failure-text.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import { usageWords } from "../report/usage-words.ts";
-import { type CommandTarget, chooseTarget, type TargetOptions, targetNote } from "./command-target.ts";
+import { type CommandTarget, chooseTarget, TARGET_OPTIONS, type TargetOptions, targetNote } from "./command-target.ts";
 import { type Io, printerOn } from "./io.ts";
 import { program, type Run } from "./program.ts";
 
@@ -38,9 +38,12 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
 /** The options of the command, and those given before its name: `tidemark --data DIR get`. An option after the name wins. */
 const targetOptions = (root: Command, own: TargetOptions): TargetOptions => {
   const places = [own, ...[root, ...root.commands].map((command): TargetOptions => command.opts())];
-  const data = places.find((options) => options.data !== undefined)?.data;
-  const stack = places.find((options) => options.stack !== undefined)?.stack;
-  return { ...(data !== undefined && { data }), ...(stack !== undefined && { stack }) };
+  return Object.fromEntries(
+    TARGET_OPTIONS.flatMap((name) => {
+      const value = places.find((options) => options[name] !== undefined)?.[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 };
 
 /** A programmer's error is thrown with its stack, and so is a value that is not an error. */

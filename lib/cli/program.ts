@@ -14,6 +14,7 @@ import type { SeriesOptions } from "./commands/series.ts";
 import { help } from "./help-command.ts";
 import type { Io, Printer, Session } from "./io.ts";
 import { manifestCommands } from "./manifest-commands.ts";
+import { withPlace, withTarget } from "./target-options.ts";
 import { usage } from "./usage-error.ts";
 import { version } from "./version.ts";
 
@@ -49,12 +50,6 @@ const autoscalerQuery = (name: string, { namespace, cluster: inCluster }: ScopeO
 });
 
 const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
-
-/** The options that choose the data folder or the stack. They are accepted before and after the name of the command. */
-const withTarget = (command: Command): Command =>
-  command
-    .option("--data <dir>", "data folder of the embedded run (default: .tidemark)")
-    .option("--stack <url>", "function URL of a deployed stack (default: TIDEMARK_URL)");
 
 const withScope = (command: Command): Command =>
   withTarget(command).option("-n, --namespace <namespace>", "only in this namespace").option("--cluster <cluster>", "only in this cluster");
@@ -165,7 +160,7 @@ const editCommands = (root: Command, run: Run, io: Io): void => {
 };
 
 const clusterCommands = (parent: Command, run: Run): void => {
-  withTarget(parent.command("add"))
+  withPlace(parent.command("add"))
     .description("connect a cluster")
     .argument("<name>")
     .option("--kubeconfig <file>", "connect by a kubeconfig file")
@@ -174,7 +169,7 @@ const clusterCommands = (parent: Command, run: Run): void => {
     .option("--eks <cluster-id>", "connect to an EKS cluster by IAM")
     .option("--endpoint <url>", "its API endpoint")
     .option("--ca-data <base64>", "its certificate authority")
-    .option("--region <region>", "its region")
+    .option("--region <region>", "its region; that of a named stack is given before the command")
     .option("--role-arn <arn>", "role to assume for it")
     .option("--period <duration>", "sync period, 5s to 15m (default: 15s)")
     .option("--partition <name=namespaces>", "a partition and its namespaces, or a name alone for all other namespaces; repeatable", collect)
@@ -184,12 +179,14 @@ const clusterCommands = (parent: Command, run: Run): void => {
     .option("--initial-readiness-delay <duration>", "controller setting (default: 30s)")
     .option("--replace", "change an existing cluster; options that are not given keep their values")
     .action((name: string, options: AddOptions & ScopeOptions & { readonly replace?: true }) => {
+      // Here --region is that of the cluster, and none of the target.
+      const { region: _ofCluster, ...place } = options;
       if (options.replace) {
         const change = clusterChange(name, options);
-        return run(options, async (session, printer) => (await code.cluster()).replace(session, printer, change));
+        return run(place, async (session, printer) => (await code.cluster()).replace(session, printer, change));
       }
       const added = newCluster(name, options);
-      return run(options, async (session, printer) => (await code.cluster()).add(session, printer, added));
+      return run(place, async (session, printer) => (await code.cluster()).add(session, printer, added));
     });
   withTarget(parent.command("list"))
     .description("list clusters")

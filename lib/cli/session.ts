@@ -13,6 +13,7 @@ import { usage } from "./usage-error.ts";
 export const openTarget = async (place: CommandTarget, by: string): Promise<Session> => {
   // Loaded on demand: a folder needs no signatures, a stack needs no tables.
   if (place.kind === "stack") return (await import("./stack-session.ts")).openStack(place);
+  if (place.kind === "named stack") return (await import("./stack-session.ts")).openNamedStack(place);
   return openDataFolder(place.from === "default" ? defaultFolder() : place.dir, by);
 };
 

@@ -1,23 +1,38 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Caller, defaultCaller } from "../remote/caller.ts";
-import { requestSender } from "../remote/send-request.ts";
+import { findStack, type NamedStack } from "../remote/find-stack.ts";
+import { requestSender, type SendRequest } from "../remote/send-request.ts";
 import { remoteService } from "../remote/service.ts";
-import { stackUrl } from "../remote/stack-url.ts";
+import { type StackUrl, stackUrl } from "../remote/stack-url.ts";
 import type { Session } from "./io.ts";
+
+type CallerIn = (region: string, profile?: string) => Caller;
+
+const senderTo = (stack: StackUrl, caller: Caller, clock: () => number): SendRequest =>
+  requestSender({ stack, caller, clock, wait: async (ms) => wait(ms), random: Math.random });
+
+const sessionOf = (ask: SendRequest, clock: () => number): Session => ({
+  service: remoteService(ask, randomUUID),
+  // The clock of this machine, because signatures are refused when the clocks differ by more than five minutes.
+  nowMs: clock(),
+  close: async () => {},
+});
 
 /** Opens a deployed stack as the caller that the AWS SDK finds. It sends no request. Throws a usage error for a wrong URL. */
 export const openStack = (
-  { url, from }: { readonly url: string; readonly from: string },
-  callerIn: (region: string) => Caller = defaultCaller,
+  { url, profile, from }: { readonly url: string; readonly profile?: string; readonly from: string },
+  callerIn: CallerIn = defaultCaller,
   clock: () => number = Date.now,
 ): Session => {
   const stack = stackUrl(url, from);
-  const ask = requestSender({ stack, caller: callerIn(stack.region), clock, wait: async (ms) => wait(ms), random: Math.random });
-  return {
-    service: remoteService(ask, randomUUID),
-    // The clock of this machine, because signatures are refused when the clocks differ by more than five minutes.
-    nowMs: clock(),
-    close: async () => {},
-  };
+  return sessionOf(senderTo(stack, callerIn(stack.region, profile), clock), clock);
+};
+
+/** Opens a deployed stack by its name. Queries go to the URL of `view`, which every policy for people allows, and edits to the URL of `api`. Throws the errors of `findStack`. */
+export const openNamedStack = async (named: NamedStack, callerIn: CallerIn = defaultCaller, clock: () => number = Date.now): Promise<Session> => {
+  const { view, api } = await findStack(named);
+  const caller = callerIn(api.region, named.profile);
+  const senders = { GET: senderTo(view, caller, clock), POST: senderTo(api, caller, clock) };
+  return sessionOf((request) => senders[request.method](request), clock);
 };

@@ -19,14 +19,15 @@ export interface Caller {
 const NAME_TIMEOUT_MS = 3_000;
 
 /**
- * The caller from the AWS SDK's default chain: environment, profile, single sign-on, container, instance. The SDK is loaded at the first call, and it caches credentials
+ * The caller from the AWS SDK's default chain: environment, profile, single sign-on, container, instance; a named profile comes before the environment. The SDK is loaded at the first call, and it caches credentials
  * until they expire.
  */
-export const defaultCaller = (region: string): Caller => {
+export const defaultCaller = (region: string, profile?: string): Caller => {
   const sts = lazy(async () => {
     const { STSClient, GetCallerIdentityCommand } = await import("@aws-sdk/client-sts");
     const client = new STSClient({
       region,
+      ...(profile !== undefined && { profile }),
       maxAttempts: 1,
       requestHandler: boundedRequests({ connectMs: NAME_TIMEOUT_MS, wholeMs: NAME_TIMEOUT_MS }),
     });

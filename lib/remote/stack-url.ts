@@ -22,7 +22,7 @@ export const stackUrl = (text: string, from: string): StackUrl => {
   if (stack) return stack;
   throw new TidemarkError(
     "cli.usage",
-    `Cannot use ${from} "${text}": wanted the function URL of a stack, such as "https://abc123.lambda-url.eu-central-1.on.aws"`,
+    `Cannot use ${from} "${text}": wanted the function URL of a stack, such as "https://abc123.lambda-url.eu-central-1.on.aws"${from === "--stack" ? ", or its name" : ""}`,
     undefined,
   );
 };

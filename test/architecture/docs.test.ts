@@ -100,7 +100,7 @@ describe("the commands that the pages give", () => {
   it.each(onTables)("tidemark understands: %s", async (command) => {
     const opened: string[] = [];
     const open = (place: CommandTarget): never => {
-      opened.push(place.kind === "folder" ? place.dir : place.url);
+      opened.push(place.kind === "folder" ? place.dir : place.kind === "stack" ? place.url : place.name);
       throw new TidemarkError("docs.understood", "Cannot open the folder: this is only about the words", {});
     };
     const sink = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -1,3 +1,4 @@
+import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -153,6 +154,15 @@ describe("the URLs", () => {
         Resource: on,
         Condition: { Bool: { "lambda:InvokedViaFunctionUrl": "true" } },
       },
+      // The URLs are in the outputs of this one stack.
+      {
+        Sid: "FindUrls",
+        Effect: "Allow",
+        Action: ["cloudformation:DescribeStacks"],
+        Resource: {
+          "Fn::Sub": `arn:\${AWS::Partition}:cloudformation:\${AWS::Region}:\${AWS::AccountId}:stack/\${AWS::StackName}/*`,
+        },
+      },
     ];
     expect(ofType("AWS::IAM::ManagedPolicy")).toEqual(["ConnectPolicy", "EditPolicy", "ViewPolicy"]);
     expect(documentOf("ConnectPolicy").Statement).toEqual(statements([connect, api, view]));
@@ -160,11 +170,12 @@ describe("the URLs", () => {
     expect(documentOf("ViewPolicy").Statement).toEqual(statements(view));
   });
 
-  it("are told by the stack, for `npx osls info`", () => {
+  it("are outputs of the stack by the names that tidemark --stack NAME reads, and for `npx osls info`", () => {
     const { Outputs }: { readonly Outputs: Readonly<Record<string, { readonly Value: Json }>> } = JSON.parse(packaged.text);
     expect(Object.values(Outputs).map(({ Value }) => JSON.stringify(Value))).toEqual(
       expect.arrayContaining(ofType("AWS::Lambda::Url").map((name) => JSON.stringify({ "Fn::GetAtt": [name, "FunctionUrl"] }))),
     );
+    expect(Object.keys(Outputs)).toEqual(expect.arrayContaining(Object.values(URL_OUTPUTS)));
   });
 
   it("live as long as the code counts on, an edit longer than it may wait for partitions", () => {

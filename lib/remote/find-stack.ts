@@ -1,0 +1,116 @@
+import type { CloudFormationClient, Stack } from "@aws-sdk/client-cloudformation";
+import { boundedRequests } from "../aws/bounded-requests.ts";
+import { foreignWords } from "../model/foreign-words.ts";
+import { TidemarkError } from "../model/errors.ts";
+import { type StackUrl, stackUrlIn } from "./stack-url.ts";
+
+/** A deployed stack by the name that CloudFormation has for it. */
+export interface NamedStack {
+  readonly name: string;
+  /** Absent: what the AWS settings of this machine say. */
+  readonly region?: string;
+  readonly profile?: string;
+}
+
+/** Where requests to a stack go. Each policy for people allows the URL of `view`, so queries go there. */
+export interface StackUrls {
+  readonly view: StackUrl;
+  readonly api: StackUrl;
+}
+
+/** The names that osls gives to the outputs of the function URLs. */
+export const URL_OUTPUTS = { view: "ViewLambdaFunctionUrl", api: "ApiLambdaFunctionUrl" } as const;
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Reads the URLs of a stack from its outputs, with one call of CloudFormation. Throws `remote.stack.region`, `remote.stack.unknown`, `remote.stack.forbidden`, `remote.stack.outputs`,
+ * `remote.stack.unclear` and `remote.credentials`. The SDK is loaded here, because most commands need no CloudFormation.
+ */
+export const findStack = async (stack: NamedStack): Promise<StackUrls> => {
+  const { CloudFormationClient, DescribeStacksCommand } = await import("@aws-sdk/client-cloudformation");
+  const { name, region: given, profile } = stack;
+  const client = new CloudFormationClient({
+    ...(given !== undefined && { region: given }),
+    ...(profile !== undefined && { profile }),
+    maxAttempts: 3,
+    requestHandler: boundedRequests({ connectMs: TIMEOUT_MS, wholeMs: TIMEOUT_MS }),
+  });
+  try {
+    const region = await regionOf(client, stack);
+    await credentialsOf(client, stack);
+    const { Stacks: [found] = [] } = await client.send(new DescribeStacksCommand({ StackName: name })).catch((cause: unknown) => {
+      throw refusal(stack, region, cause);
+    });
+    return urlsOf(name, region, found);
+  } finally {
+    client.destroy();
+  }
+};
+
+const failed = (code: string, { name }: NamedStack, words: string, cause?: unknown): TidemarkError =>
+  new TidemarkError(`remote.stack.${code}`, `Cannot find the URL of stack "${name}": ${words}`, { name }, cause === undefined ? {} : { cause });
+
+const regionOf = async ({ config }: CloudFormationClient, stack: NamedStack): Promise<string> => {
+  try {
+    return await config.region();
+  } catch (cause) {
+    throw failed("region", stack, "no AWS region is set; give --region, or set AWS_REGION or the region of the profile", cause);
+  }
+};
+
+/** Asked for first, because the SDK's error for missing credentials does not differ by its name from others. */
+const credentialsOf = async ({ config }: CloudFormationClient, stack: NamedStack): Promise<void> => {
+  try {
+    await config.credentials();
+  } catch (cause) {
+    const words = `no AWS credentials were found; give --profile, set AWS_PROFILE or sign in (${wordsOf(cause)})`;
+    throw new TidemarkError("remote.credentials", `Cannot find the URL of stack "${stack.name}": ${words}`, {}, { cause });
+  }
+};
+
+const wordsOf = (cause: unknown): string => foreignWords(cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "");
+
+const EXPIRED = new Set(["ExpiredToken", "ExpiredTokenException", "RequestExpired"]);
+const UNKNOWN_KEYS = new Set(["InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "InvalidSignatureException"]);
+const FORBIDDEN = new Set(["AccessDenied", "AccessDeniedException"]);
+
+const refusal = (stack: NamedStack, region: string, cause: unknown): TidemarkError => {
+  const code = cause instanceof Error ? cause.name : "";
+  const words = wordsOf(cause);
+  if (code === "ValidationError" && /does not exist/.test(words)) {
+    const words = `there is no such stack in region "${region}" of this account; check --stack, --stage, --region and --profile`;
+    return failed("unknown", stack, words, cause);
+  }
+  if (FORBIDDEN.has(code)) {
+    return failed("forbidden", stack, `AWS refuses cloudformation:DescribeStacks (${words}); get that right, or give its URL with --stack`, cause);
+  }
+  if (EXPIRED.has(code)) return failed("forbidden", stack, "the AWS credentials have expired; sign in again", cause);
+  if (UNKNOWN_KEYS.has(code)) {
+    return failed("forbidden", stack, `AWS does not accept these credentials (${words}); check the profile and sign in again`, cause);
+  }
+  return failed("unclear", stack, `CloudFormation in region "${region}" gave no clear answer (${words}); check --region and the network`, cause);
+};
+
+const urlsOf = (name: string, region: string, found: Stack | undefined): StackUrls => {
+  const url = (key: string): StackUrl => {
+    const text = found?.Outputs?.find(({ OutputKey }) => OutputKey === key)?.OutputValue;
+    if (text === undefined) {
+      const state = found?.StackStatus === undefined ? "" : ` (its state is ${found.StackStatus})`;
+      throw failed(
+        "outputs",
+        { name },
+        `it has no output "${key}"${state}; it is no stack of Tidemark, or its deployment did not end: deploy it again, or give its URL with --stack`,
+      );
+    }
+    const stack = stackUrlIn(text, "--stack");
+    // A signed request to another host would let that host act as the caller.
+    if (stack) return stack;
+    throw failed(
+      "outputs",
+      { name },
+      `its output "${key}" is "${foreignWords(text)}", which is no function URL; check that it is the stack of Tidemark in region "${region}"`,
+    );
+  };
+  return { view: url(URL_OUTPUTS.view), api: url(URL_OUTPUTS.api) };
+};
