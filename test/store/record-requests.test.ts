@@ -13,7 +13,7 @@ describe("the requests of records that people edit", () => {
     ).toEqual({
       TableName: "state",
       Item: { name: { S: "eu-1" }, version: { N: "1" }, pk: { S: "fleet" }, sk: { S: "cluster#eu-1" }, token: { S: "t" } },
-      ConditionExpression: "attribute_not_exists(pk) OR (attribute_exists(deletedMs) AND #counter < :new)",
+      ConditionExpression: "attribute_exists(deletedMs) AND #counter < :new OR attribute_not_exists(pk)",
       ExpressionAttributeNames: { "#counter": "version" },
       ExpressionAttributeValues: { ":new": { N: "1" } },
     });
