@@ -14,7 +14,7 @@ export const explainSchema = async (printer: Printer, field: string | undefined,
     throw new TidemarkError("manifest.unknown-field", `Cannot explain "${field}": "${path}" has no field "${name}"${hint}`, { path, name });
   }
   if (output === "text") await printer.print(sheetOf(found.path, found.about));
-  else await printer.print(documentText(field === undefined ? podAutoscalerSchema() : schemaOf(found.about), output));
+  else await printer.print(documentText(field === undefined ? podAutoscalerSchema() : schemaOf(found.path, found.about), output));
 };
 
 const sheetOf = (path: string, about: FieldDescription): string => {

@@ -23,11 +23,14 @@ export const explainField = (path: string): FieldExplanation => {
       const nearest = nearestName(name, Object.keys(fields));
       return { kind: "unknown", path: known, name, ...(nearest !== undefined && { nearest }) };
     }
-    known = `${known}.${name}${next.type === "list" ? "[]" : ""}`;
+    known = pathOf(known, name, next);
     about = next;
   }
   return { kind: "known", path: known, about };
 };
+
+/** Path of a member. That of a list also names its items. */
+export const pathOf = (parent: string, name: string, { type }: FieldDescription): string => `${parent}.${name}${type === "list" ? "[]" : ""}`;
 
 /** The members of an object, or of the objects of a list. */
 export const fieldsOf = ({ fields, items }: FieldDescription): Readonly<Record<string, FieldDescription>> => fields ?? items?.fields ?? {};

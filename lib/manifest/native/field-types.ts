@@ -16,7 +16,7 @@ export interface FieldDescription {
   readonly choices?: readonly string[];
   readonly fields?: Readonly<Record<string, FieldDescription>>;
   readonly items?: FieldDescription;
-  /** Conditions between the members for the JSON Schema; see schema-conditions.ts. */
+  /** JSON Schema conditions between the members of a block that another form checks. The rules of our own fields are in rule-table.ts. */
   readonly conditions?: readonly Json[];
   /** True when another form reads and checks the field. */
   readonly readElsewhere?: true;
@@ -29,7 +29,7 @@ export interface Field<Value, Filled extends boolean = boolean> {
   readonly filled: Filled;
 }
 
-type Options = Pick<FieldDescription, "required" | "default" | "least" | "most" | "conditions">;
+type Options = Pick<FieldDescription, "required" | "default" | "least" | "most">;
 type IsFilled<Given> = Given extends { readonly default: unknown } ? true : false;
 
 const field = <Value, Given extends Options>(

@@ -1,6 +1,4 @@
-import type { Json } from "../json.ts";
 import { amount, choice, flag, group, integer, list, texts, words } from "./field-types.ts";
-import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members } from "./schema-conditions.ts";
 
 const LABELS = group("Labels that the series of the metric must have.", {
   matchLabels: texts("The value of each label."),
@@ -19,26 +17,6 @@ const METRIC = words("Name of the metric, as the metrics API knows it.", { requi
 const RESOURCE = words('The resource: "cpu", "memory", or another one that pods request.', { required: true });
 const OF = choice("The base of a percentage.", ["request", "limit"], { default: "request" });
 const MOST_TOLERANCE = 100;
-const MOST_PERCENT = 1_000_000;
-
-const RESOURCES = anyOf(isSet("resource"), isSet("containerResource"));
-const WHOLE_PERCENT = { multipleOf: 1, maximum: MOST_PERCENT };
-const measures = (...known: readonly string[]): Json => members({ measure: { enum: [...known, null] } });
-
-/** The conditions between the fields of one metric. */
-export const METRIC_CONDITIONS: readonly Json[] = [
-  exactlyOneSet("resource", "containerResource", "pods", "object", "external", "namespace"),
-  ifThen(RESOURCES, measures("Percent", "Average")),
-  ifThen(isSet("pods"), measures("Average")),
-  ifThen(anyOf(isSet("object"), isSet("external"), isSet("namespace")), measures("Average", "Total")),
-  exactlyOneSet("target", "watermarks"),
-  ifThen(isSet("watermarks"), areAbsent("tolerance")),
-  ifThen(
-    allOf(RESOURCES, { not: equals("measure", "Average") }),
-    members({ target: WHOLE_PERCENT, watermarks: members({ low: WHOLE_PERCENT, high: WHOLE_PERCENT }) }),
-  ),
-  ifThen(anyOf(RESOURCES, isSet("pods")), areAbsent("activation")),
-];
 
 /** The fields of one metric: its source, its measure and its target. */
 export const METRIC_FIELDS = {
@@ -90,10 +68,7 @@ export const METRIC_FIELDS = {
       replicas: integer("The fallback count: the least number of pods.", { least: 1 }),
       afterSeconds: integer("How long the metric must be missing before the fallback.", { least: 0, most: 86_400 }),
     },
-    {
-      default: {},
-      conditions: [ifThen(equals("action", "fallback"), allOf(isSet("replicas"), isSet("afterSeconds")), areAbsent("replicas", "afterSeconds"))],
-    },
+    { default: {} },
   ),
   activation: amount("With idle: the workload is in use while the whole value is above this. Object, external and namespace metrics only.", {
     least: 0,

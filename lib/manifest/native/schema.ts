@@ -1,32 +1,34 @@
 import { RFC_3339 } from "../../model/instant.ts";
 import { type Json, present } from "../json.ts";
+import { pathOf } from "./explain-field.ts";
 import type { FieldDescription } from "./field-types.ts";
+import { conditionsAt } from "./rule-table.ts";
 import { SPEC } from "./spec-fields.ts";
 
-/** JSON Schema of one field from its description. Null means absent, so an empty `idle:` is no error. */
-export const schemaOf = (about: FieldDescription): Json => {
+/** JSON Schema of the field at a path such as "spec.metrics[]", from its description. Null means absent, so an empty `idle:` is no error. */
+export const schemaOf = (path: string, about: FieldDescription): Json => {
   const { required = false, meaning: description, choices = [], items } = about;
-  const told = { description, default: about.default };
+  const annotations = { description, default: about.default };
   const text = required ? { minLength: 1 } : {};
   switch (about.type) {
     case "integer":
-      return present({ type: typeOf("integer", required), minimum: about.least ?? -INT32, maximum: about.most ?? INT32 - 1, ...told });
+      return present({ type: typeOf("integer", required), minimum: about.least ?? -INT32, maximum: about.most ?? INT32 - 1, ...annotations });
     case "quantity":
-      return present({ type: required ? ["number", "string"] : ["number", "string", "null"], pattern: QUANTITY, ...rangeOf(about), ...told });
+      return present({ type: required ? ["number", "string"] : ["number", "string", "null"], pattern: QUANTITY, ...rangeOf(about), ...annotations });
     case "text":
-      return present({ type: typeOf("string", required), ...text, ...told });
+      return present({ type: typeOf("string", required), ...text, ...annotations });
     case "time":
-      return present({ type: typeOf("string", required), format: "date-time", pattern: RFC_3339.source, ...told });
+      return present({ type: typeOf("string", required), format: "date-time", pattern: RFC_3339.source, ...annotations });
     case "flag":
-      return present({ type: typeOf("boolean", required), ...told });
+      return present({ type: typeOf("boolean", required), ...annotations });
     case "choice":
-      return present({ type: typeOf("string", required), enum: required ? choices : [...choices, null], ...told });
+      return present({ type: typeOf("string", required), enum: required ? choices : [...choices, null], ...annotations });
     case "texts":
-      return present({ type: typeOf("object", required), additionalProperties: { type: ["string", "null"] }, ...told });
+      return present({ type: typeOf("object", required), additionalProperties: { type: ["string", "null"] }, ...annotations });
     case "list":
-      return present({ type: typeOf("array", required), items: items && itemSchema(items), ...told });
+      return present({ type: typeOf("array", required), items: items && itemSchema(path, items), ...annotations });
     case "object":
-      return objectSchema(about, told);
+      return objectSchema(path, about, annotations);
     case "anything":
       return { description };
   }
@@ -45,21 +47,24 @@ const rangeOf = ({ least, most }: FieldDescription): Json => {
 };
 
 /** In a list null means the empty text, or an object without members, which is an error where members are required. */
-const itemSchema = (items: FieldDescription): Json => {
-  const needed = items.conditions !== undefined || Object.values(items.fields ?? {}).some(({ required }) => required);
-  return schemaOf(needed ? { ...items, required: true } : items);
+const itemSchema = (path: string, items: FieldDescription): Json => {
+  const needed = conditionsOf(path, items).length > 0 || Object.values(items.fields ?? {}).some(({ required }) => required);
+  return schemaOf(path, needed ? { ...items, required: true } : items);
 };
 
-const objectSchema = (about: FieldDescription, told: Json): Json => {
-  const { fields = {}, conditions: demands = [], required = false } = about;
+const conditionsOf = (path: string, about: FieldDescription): readonly Json[] => about.conditions ?? conditionsAt(path);
+
+const objectSchema = (path: string, about: FieldDescription, annotations: Json): Json => {
+  const { fields = {}, required = false } = about;
+  const conditions = conditionsOf(path, about);
   const needed = Object.entries(fields).flatMap(([name, field]) => (field.required ? [name] : []));
   return present({
     type: typeOf("object", required),
-    properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)])),
+    properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(pathOf(path, name, field), field)])),
     required: needed.length > 0 ? needed : undefined,
     additionalProperties: false,
-    allOf: demands.length > 0 ? demands : undefined,
-    ...told,
+    allOf: conditions.length > 0 ? conditions : undefined,
+    ...annotations,
   });
 };
 
@@ -93,7 +98,7 @@ export const podAutoscalerSchema = (): Json => ({
     apiVersion: { const: "tidemark.dev/v1" },
     kind: { const: "PodAutoscaler" },
     metadata: METADATA,
-    spec: schemaOf(SPEC.about),
+    spec: schemaOf("spec", SPEC.about),
     status: true,
   },
   required: ["apiVersion", "kind", "metadata", "spec"],

@@ -1,9 +1,10 @@
 import { amount, choice, flag, group, integer, list, type ReadOf, time, words } from "./field-types.ts";
 import { HPA_BLOCK } from "./hpa-block.ts";
-import { METRIC_CONDITIONS, METRIC_FIELDS } from "./metric-fields.ts";
-import { equals, ifNot, ifThen, members } from "./schema-conditions.ts";
-import { MOST_REPLICAS, SPEC_CONDITIONS } from "./spec-conditions.ts";
+import { METRIC_FIELDS } from "./metric-fields.ts";
 import { WATERMARK_BLOCK } from "./watermark-block.ts";
+
+/** Limit of `rules: native`; the other forms have bounds of their own. */
+export const MOST_REPLICAS = 1_000_000;
 
 const HOUR = 3_600;
 const DAY = 86_400;
@@ -18,24 +19,15 @@ const UP_POLICIES = [
 ];
 const DOWN_POLICIES = [{ type: "Percent", value: 100, periodSeconds: 15 }];
 
-const POLICY = group(
-  "One policy.",
-  {
-    type: choice(
-      "Pods: a number of pods. Percent: of the count at the start of the period. Factor: the count at the start of the period times the factor, or divided by it.",
-      ["Pods", "Percent", "Factor"],
-      { required: true },
-    ),
-    value: amount("The amount; whole for Pods, above 1 for Factor.", { required: true, least: LEAST_POLICY, most: MOST_POLICY }),
-    periodSeconds: integer("In how long.", { required: true, least: 1, most: DAY }),
-  },
-  {
-    conditions: [
-      ifThen(equals("type", "Pods"), members({ value: { multipleOf: 1 } })),
-      ifThen(equals("type", "Factor"), members({ value: { exclusiveMinimum: 1 } })),
-    ],
-  },
-);
+const POLICY = group("One policy.", {
+  type: choice(
+    "Pods: a number of pods. Percent: of the count at the start of the period. Factor: the count at the start of the period times the factor, or divided by it.",
+    ["Pods", "Percent", "Factor"],
+    { required: true },
+  ),
+  value: amount("The amount; whole for Pods, above 1 for Factor.", { required: true, least: LEAST_POLICY, most: MOST_POLICY }),
+  periodSeconds: integer("In how long.", { required: true, least: 1, most: DAY }),
+});
 
 const rules = (way: "up" | "down", stabilizationWindowSeconds: number, policies: readonly unknown[]) =>
   group(
@@ -73,10 +65,13 @@ const rules = (way: "up" | "down", stabilizationWindowSeconds: number, policies:
         most: DAY,
       }),
     },
-    { default: {}, conditions: [ifNot(equals("selectPolicy", "Disabled"), members({ policies: { minItems: 1 } }))] },
+    { default: {} },
   );
 
-/** The fields of the spec of a PodAutoscaler. */
+/** Fields of the spec that every form obeys, and that Tidemark itself reads. */
+export const GOVERNING = ["rules", "owner", "dryRun", "pausedUntil"] as const;
+
+/** The fields of the spec of a PodAutoscaler. rule-table.ts has the rules between them. */
 export const SPEC_FIELDS = {
   rules: choice(
     "The rules that decide: Tidemark's own, those of autoscaling/v2, or those of the Watermark Pod Autoscaler.",
@@ -99,7 +94,7 @@ export const SPEC_FIELDS = {
   maxReplicas: integer("Most pods; at most 1000000 with rules: native.", { required: true, least: 1 }),
   metrics: list(
     "The metrics; at least one. Only with rules: native.",
-    group("One metric; exactly one of its sources.", METRIC_FIELDS, { conditions: METRIC_CONDITIONS }),
+    group("One metric; exactly one of its sources.", METRIC_FIELDS),
     emptyMetric(),
     {
       default: [],
@@ -127,7 +122,7 @@ export const SPEC_FIELDS = {
   watermark: WATERMARK_BLOCK,
 } as const;
 
-export const SPEC = group("The wanted state.", SPEC_FIELDS, { required: true, conditions: SPEC_CONDITIONS });
+export const SPEC = group("The wanted state.", SPEC_FIELDS, { required: true });
 export type SpecRead = ReadOf<typeof SPEC_FIELDS>;
 export type MetricRead = SpecRead["metrics"][number];
 export type RulesRead = SpecRead["scaleUp"];

@@ -1,0 +1,124 @@
+import { groupOf } from "../../model/api-group.ts";
+import { isWhole, milliOf, type Quantity } from "../../model/quantity.ts";
+import { forbidden, invalid, type Problem, required } from "../problem.ts";
+import { measureOf, SOURCES, type SourceName, sourcesOf } from "./read-metric.ts";
+import type { Rule } from "./rule.ts";
+import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members } from "./schema-conditions.ts";
+import { segmentProblems } from "./segment-problems.ts";
+import type { MetricRead } from "./spec-fields.ts";
+
+const MOST_PERCENT = 1_000_000;
+const RESOURCES = anyOf(isSet("resource"), isSet("containerResource"));
+const WHOLE_PERCENT = { multipleOf: 1, maximum: MOST_PERCENT };
+
+const oneSource: Rule<MetricRead> = {
+  schema: exactlyOneSet(...SOURCES),
+  problems: (metric, { path }) => {
+    const [source, ...more] = sourcesOf(metric);
+    if (source === undefined) return [required(path, "", `write one of ${SOURCES.join(", ")}`)];
+    return more.map((other) =>
+      forbidden(`${path}.${other}`, `may not be set together with ${source}`, "keep one source, and write the other as a metric of its own"),
+    );
+  },
+};
+
+/** The names of the source become parts of a path of the cluster's API. */
+const names: Rule<MetricRead> = {
+  problems: ({ pods, object, external, namespace }, { path }) => [
+    ...Object.entries({ pods, object, external, namespace }).flatMap(([source, block]) => segmentProblems(block?.metric, `${path}.${source}.metric`)),
+    ...(["kind", "name"] as const).flatMap((part) => segmentProblems(object?.describedObject?.[part], `${path}.object.describedObject.${part}`)),
+  ],
+};
+
+const describedVersion: Rule<MetricRead> = {
+  problems: ({ object }, { path }) =>
+    groupOf(object?.describedObject?.apiVersion ?? "") === undefined
+      ? [invalid(`${path}.object.describedObject.apiVersion`, "must be group/version", "write group/version, such as networking.k8s.io/v1")]
+      : [],
+};
+
+type Measure = ReturnType<typeof measureOf>;
+
+/** The measures of some sources. */
+const measuresOf = (sources: readonly SourceName[], measures: readonly Measure[]): Rule<MetricRead> => {
+  const [source, ...more] = sources.map(isSet);
+  return {
+    schema: ifThen(source && more.length === 0 ? source : anyOf(...sources.map(isSet)), members({ measure: { enum: [...measures, null] } })),
+    problems: (metric, { path }) => {
+      const [set] = sourcesOf(metric);
+      if (set === undefined || !sources.includes(set) || measures.includes(measureOf(metric))) return [];
+      return [invalid(`${path}.measure`, `must be ${measures.join(" or ")} for ${set}`, `write ${measures.join(" or ")}`)];
+    },
+  };
+};
+
+const targetOrWatermarks: Rule<MetricRead> = {
+  schema: exactlyOneSet("target", "watermarks"),
+  problems: ({ target, watermarks }, { path }) => {
+    if (!target && !watermarks) return [required(`${path}.target`, "", "write target, or watermarks with low and high")];
+    return target && watermarks ? [forbidden(`${path}.target`, "may not be set together with watermarks", "keep target or watermarks")] : [];
+  },
+};
+
+const toleranceOfTarget: Rule<MetricRead> = {
+  schema: ifThen(isSet("watermarks"), areAbsent("tolerance")),
+  problems: ({ watermarks, tolerance }, { path }) =>
+    watermarks && tolerance ? [forbidden(`${path}.tolerance`, "may not be set together with watermarks", "move the watermarks apart instead")] : [],
+};
+
+const wholePercents: Rule<MetricRead> = {
+  schema: ifThen(
+    allOf(RESOURCES, { not: equals("measure", "Average") }),
+    members({ target: WHOLE_PERCENT, watermarks: members({ low: WHOLE_PERCENT, high: WHOLE_PERCENT }) }),
+  ),
+  problems: (metric, { path }) => {
+    if (measureOf(metric) !== "Percent") return [];
+    const { target, watermarks } = metric;
+    const levels = watermarks ? { "watermarks.low": watermarks.low, "watermarks.high": watermarks.high } : { target };
+    return Object.entries(levels).flatMap(([name, level]) => (level ? percentProblems(level, `${path}.${name}`) : []));
+  },
+};
+
+const percentProblems = (level: Quantity, path: string): readonly Problem[] =>
+  isWhole(level) && milliOf(level) <= BigInt(MOST_PERCENT) * 1000n
+    ? []
+    : [invalid(path, `must be a whole percentage up to ${MOST_PERCENT}`, "write whole percents such as 60")];
+
+const watermarksInOrder: Rule<MetricRead> = {
+  problems: ({ watermarks: { low, high } = {} }, { path }) =>
+    low && high && milliOf(low) > milliOf(high)
+      ? [invalid(`${path}.watermarks.low`, "must be less than or equal to high: the watermarks are crossed", "write the lower value as low")]
+      : [],
+};
+
+/** An idle workload has no pods, so it cannot be woken by a metric of its pods. */
+const activationWithoutPods: Rule<MetricRead> = {
+  schema: ifThen(anyOf(RESOURCES, isSet("pods")), areAbsent("activation")),
+  problems: ({ activation, object, external, namespace }, { path }) =>
+    activation && !(object || external || namespace)
+      ? [
+          forbidden(
+            `${path}.activation`,
+            "may not be set for a metric of pods: an idle workload has none",
+            "put it on an object, external or namespace metric",
+          ),
+        ]
+      : [],
+};
+
+/** Rules of every metric. */
+export const SOURCE_RULES: readonly Rule<MetricRead>[] = [oneSource];
+
+/** Rules of a metric that has a source. Without one, only the absence of the source is reported. */
+export const METRIC_RULES: readonly Rule<MetricRead>[] = [
+  names,
+  describedVersion,
+  measuresOf(["resource", "containerResource"], ["Percent", "Average"]),
+  measuresOf(["pods"], ["Average"]),
+  measuresOf(["object", "external", "namespace"], ["Average", "Total"]),
+  targetOrWatermarks,
+  toleranceOfTarget,
+  wholePercents,
+  watermarksInOrder,
+  activationWithoutPods,
+];

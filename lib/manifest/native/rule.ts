@@ -1,0 +1,44 @@
+import type { Json } from "../json.ts";
+import type { Problem } from "../problem.ts";
+import type { SpecRead } from "./spec-fields.ts";
+
+/** One rule between the fields of an object, in two forms: a condition of the JSON Schema for editors, and the problems for people. */
+export interface Rule<Value> {
+  /** Absent where JSON Schema cannot express the rule. */
+  readonly schema?: Json;
+  /** The problems of a value that breaks the rule. */
+  readonly problems: (value: Value, context: RuleContext) => readonly Problem[];
+}
+
+export interface ManifestRead {
+  readonly spec: SpecRead;
+  /** The members of the spec in the document, without defaults. */
+  readonly written: Json;
+}
+
+export interface RuleContext extends ManifestRead {
+  /** Path of the value: "spec.metrics[0]". */
+  readonly path: string;
+}
+
+/** The rules of the objects at one path of the manifest. */
+export interface RulesAtPath {
+  /** The path in the terms of `explain-schema`: "spec.metrics[]". */
+  readonly path: string;
+  readonly conditions: readonly Json[];
+  readonly problems: (manifest: ManifestRead) => readonly Problem[];
+}
+
+/** An object and its path in this manifest. */
+type Located<Value> = readonly [path: string, value: Value];
+
+export const rulesAt = <Value>(
+  path: string,
+  rules: readonly Rule<Value>[],
+  valuesIn: (spec: SpecRead) => readonly Located<Value>[],
+): RulesAtPath => ({
+  path,
+  conditions: rules.flatMap(({ schema }) => (schema ? [schema] : [])),
+  problems: (manifest) =>
+    valuesIn(manifest.spec).flatMap(([at, value]) => rules.flatMap(({ problems }) => problems(value, { ...manifest, path: at }))),
+});
