@@ -1,2 +1,2 @@
-/** The instant at which the worlds of most tests stand. Worlds whose output states a date have an instant of their own. */
-export const NOON = Date.UTC(2026, 10, 21, 12);
+/** The instant at which the tests begin: noon of the first of March 2026. */
+export const NOON = Date.UTC(2026, 2, 1, 12);

@@ -12,7 +12,7 @@ import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { changesOf } from "../../lib/store/history/changes.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { NOON } from "../service/world/context.ts";
+import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { recordOf } from "../service/world/shop.ts";
 import { ADA, ask, eventOf, GRACE, newWorld, type World } from "./world.ts";

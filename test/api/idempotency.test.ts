@@ -6,7 +6,7 @@ import type { LogLine } from "../../lib/report/log-lines.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import type { HistoryItem, InsertHistory } from "../../lib/store/history/port.ts";
 import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
-import { NOON } from "../service/world/context.ts";
+import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { ADA, type Answered, ask, GRACE, newWorld, type World } from "./world.ts";
 

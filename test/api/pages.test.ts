@@ -8,7 +8,7 @@ import { openCommands, openQueries } from "../../lib/service/open.ts";
 import type { EventQuery, QueryService } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
-import { NOON } from "../service/world/context.ts";
+import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
 import { ADA, newWorld, type World } from "./world.ts";
 

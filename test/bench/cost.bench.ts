@@ -17,6 +17,7 @@ import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import { startDynalite } from "../contracts/engines.ts";
 import { type Consumed, metered, nothingConsumed } from "../contracts/metered.ts";
+import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";
 import { type LoadCluster, loadCluster, loadManifest } from "./load-cluster.ts";
 
@@ -26,7 +27,6 @@ const DOLLARS_PER_READ_UNIT = 0.125 / 1e6;
 const MONTH_SECONDS = 730 * 3_600;
 
 const PERIOD_MS = 15_000;
-const START_MS = Date.UTC(2026, 10, 21, 12);
 const SYNCS_A_MINUTE = 60_000 / PERIOD_MS;
 /** Enough for the 300 s of stabilization to fill with what a busy autoscaler recommends. */
 const WARM_MINUTES = 6;
@@ -74,7 +74,7 @@ const largestAlone = async (tables: Tables, partition: Parameters<typeof readHea
 
 const play = async (autoscalers: number, share: number): Promise<{ readonly units: Units; readonly pages: number; readonly bytes: number }> => {
   const engine = await startDynalite();
-  let nowMs = START_MS;
+  let nowMs = NOON;
   let consumed = nothingConsumed();
   const plain = testTables(engine.client, engine.tables, () => nowMs);
   const tables = { ...plain, client: metered(engine.client, () => consumed) };
@@ -119,7 +119,7 @@ const store = async (tables: Tables, cluster: ReturnType<typeof clusterName>, na
   const put = (name: string, at: number) => {
     const inside = `team-${Math.floor(at / 50)}`;
     const uid = autoscalerUid(`0b0cf6ee-57de-4a07-8d6e-${String(at).padStart(12, "0")}`);
-    const times = { createdMs: START_MS, updatedMs: START_MS, updatedBy: "bench", generation: 1 };
+    const times = { createdMs: NOON, updatedMs: NOON, updatedBy: "bench", generation: 1 };
     const manifest = loadManifest(name, inside);
     return putAutoscaler(tables, { cluster, namespace: namespace(inside), name: autoscalerName(name), uid, manifest, ...times }, undefined);
   };

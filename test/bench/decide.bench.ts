@@ -12,12 +12,13 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { type DecideInput, decide } from "../../lib/policy/decide.ts";
+import { NOON } from "../noon.ts";
+import { observationOf, scaleRead } from "../observation.ts";
 
 /**
  * Decisions per second and bytes allocated for one autoscaler with 1 to 1,000 pods: `decide` alone on an observation that stands ready (what the Go controller does in memory,
  * its informers being filled), and the same with everything before it, from the JSON texts of the API's answers on.
  */
-const NOW_MS = 1_777_000_000_000;
 const PODS = [1, 10, 100, 1000] as const;
 
 /** Figures of the original Go controller on one core of a cloud VM, one Resource metric, µs: whole reconcile in memory; the same through its REST client and JSON. */
@@ -35,7 +36,7 @@ const METRICS: readonly HpaMetric[] = [
   },
 ];
 
-const isoAt = (ageSeconds: number): string => new Date(NOW_MS - ageSeconds * 1000).toISOString();
+const isoAt = (ageSeconds: number): string => new Date(NOON - ageSeconds * 1000).toISOString();
 
 /** Answers of the API as text, for this many pods near their targets. */
 const answers = (pods: number) => {
@@ -68,16 +69,15 @@ const observe = (texts: ReturnType<typeof answers>, replicas: number, metrics: r
   const asked = (type: HpaMetric["type"]): boolean => metrics.some((metric) => metric.type === type);
   const pods = queryKey({ for: "pods", metric: "requests", metricSelector: "", podSelector: "app=web" });
   const external = queryKey({ for: "external", metric: "lag", metricSelector: "queue=a" });
-  return {
-    scale: { kind: "read", specReplicas: replicas, statusReplicas: replicas, selector: "app=web", uid: "u", resourceVersion: "1" },
-    pods: labelIndex(readPods(itemsOf(texts.pods))),
+  return observationOf({
+    scale: scaleRead(replicas),
+    pods: readPods(itemsOf(texts.pods)),
     answers: {
       resource: { kind: "answered", items: labelIndex(readPodMetrics(itemsOf(texts.podMetrics))) },
       custom: new Map(asked("Pods") ? [[pods, readCustomValues(itemsOf(texts.custom))]] : []),
       external: new Map(asked("External") ? [[external, readExternalValues(itemsOf(texts.external))]] : []),
     },
-    others: [],
-  };
+  });
 };
 
 const inputFor = (pods: number, metrics: readonly HpaMetric[], observation: Observation): DecideInput => ({
@@ -87,7 +87,7 @@ const inputFor = (pods: number, metrics: readonly HpaMetric[], observation: Obse
   settings: DEFAULT_SETTINGS,
   observation,
   windows: NEW_WINDOWS,
-  nowMs: NOW_MS,
+  nowMs: NOON,
 });
 
 const collector = (): (() => void) => {

@@ -1,8 +1,8 @@
 import type { ClusterClient, Observed } from "../../lib/cluster/port.ts";
 import { queryKey } from "../../lib/model/query.ts";
+import { observationOf, scaleRead } from "../observation.ts";
 
 const LOAD = queryKey({ for: "external", metric: "load", metricSelector: "" });
-const NO_PODS = { all: [], select: () => [] };
 
 /** A cluster in memory whose workloads have as many replicas as they begin with, until they are scaled; each has a load in replicas, and one external metric that tells it. */
 export interface LoadCluster {
@@ -31,26 +31,13 @@ export const loadCluster = (names: readonly string[], replicas: number): LoadClu
   const countOf = (name: string) => counts.get(name) ?? { replicas: 0, version: 0 };
   const readingOf = (name: string): Observed["observation"]["scale"] => {
     const { replicas: count, version } = countOf(name);
-    return {
-      kind: "read",
-      specReplicas: count,
-      statusReplicas: count,
-      selector: `app=${name}`,
-      uid: `uid-of-${name}`,
-      resourceVersion: String(version),
-      generation: version,
-    };
+    return scaleRead(count, { selector: `app=${name}`, uid: `uid-of-${name}`, resourceVersion: String(version), generation: version });
   };
   const observed = (name: string): Observed => ({
-    observation: {
+    observation: observationOf({
       scale: readingOf(name),
-      pods: NO_PODS,
-      answers: {
-        custom: new Map(),
-        external: new Map([[LOAD, { kind: "answered", items: [{ milli: BigInt(loads.get(name) ?? 0) * 1_000n, timestampMs: 0 }] }]]),
-      },
-      others: [],
-    },
+      answers: { external: new Map([[LOAD, { kind: "answered", items: [{ milli: BigInt(loads.get(name) ?? 0) * 1_000n, timestampMs: 0 }] }]]) },
+    }),
     rivals: [],
   });
   const client: ClusterClient = {

@@ -3,8 +3,8 @@ import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { StoredWindows } from "../../lib/model/records.ts";
 import { encodePage } from "../../lib/store/pages/codec.ts";
 import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
+import { NOON } from "../noon.ts";
 
-const START_MS = Date.UTC(2026, 10, 21, 12);
 const PERIOD_MS = 15_000;
 
 /** A repeatable stream of numbers in [0, 1). */
@@ -20,7 +20,7 @@ const hex = (next: () => number, digits: number): string => Array.from({ length:
 
 const entry = (next: () => number, runs: number, scales: number): StoredWindows => {
   const uid = `${hex(next, 8)}-${hex(next, 4)}-4${hex(next, 3)}-8${hex(next, 3)}-${hex(next, 12)}`;
-  let atMs = START_MS + Math.floor(next() * PERIOD_MS);
+  let atMs = NOON + Math.floor(next() * PERIOD_MS);
   const recommendations = Array.from({ length: runs }, () => {
     const firstMs = atMs;
     atMs += PERIOD_MS * Math.ceil(next() * 8);
@@ -31,7 +31,7 @@ const entry = (next: () => number, runs: number, scales: number): StoredWindows 
     atMs: atMs + at * 60_000,
     eventId: `${uid}:${1_000 + at}`,
   }));
-  const transitionMs = START_MS + Math.floor(next() * 1_000_000);
+  const transitionMs = NOON + Math.floor(next() * 1_000_000);
   const condition = (type: string, reason: string, message: string) => ({ type, status: "True" as const, reason, message, transitionMs });
   return {
     uid: autoscalerUid(uid),

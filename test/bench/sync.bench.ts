@@ -21,12 +21,12 @@ import { warmCache } from "../../lib/sync/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { startDynalite } from "../contracts/engines.ts";
 import { type Consumed, metered, nothingConsumed } from "../contracts/metered.ts";
+import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";
 
 const AUTOSCALERS = 100;
 const PERIOD_MS = 15_000;
 const SYNCS = 25;
-const START_MS = Date.UTC(2026, 10, 21, 12);
 interface Cost {
   readonly writes: number;
   readonly writeUnits: number;
@@ -69,8 +69,8 @@ const record = (at: number): AutoscalerRecord => {
     uid: autoscalerUid(`0b0cf6ee-57de-4a07-8d6e-${String(at).padStart(12, "0")}`),
     generation: 1,
     manifest: JSON.stringify(manifest(name, ns)),
-    createdMs: START_MS,
-    updatedMs: START_MS,
+    createdMs: NOON,
+    updatedMs: NOON,
     updatedBy: "bench",
   };
 };
@@ -109,7 +109,7 @@ const bytesStored = async (tables: Tables): Promise<{ readonly pages: number; re
 export const run = async (): Promise<void> => {
   const [engine, server] = [await startDynalite(), await serve()];
   const client = clientTo(server);
-  let nowMs = START_MS;
+  let nowMs = NOON;
   const tables = testTables(engine.client, engine.tables, () => nowMs);
   await putCluster(tables, CLUSTER, undefined);
   for (let at = 0; at < AUTOSCALERS; at++) await putAutoscaler(tables, record(at), undefined);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { NOON } from "../noon.ts";
 import type { AuditedPut } from "./audit.ts";
 import { breaches, type StoredEvent } from "./check.ts";
 
-const NOON = Date.UTC(2026, 10, 21, 12);
 const RULES = { minReplicas: 1, maxReplicas: 8, pods: 3, periodMs: 30_000, deadlineMs: 39_000 };
 
 const put = (second: number, replicas: number, status = 200): AuditedPut => ({
@@ -30,7 +30,7 @@ describe("the audit log held against the stored events", () => {
   });
 
   it.each([
-    ["a PUT without an event", [put(0, 3)], [], "the PUT of 3 at 2026-11-21T12:00:00.020Z has no event, applied or unknown"],
+    ["a PUT without an event", [put(0, 3)], [], "the PUT of 3 at 2026-03-01T12:00:00.020Z has no event, applied or unknown"],
     ["a PUT whose event says refused", [put(0, 3)], [event(0, 3, "refused")], "has no event, applied or unknown"],
     ["two PUTs under one event", [put(0, 3), put(31, 1), put(62, 3)], [event(0, 3), event(31, 1)], "has no event"],
     ["an applied event without a PUT", [], [event(0, 3)], 'the event "uid:0" says that 3 was applied, and no PUT did it'],

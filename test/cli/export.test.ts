@@ -19,13 +19,13 @@ import { itemKey } from "../../lib/store/table/item-key.ts";
 import { dayEventKey } from "../../lib/store/table/keys.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { type Engine, startDynalite } from "../contracts/engines.ts";
+import { NOON } from "../noon.ts";
 import { startFunctionUrl } from "../remote/stand-in/function-url.ts";
 import { callerOf, IDENTITIES } from "../remote/world.ts";
 import { event } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 
 const EVENTS = 20_000;
-const NOW = Date.UTC(2026, 10, 21, 12);
 const CLUSTERS = ["eu-1", "us-1"].map(clusterName);
 const DAYS = 20;
 /** Items of one BatchWriteItem, the service's limit. */
@@ -34,7 +34,7 @@ const BATCH = 25;
 const HEAP_GROWTH_MAX = 8 * 1_024 * 1_024;
 
 const eventAt = (at: number): ScaleEventRecord => {
-  const atMs = NOW - DAYS * DAY_MS + Math.floor(((at + 0.5) * DAYS * DAY_MS) / EVENTS);
+  const atMs = NOON - DAYS * DAY_MS + Math.floor(((at + 0.5) * DAYS * DAY_MS) / EVENTS);
   const cluster = CLUSTERS[at % CLUSTERS.length] ?? CLUSTERS[0] ?? clusterName("");
   const uid = autoscalerUid(`0b0cf6ee-57de-4a07-8d6e-${String(at % 100).padStart(12, "0")}`);
   return event({
@@ -83,7 +83,7 @@ const exported = async (service: Service, output: "jsonl" | "csv", since = "30d"
     },
   });
   const stderr = new Writable({ write: (chunk, _encoding, done) => done(new Error(String(chunk))) });
-  const open = async () => ({ service, nowMs: NOW, close: async () => undefined });
+  const open = async () => ({ service, nowMs: NOON, close: async () => undefined });
   const code = await main(["events", "--all", "--since", since, "-o", output], {
     stdin: process.stdin,
     stdout,
@@ -98,15 +98,15 @@ const exported = async (service: Service, output: "jsonl" | "csv", since = "30d"
 const warnings: string[] = [];
 process.on("warning", ({ name, message }) => void warnings.push(`${name}: ${message}`));
 
-const embedded = (): Service => openService({ tables, insert: insertByStatement(tables), clock: () => NOW, by: "ada", newUid: () => "uid" });
+const embedded = (): Service => openService({ tables, insert: insertByStatement(tables), clock: () => NOON, by: "ada", newUid: () => "uid" });
 
 let engine: Engine;
 let tables: Tables;
 beforeAll(async () => {
   engine = await startDynalite();
-  tables = testTables(engine.client, engine.tables, () => NOW);
+  tables = testTables(engine.client, engine.tables, () => NOON);
   // Clusters have no events from before they were added.
-  const context = { tables, insert: insertByStatement(tables), clock: () => NOW - 2 * DAYS * DAY_MS, by: "ada", newUid: () => "uid" };
+  const context = { tables, insert: insertByStatement(tables), clock: () => NOON - 2 * DAYS * DAY_MS, by: "ada", newUid: () => "uid" };
   for (const name of CLUSTERS) await openService(context).addCluster({ name, connection: { kind: "kubeconfig", path: "none" } });
   await fill(tables);
 });
@@ -133,8 +133,8 @@ describe("tidemark events --all --since 30d", () => {
   });
 
   it("prints 10,000 of them from a deployed stack, page by page, in constant memory", async () => {
-    const url = await startFunctionUrl(viewHandler({ tables, clock: () => NOW, reporter: { line: () => {} } }), IDENTITIES, () => NOW);
-    const wire = { stack: stackUrl(url.url, "--stack"), caller: callerOf("ADA"), clock: () => NOW, wait: async () => {}, random: Math.random };
+    const url = await startFunctionUrl(viewHandler({ tables, clock: () => NOON, reporter: { line: () => {} } }), IDENTITIES, () => NOON);
+    const wire = { stack: stackUrl(url.url, "--stack"), caller: callerOf("ADA"), clock: () => NOON, wait: async () => {}, random: Math.random };
     const { code, lines, printed, most } = await exported(
       remoteService(requestSender(wire), () => "none"),
       "jsonl",

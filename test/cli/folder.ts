@@ -11,7 +11,8 @@ import { ensureTables, startTables } from "../../lib/local/tables/embedded-table
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
-import { NOON, tablesOn } from "../service/world/context.ts";
+import { NOON } from "../noon.ts";
+import { tablesOn } from "../service/world/context.ts";
 import { fillShop } from "../service/world/shop.ts";
 
 const TIDEMARK = join(import.meta.dirname, "../../lib/cli/tidemark.ts");

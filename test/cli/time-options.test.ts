@@ -1,25 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { futureMs, lengthMs, pastMs } from "../../lib/cli/time-options.ts";
-
-const NOW = Date.parse("2026-03-01T12:00:00Z");
+import { NOON } from "../noon.ts";
 
 describe("pastMs()", () => {
   it.each([
-    ["90s", NOW - 90_000],
-    ["2h", NOW - 7_200_000],
-    ["1h30m", NOW - 5_400_000],
-    ["7d", NOW - 604_800_000],
-    ["0.5h", NOW - 1_800_000],
-    ["1m30s", NOW - 90_000],
-    ["2026-03-01T10:00:00Z", NOW - 7_200_000],
-    ["2026-03-01 10:00:00z", NOW - 7_200_000],
-    ["2026-03-01T11:00:00+01:00", NOW - 7_200_000],
+    ["90s", NOON - 90_000],
+    ["2h", NOON - 7_200_000],
+    ["1h30m", NOON - 5_400_000],
+    ["7d", NOON - 604_800_000],
+    ["0.5h", NOON - 1_800_000],
+    ["1m30s", NOON - 90_000],
+    ["2026-03-01T10:00:00Z", NOON - 7_200_000],
+    ["2026-03-01 10:00:00z", NOON - 7_200_000],
+    ["2026-03-01T11:00:00+01:00", NOON - 7_200_000],
   ])("reads %s", (text, ms) => {
-    expect(pastMs("--since", text, NOW)).toBe(ms);
+    expect(pastMs("--since", text, NOON)).toBe(ms);
   });
 
   it.each(["", "2", "soon", "2 parsecs", "-2h", "2026-03-01", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "h"])("refuses %j by name", (text) => {
-    expect(() => pastMs("--since", text, NOW)).toThrow(
+    expect(() => pastMs("--since", text, NOON)).toThrow(
       expect.objectContaining({
         name: "TidemarkError",
         code: "cli.usage",
@@ -35,26 +34,26 @@ describe("a time that is out of bounds", () => {
     ["--since", "99999999999d", "the earliest time is 1970-01-01T00:00:00.000Z"],
     ["--since", "1969-12-31T23:59:59Z", "the earliest time is 1970-01-01T00:00:00.000Z"],
   ])("is refused in the past: %s %s", (option, text, problem) => {
-    expect(() => pastMs(option, text, NOW)).toThrow(`Cannot use ${option} "${text}": ${problem}`);
+    expect(() => pastMs(option, text, NOON)).toThrow(`Cannot use ${option} "${text}": ${problem}`);
   });
 
   it("is refused in the future", () => {
-    expect(() => futureMs("--until", "99999999999d", NOW)).toThrow('Cannot use --until "99999999999d": the latest time is 9999-12-31T23:59:59.999Z');
-    expect(() => futureMs("--until", "2026-02-30T00:00:00Z", NOW)).toThrow("Cannot read --until");
+    expect(() => futureMs("--until", "99999999999d", NOON)).toThrow('Cannot use --until "99999999999d": the latest time is 9999-12-31T23:59:59.999Z');
+    expect(() => futureMs("--until", "2026-02-30T00:00:00Z", NOON)).toThrow("Cannot read --until");
   });
 });
 
 describe("futureMs()", () => {
   it("reads a duration and a time ahead", () => {
-    expect(futureMs("--until", "2h", NOW)).toBe(NOW + 7_200_000);
-    expect(futureMs("--until", "2026-03-01T12:00:01Z", NOW)).toBe(NOW + 1_000);
+    expect(futureMs("--until", "2h", NOON)).toBe(NOON + 7_200_000);
+    expect(futureMs("--until", "2026-03-01T12:00:01Z", NOON)).toBe(NOON + 1_000);
   });
 
   it("refuses a time that has come", () => {
-    expect(() => futureMs("--until", "2026-03-01T12:00:00Z", NOW)).toThrow(
+    expect(() => futureMs("--until", "2026-03-01T12:00:00Z", NOON)).toThrow(
       'Cannot use --until "2026-03-01T12:00:00Z": that time has passed; it is now 2026-03-01T12:00:00.000Z',
     );
-    expect(() => futureMs("--until", "0s", NOW)).toThrow('Cannot use --until "0s"');
+    expect(() => futureMs("--until", "0s", NOON)).toThrow('Cannot use --until "0s"');
   });
 });
 

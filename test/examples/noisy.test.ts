@@ -9,7 +9,9 @@ import { demandAt } from "../../lib/local/traces/trace.ts";
 import { admitOrThrow } from "../../lib/manifest/admit.ts";
 import { readManifests } from "../../lib/manifest/documents.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
-import { NOON, pod, type Synced, sync } from "../policy/native/world.ts";
+import { NOON } from "../noon.ts";
+import type { AppliedSync } from "../policy/applied-sync.ts";
+import { pod, sync } from "../policy/native/world.ts";
 
 const FILE = "noisy.yaml";
 const text = readFileSync(join(import.meta.dirname, "../../examples", FILE), "utf8");
@@ -25,7 +27,7 @@ const dayOf = (index: number): readonly number[] => {
   const [definition, spec] = [workloads[index], specs[index]];
   if (!definition || !spec) throw new RangeError(`There is no workload ${index}`);
   const model = workloadModel(definition, { seed: 1, startMs: NOON });
-  let state: Pick<Synced, "count" | "windows"> = { count: definition.initialReplicas, windows: NEW_WINDOWS };
+  let state: Pick<AppliedSync, "count" | "windows"> = { count: definition.initialReplicas, windows: NEW_WINDOWS };
   return Array.from({ length: DAY_MS / PERIOD_MS }, (_, at) => {
     const { cpuMillicores } = spread(model, demandAt(model.trace, at * PERIOD_MS).value, state.count);
     const owned = { owners: [{ kind: "ReplicaSet", name: `${definition.name}-1`, uid: "r", controller: true }], labels: { app: definition.name } };

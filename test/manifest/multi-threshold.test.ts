@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { admit } from "../../lib/manifest/admit.ts";
 import { convert } from "../../lib/manifest/native/convert.ts";
-import { faults, hpa, specOf } from "../policy/multi-threshold/world.ts";
+import { faults, hpa } from "../policy/multi-threshold/world.ts";
+import { specOf } from "../policy/spec-of.ts";
 
 const MARKS = { highWatermark: "10", lowWatermark: "5" };
 const FIELDS = {

@@ -5,8 +5,9 @@ import { externalQuery, objectQuery, podSelectorText, podsQuery, queryKey } from
 import type { HpaMetric, HpaSpec } from "../../lib/model/spec-hpa.ts";
 import type { WatermarkSpec } from "../../lib/model/spec-watermark.ts";
 import { questions } from "../../lib/policy/questions.ts";
+import { scaleRead } from "../observation.ts";
 
-const scale = (selector: string): ScaleReading => ({ kind: "read", specReplicas: 1, statusReplicas: 1, selector, uid: "", resourceVersion: "" });
+const scale = (selector: string): ScaleReading => scaleRead(1, { selector });
 const FAILED: ScaleReading = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "not found" } };
 
 const spec = (...metrics: readonly HpaMetric[]): HpaSpec => ({

@@ -1,5 +1,4 @@
 import fc from "fast-check";
-import { autoscalerName, namespace } from "../../lib/model/ids.ts";
 import { labelIndex } from "../../lib/model/label-index.ts";
 import type { MetricAnswers, Pod, PodMetrics } from "../../lib/model/observation.ts";
 import { type ExternalQuery, queryKey } from "../../lib/model/query.ts";
@@ -7,8 +6,9 @@ import type { ControllerSettings } from "../../lib/model/settings.ts";
 import type { Behavior, HpaMetric, HpaSpec, MetricTarget, ScalingRules } from "../../lib/model/spec-hpa.ts";
 import type { Condition, Memory, Windows } from "../../lib/model/windows.ts";
 import type { DecideInput } from "../../lib/policy/decide.ts";
-
-export const NOW_MS = 1_777_000_000_000;
+import { NOON } from "../noon.ts";
+import { NO_METRICS, observationOf, podUsage, readyPod, scaleRead } from "../observation.ts";
+import { decideInput } from "./applied-sync.ts";
 
 /** Objects as code makes them: the null prototypes that fast-check mixes in come from no store and no parser. */
 const PLAIN = { noNullPrototype: true } as const;
@@ -102,34 +102,18 @@ const podPlan: fc.Arbitrary<PodPlan> = fc.record({
   usedMilli: fc.option(milli, { nil: undefined, freq: 6 }),
 });
 
-const podOf = ({ phase, deleting, startAgeMs, readyAgeMs, readyStatus, requestMilli }: PodPlan, at: number): Pod => ({
-  name: `web-${at}`,
-  labels: { app: "web" },
-  owners: [],
-  deleting,
-  phase,
-  startMs: NOW_MS - startAgeMs,
-  ready: { status: readyStatus, transitionMs: NOW_MS - readyAgeMs },
-  containers: [{ name: "app", requests: { cpu: requestMilli, memory: requestMilli }, limits: {}, restartable: false }],
-  initContainers: [],
-  overhead: {},
-});
+const podOf = ({ phase, deleting, startAgeMs, readyAgeMs, readyStatus, requestMilli }: PodPlan, at: number): Pod =>
+  readyPod(`web-${at}`, requestMilli, {
+    phase,
+    deleting,
+    startMs: NOON - startAgeMs,
+    ready: { status: readyStatus, transitionMs: NOON - readyAgeMs },
+  });
 
-const metricsOf = ({ usedMilli, readyAgeMs }: PodPlan, at: number): readonly PodMetrics[] =>
-  usedMilli === undefined
-    ? []
-    : [
-        {
-          name: `web-${at}`,
-          labels: { app: "web" },
-          timestampMs: NOW_MS - Math.min(readyAgeMs, 30_000),
-          windowMs: 30_000,
-          containers: [{ name: "app", usage: { cpu: usedMilli, memory: usedMilli } }],
-        },
-      ];
+const usageOf = ({ usedMilli, readyAgeMs }: PodPlan, at: number): readonly PodMetrics[] =>
+  usedMilli === undefined ? [] : [podUsage(`web-${at}`, { cpu: usedMilli, memory: usedMilli }, { timestampMs: NOON - Math.min(readyAgeMs, 30_000) })];
 
 const LOAD: ExternalQuery = { for: "external", metric: "load", metricSelector: "" };
-const failure = { kind: "failed", failure: { code: 503, reason: "ServiceUnavailable", message: "try later" } } as const;
 
 const answers = (plans: readonly PodPlan[]): fc.Arbitrary<MetricAnswers> =>
   fc
@@ -137,19 +121,19 @@ const answers = (plans: readonly PodPlan[]): fc.Arbitrary<MetricAnswers> =>
     .map((drawn) => ({
       custom: new Map(),
       external: new Map([
-        [queryKey(LOAD), drawn.load ? { kind: "answered", items: drawn.load.map((value) => ({ milli: value, timestampMs: NOW_MS })) } : failure],
+        [queryKey(LOAD), drawn.load ? { kind: "answered", items: drawn.load.map((value) => ({ milli: value, timestampMs: NOON })) } : NO_METRICS],
       ]),
-      resource: drawn.resourceFails ? failure : { kind: "answered", items: labelIndex(plans.flatMap(metricsOf)) },
+      resource: drawn.resourceFails ? NO_METRICS : { kind: "answered", items: labelIndex(plans.flatMap(usageOf)) },
     }));
 
-const change = fc.record({ change: fc.integer({ min: 0, max: 20 }), ageMs }).map((drawn) => ({ change: drawn.change, atMs: NOW_MS - drawn.ageMs }));
+const change = fc.record({ change: fc.integer({ min: 0, max: 20 }), ageMs }).map((drawn) => ({ change: drawn.change, atMs: NOON - drawn.ageMs }));
 const run = fc.record({ replicas: fc.integer({ min: 0, max: 60 }), ageMs, lengthMs: fc.integer({ min: 0, max: 100_000 }) });
 
 const memory: fc.Arbitrary<Memory> = fc.record(
   {
     recommendations: fc.option(
       fc.array(
-        run.map((drawn) => ({ replicas: drawn.replicas, firstMs: NOW_MS - drawn.ageMs - drawn.lengthMs, lastMs: NOW_MS - drawn.ageMs })),
+        run.map((drawn) => ({ replicas: drawn.replicas, firstMs: NOON - drawn.ageMs - drawn.lengthMs, lastMs: NOON - drawn.ageMs })),
         { maxLength: 4 },
       ),
     ),
@@ -166,7 +150,7 @@ const condition = (type: string): fc.Arbitrary<Condition> =>
       status: fc.constantFrom("True" as const, "False" as const),
       reason: fc.string({ maxLength: 20 }),
       message: fc.string({ maxLength: 80 }),
-      transitionMs: ageMs.map((age) => NOW_MS - age),
+      transitionMs: ageMs.map((age) => NOON - age),
     },
     PLAIN,
   );
@@ -188,7 +172,7 @@ export const windows: fc.Arbitrary<Windows> = fc.record(
 );
 
 /** Any sync of an hpa autoscaler: specs, counts, pods, answers and windows of every kind, absurd numbers included. */
-export const decideInput: fc.Arbitrary<DecideInput> = fc.array(podPlan, { maxLength: 8 }).chain((plans) =>
+export const anyDecideInput: fc.Arbitrary<DecideInput> = fc.array(podPlan, { maxLength: 8 }).chain((plans) =>
   fc
     .record({
       spec,
@@ -198,25 +182,16 @@ export const decideInput: fc.Arbitrary<DecideInput> = fc.array(podPlan, { maxLen
       specReplicas: fc.integer({ min: 0, max: 50 }),
       statusReplicas: fc.integer({ min: 0, max: 50 }),
     })
-    .map((drawn) => ({
-      namespace: namespace("shop"),
-      name: autoscalerName("web"),
-      spec: drawn.spec,
-      settings: drawn.settings,
-      windows: drawn.windows,
-      nowMs: NOW_MS,
-      observation: {
-        scale: {
-          kind: "read",
-          specReplicas: drawn.specReplicas,
-          statusReplicas: drawn.statusReplicas,
-          selector: "app=web",
-          uid: "",
-          resourceVersion: "",
-        },
-        pods: labelIndex(plans.map(podOf)),
-        answers: drawn.answers,
-        others: [],
-      },
-    })),
+    .map((drawn) =>
+      decideInput({
+        spec: drawn.spec,
+        settings: drawn.settings,
+        windows: drawn.windows,
+        observation: observationOf({
+          scale: scaleRead(drawn.specReplicas, { statusReplicas: drawn.statusReplicas }),
+          pods: plans.map(podOf),
+          answers: drawn.answers,
+        }),
+      }),
+    ),
 );

@@ -6,11 +6,13 @@ import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { type Condition, NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import type { Direction, RateState, WindowStates } from "../../lib/policy/shared/window-states.ts";
 import { windowStates } from "../../lib/policy/windows.ts";
+import { NOON } from "../noon.ts";
 import { loadManifest } from "./loop.ts";
-import { decisionOf, hpa, specOf } from "./multi-threshold/world.ts";
+import { decisionOf, hpa } from "./multi-threshold/world.ts";
 import { native } from "./native/world.ts";
 import { runs } from "./runs.ts";
-import { NOON, wpa } from "./watermark/world.ts";
+import { specOf } from "./spec-of.ts";
+import { wpa } from "./watermark/world.ts";
 
 /** Every time is a whole number of these before noon, so that the very end of a window is met often. */
 const GRID_SECONDS = 15;
@@ -171,7 +173,7 @@ const saysWhatWasUsed = (
 ): void => {
   const spec = specOfCase(own);
   const settings = { ...DEFAULT_SETTINGS, tolerance: 0, downscaleStabilizationMs: downscaleSeconds * 1000 };
-  const decision = decisionOf(spec, from, windows, { at: 0, value: dialect.startsWith("hpa") ? value / 10 : value, perPod: value }, settings);
+  const decision = decisionOf(spec, from, { at: 0, value: dialect.startsWith("hpa") ? value / 10 : value, perPod: value }, { windows, settings });
   const moment = { settings, nowMs: NOON, count: from };
   const seen = { from, before: windowStates(spec, windows, moment), after: windowStates(spec, decision.windows, moment) };
   // The first decision of the watermark rules passes every gate (watermark.md 2.9).

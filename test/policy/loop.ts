@@ -1,14 +1,13 @@
-import { admitOrThrow } from "../../lib/manifest/admit.ts";
 import type { Decision } from "../../lib/model/decision.ts";
-import { autoscalerName, namespace } from "../../lib/model/ids.ts";
-import { labelIndex } from "../../lib/model/label-index.ts";
-import type { MetricAnswers, Observation, Pod } from "../../lib/model/observation.ts";
+import type { MetricAnswers, Pod } from "../../lib/model/observation.ts";
 import { type ExternalQuery, queryKey } from "../../lib/model/query.ts";
-import { type ControllerSettings, DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import type { ControllerSettings } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { afterWrite } from "../../lib/policy/after-write.ts";
-import { decide } from "../../lib/policy/decide.ts";
 import { throughStore } from "../conformance/hpa/through-store.ts";
+import { NOON } from "../noon.ts";
+import { observationOf, scaleRead } from "../observation.ts";
+import { appliedSync } from "./applied-sync.ts";
+import { specOf } from "./spec-of.ts";
 
 export const MINUTE_MS = 60_000;
 
@@ -34,28 +33,18 @@ export const loop = (manifest: unknown, syncs: number, options: LoopOptions): re
   decisions(manifest, syncs, options).map(({ kind, ...decision }) => (kind === "scale" ? (decision as { to: number }).to : (decision.from ?? 0)));
 
 export const decisions = (manifest: unknown, syncs: number, options: LoopOptions): readonly Decision[] => {
-  const { spec } = admitOrThrow({ document: manifest, where: "the manifest" });
-  const settings = { ...DEFAULT_SETTINGS, ...options.settings };
-  const { periodMs = MINUTE_MS, atMs = (sync: number) => sync * periodMs, killed, see } = options;
+  const spec = specOf(manifest);
+  const { periodMs = MINUTE_MS, atMs = (sync: number) => sync * periodMs, settings = {}, killed, see } = options;
   let windows: Windows = NEW_WINDOWS;
   let { replicas } = options;
   return Array.from({ length: syncs }, (_, sync) => {
-    const nowMs = 1_777_000_000_000 + atMs(sync);
+    const nowMs = NOON + atMs(sync);
     const known = killed ? throughStore(windows) : windows;
     const { answers, pods = [] } = see(sync, replicas, nowMs);
-    const observation: Observation = {
-      scale: { kind: "read", specReplicas: replicas, statusReplicas: replicas, selector: "app=web", uid: "", resourceVersion: "" },
-      pods: labelIndex(pods),
-      answers,
-      others: [],
-    };
-    const decision = decide({ namespace: namespace("shop"), name: autoscalerName("web"), spec, settings, observation, windows: known, nowMs });
-    windows = decision.windows;
-    if (decision.kind === "scale") {
-      ({ windows } = afterWrite({ spec, decision, outcome: { kind: "applied" }, atMs: nowMs, eventId: `e${sync}` }));
-      replicas = decision.to;
-    }
-    return decision;
+    const observation = observationOf({ scale: scaleRead(replicas), pods, answers });
+    const synced = appliedSync(replicas, { spec, settings, observation, windows: known, nowMs });
+    ({ count: replicas, windows } = synced);
+    return synced.decision;
   });
 };
 

@@ -4,8 +4,9 @@ import { admitOrThrow } from "../../lib/manifest/admit.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { EVERYTHING, withUnknownPast } from "../../lib/policy/unknown-past.ts";
+import { NOON } from "../noon.ts";
 import { loadManifest } from "./loop.ts";
-import { NOON, native, sync } from "./native/world.ts";
+import { native, sync } from "./native/world.ts";
 import { sync as syncWatermark } from "./watermark/world.ts";
 
 const admitted = (document: unknown): AutoscalerSpec => admitOrThrow({ document, where: "the manifest" }).spec;

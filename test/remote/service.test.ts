@@ -7,7 +7,7 @@ import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
 import { eventOf } from "../api/world.ts";
-import { NOON } from "../service/world/context.ts";
+import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type Fault, startFunctionUrl } from "./stand-in/function-url.ts";
 import { ADA, IDENTITIES, newWorld, type World } from "./world.ts";

@@ -4,7 +4,7 @@ import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/stack-url.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { type World as ApiWorld, newWorld as newApi } from "../api/world.ts";
-import { NOON } from "../service/world/context.ts";
+import { NOON } from "../noon.ts";
 import { type FunctionUrl, startFunctionUrl } from "./stand-in/function-url.ts";
 import type { Identities } from "./stand-in/signature.ts";
 

@@ -15,7 +15,7 @@ describe("logLines()", () => {
         fields: {
           cluster: "eu-1",
           partition: "default",
-          due: "2026-11-21T12:00:00.000Z",
+          due: "2026-03-01T12:00:00.000Z",
           lagMs: 300,
           tookMs: 1_000,
           outcome: "completed",
@@ -104,6 +104,6 @@ describe("planLine()", () => {
     [{ ...report, skipped: 1 }, "warn"],
     [{ ...report, unreadable: [{ name: "eu-2", message: "x" }] }, "error"],
   ])("tells what was planned, and how bad it is", (given, level) => {
-    expect(planLine(given)).toMatchObject({ level, message: "Planned 8 syncs of 2 clusters", fields: { from: "2026-11-21T12:00:00.000Z", sent: 8 } });
+    expect(planLine(given)).toMatchObject({ level, message: "Planned 8 syncs of 2 clusters", fields: { from: "2026-03-01T12:00:00.000Z", sent: 8 } });
   });
 });

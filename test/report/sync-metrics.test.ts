@@ -3,6 +3,7 @@ import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { powertoolsReporter, type Reporter } from "../../lib/report/reporter.ts";
 import { metricExtentOf, syncMetrics } from "../../lib/report/sync-metrics.ts";
+import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
 import { completed, dropped } from "./reports.ts";
 
@@ -121,13 +122,13 @@ describe("powertoolsReporter()", () => {
   };
 
   it("names cluster, partition and due time in the line of a sync that failed", () => {
-    const body = JSON.stringify({ cluster: "eu-1", partition: "shops", dueMs: Date.UTC(2026, 10, 21, 12), periodMs: 15_000 });
+    const body = JSON.stringify({ cluster: "eu-1", partition: "shops", dueMs: NOON, periodMs: 15_000 });
     expect(printedFor(body)).toMatchObject({
       level: "ERROR",
       message: 'A sync of "eu-1/shops" failed, and its message will be delivered again',
       cluster: "eu-1",
       partition: "shops",
-      due: "2026-11-21T12:00:00.000Z",
+      due: "2026-03-01T12:00:00.000Z",
       error: { message: "the history does not answer" },
     });
   });

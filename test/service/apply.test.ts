@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { AutoscalerRef } from "../../lib/model/ids.ts";
-import { autoscalerName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
+import { type AutoscalerRef, autoscalerName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { changesOf, insertChange } from "../../lib/store/history/changes.ts";
 import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { NOON, newWorld, type World } from "./world/context.ts";
+import { NOON } from "../noon.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 import { specVersion } from "./world/synced.ts";
 

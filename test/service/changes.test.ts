@@ -6,7 +6,8 @@ import type { ChangeQuery, Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { fieldChanges } from "../../lib/service/views/field-changes.ts";
 import { insertChange } from "../../lib/store/history/changes.ts";
-import { NOON, newWorld, type World } from "./world/context.ts";
+import { NOON } from "../noon.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { BEHAVIOR, hpa } from "./world/manifests.ts";
 
 let world: World;

@@ -14,7 +14,8 @@ import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "../clust
 import { status } from "../cluster/stand-in/server.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { around } from "../contracts/faults.ts";
-import { NOON, newWorld, type World } from "./world/context.ts";
+import { NOON } from "../noon.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
 /** A real HTTPS cluster that real syncs read, the tables of the embedded engine, and what people are shown of it. */

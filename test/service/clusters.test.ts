@@ -5,7 +5,8 @@ import type { NewCluster, Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
 import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
-import { NOON, newWorld, type World } from "./world/context.ts";
+import { NOON } from "../noon.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 import { storeSync } from "./world/synced.ts";
 

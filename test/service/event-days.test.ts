@@ -6,12 +6,12 @@ import { DAY_MS } from "../../lib/store/history/events.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
+import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";
 import { hpa } from "./world/manifests.ts";
 import { recordOf } from "./world/shop.ts";
 import { storeEvents } from "./world/synced.ts";
 
-const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 const CONNECTION = { kind: "kubeconfig", path: "none" } as const;
 
 /** A context whose clock stands at an instant, and which counts its queries. */
@@ -48,27 +48,27 @@ const all = (context: ServiceContext, sinceMs?: number) => toArray(openService(c
 describe("events of all that is kept", () => {
   it("ask no day before a cluster was added", async () => {
     const { at, queriesOf } = await contexts();
-    await added(at(NOW_MS - 10 * DAY_MS));
-    const now = at(NOW_MS);
+    await added(at(NOON - 10 * DAY_MS));
+    const now = at(NOON);
     // The clusters, the first change, and eleven days.
     expect(await queriesOf(async () => expect(await all(now)).toHaveLength(1))).toBe(13);
-    expect(await queriesOf(async () => expect(await all(now, NOW_MS - DAY_MS)).toEqual([]))).toBe(3);
+    expect(await queriesOf(async () => expect(await all(now, NOON - DAY_MS)).toEqual([]))).toBe(3);
   });
 
   it("are found from before a cluster was removed and added again", async () => {
     const { at } = await contexts();
-    await added(at(NOW_MS - 30 * DAY_MS));
-    const later = openService(at(NOW_MS - 20 * DAY_MS));
+    await added(at(NOON - 30 * DAY_MS));
+    const later = openService(at(NOON - 20 * DAY_MS));
     await later.delete({ name: "web" });
     await later.removeCluster("eu-1");
-    await added(at(NOW_MS - 10 * DAY_MS));
-    expect(await all(at(NOW_MS))).toHaveLength(2);
+    await added(at(NOON - 10 * DAY_MS));
+    expect(await all(at(NOON))).toHaveLength(2);
   });
 
   it("are asked for day by day where the history no longer says when a cluster was added", async () => {
     const { at, queriesOf } = await contexts();
-    await added(at(NOW_MS - 500 * DAY_MS));
-    const now = at(NOW_MS);
+    await added(at(NOON - 500 * DAY_MS));
+    const now = at(NOON);
     await openService(now).pauseCluster("eu-1");
     expect(await queriesOf(() => all(now))).toBeGreaterThan(390);
   });

@@ -8,7 +8,8 @@ import { windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
 import { whatIf } from "../../lib/service/explain/what-if.ts";
 import { unmeasured } from "../../lib/service/views/metric-targets.ts";
 import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
-import { NOON, native, scaledBefore, sync } from "../policy/native/world.ts";
+import { NOON } from "../noon.ts";
+import { native, scaledBefore, sync } from "../policy/native/world.ts";
 
 const METRICS = [
   { name: "load", external: { metric: "load" }, measure: "Average", target: 10, tolerance: { up: "0.2", down: "0.3" } },
@@ -28,7 +29,7 @@ describe("windowsView() of the native rules", () => {
       ["scaleDown", 120],
     ]);
     expect(view.forbidden).toEqual([
-      { direction: "scaleUp", windowSeconds: 60, until: "2026-05-01T12:00:30.000Z" },
+      { direction: "scaleUp", windowSeconds: 60, until: "2026-03-01T12:00:30.000Z" },
       { direction: "scaleDown", windowSeconds: 20 },
     ]);
   });
@@ -72,7 +73,7 @@ describe("windowsView() of what must last, and of what is used up", () => {
   });
 
   it("shows the manifest's own pause until it has passed", () => {
-    const spec = native({ pausedUntil: "2026-05-01T12:00:01Z" });
+    const spec = native({ pausedUntil: "2026-03-01T12:00:01Z" });
     expect([view(spec, NEW_WINDOWS).pausedUntil, view(spec, NEW_WINDOWS, NOON + 1000).pausedUntil]).toEqual([seconds(1), undefined]);
   });
 

@@ -9,7 +9,8 @@ import { readPage } from "../../lib/store/pages/pages.ts";
 import { partitionOf } from "../../lib/store/records/partitions.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
-import { PERIOD_MS, START_MS, workloadOf } from "../sync/world.ts";
+import { NOON } from "../noon.ts";
+import { PERIOD_MS, workloadOf } from "../sync/world.ts";
 import { CART, type Moving, newMoving, REST, SHOP, SHOPS } from "./world/moving.ts";
 
 const CONNECTION = { kind: "kubeconfig", path: "none" } as const;
@@ -25,7 +26,7 @@ const UIDS = ["cart-1", "cart-2", "infra-1", "infra-2", "shop-1", "shop-2"].map(
 /** First recommendation of each autoscaler: lost windows would begin anew. */
 const firstSeen = async (moving: Moving) =>
   Object.fromEntries([...(await moving.windows())].map(([uid, { memory }]) => [uid, memory.recommendations?.[0]?.firstMs]).sort());
-const ALL_FROM_THE_START = Object.fromEntries(UIDS.map((uid) => [uid, START_MS + PERIOD_MS]));
+const ALL_FROM_THE_START = Object.fromEntries(UIDS.map((uid) => [uid, NOON + PERIOD_MS]));
 
 const synced = async (times = 3): Promise<Moving> => {
   const moving = await newMoving();

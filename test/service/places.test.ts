@@ -6,8 +6,9 @@ import type { EventCursor, EventQuery, Service } from "../../lib/service/service
 import { toArray } from "../../lib/service/to-array.ts";
 import type { EventView } from "../../lib/service/views/autoscaler.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
+import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
-import { NOON, newWorld, type World } from "./world/context.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { fillShop } from "./world/shop.ts";
 
 let world: World;

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { openQueries } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { NOON, newWorld, type World } from "./world/context.ts";
+import { NOON } from "../noon.ts";
+import { newWorld, type World } from "./world/context.ts";
 import { fillShop } from "./world/shop.ts";
 
 let world: World;

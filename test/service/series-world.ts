@@ -11,9 +11,11 @@ import { RULES } from "../../lib/sync/rules.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { NOON } from "../noon.ts";
+import { NO_METRICS, readyPod } from "../observation.ts";
 import { type ParsedFamily, parseOpenMetrics } from "../report/open-metrics-parser.ts";
 import { type MemoryCluster, memoryCluster } from "../sync/memory-cluster.ts";
-import { NOON, newWorld } from "./world/context.ts";
+import { newWorld } from "./world/context.ts";
 
 export const PERIOD_MS = 15_000;
 const CLUSTER: ClusterName = clusterName("eu-1");
@@ -31,7 +33,7 @@ export interface SeriesWorld {
   /** What a scrape of this service, or of another that has read nothing yet, tells. */
   readonly scrape: (service?: Service) => Promise<readonly ParsedFamily[]>;
   readonly freshService: () => Service;
-  /** Stores an item of the state table that nobody understands. */
+  /** Stores an item of the state table that cannot be read. */
   readonly damage: (key: { readonly pk: string; readonly sk: string }) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -86,9 +88,7 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
 };
 
 const withMetric = (observation: Observation, keys: readonly string[], milli: bigint | undefined): Observation => {
-  const failure = { code: 503, reason: "ServiceUnavailable", message: "no metrics" };
-  const answer =
-    milli === undefined ? ({ kind: "failed", failure } as const) : ({ kind: "answered", items: [{ milli, timestampMs: NOON }] } as const);
+  const answer = milli === undefined ? NO_METRICS : ({ kind: "answered", items: [{ milli, timestampMs: NOON }] } as const);
   const external = new Map(keys.map((key) => [key, answer] as const));
   return { ...observation, pods: labelIndex(podsOf(observation.scale)), answers: { ...observation.answers, external } };
 };
@@ -96,18 +96,8 @@ const withMetric = (observation: Observation, keys: readonly string[], milli: bi
 const podsOf = (scale: ScaleReading): readonly Pod[] => {
   if (scale.kind === "failed") return [];
   const app = scale.selector.replace("app=", "");
-  return Array.from({ length: scale.specReplicas }, (_, at) => ({
-    name: `${app}-1-${at}`,
-    labels: { app },
-    owners: [{ kind: "ReplicaSet", name: `${app}-1` }],
-    deleting: false,
-    phase: "Running",
-    startMs: NOON - 3_600_000,
-    ready: { status: "True", transitionMs: NOON - 3_000_000 },
-    containers: [],
-    initContainers: [],
-    overhead: {},
-  }));
+  const more = { labels: { app }, owners: [{ kind: "ReplicaSet", name: `${app}-1` }] };
+  return Array.from({ length: scale.specReplicas }, (_, at) => readyPod(`${app}-1-${at}`, undefined, more));
 };
 
 /** The one value of a family whose labels include those given; undefined where it is absent. */

@@ -13,9 +13,9 @@ import type { AutoscalerSnapshot } from "../../lib/service/snapshot.ts";
 import { autoscalerView } from "../../lib/service/views/autoscaler-of.ts";
 import { heldBy } from "../../lib/service/views/state.ts";
 import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
+import { NOON } from "../noon.ts";
 
 const HOLDS = join(import.meta.dirname, "../../lib/report/holds.ts");
-const NOW = Date.parse("2026-03-01T12:00:00Z");
 const plain = (_style: string, text: string): string => text;
 
 const CLUSTER: ClusterRecord = {
@@ -33,8 +33,8 @@ const RECORD = {
   uid: autoscalerUid("u"),
   generation: 1,
   manifest: "{}",
-  createdMs: NOW,
-  updatedMs: NOW,
+  createdMs: NOON,
+  updatedMs: NOON,
   updatedBy: "ada",
 };
 const SPEC = {
@@ -64,12 +64,12 @@ const known = (evaluation: Evaluation): AutoscalerSnapshot => ({
   record: RECORD,
   fleet: {},
   spec: { kind: "spec", spec: SPEC },
-  evaluated: { atMs: NOW - 15_000, evaluation },
-  syncedMs: NOW - 15_000,
-  nowMs: NOW,
+  evaluated: { atMs: NOON - 15_000, evaluation },
+  syncedMs: NOON - 15_000,
+  nowMs: NOON,
 });
 const viewOf = (more: Partial<Evaluation>) => autoscalerView(known(evaluated(more)));
-const stateCell = (more: Partial<Evaluation>) => autoscalerRow(viewOf(more), NOW, plain)[9];
+const stateCell = (more: Partial<Evaluation>) => autoscalerRow(viewOf(more), NOON, plain)[9];
 const because = (reason: string) => ({ because: { reason, message: "m" } });
 
 describe("the state of an autoscaler", () => {
@@ -102,7 +102,9 @@ const unread = (status: Partial<Status>): Partial<Evaluation> => {
   });
   return rest;
 };
-const FAILED_SINCE = [{ type: "AbleToScale", status: "False", reason: "FailedGetScale", message: "no answer", transitionMs: NOW - 300_000 }] as const;
+const FAILED_SINCE = [
+  { type: "AbleToScale", status: "False", reason: "FailedGetScale", message: "no answer", transitionMs: NOON - 300_000 },
+] as const;
 
 describe("a count that the newest sync could not read", () => {
   const viewOfUnread = (status: Partial<Status>) => {
@@ -114,14 +116,14 @@ describe("a count that the newest sync could not read", () => {
     const view = viewOfUnread({ conditions: FAILED_SINCE });
     expect(view).not.toHaveProperty("currentReplicas");
     expect(view).not.toHaveProperty("desiredReplicas");
-    expect(autoscalerRow(view, NOW, plain).slice(7, 10)).toEqual(["<unknown>", "<unknown>", "failing"]);
+    expect(autoscalerRow(view, NOON, plain).slice(7, 10)).toEqual(["<unknown>", "<unknown>", "failing"]);
   });
 
   it("is shown as it was read last, with its age", () => {
     const view = viewOfUnread({ currentReplicas: 9, desiredReplicas: 9, conditions: FAILED_SINCE });
     expect(view.lastKnown).toEqual({ replicas: 9, at: "2026-03-01T11:55:00.000Z" });
-    expect(autoscalerRow(view, NOW, plain).slice(7, 10)).toEqual(["9 (5m ago)", "<unknown>", "failing"]);
-    const sheet = describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOW, plain);
+    expect(autoscalerRow(view, NOON, plain).slice(7, 10)).toEqual(["9 (5m ago)", "<unknown>", "failing"]);
+    const sheet = describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOON, plain);
     expect(sheet).toContain("Deployment replicas:  cannot be read; last known: 9 (5m ago)\n");
   });
 });
@@ -133,17 +135,17 @@ describe("a percentage", () => {
 
   it("is shown with the amount per pod that it was made of: in get, describe, explain and the live view", () => {
     expect(view.metrics).toMatchObject([{ value: "40%", average: "200m" }]);
-    expect(autoscalerRow(view, NOW, plain)[4]).toBe("40% (200m)/60%");
-    expect(describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOW, plain)).toMatch(/cpu: +40% \(200m\) \/ 60%\n/);
+    expect(autoscalerRow(view, NOON, plain)[4]).toBe("40% (200m)/60%");
+    expect(describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOON, plain)).toMatch(/cpu: +40% \(200m\) \/ 60%\n/);
     const decision = { at: "2026-03-01T11:59:45.000Z", kind: "hold", from: 4, reason: "r", message: "m", failed: false } as const;
     const place = { cluster: "eu-1", namespace: "shop", name: "web", ageSeconds: 15 };
     const explanation = { ...place, decision, metrics: view.metrics, steps: [], windows: NO_WINDOWS, windowsPartial: false, otherwise: [] };
-    expect(explainSheet(explanation, NOW, plain)).toMatch(/ cpu +40% \(200m\) +60% /);
+    expect(explainSheet(explanation, NOON, plain)).toMatch(/ cpu +40% \(200m\) +60% /);
     expect(view.metrics.map(metricText)).toEqual(["cpu 40% (200m) of 60%"]);
   });
 
   it("stands alone where no amount was stored with it", () => {
-    expect(autoscalerRow(viewOf({ metrics: [metric] }), NOW, plain)[4]).toBe("40%/60%");
+    expect(autoscalerRow(viewOf({ metrics: [metric] }), NOON, plain)[4]).toBe("40%/60%");
   });
 });
 

@@ -7,7 +7,8 @@ import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { whatIf } from "../../lib/service/explain/what-if.ts";
 import { timesTarget } from "../../lib/service/views/metric-targets.ts";
 import { NO_WINDOWS, type WindowsView } from "../../lib/service/views/windows.ts";
-import { hpa, specOf } from "../policy/multi-threshold/world.ts";
+import { hpa } from "../policy/multi-threshold/world.ts";
+import { specOf } from "../policy/spec-of.ts";
 import { wpa } from "../policy/watermark/world.ts";
 
 const measured = (proposal: number, more: { readonly name?: string; readonly value?: string; readonly target?: string } = {}): MetricOutcome => ({

@@ -8,12 +8,12 @@ import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 import { startForDown, startForUp } from "../../lib/policy/shared/scale-events.ts";
 import { windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
 import type { WindowsView } from "../../lib/service/views/windows.ts";
+import { NOON } from "../noon.ts";
 import { decisions, loadFor, loadManifest } from "../policy/loop.ts";
 import { manifest as nativeManifest } from "../policy/native/world.ts";
 import { runs } from "../policy/runs.ts";
 
 const PERIOD_MS = 15_000;
-const START_MS = 1_777_000_000_000;
 const specOf = (document: unknown): AutoscalerSpec => admitOrThrow({ document, where: "the manifest" }).spec;
 
 /** Windows are whole numbers of sync periods, so that records leave them exactly at a sync. */
@@ -53,7 +53,7 @@ const shown = (
   const settings = { ...DEFAULT_SETTINGS, downscaleStabilizationMs, tolerance: 0 };
   const options = { replicas: 5, periodMs: PERIOD_MS, killed: false, settings, see: (sync: number) => loadFor(wanted[sync] ?? 1) };
   return decisions(document, wanted.length, options).map((decision, sync) => {
-    const nowMs = START_MS + sync * PERIOD_MS;
+    const nowMs = NOON + sync * PERIOD_MS;
     const count = decision.from;
     return { decision, nowMs, view: windowsView(specOf(document), decision.windows, { settings, nowMs, ...(count !== undefined && { count }) }) };
   });
@@ -128,8 +128,8 @@ describe("what is shown of the rates", () => {
   const changes = fc.array(change, { maxLength: 6 }).map((all) =>
     all.map(({ change: pods, age, earlier }) => ({
       change: pods,
-      atMs: START_MS - age * 15_000,
-      ...(earlier !== undefined && { earliestMs: START_MS - (age + earlier) * 15_000 }),
+      atMs: NOON - age * 15_000,
+      ...(earlier !== undefined && { earliestMs: NOON - (age + earlier) * 15_000 }),
     })),
   );
 
@@ -138,12 +138,12 @@ describe("what is shown of the rates", () => {
     fc.assert(
       fc.property(changes, changes, (scaleUps, scaleDowns) => {
         const memory = { recommendations: null, scaleUps, scaleDowns };
-        const { rates } = windowsView(spec, { ...NEW_WINDOWS, memory }, { settings: DEFAULT_SETTINGS, nowMs: START_MS, count: 50 });
+        const { rates } = windowsView(spec, { ...NEW_WINDOWS, memory }, { settings: DEFAULT_SETTINGS, nowMs: NOON, count: 50 });
         for (const { direction, periodSeconds, added, removed, events } of rates) {
           const start = direction === "scaleUp" ? startForUp : startForDown;
-          expect(50 - added + removed).toBe(start(50, periodSeconds * 1000, memory, START_MS));
+          expect(50 - added + removed).toBe(start(50, periodSeconds * 1000, memory, NOON));
           expect(events.reduce((sum, event) => sum + event.change, 0)).toBe(added - removed);
-          expect(events.every(({ leaves }) => Date.parse(leaves) > START_MS)).toBe(true);
+          expect(events.every(({ leaves }) => Date.parse(leaves) > NOON)).toBe(true);
         }
       }),
       runs(500),
@@ -157,8 +157,8 @@ describe("what is shown of the forbidden windows", () => {
   const native = specOf(nativeManifest({ scaleUp: { forbiddenAfterEventSeconds: 180 }, scaleDown: { forbiddenAfterEventSeconds: 300 } }));
   const original = { ...hpa, ...FIRST_DESIGN } as AutoscalerSpec;
   const closed = (spec: AutoscalerSpec, secondsAgo: number): readonly boolean[] => {
-    const windows = { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, lastScaleMs: START_MS - secondsAgo * 1000 } };
-    const { forbidden = [] } = windowsView(spec, windows, { settings: DEFAULT_SETTINGS, nowMs: START_MS, count: 5 });
+    const windows = { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, lastScaleMs: NOON - secondsAgo * 1000 } };
+    const { forbidden = [] } = windowsView(spec, windows, { settings: DEFAULT_SETTINGS, nowMs: NOON, count: 5 });
     return forbidden.map(({ until }) => until !== undefined);
   };
 

@@ -3,10 +3,10 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 import { type Memory, NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
+import { NOON } from "../noon.ts";
 
-const NOW = Date.parse("2026-03-01T12:00:00Z");
-const ago = (seconds: number): number => NOW - seconds * 1000;
-const at = (seconds: number): string => new Date(NOW + seconds * 1000).toISOString();
+const ago = (seconds: number): number => NOON - seconds * 1000;
+const at = (seconds: number): string => new Date(NOON + seconds * 1000).toISOString();
 
 const SPEC: HpaSpec = {
   dialect: "hpa",
@@ -30,14 +30,14 @@ const withMemory = (memory: Memory): Windows => ({ ...NEW_WINDOWS, memory });
 
 describe("windowsView() stabilization", () => {
   it("without behavior knows the way down alone, over the cluster's own window", () => {
-    expect(windowsView(SPEC, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([
+    expect(windowsView(SPEC, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOON }).stabilization).toEqual([
       { direction: "scaleDown", windowSeconds: 300 },
     ]);
   });
 
   it("names the highest recommendation inside the window as the one that holds, and when it leaves", () => {
     const memory = { ...EMPTY, recommendations: [run(9, 500, 290), run(7, 275, 100), run(4, 85, 0)] };
-    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([
+    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOON }).stabilization).toEqual([
       { direction: "scaleDown", windowSeconds: 300, held: { replicas: 9, until: at(10) } },
     ]);
   });
@@ -48,26 +48,26 @@ describe("windowsView() stabilization", () => {
     ["outside", 301, 7],
   ])("holds a recommendation %s", (_where, lastAgo, replicas) => {
     const memory = { ...EMPTY, recommendations: [run(9, 500, lastAgo), run(7, 275, 100), run(4, 85, 0)] };
-    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization[0]?.held?.replicas).toBe(replicas);
+    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOON }).stabilization[0]?.held?.replicas).toBe(replicas);
   });
 
   it("holds nothing while the newest recommendation is the extreme one", () => {
     const memory = { ...EMPTY, recommendations: [run(4, 85, 30), run(9, 15, 0)] };
-    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toEqual([
+    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOON }).stabilization).toEqual([
       { direction: "scaleDown", windowSeconds: 300 },
     ]);
   });
 
   it("lists recommendations in order of time, whatever places they have in the list", () => {
     const memory = { ...EMPTY, recommendations: [run(4, 15, 0), run(9, 400, 310), run(7, 300, 30)] };
-    const view = windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW });
+    const view = windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOON });
     expect(view.recommendations.map(({ replicas }) => replicas)).toEqual([9, 7, 4]);
     expect(view.stabilization[0]?.held).toEqual({ replicas: 7, until: at(270) });
   });
 
   it("shows equal recommendations with nothing else between them as one", () => {
     const memory = { ...EMPTY, recommendations: [run(4, 240, 180), run(4, 195, 75), run(5, 60, 15), run(4, 0, 0)] };
-    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).recommendations).toEqual([
+    expect(windowsView(SPEC, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOON }).recommendations).toEqual([
       { replicas: 4, first: at(-240), last: at(-75) },
       { replicas: 5, first: at(-60), last: at(-15) },
       { replicas: 4, first: at(0), last: at(0) },
@@ -82,7 +82,7 @@ describe("windowsView() stabilization", () => {
     const memory = { ...EMPTY, recommendations: [run(9, 80, 20), run(4, 15, 0)] };
     const [, down] = windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(memory), {
       settings: DEFAULT_SETTINGS,
-      nowMs: NOW,
+      nowMs: NOON,
       count,
     }).stabilization;
     expect(down?.held !== undefined).toBe(held);
@@ -90,7 +90,7 @@ describe("windowsView() stabilization", () => {
 
   it("looks for the lowest on the way up, and takes the cluster's window where behavior names none", () => {
     const memory = { ...EMPTY, recommendations: [run(3, 50, 20), run(8, 15, 0)] };
-    const moment = { settings: DEFAULT_SETTINGS, nowMs: NOW, count: 3 };
+    const moment = { settings: DEFAULT_SETTINGS, nowMs: NOON, count: 3 };
     expect(windowsView({ ...SPEC, behavior: behavior(60) }, withMemory(memory), moment).stabilization).toEqual([
       { direction: "scaleUp", windowSeconds: 60, held: { replicas: 3, until: at(40) } },
       { direction: "scaleDown", windowSeconds: 300 },
@@ -108,7 +108,7 @@ describe("windowsView() rates", () => {
       ],
       scaleDowns: [{ change: 1, atMs: ago(10) }],
     };
-    expect(windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates).toEqual([
+    expect(windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOON }).rates).toEqual([
       {
         direction: "scaleUp",
         type: "Pods",
@@ -128,15 +128,15 @@ describe("windowsView() rates", () => {
     const memory = { ...EMPTY, scaleUps: [{ change: 3, atMs: ago(59) }], scaleDowns: [{ change: 1, atMs: ago(10) }] };
     const rules = behavior(0);
     const own = { ...rules, scaleUp: { ...rules.scaleUp, countedChanges: "SameDirection" } } as const;
-    expect(windowsView({ ...SPEC, behavior: own }, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates).toMatchObject([
+    expect(windowsView({ ...SPEC, behavior: own }, withMemory(memory), { settings: DEFAULT_SETTINGS, nowMs: NOON }).rates).toMatchObject([
       { countedChanges: "SameDirection", added: 3, removed: 0, events: [{ change: 3 }] },
     ]);
   });
 
   it("lists no rates for a direction that is disabled, nor without behavior", () => {
-    expect(windowsView(SPEC, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates).toEqual([]);
+    expect(windowsView(SPEC, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOON }).rates).toEqual([]);
     expect(
-      windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOW }).rates.map(
+      windowsView({ ...SPEC, behavior: behavior(0) }, withMemory(EMPTY), { settings: DEFAULT_SETTINGS, nowMs: NOON }).rates.map(
         ({ direction }) => direction,
       ),
     ).toEqual(["scaleUp"]);
@@ -153,7 +153,7 @@ describe("windowsView() of an HPA with fields of the multi-threshold form", () =
     upscaleForbiddenWindowSeconds: 0,
     downscaleForbiddenWindowSeconds: 60,
   };
-  const scaled: Windows = { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, lastScaleMs: NOW - 59_000 } };
+  const scaled: Windows = { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, lastScaleMs: NOON - 59_000 } };
   const marked: HpaSpec = {
     ...SPEC,
     thresholds,
@@ -161,13 +161,13 @@ describe("windowsView() of an HPA with fields of the multi-threshold form", () =
   };
 
   it("shows the forbidden windows, but for one of 0 s, and no stabilization of marks alone", () => {
-    const view = windowsView(marked, scaled, { settings: DEFAULT_SETTINGS, nowMs: NOW });
+    const view = windowsView(marked, scaled, { settings: DEFAULT_SETTINGS, nowMs: NOON });
     expect(view.forbidden).toEqual([{ direction: "scaleDown", windowSeconds: 60, until: expect.any(String) as string }]);
     expect(view.stabilization).toEqual([]);
   });
 
   it("shows the stabilization of an ordinary target beside them", () =>
-    expect(windowsView({ ...SPEC, thresholds }, scaled, { settings: DEFAULT_SETTINGS, nowMs: NOW }).stabilization).toMatchObject([
+    expect(windowsView({ ...SPEC, thresholds }, scaled, { settings: DEFAULT_SETTINGS, nowMs: NOON }).stabilization).toMatchObject([
       { direction: "scaleDown", windowSeconds: 300 },
     ]));
 });

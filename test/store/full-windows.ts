@@ -2,6 +2,7 @@ import { MAX_STABILIZATION_SECONDS } from "../../lib/manifest/hpa/validate-behav
 import type { StoredWindows } from "../../lib/model/records.ts";
 import type { Condition, Windows } from "../../lib/model/windows.ts";
 import { METRICS_CHARS_MAX, SELECTOR_CHARS_MAX } from "../../lib/store/pages/codec.ts";
+import { NOON } from "../noon.ts";
 
 /** The shortest sync period; a partition has one sync in it, and an autoscaler one recommendation and one scale. */
 const PERIOD_SECONDS = 5;
@@ -11,7 +12,6 @@ const RUNS = MAX_STABILIZATION_SECONDS / PERIOD_SECONDS + 2;
 const CHANGES = RUNS + 241;
 const CONDITIONS = 6;
 const REPLICAS = 2 ** 31 - 1;
-const START_MS = Date.UTC(2026, 10, 21);
 const ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./";
 
 /** A repeatable stream of numbers in [0, 1). */
@@ -27,7 +27,7 @@ const stream = (seed: number): (() => number) => {
 export const fullWindows = (seed: number, uid: string): Windows => {
   const next = stream(seed);
   const text = (chars: number): string => Array.from({ length: chars }, () => ALPHABET[Math.floor(next() * ALPHABET.length)]).join("");
-  const ms = (): number => START_MS + next() * MAX_STABILIZATION_SECONDS * 1_000;
+  const ms = (): number => NOON + next() * MAX_STABILIZATION_SECONDS * 1_000;
   const replicas = (): number => Math.ceil(next() * REPLICAS);
   // Slots that were divided out of a run have times between milliseconds, and each the spacing of its run.
   const runs = Array.from({ length: RUNS }, () => {

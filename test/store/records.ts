@@ -1,6 +1,7 @@
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { Intent, ScaleEventRecord } from "../../lib/model/records.ts";
 import { type IntentBodies, intentBodies } from "../../lib/store/head/intent-entries.ts";
+import { NOON } from "../noon.ts";
 
 export const PARTITION = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER };
 export const REF = { cluster: clusterName("eu-1"), namespace: namespace("shop"), name: autoscalerName("web") };
@@ -34,8 +35,8 @@ export const event = (parts: Partial<ScaleEventRecord> = {}): ScaleEventRecord =
   uid: autoscalerUid("uid-web"),
   partition: WHOLE_CLUSTER,
   target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-  atMs: Date.UTC(2026, 10, 21, 12),
-  settledMs: Date.UTC(2026, 10, 21, 12),
+  atMs: NOON,
+  settledMs: NOON,
   from: 2,
   to: 5,
   reason: "MetricAboveTarget",

@@ -5,11 +5,11 @@ import type { HistoryItem, InsertHistory } from "../../lib/store/history/port.ts
 import { insertAnswer, insertBegun, type RequestName, readAnswer } from "../../lib/store/history/requests.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
+import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";
 
-const NOW = Date.UTC(2026, 10, 21, 12);
 const NAME: RequestName = { by: "arn:aws:iam::1:user/ada", key: "0123456789abcdef" };
-const BEGUN = { requestId: "r-1", atMs: NOW, asked: "hash" };
+const BEGUN = { requestId: "r-1", atMs: NOON, asked: "hash" };
 const ANSWER = { status: 200, type: "application/json", body: '{"changed":true}' };
 
 let engine: Engine;
@@ -18,7 +18,7 @@ let inserted: HistoryItem[];
 let insert: InsertHistory;
 beforeEach(async () => {
   engine = await startMemory();
-  tables = testTables(engine.client, engine.tables, () => NOW);
+  tables = testTables(engine.client, engine.tables, () => NOON);
   inserted = [];
   insert = (items) => {
     inserted.push(...items);
@@ -30,9 +30,9 @@ afterEach(() => engine.close());
 describe("a request that is made once", () => {
   it("is known by its caller and key, for a day", async () => {
     expect(await insertBegun(insert, NAME, BEGUN)).toEqual(BEGUN);
-    await insertAnswer(insert, NAME, ANSWER, NOW);
+    await insertAnswer(insert, NAME, ANSWER, NOON);
     const pk = expect.stringMatching(/^request#[0-9a-f]{32}#0123456789abcdef$/);
-    const ttlSeconds = NOW / 1000 + 86_400;
+    const ttlSeconds = NOON / 1000 + 86_400;
     expect(inserted).toEqual([
       { pk, sk: "begun", body: JSON.stringify(BEGUN), ttlSeconds },
       { pk, sk: "answer", body: expect.any(Uint8Array), ttlSeconds },
@@ -42,10 +42,10 @@ describe("a request that is made once", () => {
 
   it("was begun by the first that came, and has the first answer", async () => {
     await insertBegun(insert, NAME, BEGUN);
-    expect(await insertBegun(insert, NAME, { ...BEGUN, requestId: "r-2", atMs: NOW + 1 })).toEqual(BEGUN);
+    expect(await insertBegun(insert, NAME, { ...BEGUN, requestId: "r-2", atMs: NOON + 1 })).toEqual(BEGUN);
     expect(await readAnswer(tables, NAME)).toBeUndefined();
-    await insertAnswer(insert, NAME, ANSWER, NOW);
-    await insertAnswer(insert, NAME, { ...ANSWER, status: 500 }, NOW);
+    await insertAnswer(insert, NAME, ANSWER, NOON);
+    await insertAnswer(insert, NAME, { ...ANSWER, status: 500 }, NOON);
     expect(await readAnswer(tables, NAME)).toEqual(ANSWER);
   });
 
@@ -54,23 +54,23 @@ describe("a request that is made once", () => {
     ["another caller", { ...NAME, by: "arn:aws:iam::1:user/grace" }],
   ])("is another one under %s", async (_what, other) => {
     await insertBegun(insert, NAME, BEGUN);
-    await insertAnswer(insert, NAME, ANSWER, NOW);
+    await insertAnswer(insert, NAME, ANSWER, NOON);
     const mine = { ...BEGUN, requestId: "r-2" };
     expect(await insertBegun(insert, other, mine)).toEqual(mine);
     expect(await readAnswer(tables, other)).toBeUndefined();
   });
 
   it("keeps no answer that fits no item, and says so of one that it cannot read", async () => {
-    await insertAnswer(insert, NAME, { ...ANSWER, body: randomBytes(400_000).toString("base64") }, NOW);
+    await insertAnswer(insert, NAME, { ...ANSWER, body: randomBytes(400_000).toString("base64") }, NOON);
     expect(inserted).toEqual([]);
     // An answer of a version that is not known yet.
-    await insertAnswer(insert, NAME, ANSWER, NOW);
+    await insertAnswer(insert, NAME, ANSWER, NOON);
     const other = { ...NAME, key: "a-key-of-another-version" };
     await insertAnswer(
       (items) => insert(items.map((item) => ({ ...item, body: Uint8Array.of(0x80 + 9, ...(item.body as Uint8Array).subarray(1)) }))),
       other,
       ANSWER,
-      NOW,
+      NOON,
     );
     await expect(readAnswer(tables, other)).rejects.toMatchObject({
       code: "store.unreadable",

@@ -6,11 +6,12 @@ import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { decide } from "../../lib/policy/decide.ts";
 import { asksOf } from "../../lib/policy/questions.ts";
 import { isOpenAt, needsNoWrite } from "../../lib/sync/stored-windows.ts";
+import { NOON } from "../noon.ts";
 import { simulatedCluster } from "../simulation/cluster.ts";
 import { newManifest } from "../simulation/manifests/shapes.ts";
 import { observeNow } from "../simulation/observe.ts";
 import { randomOf } from "../simulation/random.ts";
-import { PERIOD_MS, START_MS } from "./world.ts";
+import { PERIOD_MS } from "./world.ts";
 
 const UID = autoscalerUid("uid-web");
 const place = { namespace: namespace("shop"), name: autoscalerName("web") };
@@ -30,7 +31,7 @@ const atRest = (shape: Parameters<typeof newManifest>[1]) => {
     rival: false,
     gone: false,
   };
-  const cluster = simulatedCluster("eu-1", [workload], () => START_MS);
+  const cluster = simulatedCluster("eu-1", [workload], () => NOON);
   const spec = specOf(JSON.stringify(newManifest(randomOf(1, "timetable"), shape, { ...place, target })));
   return (windows: Windows, nowMs: number, failing: ReadonlySet<string> = new Set()) => {
     const observed = observeNow(cluster, [{ uid: UID, ...place, spec, ...asksOf(spec, place.namespace) }], nowMs, {
@@ -52,7 +53,7 @@ describe("an autoscaler at rest", () => {
       const decided = atRest(shape);
       let windows = NEW_WINDOWS;
       const entries = Array.from({ length: 6 }, (_, at) => {
-        const nowMs = START_MS + at * PERIOD_MS;
+        const nowMs = NOON + at * PERIOD_MS;
         windows = decided(windows, nowMs).windows;
         return entry(windows, nowMs);
       });
@@ -66,7 +67,7 @@ describe("an autoscaler at rest", () => {
 
   it("of watermark rules decides on the page that was not written again as on the newest", () => {
     const decided = atRest("watermark");
-    const [first, second, third, fourth] = [0, 1, 2, 3].map((at) => START_MS + at * PERIOD_MS) as [number, number, number, number];
+    const [first, second, third, fourth] = [0, 1, 2, 3].map((at) => NOON + at * PERIOD_MS) as [number, number, number, number];
     const stored = decided(NEW_WINDOWS, first).windows;
     const newest = decided(decided(stored, second).windows, third).windows;
     expect(newest.status.conditions).not.toEqual(stored.status.conditions);

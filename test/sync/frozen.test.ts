@@ -7,9 +7,10 @@ import { readPage } from "../../lib/store/pages/pages.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
 import { getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
+import { NOON } from "../noon.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { STABLE_MS } from "./demand-rules.ts";
-import { newWorld, PERIOD_MS, START_MS, type World, workloadOf } from "./world.ts";
+import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
 /** The kill switch is one for all worlds of an engine: each test has its own. */
 let engine: Engine;
@@ -133,7 +134,7 @@ describe.each(STOPS)("while an autoscaler is %s", (_name, stop) => {
     const world = await stopped(stop);
     await next(world, 5);
     for (let periods = 0; periods < 3; periods++) expect(await next(world, 5)).toMatchObject({ pagesWritten: 0 });
-    expect(await world.head()).toMatchObject({ evaluatedMs: START_MS + 4 * PERIOD_MS, nowMs: START_MS + 4 * PERIOD_MS });
+    expect(await world.head()).toMatchObject({ evaluatedMs: NOON + 4 * PERIOD_MS, nowMs: NOON + 4 * PERIOD_MS });
   });
 
   it("what is open is settled all the same", async () => {
@@ -180,7 +181,7 @@ describe("a sync that may write nothing", () => {
     const world = await newWorld(engine.client, engine.tables, { web: 5 });
     workloadOf(world, "web").demand = 7;
     await putCluster(world.tables, { ...world.record, version: 2, paused: { by: "bob", atMs: 1, untilMs: world.nowMs + 1 } }, 1);
-    const message = "the cluster was paused by bob until 2026-11-21T12:00:00.001Z";
+    const message = "the cluster was paused by bob until 2026-03-01T12:00:00.001Z";
     expect(await world.sync()).toMatchObject({ stopped: { reason: "ClusterPaused", message } });
     expect(replicas(world)).toBe(5);
     await next(world, 7);

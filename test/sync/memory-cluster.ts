@@ -1,5 +1,6 @@
 import type { ClusterClient, Observed, ScaleAnswer, Watched } from "../../lib/cluster/port.ts";
 import type { ScaleReading } from "../../lib/model/observation.ts";
+import { observationOf, scaleRead } from "../observation.ts";
 
 /** One workload of the cluster in memory: as much of a Deployment as the protocol can see. */
 export interface Workload {
@@ -34,7 +35,6 @@ export interface MemoryCluster {
 
 const workload = (uid: string, replicas: number): Workload => ({ uid, replicas, resourceVersion: 1, generation: 1, demand: replicas });
 
-const NONE = { all: [], select: () => [] };
 const failure = (code: number, reason: string, message: string) => ({ code, reason, message });
 
 export const memoryCluster = (names: Readonly<Record<string, number>>, options: { readonly generations?: boolean } = {}): MemoryCluster => {
@@ -43,15 +43,13 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
     if (world.broken) return { kind: "failed", failure: failure(0, "Timeout", "connection timed out") };
     const found = workloads.get(name);
     if (!found) return { kind: "failed", failure: failure(404, "NotFound", `deployments.apps "${name}" not found`) };
-    return {
-      kind: "read",
-      specReplicas: found.replicas,
-      statusReplicas: found.replicas,
+    const { uid, replicas, resourceVersion, generation } = found;
+    return scaleRead(replicas, {
       selector: `app=${name}`,
-      uid: found.uid,
-      resourceVersion: String(found.resourceVersion),
-      ...(options.generations !== false && { generation: found.generation }),
-    };
+      uid,
+      resourceVersion: String(resourceVersion),
+      ...(options.generations !== false && { generation }),
+    });
   };
   const execute = (name: string, resourceVersion: string, replicas: number): ScaleAnswer => {
     const found = workloads.get(name);
@@ -86,7 +84,7 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
           watched.map(({ uid, spec }): [typeof uid, Observed] => [
             uid,
             {
-              observation: { scale: reading(spec.target.name), pods: NONE, answers: { custom: new Map(), external: new Map() }, others: [] },
+              observation: observationOf({ scale: reading(spec.target.name) }),
               rivals: world.rivals.get(spec.target.name) ?? [],
               ...(world.rivalsUnknown !== undefined && { rivalsUnknown: world.rivalsUnknown }),
             },

@@ -3,11 +3,12 @@ import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { StoredWindows } from "../../lib/model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
 import { needsNoWrite } from "../../lib/sync/stored-windows.ts";
-import { NOON, native, sync } from "../policy/native/world.ts";
+import { NOON } from "../noon.ts";
+import { native, sync } from "../policy/native/world.ts";
+import { podsOf } from "../policy/watermark/world.ts";
 
 const stored = (windows: Windows): StoredWindows => ({ uid: autoscalerUid("u"), windows, open: false });
 
-const pods = Array.from({ length: 4 }, (_, at) => ({ name: `web-1-${at}`, owners: [{ kind: "ReplicaSet", name: "web-1" }] }));
 const marks = { metrics: [{ type: "External", external: { metricName: "load", metricSelector: {}, highWatermark: 40, lowWatermark: 20 } }] };
 const watermark = (more: object = {}) => native({ rules: "watermark", watermark: { ...marks, ...more } });
 
@@ -16,18 +17,7 @@ const play = (spec: ReturnType<typeof native>, loads: readonly number[]): readon
   let windows: Windows = NEW_WINDOWS;
   let replicas = 4;
   return loads.map((load, at) => {
-    const ready = pods.map((pod) => ({
-      ...pod,
-      labels: { app: "web" },
-      deleting: false,
-      phase: "Running" as const,
-      startMs: NOON - 3_600_000,
-      ready: { status: "True" as const, transitionMs: NOON - 3_000_000 },
-      containers: [],
-      initContainers: [],
-      overhead: {},
-    }));
-    ({ windows, count: replicas } = sync(spec, { replicas, pods: ready, values: { load }, nowMs: NOON + at * 15_000, windows }));
+    ({ windows, count: replicas } = sync(spec, { replicas, pods: podsOf(4).all, values: { load }, nowMs: NOON + at * 15_000, windows }));
     return windows;
   });
 };

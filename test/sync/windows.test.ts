@@ -7,7 +7,8 @@ import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autosca
 import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
-import { newWorld, PERIOD_MS, START_MS, type World, workloadOf } from "./world.ts";
+import { NOON } from "../noon.ts";
+import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -34,8 +35,8 @@ const entryOf = async (world: World, uid: string): Promise<StoredWindows | undef
 const runs = async (world: World) =>
   (await entryOf(world, "uid-web"))?.windows.memory.recommendations?.map(({ replicas, firstMs, lastMs }) => [
     replicas,
-    firstMs - START_MS,
-    lastMs - START_MS,
+    firstMs - NOON,
+    lastMs - NOON,
   ]);
 
 /** Counts the calls to the tables by command. */
@@ -111,7 +112,7 @@ describe("a recommendation run", () => {
     expect(workloadOf(world, "web").replicas).toBe(9);
     workloadOf(world, "web").demand = 3;
     for (let periods = 0; periods < 3; periods++) await next(world);
-    expect(await runs(world)).toContainEqual([9, peakMs - START_MS, peakMs - START_MS]);
+    expect(await runs(world)).toContainEqual([9, peakMs - NOON, peakMs - NOON]);
     expect(await next(world)).toMatchObject({ events: [] });
     expect(workloadOf(world, "web").replicas).toBe(9);
     expect(await next(world)).toMatchObject({ events: [] });
@@ -149,9 +150,9 @@ describe("time", () => {
     await world.sync();
     const { nowMs } = await world.head();
     workloadOf(world, "web").demand = 5;
-    const slow = { ...world.tables, clock: () => START_MS - 2_000 };
+    const slow = { ...world.tables, clock: () => NOON - 2_000 };
     const { sync } = await import("../../lib/sync/sync.ts");
-    await sync(world.worker({ tables: slow }), { ...world.partition, dueMs: START_MS + 1_000, periodMs: PERIOD_MS });
+    await sync(world.worker({ tables: slow }), { ...world.partition, dueMs: NOON + 1_000, periodMs: PERIOD_MS });
     expect(await world.head()).toMatchObject({ nowMs, evaluatedMs: nowMs });
     expect(await world.events()).toMatchObject([{ atMs: nowMs, settledMs: nowMs }]);
   });

@@ -13,11 +13,11 @@ import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import type { TableClient } from "../contracts/faults.ts";
+import { NOON } from "../noon.ts";
 import { demandRules } from "./demand-rules.ts";
 import { type MemoryCluster, memoryCluster, type Workload } from "./memory-cluster.ts";
 
 export const PERIOD_MS = 15_000;
-export const START_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
 const NAMESPACE = namespace("shop");
 
 let clusters = 0;
@@ -46,8 +46,8 @@ export const autoscalerRecord = (cluster: ClusterRecord["name"], name: string, g
   uid: autoscalerUid(`uid-${name}`),
   generation,
   manifest: name,
-  createdMs: START_MS,
-  updatedMs: START_MS,
+  createdMs: NOON,
+  updatedMs: NOON,
   updatedBy: "test",
 });
 
@@ -101,7 +101,7 @@ export const newWorld = async (
     record,
     partition,
     tables,
-    nowMs: START_MS,
+    nowMs: NOON,
     worker,
     sync: (ports = worker()) => sync(ports, { ...partition, dueMs: world.nowMs - (world.nowMs % PERIOD_MS), periodMs: PERIOD_MS }),
     head: async () => {

@@ -3,16 +3,10 @@ import type { ScaleRead, ScaleReading } from "../../lib/model/observation.ts";
 import type { Intent } from "../../lib/model/records.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { landedBefore, mayWriteAgain } from "../../lib/sync/write-again.ts";
+import { scaleRead } from "../observation.ts";
 
 const intent = { from: 5, to: 9, targetUid: "u", resourceVersion: "1" } as unknown as Intent;
-const read = (specReplicas: number, uid = "u", resourceVersion = "2"): ScaleRead => ({
-  kind: "read",
-  specReplicas,
-  statusReplicas: specReplicas,
-  selector: "",
-  uid,
-  resourceVersion,
-});
+const read = (replicas: number, uid = "u", resourceVersion = "2"): ScaleRead => scaleRead(replicas, { uid, resourceVersion });
 const specOf = (dialect: AutoscalerSpec["dialect"]): AutoscalerSpec => ({ dialect }) as AutoscalerSpec;
 const gone: ScaleReading = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "gone" } };
 

@@ -8,6 +8,7 @@ import { clusterClients } from "../../../lib/cluster/clients.ts";
 import { MAX_CLIENTS } from "../../../lib/cluster/limits.ts";
 import { clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { Connection } from "../../../lib/model/records.ts";
+import { NOON } from "../../noon.ts";
 import { type AwsEndpoint, awsEndpoint } from "../stand-in/aws.ts";
 import { authority } from "../stand-in/certificates.ts";
 import { kubernetes, workload } from "../stand-in/kubernetes.ts";
@@ -15,13 +16,12 @@ import { deployment } from "../stand-in/watched.ts";
 
 type EksConnection = Extract<Connection, { kind: "eks" }>;
 
-const NOW = Date.parse("2026-05-01T12:00:00Z");
 const CREDENTIALS: AwsCredentials = {
   accessKeyId: "AKIDEXAMPLE",
   secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
   sessionToken: "a+session/token==",
 };
-const INPUT = { credentials: CREDENTIALS, clusterId: "prod", region: "eu-west-1", nowMs: NOW };
+const INPUT = { credentials: CREDENTIALS, clusterId: "prod", region: "eu-west-1", nowMs: NOON };
 
 const urlIn = (token: string): URL => new URL(Buffer.from(token.slice("k8s-aws-v1.".length), "base64url").toString("utf8"));
 
@@ -55,8 +55,8 @@ describe("eksToken()", () => {
       Action: "GetCallerIdentity",
       Version: "2011-06-15",
       "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
-      "X-Amz-Credential": "AKIDEXAMPLE/20260501/eu-west-1/sts/aws4_request",
-      "X-Amz-Date": "20260501T120000Z",
+      "X-Amz-Credential": "AKIDEXAMPLE/20260301/eu-west-1/sts/aws4_request",
+      "X-Amz-Date": "20260301T120000Z",
       "X-Amz-Expires": "60",
       "X-Amz-SignedHeaders": "host;x-k8s-aws-id",
       "X-Amz-Security-Token": "a+session/token==",
@@ -87,9 +87,9 @@ describe("eksAccess()", () => {
   });
   beforeEach(async () => {
     aws = await awsEndpoint();
-    now = NOW;
+    now = NOON;
     described = { status: 200, body: { cluster: { name: "prod", endpoint: ENDPOINT, certificateAuthority: { data: ca }, status: "ACTIVE" } } };
-    assume = () => assumed(NOW + 3_600_000);
+    assume = () => assumed(NOON + 3_600_000);
     aws.answer = ({ request }) =>
       request.startsWith("GET ") ? { status: described.status, type: "application/json", body: JSON.stringify(described.body) } : assume();
     vi.stubEnv("AWS_ACCESS_KEY_ID", CREDENTIALS.accessKeyId);
@@ -219,7 +219,7 @@ describe("eksAccess()", () => {
     now += 14 * 60_000 - 1;
     expect(await tokenOf(own)).toBe(first);
     now += 1;
-    expect(urlIn(await tokenOf(own)).searchParams.get("X-Amz-Date")).toBe("20260501T121400Z");
+    expect(urlIn(await tokenOf(own)).searchParams.get("X-Amz-Date")).toBe("20260301T121400Z");
   });
 
   it("makes a new one after a 401", async () => {
@@ -227,7 +227,7 @@ describe("eksAccess()", () => {
     await tokenOf(own);
     now += 5_000;
     own.forget();
-    expect(urlIn(await tokenOf(own)).searchParams.get("X-Amz-Date")).toBe("20260501T120005Z");
+    expect(urlIn(await tokenOf(own)).searchParams.get("X-Amz-Date")).toBe("20260301T120005Z");
   });
 
   it("describes and signs as the role of another account, assumed once per hour", async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { NOTHING_TRUSTED } from "../../../lib/cluster/access/trusted.ts";
 import { connect } from "../../../lib/cluster/connect.ts";
 import { clusterName, namespace } from "../../../lib/model/ids.ts";
+import { NOON } from "../../noon.ts";
 import { type AwsEndpoint, awsEndpoint } from "../stand-in/aws.ts";
 import { type Kubernetes, kubernetes, workload } from "../stand-in/kubernetes.ts";
 import { status } from "../stand-in/server.ts";
@@ -13,7 +14,7 @@ let now: number;
 beforeEach(async () => {
   [aws, server] = await Promise.all([awsEndpoint(), kubernetes()]);
   server.collections.set("/apis/apps/v1/deployments", [workload("shop", "web")]);
-  now = Date.parse("2026-05-01T12:00:00Z");
+  now = NOON;
   vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
   vi.stubEnv("AWS_REGION", "eu-west-1");

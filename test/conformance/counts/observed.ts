@@ -1,11 +1,12 @@
 import { readExternalValues, readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
 import { readPods } from "../../../lib/cluster/read/pods.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
-import type { MetricAnswers, Observation, Pod, ScaleRead } from "../../../lib/model/observation.ts";
+import type { MetricAnswers, Observation } from "../../../lib/model/observation.ts";
 import { type Questions, queryKey } from "../../../lib/model/query.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import type { TargetRef } from "../../../lib/model/spec-governed.ts";
 import { questions } from "../../../lib/policy/questions.ts";
+import { observationOf, scaleRead } from "../../observation.ts";
 import type { CountsStep } from "./case.ts";
 
 const LABELS = { app: "workload" };
@@ -23,23 +24,15 @@ export interface Workload {
 
 /** What a sync sees at a step: raw answers of the APIs, read as production reads them, to the questions that the spec asks. */
 export const observe = ({ spec, namespace, replicas }: Workload, step: CountsStep, nowMs: number): Observation => {
-  const scale: ScaleRead = {
-    kind: "read",
-    specReplicas: replicas,
-    statusReplicas: replicas,
-    selector: "app=workload",
-    uid: "u",
-    resourceVersion: "1",
-  };
+  const scale = scaleRead(replicas, { selector: "app=workload" });
   const asked = questions(spec, namespace, scale);
   const container = containerOf(spec);
   const names = asked.pods || asked.podMetrics ? Array.from({ length: replicas }, (_, index) => `workload-${index}`) : [];
-  return {
+  return observationOf({
     scale,
-    pods: labelIndex<Pod>(readPods(names.map((name) => podOf(name, container, spec.target)))),
+    pods: readPods(names.map((name) => podOf(name, container, spec.target))),
     answers: answersOf(asked, usagesOf(names, container, step.cpu, nowMs), step, nowMs),
-    others: [],
-  };
+  });
 };
 
 const podOf = (name: string, container: string, target: TargetRef): unknown => ({

@@ -6,6 +6,7 @@ import { scalingLimited } from "../../../lib/policy/hpa/steps/sentences.ts";
 import { reportOf, windowsOf } from "../../../lib/policy/hpa/steps/stabilize.ts";
 import { type Change, withScaleEvent } from "../../../lib/policy/shared/scale-events.ts";
 import { type Stabilized, stabilizeBothWays, stabilizeDownward } from "../../../lib/policy/shared/stabilization.ts";
+import { NOON } from "../../noon.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
 
@@ -35,7 +36,6 @@ interface AgedRecord {
 }
 
 /** Ages count back from here. */
-const NOW_MS = Date.parse("2026-05-01T12:00:00Z");
 
 /** One pure step between the proposal and the written count. */
 export const runNormalize = (raw: VectorCase): readonly Difference[] => {
@@ -66,14 +66,14 @@ const outcome = (vector: NormalizeCase): { readonly runs?: readonly Recommendati
       return { value: count, reason: count === desired ? vector.expect["reason"] : reportOf(held).reason, runs: recommendations };
     }
     case "limitRate":
-      return shownLimit(limitRate(current, desired, bounds, behavior, events, NOW_MS));
+      return shownLimit(limitRate(current, desired, bounds, behavior, events, NOON));
     case "scaleUpLimit":
-      return { value: upLimit(current, behavior.scaleUp, events, NOW_MS) };
+      return { value: upLimit(current, behavior.scaleUp, events, NOON) };
     case "scaleDownLimit":
-      return { value: downLimit(current, behavior.scaleDown, events, NOW_MS) };
+      return { value: downLimit(current, behavior.scaleDown, events, NOON) };
     case "normalizeWithBehavior": {
       const stabilized = bothWays(vector, behavior);
-      return shownBoth(stabilized, limitRate(current, stabilized.count, bounds, behavior, events, NOW_MS));
+      return shownBoth(stabilized, limitRate(current, stabilized.count, bounds, behavior, events, NOON));
     }
     case "storeScaleEvent":
       return storedEvents(vector);
@@ -89,14 +89,14 @@ const settingsOf = ({ downscaleStabilizationSeconds = 0 }: NormalizeCase) => ({
   downscaleStabilizationMs: downscaleStabilizationSeconds * 1000,
 });
 const runsOf = ({ records = [] }: NormalizeCase): readonly RecommendationRun[] =>
-  records.map(({ replicas, ageMs }) => ({ replicas, firstMs: NOW_MS - ageMs, lastMs: NOW_MS - ageMs }));
-const changesOf = (aged: readonly Aged[] = []): readonly ScaleChange[] => aged.map(({ ageMs, ...rest }) => ({ ...rest, atMs: NOW_MS - ageMs }));
+  records.map(({ replicas, ageMs }) => ({ replicas, firstMs: NOON - ageMs, lastMs: NOON - ageMs }));
+const changesOf = (aged: readonly Aged[] = []): readonly ScaleChange[] => aged.map(({ ageMs, ...rest }) => ({ ...rest, atMs: NOON - ageMs }));
 const eventsOf = ({ ups, downs }: NormalizeCase) => ({ scaleUps: changesOf(ups), scaleDowns: changesOf(downs) });
 
 const downward = (vector: NormalizeCase): Stabilized =>
-  stabilizeDownward(runsOf(vector), vector.desired, settingsOf(vector).downscaleStabilizationMs, NOW_MS);
+  stabilizeDownward(runsOf(vector), vector.desired, settingsOf(vector).downscaleStabilizationMs, NOON);
 const bothWays = (vector: NormalizeCase, behavior: Behavior): Stabilized =>
-  stabilizeBothWays(runsOf(vector), vector.current, vector.desired, windowsOf(behavior, settingsOf(vector)), NOW_MS);
+  stabilizeBothWays(runsOf(vector), vector.current, vector.desired, windowsOf(behavior, settingsOf(vector)), NOON);
 
 const shownLimit = ({ count, reason }: Limited) => ({ value: count, reason });
 const shownBoth = (stabilized: Stabilized, limited: Limited) => ({
@@ -110,17 +110,17 @@ const shownBoth = (stabilized: Stabilized, limited: Limited) => ({
 });
 
 const storedEvents = (vector: NormalizeCase) => {
-  const change: Change = { from: vector.current, to: vector.desired, atMs: NOW_MS };
+  const change: Change = { from: vector.current, to: vector.desired, atMs: NOON };
   const memory = { recommendations: null, ...eventsOf(vector) };
   const { scaleUps, scaleDowns } = withScaleEvent(memory, vector.behavior ? behaviorOf(vector) : undefined, change);
   return { ups: scaleUps.map(aged), downs: scaleDowns.map(aged) };
 };
 
-const aged = ({ atMs, ...rest }: ScaleChange): Aged => ({ ...rest, ageMs: NOW_MS - atMs });
+const aged = ({ atMs, ...rest }: ScaleChange): Aged => ({ ...rest, ageMs: NOON - atMs });
 
 const recordDifferences = (records: readonly AgedRecord[], runs: readonly RecommendationRun[]): readonly Difference[] =>
   differences(
     records,
-    runs.map(({ replicas, lastMs }) => ({ replicas, ageMs: NOW_MS - lastMs })),
+    runs.map(({ replicas, lastMs }) => ({ replicas, ageMs: NOON - lastMs })),
     "records",
   );

@@ -8,6 +8,7 @@ import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-wat
 import { readyPods } from "../../../lib/policy/watermark/metrics/measure.ts";
 import { recommenderName, recommenderRequest } from "../../../lib/policy/watermark/metrics/recommender.ts";
 import { sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
+import { observationOf } from "../../observation.ts";
 import { said } from "../../policy/watermark/world.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
@@ -35,7 +36,7 @@ export const replicaCalculationKind: CaseRunner = (vector) => {
     spec,
     namespace: textOf(namespace),
     scale,
-    observation: { scale, pods: podsOf(input["pods"]), answers: answersOf(input, metric), others: [] },
+    observation: { ...observationOf({ scale, answers: answersOf(input, metric) }), pods: podsOf(input["pods"]) },
     nowMs,
   };
   const [source] = sourcesOf(subject);

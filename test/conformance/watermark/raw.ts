@@ -7,6 +7,7 @@ import { type LabelIndex, labelIndex } from "../../../lib/model/label-index.ts";
 import type { Pod, ScaleRead } from "../../../lib/model/observation.ts";
 import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import type { Condition } from "../../../lib/model/windows.ts";
+import { scaleRead } from "../../observation.ts";
 
 /** Inputs of single functions (`wpa-vectors/1`) as the raw JSON that a sync reads. */
 export type Raw = Readonly<Record<string, unknown>>;
@@ -37,14 +38,7 @@ export const podsOf = (value: unknown): LabelIndex<Pod> =>
 
 export const scaleOf = (value: unknown): ScaleRead => {
   const { specReplicas, statusReplicas, selector } = rawOf(value);
-  return {
-    kind: "read",
-    specReplicas: numberOf(specReplicas),
-    statusReplicas: numberOf(statusReplicas),
-    selector: textOf(selector),
-    uid: "u",
-    resourceVersion: "1",
-  };
+  return scaleRead(numberOf(specReplicas), { statusReplicas: numberOf(statusReplicas), selector: textOf(selector) });
 };
 
 /** A spec whose missing members are Go's zeros: no defaults are filled in. */

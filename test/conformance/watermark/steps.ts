@@ -1,7 +1,6 @@
 import { isDefaulted } from "../../../lib/manifest/watermark/defaults.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
 import type { Decision, GaugeWrite } from "../../../lib/model/decision.ts";
-import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { MonitorReading } from "../../../lib/model/observation.ts";
 import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
@@ -15,6 +14,7 @@ import { newestFirst } from "../../../lib/policy/watermark/steps/newest-first.ts
 import { normalise } from "../../../lib/policy/watermark/steps/normalise.ts";
 import { limitSentence } from "../../../lib/policy/watermark/steps/sentences.ts";
 import { started } from "../../../lib/policy/watermark/steps/sync.ts";
+import { observationOf } from "../../observation.ts";
 import { said } from "../../policy/watermark/world.ts";
 import { differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
@@ -105,7 +105,7 @@ export const computeReplicasKind: CaseRunner = (vector) => {
   const input = rawOf(vector["input"]);
   const expect = rawOf(vector["expect"]);
   const scale = scaleOf({ ...input, selector: "" });
-  const observation = { scale, pods: labelIndex([]), answers: { custom: new Map(), external: new Map() }, others: [] };
+  const observation = observationOf({ scale });
   const subject = { spec: bareSpec(input["spec"]), namespace: "default", scale, observation, nowMs: 0 };
   const { counted: combined, notes } = combine(stubbed(input["calculations"] as readonly Raw[])(subject));
   const wanted = textOf(expect["someConditionMessageContains"]);
@@ -139,7 +139,7 @@ export const reconcileStepKind: CaseRunner = (vector) => {
   const scale = { ...scaleOf(input["scale"]) };
   const lastScaleMs = status["lastScaleTime"] === undefined ? {} : { lastScaleMs: timeOf(status["lastScaleTime"]) };
   const windows: Windows = { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, conditions: conditionsOf(status["conditions"]), ...lastScaleMs } };
-  const observation = { scale, pods: labelIndex([]), answers: { custom: new Map(), external: new Map() }, others: [] };
+  const observation = observationOf({ scale });
   const sync = { spec, namespace: "default", name: "foo", observation, windows, nowMs };
   const sources = stubbed(input["calculations"] as readonly Raw[]);
   const stepped = applied(decideInner({ ...started(sync, sources, AS_THE_ORIGINAL), scale }), nowMs);
@@ -193,13 +193,7 @@ export const reconcileOuterKind: CaseRunner = (vector) => {
     return differences(only(expect, { result: expect["result"] }), { result: { requeue: true } });
   const spec = watermarkSpecOf(given, (object["annotations"] ?? {}) as Readonly<Record<string, string>>, OPTIONS);
   const nowMs = timeOf(input["now"]);
-  const observation = {
-    scale: scaleOf(input["scale"]),
-    pods: labelIndex([]),
-    answers: { custom: new Map(), external: new Map() },
-    others: [],
-    monitor: monitorOf(input["datadogMonitor"]),
-  };
+  const observation = observationOf({ scale: scaleOf(input["scale"]), monitor: monitorOf(input["datadogMonitor"]) });
   const { windows, gauges, decision } = applied(
     decideWatermark({ spec, namespace: textOf(input["namespace"]), name: textOf(input["name"]), observation, windows: NEW_WINDOWS, nowMs }),
     nowMs,

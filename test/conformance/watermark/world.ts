@@ -15,6 +15,7 @@ import type {
 } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import { canonicalSelector } from "../../../lib/model/selector.ts";
+import { scaleRead } from "../../observation.ts";
 
 /** Inputs of a step of a watermark sequence, as the vectors' README lays them out. */
 export interface Step {
@@ -112,7 +113,7 @@ const scaleOf = (scale: RawScale, { apiVersion, kind }: { readonly apiVersion: s
     return { kind: "failed", failure: { code: 404, reason: "NoKindMatch", message: `no matches for kind "${kind}" in group "${apiVersion}"` } };
   if (scale.error) return { kind: "failed", failure: failure(scale.error) };
   const { specReplicas, statusReplicas, selector } = scale;
-  return { kind: "read", specReplicas, statusReplicas, selector, uid: "u", resourceVersion: "1" };
+  return scaleRead(specReplicas, { statusReplicas, selector });
 };
 
 const answersOf = (raw: Readonly<Record<string, RawAnswer>>): MetricAnswers => {

@@ -1,16 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../../lib/model/decision.ts";
-import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
-import { labelIndex } from "../../../lib/model/label-index.ts";
-import type { Neighbour, Observation, Pod, ScaleReading } from "../../../lib/model/observation.ts";
-import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
+import { autoscalerName } from "../../../lib/model/ids.ts";
+import type { Neighbour, Pod, ScaleReading } from "../../../lib/model/observation.ts";
 import type { Behavior, HpaMetric, HpaSpec } from "../../../lib/model/spec-hpa.ts";
 import { type Condition, NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { decide } from "../../../lib/policy/decide.ts";
+import { NOON } from "../../noon.ts";
+import { observationOf, readyPods, scaleRead } from "../../observation.ts";
+import { decideInput } from "../applied-sync.ts";
 import { loadFor } from "../loop.ts";
-import { readyPods } from "../pods.ts";
 
-const NOW_MS = 1_777_000_000_000;
 const LOAD: HpaMetric = { type: "External", metric: { name: "load" }, target: { type: "AverageValue", averageValueMilli: 1000n } };
 const UNASKED: HpaMetric = { type: "External", metric: { name: "other" }, target: { type: "AverageValue", averageValueMilli: 1000n } };
 
@@ -25,6 +24,15 @@ interface Given {
   readonly windows?: Windows;
 }
 
+const hpaSpec = (more: Partial<HpaSpec>): HpaSpec => ({
+  dialect: "hpa",
+  target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  minReplicas: 1,
+  maxReplicas: 20,
+  metrics: [LOAD],
+  ...more,
+});
+
 const decided = ({
   spec = {},
   replicas = 4,
@@ -35,28 +43,8 @@ const decided = ({
   windows = NEW_WINDOWS,
   scale,
 }: Given): Decision => {
-  const observation: Observation = {
-    scale: scale ?? { kind: "read", specReplicas: replicas, statusReplicas: replicas, selector, uid: "", resourceVersion: "" },
-    pods: labelIndex(pods),
-    answers: loadFor(load).answers,
-    others,
-  };
-  return decide({
-    namespace: namespace("shop"),
-    name: autoscalerName("web"),
-    spec: {
-      dialect: "hpa",
-      target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-      minReplicas: 1,
-      maxReplicas: 20,
-      metrics: [LOAD],
-      ...spec,
-    },
-    settings: DEFAULT_SETTINGS,
-    observation,
-    windows,
-    nowMs: NOW_MS,
-  });
+  const observation = observationOf({ scale: scale ?? scaleRead(replicas, { selector }), pods, answers: loadFor(load).answers, others });
+  return decide(decideInput({ spec: hpaSpec(spec), observation, windows }));
 };
 
 const neighbour = (name: string, selector: string): Neighbour => ({ name: autoscalerName(name), selector });
@@ -111,19 +99,19 @@ describe("decide()", () => {
   });
 
   it("names the window that holds a count, and until when", () => {
-    const recommendations = [{ replicas: 6, firstMs: NOW_MS - 200_000, lastMs: NOW_MS - 100_000 }];
+    const recommendations = [{ replicas: 6, firstMs: NOON - 200_000, lastMs: NOON - 100_000 }];
     const { steps, because } = decided({ load: 2, windows: remembered({ recommendations }) });
     expect(because.reason).toBe("ScaleDownStabilized");
     expect(steps[1]).toMatchObject({
       step: "stabilize",
       before: 2,
       after: 6,
-      limit: { reason: "ScaleDownStabilized", value: 6, untilMs: NOW_MS + 200_000 },
+      limit: { reason: "ScaleDownStabilized", value: 6, untilMs: NOON + 200_000 },
     });
   });
 
   it("names the window that holds a higher count than the current one, though the metrics want this one", () => {
-    const recommendations = [{ replicas: 6, firstMs: NOW_MS - 100_000, lastMs: NOW_MS - 100_000 }];
+    const recommendations = [{ replicas: 6, firstMs: NOON - 100_000, lastMs: NOON - 100_000 }];
     const message = "recent recommendations were higher than current one, applying the highest recent recommendation";
     expect(decided({ load: 4, windows: remembered({ recommendations }) })).toMatchObject({
       kind: "scale",
@@ -134,34 +122,34 @@ describe("decide()", () => {
   });
 
   it("names the latest record of those that hold a count, and none that does not", () => {
-    const at = (replicas: number, agoMs: number) => ({ replicas, firstMs: NOW_MS - agoMs, lastMs: NOW_MS - agoMs });
+    const at = (replicas: number, agoMs: number) => ({ replicas, firstMs: NOON - agoMs, lastMs: NOON - agoMs });
     const recommendations = [at(6, 200_000), at(6, 150_000), at(3, 50_000)];
-    expect(decided({ load: 2, windows: remembered({ recommendations }) }).steps[1]).toMatchObject({ limit: { value: 6, untilMs: NOW_MS + 150_000 } });
+    expect(decided({ load: 2, windows: remembered({ recommendations }) }).steps[1]).toMatchObject({ limit: { value: 6, untilMs: NOON + 150_000 } });
     const rising = [at(4, 50_000), at(4, 45_000), at(7, 10_000)];
     const upward = decided({ load: 8, spec: { behavior }, windows: remembered({ recommendations: rising }) });
-    expect(upward.steps[1]).toMatchObject({ limit: { value: 4, untilMs: NOW_MS + 15_000 } });
+    expect(upward.steps[1]).toMatchObject({ limit: { value: 4, untilMs: NOON + 15_000 } });
   });
 
   it("names the upward window of a behavior, and until when", () => {
     const recommendations = [
-      { replicas: 9, firstMs: NOW_MS - 50_000, lastMs: NOW_MS - 50_000 },
-      { replicas: 4, firstMs: NOW_MS - 40_000, lastMs: NOW_MS - 40_000 },
+      { replicas: 9, firstMs: NOON - 50_000, lastMs: NOON - 50_000 },
+      { replicas: 4, firstMs: NOON - 40_000, lastMs: NOON - 40_000 },
     ];
     const decision = decided({ load: 8, spec: { behavior }, windows: remembered({ recommendations }) });
     expect(decision.kind).toBe("hold");
-    expect(decision.steps[1]).toMatchObject({ before: 8, after: 4, limit: { reason: "ScaleUpStabilized", value: 4, untilMs: NOW_MS + 20_000 } });
+    expect(decision.steps[1]).toMatchObject({ before: 8, after: 4, limit: { reason: "ScaleUpStabilized", value: 4, untilMs: NOON + 20_000 } });
   });
 
   it("names the downward window of a behavior that the cluster's setting fills", () => {
     const { stabilizationWindowSeconds: _, ...scaleDown } = behavior.scaleDown;
-    const recommendations = [{ replicas: 5, firstMs: NOW_MS - 290_000, lastMs: NOW_MS - 290_000 }];
+    const recommendations = [{ replicas: 5, firstMs: NOON - 290_000, lastMs: NOON - 290_000 }];
     const decision = decided({ load: 2, spec: { behavior: { ...behavior, scaleDown } }, windows: remembered({ recommendations }) });
-    expect(decision.steps[1]).toMatchObject({ before: 2, after: 4, limit: { reason: "ScaleDownStabilized", untilMs: NOW_MS + 10_000 } });
+    expect(decision.steps[1]).toMatchObject({ before: 2, after: 4, limit: { reason: "ScaleDownStabilized", untilMs: NOON + 10_000 } });
   });
 
   it("names the rate of a behavior", () => {
     expect(decided({ load: 9, spec: { behavior } }).steps[1]).toMatchObject({ limit: { reason: "ScaleUpStabilized" } });
-    const fast = decided({ load: 9, spec: { behavior }, windows: remembered({ scaleUps: [{ change: 1, atMs: NOW_MS - 1000 }] }) });
+    const fast = decided({ load: 9, spec: { behavior }, windows: remembered({ scaleUps: [{ change: 1, atMs: NOON - 1000 }] }) });
     expect(fast).toMatchObject({ kind: "scale", to: 5, because: { reason: "ScaleUpLimit" } });
   });
 
@@ -245,7 +233,7 @@ describe("decide()", () => {
     expect(decision.from).toBeUndefined();
     expect(decision.windows).toEqual({
       memory: windows.memory,
-      status: { ...windows.status, conditions: [expect.objectContaining({ type: "AbleToScale", status: "False", transitionMs: NOW_MS })] },
+      status: { ...windows.status, conditions: [expect.objectContaining({ type: "AbleToScale", status: "False", transitionMs: NOON })] },
     });
   });
 
@@ -291,28 +279,16 @@ describe("decide()", () => {
       ),
     });
     const active = (milli: bigint): string | undefined => {
-      const observation: Observation = {
-        scale: { kind: "read", specReplicas: 4, statusReplicas: 4, selector: "app=web", uid: "", resourceVersion: "" },
-        pods: labelIndex<Pod>([]),
-        answers: answers(milli),
-        others: [],
-      };
-      const spec: HpaSpec = {
-        dialect: "hpa",
-        target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-        minReplicas: 0,
-        maxReplicas: 9,
-        metrics: [named("a"), named("b")],
-      };
-      const input = { namespace: namespace("shop"), name: autoscalerName("web"), settings: DEFAULT_SETTINGS, windows: NEW_WINDOWS, nowMs: NOW_MS };
-      return decide({ ...input, spec, observation }).windows.status.conditions.find(({ type }) => type === "ScalingActive")?.message;
+      const observation = observationOf({ scale: scaleRead(4), answers: answers(milli) });
+      const spec = hpaSpec({ minReplicas: 0, maxReplicas: 9, metrics: [named("a"), named("b")] });
+      return decide(decideInput({ spec, observation })).windows.status.conditions.find(({ type }) => type === "ScalingActive")?.message;
     };
     expect(active(0n)).toMatch(/from external metric b\(nil\)$/);
     expect(active(8000n)).toMatch(/from external metric a\(nil\)$/);
   });
 
   it("leaves a ratio out that says nothing", () => {
-    const scale: ScaleReading = { kind: "read", specReplicas: 1, statusReplicas: 0, selector: "app=web", uid: "", resourceVersion: "" };
+    const scale = scaleRead(1, { statusReplicas: 0 });
     expect(decided({ scale, load: 0 }).metrics).toEqual([
       { name: "external metric load(nil)", type: "External", kind: "measured", value: "-9223372036854775808m", target: "1", proposal: 0 },
     ]);

@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readManifests } from "../../../lib/manifest/documents.ts";
-import { NOON, scaledAt } from "../watermark/world.ts";
-import { counts, decisionOf, hpa, specOf } from "./world.ts";
+import { NOON } from "../../noon.ts";
+import { specOf } from "../spec-of.ts";
+import { scaledAt } from "../watermark/world.ts";
+import { counts, decisionOf, hpa } from "./world.ts";
 
 const LONG_AGO = scaledAt(NOON - 86_400_000);
 const NO_WINDOWS = { upscaleForbiddenWindowSeconds: 0, downscaleForbiddenWindowSeconds: 0 };
@@ -132,7 +134,7 @@ describe("marks together with constraints or behavior", () => {
     ],
   ])("of rate, factor and bound the narrowest counts, and is named: %s", (_, constraints, more, count, reason, step) => {
     const spec = specOf(hpa({ metrics: external(), constraints, ...NO_WINDOWS, ...more }));
-    const decision = decisionOf(spec, 10, LONG_AGO, { at: 0, value: 100 });
+    const decision = decisionOf(spec, 10, { at: 0, value: 100 }, { windows: LONG_AGO });
     expect(decision).toMatchObject({ kind: "scale", to: count, because: { reason } });
     expect(decision.steps.findLast(({ limit }) => limit)).toMatchObject({ step, after: count });
   });
@@ -142,7 +144,7 @@ describe("marks together with constraints or behavior", () => {
     ["the upscale window alone", { upscaleForbiddenWindowSeconds: 60, downscaleForbiddenWindowSeconds: 0 }, "BackoffUpscale"],
   ])("says which forbidden windows hold: %s", (_, windows, reason) => {
     const spec = specOf(hpa({ metrics: external(), behavior: {}, ...windows }));
-    const decision = decisionOf(spec, 10, scaledAt(NOON - 10_000), { at: 0, value: 30 });
+    const decision = decisionOf(spec, 10, { at: 0, value: 30 }, { windows: scaledAt(NOON - 10_000) });
     expect(decision).toMatchObject({ kind: "hold", because: { reason: "BackoffUpscale" } });
     expect(decision.windows.status.conditions).toContainEqual(expect.objectContaining({ type: "AbleToScale", status: "False", reason }));
     expect(decision.steps.at(-1)?.limit).toMatchObject({ untilMs: NOON + 50_000 });

@@ -5,8 +5,10 @@ import { afterWrite } from "../../../lib/policy/after-write.ts";
 import { withoutForeignTimers } from "../../../lib/policy/decide.ts";
 import { reversalsOf } from "../../../lib/policy/native/steps/flap.ts";
 import { breach } from "../../../lib/policy/native/steps/sentences.ts";
+import { NOON } from "../../noon.ts";
+import { scaleRead } from "../../observation.ts";
 import { told } from "./told.ts";
-import { counts, LOAD, NOON, native, pod, type Seen, scaledBefore, sync } from "./world.ts";
+import { counts, LOAD, native, pod, type Seen, scaledBefore, sync } from "./world.ts";
 
 const lines = (spec: Readonly<Record<string, unknown>>, seen: Seen): readonly string[] => told(sync(native(spec), seen).decision);
 const metricLine = (spec: Readonly<Record<string, unknown>>, seen: Seen): string | undefined =>
@@ -284,7 +286,7 @@ describe("what the native rules remember", () => {
   });
 
   it("that pods could not be told apart", () => {
-    const scale = { kind: "read", specReplicas: 5, statusReplicas: 5, selector: "", uid: "u", resourceVersion: "1" } as const;
+    const scale = scaleRead(5, { selector: "" });
     const { conditions } = sync(native(), { replicas: 5, observed: { scale } }).decision.windows.status;
     expect(conditions.find(({ type }) => type === "ScalingActive")).toMatchObject({ status: "False", reason: "InvalidSelector" });
   });

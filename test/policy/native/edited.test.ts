@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
-import { counts, LOAD, NOON, native, scaledBefore, sync } from "./world.ts";
+import { NOON } from "../../noon.ts";
+import { counts, LOAD, native, scaledBefore, sync } from "./world.ts";
 
 const HPA = native({
   rules: "hpa",

@@ -1,27 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { Scale } from "../../../lib/model/decision.ts";
-import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
-import { labelIndex } from "../../../lib/model/label-index.ts";
+import { autoscalerName } from "../../../lib/model/ids.ts";
 import type { Observation, ScaleReading } from "../../../lib/model/observation.ts";
-import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
-import { NEW_WINDOWS } from "../../../lib/model/windows.ts";
 import { afterWrite, withScale } from "../../../lib/policy/after-write.ts";
 import { decide } from "../../../lib/policy/decide.ts";
-import { NOON, native, pod, sync } from "./world.ts";
+import { NOON } from "../../noon.ts";
+import { observationOf, scaleRead } from "../../observation.ts";
+import { decideInput } from "../applied-sync.ts";
+import { native, pod, sync } from "./world.ts";
 
 const spec = native();
-const read = { kind: "read", specReplicas: 5, statusReplicas: 5, selector: "app=web", uid: "u", resourceVersion: "1" } as const;
+const read = scaleRead(5);
 
 const decideOn = (scale: ScaleReading, others: Observation["others"] = []) =>
-  decide({
-    namespace: namespace("shop"),
-    name: autoscalerName("web"),
-    spec,
-    settings: DEFAULT_SETTINGS,
-    observation: { scale, pods: labelIndex([pod("web-0")]), answers: { custom: new Map(), external: new Map() }, others },
-    windows: NEW_WINDOWS,
-    nowMs: NOON,
-  });
+  decide(decideInput({ spec, observation: observationOf({ scale, pods: [pod("web-0")], others }) }));
 
 describe("the native rules hold", () => {
   it.each([

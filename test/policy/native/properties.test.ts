@@ -2,8 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../../lib/model/decision.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
+import { NOON } from "../../noon.ts";
+import type { AppliedSync } from "../applied-sync.ts";
 import { runs } from "../runs.ts";
-import { counts, NOON, native, type Synced, sync } from "./world.ts";
+import { counts, native, sync } from "./world.ts";
 
 const RUNS = runs(2_000);
 const PLAIN = { noNullPrototype: true } as const;
@@ -88,7 +90,7 @@ const value = fc.oneof(
 const values = fc.record({ a: value, b: value }, PLAIN).map(({ a, b }) => ({ ...(a !== undefined && { a }), ...(b !== undefined && { b }) }));
 const story = fc.array(fc.record({ seen: values, afterSeconds: fc.constantFrom(15, 15, 60, 400) }, PLAIN), { minLength: 1, maxLength: 8 });
 
-interface Told extends Synced {
+interface Told extends AppliedSync {
   readonly from: number;
   readonly seen: { readonly a?: number; readonly b?: number };
   readonly before: Windows;

@@ -1,5 +1,5 @@
 import type { Decision, Limit } from "../../../lib/model/decision.ts";
-import { NOON } from "./world.ts";
+import { NOON } from "../../noon.ts";
 
 const limitText = ({ reason, value, message, untilMs }: Limit): string =>
   ` [${reason} ${value}${untilMs === undefined ? "" : ` until +${(untilMs - NOON) / 1000} s`}: ${message}]`;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { NOON } from "../../noon.ts";
 import { told } from "./told.ts";
-import { LOAD, NOON, native, type Seen, scaledBefore, sync } from "./world.ts";
+import { LOAD, native, type Seen, scaledBefore, sync } from "./world.ts";
 
 const READ = "condition AbleToScale True SucceededGetScale: the scale of the target was read";
 const COMPUTED = (name: string): string => `condition ScalingActive True ValidMetricFound: a count was computed from ${name}`;
@@ -208,7 +209,7 @@ describe("a limit of the native rules says what it is, and its step", () => {
     ],
     [{ minReplicas: 4 }, 5, 20, `scale 5 to 4, ${DOWN}`, DOWN, "clamp 2 to 4 [TooFewReplicas 4: 2 is below minReplicas, which is 4]"],
     [
-      { pausedUntil: "2026-05-01T12:00:30Z" },
+      { pausedUntil: "2026-03-01T12:00:30Z" },
       5,
       90,
       "hold 5",

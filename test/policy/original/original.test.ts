@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { Pod } from "../../../lib/model/observation.ts";
+import { NOON } from "../../noon.ts";
+import { podUsage, readyPod } from "../../observation.ts";
 import { decisions, loop, type Seen } from "../loop.ts";
-import { readyPod } from "../pods.ts";
 
 const SECOND = 1000;
 
@@ -27,21 +28,7 @@ const seen = (loads: readonly Load[]): Seen => ({
     external: new Map(),
     resource: {
       kind: "answered",
-      items: labelIndex(
-        loads.flatMap(({ usedMilli, silent }, at) =>
-          silent
-            ? []
-            : [
-                {
-                  name: `web-${at}`,
-                  labels: { app: "web" },
-                  timestampMs: 0,
-                  windowMs: 30_000,
-                  containers: [{ name: "app", usage: { cpu: usedMilli } }],
-                },
-              ],
-        ),
-      ),
+      items: labelIndex(loads.flatMap(({ usedMilli, silent }, at) => (silent ? [] : [podUsage(`web-${at}`, { cpu: usedMilli })]))),
     },
   },
 });
@@ -228,7 +215,7 @@ describe.each([
       step: "cool down",
       before: wanted,
       after: current,
-      limit: { reason, value: current, message, untilMs: 1_777_000_000_000 + seconds * SECOND },
+      limit: { reason, value: current, message, untilMs: NOON + seconds * SECOND },
     });
     expect(second?.windows.status.conditions.find(({ type }) => type === "AbleToScale")).toMatchObject({ status: "False", reason, message });
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { autoscalerName } from "../../../lib/model/ids.ts";
 import type { Neighbour } from "../../../lib/model/observation.ts";
 import { rivalOf } from "../../../lib/policy/shared/rivals.ts";
-import { readyPod } from "../pods.ts";
+import { readyPod } from "../../observation.ts";
 
 /** Autoscalers whose selectors are counted as they are read. */
 const neighbours = (selectors: readonly string[]) => {

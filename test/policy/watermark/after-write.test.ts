@@ -5,7 +5,8 @@ import { withScale } from "../../../lib/policy/after-write.ts";
 import { afterWatermarkWrite, withWatermarkScale } from "../../../lib/policy/watermark/steps/after-write.ts";
 import { newestFirst } from "../../../lib/policy/watermark/steps/newest-first.ts";
 import { condition, dropGauge, gauge } from "../../../lib/policy/watermark/steps/notes.ts";
-import { NOON, said, scaledAt, wpa } from "./world.ts";
+import { NOON } from "../../noon.ts";
+import { said, scaledAt, wpa } from "./world.ts";
 
 const EARLIER: Condition = { type: "ScalingActive", status: "True", reason: "ValidMetricFound", message: "", transitionMs: NOON - 60_000 };
 const windows = { ...scaledAt(NOON - 3_600_000), status: { ...scaledAt(NOON - 3_600_000).status, conditions: [EARLIER] } };

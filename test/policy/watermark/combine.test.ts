@@ -3,7 +3,9 @@ import { labelIndex } from "../../../lib/model/label-index.ts";
 import { resourceReady } from "../../../lib/policy/watermark/metrics/pods.ts";
 import { type Proposal, proposeFromValue } from "../../../lib/policy/watermark/metrics/propose.ts";
 import { combine, metricName, type Source, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
-import { NOON, podsOf, said, scaledAt, scaleOf, sync, wpa } from "./world.ts";
+import { NOON } from "../../noon.ts";
+import { observationOf, podUsage, scaleRead } from "../../observation.ts";
+import { podsOf, said, scaledAt, sync, wpa } from "./world.ts";
 
 const PROPOSAL: Proposal = { replicas: 3, utilisation: 1_500n, ready: 2, above: false, below: false, details: "", zero: false, notes: [] };
 const source = (name: string, proposal: Partial<Proposal>): Source => ({
@@ -71,15 +73,7 @@ describe("an autoscaler on a resource", () => {
     ],
   });
   const LONG_AGO = scaledAt(NOON - 3_600_000);
-  const items = labelIndex(
-    ["web-1-0", "web-1-1"].map((name) => ({
-      name,
-      labels: { app: "web" },
-      timestampMs: NOON,
-      windowMs: 30_000,
-      containers: [{ name: "app", usage: { cpu: 500n } }],
-    })),
-  );
+  const items = labelIndex(["web-1-0", "web-1-1"].map((name) => podUsage(name, { cpu: 500n }, { timestampMs: NOON })));
   const observed = { answers: { custom: new Map(), external: new Map(), resource: { kind: "answered", items } as const } };
 
   it("shows the sum as average value", () => {
@@ -102,8 +96,14 @@ describe("an autoscaler on a resource", () => {
   });
 
   it("hands its metric over as counted", () => {
-    const scale = scaleOf(2, 2);
-    const [metric] = sourcesOf({ spec, namespace: "shop", scale, observation: { scale, pods: podsOf(2), others: [], ...observed }, nowMs: NOON });
+    const scale = scaleRead(2);
+    const [metric] = sourcesOf({
+      spec,
+      namespace: "shop",
+      scale,
+      observation: { ...observationOf({ scale }), pods: podsOf(2), ...observed },
+      nowMs: NOON,
+    });
     expect(metric?.propose().kind).toBe("counted");
   });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../../lib/model/decision.ts";
 import type { Windows } from "../../../lib/model/windows.ts";
-import { NOON, podsOf, scaledAt, scaleOf, sync, wpa } from "./world.ts";
+import { NOON } from "../../noon.ts";
+import { scaleRead } from "../../observation.ts";
+import { podsOf, scaledAt, sync, wpa } from "./world.ts";
 
 const LONG_AGO = scaledAt(NOON - 3_600_000);
 const { memory } = LONG_AGO;
@@ -99,7 +101,7 @@ describe("a decision of the watermark dialect, whole", () => {
       },
       { step: "bounds", before: 6, after: 6 },
     ]);
-    const message = "Decided not to scale Deployment/shop/web to 9 (last scale time was 2026-05-01 11:59:59 +0000 UTC )";
+    const message = "Decided not to scale Deployment/shop/web to 9 (last scale time was 2026-03-01 11:59:59 +0000 UTC )";
     expect(decision.events).toStrictEqual([{ type: "Normal", reason: "NotScaling", message }]);
     expect(seriesOf(decision)).toMatchObject({ replicas_scaling_effective: 6, scaling_active: 1, "conditions able_to_scale": 0 });
     expect(statusOf(decision)).toStrictEqual({ currentReplicas: 6, desiredReplicas: 6, currentMetrics: SHOWN, lastScaleMs: NOON - 1_000 });
@@ -168,7 +170,7 @@ describe("a decision of the watermark dialect, whole", () => {
   });
 
   it("at zero: the autoscaler is switched off, whatever the metric says", () => {
-    const observed = { scale: scaleOf(0, 0), pods: podsOf(3) };
+    const observed = { scale: scaleRead(0), pods: podsOf(3) };
     const { decision } = sync(wpa(), { replicas: 0, milli: 800_000n, windows: scaledAt(NOON - 1_000), observed });
     const message = "scaling is disabled since the replica count of the target is zero";
     expect(decision).toMatchObject({ kind: "hold", from: 0, failed: false });
@@ -201,7 +203,7 @@ describe("a decision of the watermark dialect, whole", () => {
       { kind: "hold", because: { message: "Dry run: would scale to 1; Current number of replicas must be greater than 0" } },
     ],
   ])("without a running pod, to the minimum: %s", (_, spec, expected) => {
-    const observed = { scale: scaleOf(6, 0), pods: podsOf(0) };
+    const observed = { scale: scaleRead(6, { statusReplicas: 0 }), pods: podsOf(0) };
     const { decision } = sync(wpa({ minReplicas: 4, metrics: [], ...spec }), { replicas: 6, windows: LONG_AGO, observed });
     expect(decision).toMatchObject(expected);
   });
@@ -257,7 +259,7 @@ describe("a decision of the watermark dialect, whole", () => {
   });
 
   it("the first ever of a workload at zero has no last scale to name", () => {
-    const { decision } = sync(wpa(), { replicas: 0, milli: 800_000n, observed: { scale: scaleOf(0, 0), pods: podsOf(3) } });
+    const { decision } = sync(wpa(), { replicas: 0, milli: 800_000n, observed: { scale: scaleRead(0), pods: podsOf(3) } });
     const message = "Decided not to scale Deployment/shop/web to 0 (last scale time was <nil> )";
     expect(decision.events).toStrictEqual([{ type: "Normal", reason: "NotScaling", message }]);
   });
@@ -266,7 +268,7 @@ describe("a decision of the watermark dialect, whole", () => {
     const { decision } = sync({ ...wpa(), skipNotScalingEvents: true }, { replicas: 6, milli: 300_000n, windows: LONG_AGO });
     expect(decision.events).toStrictEqual([]);
     expect(conditionsOf(decision)["ScalingActive"]).toBe(
-      "True NotScaling: the WPA was able to successfully calculate a replica count and decided not to scale Deployment/shop/web to 6 (last scale time was 2026-05-01 11:00:00 +0000 UTC )",
+      "True NotScaling: the WPA was able to successfully calculate a replica count and decided not to scale Deployment/shop/web to 6 (last scale time was 2026-03-01 11:00:00 +0000 UTC )",
     );
   });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { admit } from "../../../lib/manifest/admit.ts";
 import { convert } from "../../../lib/manifest/native/convert.ts";
-import { at, NOON, scaledAt, specOf, sync, wpa } from "./world.ts";
+import { NOON } from "../../noon.ts";
+import { specOf } from "../spec-of.ts";
+import { at, scaledAt, sync, wpa } from "./world.ts";
 
 const LONG_AGO = scaledAt(NOON - 3_600_000);
 

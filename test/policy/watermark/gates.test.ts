@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Condition } from "../../../lib/model/windows.ts";
 import { type GateRules, shouldScale } from "../../../lib/policy/watermark/steps/gates.ts";
 import { gateSentence } from "../../../lib/policy/watermark/steps/sentences.ts";
-import { NOON, said } from "./world.ts";
+import { NOON } from "../../noon.ts";
+import { said } from "./world.ts";
 
 const RULES: GateRules = {
   upscaleForbiddenWindowSeconds: 30,

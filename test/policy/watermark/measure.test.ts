@@ -1,27 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { labelIndex } from "../../../lib/model/label-index.ts";
-import type { ApiFailure, MetricAnswers, Observation, PodMetrics } from "../../../lib/model/observation.ts";
+import type { ApiFailure, MetricAnswers, MilliByResource, Observation, PodMetrics } from "../../../lib/model/observation.ts";
 import { externalQuery, queryKey } from "../../../lib/model/query.ts";
 import type { LabelSelector } from "../../../lib/model/selector.ts";
 import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { measure, readyPods, type Subject, targetPods } from "../../../lib/policy/watermark/metrics/measure.ts";
 import { gauge } from "../../../lib/policy/watermark/steps/notes.ts";
-import { NOON, podsOf, said, scaleOf, wpa } from "./world.ts";
+import { NOON } from "../../noon.ts";
+import { observationOf, podUsage, scaleRead } from "../../observation.ts";
+import { podsOf, said, wpa } from "./world.ts";
 
-const NONE: MetricAnswers = { custom: new Map(), external: new Map() };
 const BUSY: ApiFailure = { code: 503, reason: "ServiceUnavailable", message: "busy" };
 const UNREADABLE: LabelSelector = { matchExpressions: [{ key: "app", operator: "Like", values: ["x"] }] };
 
 const lag: WatermarkMetric = { source: "External", name: "lag", selector: {}, highMilli: 400_000n, lowMilli: 150_000n };
 const cpu: WatermarkMetric = { source: "Resource", name: "cpu", selector: { matchLabels: { app: "web" } }, highMilli: 800n, lowMilli: 400n };
 
-const sample = (name: string, ...usages: readonly Readonly<Record<string, bigint>>[]): PodMetrics & { readonly labels: Record<string, string> } => ({
-  name,
-  labels: { app: "web" },
-  timestampMs: NOON,
-  windowMs: 30_000,
-  containers: usages.map((usage, index) => ({ name: `c${index}`, usage })),
-});
+const sample = (name: string, ...usages: readonly MilliByResource[]): PodMetrics =>
+  podUsage(name, {}, { timestampMs: NOON, containers: usages.map((usage, index) => ({ name: `c${index}`, usage })) });
 
 interface Asked {
   readonly spec?: Partial<WatermarkSpec>;
@@ -32,8 +28,8 @@ interface Asked {
 
 const subjectOf = ({ spec = {}, answers = {}, observed = {}, selector = "app=web" }: Asked): Subject => {
   const read = wpa();
-  const scale = { ...scaleOf(3, 3), selector };
-  const observation = { scale, pods: podsOf(3), answers: { ...NONE, ...answers }, others: [], ...observed };
+  const scale = scaleRead(3, { selector });
+  const observation = { ...observationOf({ scale, answers }), pods: podsOf(3), ...observed };
   return { spec: { ...read, ...spec }, namespace: "shop", scale, observation, nowMs: NOON };
 };
 

@@ -4,7 +4,9 @@ import type { Recommender, WatermarkSpec } from "../../../lib/model/spec-waterma
 import { recommenderQuestion } from "../../../lib/policy/questions.ts";
 import { proposeFromReply, recommenderName, recommenderRequest } from "../../../lib/policy/watermark/metrics/recommender.ts";
 import { sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
-import { NOON, podsOf, said, scaledAt, scaleOf, sync, wpa } from "./world.ts";
+import { NOON } from "../../noon.ts";
+import { observationOf, scaleRead } from "../../observation.ts";
+import { podsOf, said, scaledAt, sync, wpa } from "./world.ts";
 
 const RECOMMENDER: Recommender = {
   url: "https://advice.example/v1",
@@ -116,8 +118,7 @@ describe("recommenderRequest()", () => {
 
 describe("recommenderQuestion()", () => {
   const ask = (changed: Partial<WatermarkSpec>, ready = 6) => {
-    const scale = scaleOf(6, 6);
-    const observation = { scale, pods: podsOf(6, ready), answers: { custom: new Map(), external: new Map() }, others: [] };
+    const observation = { ...observationOf({ scale: scaleRead(6) }), pods: podsOf(6, ready) };
     return recommenderQuestion(spec(changed), { namespace: "shop", observation, nowMs: NOON });
   };
 
@@ -137,8 +138,7 @@ describe("recommenderQuestion()", () => {
   ])("asks nothing %s", (_, changed) => expect(ask(changed)).toBeUndefined());
   it("asks nothing where no pod is ready", () => expect(ask({}, 0)).toBeUndefined());
   it("asks nothing without a recommender", () => {
-    const scale = scaleOf(6, 6);
-    const observation = { scale, pods: podsOf(6), answers: { custom: new Map(), external: new Map() }, others: [] };
+    const observation = { ...observationOf({ scale: scaleRead(6) }), pods: podsOf(6) };
     expect(recommenderQuestion(alone, { namespace: "shop", observation, nowMs: NOON })).toBeUndefined();
   });
 });
@@ -200,8 +200,8 @@ describe("an autoscaler with a recommender", () => {
   });
 
   it("hands its proposal over as counted", () => {
-    const scale = scaleOf(6, 6);
-    const observation = { scale, pods: podsOf(6), answers: { ...NONE, recommender: { kind: "answered", items: REPLY } as const }, others: [] };
+    const scale = scaleRead(6);
+    const observation = { ...observationOf({ scale, answers: { recommender: { kind: "answered", items: REPLY } } }), pods: podsOf(6) };
     const [source] = sourcesOf({ spec: spec(), namespace: "shop", scale, observation, nowMs: NOON });
     expect(source?.propose().kind).toBe("counted");
   });

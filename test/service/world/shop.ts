@@ -4,7 +4,7 @@ import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
 import { openService } from "../../../lib/service/open.ts";
 import { getAutoscaler } from "../../../lib/store/records/autoscalers.ts";
-import { NOON } from "./context.ts";
+import { NOON } from "../../noon.ts";
 import { BEHAVIOR, hpa } from "./manifests.ts";
 import { type Outcome, storeEvents, storeSync } from "./synced.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../lib/model/observation.ts";
 import { groupPods } from "../../../../lib/policy/shared/metrics/group-pods.ts";
 import type { Sample } from "../../../../lib/policy/shared/metrics/samples.ts";
-import { readyPod } from "../../pods.ts";
+import { readyPod } from "../../../observation.ts";
 
 const NOW_MS = 10_000_000;
 const READINESS = { nowMs: NOW_MS, cpuInitializationPeriodMs: 300_000, initialReadinessDelayMs: 30_000 };

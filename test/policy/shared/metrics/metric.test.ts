@@ -6,7 +6,7 @@ import { podsQuery, queryKey } from "../../../../lib/model/query.ts";
 import type { HpaMetric } from "../../../../lib/model/spec-hpa.ts";
 import type { MetricContext } from "../../../../lib/policy/shared/metrics/measurement.ts";
 import { measureMetric } from "../../../../lib/policy/shared/metrics/metric.ts";
-import { readyPods } from "../../pods.ts";
+import { podUsage, readyPods } from "../../../observation.ts";
 
 const pods = readyPods(2, 1000n);
 const PODS: Extract<HpaMetric, { type: "Pods" }> = {
@@ -21,15 +21,7 @@ const answers = (milli: bigint): MetricAnswers => {
   return {
     resource: {
       kind: "answered",
-      items: labelIndex(
-        pods.map(({ name, labels }) => ({
-          name,
-          labels,
-          timestampMs: 0,
-          windowMs: 0,
-          containers: [{ name: "app", usage: { cpu: milli, memory: milli } }],
-        })),
-      ),
+      items: labelIndex(pods.map(({ name }) => podUsage(name, { cpu: milli, memory: milli }, { windowMs: 0 }))),
     },
     custom: new Map(
       query && [[queryKey(query), { kind: "answered", items: pods.map(({ name }) => ({ describes: name, milli, timestampMs: 0, windowMs: 0 })) }]],

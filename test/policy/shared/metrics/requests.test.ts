@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Container, MilliByResource, Pod } from "../../../../lib/model/observation.ts";
 import { requestsOf } from "../../../../lib/policy/shared/metrics/requests.ts";
-import { readyPod } from "../../pods.ts";
+import { readyPod } from "../../../observation.ts";
 
 const container = (name: string, requests: MilliByResource, restartable = false): Container => ({ name, requests, limits: {}, restartable });
 const pod = (more: Partial<Pod>): Pod => readyPod("web-1", 0n, { containers: [container("app", { cpu: 100n })], ...more });

@@ -1,0 +1,45 @@
+import type { Decision } from "../../lib/model/decision.ts";
+import { autoscalerName, namespace } from "../../lib/model/ids.ts";
+import type { Observation } from "../../lib/model/observation.ts";
+import { type ControllerSettings, DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
+import type { AutoscalerSpec } from "../../lib/model/spec.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
+import { afterWrite } from "../../lib/policy/after-write.ts";
+import { type DecideInput, decide } from "../../lib/policy/decide.ts";
+import { NOON } from "../noon.ts";
+
+export interface SyncParts {
+  readonly spec: AutoscalerSpec;
+  readonly observation: Observation;
+  readonly windows?: Windows;
+  readonly settings?: Partial<ControllerSettings>;
+  readonly nowMs?: number;
+}
+
+/** What the autoscaler "web" in "shop" decides from. */
+export const decideInput = ({ spec, observation, windows = NEW_WINDOWS, settings, nowMs = NOON }: SyncParts): DecideInput => ({
+  namespace: namespace("shop"),
+  name: autoscalerName("web"),
+  spec,
+  settings: { ...DEFAULT_SETTINGS, ...settings },
+  observation,
+  windows,
+  nowMs,
+});
+
+export interface AppliedSync {
+  readonly decision: Decision;
+  /** The replicas of the workload after the sync. */
+  readonly count: number;
+  readonly windows: Windows;
+}
+
+/** One sync of a workload with so many replicas, and its PUT applied. */
+export const appliedSync = (replicas: number, parts: SyncParts): AppliedSync => {
+  const input = decideInput(parts);
+  const decision = decide(input);
+  if (decision.kind === "hold") return { decision, count: replicas, windows: decision.windows };
+  const { spec, nowMs } = input;
+  const { windows } = afterWrite({ spec, decision, outcome: { kind: "applied" }, atMs: nowMs, eventId: `e${nowMs}` });
+  return { decision, count: decision.to, windows };
+};
