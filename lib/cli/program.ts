@@ -11,6 +11,7 @@ import type { FreezeOptions } from "./commands/fleet.ts";
 import type { GetOptions } from "./commands/get.ts";
 import type { ResetOptions } from "./commands/partition.ts";
 import type { SeriesOptions } from "./commands/series.ts";
+import { connectionCommands } from "./connection-commands.ts";
 import { help } from "./help-command.ts";
 import type { Io, Printer, Session } from "./io.ts";
 import { manifestCommands } from "./manifest-commands.ts";
@@ -62,7 +63,9 @@ export const program = (run: Run, io: Io): Command => {
   queryCommands(root, run);
   editCommands(root, run, io);
   manifestCommands(root, io);
-  clusterCommands(withTarget(root.command("cluster").enablePositionalOptions()).description("manage the clusters that Tidemark scales in"), run);
+  const cluster = withTarget(root.command("cluster").enablePositionalOptions()).description("manage the clusters that Tidemark scales in");
+  clusterCommands(cluster, run);
+  connectionCommands(cluster, run, { withTarget, io });
   partitionCommands(
     withTarget(root.command("partition").enablePositionalOptions()).description("inspect what a partition stores, and reset what cannot be read"),
     run,

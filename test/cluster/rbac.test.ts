@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
+import { rbacText } from "../../lib/cluster/rights/rbac-text.ts";
 import { namespace } from "../../lib/model/ids.ts";
 import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
@@ -126,6 +127,10 @@ describe("the roles of infra/cluster-rbac.yaml", () => {
       ["tidemark-observe", ["Group tidemark"]],
       ["tidemark-scale", ["Group tidemark"]],
     ]);
+  });
+
+  it("are what `tidemark cluster rbac` prints", () => {
+    expect(rbacText({})).toBe(yaml);
   });
 
   it("are what docs/clusters.md shows", () => {

@@ -1,0 +1,70 @@
+import { type AccessEntry, accessEntryText } from "../../cluster/rights/access-entry.ts";
+import { type RbacOptions, rbacText } from "../../cluster/rights/rbac-text.ts";
+import type { ScalableKind } from "../../cluster/rights/rules.ts";
+import { eksFault } from "../../model/eks.ts";
+import type { Printer, Session } from "../io.ts";
+import { usage } from "../usage-error.ts";
+
+export interface RbacCommandOptions {
+  readonly namespaces?: string;
+  readonly readOnly?: true;
+  readonly kind?: readonly string[];
+  readonly eks?: string;
+  readonly region?: string;
+  readonly roleArn?: string;
+}
+
+/** Prints the roles, and for an EKS cluster the command for its access entry: of the options, or of the stored cluster. */
+export const rbac = async (printer: Printer, request: RbacRequest, cluster?: { readonly session: Session; readonly name: string }): Promise<void> => {
+  const entry = request.entry ?? (cluster && (await storedEntry(cluster.session, cluster.name)));
+  await printer.print(rbacText(request.roles) + (entry === undefined ? "" : accessEntryText(entry)));
+};
+
+export interface RbacRequest {
+  readonly roles: RbacOptions;
+  readonly entry?: AccessEntry;
+}
+
+/** Reads the options. Throws usage errors that name the option. */
+export const rbacRequest = ({ namespaces, readOnly, kind = [], ...place }: RbacCommandOptions): RbacRequest => {
+  const entry = entryOf(place);
+  return {
+    roles: { readOnly: readOnly === true, kinds: kind.map(scalableKind), ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }) },
+    ...(entry && { entry }),
+  };
+};
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const KIND = /^([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)\/([a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/;
+
+const namespacesIn = (text: string): readonly string[] => {
+  const names = text.split(",");
+  const wrong = names.find((name) => !LABEL.test(name));
+  if (wrong !== undefined) throw usage(`Cannot read --namespaces "${text}": "${wrong}" is no name of a namespace; give NAMESPACE,NAMESPACE`);
+  return [...new Set(names)];
+};
+
+const scalableKind = (text: string): ScalableKind => {
+  const [, group, plural] = KIND.exec(text) ?? [];
+  if (group === undefined || plural === undefined)
+    throw usage(`Cannot read --kind "${text}": give the API group and the plural of a custom resource, such as argoproj.io/rollouts`);
+  return { group, plural };
+};
+
+const entryOf = ({ eks, region, roleArn }: Pick<RbacCommandOptions, "eks" | "region" | "roleArn">): AccessEntry | undefined => {
+  if (eks === undefined && region === undefined && roleArn === undefined) return undefined;
+  if (eks === undefined) throw usage("Cannot print an access entry: --region and --role-arn need --eks, the name of the EKS cluster");
+  if (region === undefined) throw usage("Cannot print an access entry: --eks needs --region");
+  const entry: AccessEntry = { clusterId: eks, region, ...(roleArn !== undefined && { roleArn }) };
+  const fault = eksFault(entry);
+  if (fault !== undefined) throw usage(`Cannot print an access entry for "${eks}": ${fault}`);
+  return entry;
+};
+
+/** A stored connection that is no address of EKS gets no command, because its values would become a part of it. */
+const storedEntry = async ({ service }: Session, name: string): Promise<AccessEntry | undefined> => {
+  const { connection } = await service.cluster(name);
+  if (connection.kind !== "eks" || eksFault(connection) !== undefined) return undefined;
+  const { clusterId, region, roleArn } = connection;
+  return { clusterId, region, ...(roleArn !== undefined && { roleArn }) };
+};

@@ -1,0 +1,93 @@
+import { customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind } from "./rules.ts";
+
+export interface RbacOptions {
+  /** Roles in these namespaces alone; absent: roles for the whole cluster. */
+  readonly namespaces?: readonly string[];
+  /** Leaves out the right to scale. */
+  readonly readOnly?: boolean;
+  /** Custom resources that manifests name, beside the built-in kinds. */
+  readonly kinds?: readonly ScalableKind[];
+}
+
+const API = "rbac.authorization.k8s.io";
+
+/** The group that an access entry, a client certificate or a token gives its user. */
+export const RBAC_GROUP = "tidemark";
+
+/** The smallest roles for these options, and their bindings, as YAML. Without options it is infra/cluster-rbac.yaml. */
+export const rbacText = ({ namespaces, readOnly = false, kinds = [] }: RbacOptions): string => {
+  const custom = customKindRules(kinds);
+  const roles: readonly Role[] = [
+    { name: "tidemark-observe", rules: [...OBSERVE_RULES, ...custom.observe] },
+    ...(readOnly ? [] : [{ name: "tidemark-scale", rules: [...SCALE_RULES, ...custom.scale] }]),
+  ];
+  const places: readonly Place[] = namespaces?.map((namespace) => ({ namespace })) ?? [{}];
+  const documents = places.flatMap((place) => [
+    ...roles.map((role) => roleLines(role, place)),
+    ...roles.map(({ name }) => bindingLines(name, place)),
+  ]);
+  return `${[...headLines(namespaces, readOnly), documents.map((lines) => lines.join("\n")).join("\n---\n")].join("\n")}\n`;
+};
+
+interface Role {
+  readonly name: string;
+  readonly rules: readonly RbacRule[];
+}
+
+/** A namespace; absent: the whole cluster. */
+interface Place {
+  readonly namespace?: string;
+}
+
+const headLines = (namespaces: readonly string[] | undefined, readOnly: boolean): readonly string[] => [
+  `# What Tidemark may do in a cluster. The group "${RBAC_GROUP}" is what an EKS access entry, a client certificate or a token gives its user.`,
+  readOnly
+    ? "# There is no role to scale: Tidemark decides, stores and reports, and changes nothing."
+    : "# Without tidemark-scale it decides, stores and reports, and changes nothing.",
+  ...(namespaces === undefined
+    ? []
+    : [
+        "# These are roles of single namespaces. Connect the cluster with partitions that name the same namespaces: --partition NAME=NAMESPACE,NAMESPACE.",
+        "# What does not work then: a partition for all other namespaces, because it lists the whole cluster; and an Object metric that describes another Namespace.",
+      ]),
+];
+
+const roleLines = ({ name, rules }: Role, place: Place): readonly string[] => [
+  `apiVersion: ${API}/v1`,
+  `kind: ${place.namespace === undefined ? "ClusterRole" : "Role"}`,
+  ...metadataLines(name, place),
+  "rules:",
+  ...rules.flatMap(ruleLines),
+];
+
+const metadataLines = (name: string, { namespace }: Place): readonly string[] => [
+  "metadata:",
+  `  name: ${name}`,
+  ...(namespace === undefined ? [] : [`  namespace: ${namespace}`]),
+];
+
+const ruleLines = ({ group, resources, verbs, because }: RbacRule): readonly string[] => [
+  ...(because === undefined ? [] : [`  # ${because}`]),
+  `  - apiGroups: ${listText([group])}`,
+  `    resources: ${listText(resources)}`,
+  `    verbs: ${listText(verbs)}`,
+];
+
+const listText = (items: readonly string[]): string => `[${items.map((item) => JSON.stringify(item)).join(", ")}]`;
+
+const bindingLines = (name: string, place: Place): readonly string[] => {
+  const prefix = place.namespace === undefined ? "Cluster" : "";
+  return [
+    `apiVersion: ${API}/v1`,
+    `kind: ${prefix}RoleBinding`,
+    ...metadataLines(name, place),
+    "roleRef:",
+    `  apiGroup: ${API}`,
+    `  kind: ${prefix}Role`,
+    `  name: ${name}`,
+    "subjects:",
+    `  - apiGroup: ${API}`,
+    "    kind: Group",
+    `    name: ${RBAC_GROUP}`,
+  ];
+};

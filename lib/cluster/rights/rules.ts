@@ -1,0 +1,67 @@
+/** One rule of a role of Kubernetes, as RBAC has it. */
+export interface RbacRule {
+  readonly group: string;
+  /** Plurals, with a subresource behind a slash: "deployments/scale". */
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** The comment above the rule. */
+  readonly because?: string;
+}
+
+/** A custom resource with a scale subresource: "argoproj.io" and "rollouts". */
+export interface ScalableKind {
+  readonly group: string;
+  readonly plural: string;
+}
+
+/** The built-in kinds that a manifest may name. */
+export const BUILT_IN_KINDS: readonly ScalableKind[] = [
+  { group: "apps", plural: "deployments" },
+  { group: "apps", plural: "statefulsets" },
+  { group: "apps", plural: "replicasets" },
+  { group: "", plural: "replicationcontrollers" },
+];
+
+/**
+ * All that Tidemark asks of a cluster, and the only place that says it: `cluster rbac` prints these rules, `cluster check` asks for each of them, and test/cluster/rbac.test.ts
+ * compares them with the calls that are made.
+ */
+export const OBSERVE_RULES: readonly RbacRule[] = [
+  ...perGroup(BUILT_IN_KINDS, ({ plural }) => plural, ["get", "list"]),
+  { group: "", resources: ["pods"], verbs: ["list"] },
+  { group: "metrics.k8s.io", resources: ["pods"], verbs: ["list"] },
+  {
+    group: "custom.metrics.k8s.io",
+    resources: ["*"],
+    verbs: ["get"],
+    because: "A custom metric is a subresource of what it describes, an external metric is a resource of its own: neither can be named in advance.",
+  },
+  { group: "external.metrics.k8s.io", resources: ["*"], verbs: ["list"] },
+  {
+    group: "autoscaling",
+    resources: ["horizontalpodautoscalers"],
+    verbs: ["list"],
+    because: "Only to hold beside them; leave out what you do not want to be looked for.",
+  },
+  { group: "keda.sh", resources: ["scaledobjects"], verbs: ["list"] },
+  { group: "datadoghq.com", resources: ["watermarkpodautoscalers"], verbs: ["list"] },
+  {
+    group: "datadoghq.com",
+    resources: ["datadogmonitors"],
+    verbs: ["list"],
+    because: "Only for autoscalers with the annotation wpa.datadoghq.com/lifecycle-control.enabled.",
+  },
+];
+
+export const SCALE_RULES: readonly RbacRule[] = perGroup(BUILT_IN_KINDS, ({ plural }) => `${plural}/scale`, ["update"]);
+
+/** The rules for custom resources: the scale is read and written, the object itself is not. */
+export const customKindRules = (kinds: readonly ScalableKind[]): { readonly observe: readonly RbacRule[]; readonly scale: readonly RbacRule[] } => ({
+  observe: perGroup(kinds, ({ plural }) => `${plural}/scale`, ["get"]),
+  scale: perGroup(kinds, ({ plural }) => `${plural}/scale`, ["update"]),
+});
+
+/** One rule for all kinds of an API group. */
+function perGroup(kinds: readonly ScalableKind[], resource: (kind: ScalableKind) => string, verbs: readonly string[]): readonly RbacRule[] {
+  return [...Map.groupBy(kinds, ({ group }) => group)].map(([group, members]) => ({ group, resources: members.map(resource), verbs }));
+}

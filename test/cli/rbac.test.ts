@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { type Folder, shopFolder } from "./folder.ts";
+import { inside } from "./inside.ts";
+
+const DEFAULTS = readFileSync(join(import.meta.dirname, "../../infra/cluster-rbac.yaml"), "utf8");
+
+interface Shown {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly { readonly apiGroups: readonly string[]; readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+}
+const documentsIn = (out: string): readonly Shown[] =>
+  parseAllDocuments(out, { strict: true }).map((document) => {
+    if ("errors" in document) expect(document.errors).toEqual([]);
+    return document.toJS() as Shown;
+  });
+const printed = async (...args: readonly string[]): Promise<string> => {
+  const { code, out, err } = await inside(["cluster", "rbac", ...args]);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  return out;
+};
+const named = (documents: readonly Shown[]): readonly string[] =>
+  documents.map(({ kind, metadata: { name, namespace } }) => [kind, namespace, name].filter((part) => part !== undefined).join(" "));
+
+describe("tidemark cluster rbac", () => {
+  it("prints infra/cluster-rbac.yaml, and opens no data folder for it", async () => {
+    expect(await printed()).toBe(DEFAULTS);
+    expect(await printed("--data", "/nowhere")).toBe(DEFAULTS);
+  });
+
+  it("prints roles of single namespaces, and says what does not work with them", async () => {
+    const out = await printed("--namespaces", "shop,cart,shop");
+    expect(named(documentsIn(out))).toEqual(
+      ["shop", "cart"].flatMap((namespace) =>
+        ["Role", "RoleBinding"].flatMap((kind) => ["observe", "scale"].map((name) => `${kind} ${namespace} tidemark-${name}`)),
+      ),
+    );
+    expect(out).toContain("# What does not work then: a partition for all other namespaces, because it lists the whole cluster");
+    const rulesOf = (documents: readonly Shown[]) => documents.slice(0, 2).map(({ rules }) => rules);
+    expect(rulesOf(documentsIn(out))).toEqual(rulesOf(documentsIn(DEFAULTS)));
+  });
+
+  it("leaves out the right to scale with --read-only: every verb that is left reads", async () => {
+    const documents = documentsIn(await printed("--read-only"));
+    expect(named(documents)).toEqual(["ClusterRole tidemark-observe", "ClusterRoleBinding tidemark-observe"]);
+    expect(new Set(documents.flatMap(({ rules = [] }) => rules.flatMap(({ verbs }) => verbs)))).toEqual(new Set(["get", "list"]));
+  });
+
+  it("adds the scale of custom resources, and no other right on them", async () => {
+    const documents = documentsIn(await printed("--kind", "argoproj.io/rollouts", "--kind", "example.com/workers"));
+    const added = documents.map(({ rules = [] }) => rules.filter(({ apiGroups: [group = ""] }) => ["argoproj.io", "example.com"].includes(group)));
+    const rule = (group: string, resource: string, verb: string) => ({ apiGroups: [group], resources: [resource], verbs: [verb] });
+    expect(added.slice(0, 2)).toEqual(
+      ["get", "update"].map((verb) => [rule("argoproj.io", "rollouts/scale", verb), rule("example.com", "workers/scale", verb)]),
+    );
+  });
+
+  it("prints the access entry of an EKS cluster as comments, so that kubectl reads the same roles", async () => {
+    const out = await printed("--eks", "prod", "--region", "eu-west-1");
+    expect(documentsIn(out)).toEqual(documentsIn(DEFAULTS));
+    expect(out.slice(DEFAULTS.length)).toBe(
+      [
+        "# Then give the role of Tidemark this group in the EKS cluster, with the AWS command line:",
+        "# The role is that of the function that syncs, an output of the stack. Put the name of yours in the place of tidemark-prod:",
+        `#   SYNC_ROLE_ARN=$(aws cloudformation describe-stacks --stack-name tidemark-prod --query "Stacks[0].Outputs[?OutputKey=='SyncRoleArn'].OutputValue" --output text)`,
+        '#   aws eks create-access-entry --cluster-name prod --region eu-west-1 --principal-arn "$SYNC_ROLE_ARN" --kubernetes-groups tidemark',
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("names the role that is assumed for a cluster of another account", async () => {
+    const role = "arn:aws:iam::123456789012:role/tidemark-prod-cluster-eu-1";
+    const out = await printed("--eks", "prod", "--region", "eu-west-1", "--role-arn", role);
+    expect(out).toContain(`--principal-arn "${role}"`);
+    expect(out).not.toContain("describe-stacks");
+  });
+
+  it.each([
+    [["--namespaces", "shop,Cart"], 'Cannot read --namespaces "shop,Cart": "Cart" is no name of a namespace; give NAMESPACE,NAMESPACE'],
+    [["--namespaces", ""], 'Cannot read --namespaces "": "" is no name of a namespace; give NAMESPACE,NAMESPACE'],
+    [["--kind", "Rollout"], 'Cannot read --kind "Rollout": give the API group and the plural of a custom resource, such as argoproj.io/rollouts'],
+    [["--eks", "prod"], "Cannot print an access entry: --eks needs --region"],
+    [["--region", "eu-west-1"], "Cannot print an access entry: --region and --role-arn need --eks, the name of the EKS cluster"],
+    [
+      ["--eks", "prod;reboot", "--region", "eu-west-1"],
+      'Cannot print an access entry for "prod;reboot": the name of an EKS cluster has letters, digits, - and _, at most 100',
+    ],
+  ])("refuses %j, with what to give", async (args, message) => {
+    expect(await inside(["cluster", "rbac", ...args])).toEqual({ code: 2, out: "", err: `error: ${message}\n` });
+  });
+});
+
+describe("tidemark cluster rbac NAME", () => {
+  let folder: Folder;
+  beforeAll(async () => {
+    folder = await shopFolder();
+  });
+  afterAll(() => folder.remove());
+
+  it("prints the access entry of a cluster that was added by EKS, and none of another", async () => {
+    const run = (...args: readonly string[]) => inside([...args, "--data", folder.data]);
+    expect(await run("cluster", "rbac", "eu-1")).toEqual({ code: 0, out: DEFAULTS, err: "" });
+    await run("cluster", "add", "eks-1", "--eks", "prod", "--region", "eu-west-1");
+    expect((await run("cluster", "rbac", "eks-1")).out).toContain("--cluster-name prod --region eu-west-1");
+    expect(await run("cluster", "rbac", "eu-9")).toMatchObject({ code: 1, err: 'error: Cannot find cluster "eu-9": the nearest name is "eu-1"\n' });
+  });
+});
