@@ -65,7 +65,7 @@ export const program = (run: Run, io: Io): Command => {
   manifestCommands(root, io);
   const cluster = withTarget(root.command("cluster").enablePositionalOptions()).description("manage the clusters that Tidemark scales in");
   clusterCommands(cluster, run);
-  connectionCommands(cluster, run, { withTarget, io });
+  connectionCommands(cluster, run, io);
   partitionCommands(
     withTarget(root.command("partition").enablePositionalOptions()).description("inspect what a partition stores, and reset what cannot be read"),
     run,

@@ -64,12 +64,18 @@ describe("tidemark cluster rbac", () => {
     expect(out.slice(DEFAULTS.length)).toBe(
       [
         "# Then give the role of Tidemark this group in the EKS cluster, with the AWS command line:",
-        "# The role is that of the function that syncs, an output of the stack. Put the name of yours in the place of tidemark-prod:",
+        "# The role is that of the function that syncs, an output of the stack. Put the name of yours in the place of tidemark-prod.",
         `#   SYNC_ROLE_ARN=$(aws cloudformation describe-stacks --stack-name tidemark-prod --query "Stacks[0].Outputs[?OutputKey=='SyncRoleArn'].OutputValue" --output text)`,
         '#   aws eks create-access-entry --cluster-name prod --region eu-west-1 --principal-arn "$SYNC_ROLE_ARN" --kubernetes-groups tidemark',
         "",
       ].join("\n"),
     );
+  });
+
+  it("names the stack that the command was given", async () => {
+    const out = await printed("--eks", "prod", "--region", "eu-west-1", "--stack", "tidemark", "--stage", "test");
+    expect(out).toContain("--stack-name tidemark-test --query");
+    expect(out).not.toContain("tidemark-prod");
   });
 
   it("names the role that is assumed for a cluster of another account", async () => {

@@ -2,10 +2,11 @@ import { type AccessEntry, accessEntryText } from "../../cluster/rights/access-e
 import { type RbacOptions, rbacText } from "../../cluster/rights/rbac-text.ts";
 import type { ScalableKind } from "../../cluster/rights/rules.ts";
 import { eksFault } from "../../model/eks.ts";
+import { chooseTarget, type TargetOptions } from "../command-target.ts";
 import type { Printer, Session } from "../io.ts";
 import { usage } from "../usage-error.ts";
 
-export interface RbacCommandOptions {
+export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage"> {
   readonly namespaces?: string;
   readonly readOnly?: true;
   readonly kind?: readonly string[];
@@ -17,12 +18,17 @@ export interface RbacCommandOptions {
 /** Prints the roles, and for an EKS cluster the command for its access entry: of the options, or of the stored cluster. */
 export const rbac = async (printer: Printer, request: RbacRequest, cluster?: { readonly session: Session; readonly name: string }): Promise<void> => {
   const entry = request.entry ?? (cluster && (await storedEntry(cluster.session, cluster.name)));
-  await printer.print(rbacText(request.roles) + (entry === undefined ? "" : accessEntryText(entry)));
+  await printer.print(
+    rbacText(request.roles) +
+      (entry === undefined ? "" : accessEntryText({ ...entry, ...(request.stack !== undefined && { stack: request.stack }) })),
+  );
 };
 
 export interface RbacRequest {
   readonly roles: RbacOptions;
   readonly entry?: AccessEntry;
+  /** The name of the stack, where the command was given one. */
+  readonly stack?: string;
 }
 
 /** Reads the options. Throws usage errors that name the option. */
@@ -31,7 +37,14 @@ export const rbacRequest = ({ namespaces, readOnly, kind = [], ...place }: RbacC
   return {
     roles: { readOnly: readOnly === true, kinds: kind.map(scalableKind), ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }) },
     ...(entry && { entry }),
+    ...stackName(place),
   };
+};
+
+const stackName = ({ stack, stage }: Pick<TargetOptions, "stack" | "stage">): Pick<RbacRequest, "stack"> => {
+  if (stack === undefined) return {};
+  const target = chooseTarget({ stack, ...(stage !== undefined && { stage }) }, undefined);
+  return target.kind === "named stack" ? { stack: target.name } : {};
 };
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
