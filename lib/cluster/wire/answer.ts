@@ -24,9 +24,12 @@ export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind): 
     const found = asText(asObject(typeMeta)["kind"]);
     if (found !== kind) return broken(`it holds a "${foreignWords(found)}", not a ${kind}`);
     if (asText(contentEncoding) !== "") return broken(`it is encoded as "${foreignWords(asText(contentEncoding))}"`);
-    // Even an empty list has metadata: without them nothing says that there is none.
     if (!Buffer.isBuffer(raw) || raw.length === 0) return broken(`its ${kind} is missing`);
-    return { kind: "object", object: { kind, ...(await decodeMessage(Reader.create(raw), message)) } };
+    const object = await decodeMessage(Reader.create(raw), message);
+    if (!kind.endsWith("List")) return { kind: "object", object: { kind, ...object } };
+    // An empty list has no field for its items, but it always has metadata. Without them nothing says that the list is empty.
+    if (object["metadata"] === undefined) return broken(`the metadata of its ${kind} are missing`);
+    return { kind: "object", object: { kind, items: [], ...object } };
   } catch (error) {
     // The reader throws plain errors for bytes that are no protobuf, and nothing else runs in here.
     return broken(foreignWords((error as Error).message));

@@ -21,11 +21,13 @@ const varint = (value: number): Buffer => {
 };
 const field = (number: number, content: Buffer): Buffer => Buffer.concat([varint(number * 8 + 2), varint(content.length), content]);
 
-/** A PodList of these bytes, rightly wrapped. */
-const podList = (...parts: readonly Buffer[]): Buffer => {
+/** A PodList of exactly these bytes, rightly wrapped. */
+const rawPodList = (...parts: readonly Buffer[]): Buffer => {
   const typeMeta = Buffer.concat([field(1, Buffer.from("v1")), field(2, Buffer.from("PodList"))]);
-  return Buffer.concat([MAGIC, field(1, typeMeta), field(2, Buffer.concat([field(1, Buffer.alloc(0)), ...parts]))]);
+  return Buffer.concat([MAGIC, field(1, typeMeta), field(2, Buffer.concat(parts))]);
 };
+/** The same with metadata, as every list has them. */
+const podList = (...parts: readonly Buffer[]): Buffer => rawPodList(field(1, Buffer.alloc(0)), ...parts);
 
 /** A pod of the namespace that is watched, with more fields behind. */
 const pod = (...more: readonly Buffer[]): Buffer => field(2, Buffer.concat([field(1, field(3, Buffer.from("shop"))), ...more]));
@@ -39,6 +41,7 @@ const BROKEN: readonly (readonly [string, Buffer])[] = [
     "an answer without the list inside",
     Buffer.concat([MAGIC, field(1, Buffer.concat([field(1, Buffer.from("v1")), field(2, Buffer.from("PodList"))]))]),
   ],
+  ["a list with neither metadata nor items", rawPodList(field(9, Buffer.from("more")))],
   ["the list of another kind", recordedAnswer({ name: "deployments" }, "pb")],
   ["a Status in the place of the list", recordedAnswer({ name: "refused" }, "pb")],
   ["a pod that is longer than its list", podList(Buffer.concat([Buffer.from([0x12]), varint(1_000), Buffer.from("short")]))],

@@ -108,6 +108,14 @@ describe("the answers of a real API server", () => {
     }
   });
 
+  it("are an empty list where there are no pods", async () => {
+    for (const form of ["json", "pb"] as const) {
+      playing(server, form);
+      const request = { path: "/api/v1/namespaces/nowhere/pods", resource: "pods", protobuf: POD_LIST, read: readPod };
+      expect(await list(transportTo(server), request, budgetOf())).toMatchObject({ kind: "listed", items: [], complete: true });
+    }
+  });
+
   it.each(RECORDED.filter(({ name }) => name !== "refused"))("hold the same items in $name, with what is still to come", async ({ path, kind }) => {
     const bodies = [];
     for (const form of ["json", "pb"] as const) {
@@ -118,8 +126,8 @@ describe("the answers of a real API server", () => {
         budgetOf(),
       );
       if (answer.kind === "failed") throw new Error(answer.failure.message);
-      const { items, metadata } = answer.body as { items?: readonly unknown[]; metadata: Record<string, unknown> };
-      bodies.push({ remaining: metadata["remainingItemCount"], more: Boolean(metadata["continue"]), items: (items ?? []).map(readerOf(kind)) });
+      const { items, metadata } = answer.body as { items: readonly unknown[]; metadata: Record<string, unknown> };
+      bodies.push({ remaining: metadata["remainingItemCount"], more: Boolean(metadata["continue"]), items: items.map(readerOf(kind)) });
     }
     expect(bodies[1]).toEqual(bodies[0]);
   });
