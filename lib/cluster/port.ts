@@ -71,9 +71,10 @@ export interface ScaleWrite {
 }
 
 /**
- * `conflict` is a 409. `refused` is any other 4xx, which proves that the write was not executed. `unclear` is a timeout, a reset, 408 or 5xx: the write may have taken effect, or may still
- * do so.
+ * `conflict` is a 409. `refused` is any other 4xx: the request that was answered was not executed. `unsent` means that no request left this machine. `unclear` is a timeout, a reset, 408
+ * or 5xx: the write may have taken effect, or may still do so.
  */
 export type ScaleAnswer =
   | { readonly kind: "applied"; readonly resourceVersion: string; readonly generation?: number }
-  | { readonly kind: "conflict" | "refused" | "unclear"; readonly failure: ApiFailure };
+  | { readonly kind: "conflict" | "refused"; readonly failure: ApiFailure }
+  | { readonly kind: "unsent" | "unclear"; readonly failure: ApiFailure };

@@ -64,11 +64,11 @@ const ownBudget = (session: ApiSession, timeoutMs: number): CallBudget =>
 export const putScaleWithin = async (session: ApiSession, write: ScaleWrite, timeoutMs: number): Promise<ScaleAnswer> => {
   const budget = ownBudget(session, timeoutMs);
   const kind = await session.discovery.kindPath(write.target, budget);
-  if (kind.kind === "failed") return { kind: "refused", failure: kind.failure };
+  if (kind.kind === "failed") return { kind: "unsent", failure: kind.failure };
   const leftMs = budget.remainingMs();
   if (leftMs <= 0)
     return {
-      kind: "refused",
+      kind: "unsent",
       failure: {
         code: 0,
         reason: "NotSent",
@@ -113,8 +113,8 @@ const inWords = (failure: ApiFailure): ApiFailure =>
       }
     : failure;
 
-const kindOf = ({ code }: ApiFailure, sent: boolean): "conflict" | "refused" | "unclear" => {
-  if (!sent) return "refused";
+const kindOf = ({ code }: ApiFailure, sent: boolean): "conflict" | "refused" | "unsent" | "unclear" => {
+  if (!sent) return "unsent";
   if (code === 409) return "conflict";
   return code >= 400 && code < 500 && code !== 408 ? "refused" : "unclear";
 };

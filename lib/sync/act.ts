@@ -1,7 +1,6 @@
 import limited from "p-limit";
 import type { ScaleAnswer } from "../cluster/port.ts";
 import type { WriteOutcome } from "../model/decision.ts";
-import type { ApiFailure } from "../model/observation.ts";
 import { allDone } from "../store/table/all-done.ts";
 import { clockWrongBy } from "../store/table/server-clock.ts";
 import type { Intended } from "./intend.ts";
@@ -62,7 +61,7 @@ const write = async (ports: SyncPorts, { intent, verdict }: Intended, softUntilM
   // Later holders settle the intent after its deadline. A PUT after this instant might land after they did.
   const untilMs = Math.min(softUntilMs, sendUntil(intent.deadlineMs, ports.timing));
   let sent: Sent = intent;
-  let conflict: ApiFailure | undefined;
+  let met: Denied | undefined;
   for (let attempt = 1; attempt <= WRITES_MAX; attempt++) {
     const late = notSent(ports, untilMs);
     if (late) return late;
@@ -70,16 +69,17 @@ const write = async (ports: SyncPorts, { intent, verdict }: Intended, softUntilM
       { namespace: intent.namespace, target: intent.target, targetUid: sent.targetUid, resourceVersion: sent.resourceVersion, replicas: sent.to },
       ports.timing.putTimeoutMs,
     );
-    if (answer.kind !== "conflict") return endedBy(answer);
-    conflict = answer.failure;
+    if (!isDenied(answer)) return endedBy(answer);
+    met = answer;
     const again = await client.readScale(intent.namespace, intent.target, ports.timing.putTimeoutMs);
     const landed = landedBefore(sent, again);
-    if (landed || again.kind === "failed") return { outcome: landed ?? { kind: "open", message: conflict.message }, throttled: false };
+    if (landed || again.kind === "failed") return denied(met, landed ?? { kind: "open", message: met.failure.message });
+    if (met.kind === "refused") break;
     const may = mayWriteAgain(verdict.autoscaler.spec, intent, again);
-    if (may.kind === "no") return refused(`${conflict.message}; ${may.message}`);
+    if (may.kind === "no") return refused(`${met.failure.message}; ${may.message}`);
     sent = may.sent;
   }
-  return refused(conflict?.message ?? "");
+  return met ? denied(met, { kind: "refused", message: met.failure.message }) : refused("");
 };
 
 /** Why a PUT may not be sent now. */
@@ -91,14 +91,20 @@ const notSent = (ports: SyncPorts, untilMs: number): Ended | undefined => {
 
 const refused = (message: string): Ended => ({ outcome: { kind: "refused", message }, throttled: false });
 
+type Denied = Extract<ScaleAnswer, { readonly kind: "conflict" | "refused" }>;
+
+/** True where the answer says that this request was not executed. An earlier copy of it may have been, so the workload is read again. */
+const isDenied = (answer: ScaleAnswer): answer is Denied => answer.kind === "conflict" || answer.kind === "refused";
+
+const denied = ({ failure }: Denied, outcome: Ended["outcome"]): Ended => ({ outcome, throttled: failure.code === TOO_MANY_REQUESTS });
+
 /** The last answer alone decides: every earlier attempt under this intent met a conflict, and it is proven that no copy of it took effect (landedBefore). */
-const endedBy = (answer: Exclude<ScaleAnswer, { kind: "conflict" }> | ScaleAnswer): Ended => {
+const endedBy = (answer: Exclude<ScaleAnswer, Denied>): Ended => {
   switch (answer.kind) {
     case "applied":
       return { outcome: { kind: "applied" }, throttled: false };
-    case "conflict":
-    case "refused":
-      return { outcome: { kind: "refused", message: answer.failure.message }, throttled: answer.failure.code === TOO_MANY_REQUESTS };
+    case "unsent":
+      return refused(answer.failure.message);
     case "unclear":
       return { outcome: { kind: "open", message: answer.failure.message }, throttled: false };
   }

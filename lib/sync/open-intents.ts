@@ -16,7 +16,8 @@ export const isPastDeadline = (intent: Intent, nowMs: number): boolean => nowMs 
 /** The present scales of the workloads of overdue intents. */
 export type LateReadings = ReadonlyMap<WorkloadKey, ScaleReading>;
 
-const NOT_FOUND = 404;
+export const NOT_FOUND = 404;
+export const GONE = "the workload is gone";
 export const REPLACED = "the workload was replaced by another of the same name";
 export const changedTo = ({ specReplicas }: ScaleRead): string => `the workload changed, and has ${specReplicas} replicas`;
 
@@ -32,7 +33,7 @@ export const isUnmoved = (intent: Pick<Intent, "targetGeneration" | "resourceVer
  */
 export const settleFromObservation = (intent: Intent, reading: ScaleReading): WriteOutcome | undefined => {
   if (reading.kind === "failed") {
-    if (reading.failure.code === NOT_FOUND) return { kind: "unknown", message: "the workload is gone" };
+    if (reading.failure.code === NOT_FOUND) return { kind: "unknown", message: GONE };
     // Fails to a hold: while the cluster cannot be observed, the intent stays open and its workload holds.
     return undefined;
   }

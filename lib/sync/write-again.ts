@@ -2,7 +2,7 @@ import type { ScaleRead, ScaleReading } from "../model/observation.ts";
 import type { Intent } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { askDialect } from "../policy/dialects.ts";
-import { changedTo, isUnmoved, REPLACED } from "./open-intents.ts";
+import { changedTo, GONE, isUnmoved, NOT_FOUND, REPLACED } from "./open-intents.ts";
 
 /** Most writes under one intent, the first included (hpa.md 2.4 step 6). */
 export const WRITES_MAX = 5;
@@ -11,11 +11,12 @@ export const WRITES_MAX = 5;
 export type Sent = Pick<Intent, "targetUid" | "resourceVersion" | "targetGeneration" | "to">;
 
 /**
- * How a write ended that was answered by a conflict. `undefined` means that it is proven that no copy of it took effect, and the dialect says what follows. A 409 is about the request
- * that was answered. A proxy between us and the API server may have sent the request before as well: then that copy took effect and moved the version that this one named. What is not
+ * How a write ended that was answered by a conflict or another refusal. `undefined` means that it is proven that no copy of it took effect. An answer is about the request that was
+ * answered. A proxy between us and the API server may have sent the request before as well: then that copy may have taken effect and moved the version that this one named. What is not
  * proven is "unknown", which every limit counts. A workload that cannot be read is settled later.
  */
 export const landedBefore = (sent: Sent, reading: ScaleReading): { readonly kind: "unknown" | "open"; readonly message: string } | undefined => {
+  if (reading.kind === "failed" && reading.failure.code === NOT_FOUND) return { kind: "unknown", message: GONE };
   if (reading.kind === "failed") return { kind: "open", message: `it could not be read again: ${reading.failure.message}` };
   // The object that was written can be looked at no more.
   if (reading.uid !== sent.targetUid) return { kind: "unknown", message: REPLACED };

@@ -92,19 +92,19 @@ describe("putScale()", () => {
     expect(puts()).toHaveLength(1);
   });
 
-  it("is refused where the server proves never to have seen it", async () => {
+  it("is not sent where the server proves never to have seen it", async () => {
     await server.close();
-    expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "refused", failure: { code: 0, reason: "ConnectionRefused" } });
+    expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent", failure: { code: 0, reason: "ConnectionRefused" } });
   });
 
-  it("is refused when the kind is unknown, without a write", async () => {
+  it("is not sent when the kind is unknown", async () => {
     const target = { apiVersion: "nowhere.example/v1", kind: "Teapot", name: "pot" };
     const message = 'no matches for kind "Teapot" in group "nowhere.example"';
-    expect(await client.putScale({ ...write, target }, 1_000)).toMatchObject({ kind: "refused", failure: { message } });
+    expect(await client.putScale({ ...write, target }, 1_000)).toMatchObject({ kind: "unsent", failure: { message } });
     expect(puts()).toHaveLength(0);
   });
 
-  it("is refused when finding the path took all the time, without a write", async () => {
+  it("is not sent when finding the path took all the time", async () => {
     let now = 0;
     const found = { kind: "found", value: { base: "/apis/example.com/v1", plural: "rollouts", resource: "rollouts.example.com" } } as const;
     const kindPath = async () => {
@@ -118,7 +118,7 @@ describe("putScale()", () => {
     const discovery = { kindPath, groupVersions: never, forget: never };
     const answer = await putScaleWithin({ cluster: "eu-1", transport, discovery, elapsed: () => now }, write, 1_000);
     expect(answer).toEqual({
-      kind: "refused",
+      kind: "unsent",
       failure: { code: 0, reason: "NotSent", message: 'Cannot scale Deployment "web": the time was spent before the write' },
     });
   });

@@ -50,7 +50,7 @@ export const clusterClient = (
       lateMs: timeoutMs,
       execute: () => cluster.put(write, now.effect),
       unclear: ({ fault, lateness }) =>
-        fault === "denied"
+        fault === "denied" || fault === "copied"
           ? { kind: "refused", failure: denialOf(lateness) }
           : { kind: "unclear", failure: fault === "failed after" ? BROKEN : SILENT },
     }),

@@ -7,6 +7,7 @@ export type CallKind = "table" | "page" | "observe" | "recommend" | "read" | "pu
 /**
  * What becomes of the request and its answer. `late`: no answer in time, and the request still takes effect some time later. `orphaned`: the same, and the process that sent it ends
  * at once. `repeated`: something on the way sends the request twice, and gives the answer to the second. `denied`: the server answers that it does not execute the request.
+ * `copied`: it is sent twice, and the server executes the first and denies the second.
  */
 export type Fault =
   | "none"
@@ -18,7 +19,8 @@ export type Fault =
   | "failed after"
   | "late"
   | "orphaned"
-  | "repeated";
+  | "repeated"
+  | "copied";
 
 /** What becomes of one call, drawn before it is made. */
 export interface Fate {
@@ -48,7 +50,7 @@ const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
   observe: ["lost request", "failed before", "throttled"],
   recommend: ["lost request", "failed before"],
   read: ["lost request", "failed before"],
-  put: ["lost request", "lost answer", "failed after", "late", "late", "orphaned", "repeated", "denied"],
+  put: ["lost request", "lost answer", "failed after", "late", "late", "orphaned", "repeated", "denied", "copied"],
   queue: ["lost request", "lost answer", "failed before"],
 };
 const LAST_WORDS: readonly Fault[] = ["none", "lost answer", "late", "late", "orphaned"];

@@ -110,6 +110,7 @@ export const newNetwork = (scheduler: Scheduler, fates: Fates, story: Story): Ne
       denied: () => unclearAt(sentMs + outMs + backMs),
       throttled: () => unclearAt(sentMs + outMs + backMs),
       "failed before": () => unclearAt(sentMs + outMs + backMs),
+      copied: () => executeAt(sentMs + outMs, execute, () => unclearAt(scheduler.nowMs() + backMs)),
       "failed after": () => executeAt(sentMs + outMs, execute, () => unclearAt(scheduler.nowMs() + backMs)),
       "lost request": silent,
       "lost answer": () => {

@@ -12,8 +12,8 @@ export interface Workload {
   demand: number;
 }
 
-/** `repeated`: something on the way sends the request twice, and gives the answer to the second. */
-export type PutFault = "repeated" | "lost answer" | "lost request" | "late" | "server error";
+/** `repeated`: something on the way sends the request twice, and gives the answer to the second. The server refuses a write that is `denied`; of two copies it may refuse the second alone. */
+export type PutFault = "repeated" | "denied" | "repeated, then denied" | "lost answer" | "lost request" | "late" | "server error";
 
 /** A cluster behind the same port as the real one. PUTs that are late wait in `pending` until the test lands them. */
 export interface MemoryCluster {
@@ -26,6 +26,8 @@ export interface MemoryCluster {
   /** Called before every PUT is executed: the place to change the workload in between. */
   beforePut: (key: string) => void;
   broken: boolean;
+  /** The code of the answer to a write that is denied. */
+  denial: number;
   calls: number;
   readonly rivals: Map<string, { kind: string; name: string }[]>;
   /** Why rivals could not be looked for. */
@@ -75,6 +77,7 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
     faults: [],
     beforePut: () => {},
     broken: false,
+    denial: 403,
     calls: 0,
     rivals: new Map(),
     client: {
@@ -100,6 +103,9 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
           execute(target.name, resourceVersion, replicas);
           return execute(target.name, resourceVersion, replicas);
         }
+        if (fault === "repeated, then denied") execute(target.name, resourceVersion, replicas);
+        if (fault === "denied" || fault === "repeated, then denied")
+          return { kind: "refused", failure: failure(world.denial, "Denied", "the server denied it") };
         if (fault === "late") world.pending.push(() => void execute(target.name, resourceVersion, replicas));
         if (fault === "lost answer" || fault === "server error") execute(target.name, resourceVersion, replicas);
         return fault ? UNCLEAR : execute(target.name, resourceVersion, replicas);

@@ -8,7 +8,7 @@ import { scaleRead } from "../observation.ts";
 const intent = { from: 5, to: 9, targetUid: "u", resourceVersion: "1" } as unknown as Intent;
 const read = (replicas: number, uid = "u", resourceVersion = "2"): ScaleRead => scaleRead(replicas, { uid, resourceVersion });
 const specOf = (dialect: AutoscalerSpec["dialect"]): AutoscalerSpec => ({ dialect }) as AutoscalerSpec;
-const gone: ScaleReading = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "gone" } };
+const failing = (code: number): ScaleReading => ({ kind: "failed", failure: { code, reason: "Whatever", message: "words of the server" } });
 
 describe("mayWriteAgain() after a conflict", () => {
   it.each([
@@ -30,13 +30,14 @@ describe("mayWriteAgain() after a conflict", () => {
     expect(mayWriteAgain(specOf("native"), intent, read(6))).toEqual({ kind: "no", message: "the count is 6 by now, it was decided on 5" }));
 });
 
-describe("landedBefore() after a conflict", () => {
+describe("landedBefore() after a conflict or another refusal", () => {
   it.each([
     ["moved and has the wanted count: a copy of the write may have taken effect", read(9), "unknown"],
     ["moved and has another count: a change after the copy may have set it", read(5), "unknown"],
     ["has the wanted count and has not moved", read(9, "u", "1"), undefined],
     ["is another object of the same name: the copy may have changed the one before", read(5, "another"), "unknown"],
-    ["cannot be read: it is settled after the deadline", gone, "open"],
+    ["is gone: the copy may have changed it before", failing(404), "unknown"],
+    ["cannot be read: it is settled after the deadline", failing(500), "open"],
   ] as const)("the workload %s", (_what, reading, kind) => expect(landedBefore(intent, reading)?.kind).toBe(kind));
 
   it("goes by generations where there are any", () => {
