@@ -71,15 +71,22 @@ const write = async (ports: SyncPorts, { intent, verdict }: Intended, softUntilM
     );
     if (!isDenied(answer)) return endedBy(answer);
     met = answer;
-    const again = await client.readScale(intent.namespace, intent.target, ports.timing.putTimeoutMs);
-    const landed = landedBefore(sent, again);
-    if (landed || again.kind === "failed") return denied(met, landed ?? { kind: "open", message: met.failure.message });
-    if (met.kind === "refused") break;
-    const may = mayWriteAgain(verdict.autoscaler.spec, intent, again);
-    if (may.kind === "no") return refused(`${met.failure.message}; ${may.message}`);
-    sent = may.sent;
+    const next = await afterDenied(ports, { intent, verdict }, sent, met);
+    if ("outcome" in next) return next;
+    sent = next;
   }
-  return met ? denied(met, { kind: "refused", message: met.failure.message }) : refused("");
+  return refused(met?.failure.message ?? "");
+};
+
+/** Looks at the workload after a request was denied: how the write ended, or what to write next under the same intent. */
+const afterDenied = async ({ timing }: SyncPorts, { intent, verdict }: Intended, sent: Sent, { kind, failure }: Denied): Promise<Ended | Sent> => {
+  const reading = await verdict.client.readScale(intent.namespace, intent.target, timing.putTimeoutMs);
+  const throttled = failure.code === TOO_MANY_REQUESTS;
+  const landed = landedBefore(sent, reading);
+  if (landed || reading.kind === "failed") return { outcome: landed ?? { kind: "open", message: failure.message }, throttled };
+  if (kind === "refused") return { outcome: { kind: "refused", message: failure.message }, throttled };
+  const may = mayWriteAgain(verdict.autoscaler.spec, intent, reading);
+  return may.kind === "no" ? refused(`${failure.message}; ${may.message}`) : may.sent;
 };
 
 /** Why a PUT may not be sent now. */
@@ -95,8 +102,6 @@ type Denied = Extract<ScaleAnswer, { readonly kind: "conflict" | "refused" }>;
 
 /** True where the answer says that this request was not executed. An earlier copy of it may have been, so the workload is read again. */
 const isDenied = (answer: ScaleAnswer): answer is Denied => answer.kind === "conflict" || answer.kind === "refused";
-
-const denied = ({ failure }: Denied, outcome: Ended["outcome"]): Ended => ({ outcome, throttled: failure.code === TOO_MANY_REQUESTS });
 
 /** The last answer alone decides: every earlier attempt under this intent met a conflict, and it is proven that no copy of it took effect (landedBefore). */
 const endedBy = (answer: Exclude<ScaleAnswer, Denied>): Ended => {

@@ -35,6 +35,9 @@ export interface MemoryCluster {
   readonly client: ClusterClient;
 }
 
+/** The faults of a PUT that was executed at once. */
+const TAKES_EFFECT: ReadonlySet<PutFault> = new Set(["repeated", "repeated, then denied", "lost answer", "server error"]);
+
 const workload = (uid: string, replicas: number): Workload => ({ uid, replicas, resourceVersion: 1, generation: 1, demand: replicas });
 
 const failure = (code: number, reason: string, message: string) => ({ code, reason, message });
@@ -99,16 +102,12 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
         world.calls++;
         const fault = world.faults.shift();
         world.beforePut(target.name);
-        if (fault === "repeated") {
-          execute(target.name, resourceVersion, replicas);
-          return execute(target.name, resourceVersion, replicas);
-        }
-        if (fault === "repeated, then denied") execute(target.name, resourceVersion, replicas);
-        if (fault === "denied" || fault === "repeated, then denied")
-          return { kind: "refused", failure: failure(world.denial, "Denied", "the server denied it") };
-        if (fault === "late") world.pending.push(() => void execute(target.name, resourceVersion, replicas));
-        if (fault === "lost answer" || fault === "server error") execute(target.name, resourceVersion, replicas);
-        return fault ? UNCLEAR : execute(target.name, resourceVersion, replicas);
+        const executed = (): ScaleAnswer => execute(target.name, resourceVersion, replicas);
+        if (fault === undefined) return executed();
+        if (fault === "late") world.pending.push(() => void executed());
+        if (TAKES_EFFECT.has(fault)) executed();
+        if (fault === "repeated") return executed();
+        return fault.endsWith("denied") ? { kind: "refused", failure: failure(world.denial, "Denied", "the server denied it") } : UNCLEAR;
       },
       readScale: async (_namespace, target) => {
         world.calls++;
