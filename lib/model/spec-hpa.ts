@@ -4,16 +4,15 @@ import type { LimitFactor } from "./spec-watermark.ts";
 
 /** `autoscaling/v2` and every form that converts to it (hpa.md 1). */
 export interface HpaSpec extends Governed {
-  readonly dialect: "hpa";
-  /** "original" selects the rules of the first design (proposals.md §1), with one Resource metric of CPU utilization. Absent means the rules of hpa.md. */
-  readonly rules?: "original";
+  /** "original" selects the rules of the first design (proposals.md §1), with one Resource metric of CPU utilization. "multi-threshold" has `thresholds` (proposals.md §5). */
+  readonly dialect: "hpa" | "original" | "multi-threshold";
   readonly target: TargetRef;
   readonly minReplicas: number;
   readonly maxReplicas: number;
   readonly metrics: readonly HpaMetric[];
   /** An absent behavior follows the legacy path of hpa.md 2.6.1; an empty one does not. */
   readonly behavior?: Behavior;
-  /** All fields of the multi-threshold form (proposals.md §5); absent where the manifest has none of them and no watermarks. */
+  /** All fields of the multi-threshold form; absent in the other dialects, whose manifests have none of them and no watermarks. */
   readonly thresholds?: Thresholds;
 }
 

@@ -1,4 +1,4 @@
-import type { AutoscalerSpec } from "../model/spec.ts";
+import type { AutoscalerSpec, DialectName } from "../model/spec.ts";
 import type { Dialect } from "./dialect.ts";
 import { HPA } from "./hpa/dialect.ts";
 import { MULTI_THRESHOLD } from "./multi-threshold/dialect.ts";
@@ -6,21 +6,26 @@ import { NATIVE } from "./native/dialect.ts";
 import { ORIGINAL } from "./original/dialect.ts";
 import { WATERMARK } from "./watermark/dialect.ts";
 
-/** Puts a question to the dialect of a spec, with the spec as that dialect knows it. This is the one place that tells dialects apart. */
-export const askDialect = <Answer>(
-  spec: AutoscalerSpec,
-  ask: <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, spec: Spec) => Answer,
-): Answer => {
-  switch (spec.dialect) {
-    case "hpa":
-      if (spec.rules === "original") return ask(ORIGINAL, spec);
-      return ask(spec.thresholds ? MULTI_THRESHOLD : HPA, spec);
-    case "watermark":
-      return ask(WATERMARK, spec);
-    case "native":
-      return ask(NATIVE, spec);
-  }
+/** The specs that a dialect decides. */
+type SpecOf<Name extends DialectName> = { [Each in Name]: AutoscalerSpec & { readonly dialect: Each } }[Name];
+
+/** The table of all dialects. */
+const DIALECT_OF: { readonly [Name in DialectName]: Dialect<SpecOf<Name>> } = {
+  hpa: HPA,
+  original: ORIGINAL,
+  "multi-threshold": MULTI_THRESHOLD,
+  watermark: WATERMARK,
+  native: NATIVE,
 };
 
+/** Puts a question to the dialect of a spec, with the spec as that dialect knows it. This is the one place that tells dialects apart. */
+export const askDialect = <Answer>(spec: AutoscalerSpec, ask: <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, spec: Spec) => Answer): Answer =>
+  askNamed(spec, ask);
+
+const askNamed = <Name extends DialectName, Answer>(
+  spec: SpecOf<Name>,
+  ask: <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, spec: Spec) => Answer,
+): Answer => ask(DIALECT_OF[spec.dialect], spec);
+
 /** All dialects, without their specs. */
-export const DIALECTS: readonly Pick<Dialect<never>, "name" | "timesBy">[] = [HPA, MULTI_THRESHOLD, ORIGINAL, WATERMARK, NATIVE];
+export const DIALECTS: readonly Pick<Dialect<never>, "name" | "timesBy">[] = Object.values(DIALECT_OF);

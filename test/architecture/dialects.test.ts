@@ -1,4 +1,5 @@
-import { dirname, posix } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { forksIn } from "./dialect-forks.ts";
 import { parsedFiles, ROOT } from "./source.ts";
@@ -23,9 +24,15 @@ describe("a dialect", () => {
     ).toEqual([]);
   });
 
-  it("is told apart by name in one file of the policy alone", () => {
+  it("is told apart in one place of the policy: the lookup in the table that lists all dialects", () => {
     const forks = found.filter(({ kind, path }) => kind === "fork" && path.startsWith("lib/policy/"));
-    expect([...new Set(forks.map(({ path }) => path))]).toEqual(["lib/policy/dialects.ts"]);
+    expect(forks.map(({ path, text }) => `${path}: ${text}`)).toEqual(["lib/policy/dialects.ts: DIALECT_OF[spec.dialect]"]);
+  });
+
+  it("has a line in that table, and the table lists no more: each folder, once", () => {
+    const table = /const DIALECT_OF[^{]*\{[^}]*\}[^{]*\{([^}]*)\}/.exec(readFileSync(join(ROOT, "lib/policy/dialects.ts"), "utf8"))?.[1] ?? "";
+    const names = [...table.matchAll(/^ {2}"?([\w-]+)"?: \w+,$/gm)].map(([, name]) => name);
+    expect(names.sort()).toEqual(Object.keys(USES).filter((folder) => folder !== "shared"));
   });
 });
 

@@ -38,7 +38,7 @@ describe("tidemark convert", () => {
   it("says the rules of the first design too", async () => {
     const { code, out, err } = await run(["convert", "-f", example("original")]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(admit(parse(out))).toMatchObject({ ok: true, spec: { dialect: "hpa", rules: "original" } });
+    expect(admit(parse(out))).toMatchObject({ ok: true, spec: { dialect: "original" } });
   });
 
   it("refuses a field that is not known, unless it is told otherwise", async () => {

@@ -169,7 +169,7 @@ describe("constraints (proposals.md §3)", () => {
   it("take an object of the original design out of its rules, and say so", () => {
     const document = manifest("extensions/v1beta1", { scaleRef: target, maxReplicas: 10, constraints: {} });
     const { spec, stored, warnings } = admitted(document);
-    expect([spec.rules, stored["apiVersion"]]).toEqual([undefined, "autoscaling/v2"]);
+    expect([spec.dialect, stored["apiVersion"]]).toEqual(["hpa", "autoscaling/v2"]);
     expect(warnings).toEqual([
       {
         field: "spec.constraints",

@@ -16,8 +16,7 @@ describe("extensions/v1beta1, the original design (proposals.md §1)", () => {
 
   it("is decided by its own rules, on CPU at 80 percent, from 1 replica on", () =>
     expect(admitted(original()).spec).toEqual({
-      dialect: "hpa",
-      rules: "original",
+      dialect: "original",
       target: { apiVersion: "v1", kind: "ReplicationController", name: "web" },
       minReplicas: 1,
       maxReplicas: 10,
@@ -85,7 +84,7 @@ describe("extensions/v1beta1, the original design (proposals.md §1)", () => {
     const item = "{metadata: {name: web}, spec: {scaleRef: {kind: Deployment, name: web}, maxReplicas: 3}}";
     const list = `apiVersion: extensions/v1beta1\nkind: HorizontalPodAutoscalerList\nitems: [${item}, ${item}]\n`;
     const specs = readManifests(`${list}---\n${list}`, "hpa.yaml").map(({ document }) => admitted(document).spec);
-    expect(specs.map((spec) => spec.rules)).toEqual(["original", "original", "original", "original"]);
+    expect(specs.map((spec) => spec.dialect)).toEqual(["original", "original", "original", "original"]);
   });
 });
 

@@ -25,7 +25,7 @@ export const admitted = (document: unknown, options: AdmitOptions = {}): Admitte
 };
 
 export const hpaSpec = (spec: AutoscalerSpec): HpaSpec => {
-  if (spec.dialect !== "hpa") throw new Error(`it is of the dialect "${spec.dialect}"`);
+  if (spec.dialect === "watermark" || spec.dialect === "native") throw new Error(`it is of the dialect "${spec.dialect}"`);
   return spec;
 };
 

@@ -46,7 +46,7 @@ describe("an HPA with fields of both proposals", () => {
   ])("is stored as what is admitted again as the same, and converts to what decides the same: %s", (_, spec) => {
     const admission = admitted(hpa({ ...FIELDS, ...spec }));
     expect(admission.warnings).toEqual([]);
-    expect(admission.spec).toMatchObject({ dialect: "hpa", thresholds: { tolerance: 0, upscaleForbiddenWindowSeconds: 0 } });
+    expect(admission.spec).toMatchObject({ dialect: "multi-threshold", thresholds: { tolerance: 0, upscaleForbiddenWindowSeconds: 0 } });
     expect(admit(admission.stored, { old: admission.stored })).toMatchObject({ ok: true, changed: false, warnings: [], spec: admission.spec });
     const conversion = convert(admission);
     expect(conversion.kind === "converted" && specOf(conversion.document)).toEqual(admission.spec);
@@ -75,7 +75,7 @@ describe("an HPA with fields of both proposals", () => {
     ["autoscaling/v1", { targetCPUUtilizationPercentage: 70 }],
   ])("may be an HPA of %s", (apiVersion, spec) => {
     const read = specOf(hpa({ ...FIELDS, ...spec }, apiVersion));
-    expect(read).toMatchObject({ dialect: "hpa", metrics: [{ name: "cpu" }], thresholds: {} });
+    expect(read).toMatchObject({ dialect: "multi-threshold", metrics: [{ name: "cpu" }], thresholds: {} });
     expect("rules" in read).toBe(false);
   });
 

@@ -44,8 +44,7 @@ const SPECS: Readonly<Record<string, (own: Lengths) => AutoscalerSpec>> = {
   "hpa without behavior": () => specOf(loadManifest({})),
   "hpa with behavior": (own) => specOf(loadManifest(behaviorOf(own))),
   "multi-threshold": (own) => specOf(hpa({ metrics: [marks], ...behaviorOf(own), ...forbidden(own) })),
-  "the first design": () =>
-    ({ ...specOf(hpa({ scaleTargetRef: TARGET, targetCPUUtilizationPercentage: 50 }, "autoscaling/v1")), rules: "original" }) as AutoscalerSpec,
+  "the first design": () => specOf(hpa({ scaleRef: TARGET, cpuUtilization: { targetPercentage: 50 } }, "extensions/v1beta1")),
   watermark: (own) => ({
     ...wpa({
       ...forbidden(own),

@@ -152,7 +152,7 @@ describe("what is shown of the rates", () => {
 });
 
 describe("what is shown of the forbidden windows", () => {
-  const FIRST_DESIGN = { rules: "original" } as const;
+  const FIRST_DESIGN = { dialect: "original" } as const;
   const hpa = specOf(loadManifest({}));
   const native = specOf(nativeManifest({ scaleUp: { forbiddenAfterEventSeconds: 180 }, scaleDown: { forbiddenAfterEventSeconds: 300 } }));
   const original = { ...hpa, ...FIRST_DESIGN } as AutoscalerSpec;

@@ -156,6 +156,7 @@ describe("windowsView() of an HPA with fields of the multi-threshold form", () =
   const scaled: Windows = { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, lastScaleMs: NOON - 59_000 } };
   const marked: HpaSpec = {
     ...SPEC,
+    dialect: "multi-threshold",
     thresholds,
     metrics: [{ type: "External", metric: { name: "load" }, target: { type: "" }, marks: { highMilli: 2n, lowMilli: 1n } }],
   };

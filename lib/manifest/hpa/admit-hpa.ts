@@ -49,21 +49,25 @@ interface Added {
 const results = (spec: DraftSpec, added: Added, read: HpaDraft): Pick<FormOutcome, "spec" | "stored" | "meaning"> => {
   const { block, thresholds } = added;
   // The original rules have pauses and no rates, so a manifest with rates or windows is decided by the v2 rules.
-  const rules = block || thresholds ? undefined : read.rules;
+  const dialect = block || thresholds ? undefined : read.dialect;
   const behavior = block ? behaviorOfConstraints(block.constraints) : behaviorOf(spec.behavior);
-  const stored = storedForm(rules, spec, added);
+  const stored = storedForm(dialect, spec, added);
   return {
-    spec: { ...hpaSpec(spec, behavior), ...(rules && { rules }), ...(thresholds && { thresholds: thresholds.thresholds }) },
+    spec: {
+      dialect: thresholds ? "multi-threshold" : (dialect ?? "hpa"),
+      ...hpaSpec(spec, behavior),
+      ...(thresholds && { thresholds: thresholds.thresholds }),
+    },
     stored: { ...stored, spec: withQuantityText(stored.spec, canonicalOf) },
     meaning: { ...stored, spec: withQuantityText(stored.spec, amountText) },
   };
 };
 
-const constraintWarnings = (block: ConstraintsBlock | undefined, { rules }: HpaDraft): readonly Warning[] =>
-  block ? [...block.warnings, ...(rules ? [LEAVES_ORIGINAL_RULES] : [])] : [];
+const constraintWarnings = (block: ConstraintsBlock | undefined, { dialect }: HpaDraft): readonly Warning[] =>
+  block ? [...block.warnings, ...(dialect ? [LEAVES_ORIGINAL_RULES] : [])] : [];
 
-const thresholdWarnings = (thresholds: ThresholdsBlock | undefined, { rules }: HpaDraft): readonly Warning[] =>
-  thresholds ? [...thresholds.warnings, ...(rules ? [THRESHOLDS_LEAVE_ORIGINAL_RULES] : [])] : [];
+const thresholdWarnings = (thresholds: ThresholdsBlock | undefined, { dialect }: HpaDraft): readonly Warning[] =>
+  thresholds ? [...thresholds.warnings, ...(dialect ? [THRESHOLDS_LEAVE_ORIGINAL_RULES] : [])] : [];
 
 const THRESHOLDS_LEAVE_ORIGINAL_RULES: Warning = {
   field: "spec",
@@ -79,10 +83,10 @@ const LEAVES_ORIGINAL_RULES: Warning = {
 };
 
 /** The v2 form cannot express the original rules; every other form reads back as v2. */
-const storedForm = (rules: HpaDraft["rules"], spec: DraftSpec, { block, thresholds }: Added): StoredForm => {
+const storedForm = (dialect: HpaDraft["dialect"], spec: DraftSpec, { block, thresholds }: Added): StoredForm => {
   const kind = "HorizontalPodAutoscaler";
   const constraints = block?.constraints;
-  if (rules === "original") return { apiVersion: "extensions/v1beta1", kind, spec: storedOriginalSpec(spec) };
+  if (dialect === "original") return { apiVersion: "extensions/v1beta1", kind, spec: storedOriginalSpec(spec) };
   return { apiVersion: "autoscaling/v2", kind, spec: present({ ...storedSpec(spec), constraints, ...thresholds?.stored }) };
 };
 

@@ -14,7 +14,7 @@ export interface HpaDraft {
   /** A behavior from an annotation is validated before it is defaulted (hpa.md 1.2). */
   readonly behaviorDefaultedLate?: boolean;
   /** Set when the rules of the first design decide (proposals.md §1). */
-  readonly rules?: "original";
+  readonly dialect?: "original";
   /** Problems of fields that only this form has. */
   readonly formProblems?: readonly Problem[];
   /** The path of a v2 field in this form, when it has another name. */

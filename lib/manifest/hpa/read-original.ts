@@ -42,7 +42,7 @@ export const readOriginal: ReadForm = (document, context): HpaDraft => {
     spec: { scaleTargetRef: target, minReplicas, maxReplicas, metrics: [cpuMetric(cpuUtilization?.targetPercentage)] },
     constraints,
     thresholds: read?.spec,
-    rules: "original",
+    dialect: "original",
     formProblems: scaleRefProblems(scaleRef, read?.metadata?.namespace),
     sourceOf: (field) => {
       const found = SOURCES.find(([name]) => field.startsWith(name));

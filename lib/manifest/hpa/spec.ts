@@ -5,8 +5,7 @@ import type { Behavior, HpaMetric, HpaSpec, MetricIdentifier, MetricTarget, Scal
 import { blockOf, type DraftBehavior, type DraftSpec, type Metric, type Reference, type Rules, type Selector, type Target } from "./v2-shape.ts";
 
 /** Converts a valid draft with defaults to the spec, with quantities as numbers. Members that validation requires fall back to zero values. */
-export const hpaSpec = (draft: DraftSpec, behavior: Behavior | undefined): HpaSpec => ({
-  dialect: "hpa",
+export const hpaSpec = (draft: DraftSpec, behavior: Behavior | undefined): Omit<HpaSpec, "dialect"> => ({
   target: targetRef(draft.scaleTargetRef),
   minReplicas: draft.minReplicas ?? 1,
   maxReplicas: draft.maxReplicas ?? 1,

@@ -27,8 +27,8 @@ export const convert = ({ stored, spec }: Pick<Admitted, "stored" | "spec">): Co
 const specOf = ({ stored, spec }: Pick<Admitted, "stored" | "spec">): unknown => {
   if (spec.dialect === "native" || stored["apiVersion"] === "tidemark.dev/v1") return stored["spec"];
   const foreign = isObject(stored["spec"]) ? stored["spec"] : {};
-  const watermark = spec.dialect === "watermark" ? { counts: spec.counts } : undefined;
-  return storedForeign(spec.dialect, { dryRun: false, ...(watermark && { watermark }) }, foreign);
+  if (spec.dialect === "watermark") return storedForeign("watermark", { dryRun: false, watermark: { counts: spec.counts } }, foreign);
+  return storedForeign("hpa", { dryRun: false }, foreign);
 };
 
 /** Without the generation, which belongs to the stored object. */

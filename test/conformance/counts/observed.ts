@@ -47,7 +47,7 @@ const ownerOf = ({ kind, name }: TargetRef): unknown => (kind === "Deployment" ?
 /** Of a metric of one container the manifest says what it is called. */
 const containerOf = (spec: AutoscalerSpec): string => {
   if (spec.dialect === "watermark") return CONTAINER;
-  const sources = spec.dialect === "hpa" ? spec.metrics : spec.metrics.map(({ source }) => source);
+  const sources = spec.dialect === "native" ? spec.metrics.map(({ source }) => source) : spec.metrics;
   return sources.map((source) => ("container" in source ? source.container : undefined)).find((name) => name !== undefined) ?? CONTAINER;
 };
 

@@ -349,7 +349,7 @@ describe("rules of another form", () => {
     const carried = admit(document({ rules: "hpa", scaleTargetRef: scaleRef, hpa: { cpuUtilization } }, without));
     if (!plain.ok || !carried.ok) throw new Error("refused");
     expect(carried.spec).toEqual(plain.spec);
-    expect(carried.spec).toMatchObject({ rules: "original", target: { apiVersion: "apps/v1" } });
+    expect(carried.spec).toMatchObject({ dialect: "original", target: { apiVersion: "apps/v1" } });
     expect(carried.stored["spec"]).toMatchObject({ scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment" }, hpa: { cpuUtilization } });
     expect(admit(carried.stored)).toMatchObject({ ok: true, spec: plain.spec });
   });

@@ -21,7 +21,7 @@ const WEB = {
 };
 
 describe("convert()", () => {
-  it("sees manifests of every form", () => expect(new Set(examples.map(({ document }) => admitted(document).spec.dialect)).size).toBe(3));
+  it("sees manifests of every form", () => expect(new Set(examples.map(({ document }) => admitted(document).spec.dialect)).size).toBe(4));
 
   it.each(examples)("says $where with the same spec, and converted again the same", ({ document }) => {
     const { spec, ...given } = admitted(document);

@@ -169,7 +169,7 @@ describe("marks together with constraints or behavior", () => {
         const life = moves.map(([, value], index) => ({ at: moves.slice(0, index + 1).reduce((sum, [gap]) => sum + gap, 0), value }));
         const alone = specOf(hpa({ ...own, metrics: external() }));
         const beside = specOf(hpa({ ...own, metrics: external(), behavior: unlimited }));
-        expect([alone.dialect, beside.dialect]).toEqual(["watermark", "hpa"]);
+        expect([alone.dialect, beside.dialect]).toEqual(["watermark", "multi-threshold"]);
         expect(counts(beside, { replicas, windows: LONG_AGO }, life)).toEqual(counts(alone, { replicas, windows: LONG_AGO }, life));
       }),
       { numRuns: 300 },

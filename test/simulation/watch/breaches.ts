@@ -23,7 +23,7 @@ const KEPT = 60;
 /** Notes what an evaluation saw. One without a value is no breach, but for the watermark dialect, which then leaves its conditions as they are. */
 export const noteBreach = (ledger: Ledger, decided: Decided): void => {
   const { uid, by, input } = decided;
-  if (input.spec.dialect === "hpa") return;
+  if (input.spec.dialect !== "watermark" && input.spec.dialect !== "native") return;
   const sight = sightOf(decided);
   if (sight === undefined) return;
   const known = listed(ledger.breaches, uid);

@@ -21,7 +21,7 @@ interface WindowsMs {
 
 const windowsMsOf = (input: DecideInput): WindowsMs => {
   const { spec } = input;
-  const includesEdge = spec.dialect === "hpa" && spec.behavior === undefined;
+  const includesEdge = spec.dialect !== "watermark" && spec.dialect !== "native" && spec.behavior === undefined;
   return { upMs: rulesOf(input, true).stabilizationMs, downMs: rulesOf(input, false).stabilizationMs, includesEdge };
 };
 

@@ -1,3 +1,4 @@
+import type { DialectName } from "../../../lib/model/spec.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
 
 /** What limits a movement in one direction, whatever dialect says it. */
@@ -28,6 +29,8 @@ export const rulesOf = ({ spec, settings }: DecideInput, up: boolean): Direction
     case "watermark":
       return watermarkRules(spec, up);
     case "hpa":
+    case "original":
+    case "multi-threshold":
       return hpaRules(spec, up, settings.downscaleStabilizationMs);
     case "native": {
       const [own, other] = [nativeRules(up ? spec.scaleUp : spec.scaleDown), nativeRules(up ? spec.scaleDown : spec.scaleUp)];
@@ -36,7 +39,7 @@ export const rulesOf = ({ spec, settings }: DecideInput, up: boolean): Direction
   }
 };
 
-type Spec<Dialect> = Extract<DecideInput["spec"], { dialect: Dialect }>;
+type Spec<Dialect> = Exclude<DecideInput["spec"], { readonly dialect: Exclude<DialectName, Dialect> }>;
 
 const watermarkRules = (spec: Spec<"watermark">, up: boolean): DirectionRules => ({
   ...NO_LIMITS,
@@ -44,7 +47,7 @@ const watermarkRules = (spec: Spec<"watermark">, up: boolean): DirectionRules =>
   sustainMs: (up ? spec.upscaleDelayAboveWatermarkSeconds : spec.downscaleDelayBelowWatermarkSeconds) * SECOND_MS,
 });
 
-const hpaRules = ({ behavior }: Spec<"hpa">, up: boolean, downscaleStabilizationMs: number): DirectionRules => {
+const hpaRules = ({ behavior }: Spec<"hpa" | "original" | "multi-threshold">, up: boolean, downscaleStabilizationMs: number): DirectionRules => {
   const otherwiseMs = up ? 0 : downscaleStabilizationMs;
   if (!behavior) return { ...NO_LIMITS, stabilizationMs: otherwiseMs };
   const { selectPolicy, policies, stabilizationWindowSeconds: seconds } = up ? behavior.scaleUp : behavior.scaleDown;
