@@ -15,12 +15,12 @@ import type { Tables } from "../../lib/store/table/tables.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { recordOf } from "../service/world/shop.ts";
-import { ADA, ask, eventOf, GRACE, newWorld, type World } from "./world.ts";
+import { ADA, type ApiWorld, apiWorld, ask, eventOf, GRACE } from "./world.ts";
 
-let world: World;
+let world: ApiWorld;
 let service: Service;
 beforeAll(async () => {
-  world = await newWorld();
+  world = await apiWorld();
   service = openService(world.context);
 });
 afterAll(() => world.close());

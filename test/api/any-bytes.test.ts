@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ALL_ROUTES } from "../../lib/api/find-route.ts";
 import { hpa } from "../service/world/manifests.ts";
-import { type Asked, ask, newWorld, type World } from "./world.ts";
+import { type ApiWorld, type Asked, apiWorld, ask } from "./world.ts";
 
-let world: World;
+let world: ApiWorld;
 beforeAll(async () => {
-  world = await newWorld();
+  world = await apiWorld();
 });
 afterAll(() => world.close());
 

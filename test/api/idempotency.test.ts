@@ -8,11 +8,11 @@ import type { HistoryItem, InsertHistory } from "../../lib/store/history/port.ts
 import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
-import { ADA, type Answered, ask, GRACE, newWorld, type World } from "./world.ts";
+import { ADA, type Answered, type ApiWorld, apiWorld, ask, GRACE } from "./world.ts";
 
-let world: World;
+let world: ApiWorld;
 beforeAll(async () => {
-  world = await newWorld();
+  world = await apiWorld();
 });
 afterAll(() => world.close());
 afterEach(() => world.set(NOON));

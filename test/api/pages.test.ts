@@ -10,13 +10,13 @@ import { toArray } from "../../lib/service/to-array.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
-import { ADA, newWorld, type World } from "./world.ts";
+import { ADA, type ApiWorld, apiWorld } from "./world.ts";
 
 const EVENTS = 30;
-let world: World;
+let world: ApiWorld;
 let reading: QueryService;
 beforeAll(async () => {
-  world = await newWorld();
+  world = await apiWorld();
   reading = openQueries(world.context);
   // Clusters have no events from before they were added.
   world.set(NOON - 8 * DAY_MS);

@@ -3,7 +3,7 @@ import { apiHandler } from "../../functions/api.ts";
 import type { FunctionUrlHandler } from "../../functions/function-url.ts";
 import { viewHandler } from "../../functions/view.ts";
 import type { LogLine } from "../../lib/report/log-lines.ts";
-import { type World as ContextWorld, newWorld as newContext } from "../service/world/context.ts";
+import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
 import { fillShop } from "../service/world/shop.ts";
 
 export const ADA = "arn:aws:iam::123456789012:user/ada";
@@ -84,7 +84,7 @@ export const ask = async (handler: FunctionUrlHandler, asked: Asked): Promise<An
   };
 };
 
-export interface World extends ContextWorld {
+export interface ApiWorld extends ServiceWorld {
   readonly api: FunctionUrlHandler;
   /** As `api`, and it connects clusters. */
   readonly connect: FunctionUrlHandler;
@@ -95,13 +95,13 @@ export interface World extends ContextWorld {
 }
 
 /** The three functions over the shop of the service's tests, on tables of their own. */
-export const newWorld = async (): Promise<World> => {
-  const world = await newContext();
+export const apiWorld = async (): Promise<ApiWorld> => {
+  const world = await serviceWorld();
   await fillShop(world);
   const { tables, insert, clock, newUid } = world.context;
   const lines: LogLine[] = [];
   const reporter = { line: (line: LogLine) => void lines.push(line) };
-  const elsewhere: World["elsewhere"] = { kind: "elsewhere", url: "https://connect.lambda-url.eu-central-1.on.aws/" };
+  const elsewhere: ApiWorld["elsewhere"] = { kind: "elsewhere", url: "https://connect.lambda-url.eu-central-1.on.aws/" };
   const parts = { tables, insert, clock, newUid, reporter };
   return {
     ...world,

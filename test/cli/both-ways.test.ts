@@ -9,17 +9,17 @@ import { openTarget } from "../../lib/cli/session.ts";
 import { openStack } from "../../lib/cli/stack-session.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { NOON } from "../noon.ts";
-import { ADA, callerOf, newWorld, type World } from "../remote/world.ts";
+import { ADA, callerOf, type RemoteWorld, remoteWorld } from "../remote/world.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 /** The same autoscalers, clusters and events twice: in a data folder, and in the tables of a stack behind a function URL. */
 let folder: Folder;
-let world: World;
+let world: RemoteWorld;
 let dir: string;
 beforeAll(async () => {
-  [folder, world] = await Promise.all([shopFolder(), newWorld()]);
+  [folder, world] = await Promise.all([shopFolder(), remoteWorld()]);
   dir = mkdtempSync(join(tmpdir(), "tidemark-both-"));
   for (const [name, content] of Object.entries(FILES)) writeFileSync(join(dir, name), content);
 });

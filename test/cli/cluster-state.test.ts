@@ -4,19 +4,19 @@ import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import type { ClusterView } from "../../lib/service/views/autoscaler.ts";
 import { NOON } from "../noon.ts";
-import { newWorld, type World } from "../service/world/context.ts";
+import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { recordOf } from "../service/world/shop.ts";
 import { storeSync } from "../service/world/synced.ts";
 import { inside } from "./inside.ts";
 
 /** Three clusters that were synced half a minute ago at most, and one that was not: "out" has not answered for five minutes. */
-let world: World;
+let world: ServiceWorld;
 const CONNECTION = { kind: "kubeconfig", path: "/kube/config" } as const;
 const WORDS = `Cannot GET deployments.apps of cluster "out": nothing listens at the server's address (ECONNREFUSED)`;
 
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   const service = openService(world.context);
   world.set(NOON - 600_000);
   for (const name of ["late", "new", "out", "well"]) await service.addCluster({ name, connection: CONNECTION });

@@ -4,14 +4,14 @@ import type { Io } from "../../lib/cli/io.ts";
 import { openTarget } from "../../lib/cli/session.ts";
 import { openNamedStack } from "../../lib/cli/stack-session.ts";
 import { type CloudFormation, errorAnswer, stackAnswer, startCloudFormation } from "../remote/stand-in/cloudformation.ts";
-import { callerOf, newWorld, type World } from "../remote/world.ts";
+import { callerOf, type RemoteWorld, remoteWorld } from "../remote/world.ts";
 import { NOON } from "../service/world/context.ts";
 import { inside } from "./inside.ts";
 
-let world: World;
+let world: RemoteWorld;
 let service: CloudFormation;
 beforeAll(async () => {
-  [world, service] = await Promise.all([newWorld(), startCloudFormation()]);
+  [world, service] = await Promise.all([remoteWorld(), startCloudFormation()]);
 });
 afterAll(async () => {
   await world.close();

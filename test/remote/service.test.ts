@@ -10,13 +10,13 @@ import { eventOf } from "../api/world.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type Fault, startFunctionUrl } from "./stand-in/function-url.ts";
-import { ADA, IDENTITIES, newWorld, type World } from "./world.ts";
+import { ADA, IDENTITIES, type RemoteWorld, remoteWorld } from "./world.ts";
 
-let world: World;
+let world: RemoteWorld;
 let embedded: Service;
 let remote: Service;
 beforeAll(async () => {
-  world = await newWorld();
+  world = await remoteWorld();
   embedded = openService(world.context);
 });
 afterAll(() => world.close());

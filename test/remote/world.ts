@@ -3,7 +3,7 @@ import { requestSender, type SenderOptions } from "../../lib/remote/send-request
 import { remoteService } from "../../lib/remote/service.ts";
 import { stackUrl } from "../../lib/remote/stack-url.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { type World as ApiWorld, newWorld as newApi } from "../api/world.ts";
+import { type ApiWorld, apiWorld } from "../api/world.ts";
 import { NOON } from "../noon.ts";
 import { type FunctionUrl, startFunctionUrl } from "./stand-in/function-url.ts";
 import type { Identities } from "./stand-in/signature.ts";
@@ -32,7 +32,7 @@ export const callerOf = (key: string): Caller => ({
   name: async () => IDENTITIES[key]?.arn ?? `access key ${key}`,
 });
 
-export interface World extends ApiWorld {
+export interface RemoteWorld extends ApiWorld {
   readonly url: FunctionUrl;
   readonly connectUrl: FunctionUrl;
   readonly viewUrl: FunctionUrl;
@@ -43,8 +43,8 @@ export interface World extends ApiWorld {
 }
 
 /** The functions of a stack behind URLs that verify signatures, and clients for them; all clocks show noon. */
-export const newWorld = async (): Promise<World> => {
-  const api = await newApi();
+export const remoteWorld = async (): Promise<RemoteWorld> => {
+  const api = await apiWorld();
   const waits: number[] = [];
   const url = await startFunctionUrl(api.api, IDENTITIES, () => NOON);
   const connectUrl = await startFunctionUrl(api.connect, IDENTITIES, () => NOON);

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
-let world: World;
+let world: ServiceWorld;
 let service: Service;
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   service = openService(world.context);
   await service.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openService } from "../../lib/service/open.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
-let world: World;
+let world: ServiceWorld;
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   await openService(world.context).addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
 });
 afterAll(() => world.close());

@@ -4,16 +4,16 @@ import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import type { HistoryItem } from "../../lib/store/history/port.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 import { specVersion } from "./world/synced.ts";
 
-let world: World;
+let world: ServiceWorld;
 let service: Service;
 let count = 0;
 let cluster = "";
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   service = openService(world.context);
 });
 afterAll(() => world.close());

@@ -7,11 +7,11 @@ import { readHead } from "../../lib/store/head/head.ts";
 import { changesOf, insertChange } from "../../lib/store/history/changes.ts";
 import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { NOON } from "../noon.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 import { specVersion } from "./world/synced.ts";
 
-let world: World;
+let world: ServiceWorld;
 let service: Service;
 let count = 0;
 /** A cluster for each test, so that none sees what another stored. */
@@ -28,7 +28,7 @@ const apply = (text: string, options: { readonly namespace?: string; readonly dr
   service.apply([{ file: "a.yaml", text }], { cluster, dryRun: false, ...options });
 
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   service = openService(world.context);
 });
 afterAll(() => world.close());

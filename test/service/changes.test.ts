@@ -7,10 +7,10 @@ import { toArray } from "../../lib/service/to-array.ts";
 import { fieldChanges } from "../../lib/service/views/field-changes.ts";
 import { insertChange } from "../../lib/store/history/changes.ts";
 import { NOON } from "../noon.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { BEHAVIOR, hpa } from "./world/manifests.ts";
 
-let world: World;
+let world: ServiceWorld;
 let service: Service;
 let secondMs = NOON;
 
@@ -29,7 +29,7 @@ const told = async (query: ChangeQuery): Promise<readonly string[]> =>
   );
 
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   service = openService(world.context);
   await service.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "a" } });
   await apply("web");

@@ -4,13 +4,13 @@ import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { getCluster, raiseClusterVersion } from "../../lib/store/records/clusters.ts";
 import { around } from "../contracts/faults.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 
 /*
  *  ada  put ✓ (answer lost) ─ ─ ─ ─ ─ ─ put again ✗      the edit of ada was made, and bob has edited the cluster since: ada must not edit again
  *  bob                     edits ✓
  */
-let world: World;
+let world: ServiceWorld;
 let bob: Service;
 let name = "";
 let count = 0;
@@ -31,7 +31,7 @@ const adaWith = (happens: () => Promise<unknown>): Service => {
 const stored = () => getCluster(world.tables, clusterName(name));
 
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   bob = openService({ ...world.context, by: "bob" });
 });
 afterAll(() => world.close());

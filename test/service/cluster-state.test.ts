@@ -15,11 +15,11 @@ import { status } from "../cluster/stand-in/server.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
 /** A real HTTPS cluster that real syncs read, the tables of the embedded engine, and what people are shown of it. */
-let world: World;
+let world: ServiceWorld;
 let service: Service;
 let server: Kubernetes;
 let client: ClusterClient;
@@ -34,7 +34,7 @@ const WORKLOADS = [
 ] as const;
 
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   service = openService(world.context);
 });
 afterAll(() => world.close());

@@ -6,16 +6,16 @@ import { toArray } from "../../lib/service/to-array.ts";
 import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
 import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
 import { NOON } from "../noon.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 import { storeSync } from "./world/synced.ts";
 
-let world: World;
+let world: ServiceWorld;
 let service: Service;
 const CONNECTION = { kind: "kubeconfig", path: "/kube/config" } as const;
 
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   service = openService(world.context);
 });
 afterAll(() => world.close());

@@ -7,13 +7,13 @@ import type { Service } from "../../lib/service/service.ts";
 import { getCluster } from "../../lib/store/records/clusters.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 
 /** What is refused when a cluster is added or its connection is replaced, before anything is stored. */
-let world: World;
+let world: ServiceWorld;
 let service: Service;
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   service = openService(world.context);
   await service.addCluster({ name: "there", connection: { kind: "secret", secretId: "prod/there" } });
 });

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { around } from "../contracts/faults.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 
-let world: World;
+let world: ServiceWorld;
 let bob: Service;
 
 /** A service of ada. Something happens between its first write of the fleet and the lost answer to it. */
@@ -21,7 +21,7 @@ const adaWith = (happens: () => Promise<unknown>): Service => {
 };
 
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   bob = openService({ ...world.context, by: "bob" });
 });
 afterAll(() => world.close());

@@ -4,7 +4,7 @@ import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 import { specVersion } from "./world/synced.ts";
 
@@ -12,7 +12,7 @@ import { specVersion } from "./world/synced.ts";
  *  record written ─✗ died ── spec version raised       the sync goes on with what it has cached
  *        the same again: nothing to change ── spec version raised
  */
-let world: World;
+let world: ServiceWorld;
 let service: Service;
 /** Dies where it would raise the spec version. */
 let dying: Service;
@@ -33,7 +33,7 @@ const dyingTables = (tables: Tables): Tables => {
 };
 
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   service = openService(world.context);
   dying = openService({ ...world.context, tables: dyingTables(world.tables) });
 });

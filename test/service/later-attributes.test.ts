@@ -6,13 +6,13 @@ import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
 import { autoscalerKey, clusterKey, fleetKey, type Key } from "../../lib/store/table/keys.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 
-let world: World;
+let world: ServiceWorld;
 let service: Service;
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   service = openService(world.context);
 });
 afterAll(() => world.close());

@@ -8,10 +8,10 @@ import type { EventView } from "../../lib/service/views/autoscaler.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { fillShop } from "./world/shop.ts";
 
-let world: World;
+let world: ServiceWorld;
 let service: Service;
 
 /** Ids that languages and bytes sort differently, in two clusters, at one instant and around it. */
@@ -28,7 +28,7 @@ const at = (cluster: string, inside: string, name: string, agoMs: number, id: st
   });
 
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   service = openService(world.context);
   await fillShop(world);
   const { insert } = world.context;

@@ -3,12 +3,12 @@ import { openQueries } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { NOON } from "../noon.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { fillShop } from "./world/shop.ts";
 
-let world: World;
+let world: ServiceWorld;
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   await fillShop(world);
 });
 afterAll(() => world.close());

@@ -7,7 +7,7 @@ import { toArray } from "../../lib/service/to-array.ts";
 import type { AutoscalerView } from "../../lib/service/views/autoscaler.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { NOON } from "../noon.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 import { CPU, fillShop, recordOf } from "./world/shop.ts";
 import { storeEvents, storeSync } from "./world/synced.ts";
@@ -15,11 +15,11 @@ import { storeEvents, storeSync } from "./world/synced.ts";
 const ago = (seconds: number): number => NOON - seconds * 1000;
 const at = (seconds: number): string => new Date(NOON + seconds * 1000).toISOString();
 
-let world: World;
+let world: ServiceWorld;
 let service: Service;
 
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   service = openService(world.context);
   await fillShop(world);
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openQueries } from "../../lib/service/open.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { fillShop } from "./world/shop.ts";
 
-let world: World;
+let world: ServiceWorld;
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   await fillShop(world);
 });
 afterAll(() => world.close());

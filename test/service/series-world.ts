@@ -15,7 +15,7 @@ import { NOON } from "../noon.ts";
 import { NO_METRICS, readyPod } from "../observation.ts";
 import { type ParsedFamily, parseOpenMetrics } from "../report/open-metrics-parser.ts";
 import { type MemoryCluster, memoryCluster } from "../sync/memory-cluster.ts";
-import { newWorld } from "./world/context.ts";
+import { serviceWorld } from "./world/context.ts";
 
 export const PERIOD_MS = 15_000;
 const CLUSTER: ClusterName = clusterName("eu-1");
@@ -39,7 +39,7 @@ export interface SeriesWorld {
 }
 
 export const seriesWorld = async (workloads: Readonly<Record<string, number>>, manifests: string): Promise<SeriesWorld> => {
-  const { context, tables, set, close } = await newWorld();
+  const { context, tables, set, close } = await serviceWorld();
   const cluster = memoryCluster(workloads);
   const client: MemoryCluster["client"] = {
     ...cluster.client,

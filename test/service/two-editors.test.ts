@@ -2,14 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { around } from "../contracts/faults.ts";
-import { newWorld, type World } from "./world/context.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 
 /*
  *  ada  put ✓ (answer lost) ─ ─ ─ ─ ─ ─ put again ✗      the edit of ada was made, and bob has edited it since: ada must not edit again
  *  bob                     edits ✓
  */
-let world: World;
+let world: ServiceWorld;
 let bob: Service;
 let cluster = "";
 let count = 0;
@@ -34,7 +34,7 @@ const adaWith = (happens: { readonly before?: () => Promise<unknown>; readonly a
 };
 
 beforeAll(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   bob = openService({ ...world.context, by: "bob" });
 });
 afterAll(() => world.close());

@@ -13,7 +13,7 @@ import { type Tables, tableDefinitions } from "../../../lib/store/table/tables.t
 /** The folder's clock of every test: the first of March, noon. */
 export const NOON = Date.parse("2026-03-01T12:00:00Z");
 
-export interface World {
+export interface ServiceWorld {
   readonly context: ServiceContext;
   readonly tables: Tables;
   /** Moves the clock that every answer is measured by. */
@@ -31,7 +31,7 @@ export const tablesOn = (endpoint: string): Tables => ({
 });
 
 /** A context over a DynamoDB engine of its own, on disk in a folder that is gone afterwards. Uids count up: uid-1, uid-2. */
-export const newWorld = async (by = "ada"): Promise<World> => {
+export const serviceWorld = async (by = "ada"): Promise<ServiceWorld> => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-service-"));
   const engine = await startTables(join(dir, "tables"));
   const client = tablesClient(engine.endpoint);
