@@ -55,7 +55,7 @@ const routed = async (context: ApiContext, request: ApiRequest, failures: unknow
   return found.kind === "reading" ? runQuery(context, found, named) : runCommand(context, found, named, failures);
 };
 
-/** A request without a verified caller is refused, so that a URL opened to everyone by mistake stays closed. */
+/** A request without a verified caller is refused, so that a URL opened to all callers by mistake stays closed. */
 const withCaller = (request: ApiRequest): IdentifiedRequest => {
   if (request.by !== undefined && request.by !== "") return { ...request, by: request.by };
   throw refusal("api.no-identity", "Cannot answer: the request has no IAM identity; set AuthType AWS_IAM on the function URL", {

@@ -78,7 +78,7 @@ describe("the routes that show", () => {
     expect(text).toContain("tidemark_current_replicas");
   });
 
-  it("pack what is long for callers who take gzip, and for nobody else", async () => {
+  it("compress long answers for callers that accept gzip, and for no other caller", async () => {
     const asked = { path: QUERY_PATHS.autoscalers };
     const plain = await ask(world.view, asked);
     const packed = await ask(world.view, { ...asked, headers: { "accept-encoding": "gzip, deflate, br" } });
@@ -379,7 +379,7 @@ describe("refusals", () => {
     }
   });
 
-  it("of everybody come first where the platform verified nobody", async () => {
+  it("come before all other answers where the platform verified no caller", async () => {
     for (const handler of [world.api, world.view]) {
       for (const by of [null, ""]) {
         const { status, json } = await ask(handler, { path: QUERY_PATHS.fleet, by });
@@ -406,7 +406,7 @@ describe("failures", () => {
   const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
   const SECRET = "User: arn:aws:sts::123456789012:assumed-role/tidemark-prod-api is not authorized to perform dynamodb:Query";
 
-  it("that nobody foresaw tell the caller nothing but where to look, and the log everything", async () => {
+  it("that the code did not expect tell the caller where to look, and tell the log everything", async () => {
     const { status, text, json } = await ask(rejecting(named("AccessDeniedException", SECRET)), { path: QUERY_PATHS.clusters, requestId: "r-7" });
     expect(status).toBe(500);
     expect(json).toEqual({
@@ -420,7 +420,7 @@ describe("failures", () => {
     ]);
   });
 
-  it("to say all there is are told, where it is more than an answer may have", async () => {
+  it("are told where an answer would be larger than it may be", async () => {
     const reading = {
       ...openQueries(world.context),
       fleet: async () => ({ frozen: { by: "x", at: "x", reason: randomBytes(5_000_000).toString("base64") } }),
@@ -461,7 +461,7 @@ describe("failures", () => {
 });
 
 describe("the log", () => {
-  it("has one line a request: who asked for what, how it ended, how long it took", async () => {
+  it("has one line for each request, with its caller, its outcome and its time", async () => {
     await get(QUERY_PATHS.get, "name=shop/web");
     await get(QUERY_PATHS.get, "name=wbe&namespace=shop");
     await get(`/${"x".repeat(500)}`);

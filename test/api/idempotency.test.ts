@@ -52,7 +52,7 @@ describe("an edit with a key", () => {
     expect(await freezes()).toBe(before + 2);
   });
 
-  it("that creates or deletes is told so again, though nothing is there to create or delete any more", async () => {
+  it("that creates or deletes gets the same answer again, though there is nothing left to create or delete", async () => {
     const [create, remove] = [newKey(), newKey()];
     const body = { sources: [{ file: "a", text: hpa("once", { namespace: "lab" }) }], cluster: "eu-1" };
     const applied = [await edit(create, COMMAND_PATHS.apply, body), await edit(create, COMMAND_PATHS.apply, body)];
@@ -105,7 +105,7 @@ describe("an edit whose answer was lost", () => {
   it("is not made again while the first may be at work, nor when it has died", async () => {
     const key = newKey();
     const before = await freezes();
-    // Dies after its change item: the platform ends it, and nobody is told.
+    // Dies after its change item: the platform ends it without an answer.
     const dying = apiWith(async (items) =>
       items.some(({ pk }) => pk.startsWith("changes#")) ? new Promise<never>(() => {}) : world.context.insert(items),
     );
@@ -132,7 +132,7 @@ describe("an edit whose answer was lost", () => {
     expect(codes).toContain(200);
   });
 
-  it("is told where its answer could not be kept, and unclear to its repeats; the log says so", async () => {
+  it("is answered although its answer could not be stored: its repeats are unclear, and the log says so", async () => {
     const [key, lines] = [newKey(), [] as LogLine[]];
     const api = apiWith(
       failingAt(({ sk }) => sk === "answer"),

@@ -87,7 +87,7 @@ describe("a list", () => {
     expect(itemsOf(await pages(path, query, { bytes: 2_500, ms: 60_000 }))).toEqual(whole);
   });
 
-  it("ends a page where its bytes are over, one item at most above", async () => {
+  it("ends a page when its bytes are used up, at most one item later", async () => {
     const longest = Math.max(...(await toArray(reading.events({ sinceMs: NOON - 7 * DAY_MS }))).map((one) => JSON.stringify(one).length));
     const { bytes, json } = await page(QUERY_PATHS.events, SINCE, { bytes: 3_000, ms: 60_000 });
     expect(json.items.length).toBeGreaterThan(1);

@@ -15,7 +15,7 @@ export interface Asked {
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Absent: the platform verified nobody. */
+  /** Absent: the platform verified no caller. */
   readonly by?: string | null;
   readonly requestId?: string;
 }

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import {
   isBinaryExpression,
   isBindingElement,
@@ -10,8 +9,7 @@ import {
   type Node,
   SyntaxKind,
 } from "typescript/unstable/ast";
-import { API } from "typescript/unstable/sync";
-import { filesBelow } from "./source.ts";
+import { filesBelow, readProject } from "./source.ts";
 
 /** `fork`: a comparison, a switch or a table by what tells dialects apart. `read`: the name is read, and could be compared later. */
 export interface Found {
@@ -69,16 +67,12 @@ const kindOf = (node: Node): Found["kind"] | undefined => {
 const textOf = (node: Node, text: string): string => (text.slice(node.pos, node.end).trim().split("\n")[0] ?? "").slice(0, 100);
 
 /** Every place below the folders where the compiler's own parser finds that dialects are told apart, or their name is read. */
-export const forksIn = (folders: readonly string[], root: string): readonly Found[] => {
-  const api = new API({ cwd: root });
-  try {
-    const [project] = api.updateSnapshot({ openProject: join(root, "tsconfig.json") }).getProjects();
-    if (!project) throw new Error("Cannot parse the sources: tsconfig.json opened no project");
-    return folders
+export const forksIn = (folders: readonly string[]): readonly Found[] =>
+  readProject((parsedFile) =>
+    folders
       .flatMap((folder) => filesBelow(folder))
       .flatMap((path) => {
-        const file = project.program.getSourceFile(join(root, path));
-        if (!file) throw new Error(`Cannot parse "${path}": tsconfig.json does not include it`);
+        const file = parsedFile(path);
         const all: Found[] = [];
         const visit = (node: Node): void => {
           const kind = kindOf(node);
@@ -87,8 +81,5 @@ export const forksIn = (folders: readonly string[], root: string): readonly Foun
         };
         if (/dialect|\bin\b/.test(file.text)) visit(file);
         return all;
-      });
-  } finally {
-    api.close();
-  }
-};
+      }),
+  );

@@ -22,7 +22,7 @@ const linesWith = (pattern: RegExp, paths: readonly string[]): readonly string[]
   );
 
 describe("the files", () => {
-  it("were seen", () => {
+  it("were found in every room", () => {
     expect(files.length).toBeGreaterThan(10);
     expect(tracked).toContain("package.json");
   });

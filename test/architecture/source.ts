@@ -8,6 +8,7 @@ import {
   isNamedImports,
   isStringLiteral,
   type Node,
+  type SourceFile as ParsedFile,
   SyntaxKind,
 } from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
@@ -30,23 +31,29 @@ export interface SourceFile {
   readonly imports: readonly Import[];
 }
 
-/** The given TypeScript files, and those below the given folders, as the compiler itself parsed them. Throws when the compiler's project left one out. */
-export const parsedFiles = (paths: readonly string[]): readonly SourceFile[] => {
+/** Opens the project of tsconfig.json, and gives what `read` makes of its files, as the compiler itself parsed them. Throws for a file that the project leaves out. */
+export const readProject = <Result>(read: (parsedFile: (path: string) => ParsedFile) => Result): Result => {
   const api = new API({ cwd: ROOT });
   try {
     const [project] = api.updateSnapshot({ openProject: join(ROOT, "tsconfig.json") }).getProjects();
     if (project === undefined) throw new Error("Cannot parse the sources: tsconfig.json opened no project");
-    return paths
-      .flatMap((path) => (path.endsWith(".ts") ? [path] : filesBelow(path)))
-      .map((path) => {
-        const parsed = project.program.getSourceFile(join(ROOT, path));
-        if (parsed === undefined) throw new Error(`Cannot parse "${path}": tsconfig.json does not include it`);
-        return { path, text: readFileSync(join(ROOT, path), "utf8"), imports: parsed.imports.map(toImport) };
-      });
+    return read((path) => {
+      const parsed = project.program.getSourceFile(join(ROOT, path));
+      if (parsed === undefined) throw new Error(`Cannot parse "${path}": tsconfig.json does not include it`);
+      return parsed;
+    });
   } finally {
     api.close();
   }
 };
+
+/** The given TypeScript files, and those below the given folders, with their imports. */
+export const parsedFiles = (paths: readonly string[]): readonly SourceFile[] =>
+  readProject((parsedFile) =>
+    paths
+      .flatMap((path) => (path.endsWith(".ts") ? [path] : filesBelow(path)))
+      .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8"), imports: parsedFile(path).imports.map(toImport) })),
+  );
 
 /** Paths of the files below a folder of the repository that end as asked, sorted; none when there is no such folder. */
 export const filesBelow = (folder: string, ending = ".ts"): readonly string[] =>

@@ -75,7 +75,7 @@ const COMMANDS: readonly string[] = [
   "events --all --since 3h -o json -n shop",
   "events shop/web -o csv",
   "events api",
-  "events nobody",
+  "events absent",
   "events",
   "series",
   "cluster list",
@@ -129,7 +129,7 @@ describe("a command says and does the same on a data folder and on a deployed st
     expect([...remote.err.matchAll(NOTE)].length).toBe(said.code === 1 && !command.includes("none.yaml") ? 1 : 0);
   });
 
-  it("were commands of every kind and outcome", () => {
+  it("in commands of every kind and outcome", () => {
     expect(new Set(COMMANDS.map((command) => command.split(" ")[0])).size).toBeGreaterThan(10);
     expect(world.url.events.length).toBeGreaterThan(COMMANDS.length / 2);
   });
@@ -186,7 +186,7 @@ describe("what a command works on", () => {
     });
   });
 
-  it("is told below an error where nobody named it on the command line", async () => {
+  it("is named below an error where the command line does not name it", async () => {
     const { code, err } = await inside(["get", "shop/wbe"], { open, stackUrl: world.url.url });
     expect([code, err]).toEqual([
       1,
@@ -199,7 +199,7 @@ describe("what a command works on", () => {
     });
   });
 
-  it("is told, too, where there is no data and nobody said where", async () => {
+  it("is named, too, where there is no data and no folder was given", async () => {
     const noData: Io["open"] = async () => {
       throw new TidemarkError("local.no-data", 'No data in ".tidemark": start a run first', {});
     };

@@ -57,7 +57,7 @@ it("A cluster is described with the time since which it cannot be reached, and t
   expect(error).toBe(`Error:        the HPA controller was unable to get the target's current scale: ${WORDS}`);
 });
 
-it("The same is in the document", async () => {
+it("The document of a cluster has the same state", async () => {
   const view = JSON.parse(await printed("cluster", "describe", "out", "-o", "json"));
   const expected = { state: "unreachable", since: "2026-03-01T11:55:00.000Z", error: expect.stringContaining("ECONNREFUSED") };
   expect(view).toMatchObject({ ...expected, partitions: [expected] });

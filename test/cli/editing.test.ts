@@ -142,7 +142,7 @@ describe("tidemark delete, pause and resume", () => {
   const web = '"web" in namespace "lab" of cluster "eu-1"';
   const apply = async (): Promise<Said> => run("apply", "-f", folder.write("one.yaml", hpa("web", { namespace: "lab" })), "--cluster", "eu-1");
 
-  it("say what they did", async () => {
+  it("say in a line what they did", async () => {
     await apply();
     expect(await run("pause", "lab/web", "--until", "2h")).toEqual(said(0, `${web} paused until 2026-03-01T14:00:00.000Z\n`));
     expect(await run("pause", "lab/web", "--until", "2026-03-01T14:00:00Z")).toEqual(

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 describe("tidemark partition", () => {
-  it("shows what cannot be read, and who stands still", async () => {
+  it("shows what cannot be read, and which autoscalers stand still", async () => {
     const { code, out } = await run("partition", "describe", "eu-1/default");
     expect([code, out]).toEqual([0, expect.stringContaining("Holding because of page 0:\n  infra/web\n  shop/api\n  shop/late\n  shop/web\n")]);
     expect(out).toMatch(/^ {2}0 +4 +\d+ +unreadable: RangeError: version 77 is not known$/m);
@@ -67,7 +67,7 @@ describe("tidemark partition", () => {
     expect(await run("partition", ...args)).toEqual({ code, out: "", err: `error: ${message}\n` });
   });
 
-  it("resets a page, says where its bytes are, and not twice", async () => {
+  it("resets a page once, and says where its bytes are", async () => {
     const { code, out } = await run("partition", "reset-windows", "eu-1", "--page", "0", "--yes");
     expect([code, out]).toEqual([
       0,

@@ -61,7 +61,7 @@ describe("the tidemark command as a process", () => {
     expect([code, out.split("\n")[0], err]).toEqual([0, first, ""]);
   });
 
-  it("exits with 2 for help on a command that there is not, and without a command", async () => {
+  it("exits with 2 for help on an unknown command, and without a command", async () => {
     expect(await inside(["help", "gett"])).toEqual({ code: 2, out: "", err: 'error: Unknown command "gett", did you mean "get"?\n' });
     const { code, err } = await inside([]);
     expect([code, err.split("\n")[0]]).toEqual([2, "Usage: tidemark [options] [command]"]);

@@ -177,7 +177,7 @@ For another outcome:
     expect(sheet).toContain("0 added, 0 removed\n  Scale down rate");
   });
 
-  it("prints JSON", async () => {
+  it("prints JSON with -o json", async () => {
     expect(JSON.parse(await printed("explain", "api", "-o", "json"))).toMatchObject({
       name: "api",
       decision: { kind: "hold", failed: true, reason: "FailedGetResourceMetric" },
@@ -244,7 +244,7 @@ describe("tidemark events", () => {
 });
 
 describe("tidemark cluster", () => {
-  it("lists and describes", async () => {
+  it("lists clusters and describes one", async () => {
     expect(await printed("cluster", "list")).toBe(
       `NAME   CONNECTION   PERIOD   PARTITIONS   PAUSED   STATE            SYNCED
 eu-1   kubeconfig   15s      1            no       partly failing   15s ago

@@ -57,7 +57,7 @@ const playing = (deeds: readonly Deed[]): void => {
   server.answer = (...call) => answerOf(deeds[at++ % deeds.length] ?? { kind: "hang" })(...call);
 };
 
-/** On a busy machine the budget may end before the request has left: then it was refused, or nobody knows. */
+/** On a busy machine the budget may end before the request has left: then it was refused, or its outcome is unknown. */
 const expectHonest = (answer: WriteAnswer, seen: number, what: Deed): void => {
   const good = (what.kind === "status" && what.code === 200) || what.kind === "close" || what.kind === "late";
   const outcome = answer.kind === "written" ? "written" : answer.sent ? "unclear" : "not sent";

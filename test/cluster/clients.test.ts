@@ -18,7 +18,7 @@ const opened = () => {
 const record = (name: string, version = 1) => ({ name: clusterName(name), version, connection: { kind: "kubeconfig", path: "config" } }) as const;
 
 describe("clusterClients()", () => {
-  it("gives the same client for the same version, also to those who ask at once", async () => {
+  it("gives the same client for the same version, also to calls that come at once", async () => {
     const { clients, log } = opened();
     const [one, two] = await Promise.all([clients.clientFor(record("eu-1")), clients.clientFor(record("eu-1"))]);
     expect(one).toBe(two);
@@ -56,7 +56,7 @@ describe("clusterClients()", () => {
     expect(log.filter((line) => line.startsWith("close"))).toEqual(["close c-1 1"]);
   });
 
-  it("closes every client", async () => {
+  it("closes every client that it gave", async () => {
     const { clients, log } = opened();
     await clients.clientFor(record("eu-1"));
     await clients.clientFor(record("us-1"));

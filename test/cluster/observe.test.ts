@@ -168,7 +168,7 @@ describe("observe()", () => {
     expect(observation.scale).toEqual({ kind: "failed", failure: { code: 404, reason: "NotFound", message: 'deployments.apps "gone" not found' } });
   });
 
-  it("serves those who may read scales only", async () => {
+  it("works with a role that may only read scales", async () => {
     fill([["shop", "web"]]);
     forbid("/apis/apps/v1/namespaces/shop/deployments");
     forbid("/apis/apps/v1/namespaces/shop/deployments/web");
@@ -212,7 +212,7 @@ describe("observe()", () => {
     expect(seen(await client.observe([pot], WHOLE), pot).observation.scale).toMatchObject({ kind: "failed", failure: { message } });
   });
 
-  it("does not take an API that cannot be asked for one without the kind, and asks again next time", async () => {
+  it("does not conclude that an API lacks the kind when it cannot be asked, and asks again next time", async () => {
     server.documents.set("/apis/example.com", { preferredVersion: { version: "v1" }, versions: [{ version: "v1" }] });
     forbid("/apis/example.com/v1", { code: 503, reason: "ServiceUnavailable", message: "the aggregated API is down" });
     const web = watch("shop", "web", { metrics: [], target: { apiVersion: "example.com/v1", kind: "Rollout", name: "web" } });
@@ -364,7 +364,7 @@ describe("observe()", () => {
     ]);
   });
 
-  it("keeps the metrics of those that no pod decides when the pods of their namespace come too late", async () => {
+  it("keeps the metrics that need no pods when the pods of their namespace come too late", async () => {
     fill([
       ["shop", "web"],
       ["shop", "worker"],
@@ -378,7 +378,7 @@ describe("observe()", () => {
     expect(seen(observed, worker).observation.scale.kind).toBe("read");
   });
 
-  it("measures while another list is late: who else scales is not known, and everything else is", async () => {
+  it("measures while another list is late: only the rivals are unknown", async () => {
     fill([["shop", "web"]]);
     server.overrides.push({ match: ({ url }) => url.pathname.endsWith("/horizontalpodautoscalers"), answer: () => undefined });
     const web = watch("shop", "web");

@@ -98,7 +98,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe("the roles of infra/cluster-rbac.yaml", () => {
-  it("saw calls of every sort", () => {
+  it("are compared with calls of every sort", () => {
     expect(asked.length).toBeGreaterThan(20);
     expect(new Set(asked.map(askedText))).toContain("update deployments/scale.apps");
   });

@@ -128,7 +128,7 @@ describe("askRecommender()", () => {
     expect(await messageOf(recommender(url))).toContain(`the answer is larger than ${MAX_RECOMMENDER_BYTES} bytes`);
   });
 
-  it("fails where nobody listens", async () => expect(await messageOf(recommender("http://127.0.0.1:1/"))).toContain("ECONNREFUSED"));
+  it("fails where no server listens", async () => expect(await messageOf(recommender("http://127.0.0.1:1/"))).toContain("ECONNREFUSED"));
 
   it.each([
     ["http://127.0.0.1:9001/", "127.0.0.1 is an address of this machine"],

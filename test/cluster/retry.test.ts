@@ -45,7 +45,7 @@ describe("afterRead()", () => {
     ["a new connection that broke", broken({ reused: false }), {}, "done"],
     ["a connection that broke inside the answer", broken({ answering: true }), {}, "done"],
     ["a timeout on an idle connection", broken({ because: "timeout" }), {}, "done"],
-  ])("after %s", (_name, outcome, tried, next) => {
+  ])("decides what comes after %s", (_name, outcome, tried, next) => {
     expect(after(outcome, tried)).toBe(next);
   });
 });

@@ -13,7 +13,7 @@ describe("scopesFor()", () => {
     [3, ["n0", "n1", "n2"]],
     [4, ["*"]],
     [400, ["*"]],
-  ])("of the whole cluster with %i namespaces in need", (count, scopes) => {
+  ])("divides the whole cluster with %i namespaces in need", (count, scopes) => {
     expect(listed(count, "all")).toEqual(scopes);
   });
 

@@ -34,7 +34,7 @@ const write = async (replicas: number) => {
 };
 
 describe("a cluster that speaks the Kubernetes API", () => {
-  it("is observed: scales, pods with their metrics, and who else scales the target", async () => {
+  it("is observed: scales, pods with their metrics, and the rivals of the target", async () => {
     const { observations } = await client.observe([web, api], WHOLE);
     const seen = observations.get(web.uid);
     expect(seen?.observation.scale).toMatchObject({ kind: "read", specReplicas: 2, statusReplicas: 2, selector: "app=web", generation: 1 });
@@ -71,7 +71,7 @@ describe("a cluster that speaks the Kubernetes API", () => {
     expect(await readScale()).toEqual(before);
   });
 
-  it("that is busy is asked again when it says", async () => {
+  it("that is busy is asked again after the time that it names", async () => {
     const busy = { kind: "status", code: 429, reason: "TooManyRequests", message: "busy", retryAfterSeconds: 1 } as const;
     cluster.faults.add({ ...busy, path: "/apis/apps/v1/namespaces/shop/deployments", times: 1 });
     const { observations, calls } = await client.observe([web], WHOLE);

@@ -198,7 +198,7 @@ describe("get()", () => {
     await elsewhere.close();
   });
 
-  it("says that nothing listens", async () => {
+  it("says that no server listens", async () => {
     await server.close();
     expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0, reason: "ConnectionRefused" } });
   });

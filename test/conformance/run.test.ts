@@ -63,7 +63,7 @@ describe("npm run conformance", () => {
 
   it("fails every case of a kind or dialect that it does not know", () => {
     const kind = write("kind.json", document("guesses", { id: "a" }, { id: "b" }));
-    const dialect = write("dialect.json", { ...document("quantity", quantity("one", "1", "1000")), dialect: "nobody" });
+    const dialect = write("dialect.json", { ...document("quantity", quantity("one", "1", "1000")), dialect: "absent" });
     expect(run(kind, dialect)).toMatchObject({ status: 1, last: "0 passed, 3 failed" });
   });
 
@@ -123,7 +123,7 @@ describe("npm run conformance", () => {
     ]);
   });
 
-  it("asks for paths", () => {
+  it("asks for paths when it is given none", () => {
     expect(run()).toMatchObject({ status: 1, stderr: expect.stringContaining("give files or folders of vectors") });
   });
 });

@@ -65,7 +65,7 @@ export const headContract = (engine: () => Engine): void => {
       expect(await claim(tables, { ...at(90_000), protocol: 4 })).toMatchObject({ kind: "claimed", head: { epoch: 2, protocol: 4 } });
     });
 
-    it("gives itself to one of many claimers of the same due time", async () => {
+    it("is claimed by one of many claimers of the same due time", async () => {
       const outcomes = await Promise.all(Array.from({ length: 12 }, () => claim(tables, at(1_000))));
       expect(outcomes.filter(({ kind }) => kind === "claimed")).toHaveLength(1);
       expect(outcomes.filter(({ kind }) => kind === "held")).toHaveLength(11);
@@ -88,7 +88,7 @@ export const headContract = (engine: () => Engine): void => {
       expect(await claimed(40_000)).toMatchObject({ epoch: 2, head: { nowMs: 1_500, intents: expect.toSatisfy((all) => all.length === 2) } });
     });
 
-    it("refuses the intents of whoever lost the lease", async () => {
+    it("refuses the intents of a holder that lost the lease", async () => {
       const [one, other] = [await claimed(1_000), await claimed(40_000)];
       await expect(storeIntents(tables, one, bodiesOf(intent()), 1_500)).rejects.toMatchObject({
         name: "TidemarkError",
@@ -126,14 +126,14 @@ export const headContract = (engine: () => Engine): void => {
       });
     });
 
-    it("refuses the release of whoever lost the lease", async () => {
+    it("refuses the release of a holder that lost the lease", async () => {
       const held = await claimed(1_000);
       await claimed(40_000);
       await expect(release(tables, held, closing({ dueMs: 1_000 }))).rejects.toMatchObject({ code: "store.lease-lost" });
       expect(await readHead(tables, partition)).toMatchObject({ epoch: 2, releasedEpoch: 0, dueDoneMs: 0 });
     });
 
-    it("given back, is claimed at once, unclean", async () => {
+    it("is claimed at once, and unclean, when it was given back", async () => {
       await giveBack(tables, await claimed(1_000));
       expect(await claim(tables, at(1_001, 1_000))).toMatchObject({ kind: "claimed", head: { epoch: 2, releasedEpoch: 0 } });
     });

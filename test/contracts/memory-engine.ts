@@ -123,7 +123,7 @@ export const memoryEngine = (): { readonly client: Client } => {
   return { client: { send: send as DynamoDBClient["send"] } };
 };
 
-/** The same, one command after the other: answers at once or throws, for whoever decides by himself when a request takes effect. */
+/** The same, one command after the other: answers at once or throws, for a caller that decides itself when a request takes effect. */
 export const memoryTables = (onWrite: OnWrite = () => {}): { readonly execute: (command: unknown) => object; readonly table: Tables["table"] } => {
   const byName = new Map<string, Table>();
   const table: Tables["table"] = (name = "") => {

@@ -37,7 +37,7 @@ export const pagesContract = (engine: () => Engine): void => {
       expect(await textNow()).toBe("five");
     });
 
-    it("that nobody named is written over by a later epoch, never by an earlier or the same", async () => {
+    it("that no head names is written over by a later epoch, never by an earlier one or the same", async () => {
       await writePage(tables, { id: pageId, epoch: 3, body: body("leavings") });
       await writePage(tables, { id: pageId, epoch: 5, body: body("five") });
       await expect(writePage(tables, { id: pageId, epoch: 4, body: body("late") })).rejects.toMatchObject({ code: "store.lease-lost" });

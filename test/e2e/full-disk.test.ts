@@ -51,7 +51,7 @@ const inOneLine = async (ended: Promise<Ended>, words: RegExp) => {
 const FULL = /^error: Cannot .*(?:no space is left on the device \(ENOSPC\)|No space left on device)$/m;
 
 describe.skipIf(!mayMount)("on a full disk (skipped where nothing can be mounted)", { timeout: 180_000 }, () => {
-  it.each([0, 4])("`get` says so with %i KiB free, and works again when there is space", async (leftKib) => {
+  it.each([0, 4])("`get` says that the disk is full with %i KiB free, and works again when there is space", async (leftKib) => {
     mount("-o", `size=${SIZE}`);
     cpSync(closed, data(), { recursive: true, preserveTimestamps: true });
     fill(leftKib);
@@ -61,14 +61,14 @@ describe.skipIf(!mayMount)("on a full disk (skipped where nothing can be mounted
     expect((await tidemark(["get", "--data", data()])).code).toBe(0);
   });
 
-  it.each([0, 8, 40])("a first start with %i KiB free says so, and leaves nothing", async (leftKib) => {
+  it.each([0, 8, 40])("a first start with %i KiB free says that the disk is full, and leaves nothing", async (leftKib) => {
     mount("-o", `size=${SIZE}`);
     fill(leftKib);
     await inOneLine(startRun(["--data", data(), "--for", "9h", "--speed", "100000"]).ended, FULL);
     expect(existsSync(data())).toBe(false);
   });
 
-  it("a run that fills it ends, and goes on where it was when there is space", async () => {
+  it("a run that fills the disk ends, and goes on where it was when there is space", async () => {
     mount("-o", `size=${SIZE}`);
     cpSync(closed, data(), { recursive: true, preserveTimestamps: true });
     fill(120);
@@ -78,7 +78,7 @@ describe.skipIf(!mayMount)("on a full disk (skipped where nothing can be mounted
     expect([code, out]).toEqual([0, expect.stringMatching(/^Resumed at /)]);
   });
 
-  it("a folder that can only be read is told, by a start and by a command, and stays as it is", async () => {
+  it("a folder that can only be read is refused by a start and by a command, and stays as it is", async () => {
     mount("-o", `size=${SIZE}`);
     cpSync(closed, data(), { recursive: true, preserveTimestamps: true });
     const before = treeOf(data());
@@ -102,10 +102,10 @@ describe("where no folder can be made", { timeout: 120_000 }, () => {
   });
 });
 
-/** Of nobody, as on every Linux. */
+/** An unprivileged user of every Linux. */
 const OTHER_USER = 65_534;
 describe.skipIf(process.getuid?.() !== 0)("as another user (skipped without root, who alone can become one)", { timeout: 120_000 }, () => {
-  it("a folder that belongs to someone else is refused untouched", async () => {
+  it("a folder that belongs to another user is refused untouched", async () => {
     const foreign = mkdtempSync(join(tmpdir(), "tidemark-foreign-"));
     cpSync(closed, join(foreign, "data"), { recursive: true, preserveTimestamps: true });
     for (const path of [foreign, join(foreign, "data")]) spawnSync("chmod", ["777", path]);

@@ -23,7 +23,7 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 describe("a run that is killed again and again", () => {
-  it("tells the same story as one that nobody disturbed: events and replicas, and says that it went on", { timeout: 180_000 }, async () => {
+  it("has the same events and replicas as one that was not disturbed, and says that it went on", { timeout: 180_000 }, async () => {
     const [calm, killed] = [join(dir, "calm"), join(dir, "killed")];
     expect((await startRun(["--data", calm, "--for", `${TOTAL_MS}ms`, ...ARGS]).ended).code).toBe(0);
     const { killedAtMs, said } = await killedRun({ data: killed, args: ARGS, totalMs: TOTAL_MS, kills: KILLS });

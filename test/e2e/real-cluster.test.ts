@@ -24,7 +24,7 @@ afterAll(async () => {
 const replicas = () => Object.fromEntries(cluster.readings().map(({ name, replicas: count }) => [name, count]));
 
 describe("npm start -- --kubeconfig", { timeout: 120_000 }, () => {
-  it("scales somebody else's cluster in real time, for the manifests applied and nothing else", async () => {
+  it("scales a cluster that it did not make in real time, for the manifests applied and nothing else", async () => {
     const before = replicas();
     const data = join(dir, "data");
     const run = startRun(["--kubeconfig", cluster.kubeconfigPath, "--manifest", CROWD, "--data", data]);

@@ -11,7 +11,7 @@ const files = readdirSync(FOLDER).filter((name) => name.endsWith(".yaml"));
 const textOf = (file: string): string => readFileSync(join(FOLDER, file), "utf8");
 
 describe("examples/", () => {
-  it("are there", () => expect(files.length).toBeGreaterThanOrEqual(10));
+  it("has manifests and traces", () => expect(files.length).toBeGreaterThanOrEqual(10));
 
   it.each(files)("are admitted without a warning: %s", (file) => {
     for (const { document } of readManifests(textOf(file), file)) expect(admit(document)).toMatchObject({ ok: true, warnings: [] });

@@ -70,5 +70,5 @@ describe("examples/noisy.yaml, a day of noisy, flat CPU", () => {
 
   it("a good watermark policy does nothing", () => expect(movesOf(dayOf(1))).toEqual({ scales: 0, reversals: 0 }));
 
-  it("nor do marks under the native rules", () => expect(movesOf(dayOf(2))).toEqual({ scales: 0, reversals: 0 }));
+  it("marks under the native rules do nothing either", () => expect(movesOf(dayOf(2))).toEqual({ scales: 0, reversals: 0 }));
 });

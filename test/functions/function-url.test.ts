@@ -38,7 +38,7 @@ describe("the handlers behind a URL", () => {
     expect(lines).toMatchObject([{ fields: { by: ADA, path: "/v1/fleet", requestId: FLEET.requestContext.requestId } }]);
   });
 
-  it("read a body that came as base64, and know nobody where the platform says nobody", async () => {
+  it("read a body that came as base64, and know no caller where the platform names none", async () => {
     const handler = functionUrlHandler({ reading, clock: () => 0, log: () => {} });
     const posted = await handler(eventOf({ path: "/v1/fleet/thaw", body: Buffer.from("{}") }));
     expect(posted).toMatchObject({ statusCode: 403, body: expect.stringContaining("api.read-only") });

@@ -3,7 +3,7 @@ import { build } from "esbuild";
 import type { FunctionName } from "../../build.ts";
 import { ROOT } from "../architecture/source.ts";
 
-/** The IAM action that a command of the AWS SDK needs; undefined: none. A command that is not here is refused, so that nobody forgets to think of it. */
+/** The IAM action that a command of the AWS SDK needs; undefined: none. A command that is not here is refused, so that a new command is not forgotten. */
 const ACTIONS: Readonly<Record<string, string>> = {
   GetItemCommand: "dynamodb:GetItem",
   BatchGetItemCommand: "dynamodb:BatchGetItem",

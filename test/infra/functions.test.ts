@@ -309,7 +309,7 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     expect(await answered(view, { path: COMMAND_PATHS.freeze, body: JSON.stringify({ reason: "x" }) })).toMatchObject({ status: 403 });
   });
 
-  it("connect an EKS cluster as AWS describes it, and as nobody else does", async () => {
+  it("connect an EKS cluster as AWS describes it, and from no other source", async () => {
     const add = (more: object) =>
       answered(connect, {
         path: COMMAND_PATHS.addCluster,

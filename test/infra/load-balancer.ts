@@ -22,7 +22,7 @@ export interface LoadBalancer {
 }
 
 /**
- * A TLS load balancer in front of a simulated cluster. Functions never connect to loopback, where the cluster listens, and the cluster answers nobody who names it otherwise; so it has a private
+ * A TLS load balancer in front of a simulated cluster. Functions never connect to loopback, where the cluster listens, and the cluster answers no request that names it otherwise; so it has a private
  * address here, as in a VPC.
  */
 export const startLoadBalancer = async (kubeconfigPath: string): Promise<LoadBalancer> => {

@@ -1,4 +1,3 @@
-import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -9,6 +8,7 @@ import { ENVIRONMENT } from "../../functions/environment.ts";
 import { FUNCTION_TIMEOUT_MS, IN_PROGRESS_MS } from "../../lib/api/idempotency.ts";
 import { PAGE_LIMITS } from "../../lib/api/page.ts";
 import { clusterName } from "../../lib/model/ids.ts";
+import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
 import { raiseClusterVersionParams } from "../../lib/store/records/clusters.ts";
 import { FLEET_PK } from "../../lib/store/table/keys.ts";
 import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/table/tables.ts";
@@ -126,11 +126,11 @@ describe("the functions", () => {
 });
 
 describe("the URLs", () => {
-  it("are three, of the functions that answer people, and let nobody in whom IAM does not know", () => {
+  it("are three, of the functions that answer people, and refuse a caller that IAM does not know", () => {
     expect(ofType("AWS::Lambda::Url").map((name) => resource(name).Properties)).toEqual(
       ["ApiLambdaFunction", "ConnectLambdaFunction", "ViewLambdaFunction"].map((name) => ({ AuthType: "AWS_IAM", TargetFunctionArn: arnOf(name) })),
     );
-    // Rights to call them are given to people by their own policies, never to everybody by the function's.
+    // Rights to call them are given to people by their own policies, never to all callers by the function's.
     expect(ofType("AWS::Lambda::Permission")).toEqual([]);
   });
 
@@ -146,7 +146,7 @@ describe("the URLs", () => {
         Resource: on,
         Condition: { StringEquals: { "lambda:FunctionUrlAuthType": "AWS_IAM" } },
       },
-      // Whoever could call the function itself could write the event, and with it the name that edits are recorded for.
+      // A caller of the function itself could write the event, and with it the name that edits are recorded for.
       {
         Sid: "ThroughTheUrlAlone",
         Effect: "Allow",
@@ -239,7 +239,7 @@ describe("the queue", () => {
     }
   });
 
-  it("refuses anyone without TLS", () => {
+  it("refuses every caller without TLS", () => {
     const { Queues, PolicyDocument } = resource("QueuePolicy").Properties as unknown as {
       readonly Queues: readonly Json[];
       readonly PolicyDocument: { readonly Statement: readonly Json[] };
@@ -365,7 +365,7 @@ describe("the roles", () => {
     ]);
   });
 
-  it("let people who look write nothing, and no person reach queues, secrets or clusters", () => {
+  it("let viewers write nothing, and let no person reach queues, secrets or clusters", () => {
     expect(actionsOf("ViewRole").filter((action) => !LOGS.includes(action))).toEqual(["dynamodb:GetItem", "dynamodb:Query"]);
     expect(actionsOf("ApiRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual(["sqs:SendMessage"]);
     // To ask what AWS says of a cluster, in other accounts by their roles.
@@ -451,7 +451,7 @@ describe("a parameter", () => {
     expect(resources["ApiLambdaFunction"]?.Properties).not.toHaveProperty("VpcConfig");
   });
 
-  it("alarmAddress and alarmTopic name who is told of alarms; without them no alarm tells anyone", () => {
+  it("alarmAddress and alarmTopic name the receivers of alarms; without them no alarm is sent", () => {
     const alarms = ofType("AWS::CloudWatch::Alarm");
     expect(alarms.length).toBeGreaterThan(10);
     for (const name of alarms) {

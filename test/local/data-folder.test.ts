@@ -142,9 +142,9 @@ describe("flowingNowMs()", () => {
   const clock = { kind: "virtual" as const, nowMs: 1000, wallMs: 100, speed: 60, untilMs: 2000 };
   it.each([
     ["at the moment of writing", 100, 1000],
-    ["between", 110, 1600],
+    ["between two instants", 110, 1600],
     ["just at the next thing", 117, 2000],
     ["past it, because the run is late", 900, 2000],
     ["when the wall clock was set back", 50, 1000],
-  ])("%s", (_, wallMs, expected) => expect(flowingNowMs(clock, wallMs)).toBe(expected));
+  ])("tells the time %s", (_, wallMs, expected) => expect(flowingNowMs(clock, wallMs)).toBe(expected));
 });

@@ -41,7 +41,7 @@ afterAll(async () => {
 
 describe("a server on loopback", () => {
   it.each(["tables", "queue", "series", "cluster"])(
-    "of the %s answers who names this machine, by any port, and refuses every other name",
+    "of the %s answers requests that name this machine, with any port, and refuses every other name",
     async (name) => {
       const url = urls[name] ?? "";
       const { host, port } = new URL(url);

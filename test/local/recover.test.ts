@@ -109,7 +109,7 @@ describe("endDeadLeases()", () => {
     expect((await readHead(tables, partition()))?.intents).toEqual([{ ...intent, deadlineMs: NOW_MS - 1 }]);
   });
 
-  it("changes nothing where nobody died, and nothing the second time", async () => {
+  it("changes nothing where no holder died, and nothing the second time", async () => {
     expect(await recovered()).toEqual({ leases: 0, reached: 0, withdrawn: 0 });
     await dyingHolder("daily", true);
     await recovered();

@@ -74,7 +74,7 @@ describe("readManifests()", () => {
     ["two keys that are one name in JSON", '1: a\n"1": b\n', 'Cannot read "hpa.yaml", line 2, column 1: the key "1" is written twice'],
     ["broken YAML", "a: b: c\n", 'Cannot read "hpa.yaml", line 1, column 4: nested mappings are not allowed in compact mappings'],
     ["a tab", "a:\n\tb: 1\n", 'Cannot read "hpa.yaml", line 2, column 1: tabs are not allowed as indentation'],
-    ["a tag nobody knows", "a: !secret b\n", 'Cannot read "hpa.yaml", line 1, column 4: unresolved tag: !secret'],
+    ["an unknown tag", "a: !secret b\n", 'Cannot read "hpa.yaml", line 1, column 4: unresolved tag: !secret'],
     ["an anchor that holds itself", "a: &a [*a]\n", 'Cannot read "hpa.yaml", line 1, column 8: an anchor contains itself'],
     ["an alias of nothing", "a: *nothing\n", 'Cannot read "hpa.yaml", line 1, column 4: the alias "nothing" has no anchor before it'],
     ["no text", "", 'Cannot read "hpa.yaml": it contains no manifest'],

@@ -23,7 +23,7 @@ const blocks = [...reference.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml =
 const examples = blocks.flatMap((yaml, index) => readManifests(yaml, `example ${index + 1}`));
 
 describe("docs/manifests.md", () => {
-  it("has examples", () => expect(examples.length).toBeGreaterThanOrEqual(9));
+  it("has examples to check", () => expect(examples.length).toBeGreaterThanOrEqual(9));
 
   it.each(examples)("has an example that is admitted without a warning: $where", ({ document }) =>
     expect(admit(document)).toMatchObject({ ok: true, warnings: [] }),

@@ -40,7 +40,7 @@ describe("labelIndex()", () => {
     ["app=", "d"],
     ["app!=web", "cde"],
     ["toString=x", ""],
-    ["app=nobody", ""],
+    ["app=absent", ""],
   ])("selects by %j", (text, names) =>
     expect(
       counted()

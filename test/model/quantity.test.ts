@@ -64,7 +64,7 @@ describe("parseQuantity()", () => {
     ["a fraction under a binary suffix is big", "1.0Ki", "big"],
     ["eleven digits of Ki are an integer", "99999999999Ki", "integer"],
     ["twelve digits of Ki are big", "100000000000Ki", "big"],
-  ])("%s: %s", (_, text, form) => expect(parseQuantity(text)?.form).toBe(form));
+  ])("knows that %s: %s", (_, text, form) => expect(parseQuantity(text)?.form).toBe(form));
 
   it("takes a thousand characters", () => expect(parseQuantity("9".repeat(1_000))?.form).toBe("big"));
 

@@ -26,7 +26,7 @@ describe("asHpaMetric()", () => {
       { type: "ContainerResource", name: "cpu", container: "app", target: { type: "Utilization", averageUtilization: 80 } },
     ],
     [
-      "average of pods",
+      "mean of pods",
       { source: { type: "Pods", metric: { name: "rps" } }, measure: "Average" },
       { type: "Pods", metric: { name: "rps" }, target: { type: "AverageValue", averageValueMilli: 80_500n } },
     ],
@@ -35,7 +35,7 @@ describe("asHpaMetric()", () => {
       { source: { type: "External", metric: { name: "lag" } }, measure: "Total" },
       { type: "External", metric: { name: "lag" }, target: { type: "Value", valueMilli: 80_500n } },
     ],
-  ])("%s", (_, metric, expected) => expect(asHpaMetric(metric, 80_500n)).toStrictEqual(expected));
+  ])("gives the metric for a %s", (_, metric, expected) => expect(asHpaMetric(metric, 80_500n)).toStrictEqual(expected));
 });
 
 describe("longestPeriodSeconds()", () => {

@@ -18,7 +18,7 @@ const newThread = ({ distPath, env, execArgv }: PoolOptions): Kept => {
   return { thread, starts: 0 };
 };
 
-/** What is computed when a file is loaded must be loaded under its mutant, and by nobody after it. */
+/** What is computed when a file is loaded must be loaded under its mutant, and must not be loaded again. */
 const isStatic = ({ project }: PoolOptions): boolean =>
   Object.entries(project.getProvidedContext()).some(([key, value]) => key === "mutantActivation" && value === "static");
 

@@ -74,7 +74,7 @@ describe("withUnknownPast() holds a workload as long as its own windows are, and
     expect(countsAfter(spec, 5, wanted, seconds)).toEqual(counts);
   });
 
-  it("a breach that has to last begins anew, though it lasted before", () => {
+  it("and begins a breach that has to last anew, though it lasted before", () => {
     const spec = one({ scaleUp: { sustainSeconds: 120 } });
     const seen = sync(spec, { replicas: 5, values: { load: 9 }, nowMs: NOON - 100_000 }).windows;
     expect(countsAfter(spec, 5, 9, [30, 60, 90, 120, 149], forgotten(spec, seen))).toEqual([5, 5, 5, 5, 5]);

@@ -50,7 +50,7 @@ describe("defaultCaller()", () => {
     expect(await defaultCaller("eu-central-1").credentials()).toMatchObject({ accessKeyId: "ENV", secretAccessKey: "of-env" });
   });
 
-  it("says where nothing was found", async () => {
+  it("says that no credentials were found", async () => {
     await expect(defaultCaller("eu-central-1").credentials()).rejects.toMatchObject({
       code: "remote.credentials",
       message: expect.stringMatching(/^Cannot sign requests: no AWS credentials were found; set AWS_PROFILE or sign in \(.+\)$/),

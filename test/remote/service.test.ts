@@ -64,7 +64,7 @@ describe("the service of a stack", () => {
     expect(JSON.stringify(said).length).toBeGreaterThan(1);
   });
 
-  it("edits in the name of who signed", async () => {
+  it("edits in the name of the signer", async () => {
     await apply(remote, "edited");
     await apply(world.remote("GRACE"), "of-grace");
     expect([(await embedded.get({ name: "edited" })).updatedBy, (await embedded.get({ name: "of-grace" })).updatedBy]).toEqual([
@@ -107,7 +107,7 @@ describe("the service of a stack", () => {
     });
   });
 
-  it("takes long answers packed", async () => {
+  it("takes long answers compressed", async () => {
     await toArray(remote.autoscalers({}));
     const { headers } = world.url.events.at(-1) ?? {};
     expect(headers?.["accept-encoding"]).toContain("gzip");
@@ -246,7 +246,7 @@ describe("a request that goes wrong", () => {
     await url.close();
   });
 
-  it("is not sent again where the stack itself refused an edit, or where nobody has such a host", async () => {
+  it("is not sent again where the stack itself refused an edit, or where no such host exists", async () => {
     const before = world.url.requests();
     await expect(remote.pause({ name: "lab/never" })).rejects.toMatchObject({ code: "service.unknown" });
     expect(world.url.requests()).toBe(before + 1);
@@ -274,7 +274,7 @@ describe("a request that goes wrong", () => {
 describe("a request that the platform refuses", () => {
   const cannot = (words: string) => `Cannot use the stack at "${world.url.url}": ${words}`;
 
-  it("names who may not, and what the policy must allow", async () => {
+  it("names the caller, and what the policy must allow", async () => {
     await expect(world.remote("MALLORY").fleet()).rejects.toMatchObject({
       code: "remote.forbidden",
       message: cannot(
@@ -295,7 +295,7 @@ describe("a request that the platform refuses", () => {
   });
 
   it("tells unknown credentials, a wrong secret and expired credentials apart", async () => {
-    await expect(world.remote("NOBODY").fleet()).rejects.toMatchObject({
+    await expect(world.remote("ABSENT").fleet()).rejects.toMatchObject({
       message: cannot("AWS does not know these credentials; check the profile and sign in again"),
     });
     const wrong = { credentials: async () => ({ accessKeyId: "ADA", secretAccessKey: "another" }), name: async () => "ada" };

@@ -10,7 +10,7 @@ import type { Identities } from "./stand-in/signature.ts";
 
 export const ADA = "arn:aws:iam::123456789012:user/ada";
 
-/** What IAM knows in these tests. The secrets are of nobody. */
+/** What IAM knows in these tests. The secrets are made up. */
 export const IDENTITIES: Identities = {
   ADA: { secretAccessKey: "ada's secret", arn: ADA, isAllowed: true },
   GRACE: {

@@ -39,7 +39,7 @@ describe("requestLine()", () => {
     expect(requestLine(report(200, { error: new Error("history is full") }))).toMatchObject({ level: "warn", fields: { unkept: "history is full" } });
   });
 
-  it("cuts a path that nobody has", () => {
+  it("cuts an unknown path short", () => {
     const { message, fields } = requestLine(report(404, { path: `/${"x".repeat(5_000)}` }));
     expect([message.length, String(fields["path"]).length]).toEqual([122, 100]);
   });

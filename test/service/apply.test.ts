@@ -142,7 +142,7 @@ spec:
     expect(await stored("web", "shop")).toBeUndefined();
   });
 
-  it("opens Lists", async () => {
+  it("takes the items of Lists", async () => {
     const items = [
       JSON.stringify({
         apiVersion: "autoscaling/v1",
@@ -209,7 +209,7 @@ spec:
 });
 
 describe("an edit", () => {
-  it("takes the next generation past the change of somebody who died before storing", async () => {
+  it("takes the next generation past the change of an edit that died before it stored its record", async () => {
     await apply(hpa("web"));
     const record = await stored("web");
     await insertChange(world.context.insert, { ...ref("web"), id: `${record?.uid}:2`, atMs: NOON, by: "bob", verb: "apply", after: "{}" });

@@ -107,7 +107,7 @@ describe("changes()", () => {
     }
   });
 
-  it("shows a cluster that was removed to who names it", async () => {
+  it("shows a removed cluster where it is named", async () => {
     await service.addCluster({ name: "old", connection: { kind: "kubeconfig", path: "a" } });
     next();
     await service.removeCluster("old");

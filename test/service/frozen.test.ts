@@ -60,7 +60,7 @@ describe.each([
     expect(explainSheet(explanation, nowMs, plain)).toMatch(/^Outcome: +hold at 4\nReason: .*\nWithout hold: +scale 4 -> 7: MetricAboveTarget: /m);
   });
 
-  it("is not scaled", async () => {
+  it("is not scaled by any sync", async () => {
     const { cluster, play } = await stopped(stop);
     await play(8);
     expect(cluster.puts).toEqual([]);

@@ -81,7 +81,7 @@ it("pause and resume find an autoscaler deleted by an edit that died, and tell t
   expect(await version()).toBe(3);
 });
 
-it("delete: says that there is none, and tells the partition of the path", async () => {
+it("delete says that there is no autoscaler, and tells the partition of the path", async () => {
   await service.apply(source(hpa("web")), { cluster, dryRun: false });
   await expect(dying.delete(web())).rejects.toThrow("died");
   expect(await version()).toBe(1);

@@ -181,7 +181,7 @@ describe("replacing the partitions of a cluster", () => {
     expect((await moving.head(REST)).epoch).toBe(epoch);
   });
 
-  it("is refused where a namespace with autoscalers would be held by nobody", async () => {
+  it("is refused where a namespace with autoscalers would be in no partition", async () => {
     const moving = await synced();
     await expect(openService(moving.context()).replaceCluster(wantedOf(moving, [{ name: REST, namespaces: [SHOP] }]))).rejects.toMatchObject({
       code: "service.unmovable",
@@ -198,7 +198,7 @@ describe("replacing the partitions of a cluster", () => {
     expect(died).toBeGreaterThan(20);
   });
 
-  it("is refused its flip when it stalls past its leases, and what was scaled meanwhile comes along", async () => {
+  it("is abandoned when it stalls past its leases, and the scales made meanwhile come along", async () => {
     const moving = await synced();
     let stalled = 0;
     const client = around(moving.world.tables.client, async (command, send) => {
@@ -220,7 +220,7 @@ describe("replacing the partitions of a cluster", () => {
     expect(await firstSeen(moving)).toMatchObject(Object.fromEntries(Object.entries(ALL_FROM_THE_START).filter(([uid]) => uid !== "uid-shop-1")));
   });
 
-  it("copies nothing for one who stood still while another moved the same namespaces, and they were scaled there", async () => {
+  it("copies nothing when it stalled while another edit moved the same namespaces, and they were scaled there", async () => {
     const moving = await synced();
     let stood = 0;
     const client = around(moving.world.tables.client, async (command, send) => {

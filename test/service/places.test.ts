@@ -75,7 +75,7 @@ describe("events() after a place", () => {
   it("end where they are told to, and never begin before what is kept", async () => {
     const until = await toArray(service.events({ sinceMs: NOON - 60_000, untilMs: NOON - 30_000 }));
     expect(new Set(until.map(({ at: time }) => Date.parse(time)))).toEqual(new Set([NOON - 60_000, NOON - 45_000, NOON - 30_000]));
-    // Deleted by nobody yet, since the engine of this test knows no time to live.
+    // Not deleted yet, since the engine of this test knows no time to live.
     const atMs = NOON - EVENT_DAYS_KEPT * DAY_MS - 1;
     await insertEvents(world.context.insert, [{ ...at("eu-1", "shop", "web", 0, "old:1"), atMs }]);
     expect(await toArray(service.events({ sinceMs: 0, untilMs: NOON - EVENT_DAYS_KEPT * DAY_MS + 1_000 }))).toEqual([]);

@@ -76,7 +76,7 @@ describe("a cluster that is removed while something is applied to it", () => {
       if (succeeded || !cluster) expect(record !== undefined, String(outcomes)).toBe(succeeded);
       // One that waited for a removal in vain says so, and what it stored is there.
       else if (record) expect(outcomes.slice(0, 2), String(outcomes)).toContain("service.conflict");
-      // Nobody is left half removed.
+      // No cluster is left half removed.
       expect(cluster?.removing).toBeUndefined();
       seen.add(`${succeeded ? "applied" : "refused"}, ${outcomes[2]}`);
     };
@@ -124,7 +124,7 @@ describe("a cluster that is removed while something is applied to it", () => {
     expect(died).toBeGreaterThan(5);
   });
 
-  it("is removed by doing it again where somebody died at it", async () => {
+  it("is removed by a repeated call where the first one died", async () => {
     const { client, context, plain } = await newContexts();
     const stalled = diesAtDeletion(client);
     await expect(openService(context(stalled, "grace")).removeCluster(NAME)).rejects.toThrow(Died);
@@ -144,7 +144,7 @@ describe("a cluster that is removed while something is applied to it", () => {
     });
   });
 
-  it("says that it is gone to who had stored something meanwhile, and keeps the record of both edits", async () => {
+  it("is reported as gone to an edit that stored something meanwhile, and the record of both edits is kept", async () => {
     const { client, context, plain } = await newContexts();
     const late = around(client, async (command, send) => {
       const item = command === "PutItemCommand" && (await getCluster(plain.tables, REF.cluster));

@@ -83,7 +83,7 @@ describe("resetWindows()", () => {
     expect(await heldFor(damaged, damaged.world.nowMs)).toBe(RATE_MS);
   });
 
-  it("keeps the bytes and who did it in the history", async () => {
+  it("keeps the bytes and the editor's name in the history", async () => {
     const damaged = await lostWindows();
     const { kept } = await openService(damaged.context()).resetWindows(damaged.path, 0);
     expect(await damaged.kept()).toEqual([Buffer.from(FOREIGN)]);
@@ -125,7 +125,7 @@ describe("resetWindows()", () => {
         done = await succeeds(openService(damaged.context(dyingAt(damaged.world.tables.client, dieAt, after))).resetWindows(damaged.path, 0));
         if (done) break;
         died++;
-        // The dead one's lease runs out: everybody holds, or goes by windows that err to safety.
+        // The dead one's lease runs out: all autoscalers hold, or go by windows that err to safety.
         damaged.world.nowMs += LEASE_MS - PERIOD_MS + 1_000;
         await damaged.sync();
         expect(damaged.replicas(), `died at call ${dieAt}`).toEqual([2, 2]);
@@ -174,7 +174,7 @@ describe("resetWindows()", () => {
 
 const ID = "uid-web:1";
 
-/** A partition at rest in which "web" has an open intent that nobody can read, and is in need. */
+/** A partition at rest in which "web" has an open intent that cannot be read, and is in need. */
 const lostIntent = async (syncs = 1, body?: Uint8Array): Promise<Damaged> => {
   const damaged = await newDamaged();
   for (let at = 0; at < syncs; at++) await damaged.sync();

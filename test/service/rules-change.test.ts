@@ -33,5 +33,5 @@ describe("rulesChange()", () => {
     ],
     [original, hpa, `from the first design to hpa: kept: ${LAST}; begins anew: stabilization, from the current count, ${LASTING}`],
     [watermark, original, `from watermark to the first design: kept: ${LAST}; begins anew: ${LASTING}`],
-  ])("%#", (before, after, words) => expect(rulesChange(before, after)).toBe(`the rules change ${words}`));
+  ])("says what is kept and what is lost: change %#", (before, after, words) => expect(rulesChange(before, after)).toBe(`the rules change ${words}`));
 });

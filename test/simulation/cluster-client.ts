@@ -17,7 +17,7 @@ const DENIALS: readonly ApiFailure[] = [
 const denialOf = (share: number): ApiFailure => DENIALS[Math.floor(share * (DENIALS.length + 1))] ?? BUSY;
 const BUSY: ApiFailure = { code: 429, reason: "TooManyRequests", message: "the server is busy" };
 
-/** A client of one cluster, for one process. `effect` is told of every PUT that moved a count, with nobody's knowledge but the cluster's. */
+/** A client of one cluster, for one process. `effect` is called for every PUT that moved a count, as only the cluster knows it. */
 export const clusterClient = (
   network: Network,
   caller: Process,

@@ -12,7 +12,7 @@ import type { PlannedAutoscaler, PlannedEdit } from "./timetable.ts";
 import type { EditAnswer, EditLog, WantedEdit } from "./watch/edits.ts";
 import { SIMULATED_CONNECTION } from "./world.ts";
 
-/** Somebody at the command line. */
+/** A person at the command line. */
 export interface Person {
   readonly edit: (autoscaler: PlannedAutoscaler, edit: PlannedEdit) => void;
   readonly order: (order: Order) => void;
@@ -140,7 +140,7 @@ const performOrder = (service: Service, order: Order): Promise<unknown> => {
   }
 };
 
-/** Somebody may have deleted it before, or this one in an attempt that died after its effect. */
+/** Another person may have deleted it before, or this one in an attempt that died after its effect. */
 const isGone = (error: unknown): EditAnswer => {
   if (!isTidemarkError(error, "service.unknown")) throw error;
   return "gone";

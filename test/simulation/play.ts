@@ -67,14 +67,14 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
   const stage = newStage(seed, { faults, told, ...(planted?.sent && { sent: planted.sent }) });
   const { scheduler, ledger, timetable } = stage;
   const platform = platformOf(stage, planted);
-  const everybody = {
+  const staff = {
     scheduler,
     story: stage.story,
     newProcess,
     tablesOf: (process: Process) => stage.tablesFor(process, undefined),
     edits: ledger.edits,
   };
-  const [owner, deputy, operator] = [newPerson(everybody, "owner"), newPerson(everybody, "deputy"), newPerson(everybody, "operator")];
+  const [owner, deputy, operator] = [newPerson(staff, "owner"), newPerson(staff, "deputy"), newPerson(staff, "operator")];
   for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, { owner, deputy }, happening));
   for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => operator.order(order));
   const broken = (): boolean => ledger.violation !== undefined;
@@ -200,7 +200,7 @@ const happen = (stage: Stage, editors: Editors, happening: Happening): void => {
   const autoscaler = timetable.autoscalers[happening.workload];
   const cluster = autoscaler && clusters.get(autoscaler.cluster);
   const workload = autoscaler && cluster?.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
-  if (!autoscaler || !cluster || !workload) throw new RangeError("something happens to nobody");
+  if (!autoscaler || !cluster || !workload) throw new RangeError("something happens to an unknown workload");
   const tell = (words: string): void => story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
   switch (happening.kind) {
     case "edit":
@@ -223,7 +223,7 @@ const happen = (stage: Stage, editors: Editors, happening: Happening): void => {
       cluster.make(workload, happening.replicas);
       break;
     case "count":
-      tell(happening.replicas === undefined ? "is touched by somebody" : `is set to ${happening.replicas} by somebody`);
+      tell(happening.replicas === undefined ? "is touched from outside" : `is set to ${happening.replicas} from outside`);
       if (!workload.gone) cluster.edit(workload, happening.replicas);
       break;
   }

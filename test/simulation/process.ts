@@ -13,7 +13,7 @@ export interface Process {
   readonly cache: WarmCache;
   /** Syncs under way in it. */
   busy: number;
-  /** When the platform ends it at the latest; nobody ends a person's. */
+  /** When the platform ends it at the latest; a person's process is not ended. */
   endsMs: number;
   /** Called once when it ends before its work is done. */
   readonly onEnd: Set<() => void>;

@@ -54,7 +54,7 @@ export const newStage = (
   options: {
     readonly faults: boolean;
     readonly told: boolean;
-    /** What becomes of every request to the tables before it is executed, whoever sent it. */
+    /** What becomes of every request to the tables before it is executed, of every sender. */
     readonly sent?: (command: unknown) => unknown;
   },
 ): Stage => {

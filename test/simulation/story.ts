@@ -1,4 +1,4 @@
-/** What happened in a seed, line by line; kept only where somebody will read it. */
+/** What happened in a seed, line by line; kept only where it will be read. */
 export interface Story {
   /** What every sync tells is given as a function: most stories are never read. */
   readonly tell: (who: string, what: string | (() => string)) => void;

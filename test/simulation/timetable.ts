@@ -171,7 +171,7 @@ const lastLoad = (random: Random, { shape }: PlannedAutoscaler, workload: number
   return { atMs: LAST_MS, workload, kind: "load", load: pods * 10 };
 };
 
-/** Whoever was edited is there, awake, and as it was. */
+/** What was edited is there, awake, and as it was. */
 const lastWords = (autoscalers: readonly PlannedAutoscaler[], workload: number): readonly Happening[] => [
   { atMs: LAST_MS, workload, kind: "edit", edit: { verb: "apply", manifest: autoscalers[workload]?.manifest ?? {} } },
   { atMs: LAST_MS + 1, workload, kind: "edit", edit: { verb: "resume" } },

@@ -45,7 +45,7 @@ export const fillTables = ({ clusters, autoscalers }: Timetable, startMs: number
   }
 };
 
-/** How the simulated clusters are reached: nobody connects. */
+/** The connection of the simulated clusters, which is never opened. */
 export const SIMULATED_CONNECTION = { kind: "kubeconfig", path: "simulated" } as const;
 
 const clusterRecord = ({ name, periodMs, divided }: PlannedCluster): ClusterRecord => ({

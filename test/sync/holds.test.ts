@@ -224,7 +224,7 @@ describe("specs", () => {
     expect(replicas(world)).toEqual([5, 9]);
   });
 
-  it("heal within a minute when whoever edited died before raising the version", async () => {
+  it("heal within a minute when an edit died before it raised the version", async () => {
     const world = await world2();
     const warm = world.worker();
     await world.sync(warm);
@@ -247,7 +247,7 @@ describe("specs", () => {
       const report = await world.sync(ports);
       return report.kind === "completed" ? report.evaluated : 0;
     };
-    // Deleted by somebody who died before raising the version: the other worker starts cold, and drops the windows.
+    // Deleted by an edit that died before it raised the version: the other worker starts cold, and drops the windows.
     await deleteAutoscaler(world.tables, world.autoscaler("web"), 1);
     expect(await uidsSeen(other)).toBe(1);
     expect(await uidsSeen(warm)).toBe(1);

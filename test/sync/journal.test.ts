@@ -35,7 +35,7 @@ describe("the journal", () => {
     expect(told).toEqual([1, 0, 0, 1, 0, 0, 1, 1, 0]);
   });
 
-  it("tells the page whole in the first sync of a minute, then only the autoscalers that changed; who asks finds each where it was told last", async () => {
+  it("tells the page whole in the first sync of a minute, then only the autoscalers that changed; a reader finds each where it was told last", async () => {
     const world = await newWorld(engine.client, engine.tables, { web: 4, api: 4 });
     for (let periods = 0; periods < 4; periods++) await next(world);
     const wholeMs = world.nowMs;

@@ -16,7 +16,7 @@ describe("withChange()", () => {
     expect(withChange(once, change)).toEqual(once);
   });
 
-  it("says who put a workload to zero, so that its autoscaler may wake it once its spec can be read", () => {
+  it("says that the autoscaler put its workload to zero, so that it may wake it once its spec can be read", () => {
     const { status } = withChange(NEW_WINDOWS, { from: 4, to: 0, atMs: AT_MS, earliestMs: 0, eventId: "e" });
     expect(status.conditions).toMatchObject([{ type: "ScaledToZero", status: "True", transitionMs: AT_MS }]);
   });

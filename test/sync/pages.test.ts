@@ -141,7 +141,7 @@ describe("the pages of a partition", () => {
     expect(await pageKeys(world)).toEqual(await namedKeys(world));
   });
 
-  it("that nobody came to name are taken away too, and never those of a later holder", async () => {
+  it("that no head came to name are deleted too, and never those of a later holder", async () => {
     const { world } = await leftOver();
     const { epoch, pageGeneration: generation } = await world.head();
     const unnamed = (index: number, of: number) =>

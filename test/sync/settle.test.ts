@@ -109,13 +109,13 @@ describe("an intent whose PUT was not clearly answered", () => {
   it.each([
     [39_000, 1],
     [39_001, 0],
-  ])("%d ms after it was decided leaves %d open", async (afterMs, openIntents) => {
+  ])("%d ms after it was decided leaves %d intents open", async (afterMs, openIntents) => {
     const world = await faulty("lost request");
     world.nowMs += afterMs;
     expect(await world.sync()).toMatchObject({ openIntents });
   });
 
-  it("was sent once: nobody repeats a PUT whose answer is missing", async () => {
+  it("is sent once: a PUT whose answer is missing is not repeated", async () => {
     const world = await faulty("lost answer");
     expect(world.cluster.puts).toHaveLength(1);
     await next(world, 3);

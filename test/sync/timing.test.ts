@@ -9,7 +9,7 @@ describe("deadlineOf()", () => {
     expect(deadlineOf(1_000, DEFAULT_TIMING)).toBe(1_000 + 30_000 + 5_000 + 4_000);
   });
 
-  it("always lies after any PUT that may still take effect, on every clock, and for whoever dies with its life", () => {
+  it("always lies after any PUT that may still take effect, on every clock, also for a worker that dies at the end of its life", () => {
     const skew = fc.integer({ min: 0, max: clockDifferenceMs });
     fc.assert(
       fc.property(

@@ -31,7 +31,7 @@ const edit = async (context: ServiceContext, verb: "freeze" | "thaw", change: Ch
 };
 
 /**
- * The kill switch: from the next claim on, every sync holds. A frozen fleet keeps its first reason, because everyone in the incident reads it, and a
+ * The kill switch: from the next claim on, every sync holds. A frozen fleet keeps its first reason, because all people in the incident read it, and a
  * second caller would hide it.
  */
 export const freeze = async (context: ServiceContext, reason: string, replace = false): Promise<FleetEdited> => {

@@ -19,7 +19,7 @@ const users: readonly Value[] = [
   { token: SECRET },
   { username: "me", password: SECRET },
   { "client-certificate-data": CA, "client-key-data": SECRET },
-  { token: SECRET, as: "someone", "as-groups": ["one"] },
+  { token: SECRET, as: "ada", "as-groups": ["one"] },
   { exec: { command: SECRET } },
 ];
 const kubeconfigs = users.map(

@@ -155,7 +155,7 @@ describe("eksAccess()", () => {
     ["a region with an account", { region: "x@attacker.example" }, "its region must be one of AWS"],
     ["a name that is a path", { clusterId: "../../other" }, "the name of an EKS cluster has letters, digits, - and _, at most 100"],
     ["a role that is none", { roleArn: "arn:aws:iam::1:user/x" }, "its role must be an ARN"],
-  ])("asks nobody for %s", async (_name, given, words) => {
+  ])("makes no call for %s", async (_name, given, words) => {
     await expect(access(given)).rejects.toMatchObject(refusal(words));
     expect(aws.calls).toEqual([]);
   });
@@ -250,7 +250,7 @@ describe("eksAccess()", () => {
     expect(requests()).toEqual(["POST /", "GET /clusters/prod", "POST /"]);
   });
 
-  it("says who may not assume what", async () => {
+  it("names the caller, and the role that it may not assume", async () => {
     const other = await access({ roleArn: ROLE });
     now += 46 * 60_000;
     assume = () => ({

@@ -119,7 +119,7 @@ describe("a kubeconfig in a secret", () => {
     ["exec beside the name of a user", () => ({ top: { users: [{ name: "me", user: { token: "t" }, exec: exec() }] } }), 'users[0] has "exec"'],
     ["exec in the context", () => ({ context: { exec: exec() } }), 'contexts[0].context has "exec"'],
     ["exec at the top", () => ({ top: { exec: exec() } }), 'it has "exec"'],
-    ["a field that nobody knows yet", () => ({ user: { runAfterLogin: program } }), "users[0].user has a field that is not allowed"],
+    ["a field that is not known yet", () => ({ user: { runAfterLogin: program } }), "users[0].user has a field that is not allowed"],
     ["a user that is a list", () => ({ top: { users: [{ name: "me", user: [{ exec: exec() }] }] } }), "users[0].user must be an object"],
     [
       "a user behind __proto__",

@@ -74,12 +74,12 @@ describe("a kubeconfig file, on one's own machine,", () => {
     expect(server.seen[0]?.clientName).toBe("tidemark");
   });
 
-  it("that acts for somebody else", async () => {
+  it("that acts for another user sends that user's name", async () => {
     await readWith(kubeconfig({ token: "t0ken", as: "autoscaler" }));
     expect(server.seen[0]?.headers["impersonate-user"]).toBe("autoscaler");
   });
 
-  it("with certificate and token files", async () => {
+  it("connects with certificate and token files", async () => {
     file("ca.crt", server.ca);
     const path = kubeconfig(
       { "auth-provider": { name: "tokenFile", config: { tokenFile: file("token", "from-a-file") } } },
@@ -89,7 +89,7 @@ describe("a kubeconfig file, on one's own machine,", () => {
     expect(server.seen[0]?.headers.authorization).toBe("Bearer from-a-file");
   });
 
-  it("with an exec plugin, run once for calls that come together", async () => {
+  it("runs an exec plugin once for calls that come together", async () => {
     const count = join(folder, "count");
     const credential = JSON.stringify({ kind: "ExecCredential", status: { token: "from-a-program" } });
     const plugin = file("plugin.sh", `#!/bin/sh\necho ran >> "${count}"\necho '${credential}'\n`, 0o700);

@@ -43,7 +43,7 @@ const refusal = (state: string) => ({
 });
 
 describe("a secret", () => {
-  it("with server, CA and token", async () => {
+  it("connects with server, CA and token", async () => {
     holds(short());
     const opened = await client();
     expect(await read(opened)).toMatchObject({ kind: "read" });
@@ -52,7 +52,7 @@ describe("a secret", () => {
     opened.close();
   });
 
-  it("with a client certificate", async () => {
+  it("connects with a client certificate", async () => {
     const { cert, key } = await server.authority.issue("tidemark");
     holds({ server: server.url, caData: base64(server.ca), clientCertData: base64(cert), clientKeyData: base64(key) });
     const opened = await client();
@@ -61,7 +61,7 @@ describe("a secret", () => {
     opened.close();
   });
 
-  it("with a kubeconfig, as YAML", async () => {
+  it("connects with a kubeconfig in YAML", async () => {
     holds(
       [
         "current-context: main",
@@ -121,7 +121,7 @@ describe("a secret", () => {
     expect(aws.calls[0]?.authorization).toContain("/us-east-2/secretsmanager/");
   });
 
-  it("that is not there, or not for us, is refused in the words of AWS", async () => {
+  it("that does not exist, or may not be read, is refused in the words of AWS", async () => {
     aws.answer = () => ({
       status: 400,
       type: "application/x-amz-json-1.1",

@@ -61,7 +61,7 @@ describe("readPod()", () => {
     expect(readPod({ status: { conditions: [{ type: "Ready", status: "False" }] } }).ready).toEqual({ status: "False", transitionMs: 0 });
   });
 
-  it("reads lists, and nothing from what is none", () => {
+  it("reads lists, and reads nothing from a value that is no list", () => {
     expect(readPods([{ metadata: { name: "a" } }, { metadata: { name: "b" } }]).map(({ name }) => name)).toEqual(["a", "b"]);
     expect(readPods(null)).toEqual([]);
   });

@@ -53,7 +53,7 @@ export const openAccount = async (
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await text(request);
     const asked = describedBy(request) ?? askedBy(String(request.headers["x-amz-target"]), body);
-    const role = /Credential=([^/]+)\//.exec(String(request.headers.authorization))?.[1] ?? "nobody";
+    const role = /Credential=([^/]+)\//.exec(String(request.headers.authorization))?.[1] ?? "unknown";
     const allowed = asked.actions.every((action) => (account.roles[role] ?? []).some((statement) => allows(statement, action, asked, account.names)));
     calls.push(...asked.actions.map((action) => ({ role, action, resource: asked.resource, allowed })));
     if (!allowed)

@@ -93,7 +93,7 @@ describe("faults", () => {
     await expect.poll(replicas, { timeout: 3000 }).toBe(7);
   });
 
-  it("are over when ended", async () => {
+  it("have no effect after their end", async () => {
     const end = cluster.faults.add({ path: "/", kind: "reset" });
     end();
     expect((await cluster.fetch("/api/v1/pods")).code).toBe(200);

@@ -46,8 +46,8 @@ describe("isAboveTarget()", () => {
     ["below", 58, 2, false],
     ["at", 59, 2, false],
     ["above", 60, 2, true],
-    ["asked of nobody", 1, 0, true],
-    ["nothing asked of nobody", 0, 0, false],
+    ["asked of no pod", 1, 0, true],
+    ["nothing asked of no pod", 0, 0, false],
   ])("compares with the target of 60 %%: %s", (_, demand, ready, above) => {
     expect(isAboveTarget(model, demand, spread(model, demand, ready), ready)).toBe(above);
   });

@@ -6,10 +6,10 @@ describe("amountText()", () => {
   it.each([
     ["what was counted per minute is counted", 57, "invocations per minute (sum)", 60_000, "57 invocations"],
     ["a rate per second over a minute is sixty times as much", 57, "requests per second", 60_000, "3420 requests"],
-    ["a rate of several minutes", 57, "calls per 5 min", 300_000, "57 calls"],
+    ["a rate of several minutes is counted over them", 57, "calls per 5 min", 300_000, "57 calls"],
     ["what is no rate is so many hours of it", 120, "percent CPU of one EC2 instance", 300_000, "10.0 hours × percent CPU of one EC2 instance"],
-    ["units of nothing", 30, "units", 60_000, "0.5 hours × units"],
-  ])("%s", (_what, samples, unit, stepMs, text) => {
+    ["a unit of nothing else is so many hours of it", 30, "units", 60_000, "0.5 hours × units"],
+  ])("says that %s", (_what, samples, unit, stepMs, text) => {
     expect(amountText(samples, unit, stepMs)).toBe(text);
   });
 

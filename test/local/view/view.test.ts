@@ -60,12 +60,12 @@ const drawn = (given: Frame, canvas: { columns: number; rows: number; dataOption
 
 describe("sparkline()", () => {
   it.each([
-    ["nothing", [], 10, ""],
-    ["no width", [1], 0, ""],
-    ["all zero", [0, 0], 10, "▁▁"],
-    ["from zero to the highest", [0, 50, 100], 10, "▁▅█"],
+    ["no values", [], 10, ""],
+    ["a width of 0", [1], 0, ""],
+    ["zeros alone", [0, 0], 10, "▁▁"],
+    ["values from zero to the highest", [0, 50, 100], 10, "▁▅█"],
     ["more samples than cells: the highest of each counts", [0, 9, 0, 0, 0, 1], 3, "█▁▁"],
-  ])("%s", (_, values, width, expected) => expect(sparkline(values, width)).toBe(expected));
+  ])("draws %s", (_, values, width, expected) => expect(sparkline(values, width)).toBe(expected));
 
   it("never is wider than asked, nor loses the peak", () => {
     fc.assert(
@@ -233,7 +233,7 @@ describe("summaryLines()", () => {
 
 describe("terminalOf()", () => {
   const stream = (isTTY: boolean, columns = 80) => ({ isTTY, columns, rows: 24, write: () => true }) as unknown as NodeJS.WriteStream;
-  it("a terminal that does not know its size", () => expect(terminalOf(stream(true, 0), {}).live).toBe(false));
+  it("is not live for a terminal that does not know its size", () => expect(terminalOf(stream(true, 0), {}).live).toBe(false));
   it.each([
     ["a terminal", true, {}, true],
     ["a pipe", false, {}, false],
@@ -242,7 +242,7 @@ describe("terminalOf()", () => {
     ["a dumb terminal", true, { TERM: "dumb" }, false],
     ["the log of a build", true, { CI: "true" }, false],
     ["CI=false, which counts for nothing", true, { CI: "false" }, true],
-  ])("%s", (_, tty, environment, live) => expect(terminalOf(stream(tty), environment).live).toBe(live));
+  ])("decides whether to be live for %s", (_, tty, environment, live) => expect(terminalOf(stream(tty), environment).live).toBe(live));
 });
 
 describe("words", () => {

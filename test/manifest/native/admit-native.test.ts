@@ -175,7 +175,7 @@ describe("contradictions are errors", () => {
       { metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } }] },
       ["spec.metrics: may not stand here: it belongs to another form", `${M}.target: `],
     ],
-    ["rules that nobody has", { rules: "keda" }, ['spec.rules: supported values: "hpa", "native", "watermark"']],
+    ["unknown rules", { rules: "keda" }, ['spec.rules: supported values: "hpa", "native", "watermark"']],
     ["native fields with foreign rules", { rules: "hpa" }, ["spec.metrics: may not be set with rules: hpa"]],
   ])("%s", (_, spec, problems) => expect(problemsOf(spec)).toEqual(problems));
 

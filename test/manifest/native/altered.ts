@@ -125,7 +125,7 @@ const pathsOf = (value: unknown, path: Path = []): readonly Path[] => {
 
 const ABSENT = Symbol("absent");
 
-/** The value with another one at the path; a name that nobody wrote appears beside it when `beside` is given. */
+/** The value with another one at the path; an unknown name appears beside it when `beside` is given. */
 const replaced = (value: unknown, [name, ...rest]: Path, by: unknown): unknown => {
   if (name === undefined) return by;
   if (Array.isArray(value)) return value.flatMap((entry: unknown, index) => (index === name ? within(entry, rest, by) : [entry]));

@@ -23,7 +23,7 @@ const WEB = {
 describe("convert()", () => {
   it("sees manifests of every form", () => expect(new Set(examples.map(({ document }) => admitted(document).spec.dialect)).size).toBe(4));
 
-  it.each(examples)("says $where with the same spec, and converted again the same", ({ document }) => {
+  it.each(examples)("converts $where to the same spec, and a second time to the same manifest", ({ document }) => {
     const { spec, ...given } = admitted(document);
     const conversion = convert({ ...given, spec });
     if (conversion.kind === "refused") throw new Error(conversion.rule);

@@ -180,7 +180,7 @@ describe("decide()", () => {
     expect(decision.because.message).toBe(`${trigger}: ${found}`);
   });
 
-  it("holds a workload at zero that somebody else put there", () => {
+  it("holds a workload at zero that this autoscaler did not put there", () => {
     expect(decided({ replicas: 0, spec: { minReplicas: 0 } })).toMatchObject({ kind: "hold", failed: false, because: { reason: "ScalingDisabled" } });
     expect(decided({ replicas: 0, windows: remembered({}, [scaledToZero("False")]) })).toMatchObject({ because: { reason: "ScalingDisabled" } });
   });
@@ -256,7 +256,7 @@ describe("decide()", () => {
     });
   });
 
-  it("fails a metric that nobody asked, and holds", () => {
+  it("fails a metric whose query was not asked, and holds", () => {
     const metrics: readonly HpaMetric[] = [
       UNASKED,
       { type: "Pods", metric: { name: "p" }, target: { type: "AverageValue", averageValueMilli: 1n } },
@@ -317,7 +317,7 @@ describe("decide() beside other autoscalers", () => {
   });
 
   it.each<[string, readonly Neighbour[]]>([
-    ["nobody", []],
+    ["no other autoscaler", []],
     ["itself", [neighbour("web", "app=web")]],
     ["one of other pods", [neighbour("far", "app=api"), neighbour("away", "app=web,tier=y"), neighbour("not", "!app")]],
     ["one whose selector cannot be read", [neighbour("bad", "app in")]],

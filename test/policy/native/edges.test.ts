@@ -14,13 +14,13 @@ const lines = (spec: Readonly<Record<string, unknown>>, seen: Seen): readonly st
 const metricLine = (spec: Readonly<Record<string, unknown>>, seen: Seen): string | undefined =>
   lines(spec, seen).find((line) => line.startsWith("metric"));
 
-describe("what a metric of the native rules says", () => {
+describe("a metric of the native rules", () => {
   const { target: _target, tolerance: _tolerance, ...load } = LOAD;
   it.each([
     ["below low", 63, "7875m", 8],
     ["between", 100, "12500m", 8],
     ["above high", 121, "15125m", 9],
-  ])("both watermarks, whichever was crossed, and a ratio to neither: %s", (_, value, shown, count) => {
+  ])("names both watermarks, whichever was crossed, and a ratio to neither: %s", (_, value, shown, count) => {
     const line = metricLine({ metrics: [{ ...load, watermarks: { low: 8, high: 15 } }] }, { replicas: 8, values: { load: value } });
     expect(line).toBe(`metric load External ${shown} against 8..15, ratio undefined gives ${count}`);
   });
@@ -35,7 +35,7 @@ describe("what a metric of the native rules says", () => {
     ],
   });
   const pods = [pod("web-0", { request: 100n, limit: 200n })];
-  it("a percentage, of a resource or of one container's", () => {
+  it("gives a percentage of a resource or of one container's", () => {
     const seen = { replicas: 1, pods, usage: { "web-0": 60n } };
     expect(metricLine(cpu("request"), seen)).toBe("metric cpu Resource 60% against 30%, ratio 2 gives 2");
     expect(metricLine(cpu("request", "app"), seen)).toMatch(/^metric \S+ ContainerResource 60% against 30%, ratio 2 gives 2$/);
@@ -44,13 +44,13 @@ describe("what a metric of the native rules says", () => {
   it.each([
     ["request", "request", "limit"],
     ["limit", "limit", "request"],
-  ] as const)("what is missing, in its own words: the %s", (of, said, unsaid) => {
+  ] as const)("says in words of its own what is missing: the %s", (of, said, unsaid) => {
     const line = metricLine(cpu(of), { replicas: 1, pods: [pod("web-0")], usage: { "web-0": 60n } });
     expect(line).toContain(`missing ${said} for cpu`);
     expect(line).not.toContain(unsaid);
   });
 
-  it("an average use beyond 64 bits is missing, none at all is a value", () => {
+  it("is missing for an average use beyond 64 bits, and has a value for no use at all", () => {
     const average = { metrics: [{ resource: { name: "cpu" }, measure: "Average", target: 1, tolerance: { up: "0", down: "0" } }] };
     const seen = { replicas: 2, pods: [pod("web-0"), pod("web-1")] };
     expect(metricLine(average, { ...seen, usage: { "web-0": 2n ** 62n, "web-1": 2n ** 62n } })).toBe(
@@ -59,31 +59,31 @@ describe("what a metric of the native rules says", () => {
     expect(metricLine(average, { ...seen, usage: { "web-0": 0n, "web-1": 0n } })).toBe("metric cpu Resource 0 against 1, ratio 0 gives 0");
   });
 
-  it("a use below nothing, which no pod can have, is missing, and nothing shrinks on it", () => {
+  it("is missing for a use below zero, which no pod can have, and nothing shrinks on it", () => {
     const average = { metrics: [{ resource: { name: "cpu" }, measure: "Average", target: 1, tolerance: { up: "0", down: "0" } }] };
     const seen = { replicas: 2, pods: [pod("web-0"), pod("web-1")], usage: { "web-0": -100n, "web-1": -100n } };
     expect(metricLine(average, seen)).toBe("metric cpu Resource failed, UnusableValue: the value of cpu leaves the range of numbers");
   });
 
-  it("a total above the high mark is missing where there is no pod to scale from, though the low mark could do without", () => {
+  it("is missing for a total above the high mark where there is no pod to scale from, though the low mark needs no pod", () => {
     const marks = { metrics: [{ ...load, measure: "Total", watermarks: { low: 5, high: 10 } }] };
     expect(metricLine(marks, { replicas: 2, pods: [], values: { load: 50 } })).toMatch(
       /^metric load External failed, .*no pods returned by selector/,
     );
   });
 
-  it("a value above its target keeps the count where no pod is ready, and does not ask for all there can be", () => {
+  it("keeps the count for a value above its target where no pod is ready, and does not ask for the maximum", () => {
     const unready = [pod("web-0"), pod("web-1")].map((one) => ({ ...one, ready: { status: "False", transitionMs: NOON } }));
     const total = { metrics: [{ ...LOAD, measure: "Total", target: 10 }] };
     expect(metricLine(total, { replicas: 2, pods: unready, values: { load: 50 } })).toBe("metric load External 50 against 10, ratio 5 gives 2");
   });
 
-  it("a value exactly at its target asks for nothing more of a workload at rest", () => {
+  it("asks for no pod of a workload at rest for a value exactly at its target", () => {
     const rests = { idle: { afterSeconds: 60 }, metrics: [{ ...LOAD, measure: "Total", target: 10, activation: 20 }] };
     expect(metricLine(rests, { replicas: 0, pods: [], values: { load: 10 } })).toBe("metric load External 10 against 10, ratio 1 gives 0");
   });
 
-  it("an average below nothing is missing too, where the HPA takes it for an overflow and asks for all the pods there can be; a total is what it is", () => {
+  it("is missing for an average below zero, which the HPA takes for an overflow and answers with the maximum; a total below zero counts", () => {
     const load = (measure: string, value: number) =>
       metricLine({ metrics: [{ ...LOAD, measure, target: 1 }] }, { replicas: 2, values: { load: value } });
     expect(load("Average", -3)).toBe("metric load External failed, UnusableValue: the value of load leaves the range of numbers");
@@ -96,30 +96,30 @@ describe("what a metric of the native rules says", () => {
     ["200 TB between 4 pods, of which 64 bits keep 15.5 TB", { use: 50n * 10n ** 15n, request: 60n * 10n ** 15n, replicas: 4 }],
     ["a gigabyte of one byte is more percent than 32 bits hold", { use: 10n ** 12n, request: 1000n, replicas: 1 }],
     ["all that is asked for together is too much", { use: 1n, request: 2n ** 62n, replicas: 2 }],
-  ])("a percentage that cannot be computed is missing: %s", (_, { use, request, replicas }) => {
+  ])("is missing for a percentage that cannot be computed: %s", (_, { use, request, replicas }) => {
     const pods = Array.from({ length: replicas }, (_pod, at) => pod(`web-${at}`, { request }));
     const usage = Object.fromEntries(pods.map(({ name }) => [name, use]));
     const line = metricLine(cpu("request"), { replicas, pods, usage });
     expect(line).toBe("metric cpu Resource failed, UnusableValue: the value of cpu leaves the range of numbers");
   });
 
-  it("92 TB between 4 pods is the most that a percentage is computed of", () => {
+  it("computes a percentage of at most 92 TB between 4 pods", () => {
     const pods = Array.from({ length: 4 }, (_pod, at) => pod(`web-${at}`, { request: 23n * 10n ** 15n }));
     const usage = Object.fromEntries(pods.map(({ name }) => [name, 23n * 10n ** 15n]));
     expect(metricLine(cpu("request"), { replicas: 4, pods, usage })).toBe("metric cpu Resource 100% against 30%, ratio 3.3333333333333335 gives 14");
   });
 
-  it("a whole value below zero is a value", () =>
+  it("has a value for a whole value below zero", () =>
     expect(metricLine({ metrics: [{ ...LOAD, measure: "Total" }] }, { replicas: 5, values: { load: -50 } })).toBe(
       "metric load External -50 against 10, ratio -5 gives 0",
     ));
 
-  it("a value whose count is beyond 32 bits asks for more than there can be", () =>
+  it("asks for the maximum for a value whose count is beyond 32 bits", () =>
     expect(
       metricLine({ metrics: [{ namespace: { metric: "requests" }, target: 10, measure: "Average" }] }, { replicas: 5, values: { requests: 9e12 } }),
     ).toMatch(/gives 2147483647$/));
 
-  it("that may only scale up and does not leaves the count to nobody", () =>
+  it("that may only scale up, and asks for no more, still counts as computed", () =>
     expect(lines({ metrics: [{ ...LOAD, scaleUpOnly: true }] }, { replicas: 5, values: { load: 20 } })).toContain(
       "condition ScalingActive True ValidMetricFound: a count was computed from the metrics",
     ));
@@ -230,7 +230,7 @@ describe("rest", () => {
     expect(again.count).toBe(2);
   });
 
-  it("begins for nobody whose metrics have no threshold", () => {
+  it("does not begin for an autoscaler whose metrics have no threshold", () => {
     const spec = native(resting);
     if (spec.dialect !== "native") throw new Error("not a native spec");
     const without = { ...spec, metrics: spec.metrics.map(({ activationMilli: _, ...metric }) => metric) };

@@ -94,7 +94,9 @@ describe("combine", () => {
     { at: "below the current count it says nothing", b: 10, count: 4 },
     { at: "at the current count it says nothing", b: 50, count: 4 },
     { at: "above the current count it counts", b: 60, count: 6 },
-  ])("scaleUpOnly: $at", ({ b, count }) => expect(sync(two("Max", { scaleUpOnly: true }), { replicas: 5, values: { a: 40, b } }).count).toBe(count));
+  ])("takes a scaleUpOnly metric so: $at", ({ b, count }) =>
+    expect(sync(two("Max", { scaleUpOnly: true }), { replicas: 5, values: { a: 40, b } }).count).toBe(count),
+  );
 });
 
 describe("onMissing", () => {
@@ -337,7 +339,7 @@ describe("minReplicas and maxReplicas", () => {
     expect([1, 2, 3, 8, 9, 90].map((replicas) => sync(spec, { replicas, windows }).count)).toEqual([3, 3, 3, 8, 8, 8]);
   });
 
-  it("a count of 0 that nobody asked for is left alone", () => expect(reason(bounded, 0, { load: 90 })).toBe("ScalingDisabled"));
+  it("leave a count of 0 alone where the manifest has no idle count", () => expect(reason(bounded, 0, { load: 90 })).toBe("ScalingDisabled"));
 });
 
 describe("forbiddenAfterEventSeconds", () => {
@@ -464,7 +466,7 @@ describe("idle", () => {
     expect(count).toBe(0);
     expect(decision).toMatchObject({ kind: "hold", failed: true, because: { reason: "ActivationUnknown" } });
   });
-  it("at rest without pods nobody is warned of metrics of pods, and the activation alone is looked at", () => {
+  it("gives no warning of pod metrics at rest without pods, and looks at the activation alone", () => {
     const mixed = native({
       minReplicas: 2,
       idle: {},

@@ -29,8 +29,8 @@ const limitsOf = (spec: ReturnType<typeof native>, seen: Seen): readonly string[
   told(sync(spec, seen).decision).filter((line, index) => index < 2 || (line.startsWith("step") && line.includes("[")));
 const named = (name: string, more: object = {}) => ({ ...LOAD, name, external: { metric: name }, ...more });
 
-describe("a decision of the native rules, whole", () => {
-  it("grows", () =>
+describe("a whole decision of the native rules", () => {
+  it("grows on a value above the target", () =>
     expect(linesOf({}, { replicas: 5, values: { load: 90 } })).toEqual([
       "scale 5 to 9, load above target",
       "because MetricAboveTarget: load above target",
@@ -43,7 +43,7 @@ describe("a decision of the native rules, whole", () => {
       `status 5, wanted 0, [${SHOWN("load", "18")}]`,
     ]));
 
-  it("shrinks", () =>
+  it("shrinks on a value below the target", () =>
     expect(linesOf({}, { replicas: 5, values: { load: 20 } })).toEqual([
       "scale 5 to 2, load below target",
       "because MetricsBelowTarget: load below target",
@@ -56,7 +56,7 @@ describe("a decision of the native rules, whole", () => {
       `status 5, wanted 0, [${SHOWN("load", "4")}]`,
     ]));
 
-  it("stays", () =>
+  it("stays on a value at the target", () =>
     expect(linesOf({}, { replicas: 5, values: { load: 50 } })).toEqual([
       "hold 5",
       "because WithinTarget: no metric asks for another count",
@@ -72,7 +72,7 @@ describe("a decision of the native rules, whole", () => {
   it.each([
     ["above", { minReplicas: 2, maxReplicas: 4 }, 4, "AboveMaxReplicas", "the count of 5 is outside 2 to 4"],
     ["below", { minReplicas: 6, maxReplicas: 8 }, 6, "BelowMinReplicas", "the count of 5 is outside 6 to 8"],
-  ])("%s its bounds: straight there, and no metric is asked", (_, spec, to, reason, message) =>
+  ])("goes straight to its bounds when it is %s them, and asks no metric", (_, spec, to, reason, message) =>
     expect(linesOf(spec, { replicas: 5, values: { load: 50 } })).toEqual([
       `scale 5 to ${to}, ${message}`,
       `because ${reason}: ${message}`,
@@ -113,7 +113,7 @@ describe("a decision of the native rules, whole", () => {
   });
 
   const upOnly = { metrics: [named("a", { onMissing: { action: "scaleUpOnly" } }), named("b")] };
-  it("with one metric missing that leaves the way up open: another grows", () =>
+  it("grows on another metric while one is missing that leaves the way up open", () =>
     expect(linesOf(upOnly, { replicas: 5, values: { b: 90 } })).toEqual([
       "scale 5 to 9, b above target",
       "because MetricAboveTarget: b above target",
@@ -129,7 +129,7 @@ describe("a decision of the native rules, whole", () => {
       `status 5, wanted 0, [{"type":""},${SHOWN("b", "18")}]`,
     ]));
 
-  it("with one metric missing that leaves the way up open: nothing shrinks", () => {
+  it("shrinks nothing while a metric is missing that leaves the way up open", () => {
     const message = "a metric is missing, and no other one asks for more pods";
     expect(linesOf(upOnly, { replicas: 5, values: { b: 20 } })).toEqual([
       "hold 5, failed",
@@ -147,7 +147,7 @@ describe("a decision of the native rules, whole", () => {
     ]);
   });
 
-  it("on the fallback of a metric that is missing for long enough", () => {
+  it("takes the fallback of a metric that is missing for long enough", () => {
     const spec = native({ metrics: [named("a", { onMissing: { action: "fallback", replicas: 8, afterSeconds: 60 } }), named("b")] });
     const { windows } = sync(spec, { replicas: 5, values: { b: 20 } });
     const at = (afterMs: number) => limitsOf(spec, { replicas: 5, values: { b: 20 }, nowMs: NOON + afterMs, windows });
@@ -254,7 +254,7 @@ describe("a workload with an idle count says whether it is in use", () => {
   const spec = { minReplicas: 2, idle: { afterSeconds: 60 }, metrics: [{ ...LOAD, activation: 5 }] };
   const BELOW = "condition Idle True BelowActivation: every metric with an activation threshold is at or below it";
 
-  it("at the threshold, for its time: to rest", () => {
+  it("goes to rest at the threshold after its time", () => {
     const { windows } = sync(native(spec), { replicas: 2, values: { load: 5 } });
     const message = "no metric was above its activation threshold for 60 s";
     const lines = linesOf(spec, { replicas: 2, values: { load: 5 }, nowMs: NOON + 60_000, windows });
@@ -270,7 +270,7 @@ describe("a workload with an idle count says whether it is in use", () => {
     expect(limitsOf(native(spec), { replicas: 2, values: { load: 5 }, nowMs: NOON + 59_999, windows })[0]).toBe("hold 2");
   });
 
-  it("at rest, and nothing to do", () =>
+  it("stays at rest at the threshold", () =>
     expect(linesOf(spec, { replicas: 0, values: { load: 5 } })).toEqual([
       "hold 0",
       "because Idle: no metric is above its activation threshold",
@@ -282,7 +282,7 @@ describe("a workload with an idle count says whether it is in use", () => {
       `status 0, wanted 0, [${SHOWN("load", "5")}]`,
     ]));
 
-  it("at rest, and nobody knows", () => {
+  it("stays at rest while its use is unknown", () => {
     const message = "ActivationUnknown: whether the workload is in use is not known: a metric is missing";
     expect(linesOf(spec, { replicas: 0 })).toEqual([
       "hold 0, failed",
@@ -298,7 +298,7 @@ describe("a workload with an idle count says whether it is in use", () => {
     ]);
   });
 
-  it("above the threshold: awake, straight to the minimum", () => {
+  it("goes straight to the minimum above the threshold", () => {
     const message = "a metric is above its activation threshold";
     expect(linesOf(spec, { replicas: 0, values: { load: 6 } })).toEqual([
       `scale 0 to 2, ${message}`,

@@ -106,7 +106,7 @@ describe("the rules of the first design (proposals.md §1)", () => {
   });
 
   it.each<[string, Seen["answers"]["resource"], string]>([
-    ["nobody asked", undefined, "the metric was not asked for in this sync"],
+    ["was not asked", undefined, "the metric was not asked for in this sync"],
     [
       "refuses",
       { kind: "failed", failure: { code: 403, reason: "Forbidden", message: "no" } },

@@ -67,7 +67,7 @@ describe("withScaleEvent()", () => {
     expect(withScaleEvent(memory([], downs), open, { from: 6, to: 1, atMs: NOW_MS }).scaleDowns).toEqual([{ change: 5, atMs: NOW_MS }]);
   });
 
-  it("counts one event id once, whoever settles it again", () => {
+  it("counts one event id once, however often it is settled", () => {
     const once = withScaleEvent(memory(), behavior, { from: 1, to: 3, atMs: NOW_MS, eventId: "e1" });
     expect(withScaleEvent(once, behavior, { from: 1, to: 3, atMs: NOW_MS + 70_000, eventId: "e1" })).toEqual(once);
     expect(withScaleEvent(once, behavior, { from: 3, to: 4, atMs: NOW_MS + 1, eventId: "e2" }).scaleUps).toHaveLength(2);

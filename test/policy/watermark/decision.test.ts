@@ -40,8 +40,8 @@ describe("a watermark decision says which limit bound", () => {
   });
 });
 
-describe("a decision of the watermark dialect, whole", () => {
-  it("to grow: the metric, each step with its limit, series, conditions, status", () => {
+describe("a whole decision of the watermark dialect", () => {
+  it("grows with the metric, each step with its limit, series, conditions and status", () => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 800_000n, windows: LONG_AGO });
     const { windows, gauges: _, ...rest } = decision;
     expect(rest).toStrictEqual({
@@ -88,7 +88,7 @@ describe("a decision of the watermark dialect, whole", () => {
     expect(statusOf(decision)).toStrictEqual({ currentReplicas: 6, desiredReplicas: 0, currentMetrics: SHOWN, lastScaleMs: NOON - 3_600_000 });
   });
 
-  it("held by a forbidden window: what was wanted, and when it may be", () => {
+  it("says for a forbidden window what was wanted, and when it ends", () => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 800_000n, windows: scaledAt(NOON - 1_000) });
     expect(decision).toMatchObject({ kind: "hold", from: 6, failed: false, dueAgainSeconds: 15 });
     expect(decision.because).toStrictEqual({ reason: "BackoffUpscale", message: `wants 9, held: ${FORBIDDEN}` });
@@ -107,7 +107,7 @@ describe("a decision of the watermark dialect, whole", () => {
     expect(statusOf(decision)).toStrictEqual({ currentReplicas: 6, desiredReplicas: 6, currentMetrics: SHOWN, lastScaleMs: NOON - 1_000 });
   });
 
-  it("held by a breach that was never seen: no end is known", () => {
+  it("knows no end of a hold for a breach that was never seen", () => {
     const spec = wpa({ upscaleDelayAboveWatermarkSeconds: 120, downscaleDelayBelowWatermarkSeconds: 120 });
     const { decision } = sync(spec, { replicas: 6, milli: 800_000n, windows: LONG_AGO });
     expect(decision.because).toStrictEqual({ reason: "AboveHighWatermarkNotSustained", message: `wants 9, held: ${DELAYED}` });
@@ -122,14 +122,14 @@ describe("a decision of the watermark dialect, whole", () => {
   it.each([
     ["inside the band", 300_000n, 6, { maxReplicas: 100 }, "value within the watermarks"],
     ["outside it, but at the maximum", 800_000n, 6, { maxReplicas: 6 }, "the wanted count is the current count"],
-  ])("held because nothing would change: %s", (_, milli, replicas, spec, message) => {
+  ])("holds because nothing would change: %s", (_, milli, replicas, spec, message) => {
     const { decision } = sync(wpa(spec), { replicas, milli, windows: LONG_AGO });
     expect(decision.because).toStrictEqual({ reason: "NoChange", message });
     expect("limit" in (decision.steps[1] ?? {})).toBe(spec.maxReplicas === 6);
     expect(decision.steps.at(-2)).toStrictEqual({ step: "gates", before: replicas, after: replicas });
   });
 
-  it("in a dry run: what it would do, as if it were done", () => {
+  it("says in a dry run what it would do, as if it were done", () => {
     const { decision } = sync(wpa({ dryRun: true }), { replicas: 6, milli: 800_000n, windows: LONG_AGO, nowMs: NOON + 999 });
     expect(decision).toMatchObject({ kind: "hold", from: 6, failed: false, dueAgainSeconds: 15 });
     expect(decision.because).toStrictEqual({ reason: "DryRun", message: "Dry run: would scale to 9; lag{map[]} above target" });
@@ -138,7 +138,7 @@ describe("a decision of the watermark dialect, whole", () => {
     expect(statusOf(decision)).toStrictEqual({ currentReplicas: 6, desiredReplicas: 9, currentMetrics: SHOWN, lastScaleMs: NOON });
   });
 
-  it("without its metric: why, and every series of the metric taken away", () => {
+  it("says why its metric is missing, and takes every series of the metric away", () => {
     const { decision } = sync(wpa(), { replicas: 6, windows: LONG_AGO });
     const message = "unable to get external metric shop/lag: unable to fetch metrics from external metrics API: no metrics";
     const all = `failed to compute replicas based on external metric lag: ${message}`;
@@ -169,7 +169,7 @@ describe("a decision of the watermark dialect, whole", () => {
     expect(statusOf(decision)).toStrictEqual({ currentReplicas: 6, desiredReplicas: 0, currentMetrics: null, lastScaleMs: NOON - 3_600_000 });
   });
 
-  it("at zero: the autoscaler is switched off, whatever the metric says", () => {
+  it("is switched off at zero, whatever the metric says", () => {
     const observed = { scale: scaleRead(0), pods: podsOf(3) };
     const { decision } = sync(wpa(), { replicas: 0, milli: 800_000n, windows: scaledAt(NOON - 1_000), observed });
     const message = "scaling is disabled since the replica count of the target is zero";
@@ -187,7 +187,7 @@ describe("a decision of the watermark dialect, whole", () => {
   it.each([
     ["above the maximum", 12, 9, "AboveMaxReplicas", "Current number of replicas above Spec.MaxReplicas"],
     ["below the minimum", 2, 4, "BelowMinReplicas", "Current number of replicas below Spec.MinReplicas"],
-  ])("outside the bounds, straight there past a forbidden window: %s", (_, replicas, to, reason, message) => {
+  ])("goes straight to its bounds from outside, past a forbidden window: %s", (_, replicas, to, reason, message) => {
     const spec = wpa({ minReplicas: 4, maxReplicas: 9 });
     const { decision } = sync(spec, { replicas, milli: 300_000n, windows: scaledAt(NOON - 1_000) });
     expect(decision).toMatchObject({ kind: "scale", from: replicas, to, trigger: message, because: { reason, message } });
@@ -202,13 +202,13 @@ describe("a decision of the watermark dialect, whole", () => {
       { dryRun: true },
       { kind: "hold", because: { message: "Dry run: would scale to 1; Current number of replicas must be greater than 0" } },
     ],
-  ])("without a running pod, to the minimum: %s", (_, spec, expected) => {
+  ])("goes to the minimum without a running pod: %s", (_, spec, expected) => {
     const observed = { scale: scaleRead(6, { statusReplicas: 0 }), pods: podsOf(0) };
     const { decision } = sync(wpa({ minReplicas: 4, metrics: [], ...spec }), { replicas: 6, windows: LONG_AGO, observed });
     expect(decision).toMatchObject(expected);
   });
 
-  it("the first ever: written without a change and without a reason in the event", () => {
+  it("is written the first time without a change and without a reason in the event", () => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 300_000n });
     expect(decision).toMatchObject({ kind: "scale", from: 6, to: 6, trigger: "", because: { reason: "FirstDecision", message: "" } });
   });
@@ -216,7 +216,7 @@ describe("a decision of the watermark dialect, whole", () => {
   it.each([
     ["missing", { code: 404, reason: "NotFound", message: "gone" }, "scale not found: gone", 10],
     ["of a kind that is not served", { code: 404, reason: "NoKindMatch", message: "no matches" }, "no matches", 1],
-  ])("without a scale: %s", (_, failure, message, dueAgainSeconds) => {
+  ])("holds without a scale: %s", (_, failure, message, dueAgainSeconds) => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 300_000n, windows: LONG_AGO, observed: { scale: { kind: "failed", failure } } });
     const { windows, ...rest } = decision;
     expect(rest).toStrictEqual({
@@ -238,7 +238,7 @@ describe("a decision of the watermark dialect, whole", () => {
     });
   });
 
-  it("with a spec that is not valid: never acted upon, and not looked at again", () => {
+  it("never acts on a spec that is not valid, and does not look at it again", () => {
     const { decision } = sync({ ...wpa(), invalid: "no" }, { replicas: 6, milli: 800_000n, windows: LONG_AGO });
     expect(decision).toMatchObject({ kind: "hold", failed: true, dueAgainSeconds: null, steps: [] });
     expect(decision.because).toStrictEqual({ reason: "FailedSpecCheck", message: "Invalid WPA specification: no" });
@@ -250,7 +250,7 @@ describe("a decision of the watermark dialect, whole", () => {
     expect(statusOf(decision)).toStrictEqual(statusOf({ windows: LONG_AGO }));
   });
 
-  it("blocked by its monitor: held, bounds included, without having failed", () => {
+  it("holds while its monitor blocks it, bounds included, and has not failed", () => {
     const spec = { ...wpa({ maxReplicas: 5 }), lifecycleControl: { kind: "on" } as const };
     const { decision } = sync(spec, { replicas: 6, milli: 800_000n, windows: LONG_AGO });
     const message = "monitor shop/web not found, blocking the WPA from proceeding";
@@ -258,7 +258,7 @@ describe("a decision of the watermark dialect, whole", () => {
     expect(seriesOf(decision)).toMatchObject({ scaling_active: 0 });
   });
 
-  it("the first ever of a workload at zero has no last scale to name", () => {
+  it("names no last scale the first time of a workload at zero", () => {
     const { decision } = sync(wpa(), { replicas: 0, milli: 800_000n, observed: { scale: scaleRead(0), pods: podsOf(3) } });
     const message = "Decided not to scale Deployment/shop/web to 0 (last scale time was <nil> )";
     expect(decision.events).toStrictEqual([{ type: "Normal", reason: "NotScaling", message }]);

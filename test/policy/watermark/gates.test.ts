@@ -100,5 +100,5 @@ describe("gateSentence()", () => {
     ["AboveHighWatermarkNotSustained", "no value has been above its high watermark for the upscale delay"],
     ["BelowLowWatermarkNotSustained", "no value has been below its low watermark for the downscale delay"],
     ["Other", "Other"],
-  ])("of %s", (reason, sentence) => expect(gateSentence(reason)).toBe(sentence));
+  ])("has a sentence for the reason %s", (reason, sentence) => expect(gateSentence(reason)).toBe(sentence));
 });

@@ -97,11 +97,11 @@ describe("measure(), an External metric", () => {
   it.each([
     ["failed", { kind: "failed", failure: BUSY } as const, "unable to fetch metrics from external metrics API: busy"],
     ["has no series", { kind: "answered", items: [] } as const, "no metrics returned from external metrics API"],
-  ])("whose answer %s", (_, answer, cause) =>
+  ])("fails where its answer %s", (_, answer, cause) =>
     expect(ask(lag, { answers: external(answer) })).toEqual(failed(`unable to get external metric shop/lag: ${cause}`)),
   );
 
-  it("whose selector cannot be read", () =>
+  it("fails where its selector cannot be read", () =>
     expect(ask({ ...lag, selector: UNREADABLE }, {})).toEqual(failed("unable to get external metric shop/lag: its selector cannot be read")));
 
   it("that was not asked for is a programmer's mistake", () =>
@@ -151,15 +151,15 @@ describe("measure(), a Resource metric", () => {
       failed("no sample has the resource cpu"),
     ));
 
-  it("without a pod of the target", () =>
+  it("fails without a pod of the target", () =>
     expect(ask(cpu, { answers: SAMPLES, observed: { pods: podsOf(0) } })).toEqual(
       failed("no pods returned by selector while calculating replica count"),
     ));
 
-  it("where every pod is still starting", () =>
+  it("fails where every pod is still starting", () =>
     expect(ask(cpu, { answers: SAMPLES, observed: { pods: podsOf(3, 0) } })).toEqual(failed("every one of the 3 pods is ignored, holding")));
 
-  it("whose only samples are of pods that are ignored", () =>
+  it("fails where all its samples are of pods that are ignored", () =>
     expect(ask(cpu, { answers: resource(sample("web-1-2", { cpu: 600n })), observed: { pods: podsOf(3, 2) } })).toEqual(
       failed("did not receive metrics for any ready pods"),
     ));
@@ -181,14 +181,14 @@ describe("measure(), a Resource metric", () => {
       { ...SAMPLES, resourceFailures: new Map([["app=web", { ...BUSY, message: "refused" }]]) },
       "unable to fetch metrics from resource metrics API: refused",
     ],
-  ])("whose samples cannot be read: %s", (_, answers, cause) =>
+  ])("fails where its samples cannot be read: %s", (_, answers, cause) =>
     expect(ask(cpu, { answers })).toEqual(failed(`unable to get resource metric shop/cpu: ${cause}`)),
   );
 
   it("is not touched by the failure of another query", () =>
     expect(ask(cpu, { answers: { ...SAMPLES, resourceFailures: new Map([["app=other", BUSY]]) } }).kind).toBe("counted"));
 
-  it("whose selector cannot be read", () =>
+  it("fails where its selector cannot be read", () =>
     expect(ask({ ...cpu, selector: UNREADABLE }, { answers: SAMPLES })).toEqual(
       failed('unable to get resource metric shop/cpu: "Like" is not a valid label selector operator'),
     ));

@@ -89,7 +89,7 @@ describe("recommenderName()", () => {
 });
 
 describe("recommenderRequest()", () => {
-  it("says who asks, within which bounds, and where things stand", () =>
+  it("names the target, its bounds and its current state", () =>
     expect(recommenderRequest(spec(), RECOMMENDER, { namespace: "shop", current: 6, ready: 5 })).toEqual({
       targetRef: { cluster: "eu-1", namespace: "shop", kind: "Deployment", name: "web", apiVersion: "apps/v1" },
       constraints: { minReplicas: 1, maxReplicas: 100 },
@@ -190,7 +190,7 @@ describe("an autoscaler with a recommender", () => {
     );
   });
 
-  it("without bounds counts as below, so that the way up waits for a breach that nobody sees", () => {
+  it("without bounds counts as below, so that the way up waits for a breach that is never seen", () => {
     const bare = { ...REPLY, lowerBoundReplicas: 0, upperBoundReplicas: 0 };
     const observed = answered({ ...NONE, recommender: { kind: "answered", items: bare } });
     const { decision } = sync(spec({ upscaleDelayAboveWatermarkSeconds: 60 }), { replicas: 6, windows: LONG_AGO, observed });

@@ -15,7 +15,7 @@ import { collected, newWorld, PERIOD_MS, type World } from "../../sync/world.ts"
 import { hpa } from "./manifests.ts";
 
 export const RATE_MS = 60_000;
-/** Of a later version: nobody here can read it. */
+/** Of a later version: this code cannot read it. */
 export const FOREIGN = compress(77, ["from a later version"]);
 
 /** A cluster of two autoscalers, "api" and "web", whose state can be damaged; one scale in each direction a minute. */
@@ -28,7 +28,7 @@ export interface Damaged {
   sync(ports?: SyncPorts): ReturnType<World["sync"]>;
   /** Puts bytes in place of the page, or takes the item away. */
   damagePage(body: Uint8Array | undefined): Promise<void>;
-  /** Puts an open intent that nobody can read into the head. */
+  /** Puts an open intent that cannot be read into the head. */
   damageIntent(id: string, body?: Uint8Array): Promise<void>;
   readonly replicas: () => readonly number[];
   readonly changes: () => Promise<readonly ScopeChangeRecord[]>;

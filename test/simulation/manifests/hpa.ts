@@ -19,7 +19,7 @@ const percentPolicy = (random: Random) => ({ type: "Percent", value: random.pick
 
 /** Rules that limit growth and shrinking over periods, and still cross the whole range in the quiet time, when the windows have passed. */
 const behaviorOf = (random: Random, minReplicas: number) => {
-  // A percentage of nothing is nothing: beside the smaller of two policies nobody would leave zero.
+  // A percentage of nothing is nothing: beside the smaller of two policies no workload would leave zero.
   const policies = [podsPolicy(random), percentPolicy(random)].slice(0, minReplicas === 0 ? 1 : random.int(1, 2));
   return {
     scaleUp: { stabilizationWindowSeconds: random.pick([0, 0, 30, 60]), selectPolicy: random.pick(["Max", "Min"]), policies },

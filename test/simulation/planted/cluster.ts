@@ -68,7 +68,7 @@ const neverEnded: PlantedBug = {
   platformEndsStalled: false,
 };
 
-/** Events carry the epoch of whoever settles. */
+/** Events carry the epoch of the sync that settles. */
 const settlersEpoch: PlantedBug = {
   leftOut: "epoch of the intent in the event id",
   seed: 0,

@@ -40,7 +40,7 @@ const noDeadline: PlantedBug = {
     }),
 };
 
-/** Deadlines without the largest difference of two clocks, as their writer and everybody else goes by them. */
+/** Deadlines without the largest difference of two clocks, as their writer and all others go by them. */
 const noClockDifference: PlantedBug = {
   leftOut: "clock difference in the deadline",
   seed: 71,
@@ -87,7 +87,7 @@ const trustedMemory: PlantedBug = {
     }),
 };
 
-/** Intents are stored whoever holds the head by now. */
+/** Intents are stored also where another worker holds the head by now. */
 const noEpochCheck: PlantedBug = {
   leftOut: "the epoch check on storing an intent",
   seed: 4,

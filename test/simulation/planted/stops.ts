@@ -6,7 +6,7 @@ import type { SyncPorts } from "../../../lib/sync/ports.ts";
 import { MADE, type PlantedBug, WINDOWS } from "./planted.ts";
 import { withClient } from "./ports.ts";
 
-/** Whoever claims looks for no kill switch. */
+/** A claim looks for no kill switch. */
 const unreadFleet: PlantedBug = {
   leftOut: "the kill switch read after the claim",
   seed: 1,
@@ -63,7 +63,7 @@ const unknownRivals: PlantedBug = {
     })),
 };
 
-/** Whoever claims does not compare clocks. */
+/** A claim does not compare clocks. */
 const uncomparedClocks: PlantedBug = {
   leftOut: "a look at the service's clock at the claim",
   seed: 15,

@@ -67,7 +67,7 @@ const intentOf = (ledger: Ledger, by: Invocation, { workload, to }: Effect): Kno
   return undefined;
 };
 
-/** Whoever is about to scale has seen every scale that may have happened inside its longest period: it is in the windows that it decided on. */
+/** A sync that is about to scale has seen every scale that may have happened inside its longest period: it is in the windows that it decided on. */
 export const watchCounted = (ledger: Ledger, { uid, input, atMs }: Decided): void => {
   const { scaleUps, scaleDowns } = input.windows.memory;
   const counted = new Set([...scaleUps, ...scaleDowns].map(({ eventId }) => eventId));

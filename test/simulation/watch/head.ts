@@ -22,7 +22,7 @@ interface HeadWrite {
   readonly read: ReadItem;
 }
 
-/** Looks at every write of a head that took effect, whoever sent it. */
+/** Looks at every write of a head that took effect, of every sender. */
 export const watchHead = (ledger: Ledger, write: HeadWrite): void => {
   const { before, after, by } = write;
   const partition = after["pk"]?.S ?? "";
@@ -50,7 +50,7 @@ const watchCleared = (ledger: Ledger, { before, after, read }: HeadWrite): void 
   }
 };
 
-/** Nobody of the syncs holds a partition while a person moves its namespaces. */
+/** No sync holds a partition while a person moves its namespaces. */
 const claimed = (ledger: Ledger, partition: string, by: Invocation | undefined, epoch: number): void => {
   ledger.holders.delete(partition);
   if (!by) return;

@@ -40,7 +40,7 @@ export const watchRecommendations = (ledger: Ledger, decided: Decided): void => 
   );
   ledger.leftMs.set(uid, leftMs);
   ledger.recommendations.set(uid, kept);
-  // Whoever was overtaken decides on what was, and is fenced off.
+  // A worker that was overtaken decides on an old state, and is fenced off.
   if (ledger.holders.get(headKey(decided.by.message).pk) === decided.by) watchRuns(ledger, uid, input, { kept, leftMs });
   const made = madeBy(decided);
   kept.push(...made);
@@ -85,7 +85,7 @@ const watchRun = (
   if (!made)
     ledger.violate(
       WINDOWS,
-      `"${uid}" remembers a recommendation of ${replicas} at ${timeOf(lastMs)} that nobody made then; made were ${known.map((one) => `${one.replicas} at ${timeOf(one.nowMs)}${one.counts ? "" : "?"}`).join(", ")}`,
+      `"${uid}" remembers a recommendation of ${replicas} at ${timeOf(lastMs)} that was not made then; made were ${known.map((one) => `${one.replicas} at ${timeOf(one.nowMs)}${one.counts ? "" : "?"}`).join(", ")}`,
     );
 };
 

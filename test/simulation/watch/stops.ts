@@ -28,7 +28,7 @@ export const newStops = (): Stops => {
   };
 };
 
-/** Looks at a PUT that is being sent: by whoever claimed after a freeze or a pause was stored, none is; nor for a workload that was seen to have another controller. */
+/** Looks at a PUT that is being sent: a sync that claimed after a freeze or a pause was stored sends none; nor for a workload that was seen to have another controller. */
 export const watchSent = (ledger: Ledger, by: Invocation, write: { readonly target: { readonly name: string }; readonly replicas: number }): void => {
   const { name } = write.target;
   const words = `${by.name} sends a PUT of "${name}" to ${write.replicas}`;

@@ -11,8 +11,8 @@ describe("saturatedTotal()", () => {
     ["reaches the largest number and goes on from there", [MAX_I64 - 1n, 1n, -5n], MAX_I64 - 5n],
     ["stops where the sum would pass it", [MAX_I64, 1n, -5n], MAX_I64],
     ["wraps below the smallest", [MIN_I64, -1n], MAX_I64],
-    ["of nothing is 0", [], 0n],
-  ])("%s", (_, values, total) => {
+    ["is 0 for no values", [], 0n],
+  ])("gives a total that %s", (_, values, total) => {
     expect(saturatedTotal(values)).toBe(total);
   });
 });
@@ -21,9 +21,9 @@ describe("nonNegativeTotal()", () => {
   it.each<[string, readonly bigint[], bigint]>([
     ["adds up", [5n, -5n, 2n], 2n],
     ["takes anything negative on the way for an overflow", [5n, -6n, 100n], MAX_I64],
-    ["and an overflow for one", [MAX_I64, 1n], MAX_I64],
-    ["of nothing is 0", [], 0n],
-  ])("%s", (_, values, total) => {
+    ["takes an overflow for one, too", [MAX_I64, 1n], MAX_I64],
+    ["is 0 for no values", [], 0n],
+  ])("gives a total that %s", (_, values, total) => {
     expect(nonNegativeTotal(values)).toBe(total);
   });
 });
@@ -32,11 +32,11 @@ describe("totalReplicas()", () => {
   const pods = readyPods(3, 1n);
 
   it.each([
-    ["inside the band keeps the current count", 1100n, 7, 7],
-    ["above it multiplies the ready pods", 1101n, 7, 4],
-    ["below it divides them", 300n, 7, 1],
-    ["from zero asks no band and no pods", 1050n, 0, 2],
-  ])("%s", (_, total, current, replicas) => {
+    ["stays the current one inside the band", 1100n, 7, 7],
+    ["multiplies the ready pods above the band", 1101n, 7, 4],
+    ["divides them below the band", 300n, 7, 1],
+    ["needs no band and no pods from zero", 1050n, 0, 2],
+  ])("proposes a count that %s", (_, total, current, replicas) => {
     expect(totalReplicas(total, 1000n, current, BAND, current === 0 ? [] : pods)).toMatchObject({ replicas });
   });
 
