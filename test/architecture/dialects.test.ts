@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { forksIn } from "./dialect-forks.ts";
-import { parsedFiles } from "./source.ts";
+import { parsedFiles, ROOT } from "./source.ts";
 
 /** Rooms that may tell dialects apart: one decides by them, one makes their specs, and one declares them. */
 const KNOWING = ["lib/policy/", "lib/manifest/", "lib/model/"];
