@@ -62,7 +62,7 @@ export const startSimulatedCluster = async (options: ClusterOptions): Promise<Si
   const clock = () => Math.floor(options.clock());
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const fresh: RunHeader = { format: 1, seed, startMs: clock(), definitions: fingerprint(workloads) };
-  const journal = await openWriteJournal(join(dataDir, CLUSTER_WRITES), fresh);
+  const journal = openWriteJournal(join(dataDir, CLUSTER_WRITES), fresh);
   try {
     refuseOther(dataDir, journal.header, fresh);
     return await serve({ ...options, clock }, journal);

@@ -1,8 +1,7 @@
-import { type FileHandle, open, readFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import * as z from "zod";
 import { TidemarkError } from "../../model/errors.ts";
-import { syncFolder, writeDurably } from "../folder/whole-file.ts";
+import { type JsonLines, openJsonLines } from "../folder/json-lines.ts";
+import { readIfThere, writeDurably } from "../folder/whole-file.ts";
 import type { AcceptedWrite } from "./simulation.ts";
 
 /** What a run is made of besides its writes; a journal belongs to exactly one such run. */
@@ -19,7 +18,7 @@ export interface WriteJournal {
   readonly header: RunHeader;
   /** Those found when it was opened, oldest first. */
   readonly writes: readonly AcceptedWrite[];
-  /** Settles when the write is durable. Once an append failed, all fail: the file may end in half a line, and nothing may follow it. */
+  /** Settles when the write is durable. Once an append failed, all fail: the simulated cluster made the write, and its file lacks it. */
   append(write: AcceptedWrite): Promise<void>;
   /** Settles when everything appended so far is durable. */
   settled(): Promise<void>;
@@ -27,69 +26,50 @@ export interface WriteJournal {
 }
 
 /** Opens the journal, or begins it with `fresh` where there is none. Throws TidemarkError "local.journal-broken". */
-export const openWriteJournal = async (path: string, fresh: RunHeader): Promise<WriteJournal> => {
-  const text = await readText(path);
-  if (text === undefined) {
-    writeDurably(path, `${JSON.stringify(fresh)}\n`);
-    return appendingTo(await open(path, "a"), fresh, []);
+export const openWriteJournal = (path: string, fresh: RunHeader): WriteJournal => {
+  if (readIfThere(path) === undefined) writeDurably(path, `${JSON.stringify(fresh)}\n`);
+  const fault = faultOf(path);
+  const file = openJsonLines(path, { read: (value, number) => (number === 1 ? RunHeader.parse(value) : Write.parse(value)), fault });
+  const [header, ...writes] = file.lines;
+  if (header === undefined || !isHeader(header)) {
+    file.close();
+    throw fault(1);
   }
-  // A crash cut off a last line without a line end before its write was answered, so that write was never accepted.
-  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
-  const [first = "", ...rest] = whole.split("\n").slice(0, -1);
-  const header = parseLine(RunHeader, path, first, 1);
-  const writes = rest.map((line, index) => parseLine(Write, path, line, index + 2));
-  const file = await open(path, "a");
-  if (whole.length < text.length) await file.truncate(Buffer.byteLength(whole));
-  syncFolder(dirname(path));
-  return appendingTo(file, header, writes);
+  return { header, writes: writes.filter(isWrite), ...appendingTo(file) };
 };
 
-const appendingTo = (file: FileHandle, header: RunHeader, writes: readonly AcceptedWrite[]): WriteJournal => {
-  let waiting: string[] = [];
-  let tail: Promise<void> = Promise.resolve();
-  const flush = async (): Promise<void> => {
-    const lines = waiting;
-    waiting = [];
-    if (lines.length === 0) return;
-    await file.appendFile(lines.join(""));
-    await file.datasync();
-  };
+const isHeader = (line: RunHeader | AcceptedWrite): line is RunHeader => "format" in line;
+const isWrite = (line: RunHeader | AcceptedWrite): line is AcceptedWrite => !isHeader(line);
+
+const appendingTo = (file: JsonLines): Pick<WriteJournal, "append" | "settled" | "close"> => {
+  let failed: Promise<never> | undefined;
+  const settled = (): Promise<void> => failed ?? file.durable();
   return {
-    header,
-    writes,
     append: (write) => {
-      waiting.push(`${JSON.stringify(write)}\n`);
-      tail = tail.then(flush);
-      return tail;
+      if (failed) return failed;
+      try {
+        file.append(write);
+      } catch (error) {
+        failed = Promise.reject(error);
+      }
+      return settled();
     },
-    settled: () => tail,
+    settled,
     close: async () => {
-      await tail.catch(() => {
+      await settled().catch(() => {
         // The callers of append got the error already.
       });
-      await file.close();
+      file.close();
     },
   };
 };
 
-const readText = async (path: string): Promise<string | undefined> => {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw cause;
-  }
-};
-
-const parseLine = <Shape>(shape: z.ZodType<Shape>, path: string, line: string, number: number): Shape => {
-  try {
-    return shape.parse(JSON.parse(line));
-  } catch (cause) {
-    throw new TidemarkError(
+const faultOf =
+  (path: string) =>
+  (line: number, cause?: unknown): TidemarkError =>
+    new TidemarkError(
       "local.journal-broken",
-      `Cannot continue the simulated cluster: line ${number} of "${path}" is not what was written there`,
-      { path, line: number },
+      `Cannot continue the simulated cluster: line ${line} of "${path}" is not what was written there`,
+      { path, line },
       { cause },
     );
-  }
-};
