@@ -39,12 +39,23 @@ const project = (name: string, include: readonly string[]) => ({ extends: true a
  */
 const UNIT = {
   extends: true as const,
-  test: { name: "unit", isolate: false, include: ["test/**/*.test.ts"], exclude: ["**/node_modules/**", ...Object.values(PROJECTS).flat()] },
+  test: {
+    name: "unit",
+    isolate: false,
+    include: ["test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", ...Object.values(PROJECTS).flat(), ...below("real-server")],
+  },
+};
+
+/** On a real API server, which is started once for all files. */
+const REAL_SERVER = {
+  extends: true as const,
+  test: { name: "real-server", include: below("real-server"), globalSetup: ["./test/real-server/setup.ts"] },
 };
 
 export default defineConfig({
   test: {
-    projects: [UNIT, ...Object.entries(PROJECTS).map(([name, include]) => project(name, include))],
+    projects: [UNIT, REAL_SERVER, ...Object.entries(PROJECTS).map(([name, include]) => project(name, include))],
     reporters: ["default", "./test/total-line.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -1,0 +1,40 @@
+import type { TestProject } from "vitest/node";
+import { controlPlaneBinaries } from "../control-plane/binaries.ts";
+import { startWholeCluster } from "../control-plane/cluster.ts";
+import { installFleets } from "./fleets.ts";
+
+/** What the files of this folder share: one cluster, or why there is none. */
+export interface SharedCluster {
+  readonly missing?: string;
+  /** Where the programs are. */
+  readonly binaries: string;
+  readonly url: string;
+  readonly etcdUrl: string;
+  readonly ca: string;
+  readonly adminToken: string;
+  readonly tidemarkToken: string;
+  readonly metricsUrl: string;
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    cluster: SharedCluster;
+  }
+}
+
+const NONE = { binaries: "", url: "", etcdUrl: "", ca: "", adminToken: "", tidemarkToken: "", metricsUrl: "" };
+
+/** Starts the cluster before the first file, and stops it after the last. */
+export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+  const binaries = controlPlaneBinaries();
+  if (binaries.kind === "missing") {
+    process.stdout.write(`The tests on a real API server are skipped: ${binaries.message}\n`);
+    project.provide("cluster", { ...NONE, missing: binaries.message });
+    return () => Promise.resolve();
+  }
+  const { plane, metricsUrl, tidemarkToken, close } = await startWholeCluster(binaries.folder);
+  await installFleets(plane);
+  const { url, etcdUrl, ca, token: adminToken } = plane;
+  project.provide("cluster", { binaries: binaries.folder, url, etcdUrl, ca, adminToken, tidemarkToken, metricsUrl });
+  return close;
+};
