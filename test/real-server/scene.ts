@@ -182,7 +182,10 @@ const tidemark = async ({ wrap = (client) => client }: SceneOptions) => {
     cache: warmCache(),
   };
   const service = openService({ tables, insert, clock: Date.now, by: "test", newUid: randomUUID });
-  return { ports, service, notices, closeClients: () => clients.forEach((opened) => opened.close()) };
+  const closeClients = (): void => {
+    for (const opened of clients) opened.close();
+  };
+  return { ports, service, notices, closeClients };
 };
 
 /** Due times are whole milliseconds, each later than the one before. */
