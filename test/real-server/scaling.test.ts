@@ -6,7 +6,7 @@ import type { Scene } from "./scene.ts";
 
 /** The forbidden windows of the watermark manifests, and a little. */
 const FORBIDDEN_MS = 1_100;
-/** Names have no dash: a ReplicaSet with a dash has no pods of its own under the rules of watermarks (docs/spec/watermark.md 4, q). */
+/** Names have no dash: a ReplicaSet with a dash has no pods of its own under the rules of watermarks (watermark.md 2.18 q). */
 const KIND_NAMES = Object.keys(KINDS) as readonly KindName[];
 
 /** All pods of the workload together use so many hundredths of their target. */
