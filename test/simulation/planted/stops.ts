@@ -34,7 +34,7 @@ const unraisedVersion: PlantedBug = {
 };
 
 const unseenRivals: PlantedBug = {
-  leftOut: "a look at who else scales the workload",
+  leftOut: "a look for other controllers of the workload",
   seed: 2,
   caughtBy: ["nothing is sent where another controller was seen or may be"],
   ports: (ports) =>
