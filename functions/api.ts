@@ -2,13 +2,14 @@ import { randomUUID } from "node:crypto";
 import type { ApiContext, ConnectEndpoint } from "../lib/api/answer-request.ts";
 import { IN_PROGRESS_MS } from "../lib/api/idempotency.ts";
 import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
-import type { ServiceContext } from "../lib/service/context.ts";
+import type { QueryContext, ServiceContext } from "../lib/service/context.ts";
 import { openCommands, openQueries } from "../lib/service/open.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
 import type { InsertHistory } from "../lib/store/history/port.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import type { Tables } from "../lib/store/table/tables.ts";
-import { ENVIRONMENT, environmentOf } from "./environment.ts";
+import { deadLetters } from "./dead-letters.ts";
+import { deadLetterQueues, ENVIRONMENT, environmentOf } from "./environment.ts";
 import { type FunctionUrlHandler, functionUrlHandler } from "./function-url.ts";
 import { plansNow, syncQueue } from "./sync-queue.ts";
 
@@ -19,14 +20,16 @@ export interface ApiDependencies {
   readonly newUid: () => string;
   readonly reporter: Pick<Reporter, "line">;
   readonly connecting: ConnectEndpoint;
+  readonly deadLetters?: NonNullable<QueryContext["deadLetters"]>;
   /** What edits do outside the tables. */
   readonly edges?: Pick<ServiceContext, "checkConnection" | "planNow">;
 }
 
 /** Handles edits and queries, each for its verified caller. `connectEndpoint` tells whether this function also connects clusters. */
-export const apiHandler = ({ tables, insert, clock, newUid, reporter, connecting, edges }: ApiDependencies): FunctionUrlHandler => {
+export const apiHandler = (dependencies: ApiDependencies): FunctionUrlHandler => {
+  const { tables, insert, clock, newUid, reporter, connecting, deadLetters: count, edges } = dependencies;
   const context: ApiContext = {
-    reading: openQueries({ tables, clock }),
+    reading: openQueries({ tables, clock, ...(count && { deadLetters: count }) }),
     editing: {
       for: (by) => openCommands({ tables, insert, clock, by, newUid, ...edges }),
       idempotency: { tables, insert, inProgressMs: IN_PROGRESS_MS },
@@ -44,7 +47,8 @@ const fromEnvironment = (): ApiDependencies => {
   const connecting = { kind: "elsewhere", url: names.TIDEMARK_CONNECT_URL } as const;
   const reporter = powertoolsReporter();
   const edges = { planNow: plansNow(syncQueue(names.TIDEMARK_SYNC_QUEUE_URL), Date.now, reporter) };
-  return { tables, insert: insertByStatement(tables), clock: Date.now, newUid: randomUUID, reporter, connecting, edges };
+  const parts = { tables, insert: insertByStatement(tables), clock: Date.now, newUid: randomUUID, reporter };
+  return { ...parts, connecting, edges, deadLetters: deadLetters(deadLetterQueues(names), reporter) };
 };
 
 let built: FunctionUrlHandler | undefined;

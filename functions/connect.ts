@@ -4,7 +4,8 @@ import { powertoolsReporter } from "../lib/report/reporter.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
 import { type ApiDependencies, apiHandler } from "./api.ts";
-import { ENVIRONMENT, environmentOf } from "./environment.ts";
+import { deadLetters } from "./dead-letters.ts";
+import { deadLetterQueues, ENVIRONMENT, environmentOf } from "./environment.ts";
 import type { FunctionUrlHandler } from "./function-url.ts";
 import { plansNow, syncQueue } from "./sync-queue.ts";
 
@@ -15,7 +16,8 @@ const fromEnvironment = (): ApiDependencies => {
   const reporter = powertoolsReporter();
   const planNow = plansNow(syncQueue(names.TIDEMARK_SYNC_QUEUE_URL), Date.now, reporter);
   const parts = { tables, insert: insertByStatement(tables), clock: Date.now, newUid: randomUUID, reporter };
-  return { ...parts, connecting: { kind: "here" }, edges: { checkConnection: connectionCheck(Date.now), planNow } };
+  const edges = { checkConnection: connectionCheck(Date.now), planNow };
+  return { ...parts, connecting: { kind: "here" }, edges, deadLetters: deadLetters(deadLetterQueues(names), reporter) };
 };
 
 let built: FunctionUrlHandler | undefined;

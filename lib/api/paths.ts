@@ -13,6 +13,7 @@ export const QUERY_PATHS = {
   cluster: "/v1/cluster",
   partition: "/v1/partition",
   fleet: "/v1/fleet",
+  status: "/v1/status",
 } as const satisfies Readonly<Record<keyof QueryService, string>>;
 
 /** The POST path of each command. */

@@ -99,6 +99,7 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
     json(await service.partition(name)),
   ),
   fleet: getRoute("whether the fleet is frozen", NOTHING, async (service) => json(await service.fleet())),
+  status: getRoute("whether everything works, and what to look at", NOTHING, async (service) => json(await service.status())),
 };
 
 /** The series in the format of scrapers. It is not a method of the service. */

@@ -49,9 +49,13 @@ const targetOptions = (root: Command, own: TargetOptions): TargetOptions => {
 /** A programmer's error is thrown with its stack, and so is a value that is not an error. */
 const isProgrammersError = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);
 
+const isUnhealthy = (error: unknown): boolean => isTidemarkError(error, "cli.unhealthy");
+
 const failure = (error: unknown, io: Io, place: CommandTarget | undefined): number => {
   if (error instanceof CommanderError) return usageFailure(error, io);
   if (isProgrammersError(error)) throw error;
+  // What is unhealthy was printed.
+  if (isUnhealthy(error)) return EXIT.failed;
   if (!isTidemarkError(error)) return unexpected(error, io);
   for (const line of error.message.split("\n")) io.stderr.write(`error: ${line}\n`);
   if (isTidemarkError(error, "cli.usage")) return EXIT.usage;

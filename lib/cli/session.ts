@@ -2,8 +2,11 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { openFolder } from "../local/folder/data-folder.ts";
 import { findFolder } from "../local/folder/find-folder.ts";
+import { folderLayout } from "../local/folder/layout.ts";
+import { deadLettersIn } from "../local/queue/dead-letters.ts";
 import { TABLE_NAMES } from "../local/run/names.ts";
 import { openService } from "../service/open.ts";
+import type { DeadLetters } from "../service/views/status.ts";
 import { insertByStatement } from "../store/history/insert.ts";
 import type { CommandTarget } from "./command-target.ts";
 import type { Session } from "./io.ts";
@@ -38,7 +41,8 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     token: randomUUID,
     // No deadline, because an export may take long. Each call has a bounded number of retries (lib/store/table/repeat.ts).
   };
-  const service = openService({ tables, insert: insertByStatement(tables), clock: folder.clock, by, newUid: randomUUID });
+  const deadLetters = async (): Promise<DeadLetters> => ({ syncs: deadLettersIn(folderLayout(folder.dir).queue) });
+  const service = openService({ tables, insert: insertByStatement(tables), clock: folder.clock, by, newUid: randomUUID, deadLetters });
   return {
     service,
     nowMs: folder.clock(),

@@ -40,6 +40,7 @@ const queryService = (ask: SendRequest): QueryService => {
     cluster: (name) => sendQuery(QUERY_PATHS.cluster, { name }),
     partition: (name) => sendQuery(QUERY_PATHS.partition, { name }),
     fleet: () => sendQuery(QUERY_PATHS.fleet),
+    status: () => sendQuery(QUERY_PATHS.status),
   };
 };
 

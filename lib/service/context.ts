@@ -1,12 +1,15 @@
 import type { ClusterRecord, Connection } from "../model/records.ts";
 import type { InsertHistory } from "../store/history/port.ts";
 import type { Tables } from "../store/table/tables.ts";
+import type { DeadLetters } from "./views/status.ts";
 
 /** What every query needs. The clock and the tables are passed in, so that tests can replace them. */
 export interface QueryContext {
   readonly tables: Tables;
   /** Milliseconds since 1970. The clock is virtual in the embedded run. */
   readonly clock: () => number;
+  /** Counts the messages in the dead-letter queues; undefined when it cannot tell. When it is absent, the status says that they are not known. */
+  readonly deadLetters?: () => Promise<DeadLetters | undefined>;
 }
 
 /** What every command needs beside it. */

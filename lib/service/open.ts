@@ -16,6 +16,7 @@ import { resetTime } from "./partitions/reset-time.ts";
 import { resetWindows } from "./partitions/reset-windows.ts";
 import { seriesReader } from "./series/series.ts";
 import type { CommandService, QueryService, Service } from "./service.ts";
+import { status } from "./status/status.ts";
 import { autoscalerView } from "./views/autoscaler-of.ts";
 
 /** Opens the service on a pair of tables. */
@@ -35,6 +36,7 @@ export const openQueries = (context: QueryContext): QueryService => ({
   cluster: (name) => cluster(context, name),
   partition: (path) => partition(context, path),
   fleet: () => fleet(context),
+  status: () => status(context),
 });
 
 /** Opens the commands. Each edit is recorded with `context.by`. */

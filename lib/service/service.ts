@@ -5,6 +5,7 @@ import type { MetricFamily } from "../report/open-metrics.ts";
 import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetEdited, FleetView } from "./views/autoscaler.ts";
 import type { ChangeView } from "./views/change.ts";
 import type { PartitionView, ResetView } from "./views/partition.ts";
+import type { StatusView } from "./views/status.ts";
 
 /** The queries, the same for the embedded run and a deployed stack. Lists are read page by page and can start after any item. An unknown name throws a TidemarkError. */
 export interface QueryService {
@@ -27,6 +28,8 @@ export interface QueryService {
   /** A partition by "CLUSTER/PARTITION", or by "CLUSTER" where it has only one: its pages, its intents, and which of them cannot be read. */
   partition(path: string): Promise<PartitionView>;
   fleet(): Promise<FleetView>;
+  /** Whether everything works, and what to look at. */
+  status(): Promise<StatusView>;
 }
 
 /** The commands. Each edit inserts a change item. A refused edit throws a TidemarkError. */

@@ -30,7 +30,8 @@ const PERIOD_MS = 15_000;
 const SYNCS_A_MINUTE = 60_000 / PERIOD_MS;
 /** Enough for the 300 s of stabilization to fill with what a busy autoscaler recommends. */
 const WARM_MINUTES = 6;
-const SIZES = [100, 1_000, 5_000];
+/** COST_SIZES=10,100 chooses others. */
+const SIZES = (process.env["COST_SIZES"] ?? "100,1000,5000").split(",").map(Number);
 const SHARES = [0, 0.01, 0.1, 1];
 const REPLICAS = 6;
 const KB = 1_024;

@@ -16,6 +16,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   BatchExecuteStatementCommand: "dynamodb:PartiQLInsert",
   SendMessageCommand: "sqs:SendMessage",
   SendMessageBatchCommand: "sqs:SendMessage",
+  GetQueueAttributesCommand: "sqs:GetQueueAttributes",
   GetSecretValueCommand: "secretsmanager:GetSecretValue",
   AssumeRoleCommand: "sts:AssumeRole",
 };

@@ -77,6 +77,8 @@ describe("the functions", () => {
       TIDEMARK_STATE_TABLE: { Ref: "StateTable" },
       TIDEMARK_HISTORY_TABLE: { Ref: "HistoryTable" },
       TIDEMARK_SYNC_QUEUE_URL: { Ref: "SyncQueue" },
+      TIDEMARK_SYNC_DEAD_LETTERS_URL: { Ref: "SyncDeadLetters" },
+      TIDEMARK_TICK_DEAD_LETTERS_URL: { Ref: "TickDeadLetters" },
       TIDEMARK_CLUSTER_METRICS: "few",
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
@@ -365,12 +367,18 @@ describe("the roles", () => {
     ]);
   });
 
-  it("let viewers write nothing, and let no person reach queues, secrets or clusters", () => {
-    expect(actionsOf("ViewRole").filter((action) => !LOGS.includes(action))).toEqual(["dynamodb:GetItem", "dynamodb:Query"]);
-    expect(actionsOf("ApiRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual(["sqs:SendMessage"]);
+  it("let viewers write nothing, and let no person reach messages, secrets or clusters", () => {
+    // Of queues they see how many messages are dead letters, and no message.
+    expect(actionsOf("ViewRole").filter((action) => !LOGS.includes(action))).toEqual([
+      "dynamodb:GetItem",
+      "dynamodb:Query",
+      "sqs:GetQueueAttributes",
+    ]);
+    expect(actionsOf("ApiRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual(["sqs:GetQueueAttributes", "sqs:SendMessage"]);
     // To ask what AWS says of a cluster, in other accounts by their roles.
     expect(actionsOf("ConnectRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual([
       "eks:DescribeCluster",
+      "sqs:GetQueueAttributes",
       "sqs:SendMessage",
       "sts:AssumeRole",
     ]);

@@ -9,6 +9,8 @@ export interface PartitionTrouble {
   readonly silent: boolean;
   readonly sinceMs?: number;
   readonly error?: string;
+  /** An autoscaler that holds because a stored item cannot be read, as NAMESPACE/NAME, and the reason. Absent when there is none. */
+  readonly unreadable?: { readonly autoscaler: string; readonly message: string };
 }
 
 /** How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be evaluated. `unasked`: a stored item cannot be read, so the cluster was not asked. */
@@ -73,8 +75,21 @@ export const troubleOf = (evaluations: readonly Evaluation[]): PartitionTrouble 
   const state = stateOf(kinds, failed.length);
   const [shown] = SHOWN_FIRST.flatMap((ending) => byEnding.get(ending) ?? []);
   if (!shown) return { state, silent: kinds.size === 0 };
+  const unreadable = unreadableIn(evaluations);
   const sinceMs = sinceMsOf(failed);
   const words = foreignWords(causeOf(shown).message);
   const error = state === "partly failing" ? `autoscaler "${shown.namespace}/${shown.name}": ${words}` : words;
-  return { state, silent: kinds.size === 0, ...(sinceMs !== undefined && { sinceMs }), error };
+  return { state, silent: kinds.size === 0, ...(sinceMs !== undefined && { sinceMs }), error, ...(unreadable && { unreadable }) };
+};
+
+/** Reasons of lib/report/holds.ts for an item that cannot be read. */
+const UNREADABLE: ReadonlySet<string> = new Set([...UNASKED, "UnreadableIntent"]);
+
+const unreadableIn = (evaluations: readonly Evaluation[]): PartitionTrouble["unreadable"] => {
+  for (const evaluation of evaluations) {
+    const { reason, message } = causeOf(evaluation);
+    if (evaluation.failed && UNREADABLE.has(reason))
+      return { autoscaler: `${evaluation.namespace}/${evaluation.name}`, message: foreignWords(message) };
+  }
+  return undefined;
 };

@@ -1,6 +1,6 @@
 import type { PartitionRef } from "../../model/ids.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
-import { readHead } from "../../store/head/head.ts";
+import { type Head, readHead } from "../../store/head/head.ts";
 import { eachDone } from "../../store/table/all-done.ts";
 import type { QueryContext } from "../context.ts";
 import { type PartitionState, partitionState } from "../partitions/partition-state.ts";
@@ -12,13 +12,23 @@ import { timeText } from "./time-text.ts";
 
 const PARTITIONS_AT_ONCE = 4;
 
-/** A cluster with the state of its partitions. For each partition it reads the head and at most two journal pages. */
-export const clusterView = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetRecord): Promise<ClusterView> => {
+/** A cluster with the state of its partitions. */
+export const clusterView = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetRecord): Promise<ClusterView> =>
+  (await clusterReading(context, cluster, fleet)).view;
+
+/** A cluster as it is shown, and what was read of its partitions. */
+export interface ClusterReading {
+  readonly view: ClusterView;
+  readonly partitions: readonly { readonly view: ClusterView["partitions"][number]; readonly found: PartitionState; readonly head?: Head }[];
+}
+
+/** Reads a cluster: for each partition the head and at most two journal pages. */
+export const clusterReading = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetRecord): Promise<ClusterReading> => {
   const nowMs = context.clock();
   const paused = pauseView(cluster.paused, nowMs);
   const { settings } = cluster;
   const partitions = await eachDone(cluster.partitions, PARTITIONS_AT_ONCE, (partition) => partitionView(context, cluster, partition, nowMs));
-  return {
+  const view: ClusterView = {
     name: cluster.name,
     ...clusterState(cluster, fleet, nowMs, partitions),
     connection: cluster.connection,
@@ -34,12 +44,10 @@ export const clusterView = async (context: QueryContext, cluster: ClusterRecord,
     },
     version: cluster.version,
   };
+  return { view, partitions };
 };
 
-interface Partition {
-  readonly view: ClusterView["partitions"][number];
-  readonly found: PartitionState;
-}
+type Partition = ClusterReading["partitions"][number];
 
 const partitionView = async (
   context: QueryContext,
@@ -52,6 +60,7 @@ const partitionView = async (
   const found = await partitionState(context, ref, { head, periodMs: cluster.syncPeriodMs, nowMs });
   const synced = head !== undefined && head.nowMs > 0;
   return {
+    ...(head && { head }),
     found,
     view: {
       name,

@@ -91,6 +91,19 @@ export async function* listAutoscalers(tables: Tables, cluster: ClusterName, nam
   for await (const item of readAll(tables, `list the autoscalers of cluster "${cluster}"`, params)) if (!isTombstone(item)) yield itemOf(item);
 }
 
+export const listPausedParams = (stateTable: string, cluster: ClusterName): QueryCommandInput => ({
+  ...listAutoscalersParams(stateTable, cluster),
+  FilterExpression: "attribute_exists(paused)",
+});
+
+/** The autoscalers of a cluster that have a pause, also one that is over. The table reads all autoscalers and sends these alone. */
+export async function* listPausedAutoscalers(tables: Tables, cluster: ClusterName): AsyncGenerator<AutoscalerRecord> {
+  for await (const item of readAll(tables, `list the paused autoscalers of cluster "${cluster}"`, listPausedParams(tables.stateTable, cluster))) {
+    const read = isTombstone(item) ? undefined : itemOf(item);
+    if (read?.kind === "read") yield read.record;
+  }
+}
+
 /*
  *  put manifest (generation 5) ── raise spec version       a sync between the two reads the old or the new manifest, and either is whole
  *                              └─ died ✗                   a repeat raises it; without a repeat, specs in memory expire after 60 s

@@ -1,0 +1,66 @@
+import type { DeadLetters, StatusView } from "../../service/views/status.ts";
+import { frozenText, pausedText } from "./describe-sheet.ts";
+import type { Paint } from "./paint.ts";
+import { type SheetRow, sheet } from "./sheet.ts";
+
+/** Problems of one screen. The document has all. */
+const PROBLEMS_SHOWN = 15;
+
+/** The status on one screen: the counts, and then what to look at. */
+export const statusSheet = (view: StatusView, paint: Paint): string =>
+  sheet([
+    ["Status", view.healthy ? paint("good", "healthy") : paint("bad", "unhealthy")],
+    ["At", view.at],
+    ["Fleet", view.frozen ? paint("warn", `frozen ${frozenText(view.frozen)}`) : "not frozen"],
+    ["Clusters", clustersText(view)],
+    ["Syncs", syncsText(view)],
+    ["Dead letters", deadLettersText(view.deadLetters)],
+    ...pauseRows(view),
+    ...problemRows(view, paint),
+    ...errorRows(view),
+  ]);
+
+const clustersText = ({ clusters, states }: StatusView): string =>
+  `${clusters}${
+    clusters === 0
+      ? ""
+      : ` (${Object.entries(states)
+          .map(([state, count]) => `${count} ${state}`)
+          .join(", ")})`
+  }`;
+
+const syncsText = ({ syncs: { planned, done, late } }: StatusView): string => `${planned} due in the last minute, ${done} done, ${late} late`;
+
+const deadLettersText = (counts: DeadLetters | undefined): string => {
+  if (!counts) return "not known";
+  const { syncs, plans } = counts;
+  return plans === undefined ? `${syncs} of syncs` : `${syncs} of syncs, ${plans} of plans`;
+};
+
+const pauseRows = ({ paused: { clusters, autoscalers, more } }: StatusView): readonly SheetRow[] => {
+  const lines = [
+    ...clusters.map(({ name, ...pause }) => `cluster ${name} ${pausedText(pause)}`),
+    ...autoscalers.map(({ cluster, namespace, name, ...pause }) => `${cluster}/${namespace}/${name} ${pausedText(pause)}`),
+    ...(more > 0 ? [`and ${more} more autoscalers`] : []),
+  ];
+  return lines.length === 0 ? [["Paused", "nothing"]] : [{ heading: "Paused", lines }];
+};
+
+const problemRows = ({ problems }: StatusView, paint: Paint): readonly SheetRow[] => {
+  if (problems.length === 0) return [];
+  const more = problems.length - PROBLEMS_SHOWN;
+  const lines = problems.slice(0, PROBLEMS_SHOWN).flatMap(({ message, next }) => [paint("bad", message), `  next: ${next}`]);
+  return [{ heading: "Problems", lines: [...lines, ...(more > 0 ? [`and ${more} more: tidemark status -o json`] : [])] }];
+};
+
+/** Without the errors that a problem above them has told. */
+const errorRows = ({ errors: all, problems }: StatusView): readonly SheetRow[] => {
+  const errors = all.filter(({ error }) => !problems.some(({ message }) => message.endsWith(error)));
+  if (errors.length === 0) return [];
+  return [
+    {
+      heading: "Last errors",
+      lines: errors.map(({ cluster, since, error }) => `${cluster}${since === undefined ? "" : ` since ${since}`}: ${error}`),
+    },
+  ];
+};

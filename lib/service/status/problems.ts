@@ -1,0 +1,87 @@
+import type { ClusterRecord } from "../../model/records.ts";
+import { MINUTE_MS } from "../../sync/plan.ts";
+import { headAheadMs } from "../partitions/times-ahead.ts";
+import type { ClusterReading } from "../views/cluster-of.ts";
+import type { DeadLetters, StatusProblem } from "../views/status.ts";
+
+/** A partition that was not synced for longer than this many periods is late. */
+const PERIODS_MAX = 2;
+/** A cluster that was just added or divided is planned within this time at the latest, also where its edit could not plan it. */
+const FIRST_SYNC_MS = 3 * MINUTE_MS;
+const SECOND_MS = 1_000;
+
+type Partition = ClusterReading["partitions"][number];
+
+/** Everything about a cluster that a person must look at. */
+export const clusterProblems = (cluster: ClusterRecord, reading: ClusterReading, nowMs: number): readonly StatusProblem[] => [
+  ...connectionProblems(reading),
+  ...reading.partitions.flatMap((partition) => [...timeProblems(cluster, partition, nowMs), ...unreadableProblems(cluster, partition)]),
+];
+
+/** Taken from the state of the whole cluster, so that a cluster of many partitions is one problem. */
+const connectionProblems = ({ view: { name, state, since, error } }: ClusterReading): readonly StatusProblem[] => {
+  if (state !== "unreachable" && state !== "forbidden") return [];
+  const words = state === "forbidden" ? "refuses the credentials or rights" : "cannot be reached";
+  return [
+    {
+      kind: state,
+      message: `Cluster "${name}" ${words}${since === undefined ? "" : ` since ${since}`}${error === undefined ? "" : `: ${error}`}`,
+      next: `tidemark cluster describe ${name}`,
+    },
+  ];
+};
+
+const timeProblems = (
+  { name, syncPeriodMs, plannedFromMs = 0 }: ClusterRecord,
+  { view, head }: Partition,
+  nowMs: number,
+): readonly StatusProblem[] => {
+  const path = `${name}/${view.name}`;
+  const aheadMs = head && headAheadMs(head, nowMs);
+  if (aheadMs !== undefined) {
+    const message = `Partition "${path}" has a time that is ${Math.ceil(aheadMs / SECOND_MS)} s ahead of the clock: its windows stand still`;
+    return [{ kind: "ahead", message, next: `tidemark partition reset-time ${path} --yes` }];
+  }
+  const syncedMs = head?.nowMs ?? 0;
+  if (syncedMs === 0) {
+    if (nowMs - plannedFromMs <= FIRST_SYNC_MS + PERIODS_MAX * syncPeriodMs) return [];
+    return [
+      { kind: "never synced", message: `Partition "${path}" was never synced`, next: "docs/operations.md, alarms PlanningStopped and SyncsStopped" },
+    ];
+  }
+  const agoMs = nowMs - syncedMs;
+  if (agoMs <= PERIODS_MAX * syncPeriodMs) return [];
+  const message = `Partition "${path}" was synced ${Math.floor(agoMs / SECOND_MS)} s ago: its period is ${syncPeriodMs / SECOND_MS} s`;
+  return [{ kind: "late", message, next: "docs/operations.md, alarms SyncsStopped and SyncsLate" }];
+};
+
+const unreadableProblems = ({ name }: ClusterRecord, { view, head, found }: Partition): readonly StatusProblem[] => {
+  const path = `${name}/${view.name}`;
+  const next = `tidemark partition describe ${path}`;
+  const intents = head?.unreadable.length ?? 0;
+  return [
+    ...(found.unreadable
+      ? [{ kind: "unreadable" as const, message: `Autoscaler "${name}/${found.unreadable.autoscaler}" holds: ${found.unreadable.message}`, next }]
+      : []),
+    ...(intents > 0 ? [{ kind: "unreadable" as const, message: `Partition "${path}" has ${intents} open intents that cannot be read`, next }] : []),
+  ];
+};
+
+export const unreadableCluster = ({ name, message }: { readonly name: string; readonly message: string }): StatusProblem => ({
+  kind: "unreadable",
+  message: `Cluster "${name}" is not synced, because its record cannot be read: ${message}`,
+  next: "docs/operations.md, something stored cannot be read",
+});
+
+export const deadLetterProblems = (deadLetters: DeadLetters | undefined): readonly StatusProblem[] => {
+  const { syncs = 0, plans = 0 } = deadLetters ?? {};
+  return [
+    ...deadLetterProblem(syncs, "syncs that failed five times", "SyncDeadLettersFilled"),
+    ...deadLetterProblem(plans, "plans that could not start", "TickDeadLettersFilled"),
+  ];
+};
+
+const deadLetterProblem = (count: number, what: string, alarm: string): readonly StatusProblem[] =>
+  count === 0
+    ? []
+    : [{ kind: "dead letters", message: `The dead-letter queue has ${count} messages of ${what}`, next: `docs/operations.md, alarm ${alarm}` }];

@@ -1,0 +1,102 @@
+import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
+import { listPausedAutoscalers } from "../../store/records/autoscalers.ts";
+import { getFleet, listClusters } from "../../store/records/clusters.ts";
+import { eachDone } from "../../store/table/all-done.ts";
+import type { QueryContext } from "../context.ts";
+import { toArray } from "../to-array.ts";
+import type { ClusterView } from "../views/autoscaler.ts";
+import { frozenView } from "../views/autoscaler-of.ts";
+import { type ClusterReading, clusterReading } from "../views/cluster-of.ts";
+import { pauseView } from "../views/pauses.ts";
+import type { DeadLetters, StatusProblem, StatusView } from "../views/status.ts";
+import { timeText } from "../views/time-text.ts";
+import { clusterProblems, deadLetterProblems, unreadableCluster } from "./problems.ts";
+import { type SyncCounts, syncCounts } from "./sync-counts.ts";
+
+const CLUSTERS_AT_ONCE = 8;
+/** One screen. The counts are of all. */
+const PAUSES_SHOWN = 10;
+const ERRORS_SHOWN = 5;
+
+/** What was read of one cluster. */
+interface Looked {
+  readonly cluster: ClusterRecord;
+  readonly reading: ClusterReading;
+  readonly paused: StatusView["paused"]["autoscalers"];
+}
+
+/**
+ * Whether everything works. It reads the fleet and the list of clusters; for each cluster its paused autoscalers (one query, one more per megabyte of autoscalers); and for each partition the head and
+ * at most two journal pages: 2,002 reads for 500 clusters of one partition. A cluster that cannot be read is a problem, and hides none of the others.
+ */
+export const status = async (context: QueryContext): Promise<StatusView> => {
+  const nowMs = context.clock();
+  const [fleet, items, deadLetters] = await Promise.all([getFleet(context.tables), toArray(listClusters(context.tables)), context.deadLetters?.()]);
+  const records = items.flatMap((item) => (item.kind === "read" ? [item.record] : []));
+  const looked = await eachDone(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, fleet, nowMs));
+  const unreadable = items.flatMap((item) => (item.kind === "unreadable" ? [unreadableCluster(item)] : []));
+  const found = looked.flatMap(({ cluster, reading }) => clusterProblems(cluster, reading, nowMs));
+  const problems = mostSevereFirst([...unreadable, ...deadLetterProblems(deadLetters), ...found]);
+  return {
+    healthy: problems.length === 0,
+    at: timeText(nowMs),
+    ...(fleet.frozen && { frozen: frozenView(fleet.frozen) }),
+    clusters: items.length,
+    states: statesOf(looked, unreadable.length),
+    partitions: records.reduce((sum, { partitions }) => sum + partitions.length, 0),
+    syncs: totalOf(looked.map(({ cluster, reading }) => syncCounts(cluster, reading, nowMs))),
+    paused: pausedOf(looked),
+    ...deadLettersOf(deadLetters),
+    problems,
+    errors: errorsOf(looked.map(({ reading }) => reading.view)),
+  };
+};
+
+const deadLettersOf = (deadLetters: DeadLetters | undefined): Pick<StatusView, "deadLetters"> => (deadLetters ? { deadLetters } : {});
+
+const look = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetRecord, nowMs: number): Promise<Looked> => {
+  const [reading, paused] = await Promise.all([
+    clusterReading(context, cluster, fleet),
+    toArray(listPausedAutoscalers(context.tables, cluster.name)),
+  ]);
+  return {
+    cluster,
+    reading,
+    paused: paused.flatMap((record) => {
+      const pause = pauseView(record.paused, nowMs);
+      return pause ? [{ cluster: record.cluster, namespace: record.namespace, name: record.name, ...pause }] : [];
+    }),
+  };
+};
+
+const SEVERITY: readonly StatusProblem["kind"][] = ["unreadable", "ahead", "unreachable", "forbidden", "late", "never synced", "dead letters"];
+
+const mostSevereFirst = (problems: readonly StatusProblem[]): readonly StatusProblem[] =>
+  problems.toSorted((one, other) => SEVERITY.indexOf(one.kind) - SEVERITY.indexOf(other.kind));
+
+const statesOf = (looked: readonly Looked[], unreadable: number): StatusView["states"] => {
+  const byState = Map.groupBy(looked, ({ reading }) => reading.view.state);
+  const counts = [...byState].map(([state, { length }]) => [state, length] as const).toSorted(([, one], [, other]) => other - one);
+  return { ...Object.fromEntries(counts), ...(unreadable > 0 && { unreadable }) };
+};
+
+const totalOf = (counts: readonly SyncCounts[]): SyncCounts => ({
+  planned: counts.reduce((sum, { planned }) => sum + planned, 0),
+  done: counts.reduce((sum, { done }) => sum + done, 0),
+  late: counts.reduce((sum, { late }) => sum + late, 0),
+});
+
+const pausedOf = (looked: readonly Looked[]): StatusView["paused"] => {
+  const autoscalers = looked.flatMap(({ paused }) => paused);
+  return {
+    clusters: looked.flatMap(({ reading: { view } }) => (view.paused ? [{ name: view.name, ...view.paused }] : [])),
+    autoscalers: autoscalers.slice(0, PAUSES_SHOWN),
+    more: Math.max(0, autoscalers.length - PAUSES_SHOWN),
+  };
+};
+
+const errorsOf = (views: readonly ClusterView[]): StatusView["errors"] =>
+  views
+    .flatMap(({ name, state, since, error }) => (error === undefined ? [] : [{ cluster: name, state, ...(since !== undefined && { since }), error }]))
+    .toSorted((one, other) => (other.since ?? "").localeCompare(one.since ?? ""))
+    .slice(0, ERRORS_SHOWN);

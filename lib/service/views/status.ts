@@ -1,0 +1,42 @@
+import type { FrozenView, PauseView } from "./autoscaler.ts";
+import type { ClusterState } from "./cluster-state.ts";
+
+/** Whether everything works, in one document. The fields are documented in docs/cli.md; fields are added, never renamed. */
+export interface StatusView {
+  /** False when there is a problem. */
+  readonly healthy: boolean;
+  readonly at: string;
+  readonly frozen?: FrozenView;
+  readonly clusters: number;
+  /** How many clusters are in each state; states of no cluster are absent. */
+  readonly states: Readonly<Partial<Record<ClusterState | "unreadable", number>>>;
+  readonly partitions: number;
+  /** The syncs that were due in the last minute. `late`: not done, and due more than a period ago. */
+  readonly syncs: { readonly planned: number; readonly done: number; readonly late: number };
+  readonly paused: {
+    readonly clusters: readonly (PauseView & { readonly name: string })[];
+    readonly autoscalers: readonly (PauseView & { readonly cluster: string; readonly namespace: string; readonly name: string })[];
+    /** Pauses of autoscalers that are not listed. */
+    readonly more: number;
+  };
+  /** Messages in the two dead-letter queues; absent when it is not known. */
+  readonly deadLetters?: DeadLetters;
+  /** The most severe first. */
+  readonly problems: readonly StatusProblem[];
+  /** The newest errors of clusters. */
+  readonly errors: readonly { readonly cluster: string; readonly state: ClusterState; readonly since?: string; readonly error: string }[];
+}
+
+export interface DeadLetters {
+  readonly syncs: number;
+  /** Absent in the embedded run, which has no such queue. */
+  readonly plans?: number;
+}
+
+export interface StatusProblem {
+  readonly kind: "ahead" | "dead letters" | "forbidden" | "late" | "never synced" | "unreachable" | "unreadable";
+  /** A sentence. */
+  readonly message: string;
+  /** The next step: a command, or a page of the documentation. */
+  readonly next: string;
+}
