@@ -5,21 +5,22 @@ import { text } from "node:stream/consumers";
 import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { main } from "../../lib/cli/main.ts";
+import { folderLayout } from "../../lib/local/folder/layout.ts";
+import { deadLettersIn } from "../../lib/local/queue/dead-letters.ts";
+import { openQueueJournal } from "../../lib/local/queue/journal.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { DeadLetters, StatusView } from "../../lib/service/views/status.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
 import { clusterKey } from "../../lib/store/table/keys.ts";
-import { type Outcome, storeSync } from "../service/world/synced.ts";
-import { NOON, newWorld, type World } from "../service/world/context.ts";
+import { around } from "../contracts/faults.ts";
+import { NOON } from "../noon.ts";
+import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { recordOf } from "../service/world/shop.ts";
+import { type Outcome, storeSync } from "../service/world/synced.ts";
 import { shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
-import { around } from "../contracts/faults.ts";
-import { folderLayout } from "../../lib/local/folder/layout.ts";
-import { deadLettersIn } from "../../lib/local/queue/dead-letters.ts";
-import { openQueueJournal } from "../../lib/local/queue/journal.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
 const CONNECTION = { kind: "secret", secretId: "tidemark-prod/eu-1" } as const;
@@ -27,14 +28,14 @@ const CONNECTION = { kind: "secret", secretId: "tidemark-prod/eu-1" } as const;
 /** The example below the heading of the command. */
 const shown = (page: string): string => /^### `status`.*?^```text\n(.*?)^```/ms.exec(page)?.[1] ?? "";
 
-let world: World;
+let world: ServiceWorld;
 let deadLetters: DeadLetters | undefined;
 const serviceOf = () => openService({ ...world.context, deadLetters: async () => deadLetters });
 const session = async () => ({ service: serviceOf(), nowMs: NOON, close: async () => {} });
 const status = (...args: readonly string[]) => inside(["status", ...args], { open: session });
 
 beforeEach(async () => {
-  world = await newWorld();
+  world = await serviceWorld();
   deadLetters = { syncs: 0, plans: 0 };
   world.set(NOON - 600_000);
 });
