@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ApiContext, ConnectEndpoint } from "../lib/api/answer-request.ts";
+import type { ConnectEndpoint } from "../lib/api/answer-request.ts";
 import { IN_PROGRESS_MS } from "../lib/api/idempotency.ts";
 import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
 import type { QueryContext, ServiceContext } from "../lib/service/context.ts";
@@ -28,7 +28,7 @@ export interface ApiDependencies {
 /** Handles edits and queries, each for its verified caller. `connectEndpoint` tells whether this function also connects clusters. */
 export const apiHandler = (dependencies: ApiDependencies): FunctionUrlHandler => {
   const { tables, insert, clock, newUid, reporter, connecting, deadLetters: count, edges } = dependencies;
-  const context: ApiContext = {
+  return functionUrlHandler({
     reading: openQueries({ tables, clock, ...(count && { deadLetters: count }) }),
     editing: {
       for: (by) => openCommands({ tables, insert, clock, by, newUid, ...edges }),
@@ -37,8 +37,7 @@ export const apiHandler = (dependencies: ApiDependencies): FunctionUrlHandler =>
     },
     clock,
     log: reporter.line,
-  };
-  return functionUrlHandler(context);
+  });
 };
 
 const fromEnvironment = (): ApiDependencies => {
