@@ -152,7 +152,7 @@ const editCommands = (root: Command, run: Run, io: Io): void => {
     .action(async (options: ApplyCommandOptions & ScopeOptions) => {
       const { readSources } = await code.sources();
       const sources = await readSources(options.filename, io.stdin);
-      await run(options, async (session, printer) => (await code.edit()).apply(session, printer, sources, options, io));
+      await run(options, async (session, printer) => (await code.edit()).apply(session, { printer, io }, sources, options));
     });
   withScope(root.command("delete"))
     .description("delete an autoscaler; its workload keeps its count, and its history stays")

@@ -8,14 +8,14 @@ const distance = (from: string, to: string): number => {
   let beforeLast: Row = [];
   let last: Row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row++) {
-    const next = nextRow(from, to, row, last, beforeLast);
+    const next = nextRow({ from, to, row }, last, beforeLast);
     beforeLast = last;
     last = next;
   }
   return last[to.length] ?? 0;
 };
 
-const nextRow = (from: string, to: string, row: number, last: Row, beforeLast: Row): Row => {
+const nextRow = ({ from, to, row }: { readonly from: string; readonly to: string; readonly row: number }, last: Row, beforeLast: Row): Row => {
   const next = [row];
   for (let column = 1; column <= to.length; column++) {
     const replaced = (last[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);

@@ -137,9 +137,9 @@ describe("with ready pods = current count and outside overflow", () => {
       const proposals = (all: readonly bigint[]): readonly number[] => [
         replicasOf(utilizationReplicas(perPodInput(all, count, count, band), target, undefined)),
         replicasOf(averageReplicas(perPodInput(all, count, count, band), goal)),
-        replicasOf(totalReplicas(sum(all), goal, count, band, pods)),
-        replicasOf(perReplicaReplicas(sum(all), goal, count, band, true)),
-        replicasOf(perReplicaReplicas(sum(all), goal, count, band, false)),
+        replicasOf(totalReplicas(sum(all), goal, { currentReplicas: count, tolerance: band, pods })),
+        replicasOf(perReplicaReplicas(sum(all), goal, { statusReplicas: count, tolerance: band }, "saturated")),
+        replicasOf(perReplicaReplicas(sum(all), goal, { statusReplicas: count, tolerance: band }, "wrapping")),
       ];
       const [low, high] = [proposals(used), proposals(raised)];
       return low.every((replicas, at) => replicas >= 0 && replicas <= MAX_I32 && replicas <= (high[at] ?? -1));

@@ -16,10 +16,9 @@ export interface ApplyCommandOptions {
 /** Checks all documents of all files, then applies them. It prints a line for each when it is stored. */
 export const apply = async (
   session: Session,
-  printer: Printer,
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "stderr" | "terminal" | "interruptible"> },
   sources: readonly ManifestSource[],
   { cluster, namespace, validate, dryRun: dry }: ApplyCommandOptions,
-  io: Pick<Io, "stderr" | "terminal" | "interruptible">,
 ): Promise<void> => {
   const progress = progressOn(io);
   const dryRun = dry === true;

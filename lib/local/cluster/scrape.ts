@@ -31,7 +31,7 @@ export const scrape = (model: WorkloadModel, state: WorkloadState, nowMs: number
     const fromMs = Math.max(atMs - RESOLUTION_MS, pod.runningMs);
     const fresh = pod.runningMs > atMs - RESOLUTION_MS;
     if (fromMs >= atMs || (fresh && atMs - fromMs < FRESHEST_MS)) return [];
-    return [usageOf(model, state, pod, { fromMs, atMs }, noise)];
+    return [usageOf({ model, state, noise }, pod, { fromMs, atMs })];
   });
 };
 
@@ -50,13 +50,10 @@ export const isDark = (model: WorkloadModel, atMs: number): boolean => {
 };
 
 const usageOf = (
-  model: WorkloadModel,
-  state: WorkloadState,
+  { model, state, noise }: { readonly model: WorkloadModel; readonly state: WorkloadState; readonly noise: number },
   pod: SimulatedPod,
-  window: { fromMs: number; atMs: number },
-  noise: number,
+  { fromMs, atMs }: { readonly fromMs: number; readonly atMs: number },
 ): PodUsage => {
-  const { fromMs, atMs } = window;
   const readyMs = Math.min(atMs, Math.max(fromMs, pod.readyMs));
   const used = model.idle.cpuMillicores * (readyMs - fromMs) + cpuUsedAt(state, atMs) - cpuUsedAt(state, readyMs);
   const draw = drawer(model.seed, "noise", model.namespace, pod.name, atMs);

@@ -32,7 +32,7 @@ export const run = async (options: RunOptions, terminal: Terminal, stop: AbortCo
   refuseFolder(layout);
   await refuseKubeconfig(setupOf(layout, options));
   try {
-    await opened(layout, options, closer, (run) => play(layout, run, options, terminal, stop));
+    await opened(layout, options, closer, (run) => play(run, { layout, options, terminal, stop }));
   } catch (error) {
     // What failed first says why; what cannot be closed after it is mostly the same again.
     await closer.closeAll().catch(() => undefined);
@@ -62,7 +62,14 @@ const refuseKubeconfig = async ({ identity }: Setup): Promise<void> => {
   client.close();
 };
 
-const play = async (layout: FolderLayout, opened: Run, options: RunOptions, terminal: Terminal, stop: AbortController): Promise<void> => {
+interface Played {
+  readonly layout: FolderLayout;
+  readonly options: RunOptions;
+  readonly terminal: Terminal;
+  readonly stop: AbortController;
+}
+
+const play = async (opened: Run, { layout, options, terminal, stop }: Played): Promise<void> => {
   const { clock, setup } = opened;
   const startMs = clock.now();
   const endMs = options.for === undefined ? undefined : startMs + options.for;

@@ -27,7 +27,7 @@ export const admitNative: AdmitForm = (document, context, old) => {
   if (!spec) throw new TypeError("an empty spec can always be read");
   const manifest = { spec, written: isObject(document) && isObject(document["spec"]) ? document["spec"] : {} };
   if (spec.rules === "hpa" || spec.rules === "watermark") {
-    const outcome = admitForeignRules(spec.rules, document, spec, context, old);
+    const outcome = admitForeignRules({ rules: spec.rules, document, read: spec }, context, old);
     return { ...outcome, problems: [...governedProblems(spec), ...fieldProblems(manifest), ...outcome.problems] };
   }
   const metadata = metadataOf(read?.metadata);

@@ -18,7 +18,7 @@ export const directionWarnings = (way: Way, spec: SpecRead, syncPeriodSeconds: n
     ...window("stabilizationWindowSeconds"),
     ...window("forbiddenAfterEventSeconds"),
     ...rules.policies.flatMap((policy, index) =>
-      isDefaultPolicy(policy) ? [] : policyWarnings(policy, `${path}.policies[${index}]`, way, spec, syncPeriodSeconds),
+      isDefaultPolicy(policy) ? [] : policyWarnings(policy, `${path}.policies[${index}]`, { way, spec, syncPeriodSeconds }),
     ),
     ...stepWarnings(rules, path),
     ...moduloWarnings(rules, path, spec),
@@ -26,7 +26,13 @@ export const directionWarnings = (way: Way, spec: SpecRead, syncPeriodSeconds: n
   ];
 };
 
-const policyWarnings = (policy: Policy, path: string, way: Way, spec: SpecRead, syncPeriodSeconds: number): readonly Warning[] => {
+interface Direction {
+  readonly way: Way;
+  readonly spec: SpecRead;
+  readonly syncPeriodSeconds: number;
+}
+
+const policyWarnings = (policy: Policy, path: string, { way, spec, syncPeriodSeconds }: Direction): readonly Warning[] => {
   const never = neverBinds(policy, way, spec);
   return [
     ...shortWindow(`${path}.periodSeconds`, policy.periodSeconds, syncPeriodSeconds),

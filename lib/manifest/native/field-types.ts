@@ -32,14 +32,8 @@ export interface Field<Value, Filled extends boolean = boolean> {
 type Options = Pick<FieldDescription, "required" | "default" | "least" | "most">;
 type IsFilled<Given> = Given extends { readonly default: unknown } ? true : false;
 
-const field = <Value, Given extends Options>(
-  type: FieldDescription["type"],
-  meaning: string,
-  shape: Shape<Value>,
-  options: Given,
-  rest: Partial<FieldDescription> = {},
-): Field<Value, IsFilled<Given>> => ({
-  about: { type, meaning, ...options, ...rest },
+const field = <Value, Given extends Options>(description: FieldDescription, shape: Shape<Value>, options: Given): Field<Value, IsFilled<Given>> => ({
+  about: { ...description, ...options },
   shape,
   filled: ("default" in options) as IsFilled<Given>,
 });
@@ -58,29 +52,29 @@ const flagShape: Shape<boolean> = (value, path, context) => {
 };
 
 export const integer = <Given extends Options = typeof NONE>(meaning: string, options: Given = NONE as Given): Field<number, IsFilled<Given>> =>
-  field("integer", meaning, int32, options);
+  field({ type: "integer", meaning }, int32, options);
 export const amount = <Given extends Options = typeof NONE>(meaning: string, options: Given = NONE as Given): Field<Quantity, IsFilled<Given>> =>
-  field("quantity", meaning, quantity, options);
+  field({ type: "quantity", meaning }, quantity, options);
 export const words = <Given extends Options = typeof NONE>(meaning: string, options: Given = NONE as Given): Field<string, IsFilled<Given>> =>
-  field("text", meaning, text, options);
-export const time = (meaning: string): Field<string, false> => field("time", meaning, text, NONE);
+  field({ type: "text", meaning }, text, options);
+export const time = (meaning: string): Field<string, false> => field({ type: "time", meaning }, text, NONE);
 export const flag = <Given extends Options = typeof NONE>(meaning: string, options: Given = NONE as Given): Field<boolean, IsFilled<Given>> =>
-  field("flag", meaning, flagShape, options);
-export const texts = (meaning: string): Field<Readonly<Record<string, string>>, false> => field("texts", meaning, textMap, NONE);
+  field({ type: "flag", meaning }, flagShape, options);
+export const texts = (meaning: string): Field<Readonly<Record<string, string>>, false> => field({ type: "texts", meaning }, textMap, NONE);
 
 /** A value outside the set is kept, and `boundProblems` reports it. */
 export const choice = <const Choice extends string, Given extends Options = typeof NONE>(
   meaning: string,
   choices: readonly Choice[],
   options: Given = NONE as Given,
-): Field<Choice, IsFilled<Given>> => field("choice", meaning, text as Shape<Choice>, options, { choices });
+): Field<Choice, IsFilled<Given>> => field({ type: "choice", meaning, choices }, text as Shape<Choice>, options);
 
 export const list = <Item, Given extends Options = typeof NONE>(
   meaning: string,
   items: Field<Item>,
   empty: Item,
   options: Given = NONE as Given,
-): Field<readonly Item[], IsFilled<Given>> => field("list", meaning, listOf(items.shape, empty), options, { items: items.about });
+): Field<readonly Item[], IsFilled<Given>> => field({ type: "list", meaning, items: items.about }, listOf(items.shape, empty), options);
 
 type Fields = Readonly<Record<string, Field<unknown>>>;
 type ValueOf<Some> = Some extends Field<infer Value> ? Value : never;
@@ -102,7 +96,7 @@ export const group = <Known extends Fields, Given extends Options = typeof NONE>
     const members = read(value, path, context);
     return members && (withDefaults(members, known, path, context) as ReadOf<Known>);
   };
-  return field("object", meaning, shape, options, { fields });
+  return field({ type: "object", meaning, fields }, shape, options);
 };
 
 /** Defaults also replace unreadable values, so that the rest can be checked; their problems are already reported. */
@@ -122,8 +116,7 @@ export const foreignBlock = (
   conditions: readonly Json[],
 ): Field<Readonly<Record<string, unknown>>, false> =>
   field(
-    "object",
-    meaning,
+    { type: "object", meaning, fields, conditions, readElsewhere: true },
     (value, path, context) => {
       if (value === null || value === undefined) return undefined;
       if (isObject(value)) return value;
@@ -131,5 +124,4 @@ export const foreignBlock = (
       return undefined;
     },
     NONE,
-    { fields, conditions, readElsewhere: true },
   );

@@ -18,17 +18,17 @@ const OUTSIDE = [...SHARED, "dryRun"] as const;
 
 type Foreign = "hpa" | "watermark";
 
+interface ForeignManifest {
+  readonly rules: Foreign;
+  readonly document: unknown;
+  readonly read: SpecRead;
+}
+
 /**
  * Admits a manifest with the rules of another form: builds the manifest of that form, lets the form admit it, and translates the paths. `dryRun` is a field of the
  * watermark rules.
  */
-export const admitForeignRules = (
-  rules: Foreign,
-  document: unknown,
-  read: SpecRead,
-  context: ReadContext,
-  old: FormOutcome | undefined,
-): FormOutcome => {
+export const admitForeignRules = ({ rules, document, read }: ForeignManifest, context: ReadContext, old: FormOutcome | undefined): FormOutcome => {
   const own = newReadContext();
   const { admit, apiVersion, kind, target } = formOf(rules, read);
   const { counts: _counts, ...written } = read[rules] ?? {};

@@ -12,7 +12,7 @@ export const hpaWindows = (spec: HpaSpec, { memory }: Windows, { settings, nowMs
     lengthsOf(spec, settings),
     memory,
     count,
-    (runs, counts) => stabilized(spec, settings, runs, counts, nowMs).held,
+    (runs, counts) => stabilized(spec, runs, counts, { settings, nowMs }).held,
   ),
   rates: [...rateStates("scaleUp", spec.behavior?.scaleUp, memory, nowMs), ...rateStates("scaleDown", spec.behavior?.scaleDown, memory, nowMs)],
 });

@@ -26,7 +26,7 @@ export const nativeWindows = (spec: NativeSpec, { memory, status }: Windows, { n
       windowsOf(spec),
       memory,
       count,
-      (runs, { current, count: wanted }) => stabilizeBothWays(runs, current, wanted, windowsOf(spec), nowMs).held,
+      (runs, counts) => stabilizeBothWays(runs, counts, windowsOf(spec), nowMs).held,
     ),
     rates: [...rateStates("scaleUp", withValues(spec.scaleUp), memory, nowMs), ...rateStates("scaleDown", withValues(spec.scaleDown), memory, nowMs)],
     forbidden: forbiddenStates(forbiddenOf(spec, status.lastScaleMs, nowMs)),

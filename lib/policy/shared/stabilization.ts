@@ -16,6 +16,12 @@ export interface Held {
   readonly untilMs: number;
 }
 
+/** The count of the workload, and the count that the steps before propose. */
+export interface Counts {
+  readonly current: number;
+  readonly count: number;
+}
+
 export interface StabilizationWindows {
   readonly upMs: number;
   readonly downMs: number;
@@ -33,8 +39,7 @@ export const stabilizeDownward = (stored: readonly RecommendationRun[], count: n
 /** hpa.md 3.8.3: the current count, moved no further than both windows agree on; a record exactly as old as its window has left it. */
 export const stabilizeBothWays = (
   stored: readonly RecommendationRun[],
-  current: number,
-  count: number,
+  { current, count }: Counts,
   { upMs, downMs }: StabilizationWindows,
   nowMs: number,
 ): Stabilized => {

@@ -42,7 +42,7 @@ export const resetIntent = async (context: ServiceContext, path: string, id: str
   mustBeUnreadable(await readHead(context.tables, found.ref), id, action);
   await context.tables.wait(WAIT_MS);
   return underLease(context, found, action, (leased, cluster) =>
-    reset(context, leased, { ...found, cluster }, mustBeUnreadable(leased.head, id, action), action),
+    reset(context, leased, { ...found, cluster }, { lost: mustBeUnreadable(leased.head, id, action), action }),
   );
 };
 
@@ -58,8 +58,7 @@ const reset = async (
   context: ServiceContext,
   leased: LeasedPartition,
   { cluster, ref }: FoundPartition,
-  lost: UnreadableIntent,
-  action: string,
+  { lost, action }: { readonly lost: UnreadableIntent; readonly action: string },
 ): Promise<ResetView> => {
   const uid = uidOfIntent(lost.id);
   const item = (await toArray(autoscalersOf(context.tables, cluster, ref))).find((one) => uidOfItem(one) === uid);

@@ -66,14 +66,14 @@ const outcome = (vector: NormalizeCase): { readonly runs?: readonly Recommendati
       return { value: count, reason: count === desired ? vector.expect["reason"] : reportOf(held).reason, runs: recommendations };
     }
     case "limitRate":
-      return shownLimit(limitRate(current, desired, bounds, behavior, events, NOON));
+      return shownLimit(limitRate({ current, count: desired }, { ...bounds, behavior }, events, NOON));
     case "scaleUpLimit":
       return { value: upLimit(current, behavior.scaleUp, events, NOON) };
     case "scaleDownLimit":
       return { value: downLimit(current, behavior.scaleDown, events, NOON) };
     case "normalizeWithBehavior": {
       const stabilized = bothWays(vector, behavior);
-      return shownBoth(stabilized, limitRate(current, stabilized.count, bounds, behavior, events, NOON));
+      return shownBoth(stabilized, limitRate({ current, count: stabilized.count }, { ...bounds, behavior }, events, NOON));
     }
     case "storeScaleEvent":
       return storedEvents(vector);
@@ -96,7 +96,7 @@ const eventsOf = ({ ups, downs }: NormalizeCase) => ({ scaleUps: changesOf(ups),
 const downward = (vector: NormalizeCase): Stabilized =>
   stabilizeDownward(runsOf(vector), vector.desired, settingsOf(vector).downscaleStabilizationMs, NOON);
 const bothWays = (vector: NormalizeCase, behavior: Behavior): Stabilized =>
-  stabilizeBothWays(runsOf(vector), vector.current, vector.desired, windowsOf(behavior, settingsOf(vector)), NOON);
+  stabilizeBothWays(runsOf(vector), { current: vector.current, count: vector.desired }, windowsOf(behavior, settingsOf(vector)), NOON);
 
 const shownLimit = ({ count, reason }: Limited) => ({ value: count, reason });
 const shownBoth = (stabilized: Stabilized, limited: Limited) => ({

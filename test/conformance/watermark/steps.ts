@@ -54,8 +54,8 @@ export const shouldScaleKind: CaseRunner = (vector) => {
   const lastScaleMs = status["lastScaleTime"] === undefined ? undefined : timeOf(status["lastScaleTime"]);
   const before = conditionsOf(status["conditions"]);
   const clock = { decisionMs: timeOf(input["decisionTime"]), wallMs: timeOf(input["wallClock"]) };
-  const counts = { current: numberOf(input["currentReplicas"]), wanted: numberOf(input["desiredReplicas"]) };
-  const { gate, notes } = shouldScale(counts, input["stableRegime"] === true, lastScaleMs, bareSpec(input["spec"]), clock, before);
+  const counts = { current: numberOf(input["currentReplicas"]), wanted: numberOf(input["desiredReplicas"]), stable: input["stableRegime"] === true };
+  const { gate, notes } = shouldScale(counts, { lastScaleMs, conditions: before }, bareSpec(input["spec"]), clock);
   const able = said(notes, before, clock.wallMs).conditions.find(({ type }) => type === "AbleToScale");
   const written = able === undefined || before.includes(able) ? null : { status: able.status, reason: able.reason };
   return differences(expect, only(expect, { scale: gate.kind === "open", ableToScale: written }));

@@ -111,7 +111,7 @@ describe("an autoscaler on a resource", () => {
 describe("resourceReady()", () => {
   it("is counted with the pods that are ignored", () => {
     const rules = { readinessDelaySeconds: 0, skipOwnerCheck: true, minAvailableReplicaPercentage: 0, target: { name: "web" } };
-    expect(resourceReady(podsOf(3, 2).all, () => true, "cpu", rules, "shop/web")).toStrictEqual({
+    expect(resourceReady(podsOf(3, 2).all, { resource: "cpu", hasSample: () => true }, rules, "shop/web")).toStrictEqual({
       kind: "counted",
       value: { ready: 2, ignored: new Set(["web-1-2"]) },
     });

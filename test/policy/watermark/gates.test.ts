@@ -31,7 +31,7 @@ interface Asked {
 
 const ask = ({ current = 10, wanted, stable = false, lastScaleMs = NOON - 3_600_000, rules = {}, conditions = [] }: Asked) => {
   const clock = { decisionMs: NOON, wallMs: NOON };
-  const { gate, notes } = shouldScale({ current, wanted }, stable, lastScaleMs, { ...RULES, ...rules }, clock, conditions);
+  const { gate, notes } = shouldScale({ current, wanted, stable }, { lastScaleMs, conditions }, { ...RULES, ...rules }, clock);
   const told = said(notes, conditions);
   return { gate, able: told.conditions.find(({ type }) => type === "AbleToScale"), gauges: told.gauges };
 };

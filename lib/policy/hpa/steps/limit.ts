@@ -18,9 +18,9 @@ const SECOND_MS = 1_000;
 /** hpa.md 2.6: rate and bounds, by behavior where there is one. */
 export const limit: HpaStep = (sync) => {
   const { input, current, count: before } = sync;
-  const { behavior } = input.spec;
+  const { behavior, minReplicas, maxReplicas } = input.spec;
   const { count, reason } = behavior
-    ? limitRate(current, before, input.spec, behavior, input.windows.memory, input.nowMs)
+    ? limitRate({ current, count: before }, { minReplicas, maxReplicas, behavior }, input.windows.memory, input.nowMs)
     : clamp(current, before, input.spec);
   const limited = count !== before;
   const bound = limited ? { reason, value: count, message: LIMIT_SENTENCES[reason] } : undefined;
@@ -38,8 +38,12 @@ export const clamp = (current: number, count: number, { minReplicas, maxReplicas
 };
 
 /** hpa.md 3.8.4: only the bound on the side of the movement is looked at. */
-export const limitRate = (current: number, count: number, bounds: Bounds, behavior: Behavior, memory: Events, nowMs: number): Limited => {
-  const { minReplicas, maxReplicas } = bounds;
+export const limitRate = (
+  { current, count }: { readonly current: number; readonly count: number },
+  { minReplicas, maxReplicas, behavior }: Bounds & { readonly behavior: Behavior },
+  memory: Events,
+  nowMs: number,
+): Limited => {
   if (count > current) {
     const fastest = Math.max(current, upLimit(current, behavior.scaleUp, memory, nowMs));
     const ceiling: Limited = maxReplicas > fastest ? { count: fastest, reason: "ScaleUpLimit" } : { count: maxReplicas, reason: "TooManyReplicas" };

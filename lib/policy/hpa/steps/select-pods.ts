@@ -1,3 +1,4 @@
+import type { Because } from "../../../model/decision.ts";
 import { foreignWords } from "../../../model/foreign-words.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
 import { rivalOf } from "../../shared/rivals.ts";
@@ -9,11 +10,15 @@ export const selectPods: HpaStep = (sync) => {
   const { scale, pods, others } = sync.input.observation;
   const text = scale.kind === "read" ? scale.selector : "";
   if (text === "")
-    return refused(sync, "InvalidSelector", "the HPA target's scale is missing a selector", "SelectorRequired", "selector is required");
+    return refused(
+      sync,
+      { reason: "InvalidSelector", message: "the HPA target's scale is missing a selector" },
+      { reason: "SelectorRequired", message: "selector is required" },
+    );
   const reading = parseSelector(text);
   if (reading.kind === "invalid") {
     const message = `couldn't convert selector into a corresponding internal selector object: ${foreignWords(reading.message)}`;
-    return refused(sync, "InvalidSelector", message, "InvalidSelector", message);
+    return refused(sync, { reason: "InvalidSelector", message });
   }
   const selected = pods.select(reading.selector);
   const found = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
@@ -23,12 +28,12 @@ export const selectPods: HpaStep = (sync) => {
   const names = [`${namespace}/${name}`, `${namespace}/${rival}`].toSorted().join(" ");
   const message = `pods by selector ${foreignWords(text)} are controlled by more than one HPA (e.g. [${names}])`;
   // Both autoscalers stop: one that went on would fight the other (hpa.md 2.5).
-  return refused(found, "AmbiguousSelector", message, "AmbiguousSelector", message);
+  return refused(found, { reason: "AmbiguousSelector", message });
 };
 
-const refused = (sync: HpaSync, reason: string, message: string, eventReason: string, eventMessage: string): HpaSync => ({
+const refused = (sync: HpaSync, because: Because, event: Because = because): HpaSync => ({
   ...sync,
-  conditions: withCondition(sync, scalingInactive(reason, message)),
-  events: [...sync.events, warning(eventReason, eventMessage), warning("FailedComputeMetricsReplicas", eventMessage)],
-  ending: { kind: "failed", because: { reason, message } },
+  conditions: withCondition(sync, scalingInactive(because.reason, because.message)),
+  events: [...sync.events, warning(event.reason, event.message), warning("FailedComputeMetricsReplicas", event.message)],
+  ending: { kind: "failed", because },
 });

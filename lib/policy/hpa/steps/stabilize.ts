@@ -2,7 +2,14 @@ import type { ControllerSettings } from "../../../model/settings.ts";
 import { type Behavior, type HpaSpec, isStabilized } from "../../../model/spec-hpa.ts";
 import type { RecommendationRun } from "../../../model/windows.ts";
 import type { ConditionReport } from "../../shared/conditions.ts";
-import { type Held, type StabilizationWindows, type Stabilized, stabilizeBothWays, stabilizeDownward } from "../../shared/stabilization.ts";
+import {
+  type Counts,
+  type Held,
+  type StabilizationWindows,
+  type Stabilized,
+  stabilizeBothWays,
+  stabilizeDownward,
+} from "../../shared/stabilization.ts";
 import { READY_FOR_NEW_SCALE, SCALE_DOWN_STABILIZED, SCALE_UP_STABILIZED } from "./sentences.ts";
 import { type HpaStep, stepped, withCondition } from "./sync.ts";
 
@@ -11,7 +18,7 @@ export const stabilize: HpaStep = (sync) => {
   const { input, count, current } = sync;
   if (!isStabilized(input.spec)) return sync;
   const runs = sync.recommendations ?? [];
-  const { count: after, recommendations, held } = stabilized(input.spec, input.settings, runs, { current, count }, input.nowMs);
+  const { count: after, recommendations, held } = stabilized(input.spec, runs, { current, count }, input);
   const report = reportOf(held);
   const limit = held && { reason: report.reason, value: after, message: report.message, untilMs: held.untilMs };
   return {
@@ -26,14 +33,13 @@ export const stabilize: HpaStep = (sync) => {
 /** What the windows of a spec make of a count at an instant. Explanations call it as well (hpa/windows.ts). */
 export const stabilized = (
   { behavior }: Pick<HpaSpec, "behavior">,
-  settings: ControllerSettings,
   runs: readonly RecommendationRun[],
-  { current, count }: { readonly current: number; readonly count: number },
-  nowMs: number,
+  counts: Counts,
+  { settings, nowMs }: { readonly settings: ControllerSettings; readonly nowMs: number },
 ): Stabilized =>
   behavior
-    ? stabilizeBothWays(runs, current, count, windowsOf(behavior, settings), nowMs)
-    : stabilizeDownward(runs, count, settings.downscaleStabilizationMs, nowMs);
+    ? stabilizeBothWays(runs, counts, windowsOf(behavior, settings), nowMs)
+    : stabilizeDownward(runs, counts.count, settings.downscaleStabilizationMs, nowMs);
 
 /** The condition in the controller's words. */
 export const reportOf = (held: Held | undefined): ConditionReport => {

@@ -22,33 +22,33 @@ const byReplica = (metric: ExternalMetric, targetMilli: bigint, context: MetricC
   const values = externalValues(metric, context);
   if ("message" in values) return failed(metric, values.message, `failed to get ${metric.metric.name} external metric: `);
   const totalMilli = nonNegativeTotal(values);
-  const outcome = perReplicaReplicas(totalMilli, targetMilli, context.statusReplicas, context.tolerance, true);
-  const averageValue = decimalText(outcome.usageMilli);
-  const shown = measured(metric, outcome, { averageValue }, averageValue, targetMilli);
+  const outcome = perReplicaReplicas(totalMilli, targetMilli, context, "saturated");
+  const shown = measured(metric, outcome, "averageValue", targetMilli);
   return totalMilli === MAX_I64 ? { ...shown, overflowed: true } : shown;
 };
 
 const byTotal = (metric: ExternalMetric, targetMilli: bigint, context: MetricContext): Measurement => {
   const values = externalValues(metric, context);
-  const outcome =
-    "message" in values ? values : totalReplicas(saturatedTotal(values), targetMilli, context.currentReplicas, context.tolerance, context.pods);
+  const outcome = "message" in values ? values : totalReplicas(saturatedTotal(values), targetMilli, context);
   if (outcome.kind === "failure") return failed(metric, outcome.message, `failed to get external metric ${metric.metric.name}: `);
-  const value = decimalText(outcome.usageMilli);
-  return measured(metric, outcome, { value }, value, targetMilli);
+  return measured(metric, outcome, "value", targetMilli);
 };
 
 const nameOf = ({ metric }: ExternalMetric): string => `external metric ${metric.name}(${printSelector(metric.selector)})`;
 
-const measured = (metric: ExternalMetric, outcome: Proposal, current: object, value: string, targetMilli: bigint): Measured => ({
-  kind: "measured",
-  name: nameOf(metric),
-  proposal: outcome.replicas,
-  value,
-  target: decimalText(targetMilli),
-  ratio: outcome.ratio,
-  usageMilli: outcome.usageMilli,
-  status: { type: "External", external: { metric: identifierStatus(metric.metric), current } },
-});
+const measured = (metric: ExternalMetric, outcome: Proposal, member: "value" | "averageValue", targetMilli: bigint): Measured => {
+  const value = decimalText(outcome.usageMilli);
+  return {
+    kind: "measured",
+    name: nameOf(metric),
+    proposal: outcome.replicas,
+    value,
+    target: decimalText(targetMilli),
+    ratio: outcome.ratio,
+    usageMilli: outcome.usageMilli,
+    status: { type: "External", external: { metric: identifierStatus(metric.metric), current: { [member]: value } } },
+  };
+};
 
 const failed = (metric: ExternalMetric, message: string, second: string): Unmeasured => ({
   kind: "failed",

@@ -21,10 +21,9 @@ export const measureObject = (metric: ObjectMetric, context: MetricContext): Mea
 
 const byTotal = (metric: ObjectMetric, targetMilli: bigint, context: MetricContext): Measurement => {
   const total = objectMilli(metric, context);
-  const outcome = typeof total === "bigint" ? totalReplicas(total, targetMilli, context.currentReplicas, context.tolerance, context.pods) : total;
+  const outcome = typeof total === "bigint" ? totalReplicas(total, targetMilli, context) : total;
   if (outcome.kind === "failure") return failed(nameOf(metric), outcome.message);
-  const value = decimalText(outcome.usageMilli);
-  return measured(metric, nameOf(metric), outcome, { value }, value, targetMilli);
+  return measured({ metric, name: nameOf(metric) }, outcome, "value", targetMilli);
 };
 
 const byReplica = (metric: ObjectMetric, targetMilli: bigint, context: MetricContext): Measurement => {
@@ -32,23 +31,33 @@ const byReplica = (metric: ObjectMetric, targetMilli: bigint, context: MetricCon
   const name = `external metric ${metric.metric.name}(${printSelector(metric.metric.selector)})`;
   const total = objectMilli(metric, context);
   if (typeof total !== "bigint") return failed(name, total.message, `failed to get ${metric.metric.name} object metric: `);
-  const outcome = perReplicaReplicas(total, targetMilli, context.statusReplicas, context.tolerance, false);
-  const averageValue = decimalText(outcome.usageMilli);
-  return measured(metric, name, outcome, { averageValue }, averageValue, targetMilli);
+  const outcome = perReplicaReplicas(total, targetMilli, context, "wrapping");
+  return measured({ metric, name }, outcome, "averageValue", targetMilli);
 };
 
 const nameOf = ({ metric, describedObject }: ObjectMetric): string => `${describedObject.kind} metric ${metric.name}`;
 
-const measured = (metric: ObjectMetric, name: string, outcome: Proposal, current: object, value: string, targetMilli: bigint): Measured => ({
-  kind: "measured",
-  name,
-  proposal: outcome.replicas,
-  value,
-  target: decimalText(targetMilli),
-  ratio: outcome.ratio,
-  usageMilli: outcome.usageMilli,
-  status: { type: "Object", object: { metric: identifierStatus(metric.metric), describedObject: metric.describedObject, current } },
-});
+const measured = (
+  { metric, name }: { readonly metric: ObjectMetric; readonly name: string },
+  outcome: Proposal,
+  member: "value" | "averageValue",
+  targetMilli: bigint,
+): Measured => {
+  const value = decimalText(outcome.usageMilli);
+  return {
+    kind: "measured",
+    name,
+    proposal: outcome.replicas,
+    value,
+    target: decimalText(targetMilli),
+    ratio: outcome.ratio,
+    usageMilli: outcome.usageMilli,
+    status: {
+      type: "Object",
+      object: { metric: identifierStatus(metric.metric), describedObject: metric.describedObject, current: { [member]: value } },
+    },
+  };
+};
 
 const failed = (name: string, message: string, second = ""): Unmeasured => ({
   kind: "failed",

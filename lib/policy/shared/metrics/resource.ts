@@ -1,6 +1,6 @@
 import { binaryText, decimalText } from "../../../model/quantity.ts";
 import type { HpaMetric } from "../../../model/spec-hpa.ts";
-import type { Measurement, MetricContext, Unmeasured } from "./measurement.ts";
+import type { Measured, Measurement, MetricContext, Unmeasured } from "./measurement.ts";
 import { type Failure, failure, type Proposal } from "./outcome.ts";
 import { averageReplicas, type PerPodInput, utilizationReplicas } from "./per-pod.ts";
 import { selectedPodMetrics } from "./pod-metrics.ts";
@@ -22,7 +22,11 @@ const byAmount = (metric: ResourceMetric, targetMilli: bigint, context: MetricCo
   const input = perPodInput(metric, context);
   const outcome = "message" in input ? input : averageReplicas(input, targetMilli);
   if (outcome.kind === "failure") return failed(metric, name, `failed to get ${metric.name} usage: ${outcome.message}`);
-  return measured(metric, name, outcome, amountText(metric.name, outcome.usageMilli), amountText(metric.name, targetMilli));
+  return measured(metric, outcome, {
+    name,
+    value: amountText(metric.name, outcome.usageMilli),
+    target: amountText(metric.name, targetMilli),
+  });
 };
 
 const byPercentage = (metric: ResourceMetric, targetPercent: number, context: MetricContext): Measurement => {
@@ -30,10 +34,10 @@ const byPercentage = (metric: ResourceMetric, targetPercent: number, context: Me
   const input = perPodInput(metric, context);
   const outcome = "message" in input ? input : utilizationReplicas(input, targetPercent, containerOf(metric));
   if (outcome.kind === "failure") return failed(metric, name, `failed to get ${metric.name} utilization: ${outcome.message}`);
-  return measured(metric, name, outcome, `${outcome.utilization}%`, `${targetPercent}%`);
+  return measured(metric, outcome, { name, value: `${outcome.utilization}%`, target: `${targetPercent}%` });
 };
 
-const measured = (metric: ResourceMetric, name: string, outcome: Proposal, value: string, target: string): Measurement => {
+const measured = (metric: ResourceMetric, outcome: Proposal, texts: Pick<Measured, "name" | "value" | "target">): Measurement => {
   const { replicas, ratio, usageMilli, utilization, overflowed } = outcome;
   const averageValue = amountText(metric.name, usageMilli);
   const current = utilization === undefined ? { averageValue } : { averageUtilization: utilization, averageValue };
@@ -42,7 +46,7 @@ const measured = (metric: ResourceMetric, name: string, outcome: Proposal, value
       ? { type: metric.type, resource: { name: metric.name, current } }
       : { type: metric.type, containerResource: { name: metric.name, container: metric.container, current } };
   const amounts = { usageMilli, ...(utilization !== undefined && { utilization }), ...(overflowed && { overflowed }) };
-  return { kind: "measured", name, proposal: replicas, value, target, ratio, ...amounts, status };
+  return { kind: "measured", ...texts, proposal: replicas, ratio, ...amounts, status };
 };
 
 const failed = (metric: ResourceMetric, name: string, message: string): Unmeasured => {

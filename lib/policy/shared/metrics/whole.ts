@@ -1,15 +1,14 @@
 import type { Pod } from "../../../model/observation.ts";
 import { BEYOND_I64, MAX_I32, MAX_I64, toI32, toI64, wrapI64 } from "../arithmetic.ts";
+import type { MetricContext } from "./measurement.ts";
 import { type Failure, failure, type Proposal } from "./outcome.ts";
-import { isInside, type Tolerance } from "./tolerance.ts";
+import { isInside } from "./tolerance.ts";
 
 /** hpa.md 3.6: the whole value against a target, scaled by the pods that are ready; from zero straight to what the value asks for. */
 export const totalReplicas = (
   totalMilli: bigint,
   targetMilli: bigint,
-  currentReplicas: number,
-  tolerance: Tolerance,
-  pods: readonly Pod[],
+  { currentReplicas, tolerance, pods }: Pick<MetricContext, "currentReplicas" | "tolerance" | "pods">,
 ): Proposal | Failure => {
   const ratio = Number(totalMilli) / Number(targetMilli);
   const proposal = (replicas: number): Proposal => ({ kind: "proposal", replicas, usageMilli: totalMilli, ratio });
@@ -24,16 +23,16 @@ export const totalReplicas = (
 const readyPods = (pods: readonly Pod[]): number => pods.filter(({ phase, ready }) => phase === "Running" && ready?.status === "True").length;
 
 /**
- * hpa.md 3.7: the value shared by the replicas that the scale's status counts; pods are never looked at. `saturate` is how External differs from Object where numbers
- * leave 32 and 64 bits.
+ * hpa.md 3.7: the value shared by the replicas that the scale's status counts; pods are never looked at. External values are saturated where
+ * they leave 32 and 64 bits, those of Object wrap.
  */
 export const perReplicaReplicas = (
   totalMilli: bigint,
   targetMilli: bigint,
-  statusReplicas: number,
-  tolerance: Tolerance,
-  saturate: boolean,
+  { statusReplicas, tolerance }: Pick<MetricContext, "statusReplicas" | "tolerance">,
+  overflow: "saturated" | "wrapping",
 ): Proposal => {
+  const saturate = overflow === "saturated";
   const total = Number(totalMilli);
   const ratio = total / (Number(targetMilli) * statusReplicas);
   const usageMilli = saturate && total >= BEYOND_I64 ? MAX_I64 : toI64(Math.ceil(total / statusReplicas));

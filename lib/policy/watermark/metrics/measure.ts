@@ -22,7 +22,7 @@ export const measure = (metric: WatermarkMetric, subject: Subject): Counted<Prop
   metric.source === "External" ? measureExternal(metric, subject) : measureResource(metric, subject);
 
 /** `<namespace>/<target>`, as error texts name it. */
-const who = ({ spec, namespace }: Subject): string => `${namespace}/${spec.target.name}`;
+const autoscalerOf = ({ spec, namespace }: Subject): string => `${namespace}/${spec.target.name}`;
 
 /** The pods that the scale's selector matches, in the autoscaler's namespace. */
 export const targetPods = ({ scale, observation }: Subject): Counted<readonly Pod[]> => {
@@ -40,7 +40,7 @@ export const readyPods = (subject: Subject): Counted<number> => {
   if (subject.spec.counts === "current") return { kind: "counted", value: subject.scale.specReplicas };
   const pods = targetPods(subject);
   if (pods.kind === "failed") return pods;
-  return availableReady(pods.value, subject.scale.statusReplicas, subject.scale.selector, subject.spec, subject.nowMs, who(subject));
+  return availableReady(pods.value, subject.scale, subject.spec, { autoscaler: autoscalerOf(subject), nowMs: subject.nowMs });
 };
 
 const measureExternal = (metric: WatermarkMetric, subject: Subject): Counted<Proposal> => {
@@ -71,7 +71,7 @@ const measureResource = (metric: WatermarkMetric, subject: Subject): Counted<Pro
   if (subject.spec.counts === "current") return ofAllSamples(metric, samples, subject);
   const pods = targetPods(subject);
   if (pods.kind === "failed") return pods;
-  const grouped = resourceReady(pods.value, (pod) => samples.has(pod), metric.name, subject.spec, who(subject));
+  const grouped = resourceReady(pods.value, { resource: metric.name, hasSample: (pod) => samples.has(pod) }, subject.spec, autoscalerOf(subject));
   if (grouped.kind === "failed") return grouped;
   const counted = [...samples].filter(([pod]) => !grouped.value.ignored.has(pod));
   if (counted.length === 0) return { kind: "failed", message: "did not receive metrics for any ready pods" };

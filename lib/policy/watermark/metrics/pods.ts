@@ -1,5 +1,5 @@
 import { foreignWords } from "../../../model/foreign-words.ts";
-import type { Pod } from "../../../model/observation.ts";
+import type { Pod, ScaleRead } from "../../../model/observation.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Note } from "../steps/notes.ts";
 
@@ -38,11 +38,9 @@ const isTakenAsReady = ({ ready, startMs, deleting, phase }: Pod, readinessDelay
  */
 export const availableReady = (
   pods: readonly Pod[],
-  statusReplicas: number,
-  selector: string,
+  { statusReplicas, selector }: Pick<ScaleRead, "statusReplicas" | "selector">,
   rules: PodRules,
-  nowMs: number,
-  who: string,
+  { autoscaler, nowMs }: { readonly autoscaler: string; readonly nowMs: number },
 ): Counted<number> => {
   if (pods.length === 0) return { kind: "failed", message: "no pods returned by selector while calculating replica count" };
   const counted = countReady(pods, rules, nowMs);
@@ -53,16 +51,16 @@ export const availableReady = (
     };
   const ready = Math.min(counted.ready, statusReplicas);
   const ratio = Math.trunc((100 * ready) / (pods.length - counted.wrong));
-  return ratio < rules.minAvailableReplicaPercentage ? tooFewAvailable(ratio, who) : { kind: "counted", value: ready };
+  return ratio < rules.minAvailableReplicaPercentage ? tooFewAvailable(ratio, autoscaler) : { kind: "counted", value: ready };
 };
 
 /** A target without one ready pod says nothing about its load: hold. */
 export const noneReady = (pods: number): string => `among the ${pods} pods, none is ready. Skipping recommendation`;
 
 /** The number printed is the share that is ready, whatever the sentence says. */
-const tooFewAvailable = (ratio: number, who: string): Counted<never> => ({
+const tooFewAvailable = (ratio: number, autoscaler: string): Counted<never> => ({
   kind: "failed",
-  message: `${ratio} % of the pods are unready, will not autoscale ${who}`,
+  message: `${ratio} % of the pods are unready, will not autoscale ${autoscaler}`,
 });
 
 /** Pods whose usage counts for a resource metric, and those whose samples are left out (watermark.md 2.4). */
@@ -94,15 +92,14 @@ const isStarting = ({ ready, startMs }: Pod, readinessDelaySeconds: number): boo
  */
 export const resourceReady = (
   pods: readonly Pod[],
-  hasSample: (podName: string) => boolean,
-  resource: string,
+  { resource, hasSample }: { readonly resource: string; readonly hasSample: (podName: string) => boolean },
   rules: PodRules,
-  who: string,
+  autoscaler: string,
 ): Counted<{ readonly ready: number; readonly ignored: ReadonlySet<string> }> => {
   if (pods.length === 0) return { kind: "failed", message: "no pods returned by selector while calculating replica count" };
   const grouped = groupPods(pods, hasSample, resource, rules);
   const counted = pods.length - grouped.ignored.size;
   if (counted === 0) return { kind: "failed", message: `every one of the ${pods.length} pods is ignored, holding` };
   const ratio = Math.trunc((100 * grouped.ready) / counted);
-  return ratio < rules.minAvailableReplicaPercentage ? tooFewAvailable(ratio, who) : { kind: "counted", value: grouped };
+  return ratio < rules.minAvailableReplicaPercentage ? tooFewAvailable(ratio, autoscaler) : { kind: "counted", value: grouped };
 };

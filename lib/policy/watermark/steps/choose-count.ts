@@ -7,7 +7,7 @@ export const chooseCount: WatermarkStep = (sync) => {
   const verdict = choose({ combined, wanted, normalised, gate, scale, spec: input.spec, deviations });
   const currentMetrics = verdict.overridden ? input.windows.status.currentMetrics : combined.statuses;
   return {
-    ...stepped(sync, "bounds", gate.kind === "open" ? normalised : scale.specReplicas, verdict.to),
+    ...stepped(sync, { step: "bounds", before: gate.kind === "open" ? normalised : scale.specReplicas, after: verdict.to }),
     ending: { kind: "chosen", verdict, currentMetrics },
   };
 };

@@ -24,22 +24,18 @@ const OPEN: Gate = { kind: "open" };
  * first decision ever passes, even without a change.
  */
 export const shouldScale = (
-  counts: { readonly current: number; readonly wanted: number },
-  stable: boolean,
-  lastScaleMs: number | undefined,
+  { current, wanted, stable }: { readonly current: number; readonly wanted: number; readonly stable: boolean },
+  { lastScaleMs, conditions }: { readonly lastScaleMs: number | undefined; readonly conditions: readonly Condition[] },
   rules: GateRules,
   clock: { readonly decisionMs: number; readonly wallMs: number },
-  conditions: readonly Condition[],
 ): { readonly gate: Gate; readonly notes: readonly Note[] } => {
   if (lastScaleMs === undefined) return { gate: OPEN, notes: [] };
   const forbidden = forbiddenOf(rules, lastScaleMs, clock.decisionMs);
-  const { current, wanted } = counts;
   const notes = notesOf(forbidden, clock.decisionMs);
   if (wanted === current) return { gate: { kind: "closed", reason: "NoChange" }, notes };
   const rising = wanted > current;
-  const delay = rising
-    ? delayed(conditions, ABOVE, rules.upscaleDelayAboveWatermarkSeconds, stable, clock.wallMs)
-    : delayed(conditions, BELOW, rules.downscaleDelayBelowWatermarkSeconds, stable, clock.wallMs);
+  // A step made inside the band never waits for a breach.
+  const delay = stable ? OPEN : delayed(conditions, rising ? breachAbove(rules) : breachBelow(rules), clock.wallMs);
   if (delay.kind === "closed") return { gate: delay, notes };
   const { untilMs } = rising ? forbidden.up : forbidden.down;
   if (untilMs === undefined) return { gate: OPEN, notes };
@@ -57,9 +53,16 @@ const notesOf = ({ up, down }: ForbiddenWindows, nowMs: number): readonly Note[]
   ];
 };
 
-/** A step made inside the band never waits for a breach. */
-const delayed = (conditions: readonly Condition[], type: string, delaySeconds: number, stable: boolean, wallMs: number): Gate => {
-  if (delaySeconds === 0 || stable) return OPEN;
+interface Breach {
+  readonly type: string;
+  readonly delaySeconds: number;
+}
+
+const breachAbove = (rules: GateRules): Breach => ({ type: ABOVE, delaySeconds: rules.upscaleDelayAboveWatermarkSeconds });
+const breachBelow = (rules: GateRules): Breach => ({ type: BELOW, delaySeconds: rules.downscaleDelayBelowWatermarkSeconds });
+
+const delayed = (conditions: readonly Condition[], { type, delaySeconds }: Breach, wallMs: number): Gate => {
+  if (delaySeconds === 0) return OPEN;
   const lasting = lastingOf(conditions, type, delaySeconds);
   // A breach that was never seen, or is over, has lasted for no time: wait.
   if (!lasting) return { kind: "closed", reason: `${type}NotSustained` };

@@ -10,9 +10,17 @@ export const passGates: WatermarkStep = (sync) => {
   const { windows, spec, nowMs } = input;
   const current = sync.scale.specReplicas;
   const clock = { decisionMs: nowMs, wallMs: nowMs };
-  const { gate, notes } = shouldScale({ current, wanted: normalised }, combined.stable, windows.status.lastScaleMs, spec, clock, conditions);
-  const told = noted(sync, ...notes, ...(current === 0 ? [condition(scalingDisabled)] : []));
-  return { ...stepped(told, "gates", normalised, gate.kind === "open" ? normalised : current, limitOf(gate, current)), gate };
+  const { gate, notes } = shouldScale(
+    { current, wanted: normalised, stable: combined.stable },
+    { lastScaleMs: windows.status.lastScaleMs, conditions },
+    spec,
+    clock,
+  );
+  const noticed = noted(sync, ...notes, ...(current === 0 ? [condition(scalingDisabled)] : []));
+  return {
+    ...stepped(noticed, { step: "gates", before: normalised, after: gate.kind === "open" ? normalised : current, limit: limitOf(gate, current) }),
+    gate,
+  };
 };
 
 const limitOf = (gate: Gate, current: number): Limit | undefined => {

@@ -12,7 +12,7 @@ export const propose: WatermarkStep = (sync) => {
   const told = noted(sync, ...notes);
   if (counted.kind === "failed") return withoutMetrics(told, counted.message);
   const wanted = Math.max(counted.value.replicas, 0);
-  return { ...stepped(told, "propose", scale.specReplicas, wanted), combined: counted.value, wanted };
+  return { ...stepped(told, { step: "propose", before: scale.specReplicas, after: wanted }), combined: counted.value, wanted };
 };
 
 /** The original forgets min and max while a metric is unavailable; the bounds are known without it, so they are kept (safe: a bound is never a guess). */

@@ -107,7 +107,10 @@ const conditionSeries = ({ type, status }: ConditionReport): readonly GaugeWrite
   return condition === undefined ? [] : [{ name: "conditions", labels: { condition }, value: status === "True" ? 1 : 0 }];
 };
 
-export const stepped = (sync: WatermarkSync, step: string, before: number, after: number, limit?: Limit): WatermarkSync => ({
+export const stepped = (
+  sync: WatermarkSync,
+  { limit, ...step }: Omit<StepOutcome, "limit"> & { readonly limit?: Limit | undefined },
+): WatermarkSync => ({
   ...sync,
-  steps: [...sync.steps, { step, before, after, ...(limit && { limit }) }],
+  steps: [...sync.steps, { ...step, ...(limit && { limit }) }],
 });

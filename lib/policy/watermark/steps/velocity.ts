@@ -9,5 +9,5 @@ export const velocity: WatermarkStep = (sync) => {
   const { replicas, reason, limit, bound, notes } = normalise(scale.specReplicas, wanted, combined.ready, input.spec);
   const told = noted(sync, ...notes, condition(limited(replicas !== wanted, reason)));
   const bit = replicas === wanted ? undefined : { reason: bound, value: limit, message: limitSentence(bound) };
-  return { ...stepped(told, "normalise", wanted, replicas, bit), normalised: replicas };
+  return { ...stepped(told, { step: "normalise", before: wanted, after: replicas, limit: bit }), normalised: replicas };
 };

@@ -37,7 +37,7 @@ describe("totalReplicas()", () => {
     ["divides them below the band", 300n, 7, 1],
     ["needs no band and no pods from zero", 1050n, 0, 2],
   ])("proposes a count that %s", (_, total, current, replicas) => {
-    expect(totalReplicas(total, 1000n, current, BAND, current === 0 ? [] : pods)).toMatchObject({ replicas });
+    expect(totalReplicas(total, 1000n, { currentReplicas: current, tolerance: BAND, pods: current === 0 ? [] : pods })).toMatchObject({ replicas });
   });
 
   it("counts pods that are ready and running, terminating ones too", () => {
@@ -48,38 +48,57 @@ describe("totalReplicas()", () => {
       ...readyPods(1, 1n).map((pod) => ({ ...pod, ready: { status: "False", transitionMs: 0 } })),
       ...readyPods(1, 1n).map(({ ready: _, ...pod }) => pod),
     ];
-    expect(totalReplicas(2000n, 1000n, 5, BAND, mixed)).toMatchObject({ replicas: 4 });
+    expect(totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods: mixed })).toMatchObject({ replicas: 4 });
   });
 
   it("gives the total and the ratio with the proposal", () => {
-    expect(totalReplicas(2000n, 1000n, 5, BAND, pods)).toStrictEqual({ kind: "proposal", replicas: 6, usageMilli: 2000n, ratio: 2 });
+    expect(totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods })).toStrictEqual({
+      kind: "proposal",
+      replicas: 6,
+      usageMilli: 2000n,
+      ratio: 2,
+    });
   });
 
   it("fails without a pod to scale from, outside the band", () => {
-    expect(totalReplicas(2000n, 1000n, 5, BAND, [])).toStrictEqual({
+    expect(totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods: [] })).toStrictEqual({
       kind: "failure",
       message: "unable to calculate ready pods: no pods returned by selector while calculating replica count",
     });
   });
 
   it("stops at the largest count", () => {
-    expect(totalReplicas(MAX_I64, 1n, 5, BAND, pods)).toMatchObject({ replicas: MAX_I32 });
+    expect(totalReplicas(MAX_I64, 1n, { currentReplicas: 5, tolerance: BAND, pods })).toMatchObject({ replicas: MAX_I32 });
   });
 });
 
 describe("perReplicaReplicas()", () => {
   it("keeps the status count inside the band, and shares the total among it, rounded up", () => {
-    expect(perReplicaReplicas(3100n, 1000n, 3, BAND, true)).toMatchObject({ kind: "proposal", replicas: 3, usageMilli: 1034n });
-    expect(perReplicaReplicas(3301n, 1000n, 3, BAND, true)).toMatchObject({ kind: "proposal", replicas: 4, usageMilli: 1101n });
+    expect(perReplicaReplicas(3100n, 1000n, { statusReplicas: 3, tolerance: BAND }, "saturated")).toMatchObject({
+      kind: "proposal",
+      replicas: 3,
+      usageMilli: 1034n,
+    });
+    expect(perReplicaReplicas(3301n, 1000n, { statusReplicas: 3, tolerance: BAND }, "saturated")).toMatchObject({
+      kind: "proposal",
+      replicas: 4,
+      usageMilli: 1101n,
+    });
   });
 
   it("saturates for External where Object falls out of range", () => {
-    expect(perReplicaReplicas(MAX_I64, 1n, 1, BAND, true)).toMatchObject({ replicas: MAX_I32, usageMilli: MAX_I64 });
-    expect(perReplicaReplicas(MAX_I64, 1n, 1, BAND, false)).toMatchObject({ replicas: -(2 ** 31), usageMilli: MIN_I64 });
+    expect(perReplicaReplicas(MAX_I64, 1n, { statusReplicas: 1, tolerance: BAND }, "saturated")).toMatchObject({
+      replicas: MAX_I32,
+      usageMilli: MAX_I64,
+    });
+    expect(perReplicaReplicas(MAX_I64, 1n, { statusReplicas: 1, tolerance: BAND }, "wrapping")).toMatchObject({
+      replicas: -(2 ** 31),
+      usageMilli: MIN_I64,
+    });
   });
 
   it("asks for what the total wants when there are no replicas yet", () => {
-    expect(perReplicaReplicas(2500n, 1000n, 0, BAND, true)).toMatchObject({ replicas: 3, usageMilli: MIN_I64 });
-    expect(perReplicaReplicas(0n, 1000n, 0, BAND, true)).toMatchObject({ replicas: 0, usageMilli: MIN_I64 });
+    expect(perReplicaReplicas(2500n, 1000n, { statusReplicas: 0, tolerance: BAND }, "saturated")).toMatchObject({ replicas: 3, usageMilli: MIN_I64 });
+    expect(perReplicaReplicas(0n, 1000n, { statusReplicas: 0, tolerance: BAND }, "saturated")).toMatchObject({ replicas: 0, usageMilli: MIN_I64 });
   });
 });
