@@ -45,6 +45,8 @@ export interface SceneOptions {
     readonly tidemarkToken: string;
     readonly metricsUrl: string;
   };
+  /** The namespace of another scene, with its workloads. */
+  readonly namespace?: string;
   /** Wraps the client of each connection. */
   readonly wrap?: (client: ClusterClient) => ClusterClient;
 }
@@ -70,14 +72,14 @@ let scenes = 0;
 
 export const newScene = async (name: string, options: SceneOptions = {}): Promise<Scene> => {
   const shared = options.cluster ?? inject("cluster");
-  const namespace = `${name}-${process.pid}-${++scenes}`;
+  const namespace = options.namespace ?? `${name}-${process.pid}-${++scenes}`;
   const dir = mkdtempSync(join(tmpdir(), "tidemark-scene-"));
   const calls = apiCalls({ url: shared.url, ca: shared.ca, token: shared.adminToken });
   const path = join(dir, "kubeconfig");
   const { url = shared.url, ca = shared.ca, token = shared.tidemarkToken } = options;
   writeFileSync(path, kubeconfigText({ url, ca }, { token }), { mode: 0o600 });
   const admin = adminOf(calls);
-  await admin("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
+  if (options.namespace === undefined) await admin("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
   const { ports, service, notices, closeClients } = await tidemark(options);
   await service.addCluster({ name: CLUSTER, connection: options.connection ?? { kind: "kubeconfig", path }, syncPeriodMs: PERIOD_MS });
   return {
