@@ -25,7 +25,7 @@ afterAll(() => folder.remove());
 
 const storedIn = async (namespace: string): Promise<readonly string[]> => {
   const { out } = await inside(["get", "-n", namespace, "-o", "json", "--data", folder.data]);
-  return JSON.parse(out).items.map((view: { readonly name: string }) => view.name);
+  return JSON.parse(out).items.map(({ metadata }: { readonly metadata: { readonly name: string } }) => metadata.name);
 };
 
 describe("tidemark apply of many documents", () => {

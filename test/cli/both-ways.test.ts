@@ -232,7 +232,7 @@ describe("the command as a process, on a stack", () => {
     world.url.nowMs = Date.now;
     const keys = { AWS_ACCESS_KEY_ID: "ADA", AWS_SECRET_ACCESS_KEY: "ada's secret" };
     const good = await run(["get", "shop/web", "-o", "json"], { ...keys, TIDEMARK_URL: world.url.url });
-    expect([good.code, good.err, JSON.parse(good.out).currentReplicas]).toEqual([0, "", 9]);
+    expect([good.code, good.err, JSON.parse(good.out).status.currentReplicas]).toEqual([0, "", 9]);
     const wrong = await run(["fleet", "describe", "--stack", world.url.url], { ...keys, AWS_SECRET_ACCESS_KEY: "x" });
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("the signature does not match")]);
     const none = await run(["fleet", "describe", "--stack", world.url.url], { AWS_CONFIG_FILE: dir, AWS_SHARED_CREDENTIALS_FILE: dir });

@@ -8,7 +8,9 @@ const run = (...args: readonly string[]): Promise<Said> => inside([...args, "--d
 const names = async (): Promise<string> => {
   const { out } = await run("get", "-n", "lab", "-o", "json");
   return JSON.parse(out)
-    .items.map(({ name, generation }: { readonly name: string; readonly generation: number }) => `${name}@${generation}`)
+    .items.map(
+      ({ metadata }: { readonly metadata: { readonly name: string; readonly generation: number } }) => `${metadata.name}@${metadata.generation}`,
+    )
     .join(" ");
 };
 const said = (code: number, out: string, err = ""): Said => ({ code, out, err });

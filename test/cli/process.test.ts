@@ -71,8 +71,8 @@ describe("the tidemark command as a process", () => {
     const { code, out } = await folder.tidemark(["apply", "-f", "-", "--cluster", "us-1"], { stdin: hpa("piped") });
     expect([code, out]).toEqual([0, 'HorizontalPodAutoscaler "piped" in namespace "default" of cluster "us-1" created\n']);
     const { out: view } = await inside(["get", "piped", "-o", "json", "--data", folder.data]);
-    expect(JSON.parse(view).updatedBy).not.toBe("ada");
-    expect(JSON.parse(view).updatedBy).not.toBe("");
+    expect(JSON.parse(view).status.updatedBy).not.toBe("ada");
+    expect(JSON.parse(view).status.updatedBy).not.toBe("");
   });
 
   it("ends quietly when its reader goes away", async () => {
@@ -90,7 +90,7 @@ describe("the tidemark command as a process", () => {
     held.publish({ tablesEndpoint: engine.endpoint });
     try {
       const { code, out } = await folder.tidemark(["get", "shop/web", "-o", "json"]);
-      expect([code, JSON.parse(out).currentReplicas]).toEqual([0, 9]);
+      expect([code, JSON.parse(out).status.currentReplicas]).toEqual([0, 9]);
     } finally {
       await engine.close();
       held.release();

@@ -38,9 +38,11 @@ describe("tidemark get", () => {
     expect(await printed("get", "-n", "nowhere")).toBe('No autoscalers in namespace "nowhere"\n');
   });
 
-  it("prints the same as JSON and as YAML, a list under items", async () => {
-    const json: { readonly items: readonly { readonly name: string }[] } = JSON.parse(await printed("get", "-o", "json"));
-    expect(json.items.map(({ name }) => name)).toEqual(["web", "api", "late", "web", "jobs"]);
+  it("prints the same as JSON and as YAML, a list as a List of objects", async () => {
+    const json: { readonly kind: string; readonly items: readonly { readonly metadata: { readonly name: string } }[] } = JSON.parse(
+      await printed("get", "-o", "json"),
+    );
+    expect(json.items.map(({ metadata }) => metadata.name)).toEqual(["web", "api", "late", "web", "jobs"]);
     expect(parseYaml(await printed("get", "-o", "yaml"))).toEqual(json);
     expect(JSON.parse(await printed("get", "api", "-o", "json"))).toEqual(json.items[1]);
   });
@@ -132,15 +134,13 @@ Events:
   });
 
   it("prints the same as JSON and as YAML", async () => {
-    const view: { readonly windows: object; readonly events: readonly object[] } = JSON.parse(await printed("describe", "shop/web", "-o", "json"));
-    expect(view).toMatchObject({
-      name: "web",
-      state: "limited",
-      behavior: { scaleUp: { selectPolicy: "Max" } },
-      windows: { stabilization: [{}, { held: { replicas: 9 } }] },
+    const object: { readonly status: { readonly events: readonly object[] } } = JSON.parse(await printed("describe", "shop/web", "-o", "json"));
+    expect(object).toMatchObject({
+      metadata: { name: "web" },
+      status: { state: "limited", behavior: { scaleUp: { selectPolicy: "Max" } }, windows: { stabilization: [{}, { held: { replicas: 9 } }] } },
     });
-    expect(view.events).toHaveLength(3);
-    expect(parseYaml(await printed("describe", "shop/web", "-o", "yaml"))).toEqual(view);
+    expect(object.status.events).toHaveLength(3);
+    expect(parseYaml(await printed("describe", "shop/web", "-o", "yaml"))).toEqual(object);
   });
 });
 

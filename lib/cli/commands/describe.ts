@@ -3,6 +3,7 @@ import type { Printer, Session } from "../io.ts";
 import { describeSheet } from "../output/describe-sheet.ts";
 import { documentText } from "../output/document.ts";
 import { explainSheet } from "../output/explain-sheet.ts";
+import { kubernetesObject } from "../output/kubernetes-object.ts";
 import { pastMs } from "../time-options.ts";
 
 export interface SheetOptions {
@@ -11,7 +12,7 @@ export interface SheetOptions {
 
 export const describe = async ({ service, nowMs }: Session, printer: Printer, query: AutoscalerQuery, { output }: SheetOptions): Promise<void> => {
   const view = await service.describe(query);
-  await printer.print(output === "text" ? describeSheet(view, nowMs, printer.paint) : documentText(view, output));
+  await printer.print(output === "text" ? describeSheet(view, nowMs, printer.paint) : documentText(kubernetesObject(view), output));
 };
 
 export interface ExplainOptions extends SheetOptions {

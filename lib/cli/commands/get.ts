@@ -4,6 +4,7 @@ import { batches } from "../batches.ts";
 import type { Printer, Session } from "../io.ts";
 import { AUTOSCALER_HEADERS, autoscalerRow } from "../output/autoscaler-rows.ts";
 import { documentText } from "../output/document.ts";
+import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
 import { Table } from "../output/table.ts";
 
 export interface GetOptions extends Filter {
@@ -13,18 +14,20 @@ export interface GetOptions extends Filter {
 /** Rows that are formatted and written together. */
 const BATCH = 200;
 
-/** Prints one autoscaler, or the list; a list as a document is `{ "items": […] }`. */
+/** Prints one autoscaler, or the list. As a document, each is an object that can be applied again; a list is a `List` of them. */
 export const get = async (session: Session, printer: Printer, name: string | undefined, { output, ...filter }: GetOptions): Promise<void> => {
   const { service, nowMs } = session;
   if (name !== undefined) {
     const view = await service.get({ ...filter, name });
     await printer.print(
-      output === "table" ? rows(new Table(AUTOSCALER_HEADERS).lines([autoscalerRow(view, nowMs, printer.paint)])) : documentText(view, output),
+      output === "table"
+        ? rows(new Table(AUTOSCALER_HEADERS).lines([autoscalerRow(view, nowMs, printer.paint)]))
+        : documentText(kubernetesObject(view), output),
     );
     return;
   }
   if (output !== "table") {
-    await printer.print(documentText({ items: await toArray(service.autoscalers(filter)) }, output));
+    await printer.print(documentText(kubernetesList(await toArray(service.autoscalers(filter))), output));
     return;
   }
   const table = new Table(AUTOSCALER_HEADERS);

@@ -1,0 +1,22 @@
+import type { AutoscalerView } from "../../service/views/autoscaler.ts";
+
+/** What Tidemark adds to a manifest. `apply` passes over it, so that what `get` and `describe` print can be applied again. */
+interface Added {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly generation: number;
+    readonly creationTimestamp: string;
+  };
+  /** The other fields of the view. */
+  readonly status: object;
+}
+
+/** An autoscaler in the form of `kubectl get -o yaml`: the manifest as it was applied, with metadata and status. */
+export const kubernetesObject = ({ manifest, name, namespace, uid, generation, createdAt, ...status }: AutoscalerView): Added => {
+  const { apiVersion, kind, metadata, ...given } = manifest as { readonly apiVersion?: string; readonly kind?: string; readonly metadata?: object };
+  return { ...{ apiVersion, kind }, metadata: { ...metadata, name, namespace, uid, generation, creationTimestamp: createdAt }, ...given, status };
+};
+
+export const kubernetesList = (views: readonly AutoscalerView[]) => ({ apiVersion: "v1", kind: "List", items: views.map(kubernetesObject) });
