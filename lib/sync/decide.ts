@@ -11,9 +11,10 @@ import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
 import type { Seen } from "./observe.ts";
 import { pausedBy } from "./pause.ts";
-import type { Rules } from "./rules.ts";
+import type { SyncPorts } from "./ports.ts";
 import { stopOf } from "./stop.ts";
 import { windowsNow } from "./stored-windows.ts";
+import type { Timing } from "./timing.ts";
 import { workloadHolds } from "./workload-holds.ts";
 
 /** What this sync does about one autoscaler. Only a `scale` writes to the cluster. */
@@ -50,8 +51,8 @@ export interface ScaleVerdict extends Evaluated {
 }
 
 /** A verdict for each autoscaler, in the order of the specs. It reads no clock and waits for nothing. */
-export const decideAll = (rules: Rules, loaded: Loaded, seen: Seen): readonly Verdict[] => {
-  const holds = holdsOf(loaded, seen);
+export const decideAll = ({ rules, timing }: Pick<SyncPorts, "rules" | "timing">, loaded: Loaded, seen: Seen): readonly Verdict[] => {
+  const holds = holdsOf(loaded, seen, timing);
   return loaded.specs.all.map((autoscaler) => {
     // A freeze or a pause is no reason to skip the evaluation: it only keeps the result from being written.
     if (autoscaler.kind === "unreadable") return { kind: "unevaluated", autoscaler, because: recordUnreadable(autoscaler.message) };
@@ -113,9 +114,9 @@ const rivalsOf = ({ spec }: ReadySpec, { rivals, rivalsUnknown: unknown }: Obser
  * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause; an intent of its workload that is open or was settled in this sync; another autoscaler
  * of the same workload. One reason is enough to write nothing.
  */
-const holdsOf = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => readonly Because[]) => {
+const holdsOf = (loaded: Loaded, seen: Seen, timing: Timing): ((autoscaler: ReadySpec) => readonly Because[]) => {
   const stop = stopOf(loaded);
-  const workloadHold = workloadHolds(loaded, seen);
+  const workloadHold = workloadHolds(loaded, seen, timing);
   return (autoscaler) => {
     const pause = pausedBy(autoscaler.record, loaded.nowMs);
     return [stop, pause && autoscalerPaused(pause), workloadHold(autoscaler)].filter((hold) => hold !== undefined);

@@ -65,7 +65,7 @@ const syncClaimed = async (
   const loaded = await timer.phase("load", load(ports, message, claimed.head));
   if (!loaded) return undefined;
   const seen = await timer.phase("observe", observe(ports, message, loaded));
-  const decided = decideAll(ports.rules, loaded, seen);
+  const decided = decideAll(ports, loaded, seen);
   timer.mark("decide");
   const earlier = await timer.phase("settle", settleEarlier(ports, message, { loaded, late: seen.late }));
   const { settled, verdicts } = await makeWaves(ports, holder, { message, loaded, verdicts: decided, earlier, softUntilMs, timer });

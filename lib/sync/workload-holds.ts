@@ -1,6 +1,6 @@
 import type { Because } from "../model/decision.ts";
 import { type AutoscalerUid, uidOfIntent, type WorkloadKey } from "../model/ids.ts";
-import type { Intent } from "../model/records.ts";
+import type { AutoscalerRecord, Intent } from "../model/records.ts";
 import { intentOpen, intentSettled, intentUnreadable, targetShared } from "../report/holds.ts";
 import type { Head } from "../store/head/head.ts";
 import type { UnreadableIntent } from "../store/head/intent-entries.ts";
@@ -8,14 +8,16 @@ import type { Loaded } from "./load.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
 import type { Seen } from "./observe.ts";
 import { settledLate, workloadKey } from "./open-intents.ts";
+import { deadlineOf, type Timing } from "./timing.ts";
 
 /** Why an autoscaler must not act because of its workload: a scale of it is under way, or another of our autoscalers targets it. */
-export const workloadHolds = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySpec) => Because | undefined) => {
+export const workloadHolds = (loaded: Loaded, seen: Seen, timing: Timing): ((autoscaler: ReadySpec) => Because | undefined) => {
   const { head, specs } = loaded;
   const intentOfWorkload = new Map<WorkloadKey, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
   const intentOfUid = new Map<AutoscalerUid, Intent>(head.intents.map((intent) => [intent.uid, intent]));
   const leftovers = leftoverHolds(head);
   const unreadableOf = unreadableOfWorkload(loaded);
+  const mayBeOfEdited = unreadableOfEdited(loaded, timing);
   const sharersOf = sharers(specs.all);
   return ({ record, spec }) => {
     const key = workloadKey(record.namespace, spec.target);
@@ -23,7 +25,7 @@ export const workloadHolds = (loaded: Loaded, seen: Seen): ((autoscaler: ReadySp
     if (intent) return settledLate(intent, loaded, seen.late) ? intentSettled(intent) : intentOpen(intent);
     const leftover = leftovers.get(record.uid);
     if (leftover) return leftover;
-    const unreadable = unreadableOf(key);
+    const unreadable = unreadableOf(key) ?? mayBeOfEdited(record);
     if (unreadable) return intentUnreadable(unreadable.id, unreadable.message);
     const others = sharersOf({ record, spec });
     return others.length > 0 ? targetShared(others) : undefined;
@@ -45,6 +47,21 @@ const unreadableOfWorkload = ({ head, specs }: Loaded): ((workload: WorkloadKey)
     if (intent.workload) byWorkload.set(workloadKey(intent.workload.namespace, intent.workload.target), intent);
   }
   return (workload) => byWorkload.get(workload);
+};
+
+/*
+ *  old   "web" ── intent ✗ damaged ── deleted
+ *  new                                  created "web" ├── holds: the PUT of the intent may still land ──┤
+ */
+
+/**
+ * The unreadable intent that may be of the workload of an autoscaler that was edited lately. Where not even the workload of an intent can be read, and its autoscaler was deleted or has
+ * another target since, the intent may be of any workload. But two autoscalers of one workload both hold, so the other one of this workload was not known to the sync that stored the
+ * intent: it was created or edited after that, or at most `specsFreshMs` before. Fails to a hold of those, until no PUT of that time can take effect. The others go on.
+ */
+const unreadableOfEdited = ({ head, nowMs }: Loaded, timing: Timing): ((record: AutoscalerRecord) => UnreadableIntent | undefined) => {
+  const lost = head.unreadable.find(({ workload }) => workload === undefined);
+  return ({ updatedMs }) => (lost && nowMs <= deadlineOf(updatedMs + timing.specsFreshMs + timing.clockDifferenceMs, timing) ? lost : undefined);
 };
 
 /** The names of the other autoscalers that write the same workload. An autoscaler in a dry run writes none: it is in no such list, and gets none. */

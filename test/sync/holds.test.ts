@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { Evaluation } from "../../lib/model/records.ts";
 import { storeIntents } from "../../lib/store/head/store-intents.ts";
 import { deletePage, readPage } from "../../lib/store/pages/pages.ts";
@@ -19,6 +20,9 @@ beforeAll(async () => {
   engine = await startMemory();
 });
 afterAll(() => engine.close());
+
+/** A sync may know specs that are 60 s old, and its PUT lands within 39 s of its decision; clocks differ by 4 s. */
+const LONG_AFTER_EDIT_MS = 60_000 + 39_000 + 4_000 + PERIOD_MS;
 
 const world2 = async (): Promise<World> => {
   const world = await newWorld(engine.client, engine.tables, { web: 2, api: 2 });
@@ -95,6 +99,7 @@ describe("one autoscaler holds, and the others do not,", () => {
 
   it("while an open intent of it cannot be read, which is kept as it is", async () => {
     const world = await world2();
+    world.nowMs += LONG_AFTER_EDIT_MS;
     await openIntents(world, { "uid-web:1": compress(99, {}) });
     expect(await next(world)).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
     expect(replicas(world)).toEqual([2, 5]);
@@ -119,6 +124,7 @@ describe("one autoscaler holds, and the others do not,", () => {
 
   it("while an open intent of it lacks its target, which is kept as it is", async () => {
     const world = await world2();
+    world.nowMs += LONG_AFTER_EDIT_MS;
     await openIntents(world, { "uid-web:1": compress(1, { ...intent(), id: "uid-web:1", target: undefined }) });
     expect(await next(world)).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
     expect(replicas(world)).toEqual([2, 5]);
@@ -131,6 +137,21 @@ describe("one autoscaler holds, and the others do not,", () => {
     await openIntents(world, { "uid-old:1": compress(99, { ...intent(), id: "uid-old:1", target }) });
     expect(await next(world)).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
     expect(replicas(world)).toEqual([2, 5]);
+  });
+
+  it("while an intent of a deleted autoscaler may be of its workload: the bytes say nothing, and it was created since, so that their PUT may still land", async () => {
+    const world = await world2();
+    world.nowMs += LONG_AFTER_EDIT_MS;
+    await openIntents(world, { "uid-old:1": Buffer.from("damaged") });
+    await deleteAutoscaler(world.tables, world.autoscaler("web"), 1);
+    const renewed = { ...world.autoscaler("web", 3), uid: autoscalerUid("uid-renewed"), updatedMs: world.nowMs };
+    await putAutoscaler(world.tables, renewed, undefined);
+    await next(world);
+    expect(await told(world, "web")).toMatchObject({ because: { reason: "UnreadableIntent" }, withoutHold: { to: 5 } });
+    expect(replicas(world)).toEqual([2, 5]);
+    world.nowMs += LONG_AFTER_EDIT_MS;
+    await next(world);
+    expect(replicas(world)).toEqual([5, 5]);
   });
 
   it("and the other autoscaler of the same workload too: neither fights", async () => {

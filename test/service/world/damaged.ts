@@ -42,7 +42,8 @@ export const newDamaged = async (): Promise<Damaged> => {
   const world = await newWorld(engine.client, engine.tables, {}, { rateWindowMs: RATE_MS });
   for (const name of ["api", "web"]) {
     world.cluster.workloads.set(name, { uid: `uid-of-${name}`, replicas: 2, resourceVersion: 1, generation: 1, demand: 2 });
-    const document = { ...world.autoscaler(name), manifest: manifestOf(name) };
+    // Edited long ago: an unreadable intent may hold those that were edited lately.
+    const document = { ...world.autoscaler(name), manifest: manifestOf(name), updatedMs: world.nowMs - 600_000 };
     await putAutoscaler(world.tables, document, undefined);
   }
   const { rules } = world.worker();
