@@ -5,6 +5,7 @@ import type { Access } from "./access/access.ts";
 import type { EksDescription } from "./access/eks-description.ts";
 import { NOTHING_TRUSTED, type Trusted } from "./access/trusted.ts";
 import { apiDiscovery } from "./discovery.ts";
+import { fieldManagerOf } from "./field-manager.ts";
 import { MAX_PARALLEL_CALLS } from "./limits.ts";
 import { newMemory } from "./observe/memory.ts";
 import { observe } from "./observe/observe.ts";
@@ -29,19 +30,26 @@ export interface ConnectOptions {
   readonly notice?: (message: string) => void;
 }
 
-type Connectable = Pick<ClusterRecord, "name" | "connection">;
+type Connectable = Pick<ClusterRecord, "name" | "uid" | "connection">;
 
 /** A client for one cluster. It opens no connection yet. Throws a TidemarkError `cluster.access.…` for a connection that cannot be used. */
 export const connect = async (record: Connectable, options: ConnectOptions): Promise<ClusterClient> => {
   const access = await accessFor(record, options);
-  return clientFor(record.name, access, options);
+  return clientFor(record, access, options);
 };
 
 /** A client with this access. */
-export const clientFor = (cluster: string, access: Access, options: ConnectOptions): ClusterClient => {
+export const clientFor = (record: Pick<ClusterRecord, "name" | "uid">, access: Access, options: ConnectOptions): ClusterClient => {
+  const { name: cluster } = record;
   const elapsed = options.elapsed ?? (() => performance.now());
   const transport = gated(apiTransport({ cluster, access, clock: options.clock, elapsed }));
-  const session: ApiSession = { cluster, transport, discovery: apiDiscovery(transport, options.clock), elapsed };
+  const session: ApiSession = {
+    cluster,
+    transport,
+    discovery: apiDiscovery(transport, options.clock),
+    fieldManager: fieldManagerOf(record),
+    elapsed,
+  };
   const memory = newMemory(options.clock, options.notice ?? (() => undefined));
   return {
     observe: (watched, limits) => observe(session, memory, watched, limits),

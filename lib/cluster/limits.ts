@@ -73,6 +73,12 @@ export const RIVALS_TTL_MS = 60_000;
 /** How many syncs in a row go without those LISTs: the same bound where the clock of the cluster runs faster than ours, as in the embedded run. */
 export const MAX_RIVAL_LOOKS_SPARED = 3;
 
+/** How long Tidemark holds beside another stack that was the last to scale a target, from when that was first seen: as long as the default stabilization window. */
+export const OTHER_STACK_MS = 5 * 60_000;
+
+/** Most targets of other stacks that a client remembers. */
+export const MAX_OTHER_STACKS = 10_000;
+
 /** A secret is read again after this time, so that a rotated token reaches warm environments. After a 401 it is read at once. */
 export const SECRET_TTL_MS = 5 * 60_000;
 

@@ -55,6 +55,8 @@ export interface Observed {
   readonly rivals: readonly Rival[];
   /** Why there may be other controllers that were not found; the autoscaler then holds. Absent where all were looked for, or looking is not allowed. */
   readonly rivalsUnknown?: string;
+  /** Another stack that has scaled the target since this one did, by its field manager and ours. Tidemark holds for some minutes. */
+  readonly otherStack?: { readonly manager: string; readonly own: string };
 }
 
 export interface Rival {

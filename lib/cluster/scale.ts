@@ -14,6 +14,8 @@ export interface ApiSession {
   readonly cluster: string;
   readonly transport: Transport;
   readonly discovery: Discovery;
+  /** The name of our writes (field-manager.ts). */
+  readonly fieldManager: string;
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
 }
@@ -77,7 +79,7 @@ export const putScaleWithin = async (session: ApiSession, write: ScaleWrite, tim
     };
   const path = scalePath(kind.value, write.namespace, write.target.name);
   const answer = await session.transport.put(
-    { path, resource: kind.value.resource, query: { fieldManager: "tidemark" }, body: scaleBody(write) },
+    { path, resource: kind.value.resource, query: { fieldManager: session.fieldManager }, body: scaleBody(write) },
     leftMs,
   );
   return scaleAnswer(answer, session.cluster, write);

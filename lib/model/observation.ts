@@ -44,6 +44,8 @@ export interface ScaleRead {
   readonly resourceVersion: string;
   /** Absent for kinds without generations. */
   readonly generation?: number;
+  /** The field manager of the last change of the count, where it was a Tidemark and the answer says so. */
+  readonly lastScaledBy?: string;
 }
 
 export type Answer<Item> = { readonly kind: "answered"; readonly items: Item } | { readonly kind: "failed"; readonly failure: ApiFailure };

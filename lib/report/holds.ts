@@ -57,6 +57,12 @@ export const rivalsUnknown = (words: string): Because => ({
   message: `it is not known whether another controller scales the workload: ${words}`,
 });
 
+/** The API server records the writers of a workload by their field managers. */
+export const otherStack = ({ manager, own }: { readonly manager: string; readonly own: string }): Because => ({
+  reason: "OtherStack",
+  message: `another Tidemark was the last to scale the workload (field manager "${manager}", this one is "${own}"); delete the autoscaler in one of the two stacks; this one goes on when the count has stayed the same for five minutes`,
+});
+
 export const targetShared = (others: readonly string[]): Because => ({
   reason: "TargetShared",
   message: `the workload is also the target of ${others.map((name) => `autoscaler "${name}"`).join(", ")}`,

@@ -5,7 +5,7 @@ import type { ScaleRead } from "../model/observation.ts";
 import type { WithoutHold } from "../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
 import type { DecideInput } from "../policy/decide.ts";
-import { autoscalerPaused, recordUnreadable, rivalControllers, rivalsUnknown, specInvalid, windowsUnreadable } from "../report/holds.ts";
+import { autoscalerPaused, otherStack, recordUnreadable, rivalControllers, rivalsUnknown, specInvalid, windowsUnreadable } from "../report/holds.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
@@ -104,9 +104,10 @@ const windowsOf = (loaded: Loaded, uid: AutoscalerUid): Windows => {
  * Fails to a hold: beside a rival, seen or possible, two controllers would fight over the count. A dry run writes nothing, so it fights with no other controller and is not
  * held because of one.
  */
-const rivalsOf = ({ spec }: ReadySpec, { rivals, rivalsUnknown: unknown }: Observed): readonly Because[] => {
+const rivalsOf = ({ spec }: ReadySpec, { rivals, rivalsUnknown: unknown, otherStack: stack }: Observed): readonly Because[] => {
   if (spec.dryRun) return [];
   if (rivals.length > 0) return [rivalControllers(rivals)];
+  if (stack) return [otherStack(stack)];
   return unknown === undefined ? [] : [rivalsUnknown(unknown)];
 };
 

@@ -45,7 +45,7 @@ const handlerHere = (): SyncHandler => {
     credentials: async () => ({ headers: { authorization: `Bearer ${env("BENCH_TOKEN")}` } }),
     forget: () => undefined,
   };
-  const clients = clusterClients({ clock: Date.now }, async (record, options) => clientFor(record.name, access, options));
+  const clients = clusterClients({ clock: Date.now }, async (record, options) => clientFor(record, access, options));
   const reporter = powertoolsReporter();
   return syncHandler({
     ports: { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() },

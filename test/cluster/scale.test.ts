@@ -27,7 +27,7 @@ describe("putScale()", () => {
     expect(await client.putScale(write, 1_000)).toEqual({ kind: "applied", resourceVersion: "8" });
     const [put] = puts();
     expect(put?.url.pathname).toBe("/apis/apps/v1/namespaces/shop/deployments/web/scale");
-    expect(put?.url.searchParams.get("fieldManager")).toBe("tidemark");
+    expect(put?.url.searchParams.get("fieldManager")).toBe("tidemark-uid-of-eu-1");
     expect(put?.url.searchParams.get("timeout")).toMatch(/^\d+ms$/);
     expect(JSON.parse(put?.body ?? "")).toEqual({
       apiVersion: "autoscaling/v1",
@@ -116,7 +116,7 @@ describe("putScale()", () => {
     };
     const transport = { get: never, put: never, close: never };
     const discovery = { kindPath, groupVersions: never, forget: never };
-    const answer = await putScaleWithin({ cluster: "eu-1", transport, discovery, elapsed: () => now }, write, 1_000);
+    const answer = await putScaleWithin({ cluster: "eu-1", transport, discovery, fieldManager: "tidemark", elapsed: () => now }, write, 1_000);
     expect(answer).toEqual({
       kind: "unsent",
       failure: { code: 0, reason: "NotSent", message: 'Cannot scale Deployment "web": the time was spent before the write' },

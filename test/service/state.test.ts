@@ -75,6 +75,7 @@ const because = (reason: string) => ({ because: { reason, message: "m" } });
 describe("the state of an autoscaler", () => {
   it.each([
     ["held: rival", because("RivalController")],
+    ["held: other stack", because("OtherStack")],
     ["held: shared target", because("TargetShared")],
     ["held: monitor", because("DatadogMonitorNotOK")],
     ["held: monitor", because("FailedGetDatadogMonitor")],

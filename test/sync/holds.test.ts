@@ -97,6 +97,21 @@ describe("one autoscaler holds, and the others do not,", () => {
     expect(replicas(world)).toEqual([5, 5]);
   });
 
+  it("beside another stack, whose field manager it names, and goes on when the other has ended", async () => {
+    const world = await world2();
+    world.cluster.otherStack = { manager: "tidemark-other", own: "tidemark-one" };
+    await world.sync();
+    expect(replicas(world)).toEqual([2, 2]);
+    expect(await told(world, "web")).toMatchObject({
+      kind: "hold",
+      because: { reason: "OtherStack", message: expect.stringContaining('(field manager "tidemark-other", this one is "tidemark-one")') },
+      withoutHold: { to: 5 },
+    });
+    delete world.cluster.otherStack;
+    await next(world);
+    expect(replicas(world)).toEqual([5, 5]);
+  });
+
   it("while an open intent of it cannot be read, which is kept as it is", async () => {
     const world = await world2();
     world.nowMs += LONG_AFTER_EDIT_MS;

@@ -32,6 +32,8 @@ export interface MemoryCluster {
   readonly rivals: Map<string, { kind: string; name: string }[]>;
   /** Why rivals could not be looked for. */
   rivalsUnknown?: string;
+  /** Another stack that was the last to scale each workload. */
+  otherStack?: NonNullable<Observed["otherStack"]>;
   readonly client: ClusterClient;
 }
 
@@ -93,6 +95,7 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
               observation: observationOf({ scale: reading(spec.target.name) }),
               rivals: world.rivals.get(spec.target.name) ?? [],
               ...(world.rivalsUnknown !== undefined && { rivalsUnknown: world.rivalsUnknown }),
+              ...(world.otherStack && { otherStack: world.otherStack }),
             },
           ]),
         );

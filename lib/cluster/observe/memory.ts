@@ -1,4 +1,5 @@
 import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "../limits.ts";
+import { type OtherStacks, otherStacks } from "./other-stacks.ts";
 import { type RivalMemory, rivalMemory } from "./rival-memory.ts";
 
 /** What a warm client remembers of earlier observations: the size of lists, missing rights, and the rivals of the last LIST. */
@@ -9,6 +10,7 @@ export interface Memory {
   readonly listIsForbidden: (path: string) => boolean;
   readonly forbid: (path: string) => void;
   readonly rivals: RivalMemory;
+  readonly otherStacks: OtherStacks;
   /** For each API group, the version that was served last; "" where the group was not installed. */
   readonly rivalVersions: Map<string, string>;
   /** The version of metrics.k8s.io that is asked; undefined while it is not known. */
@@ -34,6 +36,7 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
       forbidden.set(path, clock() + ABSENCE_TTL_MS);
     },
     rivals: rivalMemory(clock),
+    otherStacks: otherStacks(clock),
     rivalVersions: new Map(),
     metricsVersion: undefined,
     once: (message) => {

@@ -27,11 +27,14 @@ export const observe = async (session: ApiSession, memory: Memory, watched: read
   for (const one of watched) {
     const { uid, namespace, spec } = one;
     const monitor = monitorOf(one);
-    const scale = scales.get(targetKey({ namespace, target: spec.target })) ?? NOT_OBSERVED;
+    const key = targetKey({ namespace, target: spec.target });
+    const scale = scales.get(key) ?? NOT_OBSERVED;
+    const otherStack = memory.otherStacks.holds(key, scale, session.fieldManager);
     const view = views.get(namespace)?.(uid) ?? EMPTY_VIEW;
     observations.set(uid, {
       observation: { scale, ...view, ...(monitor && { monitor }) },
       ...rivalsOf(namespace, spec.target),
+      ...(otherStack && { otherStack }),
     });
   }
   return { observations, ...budget.spent() };

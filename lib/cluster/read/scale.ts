@@ -1,6 +1,7 @@
 import { foreignReason, foreignWords } from "../../model/foreign-words.ts";
 import type { ApiFailure, ScaleRead } from "../../model/observation.ts";
 import { canonicalSelector, type LabelSelector, selectorOf } from "../../model/selector.ts";
+import { lastScaledBy } from "../field-manager.ts";
 import { asCount, asObject, asText, asTexts, type Json } from "./json.ts";
 
 /** An autoscaling/v1 Scale, the answer to a GET of the scale subresource. Its spec may omit a count of zero. */
@@ -23,9 +24,12 @@ export const readScale = (raw: unknown): ScaleRead => {
 export const readWorkloadScale = (raw: unknown): ScaleRead => {
   const workload = asObject(raw);
   const spec = asObject(workload["spec"]);
+  const metadata = asObject(workload["metadata"]);
+  const manager = lastScaledBy(metadata);
   return {
     kind: "read",
-    ...identity(asObject(workload["metadata"])),
+    ...identity(metadata),
+    ...(manager !== undefined && { lastScaledBy: manager }),
     specReplicas: asCount(spec["replicas"]) ?? 1,
     statusReplicas: asCount(asObject(workload["status"])["replicas"]) ?? 0,
     selector: selectorText(asObject(spec["selector"])),

@@ -19,6 +19,12 @@ export const POD_META = message(OBJECT_META, {
   labels: map(11, "text"),
   ownerReferences: list(13, OWNER_REFERENCE),
 });
+/** A writer of an object. What it has written is not read: the entry of a scale is about the count alone. */
+const MANAGED_FIELDS_ENTRY = message("k8s.io.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry", {
+  manager: one(1, "text"),
+  subresource: one(8, "text"),
+});
+
 /** The metadata of a workload, with the fields that a write of its scale needs. */
 export const WORKLOAD_META = message(OBJECT_META, {
   name: one(1, "text"),
@@ -26,6 +32,7 @@ export const WORKLOAD_META = message(OBJECT_META, {
   uid: one(5, "text"),
   resourceVersion: one(6, "text"),
   generation: one(7, "int64"),
+  managedFields: list(17, MANAGED_FIELDS_ENTRY),
 });
 /** The metadata of another controller of a workload. */
 export const RIVAL_META = message(OBJECT_META, { name: one(1, "text"), namespace: one(3, "text"), ownerReferences: list(13, OWNER_REFERENCE) });

@@ -26,6 +26,7 @@ const HOLDERS: Readonly<Record<string, string>> = {
   DryRun: "dry run",
   FailedGetDatadogMonitor: "monitor",
   IntentTooLarge: "intent too large",
+  OtherStack: "other stack",
   Paused: "manifest pause",
   RivalController: "rival",
   RivalsUnknown: "rivals unknown",

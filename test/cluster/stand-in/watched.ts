@@ -3,7 +3,7 @@ import type { ClusterClient, ObserveLimits, Watched } from "../../../lib/cluster
 import { newReadContext } from "../../../lib/manifest/shape.ts";
 import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
-import { autoscalerName, autoscalerUid, namespace } from "../../../lib/model/ids.ts";
+import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import type { TargetRef } from "../../../lib/model/spec-governed.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
@@ -44,5 +44,7 @@ export const watermarkWithMonitor = (ns: string, name: string): Watched => ({
 
 export const WHOLE: ObserveLimits = { budgetMs: 5_000, namespaces: "all" };
 
-export const clientTo = (server: Pick<StandIn, "url" | "ca">, options: Partial<ConnectOptions> = {}): ClusterClient =>
-  clientFor("eu-1", accessTo(server), { clock: Date.now, ...options });
+export const clientTo = (
+  server: Pick<StandIn, "url" | "ca">,
+  { uid = "uid-of-eu-1", ...options }: Partial<ConnectOptions> & { readonly uid?: string } = {},
+): ClusterClient => clientFor({ name: clusterName("eu-1"), uid }, accessTo(server), { clock: Date.now, ...options });
