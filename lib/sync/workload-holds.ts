@@ -16,8 +16,7 @@ export const workloadHolds = (loaded: Loaded, seen: Seen, timing: Timing): ((aut
   const intentOfWorkload = new Map<WorkloadKey, Intent>(head.intents.map((intent) => [workloadKey(intent.namespace, intent.target), intent]));
   const intentOfUid = new Map<AutoscalerUid, Intent>(head.intents.map((intent) => [intent.uid, intent]));
   const leftovers = leftoverHolds(head);
-  const unreadableOf = unreadableOfWorkload(loaded);
-  const mayBeOfEdited = unreadableOfEdited(loaded, timing);
+  const unreadableOf = unreadableOfWorkload(loaded, timing);
   const sharersOf = sharers(specs.all);
   return ({ record, spec }) => {
     const key = workloadKey(record.namespace, spec.target);
@@ -25,7 +24,7 @@ export const workloadHolds = (loaded: Loaded, seen: Seen, timing: Timing): ((aut
     if (intent) return settledLate(intent, loaded, seen.late) ? intentSettled(intent) : intentOpen(intent);
     const leftover = leftovers.get(record.uid);
     if (leftover) return leftover;
-    const unreadable = unreadableOf(key) ?? mayBeOfEdited(record);
+    const unreadable = unreadableOf(key, record);
     if (unreadable) return intentUnreadable(unreadable.id, unreadable.message);
     const others = sharersOf({ record, spec });
     return others.length > 0 ? targetShared(others) : undefined;
@@ -36,7 +35,12 @@ export const workloadHolds = (loaded: Loaded, seen: Seen, timing: Timing): ((aut
  * The unreadable intent of a workload. Another autoscaler of the same workload must not act either, also after the first was deleted. The workload is the one that the intent
  * names, where that much can be read; otherwise the present target of its autoscaler.
  */
-const unreadableOfWorkload = ({ head, specs }: Loaded): ((workload: WorkloadKey) => UnreadableIntent | undefined) => {
+const unreadableOfWorkload = (
+  loaded: Loaded,
+  timing: Timing,
+): ((workload: WorkloadKey, record: AutoscalerRecord) => UnreadableIntent | undefined) => {
+  const { head, specs } = loaded;
+  const mayBeOfEdited = unreadableOfEdited(loaded, timing);
   const byUid = new Map(head.unreadable.map((intent) => [uidOfIntent(intent.id), intent]));
   const byWorkload = new Map<WorkloadKey, UnreadableIntent>();
   for (const autoscaler of byUid.size === 0 ? [] : specs.all) {
@@ -46,7 +50,7 @@ const unreadableOfWorkload = ({ head, specs }: Loaded): ((workload: WorkloadKey)
   for (const intent of head.unreadable) {
     if (intent.workload) byWorkload.set(workloadKey(intent.workload.namespace, intent.workload.target), intent);
   }
-  return (workload) => byWorkload.get(workload);
+  return (workload, record) => byWorkload.get(workload) ?? mayBeOfEdited(record);
 };
 
 /*
