@@ -1,6 +1,6 @@
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda";
 import { type ApiContext, answerRequest } from "../lib/api/answer-request.ts";
-import type { ApiAnswer, ApiRequest } from "../lib/api/messages.ts";
+import type { ApiAnswer, ApiRequest } from "../lib/api/request-and-answer.ts";
 
 export type FunctionUrlHandler = (event: LambdaFunctionURLEvent) => Promise<LambdaFunctionURLResult>;
 

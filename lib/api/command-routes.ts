@@ -13,8 +13,8 @@ import {
   PARTITION_INTENT,
   PARTITION_PAGE,
 } from "./input-schemas.ts";
-import { json } from "./messages.ts";
 import { invalid } from "./read-input.ts";
+import { json } from "./request-and-answer.ts";
 import { postRoute, type Route, type RouteContext } from "./route.ts";
 
 /** A function takes requests of at most 6 MB, including what encloses the body. */

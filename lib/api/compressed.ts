@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
-import type { ApiAnswer, ApiRequest, PlainAnswer } from "./messages.ts";
 import { refusal } from "./problem.ts";
+import type { ApiAnswer, ApiRequest, PlainAnswer } from "./request-and-answer.ts";
 
 /** A function answers at most 6 MB with its frame. Text is a JSON string in that frame; bytes are base64, which is a third longer. */
 const ANSWER_BYTES_MAX = 6_000_000;

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import type { EventCursor, EventQuery, QueryService } from "../service/service.ts";
-import type { EventView } from "../service/views/autoscaler.ts";
+import type { EventView } from "../service/views/autoscaler-view.ts";
 import { DAY_MS, EVENT_DAYS_KEPT } from "../store/history/events.ts";
-import type { Reply } from "./messages.ts";
-import { Page } from "./page.ts";
+import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
 import { pageToken } from "./page-token.ts";
+import type { Reply } from "./request-and-answer.ts";
 import type { RouteContext } from "./route.ts";
 
 const instant = z.int().min(0).max(8_640_000_000_000_000);

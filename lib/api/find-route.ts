@@ -1,9 +1,9 @@
 import type { CommandService, QueryService } from "../service/service.ts";
 import { COMMAND_ROUTES } from "./command-routes.ts";
-import type { ApiRequest } from "./messages.ts";
 import { COMMAND_PATHS, METRICS_PATH, QUERY_PATHS } from "./paths.ts";
 import { refusal } from "./problem.ts";
 import { METRICS_ROUTE, QUERY_ROUTES } from "./query-routes.ts";
+import type { ApiRequest } from "./request-and-answer.ts";
 import type { Route } from "./route.ts";
 
 /** A route and its kind. The kind tells which rights it needs. */

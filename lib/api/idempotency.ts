@@ -3,9 +3,9 @@ import type { TidemarkError } from "../model/errors.ts";
 import type { InsertHistory } from "../store/history/port.ts";
 import { type Begun, insertAnswer, insertBegun, type RequestName, readAnswer } from "../store/history/requests.ts";
 import type { Tables } from "../store/table/tables.ts";
-import type { ApiRequest, PlainAnswer } from "./messages.ts";
 import { KEY_HEADER } from "./paths.ts";
 import { refusal } from "./problem.ts";
+import type { ApiRequest, PlainAnswer } from "./request-and-answer.ts";
 
 /** Where started edits and their answers are stored. */
 export interface IdempotencyStore {

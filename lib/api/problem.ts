@@ -1,7 +1,7 @@
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { isThrottle } from "../store/table/repeat.ts";
-import type { PlainAnswer } from "./messages.ts";
 import { PROBLEM_TYPE } from "./paths.ts";
+import type { PlainAnswer } from "./request-and-answer.ts";
 
 /** How a request is refused before the service is called. */
 export interface Refusal {

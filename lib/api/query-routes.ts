@@ -4,10 +4,10 @@ import { labelNames } from "../service/series/labels-info.ts";
 import type { AutoscalerCursor, ChangeCursor, EventQuery, QueryService } from "../service/service.ts";
 import { eventsPage } from "./events-page.ts";
 import { AUTOSCALER, AUTOSCALER_AT, CHANGES, CLUSTER, CLUSTERS, EVENTS, FILTER, NOTHING, PARTITION, SERIES } from "./input-schemas.ts";
-import { json, type Reply } from "./messages.ts";
-import { Page } from "./page.ts";
+import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
 import { pageToken } from "./page-token.ts";
+import { json, type Reply } from "./request-and-answer.ts";
 import { getRoute, type Route, type RouteContext } from "./route.ts";
 import { seriesJson } from "./series-json.ts";
 

@@ -1,6 +1,6 @@
 import type * as z from "zod";
-import type { ApiRequest } from "./messages.ts";
 import { type Refusal, refusal } from "./problem.ts";
+import type { ApiRequest } from "./request-and-answer.ts";
 
 type FieldProblem = NonNullable<Refusal["errors"]>[number];
 

@@ -1,7 +1,7 @@
 import type * as z from "zod";
-import type { ApiRequest, Reply } from "./messages.ts";
-import type { PageLimits } from "./page.ts";
+import type { PageLimits } from "./list-page.ts";
 import { bodyInput, queryInput } from "./read-input.ts";
+import type { ApiRequest, Reply } from "./request-and-answer.ts";
 
 /** What a route needs beside the service. */
 export interface RouteContext {

@@ -9,7 +9,7 @@ import type { ApplyCommandOptions } from "./commands/edit.ts";
 import type { EventsOptions } from "./commands/events.ts";
 import type { FreezeOptions } from "./commands/fleet.ts";
 import type { GetOptions } from "./commands/get.ts";
-import type { ResetOptions } from "./commands/partition.ts";
+import type { ResetOptions } from "./commands/partition-commands.ts";
 import type { SeriesOptions } from "./commands/series.ts";
 import type { StatusOptions } from "./commands/status.ts";
 import { connectionCommands } from "./connection-commands.ts";
@@ -23,13 +23,13 @@ import { version } from "./version.ts";
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
   changes: () => import("./commands/changes.ts"),
-  cluster: () => import("./commands/cluster.ts"),
+  cluster: () => import("./commands/cluster-commands.ts"),
   describe: () => import("./commands/describe.ts"),
   edit: () => import("./commands/edit.ts"),
   events: () => import("./commands/events.ts"),
   fleet: () => import("./commands/fleet.ts"),
   get: () => import("./commands/get.ts"),
-  partition: () => import("./commands/partition.ts"),
+  partition: () => import("./commands/partition-commands.ts"),
   series: () => import("./commands/series.ts"),
   sources: () => import("./read-sources.ts"),
   status: () => import("./commands/status.ts"),

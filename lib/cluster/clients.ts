@@ -2,8 +2,8 @@ import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { EksDescription } from "./access/eks-description.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
-import { MAX_CLIENTS, MAX_DESCRIPTIONS } from "./limits.ts";
 import type { ClusterClient } from "./port.ts";
+import { MAX_CLIENTS, MAX_DESCRIPTIONS } from "./request-limits.ts";
 
 /** The clients of a warm environment. They stay between invocations, so that connections, tokens and discovery are reused. */
 export interface ClusterClients {

@@ -6,11 +6,11 @@ import type { EksDescription } from "./access/eks-description.ts";
 import { NOTHING_TRUSTED, type Trusted } from "./access/trusted.ts";
 import { apiDiscovery } from "./discovery.ts";
 import { fieldManagerOf } from "./field-manager.ts";
-import { MAX_PARALLEL_CALLS } from "./limits.ts";
 import { newMemory } from "./observe/memory.ts";
 import { observe } from "./observe/observe.ts";
 import type { ClusterClient } from "./port.ts";
 import { askRecommender } from "./recommender.ts";
+import { MAX_PARALLEL_CALLS } from "./request-limits.ts";
 import { type ApiSession, putScaleWithin, readScaleWithin } from "./scale.ts";
 import { apiTransport, type Transport } from "./transport/transport.ts";
 

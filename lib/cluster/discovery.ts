@@ -1,7 +1,7 @@
 import { groupOf } from "../model/api-group.ts";
 import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
-import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "./limits.ts";
+import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
 import type { JsonObject, ReadAnswer, Transport } from "./transport/transport.ts";
 

@@ -1,6 +1,6 @@
 import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
-import { MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./limits.ts";
+import { MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
 import type { ApiRequest } from "./transport/send.ts";
 import type { JsonObject, Transport } from "./transport/transport.ts";

@@ -6,9 +6,9 @@ import { foreignWords } from "../model/foreign-words.ts";
 import type { Answer, RecommenderReply } from "../model/observation.ts";
 import type { Recommender, RecommenderTls } from "../model/spec-watermark.ts";
 import type { Trusted } from "./access/trusted.ts";
-import { MAX_RECOMMENDER_BYTES, RECOMMENDER_TIMEOUT_MS } from "./limits.ts";
 import { bareHost, foreignLookup, isOwnHost } from "./reachable.ts";
 import { readRecommenderAnswer } from "./read/recommender.ts";
+import { MAX_RECOMMENDER_BYTES, RECOMMENDER_TIMEOUT_MS } from "./request-limits.ts";
 
 /**
  * Posts one request to an external recommender, once, and reads its reply (watermark.md 2.16). It does not follow redirects, because only the address in the manifest was

@@ -1,7 +1,7 @@
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import { askDialect } from "./dialects.ts";
-import type { Change } from "./shared/scale-events.ts";
+import type { Change } from "./shared/recorded-scales.ts";
 import type { WriteReport, Written } from "./shared/write-report.ts";
 
 /** The dialect's own consequences of an answered write. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */

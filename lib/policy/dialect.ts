@@ -6,7 +6,7 @@ import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { Explanations } from "./explanations.ts";
-import type { Change } from "./shared/scale-events.ts";
+import type { Change } from "./shared/recorded-scales.ts";
 import type { Moment, WindowStates } from "./shared/window-states.ts";
 import type { AnsweredWrite, Written } from "./shared/write-report.ts";
 

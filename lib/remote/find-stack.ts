@@ -1,7 +1,7 @@
 import type { CloudFormationClient, Stack } from "@aws-sdk/client-cloudformation";
 import { boundedRequests } from "../aws/bounded-requests.ts";
-import { foreignWords } from "../model/foreign-words.ts";
 import { TidemarkError } from "../model/errors.ts";
+import { foreignWords } from "../model/foreign-words.ts";
 import { type StackUrl, stackUrlIn } from "./stack-url.ts";
 
 /** A deployed stack by the name that CloudFormation has for it. */

@@ -12,8 +12,8 @@ import type {
   QueryService,
   Service,
 } from "../service/service.ts";
-import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views/autoscaler.ts";
-import type { ChangeView } from "../service/views/change.ts";
+import type { Applied, AutoscalerView, ClusterView, EventView } from "../service/views/autoscaler-view.ts";
+import type { ChangeView } from "../service/views/change-view.ts";
 import type { SendRequest } from "./send-request.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;

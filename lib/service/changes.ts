@@ -7,7 +7,7 @@ import type { QueryContext } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type { AutoscalerQuery, ChangeCursor, ChangeQuery } from "./service.ts";
 import { toArray } from "./to-array.ts";
-import { type ChangeView, changeView, madeOf, scopeChangeView } from "./views/change.ts";
+import { type ChangeView, changeView, madeOf, scopeChangeView } from "./views/change-view.ts";
 
 /** Lists edits in order of time: those of one autoscaler, each with whether it was made, or all of them, including those of deleted objects. */
 export async function* changes(context: QueryContext, { name, sinceMs = 0, after, ...filter }: ChangeQuery): AsyncGenerator<ChangeView> {

@@ -7,8 +7,8 @@ import { listAutoscalers } from "../store/records/autoscalers.ts";
 import type { QueryContext } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type { AutoscalerQuery, EventCursor, EventQuery } from "./service.ts";
-import type { EventView } from "./views/autoscaler.ts";
 import { eventView } from "./views/autoscaler-of.ts";
+import type { EventView } from "./views/autoscaler-view.ts";
 
 /** The time range of an event list, and the cursor after which it goes on. */
 interface Wanted {

@@ -2,9 +2,9 @@ import type { Validation } from "../manifest/validation.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
-import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetEdited, FleetView } from "./views/autoscaler.ts";
-import type { ChangeView } from "./views/change.ts";
-import type { PartitionView, ResetView } from "./views/partition.ts";
+import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetEdited, FleetView } from "./views/autoscaler-view.ts";
+import type { ChangeView } from "./views/change-view.ts";
+import type { PartitionView, ResetView } from "./views/partition-view.ts";
 import type { StatusView } from "./views/status.ts";
 
 /** The queries, the same for the embedded run and a deployed stack. Lists are read page by page and can start after any item. An unknown name throws a TidemarkError. */

@@ -4,7 +4,7 @@ import type { WriteOutcome } from "../model/decision.ts";
 import { allDone } from "../store/table/all-done.ts";
 import { clockWrongBy } from "../store/table/server-clock.ts";
 import type { Intended } from "./intend.ts";
-import type { SyncPorts } from "./ports.ts";
+import type { SyncPorts } from "./sync-ports.ts";
 import { sendUntil } from "./timing.ts";
 import { landedBefore, mayWriteAgain, type Sent, WRITES_MAX } from "./write-again.ts";
 import type { WriteWidth } from "./write-width.ts";

@@ -11,7 +11,7 @@ import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
 import type { Seen } from "./observe.ts";
 import { pausedBy } from "./pause.ts";
-import type { SyncPorts } from "./ports.ts";
+import type { SyncPorts } from "./sync-ports.ts";
 import { stopOf } from "./stop.ts";
 import { windowsNow } from "./stored-windows.ts";
 import type { Timing } from "./timing.ts";

@@ -2,7 +2,7 @@ import type { UncountedScale } from "../model/records.ts";
 import type { RecommendationRun, ScaleChange, Windows } from "../model/windows.ts";
 import { setCondition } from "../policy/shared/conditions.ts";
 import { settled } from "../policy/shared/recommendations.ts";
-import type { Change } from "../policy/shared/scale-events.ts";
+import type { Change } from "../policy/shared/recorded-scales.ts";
 import { scaledToZero } from "../policy/shared/scaled-to-zero.ts";
 
 /**

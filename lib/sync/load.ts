@@ -7,7 +7,7 @@ import { type LoadedPages, loadPages } from "./load-pages.ts";
 import { type LoadedSpecs, readSpecs } from "./load-specs.ts";
 import type { SyncMessage } from "./message.ts";
 import { decidedCluster } from "./moving.ts";
-import type { SyncPorts } from "./ports.ts";
+import type { SyncPorts } from "./sync-ports.ts";
 import type { Remembered } from "./warm-cache.ts";
 
 /** What the tables hold for this sync, and the time of the sync. */

@@ -9,8 +9,8 @@ import { eachDone } from "../store/table/all-done.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import { isPastDeadline, type LateReadings, workloadKey } from "./open-intents.ts";
-import type { SyncPorts } from "./ports.ts";
 import { withRecommendations } from "./recommend.ts";
+import type { SyncPorts } from "./sync-ports.ts";
 
 /** What the cluster answered in this sync. */
 export interface Seen {

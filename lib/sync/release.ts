@@ -3,9 +3,9 @@ import { intentBodies } from "../store/head/intent-entries.ts";
 import { release } from "../store/head/release.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
-import type { SyncPorts } from "./ports.ts";
 import type { Settled } from "./settle.ts";
 import type { StoredPages } from "./store-pages.ts";
+import type { SyncPorts } from "./sync-ports.ts";
 
 /** Closes the sync in one update. Only then it remembers specs and pages, because a memory counts only after a clean release. */
 export const releasePartition = async (

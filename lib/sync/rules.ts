@@ -5,7 +5,7 @@ import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import { afterWrite, withScale } from "../policy/after-write.ts";
 import { type DecideInput, decide } from "../policy/decide.ts";
-import type { Change } from "../policy/shared/scale-events.ts";
+import type { Change } from "../policy/shared/recorded-scales.ts";
 import type { WriteReport, Written } from "../policy/shared/write-report.ts";
 
 /** The pure part of a sync: the conversion of stored manifests, the decision, and what a scale leaves in the windows. Nothing here waits. */

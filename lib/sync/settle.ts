@@ -6,8 +6,8 @@ import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
 import type { SyncMessage } from "./message.ts";
 import { type LateReadings, settledLate } from "./open-intents.ts";
-import type { SyncPorts } from "./ports.ts";
 import { scaleEvent } from "./scale-event.ts";
+import type { SyncPorts } from "./sync-ports.ts";
 
 /** A scale of this sync that was clearly answered, with its event as history holds it. */
 export interface OwnScale {

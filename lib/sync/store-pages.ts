@@ -7,8 +7,8 @@ import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE, pageOf, wantedPages } from "../
 import { eachDone } from "../store/table/all-done.ts";
 import type { Loaded } from "./load.ts";
 import type { LoadedPage } from "./load-pages.ts";
-import type { SyncPorts } from "./ports.ts";
 import { needsNoWrite } from "./stored-windows.ts";
+import type { SyncPorts } from "./sync-ports.ts";
 
 /** The pages as they stand after this sync. */
 export interface StoredPages {

@@ -13,9 +13,9 @@ import { fitting, heldBack, type Intended, intendedScales } from "./intend.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import type { PhaseTimer } from "./phase-timer.ts";
-import type { SyncPorts } from "./ports.ts";
 import { scaleEvent } from "./scale-event.ts";
 import { type OwnScale, type Settled, uncountedOf } from "./settle.ts";
+import type { SyncPorts } from "./sync-ports.ts";
 import { wavePace } from "./wave-pace.ts";
 import { type WriteWidth, writeWidth } from "./write-width.ts";
 

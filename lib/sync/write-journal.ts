@@ -5,8 +5,8 @@ import { pageOf } from "../store/pages/plan.ts";
 import type { Verdict } from "./decide.ts";
 import { failedReadOf } from "./failed-read.ts";
 import type { Loaded } from "./load.ts";
-import type { SyncPorts } from "./ports.ts";
 import type { StoredPages } from "./store-pages.ts";
+import type { SyncPorts } from "./sync-ports.ts";
 import type { After } from "./windows-after.ts";
 
 /** The journal gets each page whole at least this often while its partition is synced. */

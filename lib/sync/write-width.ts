@@ -6,7 +6,7 @@ export interface WriteWidth {
 }
 
 const FIRST = 8;
-/** The connections are bounded by this too (lib/cluster/limits.ts). */
+/** The connections are bounded by this too (lib/cluster/request-limits.ts). */
 export const WIDTH_MAX = 64;
 /** The first answers at a new width are not judged, this many for each write under way: they wait for new connections. */
 const START_ROUNDS = 1;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type * as z from "zod";
 import { APPLY_BODY_BYTES_MAX } from "../../lib/api/command-routes.ts";
 import { ALL_ROUTES } from "../../lib/api/find-route.ts";
-import { PAGE_LIMITS } from "../../lib/api/page.ts";
+import { PAGE_LIMITS } from "../../lib/api/list-page.ts";
 import { KEY_HEADER } from "../../lib/api/paths.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/api.md"), "utf8");

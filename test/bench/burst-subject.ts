@@ -8,7 +8,7 @@ import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
 import { eachDone } from "../../lib/store/table/all-done.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import type { SyncPorts } from "../../lib/sync/ports.ts";
+import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import type { Engine } from "../contracts/engines.ts";
 import type { App } from "../control-plane/fill.ts";
 import type { ControlPlane } from "../control-plane/start.ts";

@@ -4,9 +4,9 @@ import { TABLE_NAMES } from "../../lib/local/run/names.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
 import type { SyncMessage } from "../../lib/sync/message.ts";
-import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import { sync } from "../../lib/sync/sync.ts";
+import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 

@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ageText, untilText } from "../../lib/cli/output/age.ts";
+import { ageText, untilText } from "../../lib/cli/output/age-text.ts";
 import { csvLine } from "../../lib/cli/output/csv.ts";
-import { documentText } from "../../lib/cli/output/document.ts";
+import { documentText } from "../../lib/cli/output/document-text.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
 import { sheet } from "../../lib/cli/output/sheet.ts";
-import { aligned, Table } from "../../lib/cli/output/table.ts";
+import { aligned, Table } from "../../lib/cli/output/text-table.ts";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
 
 const S = 1000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { clusterClients } from "../../lib/cluster/clients.ts";
-import { MAX_CLIENTS } from "../../lib/cluster/limits.ts";
 import type { ClusterClient } from "../../lib/cluster/port.ts";
+import { MAX_CLIENTS } from "../../lib/cluster/request-limits.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 
 const opened = () => {

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
 import { NOTHING_TRUSTED } from "../../lib/cluster/access/trusted.ts";
-import { MAX_RECOMMENDER_BYTES } from "../../lib/cluster/limits.ts";
 import { askRecommender } from "../../lib/cluster/recommender.ts";
+import { MAX_RECOMMENDER_BYTES } from "../../lib/cluster/request-limits.ts";
 import type { Recommender } from "../../lib/model/spec-watermark.ts";
 import { type Authority, authority } from "./stand-in/certificates.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { MAX_ANSWER_BYTES } from "../../lib/cluster/limits.ts";
+import { MAX_ANSWER_BYTES } from "../../lib/cluster/request-limits.ts";
 import type { Transport } from "../../lib/cluster/transport/transport.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { inTurn, json, type StandIn, standIn, status } from "./stand-in/server.ts";

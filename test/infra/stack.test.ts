@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FUNCTIONS, type FunctionName } from "../../build.ts";
 import { ENVIRONMENT } from "../../functions/environment.ts";
 import { FUNCTION_TIMEOUT_MS, IN_PROGRESS_MS } from "../../lib/api/idempotency.ts";
-import { PAGE_LIMITS } from "../../lib/api/page.ts";
+import { PAGE_LIMITS } from "../../lib/api/list-page.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
 import { raiseClusterVersionParams } from "../../lib/store/records/clusters.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startQueues } from "../../lib/local/run/queues.ts";
+import { startQueues } from "../../lib/local/run/run-queues.ts";
 import { startSeriesServer } from "../../lib/local/run/series-server.ts";
 import { startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { runCluster } from "./cluster/running-cluster.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { startQueues } from "../../lib/local/run/queues.ts";
+import { startQueues } from "../../lib/local/run/run-queues.ts";
 import { startStack } from "../../lib/local/run/stack.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { clusterName } from "../../lib/model/ids.ts";

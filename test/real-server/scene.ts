@@ -14,16 +14,16 @@ import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
-import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import { sync } from "../../lib/sync/sync.ts";
+import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { type ApiCalls, apiCalls } from "../control-plane/api-calls.ts";
 import { kubeconfigText } from "../control-plane/kubeconfig.ts";
 import { type MetricsScript, setMetrics } from "../control-plane/metrics-script.ts";
-import { basePath, type KindName, KINDS, podTemplate, type Workload, workloadObject } from "./objects.ts";
+import { basePath, KINDS, type KindName, podTemplate, type Workload, workloadObject } from "./objects.ts";
 
 const PERIOD_MS = 5_000;
 const CLUSTER = "real";

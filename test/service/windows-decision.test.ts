@@ -5,7 +5,7 @@ import type { Decision, StepOutcome } from "../../lib/model/decision.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
-import { startForDown, startForUp } from "../../lib/policy/shared/scale-events.ts";
+import { startForDown, startForUp } from "../../lib/policy/shared/recorded-scales.ts";
 import { windowsView } from "../../lib/service/explain/autoscaler-windows.ts";
 import type { WindowsView } from "../../lib/service/views/windows.ts";
 import { NOON } from "../noon.ts";

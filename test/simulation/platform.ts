@@ -1,6 +1,6 @@
 import type { SyncReport } from "../../lib/report/sync-report.ts";
-import type { SyncPorts } from "../../lib/sync/ports.ts";
 import { sync } from "../../lib/sync/sync.ts";
+import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import type { Environments } from "./environments.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Network, Process } from "./process.ts";

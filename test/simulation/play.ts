@@ -1,7 +1,7 @@
 import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
-import type { SyncPorts } from "../../lib/sync/ports.ts";
+import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import type { Effect } from "./cluster.ts";
 import { clusterClient } from "./cluster-client.ts";

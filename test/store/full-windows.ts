@@ -8,7 +8,7 @@ import { NOON } from "../noon.ts";
 const PERIOD_SECONDS = 5;
 /** Slots of a window of an hour, and the two that it may hold at its ends; under longer windows no more are kept (lib/policy/shared/long-windows.ts). */
 const RUNS = MAX_STABILIZATION_SECONDS / PERIOD_SECONDS + 2;
-/** A flap budget looks at every scale of an hour; of longer periods the rest is kept in 241 parts at most (lib/policy/shared/scale-events.ts). */
+/** A flap budget looks at every scale of an hour; of longer periods the rest is kept in 241 parts at most (lib/policy/shared/recorded-scales.ts). */
 const CHANGES = RUNS + 241;
 const CONDITIONS = 6;
 const REPLICAS = 2 ** 31 - 1;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ScaleEventRecord } from "../../lib/model/records.ts";
-import type { SyncPorts } from "../../lib/sync/ports.ts";
+import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import type { PutFault } from "./memory-cluster.ts";

@@ -9,7 +9,7 @@ import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/sto
 import { compress } from "../../lib/store/table/compressed.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
 import { headKey, pageKey } from "../../lib/store/table/keys.ts";
-import type { SyncPorts } from "../../lib/sync/ports.ts";
+import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { bodiesOf, intent } from "../store/records.ts";

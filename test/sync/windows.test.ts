@@ -4,7 +4,7 @@ import type { StoredWindows } from "../../lib/model/records.ts";
 import { decodePage } from "../../lib/store/pages/codec.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import type { SyncPorts } from "../../lib/sync/ports.ts";
+import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";

@@ -1,5 +1,5 @@
 import type { ChangeQuery } from "../../service/service.ts";
-import type { ChangeView } from "../../service/views/change.ts";
+import type { ChangeView } from "../../service/views/change-view.ts";
 import { batches } from "../batches.ts";
 import type { Printer, Session } from "../io.ts";
 import { changeLines } from "../output/change-lines.ts";

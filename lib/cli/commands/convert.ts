@@ -6,7 +6,7 @@ import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Io, Printer } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/document.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { readSources } from "../read-sources.ts";
 
 export interface ConvertOptions {

@@ -1,7 +1,7 @@
 import type { AutoscalerQuery } from "../../service/service.ts";
 import type { Printer, Session } from "../io.ts";
 import { describeSheet } from "../output/describe-sheet.ts";
-import { documentText } from "../output/document.ts";
+import { documentText } from "../output/document-text.ts";
 import { explainSheet } from "../output/explain-sheet.ts";
 import { kubernetesObject } from "../output/kubernetes-object.ts";
 import { pastMs } from "../time-options.ts";

@@ -1,6 +1,6 @@
 import type { Validation } from "../../manifest/validation.ts";
 import type { ApplyOptions, AutoscalerQuery, EditResult, ManifestSource } from "../../service/service.ts";
-import type { Applied } from "../../service/views/autoscaler.ts";
+import type { Applied } from "../../service/views/autoscaler-view.ts";
 import type { Io, Printer, Session } from "../io.ts";
 import { progressOn } from "../progress.ts";
 import { futureMs } from "../time-options.ts";

@@ -1,10 +1,10 @@
 import type { EventQuery } from "../../service/service.ts";
-import type { EventView } from "../../service/views/autoscaler.ts";
+import type { EventView } from "../../service/views/autoscaler-view.ts";
 import { batches } from "../batches.ts";
 import type { Printer, Session } from "../io.ts";
 import { CSV_HEADER, EVENT_HEADERS, eventCsv, eventRow } from "../output/event-rows.ts";
 import { lines, listWriter, separator, type Writer } from "../output/list-writers.ts";
-import { Table } from "../output/table.ts";
+import { Table } from "../output/text-table.ts";
 import { pastMs } from "../time-options.ts";
 import { usage } from "../usage-error.ts";
 

@@ -1,9 +1,9 @@
 import { boundsText, defaultText, explainField, fieldsOf, typeText } from "../../manifest/native/explain-field.ts";
 import type { FieldDescription } from "../../manifest/native/field-types.ts";
-import { podAutoscalerSchema, schemaOf } from "../../manifest/native/schema.ts";
+import { podAutoscalerSchema, schemaOf } from "../../manifest/native/json-schema.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Printer } from "../io.ts";
-import { documentText } from "../output/document.ts";
+import { documentText } from "../output/document-text.ts";
 
 /** Prints the meaning and bounds of a field of a PodAutoscaler; without a field those of the spec, or in JSON the whole schema. Throws `manifest.unknown-field`. */
 export const explainSchema = async (printer: Printer, field: string | undefined, output: "text" | "json" | "yaml"): Promise<void> => {

@@ -1,6 +1,6 @@
 import type { Printer, Session } from "../io.ts";
 import { frozenText } from "../output/describe-sheet.ts";
-import { documentText } from "../output/document.ts";
+import { documentText } from "../output/document-text.ts";
 import { usage } from "../usage-error.ts";
 import type { SheetOptions } from "./describe.ts";
 

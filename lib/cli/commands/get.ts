@@ -3,9 +3,9 @@ import { toArray } from "../../service/to-array.ts";
 import { batches } from "../batches.ts";
 import type { Printer, Session } from "../io.ts";
 import { AUTOSCALER_HEADERS, autoscalerRow } from "../output/autoscaler-rows.ts";
-import { documentText } from "../output/document.ts";
+import { documentText } from "../output/document-text.ts";
 import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
-import { Table } from "../output/table.ts";
+import { Table } from "../output/text-table.ts";
 
 export interface GetOptions extends Filter {
   readonly output: "table" | "json" | "yaml";

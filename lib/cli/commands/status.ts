@@ -1,9 +1,9 @@
+import { TidemarkError } from "../../model/errors.ts";
 import type { Service } from "../../service/service.ts";
 import type { StatusView } from "../../service/views/status.ts";
 import type { Io, Printer, Session } from "../io.ts";
-import { documentText } from "../output/document.ts";
+import { documentText } from "../output/document-text.ts";
 import { statusSheet } from "../output/status-sheet.ts";
-import { TidemarkError } from "../../model/errors.ts";
 
 export interface StatusOptions {
   readonly output: "text" | "json" | "yaml";

@@ -1,5 +1,5 @@
-import type { AutoscalerState, AutoscalerView, MetricView } from "../../service/views/autoscaler.ts";
-import { ageText } from "./age.ts";
+import type { AutoscalerState, AutoscalerView, MetricView } from "../../service/views/autoscaler-view.ts";
+import { ageText } from "./age-text.ts";
 import type { Paint, Style } from "./paint.ts";
 
 export const AUTOSCALER_HEADERS = [

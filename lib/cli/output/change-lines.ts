@@ -1,6 +1,6 @@
-import type { ChangeView } from "../../service/views/change.ts";
+import type { ChangeView } from "../../service/views/change-view.ts";
 import type { FieldChange } from "../../service/views/field-changes.ts";
-import { ageText } from "./age.ts";
+import { ageText } from "./age-text.ts";
 
 const VALUE_CHARACTERS_MAX = 120;
 

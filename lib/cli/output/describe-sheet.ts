@@ -1,12 +1,12 @@
 import { stringify } from "yaml";
-import type { Description, FrozenView, PauseView } from "../../service/views/autoscaler.ts";
-import { ageText } from "./age.ts";
+import type { Description, FrozenView, PauseView } from "../../service/views/autoscaler-view.ts";
+import { ageText } from "./age-text.ts";
 import { countText, currentText, metricText, referenceText, stateText } from "./autoscaler-rows.ts";
 import { eventRow } from "./event-rows.ts";
 import { withoutHoldText } from "./explain-sheet.ts";
 import type { Paint } from "./paint.ts";
 import { type SheetRow, sheet } from "./sheet.ts";
-import { aligned, Table } from "./table.ts";
+import { aligned, Table } from "./text-table.ts";
 import { windowLines } from "./window-lines.ts";
 
 const NONE = "<none>";

@@ -1,5 +1,5 @@
-import type { EventView } from "../../service/views/autoscaler.ts";
-import { ageText } from "./age.ts";
+import type { EventView } from "../../service/views/autoscaler-view.ts";
+import { ageText } from "./age-text.ts";
 import { csvLine } from "./csv.ts";
 import type { Paint, Style } from "./paint.ts";
 

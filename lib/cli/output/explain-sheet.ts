@@ -1,9 +1,9 @@
-import type { DecisionView, Explanation, MetricView, StepView } from "../../service/views/autoscaler.ts";
-import { ageText, untilText } from "./age.ts";
+import type { DecisionView, Explanation, MetricView, StepView } from "../../service/views/autoscaler-view.ts";
+import { ageText, untilText } from "./age-text.ts";
 import { valueText } from "./autoscaler-rows.ts";
 import type { Paint } from "./paint.ts";
 import { type SheetRow, sheet } from "./sheet.ts";
-import { aligned, Table } from "./table.ts";
+import { aligned, Table } from "./text-table.ts";
 import { windowLines } from "./window-lines.ts";
 
 /** Explains a count: the metrics, each step of the pipeline, the windows, and what would change the outcome. */

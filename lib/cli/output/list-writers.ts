@@ -1,4 +1,4 @@
-import { documentText } from "./document.ts";
+import { documentText } from "./document-text.ts";
 
 /** Formats a list batch by batch, so that a list of any length needs constant memory. */
 export interface Writer<Item> {

@@ -1,5 +1,5 @@
 import type { Direction, RateView, WindowsView } from "../../service/views/windows.ts";
-import { ageText, untilText } from "./age.ts";
+import { ageText, untilText } from "./age-text.ts";
 
 /** Number of runs of recommendations that are listed; older ones are counted. */
 const SHOWN_RUNS = 5;

@@ -2,7 +2,7 @@ import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import type { EksPlace } from "../../model/eks.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
-import { AWS_CALLS } from "../limits.ts";
+import { AWS_CALLS } from "../request-limits.ts";
 import { type Cached, cached } from "./cached.ts";
 import type { AwsCredentials } from "./eks-token.ts";
 

@@ -1,7 +1,7 @@
 import { eksFault } from "../../model/eks.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Connection } from "../../model/records.ts";
-import { EKS_TOKEN_TTL_MS } from "../limits.ts";
+import { EKS_TOKEN_TTL_MS } from "../request-limits.ts";
 import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";
 import { isCertificates } from "./checked-access.ts";

@@ -3,7 +3,7 @@ import type { RequestOptions } from "node:https";
 import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 import { TidemarkError } from "../../model/errors.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
-import { KUBECONFIG_TTL_MS } from "../limits.ts";
+import { KUBECONFIG_TTL_MS } from "../request-limits.ts";
 import type { Access, Credentials } from "./access.ts";
 import { cached } from "./cached.ts";
 import { readSecretText } from "./secret-text.ts";

@@ -4,7 +4,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
 import type { Connection } from "../../model/records.ts";
 import { isSecretOf, secretWords } from "../../model/secret-name.ts";
-import { AWS_CALLS, SECRET_TTL_MS } from "../limits.ts";
+import { AWS_CALLS, SECRET_TTL_MS } from "../request-limits.ts";
 import type { Access } from "./access.ts";
 import { cached } from "./cached.ts";
 import { checkedAccess } from "./checked-access.ts";

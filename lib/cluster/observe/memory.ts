@@ -1,4 +1,4 @@
-import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "../limits.ts";
+import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS } from "../request-limits.ts";
 import { type OtherStacks, otherStacks } from "./other-stacks.ts";
 import { type RivalMemory, rivalMemory } from "./rival-memory.ts";
 

@@ -1,8 +1,8 @@
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
 import { labelIndex } from "../../model/label-index.ts";
 import type { Answer, ApiFailure, MetricAnswers, Observation, Pod, PodMetrics, ScaleReading } from "../../model/observation.ts";
-import { MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../limits.ts";
 import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../port.ts";
+import { MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
 import type { ApiSession } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
 import type { Memory } from "./memory.ts";

@@ -1,6 +1,6 @@
 import type { ScaleReading } from "../../model/observation.ts";
-import { MAX_OTHER_STACKS, OTHER_STACK_MS } from "../limits.ts";
 import type { Observed } from "../port.ts";
+import { MAX_OTHER_STACKS, OTHER_STACK_MS } from "../request-limits.ts";
 
 /**
  * The targets that another stack has scaled last. The API server does not say when that was, so the time counts from the first sync of this client that saw it.

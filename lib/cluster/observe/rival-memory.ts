@@ -1,5 +1,5 @@
-import { MAX_RIVAL_LOOKS_SPARED, RIVALS_TTL_MS } from "../limits.ts";
 import type { Rival } from "../port.ts";
+import { MAX_RIVAL_LOOKS_SPARED, RIVALS_TTL_MS } from "../request-limits.ts";
 
 /** The rivals in one LIST, for the targets that were searched in it. */
 export interface LookedFor {

@@ -1,6 +1,6 @@
 import type { Namespace } from "../../model/ids.ts";
-import { MAX_NAMESPACED_LISTS } from "../limits.ts";
 import type { ObserveLimits } from "../port.ts";
+import { MAX_NAMESPACED_LISTS } from "../request-limits.ts";
 
 /** The scope of one LIST: a namespace; absent means the whole cluster. */
 export interface Scope {

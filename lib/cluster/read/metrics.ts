@@ -1,7 +1,7 @@
 import { foreignWords } from "../../model/foreign-words.ts";
 import type { Answer, CustomMetricValue, ExternalMetricValue, PodMetrics } from "../../model/observation.ts";
-import { readAmounts, readMilli } from "./amounts.ts";
 import { asList, asName, asObject, asTexts } from "./json.ts";
+import { readAmounts, readMilli } from "./pod-amounts.ts";
 import { readDuration, readTime } from "./time.ts";
 
 /** Window of a custom metric value without a window (hpa.md 2.5). */

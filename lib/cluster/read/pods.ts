@@ -1,6 +1,6 @@
 import type { Container, Pod } from "../../model/observation.ts";
-import { readAmounts } from "./amounts.ts";
 import { asList, asName, asObject, asText, asTexts, type Json } from "./json.ts";
+import { readAmounts } from "./pod-amounts.ts";
 import { readTime } from "./time.ts";
 
 /** Items of a core/v1 PodList. */

@@ -2,8 +2,8 @@ import * as http from "node:http";
 import * as https from "node:https";
 import type { Socket } from "node:net";
 import type { Access } from "../access/access.ts";
-import { MAX_SOCKETS } from "../limits.ts";
 import { foreignLookup } from "../reachable.ts";
+import { MAX_SOCKETS } from "../request-limits.ts";
 
 /** The keep-alive connections to one cluster. */
 export interface Pool {

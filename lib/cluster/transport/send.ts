@@ -1,7 +1,7 @@
 import { isTidemarkError } from "../../model/errors.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access, Credentials } from "../access/access.ts";
-import { MAX_ANSWER_BYTES } from "../limits.ts";
+import { MAX_ANSWER_BYTES } from "../request-limits.ts";
 import { PROTOBUF } from "../wire/answer.ts";
 import type { WireKind } from "../wire/message.ts";
 import { type Exchange, exchange, type Outgoing } from "./exchange.ts";

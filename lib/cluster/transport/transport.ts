@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
-import { MAX_RETRY_AFTER_WAITS, PUT_SOCKET_IDLE_MS, READ_SOCKET_IDLE_MS, READ_TIMEOUT_MS } from "../limits.ts";
+import { MAX_RETRY_AFTER_WAITS, PUT_SOCKET_IDLE_MS, READ_SOCKET_IDLE_MS, READ_TIMEOUT_MS } from "../request-limits.ts";
 import type { CallBudget } from "./budget.ts";
 import type { Exchange } from "./exchange.ts";
 import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, type Subject } from "./failure.ts";

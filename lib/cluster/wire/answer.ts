@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { foreignWords } from "../../model/foreign-words.ts";
 import { asObject, asText, type Json } from "../read/json.ts";
-import { decodeMessage } from "./decode.ts";
+import { decodeMessage } from "./decode-message.ts";
 import type { WireKind } from "./message.ts";
 import { STATUS, UNKNOWN } from "./meta.ts";
 

@@ -1,4 +1,4 @@
-import { RESOURCES, type Resource } from "./resources.ts";
+import { RESOURCES, type Resource } from "./served-resources.ts";
 import { badRequest } from "./status.ts";
 
 /** The target of a path of the API. */

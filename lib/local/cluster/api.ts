@@ -1,14 +1,14 @@
 import { type Located, resolvePath } from "./api-path.ts";
 import { discover } from "./discovery.ts";
+import { scale } from "./kube-objects.ts";
+import { selectObjects } from "./list-selectors.ts";
 import { customMetrics, externalMetrics } from "./metrics-api.ts";
-import { scale } from "./objects.ts";
 import { inKeyOrder, Pages } from "./pages.ts";
-import { groupVersion, type World, within } from "./resources.ts";
+import { table, wantsTable } from "./printed-table.ts";
 import { replicasToPatch, replicasToPut } from "./scale-write.ts";
-import { selectObjects } from "./selectors.ts";
+import { groupVersion, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
 import { badRequest, methodNotAllowed, notFound, unsupportedMediaType } from "./status.ts";
-import { table, wantsTable } from "./table.ts";
 
 export interface ApiRequest {
   readonly method: string;

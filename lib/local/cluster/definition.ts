@@ -1,5 +1,5 @@
 import { spanMs, type Trace } from "../traces/trace.ts";
-import { drawName, drawUid } from "./chance.ts";
+import { drawName, drawUid } from "./random-draws.ts";
 
 /** A deployment of the simulated cluster and the recorded load it is under. One pod has one container, called "app". */
 export interface WorkloadDefinition {

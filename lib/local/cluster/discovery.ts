@@ -1,5 +1,5 @@
 import { DEMAND_METRIC } from "./metrics-objects.ts";
-import { groupVersion, RESOURCES, type Resource } from "./resources.ts";
+import { groupVersion, RESOURCES, type Resource } from "./served-resources.ts";
 
 /** Versions of every group, the preferred one first. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {

@@ -1,9 +1,9 @@
 import { matches } from "../../model/selector.ts";
+import { podLabels } from "./kube-objects.ts";
+import { parseLabelSelector } from "./list-selectors.ts";
 import { customMetricList, DEMAND_METRIC, externalMetric, podDemand, workloadDemand } from "./metrics-objects.ts";
-import { podLabels } from "./objects.ts";
-import { type World, within } from "./resources.ts";
 import { isDark, lastScrapeMs } from "./scrape.ts";
-import { parseLabelSelector } from "./selectors.ts";
+import { type World, within } from "./served-resources.ts";
 import { metricNotFound } from "./status.ts";
 
 /** With its group, as the controller asks. */

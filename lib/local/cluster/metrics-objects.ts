@@ -1,8 +1,8 @@
-import { CONTAINER, isoTime, podLabels } from "./objects.ts";
+import { CONTAINER, isoTime, podLabels } from "./kube-objects.ts";
+import type { KubeObject } from "./list-selectors.ts";
 import { isDark, lastScrapeMs, type PodUsage, RESOLUTION_MS } from "./scrape.ts";
-import type { KubeObject } from "./selectors.ts";
+import { openSegment } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
-import { openSegment } from "./workload.ts";
 
 /** The metric that the custom and the external API know: what the trace asks for, in its own unit. */
 export const DEMAND_METRIC = "demand";

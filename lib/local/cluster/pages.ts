@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { KubeObject } from "./selectors.ts";
+import type { KubeObject } from "./list-selectors.ts";
 import { badRequest, expired } from "./status.ts";
 
 export interface Page {

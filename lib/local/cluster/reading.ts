@@ -1,8 +1,8 @@
 import { cpuPercent } from "./load.ts";
-import { isReady } from "./pod.ts";
 import { isScraped } from "./scrape.ts";
+import { isReady } from "./simulated-pod.ts";
+import { openSegment, type Totals, totalsAt } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
-import { openSegment, type Totals, totalsAt } from "./workload.ts";
 
 /** One workload for the live view. */
 export interface Reading {

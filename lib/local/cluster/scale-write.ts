@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { MAX_REPLICAS } from "./definition.ts";
-import { scale } from "./objects.ts";
+import { scale } from "./kube-objects.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
 import { badRequest, conflict, invalidScale } from "./status.ts";
 

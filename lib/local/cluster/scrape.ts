@@ -1,8 +1,8 @@
 import { demandAt } from "../traces/trace.ts";
-import { drawer } from "./chance.ts";
 import type { WorkloadModel } from "./definition.ts";
-import { isLive, type SimulatedPod } from "./pod.ts";
-import { cpuUsedAt, type WorkloadState } from "./workload.ts";
+import { drawer } from "./random-draws.ts";
+import { isLive, type SimulatedPod } from "./simulated-pod.ts";
+import { cpuUsedAt, type WorkloadState } from "./simulated-workload.ts";
 
 /** What the metrics server knows of one pod: the mean CPU between two scrapes and the memory at the later one. */
 export interface PodUsage {

@@ -1,6 +1,6 @@
 import type { WorkloadModel } from "./definition.ts";
-import { isLive, type SimulatedPod } from "./pod.ts";
-import { initialState, nextEventMs, passEvent, type WorkloadState, writeReplicas } from "./workload.ts";
+import { isLive, type SimulatedPod } from "./simulated-pod.ts";
+import { initialState, nextEventMs, passEvent, type WorkloadState, writeReplicas } from "./simulated-workload.ts";
 
 /** A change of `spec.replicas` that the cluster accepted. With the definitions and the seed these give back every state. */
 export interface AcceptedWrite {

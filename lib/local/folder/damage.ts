@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { relative } from "node:path";
-import { readSchedule } from "../engine/scheduler.ts";
+import { readSchedule } from "../engine/schedule-activity.ts";
 import { readQueueJournal } from "../queue/journal.ts";
 import type { FolderIdentity } from "./identity.ts";
 import type { FolderLayout } from "./layout.ts";

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
+import { livingRun } from "./folder-lock.ts";
 import { DEFAULT_DATA_FOLDER, folderLayout } from "./layout.ts";
-import { livingRun } from "./lock.ts";
 
 /** The data folder of a command that names none, or those between which it cannot choose. */
 export type Found =

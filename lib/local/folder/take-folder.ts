@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Closing } from "../run/closing.ts";
 import { reasonOf } from "./failure-text.ts";
+import { type HeldFolder, holdFolder, refuseLivingRun } from "./folder-lock.ts";
 import { clearHalfBegun } from "./half-begun.ts";
 import { readIdentity, writeMark } from "./identity.ts";
 import type { FolderLayout } from "./layout.ts";
-import { type HeldFolder, holdFolder, refuseLivingRun } from "./lock.ts";
 import { folderState, notOurs, refuseOthersFolder } from "./state.ts";
 import { isSystemError } from "./whole-file.ts";
 

@@ -4,7 +4,7 @@ import { readManifests } from "../../manifest/documents.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
-import type { Applied } from "../../service/views/autoscaler.ts";
+import type { Applied } from "../../service/views/autoscaler-view.ts";
 import type { ManifestFile } from "./manifest-files.ts";
 
 /** Applies every document of the files to a cluster. All are checked before any is stored. */

@@ -4,7 +4,7 @@ import { clusterName, WHOLE_CLUSTER } from "../../model/ids.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import { DEFAULT_SETTINGS } from "../../model/settings.ts";
 import type { ServiceContext } from "../../service/context.ts";
-import { recordChange } from "../../service/partitions/scope-change.ts";
+import { recordChange } from "../../service/partitions/record-change.ts";
 import { getCluster, lastVersion, putCluster } from "../../store/records/clusters.ts";
 
 const SYNC_PERIOD_MS = 15_000;

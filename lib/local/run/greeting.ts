@@ -1,4 +1,4 @@
-import type { Applied } from "../../service/views/autoscaler.ts";
+import type { Applied } from "../../service/views/autoscaler-view.ts";
 import type { FolderLayout } from "../folder/layout.ts";
 import { durationText, speedText } from "../view/words.ts";
 import { dataOption } from "./hint.ts";

@@ -15,7 +15,7 @@ import { type Closing, closing } from "./closing.ts";
 import { dataOption } from "./hint.ts";
 import { openRun, type Run } from "./open-run.ts";
 import type { RunOptions } from "./options.ts";
-import { runActivities } from "./parts.ts";
+import { runActivities } from "./run-activities.ts";
 import { type Setup, setupOf } from "./setup.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -15,7 +15,7 @@ import { DEFAULT_TIMING } from "../../sync/timing.ts";
 import { warmCache } from "../../sync/warm-cache.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "./loopback.ts";
 import { TABLE_NAMES } from "./names.ts";
-import type { Queues } from "./queues.ts";
+import type { Queues } from "./run-queues.ts";
 
 export interface StackOptions {
   readonly clock: () => number;

@@ -1,4 +1,4 @@
-import type { EventView } from "../../service/views/autoscaler.ts";
+import type { EventView } from "../../service/views/autoscaler-view.ts";
 import type { Pace } from "../engine/clock.ts";
 
 /** The content of the live view at one moment. Counts, metrics and decisions come from the tables; only the load comes from the simulator. */

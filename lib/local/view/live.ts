@@ -1,4 +1,4 @@
-import type { AutoscalerView, EventView } from "../../service/views/autoscaler.ts";
+import type { AutoscalerView, EventView } from "../../service/views/autoscaler-view.ts";
 import type { Reading } from "../cluster/reading.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { Row } from "./frame.ts";

@@ -1,5 +1,5 @@
 import type { Service } from "../../service/service.ts";
-import type { AutoscalerView, EventView } from "../../service/views/autoscaler.ts";
+import type { AutoscalerView, EventView } from "../../service/views/autoscaler-view.ts";
 import { type News, onNews } from "./news.ts";
 
 /** Reads the tables, as the command of a person does. */

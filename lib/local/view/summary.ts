@@ -1,4 +1,4 @@
-import type { EventView } from "../../service/views/autoscaler.ts";
+import type { EventView } from "../../service/views/autoscaler-view.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import type { Pace } from "../engine/clock.ts";
 import { quantile, type Tally } from "../run/tally.ts";

@@ -1,7 +1,7 @@
 import type { Run } from "../run/open-run.ts";
 import type { Terminal } from "../run/terminal.ts";
 import { liveView } from "./live.ts";
-import { plainView } from "./plain.ts";
+import { plainView } from "./plain-view.ts";
 import type { View } from "./view.ts";
 
 /** The view that fits the terminal. */

@@ -1,4 +1,4 @@
-import type { AutoscalerView, EventView, MetricView } from "../../service/views/autoscaler.ts";
+import type { AutoscalerView, EventView, MetricView } from "../../service/views/autoscaler-view.ts";
 
 /** "08:03:15", and the day before it from the second day on. */
 export const clockText = (ms: number, startMs: number): string => {

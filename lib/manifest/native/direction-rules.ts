@@ -1,6 +1,6 @@
 import { isWhole, milliOf } from "../../model/quantity.ts";
 import { invalid, required } from "../problem.ts";
-import type { Rule } from "./rule.ts";
+import type { Rule } from "./paired-rule.ts";
 import { equals, ifNot, ifThen, members } from "./schema-conditions.ts";
 import type { RulesRead } from "./spec-fields.ts";
 

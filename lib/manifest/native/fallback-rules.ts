@@ -1,5 +1,5 @@
 import { forbidden, invalid, required } from "../problem.ts";
-import type { Rule } from "./rule.ts";
+import type { Rule } from "./paired-rule.ts";
 import { allOf, areAbsent, equals, ifThen, isSet } from "./schema-conditions.ts";
 import type { MetricRead } from "./spec-fields.ts";
 

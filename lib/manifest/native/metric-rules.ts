@@ -1,8 +1,8 @@
 import { groupOf } from "../../model/api-group.ts";
 import { isWhole, milliOf, type Quantity } from "../../model/quantity.ts";
 import { forbidden, invalid, type Problem, required } from "../problem.ts";
+import type { Rule } from "./paired-rule.ts";
 import { measureOf, SOURCES, type SourceName, sourcesOf } from "./read-metric.ts";
-import type { Rule } from "./rule.ts";
 import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members } from "./schema-conditions.ts";
 import { segmentProblems } from "./segment-problems.ts";
 import type { MetricRead } from "./spec-fields.ts";

@@ -3,8 +3,8 @@ import type { Problem } from "../problem.ts";
 import { DIRECTION_RULES, POLICY_RULES } from "./direction-rules.ts";
 import { FALLBACK_RULES } from "./fallback-rules.ts";
 import { METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
+import { type ManifestRead, type RulesAtPath, rulesAt } from "./paired-rule.ts";
 import { sourcesOf } from "./read-metric.ts";
-import { type ManifestRead, type RulesAtPath, rulesAt } from "./rule.ts";
 import type { MetricRead, SpecRead } from "./spec-fields.ts";
 import { FIELD_RULES, SPEC_RULES } from "./spec-rules.ts";
 

@@ -1,8 +1,8 @@
 import { groupOf } from "../../model/api-group.ts";
 import { invalid, type Problem, required } from "../problem.ts";
 import { misplacedFields, strayFields } from "./misplaced-fields.ts";
+import type { Rule } from "./paired-rule.ts";
 import { nameOf } from "./read-metric.ts";
-import type { Rule } from "./rule.ts";
 import { allOf, anyOf, areAbsent, equals, ifNot, ifThen, isSet, members } from "./schema-conditions.ts";
 import { segmentProblems } from "./segment-problems.ts";
 import { MOST_REPLICAS, type SpecRead } from "./spec-fields.ts";

@@ -3,7 +3,7 @@ import type { CountedChanges, ScalingRules } from "../../model/spec-hpa.ts";
 import type { NativePolicy } from "../../model/spec-native.ts";
 import { type Memory, newestRunAt, type RecommendationRun, type ScaleChange } from "../../model/windows.ts";
 import type { ForbiddenWindows } from "./forbidden.ts";
-import { countedEvents, surelyWithin, within } from "./scale-events.ts";
+import { countedEvents, surelyWithin, within } from "./recorded-scales.ts";
 import type { Held, StabilizationWindows } from "./stabilization.ts";
 import type { Lasting } from "./timers.ts";
 

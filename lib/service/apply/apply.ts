@@ -4,7 +4,7 @@ import type { ServiceContext } from "../context.ts";
 import { mustStay } from "../edits/removal.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
 import type { ApplyOptions, ManifestSource } from "../service.ts";
-import type { Applied } from "../views/autoscaler.ts";
+import type { Applied } from "../views/autoscaler-view.ts";
 import { inNamespace, readInputs } from "./manifest-inputs.ts";
 import { planApply } from "./plan.ts";
 import { storeAll } from "./store-planned.ts";

@@ -7,7 +7,7 @@ import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
 import type { ServiceContext } from "../context.ts";
 import { mustRead } from "../find-autoscaler.ts";
-import type { Applied } from "../views/autoscaler.ts";
+import type { Applied } from "../views/autoscaler-view.ts";
 import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } from "./manifest-inputs.ts";
 import { rulesChange } from "./rules-change.ts";
 import { type ScaleTarget, sharedTargets } from "./shared-targets.ts";

@@ -5,7 +5,7 @@ import type { ServiceContext } from "../context.ts";
 import { mustHaveStayed } from "../edits/removal.ts";
 import { raiseSpecVersions, storeOnly } from "../edits/store-change.ts";
 import type { ApplyOptions } from "../service.ts";
-import type { Applied } from "../views/autoscaler.ts";
+import type { Applied } from "../views/autoscaler-view.ts";
 import { insertTogether } from "./insert-together.ts";
 import { type ApplyTarget, type Planned, replan } from "./plan.ts";
 

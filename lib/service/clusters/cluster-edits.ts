@@ -9,11 +9,11 @@ import { eachDone } from "../../store/table/all-done.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { clustersNamed, findCluster } from "../find-autoscaler.ts";
 import { withWindows } from "../partitions/carry-windows.ts";
-import { isBaseOfEdit, recordChange } from "../partitions/scope-change.ts";
+import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import type { ClusterChange, NewCluster } from "../service.ts";
-import type { ClusterView } from "../views/autoscaler.ts";
+import type { ClusterView } from "../views/autoscaler-view.ts";
 import { clusterView } from "../views/cluster-of.ts";
-import { checkPauseEnd } from "../views/pauses.ts";
+import { checkPauseEnd } from "../views/pause-view.ts";
 import { clusterFaults } from "./cluster-faults.ts";
 
 const PERIOD_MS = 15_000;

@@ -2,9 +2,9 @@ import { TidemarkError } from "../../model/errors.ts";
 import type { FleetRecord } from "../../model/records.ts";
 import { getFleet, putFleet } from "../../store/records/clusters.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
-import { isBaseOfEdit, recordChange } from "../partitions/scope-change.ts";
-import type { FleetEdited, FleetView } from "../views/autoscaler.ts";
+import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import { frozenView } from "../views/autoscaler-of.ts";
+import type { FleetEdited, FleetView } from "../views/autoscaler-view.ts";
 
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;

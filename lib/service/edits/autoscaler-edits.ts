@@ -4,7 +4,7 @@ import type { AutoscalerRecord } from "../../model/records.ts";
 import type { ServiceContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autoscaler.ts";
 import type { AutoscalerQuery, EditResult } from "../service.ts";
-import { checkPauseEnd, pauseView } from "../views/pauses.ts";
+import { checkPauseEnd, pauseView } from "../views/pause-view.ts";
 import { type Edit, raiseSpecVersions, store } from "./store-change.ts";
 
 /** Attempts of an edit while other editors win. */

@@ -5,7 +5,7 @@ import { getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.
 import { deleteCluster, getCluster, putCluster } from "../../store/records/clusters.ts";
 import type { ServiceContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
-import { recordChange } from "../partitions/scope-change.ts";
+import { recordChange } from "../partitions/record-change.ts";
 import { whenSettled } from "../partitions/settle-for-removal.ts";
 import { store } from "./store-change.ts";
 

@@ -8,8 +8,8 @@ import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import type { AutoscalerQuery } from "../service.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import type { Description } from "../views/autoscaler.ts";
 import { autoscalerView, eventView } from "../views/autoscaler-of.ts";
+import type { Description } from "../views/autoscaler-view.ts";
 import { NO_WINDOWS, type WindowsView } from "../views/windows.ts";
 import { windowsView } from "./autoscaler-windows.ts";
 

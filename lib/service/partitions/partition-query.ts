@@ -12,7 +12,7 @@ import type { QueryContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
 import { toArray } from "../to-array.ts";
 import { secondsBetween } from "../views/autoscaler-of.ts";
-import type { IntentView, PageView, PartitionView } from "../views/partition.ts";
+import type { IntentView, PageView, PartitionView } from "../views/partition-view.ts";
 import { timeText } from "../views/time-text.ts";
 import { headAheadMs } from "./times-ahead.ts";
 

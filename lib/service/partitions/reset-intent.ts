@@ -17,11 +17,11 @@ import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
-import type { ResetView } from "../views/partition.ts";
+import type { ResetView } from "../views/partition-view.ts";
 import type { LeasedPartition } from "./leases.ts";
 import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem } from "./partition-query.ts";
+import { recordChange } from "./record-change.ts";
 import { notBeforeMs, underLease, withUnknownHistory } from "./reset-lease.ts";
-import { recordChange } from "./scope-change.ts";
 
 /*
  *  seen in the head ── wait 39 s ── claim ── bytes, change, event "unknown" to history ── page@epoch ── intent removed from the head ── give back

@@ -15,12 +15,12 @@ import { scaleEvent } from "../../sync/scale-event.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
-import type { ResetView } from "../views/partition.ts";
+import type { ResetView } from "../views/partition-view.ts";
 import { timeText } from "../views/time-text.ts";
 import type { LeasedPartition } from "./leases.ts";
 import { type FoundPartition, findPartition, pageOfHead, pathOf, uidOfItem } from "./partition-query.ts";
+import { recordChange } from "./record-change.ts";
 import { underLease, withUnknownHistory } from "./reset-lease.ts";
-import { recordChange } from "./scope-change.ts";
 import { headAheadMs, latestMs, newestTimeOf, scaledUntil } from "./times-ahead.ts";
 
 /*

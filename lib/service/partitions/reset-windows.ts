@@ -8,11 +8,11 @@ import { type PageId, readPageBytes, writePage } from "../../store/pages/pages.t
 import { autoscalersOf } from "../../store/records/partitions.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
-import type { ResetView } from "../views/partition.ts";
+import type { ResetView } from "../views/partition-view.ts";
 import type { LeasedPartition } from "./leases.ts";
 import { type FoundPartition, findPartition, itemsOfPage, pageOfHead } from "./partition-query.ts";
+import { recordChange } from "./record-change.ts";
 import { notBeforeMs, underLease, withUnknownHistory } from "./reset-lease.ts";
-import { recordChange } from "./scope-change.ts";
 
 /*
  *  claim ── page@3 unreadable ── bytes to history ── change to history ── page@epoch written under "it is still @3" ── give back, uncleanly

@@ -3,8 +3,8 @@ import { askDialect } from "../../policy/dialects.ts";
 import type { MetricFamily } from "../../report/open-metrics.ts";
 import { ACTIVE_HELP, CURRENT_HELP, DESIRED_HELP, wpaHelp } from "../../report/series-words.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import type { AutoscalerState, AutoscalerView } from "../views/autoscaler.ts";
 import { autoscalerView } from "../views/autoscaler-of.ts";
+import type { AutoscalerState, AutoscalerView } from "../views/autoscaler-view.ts";
 import { chosenLabels } from "./labels-info.ts";
 import type { Totals } from "./scaled-totals.ts";
 

@@ -4,13 +4,13 @@ import { getFleet, listClusters } from "../../store/records/clusters.ts";
 import { eachDone } from "../../store/table/all-done.ts";
 import type { QueryContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
-import type { ClusterView } from "../views/autoscaler.ts";
 import { frozenView } from "../views/autoscaler-of.ts";
+import type { ClusterView } from "../views/autoscaler-view.ts";
 import { type ClusterReading, clusterReading } from "../views/cluster-of.ts";
-import { pauseView } from "../views/pauses.ts";
+import { pauseView } from "../views/pause-view.ts";
 import type { DeadLetters, StatusProblem, StatusView } from "../views/status.ts";
 import { timeText } from "../views/time-text.ts";
-import { clusterProblems, deadLetterProblems, unreadableCluster } from "./problems.ts";
+import { clusterProblems, deadLetterProblems, unreadableCluster } from "./status-problems.ts";
 import { type SyncCounts, syncCounts } from "./sync-counts.ts";
 
 const CLUSTERS_AT_ONCE = 8;

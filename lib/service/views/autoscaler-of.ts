@@ -3,10 +3,10 @@ import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, Witho
 import type { Status } from "../../model/windows.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import type { AutoscalerView, DecisionView, EventView, FrozenView, MetricView, StepView } from "./autoscaler.ts";
+import type { AutoscalerView, DecisionView, EventView, FrozenView, MetricView, StepView } from "./autoscaler-view.ts";
 import { withAverages } from "./metric-averages.ts";
 import { unmeasured } from "./metric-targets.ts";
-import { pauseView } from "./pauses.ts";
+import { pauseView } from "./pause-view.ts";
 import { heldBy, stateOf } from "./state.ts";
 import { timeText } from "./time-text.ts";
 

@@ -4,10 +4,10 @@ import { type Head, readHead } from "../../store/head/head.ts";
 import { eachDone } from "../../store/table/all-done.ts";
 import type { QueryContext } from "../context.ts";
 import { type PartitionState, partitionState } from "../partitions/partition-state.ts";
-import type { ClusterView } from "./autoscaler.ts";
 import { secondsBetween } from "./autoscaler-of.ts";
+import type { ClusterView } from "./autoscaler-view.ts";
 import type { StateView } from "./cluster-state.ts";
-import { pauseView } from "./pauses.ts";
+import { pauseView } from "./pause-view.ts";
 import { timeText } from "./time-text.ts";
 
 const PARTITIONS_AT_ONCE = 4;

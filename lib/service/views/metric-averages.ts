@@ -1,6 +1,6 @@
 import type { Evaluation } from "../../model/records.ts";
 import type { MetricStatus } from "../../model/windows.ts";
-import type { MetricView } from "./autoscaler.ts";
+import type { MetricView } from "./autoscaler-view.ts";
 
 /**
  * The metrics of an evaluation. Each percentage has the amount per pod behind it, as in `kubectl describe hpa`. The amounts come from the status, which has a

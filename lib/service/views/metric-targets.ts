@@ -1,6 +1,6 @@
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { askDialect } from "../../policy/dialects.ts";
-import type { MetricView } from "./autoscaler.ts";
+import type { MetricView } from "./autoscaler-view.ts";
 
 /** The metrics of a spec with their targets, before the first measurement. */
 export const unmeasured = (spec: AutoscalerSpec): readonly MetricView[] =>

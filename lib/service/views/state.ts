@@ -1,7 +1,7 @@
 import type { Evaluation } from "../../model/records.ts";
 import type { AutoscalerSnapshot } from "../snapshot.ts";
-import type { AutoscalerState } from "./autoscaler.ts";
-import { pauseView } from "./pauses.ts";
+import type { AutoscalerState } from "./autoscaler-view.ts";
+import { pauseView } from "./pause-view.ts";
 
 /** The first state that applies. States that stop the autoscaler come before findings of the sync. */
 export const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: AutoscalerSnapshot): AutoscalerState => {

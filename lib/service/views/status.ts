@@ -1,4 +1,4 @@
-import type { FrozenView, PauseView } from "./autoscaler.ts";
+import type { FrozenView, PauseView } from "./autoscaler-view.ts";
 import type { ClusterState } from "./cluster-state.ts";
 
 /** Whether everything works, in one document. The fields are documented in docs/cli.md; fields are added, never renamed. */

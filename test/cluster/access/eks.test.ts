@@ -5,7 +5,7 @@ import { eksAccess } from "../../../lib/cluster/access/eks.ts";
 import { type AwsCredentials, eksToken } from "../../../lib/cluster/access/eks-token.ts";
 import { NOTHING_TRUSTED } from "../../../lib/cluster/access/trusted.ts";
 import { clusterClients } from "../../../lib/cluster/clients.ts";
-import { MAX_CLIENTS } from "../../../lib/cluster/limits.ts";
+import { MAX_CLIENTS } from "../../../lib/cluster/request-limits.ts";
 import { clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { Connection } from "../../../lib/model/records.ts";
 import { NOON } from "../../noon.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readAmounts, readMilli } from "../../../lib/cluster/read/amounts.ts";
 import { asCount, asList, asObject, asText, asTexts } from "../../../lib/cluster/read/json.ts";
 import { readCustomValues, readExternalValues, readPodMetrics } from "../../../lib/cluster/read/metrics.ts";
+import { readAmounts, readMilli } from "../../../lib/cluster/read/pod-amounts.ts";
 import { readPod, readPods } from "../../../lib/cluster/read/pods.ts";
 import { readFailure, readScale, readWorkloadScale, unknownKind } from "../../../lib/cluster/read/scale.ts";
 import { readDuration, readTime } from "../../../lib/cluster/read/time.ts";

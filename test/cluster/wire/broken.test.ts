@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_ANSWER_BYTES, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES } from "../../../lib/cluster/limits.ts";
 import type { ObservedCluster } from "../../../lib/cluster/port.ts";
+import { MAX_ANSWER_BYTES, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES } from "../../../lib/cluster/request-limits.ts";
 import { decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
 import { POD_LIST } from "../../../lib/cluster/wire/pods.ts";
 import { json, type StandIn, standIn } from "../stand-in/server.ts";

@@ -4,7 +4,7 @@ import type { RecommendationRun, ScaleChange } from "../../../lib/model/windows.
 import { clamp, downLimit, type Limited, limitRate, upLimit } from "../../../lib/policy/hpa/steps/limit.ts";
 import { scalingLimited } from "../../../lib/policy/hpa/steps/sentences.ts";
 import { reportOf, windowsOf } from "../../../lib/policy/hpa/steps/stabilize.ts";
-import { type Change, withScaleEvent } from "../../../lib/policy/shared/scale-events.ts";
+import { type Change, withScaleEvent } from "../../../lib/policy/shared/recorded-scales.ts";
 import { type Stabilized, stabilizeBothWays, stabilizeDownward } from "../../../lib/policy/shared/stabilization.ts";
 import { NOON } from "../../noon.ts";
 import { type Difference, differences } from "../differences.ts";

@@ -4,7 +4,7 @@ import { type CustomQuery, type ExternalQuery, externalQuery, objectQuery, podsQ
 import { canonicalSelector, type LabelSelector, type Selector } from "../../../lib/model/selector.ts";
 import { parseSelector } from "../../../lib/model/selector-text.ts";
 import type { DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "../../../lib/model/spec-hpa.ts";
-import { measureMetric } from "../../../lib/policy/shared/metrics/metric.ts";
+import { measureMetric } from "../../../lib/policy/shared/metrics/measure-metric.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
 import { type RawAnswers, readAnswers } from "./observed.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type WorkloadModel, workloadModel } from "../../../lib/local/cluster/definition.ts";
-import { bornPod, changesOf, isGone, isReady, type SimulatedPod, victims } from "../../../lib/local/cluster/pod.ts";
+import { bornPod, changesOf, isGone, isReady, type SimulatedPod, victims } from "../../../lib/local/cluster/simulated-pod.ts";
 import { START_MS, workload } from "./running-cluster.ts";
 
 const model: WorkloadModel = workloadModel(workload({ startupMs: { min: 20_000, max: 40_000 } }), { seed: 5, startMs: START_MS });

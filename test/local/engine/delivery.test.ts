@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { virtualClock } from "../../../lib/local/engine/clock.ts";
 import { drive } from "../../../lib/local/engine/drive.ts";
 import { type Delivery, eventSource } from "../../../lib/local/engine/event-source.ts";
-import { scheduler, type Tick } from "../../../lib/local/engine/scheduler.ts";
+import { scheduler, type Tick } from "../../../lib/local/engine/schedule-activity.ts";
 import { openQueueJournal, type QueueJournal } from "../../../lib/local/queue/journal.ts";
 import { openQueue, type Queue } from "../../../lib/local/queue/queue.ts";
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findFolder } from "../../../lib/local/folder/find-folder.ts";
+import { holdFolder } from "../../../lib/local/folder/folder-lock.ts";
 import { writeIdentity, writeMark } from "../../../lib/local/folder/identity.ts";
 import { folderLayout } from "../../../lib/local/folder/layout.ts";
-import { holdFolder } from "../../../lib/local/folder/lock.ts";
 import { saveClock } from "../../../lib/local/folder/saved-clock.ts";
 import { refusal, start, treeOf } from "./starting.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunClock } from "../../../lib/local/engine/clock.ts";
-import { plainView } from "../../../lib/local/view/plain.ts";
-import type { AutoscalerView, EventView } from "../../../lib/service/views/autoscaler.ts";
+import { plainView } from "../../../lib/local/view/plain-view.ts";
+import type { AutoscalerView, EventView } from "../../../lib/service/views/autoscaler-view.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 

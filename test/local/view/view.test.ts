@@ -8,7 +8,7 @@ import { picture } from "../../../lib/local/view/picture.ts";
 import { sparkline } from "../../../lib/local/view/sparkline.ts";
 import { summaryLines } from "../../../lib/local/view/summary.ts";
 import { clockText, durationText } from "../../../lib/local/view/words.ts";
-import type { EventView } from "../../../lib/service/views/autoscaler.ts";
+import type { EventView } from "../../../lib/service/views/autoscaler-view.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { admit } from "../../../lib/manifest/admit.ts";
 import { readManifests } from "../../../lib/manifest/documents.ts";
-import { podAutoscalerSchema } from "../../../lib/manifest/native/schema.ts";
+import { podAutoscalerSchema } from "../../../lib/manifest/native/json-schema.ts";
 import type { Problem } from "../../../lib/manifest/problem.ts";
 import { altered } from "./altered.ts";
 import { ajv, told } from "./outside.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { explainField, fieldsOf } from "../../../lib/manifest/native/explain-field.ts";
 import type { FieldDescription } from "../../../lib/manifest/native/field-types.ts";
-import { podAutoscalerSchema } from "../../../lib/manifest/native/schema.ts";
+import { podAutoscalerSchema } from "../../../lib/manifest/native/json-schema.ts";
 import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
 
 const published = readFileSync(new URL("../../../docs/pod-autoscaler.schema.json", import.meta.url), "utf8");

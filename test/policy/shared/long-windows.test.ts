@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NEW_WINDOWS, type RecommendationRun, type ScaleChange } from "../../../lib/model/windows.ts";
 import { highest, lowest, recalled, recorded } from "../../../lib/policy/shared/recommendations.ts";
-import { changedWithin, withScaleEvent } from "../../../lib/policy/shared/scale-events.ts";
+import { changedWithin, withScaleEvent } from "../../../lib/policy/shared/recorded-scales.ts";
 import { throughStore } from "../../conformance/hpa/through-store.ts";
 import { runs as runsOf } from "../runs.ts";
 

@@ -8,7 +8,7 @@ import { putAutoscaler } from "../../../lib/store/records/autoscalers.ts";
 import { compress } from "../../../lib/store/table/compressed.ts";
 import { itemKey } from "../../../lib/store/table/item-key.ts";
 import { headKey, pageKey } from "../../../lib/store/table/keys.ts";
-import type { SyncPorts } from "../../../lib/sync/ports.ts";
+import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 import { startMemory } from "../../contracts/engines.ts";
 import type { TableClient } from "../../contracts/faults.ts";
 import { collected, newWorld, PERIOD_MS, type World } from "../../sync/world.ts";

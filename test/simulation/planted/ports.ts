@@ -1,5 +1,5 @@
 import { type AttributeValue, type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import type { SyncPorts } from "../../../lib/sync/ports.ts";
+import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 
 type Item = Record<string, AttributeValue>;
 

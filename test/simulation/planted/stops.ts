@@ -2,7 +2,7 @@ import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk
 import type { Decision } from "../../../lib/model/decision.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
 import { fleetKey } from "../../../lib/store/table/keys.ts";
-import type { SyncPorts } from "../../../lib/sync/ports.ts";
+import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 import { MADE, type PlantedBug, WINDOWS } from "./planted.ts";
 import { withClient } from "./ports.ts";
 

@@ -1,6 +1,6 @@
 import type { Behavior, HpaSpec, ScalingRules } from "../../../model/spec-hpa.ts";
 import { addI32, MAX_I32, MIN_I32, toI32 } from "../../shared/arithmetic.ts";
-import { countedEvents, type Events, startForDown, startForUp } from "../../shared/scale-events.ts";
+import { countedEvents, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
 import { LIMIT_SENTENCES, type LimitReason, scalingLimited } from "./sentences.ts";
 import { type HpaStep, stepped, withCondition } from "./sync.ts";
 

@@ -1,7 +1,7 @@
 import type { MetricOutcome } from "../../../model/decision.ts";
 import type { HpaMetric } from "../../../model/spec-hpa.ts";
+import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
-import { measureMetric } from "../../shared/metrics/metric.ts";
 import { toleranceOf } from "../../shared/metrics/tolerance.ts";
 import { type HpaStep, type HpaSync, warning } from "./sync.ts";
 

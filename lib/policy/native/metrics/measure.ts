@@ -1,10 +1,10 @@
 import { decimalText } from "../../../model/quantity.ts";
 import { asHpaMetric, type NativeMetric } from "../../../model/spec-native.ts";
 import { MAX_I32 } from "../../shared/arithmetic.ts";
+import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measured, MetricContext } from "../../shared/metrics/measurement.ts";
-import { measureMetric } from "../../shared/metrics/metric.ts";
 import type { Tolerance } from "../../shared/metrics/tolerance.ts";
-import { withLimits } from "./limits.ts";
+import { withLimits } from "./pod-limits.ts";
 
 /** What one metric says of the count, or why it says nothing. */
 export type Reading =

@@ -1,7 +1,7 @@
 import { longestPeriodSeconds, type NativeSpec } from "../../../model/spec-native.ts";
 import type { Windows } from "../../../model/windows.ts";
 import { setCondition } from "../../shared/conditions.ts";
-import { type Change, withScaleEvent } from "../../shared/scale-events.ts";
+import { type Change, withScaleEvent } from "../../shared/recorded-scales.ts";
 import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
 import { ableToScale } from "./sentences.ts";
 

@@ -1,5 +1,5 @@
 import type { NativePolicy, NativeRules, NativeSpec } from "../../../model/spec-native.ts";
-import { countedEvents, type Events, startForDown, startForUp } from "../../shared/scale-events.ts";
+import { countedEvents, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
 import { type NativeStep, rulesOf, stepped } from "./sync.ts";
 
 /** How fast: what the policies of the direction allow within their periods, cut to the modulo towards the current count. */

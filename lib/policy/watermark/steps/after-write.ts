@@ -1,6 +1,6 @@
 import type { Windows } from "../../../model/windows.ts";
 import { wholeSeconds } from "../../shared/forbidden.ts";
-import type { Change } from "../../shared/scale-events.ts";
+import type { Change } from "../../shared/recorded-scales.ts";
 import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
 import { newestFirst } from "./newest-first.ts";
 import { failedScale, scaled } from "./sentences.ts";

@@ -4,8 +4,8 @@ import { labelIndex } from "../../../../lib/model/label-index.ts";
 import type { MetricAnswers } from "../../../../lib/model/observation.ts";
 import { podsQuery, queryKey } from "../../../../lib/model/query.ts";
 import type { HpaMetric } from "../../../../lib/model/spec-hpa.ts";
+import { measureMetric } from "../../../../lib/policy/shared/metrics/measure-metric.ts";
 import type { MetricContext } from "../../../../lib/policy/shared/metrics/measurement.ts";
-import { measureMetric } from "../../../../lib/policy/shared/metrics/metric.ts";
 import { podUsage, readyPods } from "../../../observation.ts";
 
 const pods = readyPods(2, 1000n);

@@ -1,9 +1,9 @@
-import type { IntentView, PageView, PartitionView, ResetView } from "../../service/views/partition.ts";
+import type { IntentView, PageView, PartitionView, ResetView } from "../../service/views/partition-view.ts";
 import type { Printer, Session } from "../io.ts";
-import { ageText } from "../output/age.ts";
-import { documentText } from "../output/document.ts";
+import { ageText } from "../output/age-text.ts";
+import { documentText } from "../output/document-text.ts";
 import { sheet } from "../output/sheet.ts";
-import { Table } from "../output/table.ts";
+import { Table } from "../output/text-table.ts";
 import { usage } from "../usage-error.ts";
 
 /** Autoscalers that are listed for a page; the others are counted. */

@@ -2,7 +2,7 @@ import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { Activity } from "../engine/drive.ts";
 import { type Delivery, eventSource } from "../engine/event-source.ts";
 import type { Handler } from "../engine/invocation.ts";
-import { scheduler } from "../engine/scheduler.ts";
+import { scheduler } from "../engine/schedule-activity.ts";
 import { startWatchdog, type Watchdog } from "../engine/watchdog.ts";
 import type { FolderLayout } from "../folder/layout.ts";
 import type { View } from "../view/view.ts";

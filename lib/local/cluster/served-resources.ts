@@ -1,9 +1,9 @@
+import { deployment, isoTime, pod, type Rival, replicaSet, rival } from "./kube-objects.ts";
+import type { KubeObject } from "./list-selectors.ts";
 import { podMetrics } from "./metrics-objects.ts";
-import { deployment, isoTime, pod, type Rival, replicaSet, rival } from "./objects.ts";
 import { scrape } from "./scrape.ts";
-import type { KubeObject } from "./selectors.ts";
+import { createdMs } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
-import { createdMs } from "./workload.ts";
 
 /** The simulated cluster as the API shows it at one instant. */
 export interface World {

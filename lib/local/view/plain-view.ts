@@ -1,4 +1,4 @@
-import type { AutoscalerView } from "../../service/views/autoscaler.ts";
+import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { StackReader } from "./reader.ts";
 import type { View } from "./view.ts";

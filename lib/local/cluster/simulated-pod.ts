@@ -1,5 +1,5 @@
-import { drawer, drawName, drawUid } from "./chance.ts";
 import type { WorkloadModel } from "./definition.ts";
+import { drawer, drawName, drawUid } from "./random-draws.ts";
 
 /** A pod. All its instants are known when it is made, unless it is deleted. */
 export interface SimulatedPod {

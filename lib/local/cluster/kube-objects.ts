@@ -1,8 +1,8 @@
 import type { Resources, WorkloadModel } from "./definition.ts";
-import { isReady, isRunning, replicaSetName, type SimulatedPod } from "./pod.ts";
-import type { KubeObject } from "./selectors.ts";
+import type { KubeObject } from "./list-selectors.ts";
+import { isReady, isRunning, replicaSetName, type SimulatedPod } from "./simulated-pod.ts";
+import { createdMs } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
-import { createdMs } from "./workload.ts";
 
 export const CONTAINER = "app";
 

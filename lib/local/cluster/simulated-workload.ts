@@ -1,7 +1,7 @@
 import { demandAt, nextChangeMs } from "../traces/trace.ts";
 import type { WorkloadModel } from "./definition.ts";
 import { isAboveTarget, type Load, spread } from "./load.ts";
-import { bornPod, changesOf, isGone, isLive, isReady, type SimulatedPod, victims } from "./pod.ts";
+import { bornPod, changesOf, isGone, isLive, isReady, type SimulatedPod, victims } from "./simulated-pod.ts";
 
 /**
  * One workload at one instant. It changes at events only (a new sample, a pod that becomes ready, a write), never at the instants of a read: so the same

@@ -1,14 +1,14 @@
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
 import { toArray } from "../../service/to-array.ts";
-import type { ClusterView } from "../../service/views/autoscaler.ts";
+import type { ClusterView } from "../../service/views/autoscaler-view.ts";
 import type { ClusterState, StateView } from "../../service/views/cluster-state.ts";
 import type { Printer, Session } from "../io.ts";
-import { ageText } from "../output/age.ts";
+import { ageText } from "../output/age-text.ts";
 import { pausedText } from "../output/describe-sheet.ts";
-import { documentText } from "../output/document.ts";
+import { documentText } from "../output/document-text.ts";
 import type { Paint, Style } from "../output/paint.ts";
 import { sheet } from "../output/sheet.ts";
-import { Table } from "../output/table.ts";
+import { Table } from "../output/text-table.ts";
 import { futureMs } from "../time-options.ts";
 
 export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "STATE", "SYNCED"] as const;

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Reader } from "protobufjs/minimal.js";
-import { DECODE_BYTES_AT_ONCE, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES } from "../limits.ts";
 import type { Json } from "../read/json.ts";
+import { DECODE_BYTES_AT_ONCE, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES } from "../request-limits.ts";
 import type { Field, FieldType, Message, Single } from "./message.ts";
 
 /** The state of a decoding. */

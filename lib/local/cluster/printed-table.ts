@@ -1,5 +1,5 @@
-import type { Resource } from "./resources.ts";
-import { fieldAt, type KubeObject } from "./selectors.ts";
+import { fieldAt, type KubeObject } from "./list-selectors.ts";
+import type { Resource } from "./served-resources.ts";
 
 type Cell = (object: KubeObject) => string | number;
 

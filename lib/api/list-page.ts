@@ -1,4 +1,4 @@
-import { jsonText, type Reply } from "./messages.ts";
+import { jsonText, type Reply } from "./request-and-answer.ts";
 
 /** Limits of one page. The first limit reached ends the page. An item is never divided. */
 export interface PageLimits {
