@@ -16,6 +16,8 @@ export interface WholeCluster {
   readonly metricsUrl: string;
   /** Of a user of the group tidemark. */
   readonly tidemarkToken: string;
+  /** Of another one, named busy. */
+  readonly busyToken: string;
   readonly close: () => Promise<void>;
 }
 
@@ -38,10 +40,13 @@ export const startWholeCluster = async (binaries: string, { flags = [] }: WholeC
   try {
     const authenticator = await startAuthenticator(dir);
     closing.unshift(authenticator.close);
-    const tidemarkToken = randomBytes(32).toString("base64url");
+    const [tidemarkToken, busyToken] = [newToken(), newToken()];
     const plane = await startControlPlane(binaries, {
       flags: (file) => [...authenticator.flags(file), ...flags],
-      users: [{ name: "tidemark", group: GROUP, token: tidemarkToken }],
+      users: [
+        { name: "tidemark", group: GROUP, token: tidemarkToken },
+        { name: "busy", group: GROUP, token: busyToken },
+      ],
     });
     closing.unshift(plane.close);
     const metrics = await startScriptedMetrics(plane, dir);
@@ -51,12 +56,14 @@ export const startWholeCluster = async (binaries: string, { flags = [] }: WholeC
     const kubelet = startKubelet(plane);
     closing.unshift(kubelet.stop);
     await applyRoles(plane);
-    return { plane, metricsUrl: metrics.controlUrl, tidemarkToken, close };
+    return { plane, metricsUrl: metrics.controlUrl, tidemarkToken, busyToken, close };
   } catch (error) {
     await close();
     throw error;
   }
 };
+
+const newToken = (): string => randomBytes(32).toString("base64url");
 
 const applyRoles = async ({ call }: ControlPlane): Promise<void> => {
   for (const document of parseAllDocuments(readFileSync(ROLES, "utf8"))) {

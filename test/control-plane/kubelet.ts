@@ -2,13 +2,17 @@ import { setTimeout as wait } from "node:timers/promises";
 import { eachDone } from "../../lib/store/table/all-done.ts";
 import type { ControlPlane } from "./start.ts";
 
-/** Plays the kubelets: each pod that is pending becomes Running and Ready at once. A pod with this label stays unready. */
+/** Plays the kubelets: each pod that is pending becomes Running and Ready at once. */
 export interface Kubelet {
   readonly stop: () => Promise<void>;
 }
 
+/** A pod with this label stays unready. */
 export const UNREADY = { "tidemark.test/readiness": "never" } as const;
+/** A pod with this label stays pending. */
+export const UNSCHEDULED = { "tidemark.test/kubelet": "none" } as const;
 
+const PENDING = `fieldSelector=status.phase%3DPending&labelSelector=${encodeURIComponent("tidemark.test/kubelet!=none")}`;
 const LOOK_AGAIN_MS = 100;
 const PARALLEL = 8;
 /** Pods look as if they had run for so long: what the HPA makes of a young pod is no part of most tests. */
@@ -37,7 +41,7 @@ export const startKubelet = ({ call }: Pick<ControlPlane, "call">): Kubelet => {
 };
 
 const startPending = async (call: ControlPlane["call"]): Promise<void> => {
-  const { status, body } = await call("GET", "/api/v1/pods?fieldSelector=status.phase%3DPending");
+  const { status, body } = await call("GET", `/api/v1/pods?${PENDING}`);
   if (status !== 200) return;
   const { items }: { readonly items: readonly PendingPod[] } = JSON.parse(body);
   await eachDone(items, PARALLEL, async ({ metadata: { namespace, name, labels } }) => {

@@ -83,14 +83,26 @@ const now = (): string => new Date().toISOString().replace(/\.\d+Z$/, "Z");
 const milli = (units: number): string => `${Math.floor(units * 1_000)}m`;
 
 const podMetrics = (script: Script, pods: readonly RunningPod[]): Answer => {
-  const items = pods.flatMap(({ namespace, name, labels, containers, together }) => {
-    const total = script.get(`cpu ${namespace}/${labels["app"]}`);
-    if (total === undefined) return [];
-    const cpu = `${Math.floor(total / together / containers.length)}m`;
-    const usages = containers.map((container) => ({ name: container, usage: { cpu, memory: "64Mi" } }));
-    return [{ metadata: { name, namespace, labels }, timestamp: now(), window: "1s", containers: usages }];
-  });
+  const unmeasured = unmeasuredPods(script, pods);
+  const items = pods
+    .filter((pod) => !unmeasured.has(pod))
+    .flatMap(({ namespace, name, labels, containers, together }) => {
+      const total = script.get(`cpu ${namespace}/${labels["app"]}`);
+      if (total === undefined) return [];
+      const cpu = `${Math.floor(total / together / containers.length)}m`;
+      const usages = containers.map((container) => ({ name: container, usage: { cpu, memory: "64Mi" } }));
+      return [{ metadata: { name, namespace, labels }, timestamp: now(), window: "1s", containers: usages }];
+    });
   return { status: 200, body: { kind: "PodMetricsList", apiVersion: "metrics.k8s.io/v1beta1", metadata: {}, items } };
+};
+
+/** The first pods by name of each app with a key `unmeasured`. */
+const unmeasuredPods = (script: Script, pods: readonly RunningPod[]): ReadonlySet<RunningPod> => {
+  const apps = Map.groupBy(pods, ({ namespace, labels }) => `${namespace}/${labels["app"]}`);
+  const first = [...apps].flatMap(([app, own]) =>
+    own.toSorted((one, other) => one.name.localeCompare(other.name)).slice(0, script.get(`unmeasured ${app}`) ?? 0),
+  );
+  return new Set(first);
 };
 
 const customMetrics = async (call: ControlPlane["call"], script: Script, rest: readonly string[], selector: string): Promise<Answer> => {

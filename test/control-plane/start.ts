@@ -19,7 +19,7 @@ export interface ControlPlane {
   readonly call: ApiCalls["call"];
   readonly etcd: Program;
   readonly apiServer: Program;
-  /** Stops the API server until the given function starts it again, with the same data. */
+  /** Kills the API server until the given function starts it again, with the same data. */
   readonly interrupt: () => Promise<() => Promise<void>>;
   /** Where the API server writes what its audit policy asks for. */
   readonly auditLog: string;
@@ -67,6 +67,7 @@ export const startControlPlane = async (binaries: string, options: ControlPlaneO
     throw error;
   }
   const interrupt = async () => {
+    apiServer.process.kill("SIGKILL");
     await apiServer.stop();
     return async () => {
       apiServer = start();

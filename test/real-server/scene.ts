@@ -25,7 +25,7 @@ import { kubeconfigText } from "../control-plane/kubeconfig.ts";
 import { type MetricsScript, setMetrics } from "../control-plane/metrics-script.ts";
 import { basePath, KINDS, type KindName, podTemplate, type Workload, workloadObject } from "./objects.ts";
 
-const PERIOD_MS = 5_000;
+const PERIOD_MS = 15_000;
 const CLUSTER = "real";
 const LOOK_AGAIN_MS = 50;
 const WAIT_MAX_MS = 30_000;
@@ -47,6 +47,8 @@ export interface SceneOptions {
   };
   /** The namespace of another scene, with its workloads. */
   readonly namespace?: string;
+  /** The clock of the connection, by which tokens age. */
+  readonly clock?: () => number;
   /** Wraps the client of each connection. */
   readonly wrap?: (client: ClusterClient) => ClusterClient;
 }
@@ -152,7 +154,7 @@ const operate = async (admin: Scene["admin"], namespace: string, fleet: Workload
   await admin("PATCH", `${objectPath(namespace, fleet)}/status`, { status }, "application/merge-patch+json");
 };
 
-const tidemark = async ({ wrap = (client) => client }: SceneOptions) => {
+const tidemark = async ({ wrap = (client) => client, clock = Date.now }: SceneOptions) => {
   const engine = await startMemory();
   const tables: Tables = {
     client: engine.client,
@@ -170,7 +172,7 @@ const tidemark = async ({ wrap = (client) => client }: SceneOptions) => {
     tables,
     insert,
     connect: (record) => {
-      client ??= connect(record, { clock: Date.now, trusted: ON_THIS_MACHINE, notice: (message) => void notices.push(message) }).then((opened) => {
+      client ??= connect(record, { clock, trusted: ON_THIS_MACHINE, notice: (message) => void notices.push(message) }).then((opened) => {
         clients.push(opened);
         return wrap(opened);
       });

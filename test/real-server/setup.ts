@@ -13,6 +13,7 @@ export interface SharedCluster {
   readonly ca: string;
   readonly adminToken: string;
   readonly tidemarkToken: string;
+  readonly busyToken: string;
   readonly metricsUrl: string;
 }
 
@@ -22,7 +23,7 @@ declare module "vitest" {
   }
 }
 
-const NONE = { binaries: "", url: "", etcdUrl: "", ca: "", adminToken: "", tidemarkToken: "", metricsUrl: "" };
+const NONE = { binaries: "", url: "", etcdUrl: "", ca: "", adminToken: "", tidemarkToken: "", busyToken: "", metricsUrl: "" };
 
 /** Starts the cluster before the first file, and stops it after the last. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
@@ -32,9 +33,9 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     project.provide("cluster", { ...NONE, missing: binaries.message });
     return () => Promise.resolve();
   }
-  const { plane, metricsUrl, tidemarkToken, close } = await startWholeCluster(binaries.folder);
+  const { plane, metricsUrl, tidemarkToken, busyToken, close } = await startWholeCluster(binaries.folder);
   await installFleets(plane);
   const { url, etcdUrl, ca, token: adminToken } = plane;
-  project.provide("cluster", { binaries: binaries.folder, url, etcdUrl, ca, adminToken, tidemarkToken, metricsUrl });
+  project.provide("cluster", { binaries: binaries.folder, url, etcdUrl, ca, adminToken, tidemarkToken, busyToken, metricsUrl });
   return close;
 };

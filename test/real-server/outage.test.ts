@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import type { ClusterClient } from "../../lib/cluster/port.ts";
+import { eachDone } from "../../lib/store/table/all-done.ts";
+import { startWholeCluster, type WholeCluster } from "../control-plane/cluster.ts";
+import { type Front, startFront } from "../control-plane/front.ts";
+import { UNSCHEDULED } from "../control-plane/kubelet.ts";
+import { MANIFESTS, podTemplate } from "./objects.ts";
+import { onServer } from "./on-server.ts";
+import type { Scene, SceneOptions } from "./scene.ts";
+
+/** A page of a LIST has 500 objects. */
+const PODS = 510;
+/** Old states are served from memory by default, and then none ever expires. */
+const FLAGS = ["--feature-gates=ListFromCacheSnapshot=false"];
+
+onServer("an API server of its own", (newScene) => {
+  let cluster: WholeCluster;
+  let front: Front;
+  let dir: string;
+  beforeAll(async () => {
+    const { missing, binaries } = inject("cluster");
+    if (missing !== undefined) return;
+    dir = mkdtempSync(join(tmpdir(), "tidemark-outage-"));
+    cluster = await startWholeCluster(binaries, { flags: FLAGS });
+    front = await startFront(cluster.plane, dir);
+  });
+  afterAll(async () => {
+    await front?.close();
+    await cluster?.close();
+    if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
+  });
+
+  const threeWanted = async (options: SceneOptions = {}) => {
+    const { plane, metricsUrl, tidemarkToken } = cluster;
+    const own = { url: plane.url, ca: plane.ca, adminToken: plane.token, tidemarkToken, metricsUrl };
+    const scene = await newScene("outage", { cluster: own, ...options });
+    const workload = await scene.make("Deployment", "web", 2);
+    await scene.running(workload, 2);
+    await scene.metrics({ [`cpu ${scene.namespace}/web`]: 300 });
+    await scene.apply(MANIFESTS.hpa(workload, "cpu"));
+    return { scene, workload };
+  };
+  const outcomes = async (scene: Scene) => (await scene.sync()).events.map(({ from, to, outcome }) => [from, to, outcome]);
+
+  it("that is stopped between two syncs: the sync says so and holds, and the first sync after its return scales", async () => {
+    const { scene, workload } = await threeWanted();
+    const start = await cluster.plane.interrupt();
+    const report = await scene.sync();
+    expect([report.unreachable, report.events]).toEqual([true, []]);
+    expect(JSON.stringify((await scene.service.get({ name: "web" })).conditions)).toContain("ECONNREFUSED");
+    await start();
+    expect(await outcomes(scene)).toEqual([[2, 3, "applied"]]);
+    expect(await scene.replicas(workload)).toBe(3);
+  });
+
+  it("that is stopped between the LIST and the PUT: the write is refused, and made by the first sync after its return", async () => {
+    let start: (() => Promise<void>) | undefined;
+    const wrap = (client: ClusterClient): ClusterClient => ({
+      ...client,
+      putScale: async (write, timeoutMs) => {
+        start ??= await cluster.plane.interrupt();
+        return client.putScale(write, timeoutMs);
+      },
+    });
+    const { scene, workload } = await threeWanted({ wrap });
+    const broken = await outcomes(scene);
+    await start?.();
+    expect(broken).toEqual([[2, 3, "refused"]]);
+    expect(await scene.replicas(workload)).toBe(2);
+    expect(await outcomes(scene)).toEqual([[2, 3, "applied"]]);
+  });
+
+  it("whose list expires between two pages (410): the LIST starts again, and the decision is right", async () => {
+    const { scene, workload } = await threeWanted({ url: front.url, ca: front.ca });
+    const { namespace, admin } = scene;
+    const { metadata, spec } = podTemplate("crowd", UNSCHEDULED);
+    const pods = Array.from({ length: PODS }, (_, at) => `crowd-${at}`);
+    await eachDone(pods, 16, (name) => admin("POST", `/api/v1/namespaces/${namespace}/pods`, { metadata: { ...metadata, name }, spec }));
+    let expired = 0;
+    front.intercept = async ({ url = "" }) => {
+      if (expired === 0 && url.includes("continue=")) {
+        expired++;
+        await compact(admin, namespace);
+      }
+      return undefined;
+    };
+    expect(await outcomes(scene)).toEqual([[2, 3, "applied"]]);
+    expect(expired).toBe(1);
+    expect(front.answered.filter((status) => status === 410)).toHaveLength(1);
+    expect(await scene.replicas(workload)).toBe(3);
+  });
+
+  /** Makes every state before this moment unreadable. */
+  const compact = async (admin: Scene["admin"], namespace: string): Promise<void> => {
+    const { metadata } = await admin("POST", `/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name: "later" } });
+    const revision = (metadata as { readonly resourceVersion: string }).resourceVersion;
+    const { status } = await fetch(`${cluster.plane.etcdUrl}/v3/kv/compaction`, {
+      method: "POST",
+      body: JSON.stringify({ revision, physical: true }),
+    });
+    if (status !== 200) throw new Error(`the compaction was answered ${status}`);
+  };
+});
