@@ -67,6 +67,7 @@ const sameMetric = (raw: RawQuery, query: CustomQuery | ExternalQuery): boolean 
 
 const sameSubject = (raw: RawQuery, query: CustomQuery): boolean => {
   if (query.for === "pods") return raw.for === "pods";
+  if (query.for !== "object") return false;
   return raw.object?.kind === query.kind && raw.object.name === query.name && (raw.object.group ?? "") === query.group;
 };
 

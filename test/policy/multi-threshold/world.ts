@@ -2,7 +2,7 @@ import { admit } from "../../../lib/manifest/admit.ts";
 import type { Decision } from "../../../lib/model/decision.ts";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import type { Answer, CustomMetricValue, ExternalMetricValue, Observation } from "../../../lib/model/observation.ts";
-import { queryKey } from "../../../lib/model/query.ts";
+import { type CustomQuery, queryKey } from "../../../lib/model/query.ts";
 import type { ControllerSettings } from "../../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
@@ -71,7 +71,7 @@ const observed = (spec: AutoscalerSpec, count: number, { value, perPod = 0, sile
   const milli = value === undefined ? undefined : BigInt(Math.round(value * 1000));
   const external: Answer<readonly ExternalMetricValue[]> =
     milli === undefined ? NO_METRICS : { kind: "answered", items: [{ milli, timestampMs: NOON }] };
-  const custom = (query: { readonly for: "pods" | "object" }): Answer<readonly CustomMetricValue[]> => {
+  const custom = (query: Pick<CustomQuery, "for">): Answer<readonly CustomMetricValue[]> => {
     if (query.for === "pods") return { kind: "answered", items: heard.map((describes) => ({ describes, milli: BigInt(perPod * 1000), ...times })) };
     return milli === undefined ? NO_METRICS : { kind: "answered", items: [{ describes: "front", milli, ...times }] };
   };
