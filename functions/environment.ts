@@ -8,13 +8,14 @@ const ANSWERING = ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_S
  * - `TIDEMARK_CONNECT_URL`: the URL of `connect`, which `api` gives to callers that connect a cluster.
  * - `TIDEMARK_SYNC_QUEUE_URL`: the queue between `schedule` and `sync`. `api` and `connect` send the first messages of an added or divided cluster there.
  * - `TIDEMARK_SYNC_DEAD_LETTERS_URL`, `TIDEMARK_TICK_DEAD_LETTERS_URL`: the dead-letter queues, whose messages the status counts.
+ * - `TIDEMARK_SYNC_FUNCTION`: the name of `sync`, which looks at clusters for `connect`.
  * - `TIDEMARK_CLUSTER_METRICS`: `few`, `all` or `none` (lib/report/sync-metrics.ts).
  */
 export const ENVIRONMENT = {
   schedule: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
   sync: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_CLUSTER_METRICS"],
   api: [...ANSWERING, "TIDEMARK_CONNECT_URL", "TIDEMARK_SYNC_QUEUE_URL"],
-  connect: [...ANSWERING, "TIDEMARK_SYNC_QUEUE_URL"],
+  connect: [...ANSWERING, "TIDEMARK_SYNC_QUEUE_URL", "TIDEMARK_SYNC_FUNCTION"],
   view: ANSWERING,
 } as const;
 

@@ -5,6 +5,7 @@ import {
   AUTOSCALER_UNTIL,
   CLUSTER,
   CLUSTER_CHANGE,
+  CLUSTER_CHECK,
   CLUSTER_UNTIL,
   FREEZE,
   NEW_CLUSTER,
@@ -41,6 +42,14 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     json(await service.pause(query, inFuture(until, context))),
   ),
   resume: postRoute("ends a pause", AUTOSCALER, async (service, query) => json(await service.resume(query))),
+  checkCluster: postRoute(
+    "looks at a cluster from where the syncs connect to it",
+    CLUSTER_CHECK,
+    async (service, check) => json(await service.checkCluster(check)),
+    {
+      connects: () => true,
+    },
+  ),
   addCluster: postRoute("connects a cluster", NEW_CLUSTER, async (service, cluster) => json(await service.addCluster(cluster)), {
     bodyBytesMax: CLUSTER_BODY_BYTES_MAX,
     connects: () => true,

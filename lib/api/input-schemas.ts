@@ -107,7 +107,13 @@ const optionalParts = {
   syncPeriodMs: durationMs.exactOptional(),
   partitions: z.array(partition).max(PARTITIONS_MAX, `must have at most ${PARTITIONS_MAX} items`).exactOptional(),
   settings: settings.exactOptional(),
+  force: z.boolean().exactOptional(),
 };
+const KINDS_MAX = 20;
+export const CLUSTER_CHECK = z.strictObject({
+  name: label,
+  kinds: z.array(ascii(NAME_CHARACTERS_MAX)).max(KINDS_MAX, `must have at most ${KINDS_MAX} items`).exactOptional(),
+});
 export const NEW_CLUSTER: z.ZodType<NewCluster> & { readonly shape: object } = z.strictObject({ name: label, connection, ...optionalParts });
 export const CLUSTER_CHANGE: z.ZodType<ClusterChange> & { readonly shape: object } = z.strictObject({
   name: label,

@@ -22,6 +22,7 @@ export const COMMAND_PATHS = {
   delete: "/v1/autoscaler/delete",
   pause: "/v1/autoscaler/pause",
   resume: "/v1/autoscaler/resume",
+  checkCluster: "/v1/cluster/check",
   addCluster: "/v1/cluster/add",
   replaceCluster: "/v1/cluster/replace",
   pauseCluster: "/v1/cluster/pause",

@@ -1,3 +1,4 @@
+import type { ConnectionReport } from "../cluster/check/report.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { isThrottle } from "../store/table/repeat.ts";
 import { PROBLEM_TYPE } from "./paths.ts";
@@ -9,6 +10,8 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
   /** The URL that takes this request. */
   readonly url?: string;
+  /** What a look at a cluster found, where that is why it is refused. */
+  readonly report?: ConnectionReport;
   /** One entry per invalid field. */
   readonly errors?: readonly { readonly field: string; readonly message: string }[];
 }
@@ -18,6 +21,9 @@ export const refusal = (code: `api.${string}`, message: string, why: Refusal): T
 
 /** Seconds after which a caller may try again. */
 const RETRY_AFTER = { "retry-after": "2" };
+
+const UNUSABLE = "service.unusable";
+type UnusableDetails = Pick<Refusal, "report">;
 
 /** The status of each error code; the first that covers the code counts. Other errors are our own failures, and only the log has their message. */
 const STATUSES: readonly (readonly [code: string, status: number])[] = [
@@ -34,11 +40,11 @@ const STATUSES: readonly (readonly [code: string, status: number])[] = [
 ];
 
 /** An RFC 9457 problem with the code of the error. `detail` is the sentence for people. */
-const problem = (status: number, code: string, detail: string, { headers, errors, url }: Omit<Refusal, "status"> = {}): PlainAnswer => ({
+const problem = (status: number, code: string, detail: string, { headers, errors, url, report }: Omit<Refusal, "status"> = {}): PlainAnswer => ({
   status,
   headers: { ...(status === 429 || status === 503 ? RETRY_AFTER : {}), ...headers },
   type: PROBLEM_TYPE,
-  text: JSON.stringify({ status, code, detail, ...(errors && { errors }), ...(url !== undefined && { url }) }),
+  text: JSON.stringify({ status, code, detail, ...(errors && { errors }), ...(url !== undefined && { url }), ...(report && { report }) }),
 });
 
 /** The answer to an error. An unexpected error gets only a pointer to the log, because its message may contain internal details. */
@@ -48,6 +54,7 @@ export const problemOf = (error: unknown, requestId: string): PlainAnswer => {
     return problem(status, error.code, error.message, rest);
   }
   if (isTidemarkError(error, "store.unclear") && isThrottle(error.cause)) return problem(429, error.code, error.message);
+  if (isTidemarkError(error, UNUSABLE)) return problem(409, error.code, error.message, error.details as UnusableDetails);
   const [, status] = STATUSES.find(([code]) => isTidemarkError(error, code)) ?? [];
   if (status !== undefined && isTidemarkError(error)) return problem(status, error.code, error.message);
   return problem(500, "api.failed", `Cannot answer request "${requestId}": an unexpected error happened; the log line of this request has it`);

@@ -20,6 +20,7 @@ export interface AddOptions {
   readonly downscaleStabilization?: string;
   readonly cpuInitializationPeriod?: string;
   readonly initialReadinessDelay?: string;
+  readonly force?: true;
 }
 
 /** Reads the options of `cluster add`. Throws usage errors that name the option. */
@@ -34,6 +35,7 @@ export const clusterChange = (name: string, options: AddOptions): ClusterChange 
 
 const scope = (name: string, options: AddOptions): Omit<ClusterChange, "connection"> => ({
   name,
+  ...(options.force && { force: true }),
   ...(options.period === undefined ? {} : { syncPeriodMs: lengthMs("--period", options.period) }),
   ...(options.partition === undefined ? {} : { partitions: options.partition.map(partition) }),
   settings: {

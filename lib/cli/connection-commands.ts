@@ -1,8 +1,9 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { TargetOptions } from "./command-target.ts";
+import type { CheckOptions } from "./commands/check.ts";
 import type { RbacCommandOptions } from "./commands/rbac.ts";
 import { type Io, type Printer, printerOn, type Session } from "./io.ts";
-import { withPlace } from "./target-options.ts";
+import { withPlace, withTarget } from "./target-options.ts";
 
 type Run = (place: TargetOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
 
@@ -10,6 +11,15 @@ const collect = (value: string, before: readonly string[] | undefined): readonly
 
 /** The commands that help to connect a cluster. */
 export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
+  withTarget(parent.command("check"))
+    .description("look at a cluster from where the syncs connect to it: credentials, TLS, rights, metrics, clock; it changes nothing")
+    .argument("<name>")
+    .option("--kind <group/plural>", "a custom resource that is scaled too, such as argoproj.io/rollouts; repeatable", collect)
+    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json", "yaml"]).default("table"))
+    .addHelpText("after", CHECK_EXAMPLES)
+    .action((name: string, options: CheckOptions & TargetOptions) =>
+      run(options, async (session, printer) => (await import("./commands/check.ts")).check(session, printer, name, options)),
+    );
   withPlace(parent.command("rbac"))
     .description("print the smallest roles that Tidemark needs in a cluster, and the access entry of an EKS cluster")
     .argument("[name]", "a cluster that was added, for its access entry")
@@ -30,6 +40,14 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
       return run(place, (session, printer) => rbac(printer, request, { session, name }));
     });
 };
+
+const CHECK_EXAMPLES = `
+The command ends with 1 where a necessary point failed: no sync could work. A warning is none.
+
+Examples:
+  tidemark cluster check eu-1
+  tidemark cluster check eu-1 --kind argoproj.io/rollouts
+  tidemark cluster check eu-1 -o json --stack tidemark-prod`;
 
 const RBAC_EXAMPLES = `
 Examples:

@@ -175,6 +175,14 @@ const editCommands = (root: Command, run: Run, io: Io): void => {
     );
 };
 
+const ADD_EXAMPLES = `
+Before a connection is stored it is looked at, as "tidemark cluster check" does. It is refused where no sync could work with it.
+
+Examples:
+  tidemark cluster add eu-1 --eks prod --region eu-west-1
+  tidemark cluster add eu-1 --secret tidemark-prod/eu-1 --period 30s
+  tidemark cluster add eu-1 --kubeconfig ~/.kube/config --partition shop=shop,cart --partition rest`;
+
 const clusterCommands = (parent: Command, run: Run): void => {
   withPlace(parent.command("add"))
     .description("connect a cluster")
@@ -194,6 +202,8 @@ const clusterCommands = (parent: Command, run: Run): void => {
     .option("--cpu-initialization-period <duration>", "controller setting (default: 5m)")
     .option("--initial-readiness-delay <duration>", "controller setting (default: 30s)")
     .option("--replace", "change an existing cluster; options that are not given keep their values")
+    .option("--force", "store the connection without a look at the cluster")
+    .addHelpText("after", ADD_EXAMPLES)
     .action((name: string, options: AddOptions & ScopeOptions & { readonly replace?: true }) => {
       // Here --region is that of the cluster, and none of the target.
       const { region: _ofCluster, ...place } = options;

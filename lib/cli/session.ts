@@ -5,6 +5,7 @@ import { findFolder } from "../local/folder/find-folder.ts";
 import { folderLayout } from "../local/folder/layout.ts";
 import { deadLettersIn } from "../local/queue/dead-letters.ts";
 import { TABLE_NAMES } from "../local/run/names.ts";
+import type { ServiceContext } from "../service/context.ts";
 import { openService } from "../service/open.ts";
 import type { DeadLetters } from "../service/views/status.ts";
 import { insertByStatement } from "../store/history/insert.ts";
@@ -42,7 +43,15 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     // No deadline, because an export may take long. Each call has a bounded number of retries (lib/store/table/repeat.ts).
   };
   const deadLetters = async (): Promise<DeadLetters> => ({ syncs: deadLettersIn(folderLayout(folder.dir).queue) });
-  const service = openService({ tables, insert: insertByStatement(tables), clock: folder.clock, by, newUid: randomUUID, deadLetters });
+  const service = openService({
+    tables,
+    insert: insertByStatement(tables),
+    clock: folder.clock,
+    by,
+    newUid: randomUUID,
+    deadLetters,
+    checkConnection: checkHere,
+  });
   return {
     service,
     nowMs: folder.clock(),
@@ -52,4 +61,14 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
       await folder.close();
     },
   };
+};
+
+/** The syncs of a data folder run on this machine, with its files and addresses. Loaded on demand: few commands look at a cluster. */
+const checkHere: NonNullable<ServiceContext["checkConnection"]> = async (target) => {
+  const [{ checkConnection }, { ON_THIS_MACHINE }] = await Promise.all([
+    import("../cluster/check/check-connection.ts"),
+    import("../cluster/access/on-this-machine.ts"),
+  ]);
+  // The real clock also where that of the folder is virtual: tokens and certificates age in real time.
+  return checkConnection(target, { clock: Date.now, trusted: ON_THIS_MACHINE });
 };

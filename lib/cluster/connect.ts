@@ -67,7 +67,7 @@ const gated = (transport: Transport): Transport => {
 };
 
 /** Loads the code of each kind of access when the first cluster needs it. */
-const accessFor = async (
+export const accessFor = async (
   { name, connection }: Connectable,
   { clock, trusted = NOTHING_TRUSTED, eksDescriptions }: ConnectOptions,
 ): Promise<Access> => {

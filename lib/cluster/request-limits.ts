@@ -106,3 +106,19 @@ export const RECOMMENDER_TIMEOUT_MS = 10_000;
 
 /** Most bytes of a reply, which usually has a few hundred. */
 export const MAX_RECOMMENDER_BYTES = 64 * 1024;
+
+/** Longest wait for one question of a check, and for the whole check: a person waits for it. */
+export const CHECK_QUESTION_MS = 5_000;
+export const CHECK_MS = 20_000;
+
+/** Longest wait of a check for the credentials and the address: a call of STS and one of EKS, each repeated once. */
+export const CHECK_ACCESS_MS = 10_000;
+
+/** Most bytes of one answer to a check. A list of 1,000 API groups has 300 KB. */
+export const CHECK_ANSWER_BYTES = 2 * 1024 * 1024;
+
+/** Namespaces for which a check asks each right: 20 rights, 8 questions at once, a few milliseconds each. */
+export const CHECK_NAMESPACES_MAX = 20;
+
+/** A larger difference of the clocks is a warning. The Date header is exact to a second. */
+export const CLOCK_DIFFERENCE_MS = 3_000;

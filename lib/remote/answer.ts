@@ -19,6 +19,8 @@ export interface Problem {
   readonly detail: string;
   /** The URL that takes this request. */
   readonly url?: string;
+  /** What a look at a cluster found, where that is why it is refused. */
+  readonly report?: unknown;
 }
 
 export const readAnswer = async (response: Response): Promise<HttpAnswer> => {
@@ -38,9 +40,9 @@ export const problemIn = ({ type, text }: HttpAnswer): Problem | undefined => {
   if (type !== PROBLEM_TYPE) return undefined;
   const value = parsedJson(text);
   if (typeof value !== "object" || value === null) return undefined;
-  const { status, code, detail, url } = value as Partial<Problem>;
+  const { status, code, detail, url, report } = value as Partial<Problem>;
   if (typeof status !== "number" || typeof code !== "string" || typeof detail !== "string") return undefined;
-  return { status, code, detail, ...(typeof url === "string" && { url }) };
+  return { status, code, detail, ...(typeof url === "string" && { url }), ...(report !== undefined && { report }) };
 };
 
 /** Parses JSON; undefined for any other text. */

@@ -4,7 +4,7 @@ import type { Caller } from "./caller.ts";
 import type { StackUrl } from "./stack-url.ts";
 
 /** An error that Tidemark answered, with its own code and message: the same as from the embedded run. */
-export const problemError = ({ code, detail, status, url }: Problem): TidemarkError => new TidemarkError(code, detail, { status, url });
+export const problemError = ({ code, detail, ...details }: Problem): TidemarkError => new TidemarkError(code, detail, details);
 
 /** An error that the platform answered before Tidemark ran, in words that a person can act on. */
 export const platformError = async (received: HttpAnswer, stack: StackUrl, caller: Caller, nowMs: number): Promise<TidemarkError> => {

@@ -122,6 +122,8 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     delete: (query) => edit(COMMAND_PATHS.delete, queryFields(query)),
     pause: (query, untilMs) => edit(COMMAND_PATHS.pause, until(queryFields(query), untilMs)),
     resume: (query) => edit(COMMAND_PATHS.resume, queryFields(query)),
+    // It needs no key, because it changes nothing.
+    checkCluster: ({ name, kinds }) => send(COMMAND_PATHS.checkCluster, { name, ...(kinds && { kinds }) }, {}),
     addCluster: (cluster) => edit(COMMAND_PATHS.addCluster, cluster),
     replaceCluster: (cluster) => edit(COMMAND_PATHS.replaceCluster, cluster),
     pauseCluster: (name, untilMs) => edit(COMMAND_PATHS.pauseCluster, until({ name }, untilMs)),

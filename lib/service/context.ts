@@ -1,4 +1,6 @@
-import type { ClusterRecord, Connection } from "../model/records.ts";
+import type { CheckedConnection } from "../cluster/check/checked-connection.ts";
+import type { ConnectionReport } from "../cluster/check/report.ts";
+import type { ClusterRecord } from "../model/records.ts";
 import type { InsertHistory } from "../store/history/port.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { DeadLetters } from "./views/status.ts";
@@ -18,8 +20,8 @@ export interface ServiceContext extends QueryContext {
   readonly insert: InsertHistory;
   /** The caller; edits are recorded with this name. */
   readonly by: string;
-  /** Checks a connection with AWS before it is stored, and throws when it is wrong. When it is absent, only the sync checks, as it connects. */
-  readonly checkConnection?: (cluster: string, connection: Connection) => Promise<void>;
+  /** Looks at a cluster from where the syncs connect to it. When it is absent, only the sync finds out, as it connects. */
+  readonly checkConnection?: (target: CheckedConnection) => Promise<ConnectionReport>;
   /** Plans a cluster whose due times changed, so that its first sync does not wait for the scheduler. When it is absent, the first sync waits. */
   readonly planNow?: (cluster: ClusterRecord) => Promise<void>;
   /** Makes the uid of a new autoscaler. */

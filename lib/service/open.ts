@@ -2,6 +2,7 @@ import { apply } from "./apply/apply.ts";
 import { autoscalers, loadSnapshot } from "./autoscalers.ts";
 import { changes } from "./changes.ts";
 import { addCluster, cluster, clusters, pauseCluster, replaceCluster, resumeCluster } from "./clusters/cluster-edits.ts";
+import { checkCluster } from "./clusters/connection-check.ts";
 import { fleet, freeze, thaw } from "./clusters/fleet.ts";
 import type { QueryContext, ServiceContext } from "./context.ts";
 import { pause, remove, resume } from "./edits/autoscaler-edits.ts";
@@ -46,6 +47,7 @@ export const openCommands = (context: ServiceContext): CommandService => ({
   pause: (query, untilMs) => pause(context, query, untilMs),
   resume: (query) => resume(context, query),
 
+  checkCluster: (check) => checkCluster(context, check),
   addCluster: (wanted) => addCluster(context, wanted),
   replaceCluster: (wanted) => replaceCluster(context, wanted),
   pauseCluster: (name, untilMs) => pauseCluster(context, name, untilMs),

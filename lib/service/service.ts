@@ -1,3 +1,4 @@
+import type { CheckedPoint, ConnectionReport } from "../cluster/check/report.ts";
 import type { Validation } from "../manifest/validation.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
@@ -39,9 +40,12 @@ export interface CommandService {
   pause(query: AutoscalerQuery, untilMs?: number): Promise<EditResult>;
   resume(query: AutoscalerQuery): Promise<EditResult>;
 
-  addCluster(cluster: NewCluster): Promise<ClusterView>;
+  /** Looks at a stored cluster from where the syncs connect to it: credentials, TLS, rights, metrics APIs. It changes nothing. */
+  checkCluster(check: ClusterCheck): Promise<ConnectionReport>;
+  /** Looks at the cluster before it is stored. Throws `service.unusable` with the report where no sync could work, unless `force` is true. */
+  addCluster(cluster: NewCluster): Promise<ClusterStored>;
   /** Changes a cluster's connection, period, settings or partitions. Absent fields stay as they are, and windows move with their namespaces. */
-  replaceCluster(change: ClusterChange): Promise<ClusterView>;
+  replaceCluster(change: ClusterChange): Promise<ClusterStored>;
   pauseCluster(name: string, untilMs?: number): Promise<ClusterView>;
   resumeCluster(name: string): Promise<ClusterView>;
   removeCluster(name: string): Promise<void>;
@@ -135,12 +139,26 @@ export interface EditResult {
   readonly changed: boolean;
 }
 
+export interface ClusterCheck {
+  readonly name: string;
+  /** Custom resources that are scaled, beside the built-in kinds: "argoproj.io/rollouts". */
+  readonly kinds?: readonly string[];
+}
+
+/** The cluster as it was stored, and what was found before. */
+export interface ClusterStored extends ClusterView {
+  /** Absent where nothing was looked at. */
+  readonly checks?: readonly CheckedPoint[];
+}
+
 export interface NewCluster {
   readonly name: string;
   readonly connection: Connection;
   readonly syncPeriodMs?: number;
   readonly partitions?: readonly { readonly name: string; readonly namespaces?: readonly string[] }[];
   readonly settings?: Partial<ControllerSettings>;
+  /** Stores the connection without a look at the cluster. */
+  readonly force?: boolean;
 }
 
 /** The new values of a cluster. Absent fields stay as they are. */

@@ -191,7 +191,7 @@ describe("tidemark cluster and fleet", () => {
   it("add, pause, resume and remove a cluster", async () => {
     const options = ["--eks", "prod", "--endpoint", "https://eks.example", "--ca-data", "QQ==", "--region", "eu-west-1", "--period", "30s"];
     const parts = ["--partition", "shop=shop,cart", "--partition", "rest", "--tolerance", "0.05", "--downscale-stabilization", "10m"];
-    expect(await run("cluster", "add", "eks-1", ...options, ...parts)).toEqual(said(0, 'Cluster "eks-1" added\n'));
+    expect(await run("cluster", "add", "eks-1", ...options, ...parts, "--force")).toEqual(said(0, 'Cluster "eks-1" added\n'));
     expect(JSON.parse((await run("cluster", "describe", "eks-1", "-o", "json")).out)).toEqual({
       name: "eks-1",
       connection: { kind: "eks", clusterId: "prod", endpoint: "https://eks.example", caData: "QQ==", region: "eu-west-1" },
@@ -207,7 +207,7 @@ describe("tidemark cluster and fleet", () => {
     expect(await run("cluster", "add", "eks-1", ...options)).toEqual(
       said(1, "", 'error: Cannot add cluster "eks-1": a cluster of that name exists; change it with --replace\n'),
     );
-    expect(await run("cluster", "add", "eks-1", "--replace", "--secret", "prod/eks-1")).toEqual(said(0, 'Cluster "eks-1" replaced\n'));
+    expect(await run("cluster", "add", "eks-1", "--replace", "--secret", "prod/eks-1", "--force")).toEqual(said(0, 'Cluster "eks-1" replaced\n'));
     expect(JSON.parse((await run("cluster", "describe", "eks-1", "-o", "json")).out)).toMatchObject({
       connection: { kind: "secret", secretId: "prod/eks-1" },
       syncPeriodSeconds: 30,

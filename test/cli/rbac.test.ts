@@ -110,7 +110,7 @@ describe("tidemark cluster rbac NAME", () => {
   it("prints the access entry of a cluster that was added by EKS, and none of another", async () => {
     const run = (...args: readonly string[]) => inside([...args, "--data", folder.data]);
     expect(await run("cluster", "rbac", "eu-1")).toEqual({ code: 0, out: DEFAULTS, err: "" });
-    await run("cluster", "add", "eks-1", "--eks", "prod", "--region", "eu-west-1");
+    await run("cluster", "add", "eks-1", "--eks", "prod", "--region", "eu-west-1", "--force");
     expect((await run("cluster", "rbac", "eks-1")).out).toContain("--cluster-name prod --region eu-west-1");
     expect(await run("cluster", "rbac", "eu-9")).toMatchObject({ code: 1, err: 'error: Cannot find cluster "eu-9": the nearest name is "eu-1"\n' });
   });

@@ -28,7 +28,12 @@ import { type Packaged, packageStack } from "./packaged.ts";
  * The packaged functions, each in a process of its own behind Lambda's Runtime API, with the rights that the template gives its role and no other. Tables (with PartiQL), queue
  * and cluster are real servers on loopback.
  */
-const NAMES = { StateTable: "tidemark-prod-state", HistoryTable: "tidemark-prod-history", SyncQueue: "tidemark-prod-sync" };
+const NAMES = {
+  StateTable: "tidemark-prod-state",
+  HistoryTable: "tidemark-prod-history",
+  SyncQueue: "tidemark-prod-sync",
+  SyncLambdaFunction: "tidemark-prod-sync",
+};
 const TABLES = { stateTable: NAMES.StateTable, historyTable: NAMES.HistoryTable };
 const SECRET = "tidemark-prod/eu-1";
 const CONNECT_URL = "https://connect.lambda-url.eu-central-1.on.aws/";
@@ -130,7 +135,11 @@ const startAll = async (): Promise<void> => {
         certificateAuthority: { data: Buffer.from(balancer.ca).toString("base64") },
       },
     },
-    secrets: { [SECRET]: balancer.kubeconfig },
+    secrets: { [SECRET]: balancer.kubeconfig, "tidemark-prod/eu-2": balancer.kubeconfig },
+    invoke: async (name, payload) => {
+      expect(name).toBe(NAMES.SyncLambdaFunction);
+      return (await sync.invoke(payload)).body;
+    },
     roles: {
       schedule: statementsOf(resources, "ScheduleRole"),
       sync: statementsOf(resources, "SyncRole"),
@@ -168,7 +177,11 @@ const startAll = async (): Promise<void> => {
     TIDEMARK_CONNECT_URL: CONNECT_URL,
     TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue),
   });
-  connect = await start("connect", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable, TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue) });
+  connect = await start("connect", {
+    TIDEMARK_HISTORY_TABLE: TABLES.historyTable,
+    TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue),
+    TIDEMARK_SYNC_FUNCTION: NAMES.SyncLambdaFunction,
+  });
   view = await start("view", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
 };
 
@@ -309,20 +322,38 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     expect(await answered(view, { path: COMMAND_PATHS.freeze, body: JSON.stringify({ reason: "x" }) })).toMatchObject({ status: 403 });
   });
 
+  it("look at a cluster from the function that syncs, with its role and its network", async () => {
+    const before = calls.length;
+    const looked = await answered(connect, { path: COMMAND_PATHS.checkCluster, body: JSON.stringify({ name: "eu-2" }) });
+    expect(looked, `${connect.log()}\n${sync.log()}`).toMatchObject({ status: 200, json: { name: "eu-2", usable: true } });
+    expect((looked.json as { checks: readonly { check: string; result: string }[] }).checks).toContainEqual(
+      expect.objectContaining({ check: "deployments.apps", result: "passed" }),
+    );
+    const made = calls.slice(before).map(({ role, action }) => `${role} ${action}`);
+    expect(made.filter((call) => !call.includes("dynamodb:"))).toEqual(["connect lambda:InvokeFunction", "sync secretsmanager:GetSecretValue"]);
+    const elsewhere = await answered(api, { path: COMMAND_PATHS.checkCluster, body: JSON.stringify({ name: "eu-2" }) });
+    expect(elsewhere).toMatchObject({ status: 403, json: { code: "api.connects-elsewhere", url: CONNECT_URL } });
+  });
+
   it("connect an EKS cluster as AWS describes it, and from no other source", async () => {
-    const add = (more: object) =>
+    const add = (more: object, force = false) =>
       answered(connect, {
         path: COMMAND_PATHS.addCluster,
-        body: JSON.stringify({ name: "eks-1", connection: { kind: "eks", clusterId: "prod", region: "eu-central-1", ...more } }),
+        body: JSON.stringify({ name: "eks-1", connection: { kind: "eks", clusterId: "prod", region: "eu-central-1", ...more }, force }),
       });
-    expect(await add({ endpoint: "https://attacker.example", caData: "QUFB" })).toMatchObject({ status: 409, json: { code: "cluster.access.eks" } });
+    expect(await add({ endpoint: "https://attacker.example", caData: "QUFB" })).toMatchObject({
+      status: 409,
+      json: { code: "service.unusable", report: { usable: false, checks: [{ check: "credentials", result: "failed" }] } },
+    });
+    // The certificate of the load balancer is for another name than the one that EKS gives here.
+    expect(await add({})).toMatchObject({ status: 409, json: { code: "service.unusable", detail: expect.stringContaining("tls:") } });
     const planned = queue.counts().delayed;
-    expect((await add({})).status, connect.log()).toBe(200);
+    expect((await add({}, true)).status, connect.log()).toBe(200);
     // Two minutes of syncs, the first of them within one period.
     expect(queue.counts().delayed - planned).toBe(8);
     expect(calls.filter(({ action }) => action === "eks:DescribeCluster")).toMatchObject([
-      { role: "connect", resource: "cluster/prod", allowed: true },
-      { role: "connect", resource: "cluster/prod", allowed: true },
+      { role: "sync", resource: "cluster/prod", allowed: true },
+      { role: "sync", resource: "cluster/prod", allowed: true },
     ]);
     await service.removeCluster("eks-1");
   });
@@ -346,9 +377,10 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     expect(await atMost(() => answered(view, { path: QUERY_PATHS.autoscalers }), 2, 3)).toEqual({});
   });
 
-  it("were refused nothing by their roles, and asked for the secret once for each version of its cluster", () => {
+  it("were refused nothing by their roles, and asked for the secret once for each version of its cluster and for each look", () => {
     expect(calls.filter(({ allowed }) => !allowed)).toEqual([]);
-    expect(calls.filter(({ action }) => action === "secretsmanager:GetSecretValue").length).toBe(2);
+    // Two versions were synced; one connection was replaced, one added and one checked.
+    expect(calls.filter(({ action }) => action === "secretsmanager:GetSecretValue").length).toBe(2 + 3);
     expect(calls.filter(({ action }) => action === "dynamodb:PartiQLInsert").length).toBeGreaterThan(0);
   });
 });

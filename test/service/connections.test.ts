@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { connectionCheck } from "../../lib/cluster/check-connection.ts";
+import { checkConnection } from "../../lib/cluster/check/check-connection.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import type { Connection } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
@@ -79,7 +79,7 @@ describe("a connection to EKS, at the URL that connects clusters", () => {
   let ca: string;
   beforeAll(async () => {
     ca = Buffer.from((await authority()).ca).toString("base64");
-    connecting = openService({ ...world.context, checkConnection: connectionCheck(Date.now) });
+    connecting = openService({ ...world.context, checkConnection: (target) => checkConnection(target, { clock: Date.now }) });
   });
   beforeEach(async () => {
     aws = await awsEndpoint();
@@ -109,15 +109,16 @@ describe("a connection to EKS, at the URL that connects clusters", () => {
     ["an attacker's CA", { endpoint: ENDPOINT, caData: "QUFB" }, "the CA given is not the one that AWS gives for it"],
     ["a cluster that is not there", { clusterId: "none" }, "No cluster found"],
   ])("with %s is refused by add and by replace, and nothing is stored", async (_name, given, words) => {
-    const wanted = { code: "cluster.access.eks", message: expect.stringContaining(words) };
+    const wanted = { code: "service.unusable", message: expect.stringContaining(words) };
     await expect(connecting.addCluster({ name: "x", connection: eks(given) })).rejects.toMatchObject(wanted);
     await expect(connecting.replaceCluster({ name: "there", connection: eks(given) })).rejects.toMatchObject(wanted);
     expect(await getCluster(world.tables, clusterName("x"))).toBeUndefined();
     expect((await connecting.cluster("there")).connection).toMatchObject({ kind: "secret" });
   });
 
-  it("is stored as it was given, so that no address comes from anywhere but AWS", async () => {
-    expect((await connecting.addCluster({ name: "good", connection: eks() })).connection).toEqual(eks());
+  it("is stored as it was given, so that no address comes from anywhere but AWS; with force nothing is looked at", async () => {
+    expect((await connecting.addCluster({ name: "good", connection: eks(), force: true })).connection).toEqual(eks());
+    expect(aws.calls).toEqual([]);
     await connecting.removeCluster("good");
   });
 

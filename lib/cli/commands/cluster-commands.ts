@@ -3,7 +3,12 @@ import { toArray } from "../../service/to-array.ts";
 import type { ClusterView } from "../../service/views/autoscaler-view.ts";
 import type { ClusterState, StateView } from "../../service/views/cluster-state.ts";
 import type { Printer, Session } from "../io.ts";
+<<<<<<< HEAD:lib/cli/commands/cluster-commands.ts
 import { ageText } from "../output/age-text.ts";
+=======
+import { ageText } from "../output/age.ts";
+import { checksText, reported } from "../output/check-lines.ts";
+>>>>>>> 4306115 (feat(cluster): a cluster is looked at from where the syncs run, before it is stored and by cluster check):lib/cli/commands/cluster.ts
 import { pausedText } from "../output/describe-sheet.ts";
 import { documentText } from "../output/document-text.ts";
 import type { Paint, Style } from "../output/paint.ts";
@@ -92,13 +97,13 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): string => {
 };
 
 export const add = async ({ service }: Session, printer: Printer, cluster: NewCluster): Promise<void> => {
-  const { name } = await service.addCluster(cluster);
-  await printer.print(`Cluster "${name}" added\n`);
+  const { name, checks } = await reported(printer, () => service.addCluster(cluster));
+  await printer.print(`${checksText(checks, printer)}Cluster "${name}" added\n`);
 };
 
 export const replace = async ({ service }: Session, printer: Printer, change: ClusterChange): Promise<void> => {
-  const { name } = await service.replaceCluster(change);
-  await printer.print(`Cluster "${name}" replaced\n`);
+  const { name, checks } = await reported(printer, () => service.replaceCluster(change));
+  await printer.print(`${checksText(checks, printer)}Cluster "${name}" replaced\n`);
 };
 
 export const pause = async ({ service, nowMs }: Session, printer: Printer, name: string, until: string | undefined): Promise<void> => {

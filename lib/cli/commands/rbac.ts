@@ -1,6 +1,7 @@
 import { type AccessEntry, accessEntryText } from "../../cluster/rights/access-entry.ts";
 import { type RbacOptions, rbacText } from "../../cluster/rights/rbac-text.ts";
 import type { ScalableKind } from "../../cluster/rights/rules.ts";
+import { readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/scalable-kind.ts";
 import { eksFault } from "../../model/eks.ts";
 import { chooseTarget, type TargetOptions } from "../command-target.ts";
 import type { Printer, Session } from "../io.ts";
@@ -48,7 +49,6 @@ const stackName = ({ stack, stage }: Pick<TargetOptions, "stack" | "stage">): Pi
 };
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const KIND = /^([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)\/([a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/;
 
 const namespacesIn = (text: string): readonly string[] => {
   const names = text.split(",");
@@ -58,10 +58,9 @@ const namespacesIn = (text: string): readonly string[] => {
 };
 
 const scalableKind = (text: string): ScalableKind => {
-  const [, group, plural] = KIND.exec(text) ?? [];
-  if (group === undefined || plural === undefined)
-    throw usage(`Cannot read --kind "${text}": give the API group and the plural of a custom resource, such as argoproj.io/rollouts`);
-  return { group, plural };
+  const read = readScalableKind(text);
+  if (read) return read;
+  throw usage(`Cannot read --kind "${text}": ${SCALABLE_KIND_WORDS}`);
 };
 
 const entryOf = ({ eks, region, roleArn }: Pick<RbacCommandOptions, "eks" | "region" | "roleArn">): AccessEntry | undefined => {

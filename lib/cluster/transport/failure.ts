@@ -7,7 +7,7 @@ import type { Broken } from "./exchange.ts";
 /** The subject of a call in messages: `GET deployments.apps of cluster "eu-1"`. */
 export interface Subject {
   readonly cluster: string;
-  readonly method: "GET" | "PUT";
+  readonly method: "GET" | "POST" | "PUT";
   /** The resource as in messages of the API server: "pods.metrics.k8s.io". */
   readonly resource: string;
 }
@@ -17,7 +17,7 @@ export const answeredFailure = (code: number, body: JsonObject | undefined, subj
   const status = statusObject(body);
   if (status) return { code, reason: status.reason ?? wordsFor(code).reason, message: foreignWords(status.message) };
   const { reason, message } = wordsFor(code);
-  return { code, reason, message: `${message} (${subject.method === "GET" ? "get" : "put"} ${subject.resource})` };
+  return { code, reason, message: `${message} (${subject.method.toLowerCase()} ${subject.resource})` };
 };
 
 /** The failure of a missing or broken answer: code 0, a reason, and a message with the name of the cluster. */

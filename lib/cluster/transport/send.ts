@@ -15,18 +15,19 @@ export interface ApiRequest {
   readonly resource: string;
   /** The list that may be answered as protobuf; absent where only JSON is read. */
   readonly protobuf?: WireKind;
-  /** The JSON body; only with PUT. */
+  /** The JSON body; never with GET. */
   readonly body?: unknown;
 }
 
-export type Method = "GET" | "PUT";
+/** POST is for the reviews of a check alone. */
+export type Method = "GET" | "POST" | "PUT";
 export type Sent = Exchange | { readonly kind: "no-credentials"; readonly failure: ApiFailure };
 
 /** Sends one request once, credentials and answer within `callMs` together. `binary`: protobuf is asked for before JSON. */
 export type Send = (method: Method, request: ApiRequest, callMs: number, binary: boolean) => Promise<Sent>;
 
 /** `elapsed` gives milliseconds of a monotonic clock. */
-export const sender = (access: Access, pool: Pool, elapsed: () => number): Send => {
+export const sender = (access: Access, pool: Pool, elapsed: () => number, maxBytes = MAX_ANSWER_BYTES): Send => {
   return async (method, request, callMs, binary) => {
     const startMs = elapsed();
     const credentials = await withDeadline(credentialsOf(access), callMs);
@@ -37,7 +38,7 @@ export const sender = (access: Access, pool: Pool, elapsed: () => number): Send 
       secure: access.server.protocol === "https:",
       options: { agent: pool.agent, ...optionsOf(method, request, { access, credentials, timeoutMs, binary, body }) },
       timeoutMs,
-      maxBytes: MAX_ANSWER_BYTES,
+      maxBytes,
       ...(body !== undefined && { body }),
     });
   };

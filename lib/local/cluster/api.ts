@@ -4,7 +4,12 @@ import { scale } from "./kube-objects.ts";
 import { selectObjects } from "./list-selectors.ts";
 import { customMetrics, externalMetrics } from "./metrics-api.ts";
 import { inKeyOrder, Pages } from "./pages.ts";
+<<<<<<< HEAD
 import { table, wantsTable } from "./printed-table.ts";
+=======
+import { groupVersion, type World, within } from "./resources.ts";
+import { review } from "./reviews.ts";
+>>>>>>> 4306115 (feat(cluster): a cluster is looked at from where the syncs run, before it is stored and by cluster check)
 import { replicasToPatch, replicasToPut } from "./scale-write.ts";
 import { groupVersion, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
@@ -42,6 +47,8 @@ export const kubeApi = (simulation: Simulation, settings: Pick<World, "noise" | 
     const world = { ...settings, nowMs, version: simulation.version, workloads: simulation.workloads() };
     const discovered = request.method === "GET" ? discover(request.path) : undefined;
     if (discovered !== undefined) return discovered;
+    const reviewed = review(request);
+    if (reviewed !== undefined) return reviewed;
     const target = resolvePath(request.path);
     if (!target) return undefined;
     switch (target.kind) {

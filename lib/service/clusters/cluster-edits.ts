@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { ConnectionReport } from "../../cluster/check/report.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../model/ids.ts";
 import type { ClusterRecord, ScopeChangeRecord } from "../../model/records.ts";
@@ -9,12 +10,19 @@ import { eachDone } from "../../store/table/all-done.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { clustersNamed, findCluster } from "../find-autoscaler.ts";
 import { withWindows } from "../partitions/carry-windows.ts";
+<<<<<<< HEAD
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import type { ClusterChange, NewCluster } from "../service.ts";
 import type { ClusterView } from "../views/autoscaler-view.ts";
+=======
+import { isBaseOfEdit, recordChange } from "../partitions/scope-change.ts";
+import type { ClusterChange, ClusterStored, NewCluster } from "../service.ts";
+import type { ClusterView } from "../views/autoscaler.ts";
+>>>>>>> 4306115 (feat(cluster): a cluster is looked at from where the syncs run, before it is stored and by cluster check)
 import { clusterView } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/pause-view.ts";
 import { clusterFaults } from "./cluster-faults.ts";
+import { lookBefore } from "./connection-check.ts";
 
 const PERIOD_MS = 15_000;
 /** Attempts of an edit while other editors win. */
@@ -35,11 +43,13 @@ export async function* clusters(context: QueryContext, after = ""): AsyncGenerat
 
 export const cluster = async (context: QueryContext, name: string): Promise<ClusterView> => view(context, await findCluster(context, name));
 
-/** Adds a cluster. Throws `service.invalid` with every fault, `service.exists`. */
-export const addCluster = async (context: ServiceContext, wanted: NewCluster): Promise<ClusterView> => {
+/** Adds a cluster, after a look at it. Throws `service.invalid` with every fault, `service.exists`, `service.unusable` with the report. */
+export const addCluster = async (context: ServiceContext, wanted: NewCluster): Promise<ClusterStored> => {
   refuseFaults("add", wanted.name, clusterFaults(wanted));
-  await context.checkConnection?.(wanted.name, wanted.connection);
   const name = clusterName(wanted.name);
+  // A taken name is told before the look, which may take half a minute.
+  if (await getCluster(context.tables, name)) throw taken(wanted.name);
+  const report = await lookBefore(context, "add", wanted);
   const record: ClusterRecord = {
     name,
     uid: context.newUid(),
@@ -57,8 +67,11 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   const stored = await putCluster(context.tables, record, undefined);
   if (stored.kind === "conflict" && !(await wasStored(context, record))) throw taken(wanted.name);
   await context.planNow?.(record);
-  return view(context, record);
+  return withChecks(await view(context, record), report);
 };
+
+const withChecks = (stored: ClusterView, report: ConnectionReport | undefined): ClusterStored =>
+  report === undefined ? stored : { ...stored, checks: report.checks };
 
 /**
  * True when another edit of the cluster is based on this record. A sync may have raised the version in between (moving.ts), so any later version counts.
@@ -81,17 +94,19 @@ const replaced = (name: string): TidemarkError =>
 const taken = (name: string): TidemarkError =>
   new TidemarkError("service.exists", `Cannot add cluster "${name}": a cluster of that name exists; change it with --replace`, { name });
 
-/** Changes a cluster. Absent fields stay as they are, and windows move with their namespaces. Throws `service.invalid`, `service.unknown`, `service.busy`, `service.unmovable`. */
-export const replaceCluster = async (context: ServiceContext, wanted: ClusterChange): Promise<ClusterView> => {
+/** Changes a cluster. Absent fields stay as they are, and windows move with their namespaces. Throws `service.invalid`, `service.unknown`, `service.unusable`, `service.busy`, `service.unmovable`. */
+export const replaceCluster = async (context: ServiceContext, wanted: ClusterChange): Promise<ClusterStored> => {
   refuseFaults("replace", wanted.name, clusterFaults(wanted));
-  if (wanted.connection) await context.checkConnection?.(wanted.name, wanted.connection);
-  return edit(context, wanted.name, "replace", (record) => ({
+  const report =
+    wanted.connection && (await lookBefore(context, "replace", { partitions: (await findCluster(context, wanted.name)).partitions, ...wanted }));
+  const stored = await edit(context, wanted.name, "replace", (record) => ({
     ...record,
     connection: wanted.connection ?? record.connection,
     partitions: partitionsOf(wanted) ?? record.partitions,
     syncPeriodMs: wanted.syncPeriodMs ?? record.syncPeriodMs,
     settings: { ...record.settings, ...wanted.settings },
   }));
+  return withChecks(stored, report);
 };
 
 const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly string[]): void => {

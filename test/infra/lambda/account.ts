@@ -18,6 +18,8 @@ export interface Account {
   readonly secrets: Readonly<Record<string, string>>;
   /** What EKS says about a cluster, by its name. */
   readonly eks: Readonly<Record<string, Json>>;
+  /** Runs a function with a payload, by its name. */
+  readonly invoke: (name: string, payload: unknown) => Promise<unknown>;
   readonly roles: Readonly<Record<string, readonly Statement[]>>;
   /** Name that a logical id of the template got: "StateTable" is "tidemark-prod-state". */
   readonly names: Readonly<Record<string, string>>;
@@ -43,7 +45,7 @@ interface Asked {
 }
 
 /**
- * An AWS endpoint on loopback that lets each call through only as the template's role for its access key allows, and keeps what was asked. It knows the four services that
+ * An AWS endpoint on loopback that lets each call through only as the template's role for its access key allows, and keeps what was asked. It knows the five services that
  * functions call; any other request is refused.
  */
 export const openAccount = async (
@@ -52,13 +54,14 @@ export const openAccount = async (
   const calls: Call[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await text(request);
-    const asked = describedBy(request) ?? askedBy(String(request.headers["x-amz-target"]), body);
+    const asked = describedBy(request) ?? invokedBy(request) ?? askedBy(String(request.headers["x-amz-target"]), body);
     const role = /Credential=([^/]+)\//.exec(String(request.headers.authorization))?.[1] ?? "unknown";
     const allowed = asked.actions.every((action) => (account.roles[role] ?? []).some((statement) => allows(statement, action, asked, account.names)));
     calls.push(...asked.actions.map((action) => ({ role, action, resource: asked.resource, allowed })));
     if (!allowed)
       return reply(response, 400, { __type: "AccessDeniedException", message: `${role} may not ${asked.actions.join(", ")} on ${asked.resource}` });
     if (asked.service === "eks") return reply(response, 200, { cluster: account.eks[asked.resource.replace("cluster/", "")] });
+    if (asked.service === "lambda") return reply(response, 200, await account.invoke(asked.resource, JSON.parse(body)));
     if (asked.service === "secretsmanager") return reply(response, 200, { Name: asked.resource, SecretString: account.secrets[asked.resource] });
     const headers = Object.fromEntries(
       ["content-type", "x-amz-target", "authorization", "x-amz-date"].map((name) => [name, String(request.headers[name])]),
@@ -81,6 +84,12 @@ const reply = (response: ServerResponse, status: number, body: unknown): void =>
 const describedBy = ({ method, url = "" }: IncomingMessage): Asked | undefined => {
   const name = /^\/clusters\/([\w-]+)$/.exec(url)?.[1];
   return method === "GET" && name !== undefined ? { service: "eks", actions: ["eks:DescribeCluster"], resource: `cluster/${name}` } : undefined;
+};
+
+/** So is Lambda. */
+const invokedBy = ({ method, url = "" }: IncomingMessage): Asked | undefined => {
+  const name = /^\/2015-03-31\/functions\/([\w-]+)\/invocations$/.exec(url)?.[1];
+  return method === "POST" && name !== undefined ? { service: "lambda", actions: ["lambda:InvokeFunction"], resource: name } : undefined;
 };
 
 interface Keyed {

@@ -1,0 +1,47 @@
+import * as z from "zod";
+import type { CheckedConnection } from "../lib/cluster/check/checked-connection.ts";
+import type { ConnectionReport } from "../lib/cluster/check/report.ts";
+import { clusterName } from "../lib/model/ids.ts";
+import { connectionFields } from "../lib/store/records/connection.ts";
+
+/**
+ * The event with which `connect` has `sync` look at a cluster, and its answer. A check is true only for the function that it runs in: its role is the user of the cluster, and its network
+ * leads there.
+ */
+const { eks, secret } = connectionFields({ text: z.string(), caData: z.string() });
+const event = z.strictObject({
+  check: z.strictObject({
+    name: z.string(),
+    connection: z.discriminatedUnion("kind", [z.strictObject(secret), z.strictObject(eks)]),
+    namespaces: z.array(z.string()).exactOptional(),
+    kinds: z.array(z.strictObject({ group: z.string(), plural: z.string() })).exactOptional(),
+  }),
+});
+
+/** The cluster to look at; undefined for an event of the queue. Throws for a check that is not well-formed. */
+export const checkIn = (given: unknown): CheckedConnection | undefined => {
+  if (typeof given !== "object" || given === null || !("check" in given)) return undefined;
+  const { name, ...rest } = event.parse(given).check;
+  return { name: clusterName(name), ...rest };
+};
+
+export const checkEvent = (check: CheckedConnection): string => JSON.stringify({ check });
+
+const report: z.ZodType<ConnectionReport> = z.object({
+  name: z.string(),
+  usable: z.boolean(),
+  checks: z.array(
+    z.object({
+      check: z.string(),
+      result: z.enum(["passed", "warning", "failed", "skipped"]),
+      message: z.string(),
+      fix: z.string().exactOptional(),
+    }),
+  ),
+});
+
+/** The report in an answer; undefined for any other answer. */
+export const reportIn = (given: unknown): ConnectionReport | undefined => {
+  const parsed = report.safeParse(given);
+  return parsed.success ? parsed.data : undefined;
+};

@@ -1,0 +1,94 @@
+import { isTidemarkError } from "../../model/errors.ts";
+import type { Access } from "../access/access.ts";
+import { accessFor, type ConnectOptions } from "../connect.ts";
+import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../limits.ts";
+import { RBAC_GROUP } from "../rights/rbac-text.ts";
+import { type Asker, asker } from "./ask.ts";
+import type { CheckedConnection } from "./checked-connection.ts";
+import { apiGroups } from "./groups.ts";
+import { checkMetrics } from "./metrics-apis.ts";
+import { type CheckedPoint, type ConnectionReport, failed, passed, reportOf, skipped } from "./report.ts";
+import { checkKinds, checkOthers, checkPods, type RightsContext } from "./resources.ts";
+import { rightsAsker } from "./rights.ts";
+import { checkServer, checkUser } from "./server.ts";
+
+/**
+ * Looks at a cluster as a sync connects to it: the same credentials, addresses and TLS. It changes nothing: it reads, and asks the reviews of the API which rights it has. Never
+ * rejects for what the cluster or AWS does; takes at most 10 s for the credentials and 20 s for the rest.
+ */
+export const checkConnection = async (target: CheckedConnection, options: ConnectOptions): Promise<ConnectionReport> => {
+  const opened = await openAccess(target, options);
+  if (opened.kind === "failed") return reportOf(target.name, [opened.point]);
+  const { access } = opened;
+  const elapsed = options.elapsed ?? (() => performance.now());
+  const asking = asker({ cluster: target.name, access, clock: options.clock, elapsed, startedMs: elapsed() });
+  try {
+    return reportOf(target.name, [passed("credentials", ACCESS_WORDS[target.connection.kind]), ...(await checkApi(asking, access, target, options))]);
+  } finally {
+    asking.close();
+  }
+};
+
+const ACCESS_WORDS = {
+  eks: "AWS describes the cluster, and a token for it was made",
+  secret: "the secret was read",
+  kubeconfig: "the kubeconfig was read",
+} as const;
+
+const checkApi = async (asking: Asker, access: Access, target: CheckedConnection, { clock }: ConnectOptions): Promise<readonly CheckedPoint[]> => {
+  const server = await checkServer(asking, access, clock);
+  if (server.some(({ result }) => result === "failed")) return server;
+  const user = await checkUser(asking);
+  if (!user.known) return [...server, ...user.points];
+  const context: RightsContext = {
+    askRight: rightsAsker(asking, target.namespaces),
+    groups: await apiGroups(asking),
+    kinds: target.kinds ?? [],
+    fix: rightsFix(user.groups, target.namespaces),
+  };
+  const points = await Promise.all([
+    checkKinds(context),
+    checkPods(context).then((point) => [point]),
+    checkMetrics(asking, context, target.namespaces),
+    checkOthers(context),
+  ]);
+  return [...server, ...user.points, ...points.flat(), ...unaskedNamespaces(target.namespaces)];
+};
+
+const unaskedNamespaces = (namespaces: readonly string[] = []): readonly CheckedPoint[] => {
+  const more = namespaces.length - CHECK_NAMESPACES_MAX;
+  return more > 0 ? [skipped("namespaces", `rights were asked for in the first ${CHECK_NAMESPACES_MAX} namespaces, not in ${more} more`)] : [];
+};
+
+/** A user outside the group gets no right from the roles, whatever they hold. */
+const rightsFix = (groups: readonly string[] | undefined, namespaces: readonly string[] | undefined): string => {
+  const option = namespaces === undefined ? "" : ` --namespaces ${namespaces.join(",")}`;
+  const apply = `apply the roles: tidemark cluster rbac${option} | kubectl apply -f -`;
+  if (groups === undefined || groups.includes(RBAC_GROUP) || groups.includes("system:masters")) return apply;
+  return `give the user the group "${RBAC_GROUP}" (for EKS by its access entry), and ${apply}`;
+};
+
+type Opened = { readonly kind: "opened"; readonly access: Access } | { readonly kind: "failed"; readonly point: CheckedPoint };
+
+/** Credentials and address. Whatever hangs there is left alone after ten seconds. */
+const openAccess = async ({ name, connection }: CheckedConnection, options: ConnectOptions): Promise<Opened> => {
+  const late = Promise.withResolvers<"late">();
+  const timer = setTimeout(() => late.resolve("late"), CHECK_ACCESS_MS);
+  try {
+    const access = await Promise.race([accessFor({ name, connection }, options), late.promise]);
+    if (access === "late")
+      return { kind: "failed", point: failed("credentials", `no credentials within ${CHECK_ACCESS_MS / 1000} s`, ACCESS_FIXES[connection.kind]) };
+    return { kind: "opened", access };
+  } catch (error) {
+    if (!isTidemarkError(error, "cluster.access")) throw error;
+    return { kind: "failed", point: failed("credentials", error.message, ACCESS_FIXES[connection.kind]) };
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const ACCESS_FIXES = {
+  eks: "check the name and the region, and that the role of the syncs may describe the cluster, or assume the role that may",
+  secret: "check that the secret exists under this name, and holds a kubeconfig or the short form (docs/clusters.md)",
+  kubeconfig: "check the file, its context, and the program that it names for the credentials",
+} as const;

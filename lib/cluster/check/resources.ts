@@ -1,0 +1,88 @@
+import { BUILT_IN_KINDS, customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind } from "../rights/rules.ts";
+import { type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";
+import { type AskRight, type Right, type RightAnswer, rightText } from "./rights.ts";
+
+export interface RightsContext {
+  readonly askRight: AskRight;
+  /** API groups with their versions; undefined where the list could not be read. */
+  readonly groups: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly kinds: readonly ScalableKind[];
+  /** What to do where a right is missing. */
+  readonly fix: string;
+}
+
+interface AskedRight {
+  readonly right: Right;
+  readonly answer: RightAnswer;
+}
+
+const rightsOf = (rules: readonly RbacRule[]): readonly Right[] =>
+  rules.flatMap(({ group, resources, verbs }) => resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb }))));
+
+const nameOf = (group: string, resource: string): string => (group === "" ? resource : `${resource}.${group}`);
+
+/** Asks for every right of the rules in parallel. */
+const askAll = (askRight: AskRight, rights: readonly Right[]): Promise<readonly AskedRight[]> =>
+  Promise.all(rights.map(async (right) => ({ right, answer: await askRight(right) })));
+
+/**
+ * The kinds that are scaled. At least one must be readable and scalable: without any, no sync could do its work, and that fails. Beside one that works, the others only warn, because a
+ * cluster may grant just the kinds that its manifests name.
+ */
+export const checkKinds = async ({ askRight, kinds, fix }: RightsContext): Promise<readonly CheckedPoint[]> => {
+  const custom = customKindRules(kinds);
+  const rules = [...OBSERVE_RULES, ...SCALE_RULES, ...custom.observe, ...custom.scale];
+  const found = await Promise.all(
+    [...BUILT_IN_KINDS, ...kinds].map(async ({ group, plural }) => {
+      const own = rightsOf(rules).filter((right) => right.group === group && (right.resource === plural || right.resource === `${plural}/scale`));
+      return { check: nameOf(group, plural), missing: missingOf(await askAll(askRight, own)) };
+    }),
+  );
+  const anyWorks = found.some(({ missing }) => missing.every(({ answer }) => answer.kind === "unknown"));
+  return found.map(({ check, missing }) => {
+    if (missing.length === 0) return passed(check, "can be read and scaled");
+    return (anyWorks ? warning : failed)(check, missingText(missing), missing.some(({ answer }) => answer.kind === "refused") ? fix : ASK_AGAIN);
+  });
+};
+
+const ASK_AGAIN = "check again: the API server did not answer the question";
+
+const missingOf = (asked: readonly AskedRight[]): readonly AskedRight[] => asked.filter(({ answer }) => answer.kind !== "allowed");
+
+/** "not allowed: list pods, in namespace shop" */
+const missingText = (missing: readonly AskedRight[]): string => {
+  const refused = missing.flatMap(({ right, answer }) => (answer.kind === "refused" ? [{ right, answer }] : []));
+  const [unknown] = missing.flatMap(({ answer }) => (answer.kind === "unknown" ? [answer.failure.message] : []));
+  const [first] = refused;
+  if (first === undefined) return `could not be asked: ${unknown ?? ""}`;
+  const places = [...new Set(refused.flatMap(({ answer }) => answer.namespaces ?? []))];
+  const where = places.length === 0 ? "" : `, in ${places.length === 1 ? "namespace" : "namespaces"} ${places.join(", ")}`;
+  const why = first.answer.reason === "" ? "" : ` (${first.answer.reason})`;
+  return `not allowed: ${refused.map(({ right }) => rightText(right)).join("; ")}${where}${why}`;
+};
+
+/** Pods are counted for every metric: without them nothing is decided, so that this fails. */
+export const checkPods = async ({ askRight, fix }: RightsContext): Promise<CheckedPoint> => {
+  const missing = missingOf(await askAll(askRight, [{ group: "", resource: "pods", verb: "list" }]));
+  if (missing.length === 0) return passed("pods", "can be listed");
+  if (missing.every(({ answer }) => answer.kind === "unknown")) return warning("pods", missingText(missing), ASK_AGAIN);
+  return failed("pods", `${missingText(missing)}; every metric would fail without it`, fix);
+};
+
+/** What is looked for only to hold beside it. An API that is not installed needs no right. */
+const BESIDE = ["horizontalpodautoscalers", "scaledobjects", "watermarkpodautoscalers", "datadogmonitors"];
+
+export const checkOthers = async ({ askRight, groups, fix }: RightsContext): Promise<readonly CheckedPoint[]> => {
+  const rights = rightsOf(OBSERVE_RULES).filter(({ resource }) => BESIDE.includes(resource));
+  return Promise.all(
+    rights.map(async (right) => {
+      const check = nameOf(right.group, right.resource);
+      if (groups !== undefined && !groups.has(right.group)) return skipped(check, "not installed, so none is looked for");
+      const missing = missingOf(await askAll(askRight, [right]));
+      if (missing.length === 0) return passed(check, "can be listed");
+      return warning(check, `${missingText(missing)}; ${OUTCOME[right.resource] ?? "those of a target are not seen, and both would scale it"}`, fix);
+    }),
+  );
+};
+
+const OUTCOME: Readonly<Record<string, string>> = { datadogmonitors: "autoscalers with a monitor hold" };

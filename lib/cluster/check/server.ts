@@ -1,0 +1,107 @@
+import { foreignWords } from "../../model/foreign-words.ts";
+import type { ApiFailure } from "../../model/observation.ts";
+import type { Access } from "../access/access.ts";
+import { CLOCK_DIFFERENCE_MS } from "../limits.ts";
+import { asObject, asText } from "../read/json.ts";
+import type { Asked, Asker, Reply } from "./ask.ts";
+import { type CheckedPoint, failed, passed, warning } from "./report.ts";
+
+/** What the first question shows: whether the server is reached, its certificate, its version and its clock. */
+export const checkServer = async ({ ask }: Asker, access: Access, clock: () => number): Promise<readonly CheckedPoint[]> => {
+  const asked = await ask({ path: "/version", resource: "version" });
+  if (asked.kind === "failed" && asked.failure.code === 0) return unreached(asked.failure, access);
+  const reached = [passed("reachable", reachedWords(asked)), tlsPoint(access), ...versionPoints(asked)];
+  return asked.kind === "answered" ? [...reached, ...clockPoint(asked.reply, clock())] : reached;
+};
+
+const reachedWords = (asked: Asked): string =>
+  asked.kind === "answered" ? `it answers in ${Math.max(1, Math.round(asked.reply.tookMs))} ms` : "it answers";
+
+const tlsPoint = ({ server, rejectUnauthorized, ca }: Access): CheckedPoint => {
+  if (server.protocol !== "https:") return passed("tls", "none: the server is on this machine");
+  if (!rejectUnauthorized)
+    return warning("tls", "the certificate is not checked: the kubeconfig says insecure-skip-tls-verify", "give certificate-authority-data instead");
+  return passed(
+    "tls",
+    ca === undefined ? "the certificate is signed by an authority of the system" : "the certificate is signed by the cluster's CA",
+  );
+};
+
+/** Nothing was answered. A certificate that is refused still shows that the server is reached. */
+const unreached = (failure: ApiFailure, access: Access): readonly CheckedPoint[] => {
+  if (failure.reason === "TlsVerificationFailed") return [passed("reachable", "it accepts connections"), failed("tls", failure.message, TLS_FIX)];
+  if (failure.reason === "AccessFailed") return [failed("credentials", failure.message, CREDENTIALS_FIX)];
+  if (failure.reason === "MalformedAnswer" || failure.reason === "AnswerTooLarge")
+    return [passed("reachable", "it answers"), tlsPoint(access), failed("api", failure.message, API_FIX)];
+  return [failed("reachable", failure.message, REACH_FIXES[failure.reason] ?? REACH_FIX)];
+};
+
+const TLS_FIX = "give the CA and the address of this cluster; where it was made anew, add it again with --replace";
+const CREDENTIALS_FIX = "make the credentials available where the syncs run; the message quotes what refused them";
+const API_FIX = "give the address of the API server itself: something else answers there";
+const REACH_FIX = "check the address, the network, the security groups and the firewall between here and the cluster";
+const REACH_FIXES: Readonly<Record<string, string>> = {
+  AddressRefused: "give the cluster's own address",
+  ConnectionRefused: "check the port and that the API server runs",
+  UnknownHost: "check the spelling of the server's name, and that it resolves where the syncs run",
+};
+
+/** A server that does not accept the credentials has nothing to say here; the next question tells so. */
+const versionPoints = (asked: Asked): readonly CheckedPoint[] => {
+  if (asked.kind === "failed" && asked.failure.code === 401) return [];
+  const version = asked.kind === "answered" ? asText(asked.reply.body["gitVersion"]) : "";
+  if (version !== "") return [passed("version", foreignWords(version))];
+  const why = asked.kind === "failed" ? asked.failure.message : "the answer has no version";
+  return [warning("version", `it is not told: ${foreignWords(why)}`, "nothing has to be done; the role system:public-info-viewer would show it")];
+};
+
+/** The clock of the server, against the middle of the call. The Date header has whole seconds, so that half of one is added. */
+const clockPoint = ({ dateMs, tookMs }: Reply, nowMs: number): readonly CheckedPoint[] => {
+  if (dateMs === undefined) return [];
+  const aheadMs = dateMs + 500 - (nowMs - tookMs / 2);
+  if (Math.abs(aheadMs) <= CLOCK_DIFFERENCE_MS + tookMs / 2) return [passed("clock", `it differs by less than ${CLOCK_DIFFERENCE_MS / 1000} s`)];
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  const words = `it is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} the clock here: ages of pods and metrics are wrong by as much`;
+  return [warning("clock", words, "set both clocks by NTP")];
+};
+
+export interface CheckedUser {
+  readonly points: readonly CheckedPoint[];
+  /** False where the server did not accept the credentials, or did not answer. Then no right can be asked for. */
+  readonly known: boolean;
+  /** The groups of the user; undefined where the server does not tell them. */
+  readonly groups?: readonly string[];
+}
+
+const REVIEW = "selfsubjectreviews.authentication.k8s.io";
+
+/** Asks which user the server takes the credentials for. Servers before 1.28 cannot tell. */
+export const checkUser = async ({ ask }: Asker): Promise<CheckedUser> => {
+  const body = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+  const asked = await ask({ path: "/apis/authentication.k8s.io/v1/selfsubjectreviews", resource: REVIEW, body });
+  if (asked.kind === "failed") return untold(asked.failure);
+  const { username, groups } = asObject(asObject(asked.reply.body["status"])["userInfo"]);
+  const name = foreignWords(asText(username));
+  if (name === "system:anonymous" || name === "")
+    return { points: [failed("user", "the server does not accept the credentials: it takes the call for anonymous", USER_FIX)], known: false };
+  const names = Array.isArray(groups) ? groups.map((group) => foreignWords(String(group))) : undefined;
+  return { points: [passed("user", userWords(name, names ?? []))], known: true, ...(names && { groups: names }) };
+};
+
+const GROUPS_SHOWN = 10;
+
+const userWords = (name: string, groups: readonly string[]): string => {
+  const shown = groups.filter((group) => group !== "system:authenticated");
+  const more = shown.length > GROUPS_SHOWN ? ` and ${shown.length - GROUPS_SHOWN} more` : "";
+  return shown.length === 0 ? `"${name}", in no group` : `"${name}", in ${shown.slice(0, GROUPS_SHOWN).join(", ")}${more}`;
+};
+
+const USER_FIX = "for EKS make an access entry for the role (cluster rbac prints the command); otherwise renew the token or the certificate";
+
+const untold = ({ code, message }: ApiFailure): CheckedUser => {
+  if (code === 401) return { points: [failed("user", `the server does not accept the credentials: ${message}`, USER_FIX)], known: false };
+  // Fails to a warning: without the review the rights can still be asked for, and they decide.
+  if (code >= 400 && code < 500)
+    return { points: [warning("user", `it is not told: ${message}`, "nothing has to be done: servers before 1.28 cannot tell")], known: true };
+  return { points: [failed("user", message, "check again; the API server must answer for a sync to work")], known: false };
+};

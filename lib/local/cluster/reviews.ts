@@ -1,0 +1,30 @@
+import { isObject } from "../../model/is-object.ts";
+import type { ApiRequest } from "./api.ts";
+import { badRequest, methodNotAllowed } from "./status.ts";
+
+/** The user of the one token that the server accepts. */
+const USER = { username: "tidemark", groups: ["tidemark", "system:authenticated"] };
+
+const REVIEWS: Readonly<Record<string, { readonly kind: string; readonly status: object }>> = {
+  "/apis/authentication.k8s.io/v1/selfsubjectreviews": { kind: "SelfSubjectReview", status: { userInfo: USER } },
+  "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": { kind: "SelfSubjectAccessReview", status: { allowed: true } },
+};
+
+/** The answer to a client that asks for its user or for a right: the only user may do everything. Undefined for every other path. */
+export const review = ({ method, path, body }: Pick<ApiRequest, "method" | "path" | "body">): unknown => {
+  const found = Object.hasOwn(REVIEWS, path) ? REVIEWS[path] : undefined;
+  if (!found) return undefined;
+  if (method !== "POST") throw methodNotAllowed();
+  const asked = parsed(body);
+  if (!isObject(asked) || asked["kind"] !== found.kind) throw badRequest(`the object provided is unrecognized: wanted a ${found.kind}`);
+  return { ...asked, status: found.status };
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // No JSON is refused like an object of another kind.
+    return undefined;
+  }
+};

@@ -1,0 +1,55 @@
+import type { ConnectionReport } from "../../cluster/check/report.ts";
+import type { ScalableKind } from "../../cluster/rights/rules.ts";
+import { readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/scalable-kind.ts";
+import { TidemarkError } from "../../model/errors.ts";
+import { clusterName } from "../../model/ids.ts";
+import type { ServiceContext } from "../context.ts";
+import { findCluster } from "../find-autoscaler.ts";
+import type { ClusterChange, ClusterCheck } from "../service.ts";
+
+/** Looks at a stored cluster from where the syncs connect to it. It stores nothing. Throws `service.unknown`, `service.invalid`. */
+export const checkCluster = async (context: ServiceContext, { name, kinds = [] }: ClusterCheck): Promise<ConnectionReport> => {
+  const wanted = kinds.map((text) => kindIn(name, text));
+  const { connection, partitions } = await findCluster(context, name);
+  if (!context.checkConnection)
+    throw new TidemarkError("service.invalid", `Cannot check cluster "${name}": nothing here connects to clusters; ask the URL that connects them`, {
+      name,
+    });
+  return context.checkConnection({ name: clusterName(name), connection, kinds: wanted, ...namespacesOf(partitions) });
+};
+
+const kindIn = (name: string, text: string): ScalableKind => {
+  const kind = readScalableKind(text);
+  if (kind) return kind;
+  throw new TidemarkError("service.invalid", `Cannot check cluster "${name}" for the kind "${text}": ${SCALABLE_KIND_WORDS}`, { name, text });
+};
+
+/** The namespaces that are asked about. A partition for all others, or none given, means the whole cluster. */
+const namespacesOf = (partitions: ClusterChange["partitions"] = []): { readonly namespaces?: readonly string[] } => {
+  const named = partitions.flatMap(({ namespaces }) => namespaces ?? []);
+  return named.length > 0 && partitions.every(({ namespaces }) => namespaces !== undefined) ? { namespaces: named } : {};
+};
+
+/**
+ * Looks at a new connection before it is stored. Fails to not storing: a connection with which no sync could work is refused, unless the caller forces it. Undefined where nothing was
+ * looked at. Throws `service.unusable` with the report.
+ */
+export const lookBefore = async (
+  context: ServiceContext,
+  verb: "add" | "replace",
+  { name, connection, partitions, force }: ClusterChange,
+): Promise<ConnectionReport | undefined> => {
+  if (!connection || force === true || !context.checkConnection) return undefined;
+  const report = await context.checkConnection({ name: clusterName(name), connection, ...namespacesOf(partitions) });
+  if (report.usable) return report;
+  const message = `Cannot ${verb} cluster "${name}": ${unusableWords(report)}; mend this, or store it all the same with force`;
+  throw new TidemarkError("service.unusable", message, { report });
+};
+
+/** The first point that failed, and how many more did. The report has them all. */
+const unusableWords = ({ checks }: ConnectionReport): string => {
+  const [first, ...more] = checks.filter(({ result }) => result === "failed");
+  if (!first) return "no sync could work with it";
+  const others = more.length === 0 ? "" : `, and ${more.length} more ${more.length === 1 ? "point" : "points"} failed`;
+  return `${first.check}: ${first.message} (to do: ${first.fix ?? "see the report"})${others}`;
+};
