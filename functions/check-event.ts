@@ -18,9 +18,8 @@ const event = z.strictObject({
   }),
 });
 
-/** The cluster to look at; undefined for an event of the queue. Throws for a check that is not well-formed. */
-export const checkIn = (given: unknown): CheckedConnection | undefined => {
-  if (typeof given !== "object" || given === null || !("check" in given)) return undefined;
+/** The cluster to look at. Throws for an event that is not well-formed. */
+export const checkIn = (given: unknown): CheckedConnection => {
   const { name, ...rest } = event.parse(given).check;
   return { name: clusterName(name), ...rest };
 };

@@ -1,7 +1,6 @@
 import middy from "@middy/core";
 import partialBatchFailure from "@middy/sqs-partial-batch-failure";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { checkConnection } from "../lib/cluster/check/check-connection.ts";
 import type { ConnectionReport } from "../lib/cluster/check/report.ts";
 import { clusterClients } from "../lib/cluster/clients.ts";
 import { noticeLine } from "../lib/report/not-seen-line.ts";
@@ -15,7 +14,7 @@ import { sync } from "../lib/sync/sync.ts";
 import type { SyncPorts } from "../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../lib/sync/timing.ts";
 import { warmCache } from "../lib/sync/warm-cache.ts";
-import { checkIn } from "./check-event.ts";
+import { checkHere, isCheck, type SyncEvent } from "./check-here.ts";
 import { ENVIRONMENT, environmentOf } from "./environment.ts";
 
 export interface SyncDependencies {
@@ -24,9 +23,6 @@ export interface SyncDependencies {
 }
 
 export type SyncHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
-/** The function also looks at a cluster for `connect`, as it would connect to it (check-event.ts). */
-export type SyncOrCheckHandler = (event: SQSEvent | { readonly check: unknown }, context: Context) => Promise<SQSBatchResponse | ConnectionReport>;
-
 /** Handles SQS events of any batch size, one message after the other. Only failed messages are delivered again. The early timeout of middy is off, because it would hide the real timeout of the function. */
 export const syncHandler = ({ ports, reporter }: SyncDependencies): SyncHandler => {
   const syncMessage = async (body: string): Promise<void> => reporter.sync(await sync(ports, messageOf(body)));
@@ -53,10 +49,8 @@ const fromEnvironment = (): SyncDependencies => {
 let built: SyncHandler | undefined;
 
 /** The entry of the function. It is built by the first event, so that importing this module needs no environment. */
-export const handler: SyncOrCheckHandler = async (event, context) => {
-  const check = checkIn(event);
-  // Nothing of a sync is used: a check opens credentials and connections of its own, so that it never sees what a warm client remembers.
-  if (check) return checkConnection(check, { clock: Date.now });
+export const handler = async (event: SyncEvent, context: Context): Promise<SQSBatchResponse | ConnectionReport> => {
+  if (isCheck(event)) return checkHere(event);
   built ??= syncHandler(fromEnvironment());
-  return built(event as SQSEvent, context);
+  return built(event, context);
 };

@@ -1,4 +1,3 @@
-import type { ConnectionReport } from "../cluster/check/report.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { isThrottle } from "../store/table/repeat.ts";
 import { PROBLEM_TYPE } from "./paths.ts";
@@ -11,7 +10,7 @@ export interface Refusal {
   /** The URL that takes this request. */
   readonly url?: string;
   /** What a look at a cluster found, where that is why it is refused. */
-  readonly report?: ConnectionReport;
+  readonly report?: object;
   /** One entry per invalid field. */
   readonly errors?: readonly { readonly field: string; readonly message: string }[];
 }

@@ -1,7 +1,6 @@
 import { Command, Option } from "commander";
 import { startCommand } from "../local/run/options.ts";
 import { validateOption } from "../local/run/validate-option.ts";
-import { type AddOptions, clusterChange, newCluster } from "./cluster-options.ts";
 import type { TargetOptions } from "./command-target.ts";
 import type { ChangesOptions } from "./commands/changes.ts";
 import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
@@ -16,7 +15,7 @@ import { connectionCommands } from "./connection-commands.ts";
 import { help } from "./help-command.ts";
 import type { Io, Printer, Session } from "./io.ts";
 import { manifestCommands } from "./manifest-commands.ts";
-import { withPlace, withTarget } from "./target-options.ts";
+import { withTarget } from "./target-options.ts";
 import { usage } from "./usage-error.ts";
 import { version } from "./version.ts";
 
@@ -175,45 +174,7 @@ const editCommands = (root: Command, run: Run, io: Io): void => {
     );
 };
 
-const ADD_EXAMPLES = `
-Before a connection is stored it is looked at, as "tidemark cluster check" does. It is refused where no sync could work with it.
-
-Examples:
-  tidemark cluster add eu-1 --eks prod --region eu-west-1
-  tidemark cluster add eu-1 --secret tidemark-prod/eu-1 --period 30s
-  tidemark cluster add eu-1 --kubeconfig ~/.kube/config --partition shop=shop,cart --partition rest`;
-
 const clusterCommands = (parent: Command, run: Run): void => {
-  withPlace(parent.command("add"))
-    .description("connect a cluster")
-    .argument("<name>")
-    .option("--kubeconfig <file>", "connect by a kubeconfig file")
-    .option("--secret <id>", "connect by a kubeconfig or token in Secrets Manager")
-    .option("--context <context>", "context of the kubeconfig")
-    .option("--eks <cluster-id>", "connect to an EKS cluster by IAM")
-    .option("--endpoint <url>", "its API endpoint")
-    .option("--ca-data <base64>", "its certificate authority")
-    .option("--region <region>", "its region; that of a named stack is given before the command")
-    .option("--role-arn <arn>", "role to assume for it")
-    .option("--period <duration>", "sync period, 5s to 15m (default: 15s)")
-    .option("--partition <name=namespaces>", "a partition and its namespaces, or a name alone for all other namespaces; repeatable", collect)
-    .option("--tolerance <ratio>", "controller setting (default: 0.1)")
-    .option("--downscale-stabilization <duration>", "controller setting (default: 5m)")
-    .option("--cpu-initialization-period <duration>", "controller setting (default: 5m)")
-    .option("--initial-readiness-delay <duration>", "controller setting (default: 30s)")
-    .option("--replace", "change an existing cluster; options that are not given keep their values")
-    .option("--force", "store the connection without a look at the cluster")
-    .addHelpText("after", ADD_EXAMPLES)
-    .action((name: string, options: AddOptions & ScopeOptions & { readonly replace?: true }) => {
-      // Here --region is that of the cluster, and none of the target.
-      const { region: _ofCluster, ...place } = options;
-      if (options.replace) {
-        const change = clusterChange(name, options);
-        return run(place, async (session, printer) => (await code.cluster()).replace(session, printer, change));
-      }
-      const added = newCluster(name, options);
-      return run(place, async (session, printer) => (await code.cluster()).add(session, printer, added));
-    });
   withTarget(parent.command("list"))
     .description("list clusters")
     .addOption(output(["table", "json", "yaml"]))

@@ -165,6 +165,8 @@ const startAll = async (): Promise<void> => {
         AWS_ENDPOINT_URL: account.endpoint,
         AWS_ACCESS_KEY_ID: name,
         TIDEMARK_STATE_TABLE: TABLES.stateTable,
+        TIDEMARK_SYNC_DEAD_LETTERS_URL: `${sqs.endpoint}/000000000000/sync-dead-letters`,
+        TIDEMARK_TICK_DEAD_LETTERS_URL: `${sqs.endpoint}/000000000000/tick-dead-letters`,
       },
     });
     closing.push(started.stop);

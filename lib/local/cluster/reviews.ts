@@ -1,6 +1,11 @@
 import { isObject } from "../../model/is-object.ts";
-import type { ApiRequest } from "./api.ts";
 import { badRequest, methodNotAllowed } from "./status.ts";
+
+interface PostedReview {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
 
 /** The user of the one token that the server accepts. */
 const USER = { username: "tidemark", groups: ["tidemark", "system:authenticated"] };
@@ -11,7 +16,7 @@ const REVIEWS: Readonly<Record<string, { readonly kind: string; readonly status:
 };
 
 /** The answer to a client that asks for its user or for a right: the only user may do everything. Undefined for every other path. */
-export const review = ({ method, path, body }: Pick<ApiRequest, "method" | "path" | "body">): unknown => {
+export const review = ({ method, path, body }: PostedReview): unknown => {
   const found = Object.hasOwn(REVIEWS, path) ? REVIEWS[path] : undefined;
   if (!found) return undefined;
   if (method !== "POST") throw methodNotAllowed();
