@@ -6,7 +6,7 @@ import type { ServiceContext } from "../lib/service/context.ts";
 import { checkEvent, reportIn } from "./check-event.ts";
 import { INVOKE_RIGHT, type Invoker, invokeFunction } from "./invoke-function.ts";
 
-/** A check takes 30 s at most (lib/cluster/limits.ts), and the function lives no longer; a cold start comes before. */
+/** A check takes 30 s at most (lib/cluster/request-limits.ts), and the function lives no longer; a cold start comes before. */
 const INVOKE_MS = 35_000;
 const ANSWER_BYTES_MAX = 512 * 1024;
 

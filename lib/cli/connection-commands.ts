@@ -45,10 +45,10 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
       const { region: _ofCluster, ...place } = options;
       if (options.replace) {
         const change = clusterChange(name, options);
-        return run(place, async (session, printer) => (await import("./commands/cluster.ts")).replace(session, printer, change));
+        return run(place, async (session, printer) => (await import("./commands/cluster-commands.ts")).replace(session, printer, change));
       }
       const added = newCluster(name, options);
-      return run(place, async (session, printer) => (await import("./commands/cluster.ts")).add(session, printer, added));
+      return run(place, async (session, printer) => (await import("./commands/cluster-commands.ts")).add(session, printer, added));
     });
   withTarget(parent.command("check"))
     .description("look at a cluster from where the syncs connect to it: credentials, TLS, rights, metrics, clock; it changes nothing")

@@ -11,9 +11,9 @@ import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
 import type { Seen } from "./observe.ts";
 import { pausedBy } from "./pause.ts";
-import type { SyncPorts } from "./sync-ports.ts";
 import { stopOf } from "./stop.ts";
 import { windowsNow } from "./stored-windows.ts";
+import type { SyncPorts } from "./sync-ports.ts";
 import type { Timing } from "./timing.ts";
 import { workloadHolds } from "./workload-holds.ts";
 

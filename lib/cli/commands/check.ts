@@ -1,7 +1,7 @@
 import { TidemarkError } from "../../model/errors.ts";
 import type { Printer, Session } from "../io.ts";
 import { checksText } from "../output/check-lines.ts";
-import { documentText } from "../output/document.ts";
+import { documentText } from "../output/document-text.ts";
 
 export interface CheckOptions {
   readonly kind?: readonly string[];

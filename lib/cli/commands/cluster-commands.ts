@@ -3,12 +3,8 @@ import { toArray } from "../../service/to-array.ts";
 import type { ClusterView } from "../../service/views/autoscaler-view.ts";
 import type { ClusterState, StateView } from "../../service/views/cluster-state.ts";
 import type { Printer, Session } from "../io.ts";
-<<<<<<< HEAD:lib/cli/commands/cluster-commands.ts
 import { ageText } from "../output/age-text.ts";
-=======
-import { ageText } from "../output/age.ts";
 import { checksText, reported } from "../output/check-lines.ts";
->>>>>>> 4306115 (feat(cluster): a cluster is looked at from where the syncs run, before it is stored and by cluster check):lib/cli/commands/cluster.ts
 import { pausedText } from "../output/describe-sheet.ts";
 import { documentText } from "../output/document-text.ts";
 import type { Paint, Style } from "../output/paint.ts";

@@ -2,7 +2,7 @@ import type { CheckedPoint, CheckResult, ConnectionReport } from "../../cluster/
 import { isTidemarkError } from "../../model/errors.ts";
 import type { Printer } from "../io.ts";
 import type { Paint, Style } from "./paint.ts";
-import { aligned } from "./table.ts";
+import { aligned } from "./text-table.ts";
 
 const MARKS: Readonly<Record<CheckResult, readonly [mark: string, style: Style]>> = {
   passed: ["✓", "good"],

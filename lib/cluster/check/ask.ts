@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access, Credentials } from "../access/access.ts";
-import { CHECK_ANSWER_BYTES, CHECK_MS, CHECK_QUESTION_MS, MAX_PARALLEL_CALLS } from "../limits.ts";
+import { CHECK_ANSWER_BYTES, CHECK_MS, CHECK_QUESTION_MS, MAX_PARALLEL_CALLS } from "../request-limits.ts";
 import type { Exchange } from "../transport/exchange.ts";
 import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, parseObject, type Subject } from "../transport/failure.ts";
 import { connectionPool } from "../transport/pool.ts";

@@ -1,14 +1,14 @@
 import { isTidemarkError } from "../../model/errors.ts";
 import type { Access } from "../access/access.ts";
 import { accessFor, type ConnectOptions } from "../connect.ts";
-import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../limits.ts";
+import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../request-limits.ts";
 import { RBAC_GROUP } from "../rights/rbac-text.ts";
 import { type Asker, asker } from "./ask.ts";
+import { checkMetrics } from "./check-metrics.ts";
+import { checkKinds, checkOthers, checkPods, type RightsContext } from "./check-resources.ts";
 import type { CheckedConnection } from "./checked-connection.ts";
 import { apiGroups } from "./groups.ts";
-import { checkMetrics } from "./metrics-apis.ts";
 import { type CheckedPoint, type ConnectionReport, failed, passed, reportOf, skipped } from "./report.ts";
-import { checkKinds, checkOthers, checkPods, type RightsContext } from "./resources.ts";
 import { rightsAsker } from "./rights.ts";
 import { checkServer, checkUser } from "./server.ts";
 

@@ -1,7 +1,7 @@
 import { foreignWords } from "../../model/foreign-words.ts";
 import type { ApiFailure } from "../../model/observation.ts";
-import { CHECK_NAMESPACES_MAX } from "../limits.ts";
 import { asObject, asText } from "../read/json.ts";
+import { CHECK_NAMESPACES_MAX } from "../request-limits.ts";
 import type { Asker } from "./ask.ts";
 
 /** One right, as a SelfSubjectAccessReview names it. */

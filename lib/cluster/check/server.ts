@@ -1,8 +1,8 @@
 import { foreignWords } from "../../model/foreign-words.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
-import { CLOCK_DIFFERENCE_MS } from "../limits.ts";
 import { asObject, asText } from "../read/json.ts";
+import { CLOCK_DIFFERENCE_MS } from "../request-limits.ts";
 import type { Asked, Asker, Reply } from "./ask.ts";
 import { type CheckedPoint, failed, passed, warning } from "./report.ts";
 

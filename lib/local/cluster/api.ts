@@ -4,12 +4,8 @@ import { scale } from "./kube-objects.ts";
 import { selectObjects } from "./list-selectors.ts";
 import { customMetrics, externalMetrics } from "./metrics-api.ts";
 import { inKeyOrder, Pages } from "./pages.ts";
-<<<<<<< HEAD
 import { table, wantsTable } from "./printed-table.ts";
-=======
-import { groupVersion, type World, within } from "./resources.ts";
 import { review } from "./reviews.ts";
->>>>>>> 4306115 (feat(cluster): a cluster is looked at from where the syncs run, before it is stored and by cluster check)
 import { replicasToPatch, replicasToPut } from "./scale-write.ts";
 import { groupVersion, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";

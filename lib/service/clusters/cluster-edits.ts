@@ -10,15 +10,9 @@ import { eachDone } from "../../store/table/all-done.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { clustersNamed, findCluster } from "../find-autoscaler.ts";
 import { withWindows } from "../partitions/carry-windows.ts";
-<<<<<<< HEAD
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
-import type { ClusterChange, NewCluster } from "../service.ts";
-import type { ClusterView } from "../views/autoscaler-view.ts";
-=======
-import { isBaseOfEdit, recordChange } from "../partitions/scope-change.ts";
 import type { ClusterChange, ClusterStored, NewCluster } from "../service.ts";
-import type { ClusterView } from "../views/autoscaler.ts";
->>>>>>> 4306115 (feat(cluster): a cluster is looked at from where the syncs run, before it is stored and by cluster check)
+import type { ClusterView } from "../views/autoscaler-view.ts";
 import { clusterView } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/pause-view.ts";
 import { clusterFaults } from "./cluster-faults.ts";

@@ -1,8 +1,8 @@
 import { METRICS_VERSIONS, newestOf } from "../observe/pod-metrics-base.ts";
 import { inNamespace } from "../paths.ts";
 import type { Asker } from "./ask.ts";
+import type { RightsContext } from "./check-resources.ts";
 import { type CheckedPoint, passed, skipped, warning } from "./report.ts";
-import type { RightsContext } from "./resources.ts";
 import { type Right, rightText } from "./rights.ts";
 
 interface MetricsApi {
