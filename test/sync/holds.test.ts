@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import type { Evaluation } from "../../lib/model/records.ts";
@@ -68,6 +68,23 @@ describe("one autoscaler holds, and the others do not,", () => {
     await engine.client.send(new PutItemCommand({ TableName: "state", Item }));
     expect(await world.sync()).toMatchObject({ autoscalers: 2, unreadable: [{ namespace: "shop", name: "web", reason: "UnreadableAutoscaler" }] });
     expect(replicas(world)).toEqual([2, 5]);
+  });
+
+  it("while its item cannot be read, not even its uid, and no windows are dropped: its limits count when it can be read again", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 2, api: 2 }, { rateWindowMs: 10 * PERIOD_MS });
+    workloadOf(world, "web").demand = 5;
+    await world.sync();
+    const Item = { ...itemKey({ pk: `autoscalers#${world.record.name}`, sk: "shop#web" }), name: { S: "web" } };
+    await engine.client.send(new PutItemCommand({ TableName: "state", Item }));
+    expect(await next(world)).toMatchObject({ autoscalers: 2, unreadable: [{ namespace: "shop", name: "web", reason: "UnreadableAutoscaler" }] });
+    await engine.client.send(new DeleteItemCommand({ TableName: "state", Key: itemKey({ pk: `autoscalers#${world.record.name}`, sk: "shop#web" }) }));
+    await putAutoscaler(world.tables, world.autoscaler("web"), undefined);
+    workloadOf(world, "web").demand = 9;
+    expect(await next(world)).toMatchObject({ evaluated: 2, events: [] });
+    expect(replicas(world)).toEqual([5, 2]);
+    world.nowMs += 10 * PERIOD_MS;
+    await next(world);
+    expect(replicas(world)).toEqual([9, 2]);
   });
 
   it("while its workload has a rival", async () => {
