@@ -84,4 +84,19 @@ const renamed = (item: HistoryItem, { epoch }: Invocation): HistoryItem => {
   return { ...item, sk: item.sk.replace(event.id, id), body: JSON.stringify({ ...event, id }) };
 };
 
-export const CLUSTER_BUGS: readonly PlantedBug[] = [observedFirst, repeats, neverEnded, settlersEpoch];
+/** A refusal is taken for one of every copy of the request: as if nothing had been sent. */
+const believedRefusals: PlantedBug = {
+  leftOut: "a look at the workload after a refusal",
+  seed: 0,
+  caughtBy: [EVENT],
+  ports: (ports) =>
+    withClient(ports, (inner: ClusterClient) => ({
+      ...inner,
+      putScale: async (write, timeoutMs) => {
+        const answer = await inner.putScale(write, timeoutMs);
+        return answer.kind === "refused" ? { ...answer, kind: "unsent" } : answer;
+      },
+    })),
+};
+
+export const CLUSTER_BUGS: readonly PlantedBug[] = [observedFirst, repeats, neverEnded, settlersEpoch, believedRefusals];

@@ -82,7 +82,6 @@ const watchLasted = (
 ): void => {
   const { nowMs } = decided.input;
   const all = ledger.breaches.get(uid) ?? [];
-  if (all.length === KEPT) return;
   // What a later sync saw is not known to this decision, also where both have the same time: the later one takes over the time of the head.
   const own = all.findLastIndex((one) => one.by === decided.by);
   const known = all.slice(0, own === -1 ? all.length : own + 1).filter((one) => one.nowMs <= nowMs);
@@ -93,6 +92,8 @@ const watchLasted = (
   const since = known.slice(lastNone + 1).filter((one) => one.nowMs >= noneMs && holds(one));
   const firstMs = Math.min(nowMs, ...since.map((one) => one.nowMs));
   if (since.length > 0 && firstMs <= nowMs - lastingMs) return;
+  // What came before the oldest that is kept is not known.
+  if (lastNone === -1 && all.length === KEPT) return;
   ledger.violate(
     "a breach must last, though workers die",
     `"${id}" went from ${from} to ${to} after ${nowMs - firstMs} ms of ${lastingMs / 1_000} s`,

@@ -1,4 +1,5 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { uidOfIntent } from "../../../lib/model/ids.ts";
 import type { Intent } from "../../../lib/model/records.ts";
 import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
 import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
@@ -72,6 +73,7 @@ const watchAdded = (
   { before, after, by }: { readonly before: Item | undefined; readonly after: Item; readonly by: Invocation | undefined },
   partition: string,
 ): void => {
+  watchUncounted(ledger, before, after);
   const added = Object.entries(bodies(after)).filter(([id]) => !bodies(before)[id]);
   if (added.length === 0) return;
   for (const [id, { B: body = new Uint8Array() }] of added) {
@@ -97,6 +99,18 @@ const watchAdded = (
     ledger,
     open.map(([id]) => id),
   );
+};
+
+/** A scale only waits to be counted once its event is in history, and until then its autoscaler gets no other intent: its windows do not count the scale yet. */
+const watchUncounted = (ledger: Ledger, before: Item | undefined, after: Item): void => {
+  for (const [id, { B: body }] of Object.entries(bodies(after))) {
+    if (body?.[0] !== UNCOUNTED_VERSION) continue;
+    const known = ledger.intents.get(id);
+    if (known && !known.event) ledger.violate("every intent ends in exactly one event", `"${id}" waits to be counted and has none`);
+    const next = Object.keys(bodies(after)).find((other) => other !== id && !bodies(before)[other] && uidOfIntent(other) === uidOfIntent(id));
+    if (next)
+      ledger.violate("no PUT takes effect without an intent that every later holder counts", `"${next}" was stored while no page counts "${id}"`);
+  }
 };
 
 const watchOnePerWorkload = (ledger: Ledger, ids: readonly string[]): void => {
