@@ -25,6 +25,12 @@ describe("a planted mistake is caught by the faults that every seed has", () => 
     for (const { leftOut, seed } of PLANTED) expect(page).toContain(`| ${leftOut} | ${seed} |`);
   });
 
+  it("or by a test that the page names, and that is there", () => {
+    const named = [...readFileSync("docs/proofs.md", "utf8").matchAll(/^\| [^|]+ \| `(test\/[^`]+)`, "([^|]+)" \|$/gm)];
+    expect(named.length).toBeGreaterThan(8);
+    for (const [, file = "", test] of named) expect(readFileSync(file, "utf8")).toContain(test);
+  });
+
   it.each(PLANTED.map((planted) => [planted.leftOut, planted.seed, planted] as const))(
     "left out: %s (seed %i)",
     { timeout: PATIENCE_MS },
