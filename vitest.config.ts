@@ -19,6 +19,7 @@ const PROCESSES = [
   "test/cli/standard-input.test.ts",
   "test/local/start-memory.test.ts",
   "test/local/cluster/restart.test.ts",
+  "test/nightly/run.test.ts",
   "test/local/folder/damaged.test.ts",
   "test/local/folder/refused-start.test.ts",
 ];
