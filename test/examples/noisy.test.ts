@@ -62,13 +62,13 @@ describe("examples/noisy.yaml, a day of noisy, flat CPU", () => {
     for (const { name: _own, targetCpuPercent: _aim, ...workload } of workloads) expect(workload).toEqual(first);
   });
 
-  it("an HPA follows the noise", () => {
+  it("makes an HPA follow the noise", () => {
     const { scales, reversals } = movesOf(dayOf(0));
     expect(scales).toBeGreaterThan(50);
     expect(reversals).toBeGreaterThan(30);
   });
 
-  it("a good watermark policy does nothing", () => expect(movesOf(dayOf(1))).toEqual({ scales: 0, reversals: 0 }));
+  it("makes a good watermark policy do nothing", () => expect(movesOf(dayOf(1))).toEqual({ scales: 0, reversals: 0 }));
 
-  it("marks under the native rules do nothing either", () => expect(movesOf(dayOf(2))).toEqual({ scales: 0, reversals: 0 }));
+  it("makes marks under the native rules do nothing either", () => expect(movesOf(dayOf(2))).toEqual({ scales: 0, reversals: 0 }));
 });

@@ -88,7 +88,9 @@ describe("constraints (proposals.md §3)", () => {
     ["pods 0, percent absent: the default percentage", { pods: 0 }, "Max", [percent(100)]],
     ["percent 0, pods absent: the default pods", { percent: 0 }, "Max", [pods(4)]],
     ["both given: the faster", { pods: 2, percent: 30 }, "Max", [pods(2), percent(30)]],
-  ])("up, %s", (_, scaleUp, selectPolicy, policies) => expect(behaviorOf({ scaleUp })?.scaleUp).toMatchObject({ selectPolicy, policies }));
+  ])("read the rate upwards: %s", (_, scaleUp, selectPolicy, policies) =>
+    expect(behaviorOf({ scaleUp })?.scaleUp).toMatchObject({ selectPolicy, policies }),
+  );
 
   it.each([
     ["both 0: disabled", { pods: 0, percent: 0 }, "Disabled", []],
@@ -97,7 +99,9 @@ describe("constraints (proposals.md §3)", () => {
     ["pods 0, percent absent: no limit", { pods: 0 }, "Min", []],
     ["both given: the more careful", { pods: 2, percent: 30 }, "Min", [pods(2), percent(30)]],
     ["both absent: no limit", {}, "Min", []],
-  ])("down, %s", (_, scaleDown, selectPolicy, policies) => expect(behaviorOf({ scaleDown })?.scaleDown).toEqual({ ...OWN, selectPolicy, policies }));
+  ])("read the rate downwards: %s", (_, scaleDown, selectPolicy, policies) =>
+    expect(behaviorOf({ scaleDown })?.scaleDown).toEqual({ ...OWN, selectPolicy, policies }),
+  );
 
   it.each([
     ["pods", 0, 2 ** 31 - 1],

@@ -69,7 +69,7 @@ describe("questions()", () => {
     ["Object by average", { type: "Object", metric: queue, describedObject: service, target: average }, false, false],
     ["External by value", { type: "External", metric: queue, target: value }, false, true],
     ["External by average", { type: "External", metric: queue, target: average }, false, false],
-  ])("of a %s metric", (_, metric, podMetrics, pods) => {
+  ])("asks the queries of a %s metric", (_, metric, podMetrics, pods) => {
     expect(questions(spec(metric), "shop", scale("app=web"))).toMatchObject({ podMetrics, pods });
   });
 
@@ -109,7 +109,7 @@ describe("questions()", () => {
     ],
     ["a recommender", { recommender }, true, false, []],
     ["a metric that counts no pod", { counts: "current", metrics: [{ source: "External", name: "lag", ...MARKS }] }, false, false, ["lag"]],
-  ])("of a watermark spec on %s", (_, changed, pods, podMetrics, external) => {
+  ])("asks the queries of a watermark spec on %s", (_, changed, pods, podMetrics, external) => {
     const asked = questions(watermark(changed), "shop", scale("app=web"));
     expect({ ...asked, external: asked.external.map(({ metric }) => metric) }).toEqual({ pods, podMetrics, custom: [], external });
   });

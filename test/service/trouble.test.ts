@@ -82,12 +82,12 @@ describe("what evaluations say of their cluster", () => {
     expect(troubleOf(evaluations)).toMatchObject(trouble);
   });
 
-  it("since when, is told by most of them: one that failed long before or came later does not date an outage", () => {
+  it("date an outage by most of them: one that failed long before or came later does not date an outage", () => {
     expect(troubleOf([1, 50, 50, 90].map((ms) => evaluation(since(ms)))).sinceMs).toBe(50);
     expect(troubleOf([90, 50].map((ms) => evaluation(since(ms)))).sinceMs).toBe(50);
   });
 
-  it("in words of a bounded length that a terminal does not obey", () => {
+  it("are told in words of a bounded length that a terminal does not obey", () => {
     const { error = "" } = troubleOf([evaluation(because(`\u001B[2J${"x".repeat(5_000)}`))]);
     expect(error.length).toBeLessThanOrEqual(256);
     expect(error.startsWith("\\u{1b}[2J")).toBe(true);

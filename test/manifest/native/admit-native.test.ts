@@ -324,7 +324,7 @@ describe("windows beside the sync period of the cluster", () => {
     [31, ["spec.scaleUp.sustainSeconds"]],
     [59, ["spec.scaleUp.sustainSeconds"]],
     [60, ["spec.scaleUp.sustainSeconds", "spec.scaleDown.policies[0].periodSeconds"]],
-  ])("of %i s", (syncPeriodSeconds, fields) =>
+  ])("are warned of under a period of %i s where they are shorter", (syncPeriodSeconds, fields) =>
     expect(admit(document(spec), { syncPeriodSeconds }).warnings.map(({ field }) => field)).toEqual(fields),
   );
 });

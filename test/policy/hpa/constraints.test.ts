@@ -67,7 +67,7 @@ describe.each([
     expect(changes(counts({ scaleDown: { percent: 0, pods: 0 } }, 40, [1], 60, killed))).toEqual([40]);
   });
 
-  it("story 4: other than to maxReplicas", () => {
+  it("story 4 still goes down to maxReplicas", () => {
     expect(counts({ scaleDown: { percent: 0, pods: 0 } }, 40, [1], 3, killed, { maxReplicas: 30 })).toEqual([30, 30, 30]);
   });
 

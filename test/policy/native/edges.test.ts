@@ -208,11 +208,11 @@ describe("the steps of the native rules at their edges", () => {
       const third = sync(spec, { replicas, values: { load: loads[2] }, nowMs: NOON + 30_000, windows: second.windows });
       return told(third.decision).find((line) => line.startsWith("step stabilize"));
     };
-    it("up: until the lowest count leaves the window", () =>
+    it("holds upwards until the lowest count leaves the window", () =>
       expect(told3(5, [60, 80, 90])).toBe("step stabilize 9 to 5 [ScaleUpStabilized 5 until +60 s: a lower count was wanted inside the window]"));
-    it("down: until the highest count leaves the window", () =>
+    it("holds downwards until the highest count leaves the window", () =>
       expect(told3(9, [60, 50, 40])).toBe("step stabilize 4 to 9 [ScaleDownStabilized 9 until +120 s: a higher count was wanted inside the window]"));
-    it("until the last of the equal ones has left", () =>
+    it("holds until the last of equal counts has left", () =>
       expect(told3(5, [50, 50, 90])).toBe("step stabilize 9 to 5 [ScaleUpStabilized 5 until +75 s: a lower count was wanted inside the window]"));
   });
 });
@@ -239,8 +239,8 @@ describe("rest", () => {
   });
 });
 
-describe("what the native rules remember", () => {
-  it("the count that was found, the selector, and the recommendation", () => {
+describe("the memory of the native rules", () => {
+  it("has the count that was found, the selector and the recommendation", () => {
     const { decision } = sync(native({ scaleDown: { stabilizationWindowSeconds: 60 } }), { replicas: 5, values: { load: 90 } });
     expect(decision.windows.memory).toMatchObject({
       selector: "app=web",
@@ -251,7 +251,7 @@ describe("what the native rules remember", () => {
     });
   });
 
-  it("no selector where none was read", () => {
+  it("has no selector where none was read", () => {
     const scale = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "gone" } } as const;
     const { decision } = sync(native(), { replicas: 5, observed: { scale } });
     expect(decision.windows.memory).toStrictEqual(NEW_WINDOWS.memory);
@@ -267,13 +267,13 @@ describe("what the native rules remember", () => {
     const event = { type: "Warning", reason: "Earlier", message: "of the decision" } as const;
     return { spec: native(), decision: { ...(decision as Scale), events: [event] }, outcome: { kind: "applied" } as const, atMs: NOON };
   };
-  it("the earliest time of a scale and its event, where they are known", () => {
+  it("has the earliest time of a scale and its event, where they are known", () => {
     const known = afterWrite({ ...report(), earliestMs: NOON - 500, eventId: "e" });
     expect(known.windows.memory.scaleUps).toStrictEqual([{ change: 4, atMs: NOON, earliestMs: NOON - 500, eventId: "e" }]);
     expect(afterWrite(report()).windows.memory.scaleUps).toStrictEqual([{ change: 4, atMs: NOON }]);
   });
 
-  it("whether the last write was made", () => {
+  it("says whether the last write was made", () => {
     const condition = (outcome: Parameters<typeof afterWrite>[0]["outcome"]) =>
       afterWrite({ ...report(), outcome }).windows.status.conditions.find(({ type }) => type === "AbleToScale");
     const message = "the scale of the target could not be written: no";
@@ -285,7 +285,7 @@ describe("what the native rules remember", () => {
     expect(condition({ kind: "refused", message: "no" })).toMatchObject({ status: "False", reason: "FailedUpdateScale", message });
   });
 
-  it("that pods could not be told apart", () => {
+  it("says that pods could not be told apart", () => {
     const scale = scaleRead(5, { selector: "" });
     const { conditions } = sync(native(), { replicas: 5, observed: { scale } }).decision.windows.status;
     expect(conditions.find(({ type }) => type === "ScalingActive")).toMatchObject({ status: "False", reason: "InvalidSelector" });

@@ -44,13 +44,13 @@ describe("measures and sources", () => {
   const pods = [pod("web-0", { request: 100n, limit: 200n }), pod("web-1", { request: 100n, limit: 200n })];
   const cpu = (more: object) => native({ metrics: [{ tolerance: { up: "0", down: "0" }, ...more }] });
 
-  it("percent of the request: 60 % against 30 doubles", () =>
+  it("compare a percentage of the request: 60 % against 30 doubles", () =>
     expect(sync(cpu({ resource: { name: "cpu" }, target: 30 }), { replicas: 2, pods, usage }).count).toBe(4));
-  it("percent of the limit: the same use is 30 %", () =>
+  it("compare a percentage of the limit: the same use is 30 %", () =>
     expect(sync(cpu({ resource: { name: "cpu", of: "limit" }, target: 30 }), { replicas: 2, pods, usage }).count).toBe(2));
   it("take a percentage of the limit of one container", () =>
     expect(sync(cpu({ containerResource: { name: "cpu", container: "app", of: "limit" }, target: 15 }), { replicas: 2, pods, usage }).count).toBe(4));
-  it("a limit that is not set is a missing metric", () => {
+  it("take a limit that is not set for a missing metric", () => {
     const { decision } = sync(cpu({ resource: { name: "cpu", of: "limit" }, target: 30 }), {
       replicas: 1,
       pods: [pod("web-0", { request: 100n })],
@@ -70,7 +70,7 @@ describe("measures and sources", () => {
     const object = { describedObject: { apiVersion: "v1", kind: "Service", name: "web" }, metric: "requests" };
     expect(sync(native({ metrics: [{ object, target: 10, measure: "Average" }] }), { replicas: 1, values: { requests: 45 } }).count).toBe(5);
   });
-  it("the Total is scaled by the ready pods", () => expect(one({ metrics: [{ ...LOAD, measure: "Total" }] }, 4, 15)).toBe(6));
+  it("scale the Total by the ready pods", () => expect(one({ metrics: [{ ...LOAD, measure: "Total" }] }, 4, 15)).toBe(6));
 });
 
 describe("combine", () => {
@@ -175,7 +175,7 @@ describe("sustainSeconds", () => {
       ]),
     ).toEqual([5, 9]);
   });
-  it("down: the same the other way", () => {
+  it("does the same on the way down", () => {
     const down = native({ scaleDown: { sustainSeconds: 30 } });
     const at = (seconds: number): readonly number[] =>
       counts(down, 9, [
@@ -226,7 +226,7 @@ describe("sustainSeconds", () => {
 });
 
 describe("stabilizationWindowSeconds", () => {
-  it("down: the highest of the window holds, one exactly as old has left", () => {
+  it("holds the highest count of the window on the way down; one exactly as old has left", () => {
     const spec = native({ scaleDown: { stabilizationWindowSeconds: 60 } });
     expect(
       counts(spec, 9, [
@@ -237,7 +237,7 @@ describe("stabilizationWindowSeconds", () => {
       ]),
     ).toEqual([9, 9, 9, 2]);
   });
-  it("up: the lowest of the window holds", () => {
+  it("holds the lowest count of the window on the way up", () => {
     const spec = native({ scaleUp: { stabilizationWindowSeconds: 60 } });
     expect(
       counts(spec, 5, [
@@ -272,7 +272,7 @@ describe("stepMinimum and replicaModulo", () => {
     expect(one({ scaleUp: { replicaModulo: 5 }, scaleDown: { replicaModulo: 5 } }, 10, wanted * 10)).toBe(count),
   );
 
-  it("a limit is cut to the modulo on the way", () => {
+  it("cut a limit to the modulo on the way", () => {
     const policies = [{ type: "Pods", value: 7, periodSeconds: 60 }];
     expect(one({ scaleUp: { replicaModulo: 5, policies } }, 10, 400)).toBe(15);
     expect(one({ scaleUp: { replicaModulo: 5, policies: [{ ...policies[0], value: 4 }] } }, 10, 400)).toBe(10);
@@ -332,7 +332,7 @@ describe("minReplicas and maxReplicas", () => {
     { wanted: 9, count: 8 },
   ])("wanted $wanted gives $count", ({ wanted, count }) => expect(one(bounded, 5, wanted * 10)).toBe(count));
 
-  it("a count outside goes straight to the bound, past every window and without metrics", () => {
+  it("move a count outside straight to the bound, past every window and without metrics", () => {
     const slow = { sustainSeconds: 600, stabilizationWindowSeconds: 600, selectPolicy: "Disabled", forbiddenAfterEventSeconds: 600 };
     const spec = native({ ...bounded, scaleUp: slow, scaleDown: slow });
     const windows = scaledBefore(spec, 1, 5, 6);
@@ -350,13 +350,13 @@ describe("forbiddenAfterEventSeconds", () => {
     expect([at(59, 90), at(60, 90), at(61, 90)]).toEqual([5, 9, 9]);
     expect([at(119, 20), at(120, 20), at(121, 20)]).toEqual([5, 2, 2]);
   });
-  it("after an event of either direction", () => expect([at(59, 90, [6, 5]), at(119, 20, [6, 5])]).toEqual([5, 5]));
+  it("counts from an event of either direction", () => expect([at(59, 90, [6, 5]), at(119, 20, [6, 5])]).toEqual([5, 5]));
 });
 
 describe("flapBudget", () => {
   const spec = native({ flapBudget: { reversals: 2, periodSeconds: 600 } });
   const [high, low] = [{ load: 90 }, { load: 20 }];
-  it("below and at the budget turns, above it holds at the larger count", () =>
+  it("turns below and at the budget, and holds at the larger count above it", () =>
     expect(
       counts(spec, 2, [
         [0, high],

@@ -171,7 +171,7 @@ const pods = [{ type: "Pods", value: 2, periodSeconds: 60 }];
 const UP = "load above target";
 const DOWN = "load below target";
 
-describe("a limit of the native rules says what it is, and its step", () => {
+describe("a limit of the native rules", () => {
   it.each([
     [{ scaleUp: { sustainSeconds: 30 } }, 5, 90, "hold 5", UP, "sustain 9 to 5 [NotSustained 30 until +30 s: the breach has not lasted 30 s]"],
     [{ scaleDown: { sustainSeconds: 30 } }, 5, 20, "hold 5", DOWN, "sustain 2 to 5 [NotSustained 30 until +30 s: the breach has not lasted 30 s]"],
@@ -217,7 +217,7 @@ describe("a limit of the native rules says what it is, and its step", () => {
       "override 9 to 5 [Paused 5 until +30 s: paused by the manifest, the count would be 9]",
     ],
     [{ dryRun: true }, 5, 90, "hold 5", UP, "override 9 to 5 [DryRun 5: dry run, the count would be 9]"],
-  ])("%j from %d at %d", (spec, replicas, load, moved, trigger, step) => {
+  ])("says what it is, and its step, with %j from %d at a load of %d", (spec, replicas, load, moved, trigger, step) => {
     const [, reason, message] = /\[(\w+) .*?: (.*)\]/.exec(step) ?? [];
     expect(limitsOf(native(spec), { replicas, values: { load } })).toEqual([moved, `because ${reason}: ${trigger}: ${message}`, `step ${step}`]);
   });
@@ -225,13 +225,13 @@ describe("a limit of the native rules says what it is, and its step", () => {
   it.each([
     [90, UP, "cool down 9 to 5 [ForbiddenWindow 60 until +50 s: scaling up is forbidden for 60 s after any scale]"],
     [20, DOWN, "cool down 2 to 5 [ForbiddenWindow 120 until +110 s: scaling down is forbidden for 120 s after any scale]"],
-  ])("a forbidden window at a load of %d", (load, trigger, step) => {
+  ])("names a forbidden window at a load of %d", (load, trigger, step) => {
     const spec = native(cool);
     const lines = limitsOf(spec, { replicas: 5, values: { load }, windows: scaledBefore(spec, 10, 4, 5) });
     expect(lines).toEqual(["hold 5", `because ForbiddenWindow: ${trigger}: ${step.slice(step.indexOf(": ") + 2, -1)}`, `step ${step}`]);
   });
 
-  it("a clamp shows in its condition", () => {
+  it("names a clamp in its condition", () => {
     expect(linesOf({ maxReplicas: 7 }, { replicas: 5, values: { load: 90 } })).toContain(
       "condition ScalingLimited True TooManyReplicas: 9 is above maxReplicas, which is 7",
     );
@@ -243,7 +243,7 @@ describe("a limit of the native rules says what it is, and its step", () => {
   it.each([
     [90, "stabilize 9 to 5 [ScaleUpStabilized 5 until +60 s: a lower count was wanted inside the window]"],
     [20, "stabilize 2 to 5 [ScaleDownStabilized 5 until +60 s: a higher count was wanted inside the window]"],
-  ])("a stabilization window at a load of %d", (load, step) => {
+  ])("names a stabilization window at a load of %d", (load, step) => {
     const spec = native({ scaleDown: { stabilizationWindowSeconds: 60 }, scaleUp: { stabilizationWindowSeconds: 60 } });
     const { windows } = sync(spec, { replicas: 5, values: { load: 50 } });
     expect(limitsOf(spec, { replicas: 5, values: { load }, nowMs: NOON + 15_000, windows })[2]).toBe(`step ${step}`);

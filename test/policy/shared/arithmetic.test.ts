@@ -39,7 +39,7 @@ describe("toI64()", () => {
 });
 
 describe("wrapping", () => {
-  it("of 32-bit sums and 64-bit numbers goes round as theirs does", () => {
+  it("makes 32-bit sums and 64-bit numbers overflow as those of Go do", () => {
     expect(addI32(MAX_I32, 1)).toBe(MIN_I32);
     expect(addI32(MIN_I32, -1)).toBe(MAX_I32);
     expect(addI32(2, -5)).toBe(-3);

@@ -16,7 +16,7 @@ describe("the Watermark Pod Autoscaler's own facts (proposals.md §4)", () => {
     ["just above the widened high mark", 440_001n, 7],
   ])("a value %s", (_, milli, count) => expect(sync(wpa(), { replicas: 6, milli, windows: LONG_AGO }).count).toBe(count));
 
-  it("absolute: 6 replicas, value 127, marks 150 and 400 → 5", () =>
+  it("absolute gives 5 for 6 replicas, the value 127 and marks of 150 and 400", () =>
     expect(sync(wpa(), { replicas: 6, milli: 127_000n, windows: LONG_AGO }).count).toBe(5));
 
   it("average divides the value by the count first", () =>
@@ -136,7 +136,7 @@ describe("the multi-threshold HPA (proposals.md §5)", () => {
       because: { reason: "NoChange", message: "value within the watermarks" },
     }));
 
-  it("10 replicas wanting 14 at 30 % → 13", () =>
+  it("lets 10 replicas that want 14 at 30 % become 13", () =>
     expect(sync(specOf(multi({ maxReplicas: 50, algorithm: "absolute" })), { replicas: 10, milli: 560n, windows: LONG_AGO }).count).toBe(13));
 
   it.each([

@@ -43,7 +43,7 @@ describe("groupPods()", () => {
     ["old, never ready since its start", { startMs: old, ready: { status: "False", transitionMs: old + 29_999 } }, "cpu", "unready"],
     ["old, fallen back after the delay", { startMs: old, ready: { status: "False", transitionMs: old + 30_000 } }, "cpu", "ready"],
     ["old, of unknown readiness", { startMs: old, ready: { status: "Unknown", transitionMs: old } }, "cpu", "ready"],
-  ])("a pod %s", (_name, more, resource, expected) => {
+  ])("puts a pod into its group that is %s", (_name, more, resource, expected) => {
     expect(classOf(more, resource)).toBe(expected);
   });
 
