@@ -23,7 +23,10 @@ export const checkConnection = async (target: CheckedConnection, options: Connec
   const elapsed = options.elapsed ?? (() => performance.now());
   const asking = asker({ cluster: target.name, access, clock: options.clock, elapsed, startedMs: elapsed() });
   try {
-    return reportOf(target.name, [passed("credentials", ACCESS_WORDS[target.connection.kind]), ...(await checkApi(asking, access, target, options))]);
+    const points = await checkApi(asking, access, target, options);
+    // Credentials may still be missing after they were set up: a token or a plugin is asked for with the first call.
+    if (points.some(({ check }) => check === "credentials")) return reportOf(target.name, points);
+    return reportOf(target.name, [passed("credentials", ACCESS_WORDS[target.connection.kind]), ...points]);
   } finally {
     asking.close();
   }

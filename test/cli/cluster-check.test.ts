@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { problemOf } from "../../lib/api/problem.ts";
+import { checksText, reported } from "../../lib/cli/output/check-lines.ts";
+import { painter } from "../../lib/cli/output/paint.ts";
+import { TidemarkError } from "../../lib/model/errors.ts";
+import { problemIn } from "../../lib/remote/answer.ts";
+import { problemError } from "../../lib/remote/refusals.ts";
+import { type RunningCluster, runCluster, workload } from "../local/cluster/running-cluster.ts";
+import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { inside } from "./inside.ts";
+
+let folder: Folder;
+let cluster: RunningCluster;
+const run = (...args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data]);
+beforeAll(async () => {
+  folder = await shopFolder();
+  cluster = await runCluster({ workloads: [workload()] });
+});
+afterAll(async () => {
+  await cluster.remove();
+  folder.remove();
+});
+
+describe("tidemark cluster add and check on a data folder", () => {
+  it("look at the cluster from this machine, print a mark for each point, and store the connection", async () => {
+    const { code, out, err } = await run("cluster", "add", "sim", "--kubeconfig", cluster.kubeconfigPath);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(/^✓ {3}credentials +the kubeconfig was read$/m);
+    expect(out).toMatch(/^✓ {3}user +"tidemark", in tidemark$/m);
+    expect(out).toMatch(/^✓ {3}deployments\.apps +can be read and scaled$/m);
+    expect(out).toMatch(/^✓ {3}metrics\.k8s\.io +v1beta1 answers$/m);
+    expect(out).toMatch(/^- {3}scaledobjects\.keda\.sh +not installed, so none is looked for$/m);
+    expect(out).toMatch(/\nCluster "sim" added\n$/);
+    expect((await run("cluster", "describe", "sim", "-o", "json")).code).toBe(0);
+  });
+
+  it("give the report as a document, with the rights on a custom resource where one is named", async () => {
+    const { code, out } = await run("cluster", "check", "sim", "-o", "json", "--kind", "argoproj.io/rollouts");
+    const report = JSON.parse(out);
+    expect([code, report.name, report.usable]).toEqual([0, "sim", true]);
+    expect(report.checks).toContainEqual({ check: "rollouts.argoproj.io", result: "passed", message: "can be read and scaled" });
+    expect((await run("cluster", "check", "sim", "-o", "yaml")).out).toMatch(/^name: sim\nusable: true\nchecks:\n/);
+  });
+
+  it("store nothing where no sync could work, say what to do, and end with 1; --force stores it all the same", async () => {
+    const broken = readFileSync(cluster.kubeconfigPath, "utf8").replace(/(https:\/\/127\.0\.0\.1):\d+/, "$1:1");
+    const path = folder.write("broken.kubeconfig", broken);
+    const { code, out, err } = await run("cluster", "add", "lost", "--kubeconfig", path);
+    expect(out).toBe(
+      [
+        "✓   credentials   the kubeconfig was read",
+        "✗   reachable     nothing listens at the server's address (ECONNREFUSED)",
+        "                  to do: check the port and that the API server runs",
+        "",
+      ].join("\n"),
+    );
+    const why = "reachable: nothing listens at the server's address (ECONNREFUSED) (to do: check the port and that the API server runs)";
+    expect([code, err]).toEqual([1, `error: Cannot add cluster "lost": ${why}; mend this, or store it all the same with force\n`]);
+    expect((await run("cluster", "describe", "lost")).code).toBe(1);
+    expect((await run("cluster", "add", "sim", "--replace", "--kubeconfig", path)).err).toContain('Cannot replace cluster "sim": reachable:');
+    expect(await run("cluster", "add", "lost", "--kubeconfig", path, "--force")).toEqual({ code: 0, out: 'Cluster "lost" added\n', err: "" });
+    const checked = await run("cluster", "check", "lost");
+    expect([checked.code, checked.err]).toEqual([1, 'error: Cannot use cluster "lost": reachable failed, of 2 points\n']);
+  });
+
+  it("tell a taken name before they look, and look at nothing where a connection stays", async () => {
+    expect((await run("cluster", "add", "sim", "--kubeconfig", cluster.kubeconfigPath)).out).toBe("");
+    expect((await run("cluster", "add", "sim", "--replace", "--period", "30s")).out).toBe('Cluster "sim" replaced\n');
+  });
+});
+
+describe("a refusal with a report", () => {
+  it("comes over the API with its report, and is printed as on a data folder", async () => {
+    const checks = [{ check: "tls", result: "failed", message: "another CA", fix: "give the CA" }] as const;
+    const refused = new TidemarkError("service.unusable", "Cannot add it", { report: { name: "x", usable: false, checks } });
+    const { status, type = "", text } = problemOf(refused, "request-1");
+    const problem = problemIn({ status, type, text: String(text), errorType: "" });
+    if (!problem) throw new Error("it is a problem");
+    const paint = painter(false);
+    let printed = "";
+    const print = async (more: string): Promise<boolean> => {
+      printed += more;
+      return true;
+    };
+    const asked = reported({ paint, print }, () => Promise.reject(problemError(problem)));
+    await expect(asked).rejects.toMatchObject({ code: "service.unusable", message: "Cannot add it" });
+    expect([status, printed]).toEqual([409, checksText(checks, { paint })]);
+  });
+});
