@@ -58,6 +58,8 @@ const compileIn = async (folder: string, parameters: Parameters): Promise<Compil
   const env = {
     PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
     HOME: join(folder, "home"),
+    // The folder is no work tree of git, so the time of the source is given.
+    SOURCE_DATE_EPOCH: "1700000000",
     SLS_TELEMETRY_DISABLED: "1",
     SLS_NOTIFICATIONS_MODE: "off",
   };

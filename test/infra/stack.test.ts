@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FUNCTIONS, type FunctionName } from "../../build.ts";
 import { ENVIRONMENT } from "../../functions/environment.ts";
@@ -55,6 +57,19 @@ const actionsOf = (role: string): readonly string[] => [...new Set(Object.values
 const LOGS = ["logs:CreateLogStream", "logs:PutLogEvents"];
 const QUEUE_CONSUMER = ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
 
+/** The names of the files in the zip of a function, as it was packaged last. */
+const packagedFiles = async (name: FunctionName): Promise<readonly string[]> => {
+  const { stdout } = await promisify(execFile)("python3", ["-m", "zipfile", "-l", join(stack.folder, `.serverless/${name}.zip`)]);
+  return stdout.split("\n").map((line) => line.split(" ")[0] ?? "");
+};
+
+describe("the template", () => {
+  it("is byte for byte the same for the same source", async () => {
+    const again = await stack.compile({});
+    expect(again.text).toBe(packaged.text);
+  });
+});
+
 describe("the functions", () => {
   it("are exactly the bundled ones, on Node 24 and arm64", () => {
     expect(ofType("AWS::Lambda::Function").length).toBe(FUNCTIONS.length);
@@ -88,8 +103,8 @@ describe("the functions", () => {
         lambdaOf(name).Properties["Environment"] as { readonly Variables: Readonly<Record<string, Json>> }
       ).Variables;
       expect(variables).toEqual(Object.fromEntries(ENVIRONMENT[name].map((variable) => [variable, values[variable]])));
-      // Read by Node itself, so that a stack trace in the log names our files.
-      expect(NODE_OPTIONS).toBe("--enable-source-maps");
+      // Read by Node itself.
+      expect(NODE_OPTIONS).toBe("");
       // Read by powertools: the service of every log line, and the dimension that tells two stages apart.
       expect([POWERTOOLS_SERVICE_NAME, POWERTOOLS_LOG_LEVEL]).toEqual(["tidemark-prod", "INFO"]);
     }
@@ -467,6 +482,14 @@ describe("a parameter", () => {
     expect(encrypted.resources["AlarmTopic"]?.Properties).not.toHaveProperty("KmsMasterKeyId");
     expect(encrypted.resources["AlarmTopic"]?.Properties["Subscription"]).toEqual([{ Protocol: "email", Endpoint: "ops@example.com" }]);
     expect([packaged.resources, compiled.resources].map((resources) => "AlarmTopic" in resources)).toEqual([false, false]);
+  });
+
+  it("sourceMaps puts the source maps into the packages, and makes Node use them", async () => {
+    expect(await packagedFiles("sync")).not.toContain("dist/sync/index.js.map");
+    const compiled = await stack.compile({ sourceMaps: "yes" });
+    expect(await packagedFiles("sync")).toContain("dist/sync/index.js.map");
+    expect(variablesOf(compiled, "sync")).toMatchObject({ NODE_OPTIONS: "--enable-source-maps" });
+    await stack.compile({});
   });
 
   it("dashboard leaves the dashboard out", () => {

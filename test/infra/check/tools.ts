@@ -1,0 +1,38 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const PACKAGES = ["cfn-lint==1.58.0", "checkov==3.3.30"] as const;
+const OUTPUT_BYTES_MAX = 64 * 1_048_576;
+const run = promisify(execFile);
+
+/** The folder of both programs. Installs them on the first call into a cache outside the repository, which needs Python 3.9 or newer and its package registry. */
+export const checkTools = async (say: (line: string) => void): Promise<string> => {
+  const cache = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "tidemark");
+  const folder = join(cache, PACKAGES.join("-").replaceAll("==", "-"));
+  const programs = join(folder, "bin");
+  if (existsSync(programs)) return programs;
+  say(`Installing ${PACKAGES.join(" and ")} into "${folder}"`);
+  mkdirSync(cache, { recursive: true });
+  // A virtual environment names its own folder in its programs, so it cannot be moved. This mark tells that an installation ended.
+  const unfinished = `${folder}-unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  await run("python3", ["-m", "venv", unfinished]);
+  await run(join(unfinished, "bin/pip"), ["install", "--quiet", "--disable-pip-version-check", ...PACKAGES], { maxBuffer: OUTPUT_BYTES_MAX });
+  renameSync(unfinished, folder);
+  return programs;
+};
+
+/** What a check program printed. Both end with a code above 0 when they found something. */
+export const printedBy = async (python: string, program: string, args: readonly string[]): Promise<string> => {
+  try {
+    // Run by the interpreter, as the first line of an installed program names the folder of its installation.
+    return (await run(python, [program, ...args], { maxBuffer: OUTPUT_BYTES_MAX })).stdout;
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { readonly stdout?: string; readonly stderr?: string };
+    if (stdout.trim() !== "") return stdout;
+    throw new Error(`Cannot run ${program}: ${stderr.trim() || String(error)}`, { cause: error });
+  }
+};
