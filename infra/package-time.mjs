@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
  * the same source would be equal. So this takes the time of the source: `SOURCE_DATE_EPOCH` (seconds), or else the last commit of a clean work tree. Changed files get the time of
  * packaging, because a name that was used before would hide the new packages from CloudFormation.
  */
+// biome-ignore lint/style/noDefaultExport: osls loads the default export of a plugin.
 export default class PackageTime {
   constructor(serverless) {
     this.hooks = {
