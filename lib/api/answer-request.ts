@@ -51,8 +51,8 @@ const attempt = async (request: ApiRequest, failures: unknown[], work: () => Pro
 
 const routed = async (context: ApiContext, request: ApiRequest, failures: unknown[]): Promise<PlainAnswer> => {
   const named = withCaller(request);
-  const found = findRoute(request);
-  return found.kind === "reading" ? runQuery(context, found, named) : runCommand(context, found, named, failures);
+  const route = findRoute(request);
+  return route.kind === "reading" ? runQuery(context, route, named) : runCommand(context, route, named, failures);
 };
 
 /** A request without a verified caller is refused, so that a URL opened to all callers by mistake stays closed. */

@@ -20,7 +20,7 @@ export const ALL_ROUTES: readonly FoundRoute[] = [
   ...verbsOf(COMMAND_PATHS).map((verb): FoundRoute => ({ kind: "editing", method: "POST", path: COMMAND_PATHS[verb], route: COMMAND_ROUTES[verb] })),
 ];
 
-const BY_PATH: ReadonlyMap<string, FoundRoute> = new Map(ALL_ROUTES.map((found) => [found.path, found]));
+const BY_PATH: ReadonlyMap<string, FoundRoute> = new Map(ALL_ROUTES.map((route) => [route.path, route]));
 
 /** Characters of the request that a message repeats. */
 const SHOWN_CHARACTERS = 80;
@@ -28,8 +28,8 @@ const shown = (text: string): string => JSON.stringify(text.slice(0, SHOWN_CHARA
 
 /** Throws `api.unknown-route` with the list of paths, and `api.method` with the method that the path takes. */
 export const findRoute = ({ method, path }: Pick<ApiRequest, "method" | "path">): FoundRoute => {
-  const found = BY_PATH.get(path);
-  if (!found) throw refusal("api.unknown-route", `Cannot find ${shown(path)}: the paths are ${[...BY_PATH.keys()].join(", ")}`, { status: 404 });
-  if (found.method === method) return found;
-  throw refusal("api.method", `Cannot ${shown(method)} ${shown(path)}: it takes ${found.method}`, { status: 405, headers: { allow: found.method } });
+  const route = BY_PATH.get(path);
+  if (!route) throw refusal("api.unknown-route", `Cannot find ${shown(path)}: the paths are ${[...BY_PATH.keys()].join(", ")}`, { status: 404 });
+  if (route.method === method) return route;
+  throw refusal("api.method", `Cannot ${shown(method)} ${shown(path)}: it takes ${route.method}`, { status: 405, headers: { allow: route.method } });
 };

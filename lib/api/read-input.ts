@@ -27,20 +27,20 @@ const problemsOf = (issue: z.core.$ZodIssue): readonly FieldProblem[] => {
   return [{ field, message: issue.message }];
 };
 
-const checked = <Input>(schema: z.ZodType<Input>, given: unknown): Input => {
-  const read = schema.safeParse(given, { reportInput: true });
+const checked = <Input>(schema: z.ZodType<Input>, input: unknown): Input => {
+  const read = schema.safeParse(input, { reportInput: true });
   if (read.success) return read.data;
   throw invalid(read.error.issues.flatMap(problemsOf));
 };
 
 /** Reads the query parameters, each of which may be given once. Throws `api.invalid`. */
 export const queryInput = <Input>(schema: z.ZodType<Input>, { query }: ApiRequest): Input => {
-  const given = new Map<string, string>();
+  const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    if (given.has(name)) throw invalid([{ field: name, message: "is given twice; give it once" }]);
-    given.set(name, value);
+    if (parameters.has(name)) throw invalid([{ field: name, message: "is given twice; give it once" }]);
+    parameters.set(name, value);
   }
-  return checked(schema, Object.fromEntries(given));
+  return checked(schema, Object.fromEntries(parameters));
 };
 
 /** Reads the JSON body. Throws `api.invalid`, `api.too-large`. */

@@ -37,8 +37,8 @@ class BoundedHandler extends NodeHttpHandler {
   override async handle(...[request, options]: Parameters<Handle>): ReturnType<Handle> {
     // Aborting also destroys the connection after the head of the answer came: the reader of the body then fails with ECONNRESET.
     const limit = AbortSignal.timeout(this.#wholeMs);
-    const given = options?.abortSignal;
-    const abortSignal = given instanceof AbortSignal ? AbortSignal.any([limit, given]) : limit;
+    const callerSignal = options?.abortSignal;
+    const abortSignal = callerSignal instanceof AbortSignal ? AbortSignal.any([limit, callerSignal]) : limit;
     try {
       const sentMs = Date.now();
       const answered = await super.handle(request, { ...options, abortSignal });

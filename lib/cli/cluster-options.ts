@@ -29,7 +29,7 @@ export const newCluster = (name: string, options: AddOptions): NewCluster => ({ 
 /** Reads the options of `cluster add --replace`. Without connection options the cluster keeps its connection. */
 export const clusterChange = (name: string, options: AddOptions): ClusterChange => {
   const { kubeconfig, secret, eks, context, endpoint, caData, region, roleArn } = options;
-  const connects = [kubeconfig, secret, eks, context, endpoint, caData, region, roleArn].some((given) => given !== undefined);
+  const connects = [kubeconfig, secret, eks, context, endpoint, caData, region, roleArn].some((option) => option !== undefined);
   return { ...scope(name, options), ...(connects && { connection: connection(name, options) }) };
 };
 

@@ -63,15 +63,15 @@ const stackTarget = (stack: string, { stage, region, profile }: TargetOptions): 
 };
 
 /** The note below an error: which stack answered, or that the default folder was used and does not exist. */
-export const targetNote = (place: CommandTarget, error: unknown): string | undefined => {
-  switch (place.kind) {
+export const targetNote = (target: CommandTarget, error: unknown): string | undefined => {
+  switch (target.kind) {
     case "stack":
-      return `the stack at ${place.url} answered (from ${place.from})`;
+      return `the stack at ${target.url} answered (from ${target.from})`;
     case "named stack":
       // Where the URL was not found, the stack was not asked.
-      return isTidemarkError(error, "remote.stack") ? undefined : `the stack "${place.name}" answered (from ${place.from})`;
+      return isTidemarkError(error, "remote.stack") ? undefined : `the stack "${target.name}" answered (from ${target.from})`;
     case "folder":
-      return place.from === "default" && isTidemarkError(error, "local.no-data")
+      return target.from === "default" && isTidemarkError(error, "local.no-data")
         ? "this is the default data folder; choose another with --data, or a deployed stack with --stack or TIDEMARK_URL"
         : undefined;
   }

@@ -6,7 +6,7 @@ import type { RbacCommandOptions } from "./commands/rbac.ts";
 import { type Io, type Printer, printerOn, type Session } from "./io.ts";
 import { withPlace, withTarget } from "./target-options.ts";
 
-type Run = (place: TargetOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
+type Run = (target: TargetOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
 
 const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
 
@@ -72,11 +72,11 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
     .action(async (name: string | undefined, options: RbacCommandOptions & TargetOptions) => {
       const { rbac, rbacRequest } = await import("./commands/rbac.ts");
       // Here --region is that of the EKS cluster, and none of the target.
-      const { region: _ofCluster, ...place } = options;
+      const { region: _ofCluster, ...target } = options;
       const request = rbacRequest(options);
       // The roles depend on no cluster, so that no data folder and no stack is needed without a name.
       if (name === undefined) return rbac(printerOn(io), request);
-      return run(place, (session, printer) => rbac(printer, request, { session, name }));
+      return run(target, (session, printer) => rbac(printer, request, { session, name }));
     });
 };
 

@@ -19,7 +19,7 @@ export interface Io {
   readonly by: string;
   /** The value of TIDEMARK_URL. */
   readonly stackUrl?: string;
-  readonly open: (place: CommandTarget, by: string) => Promise<Session>;
+  readonly open: (target: CommandTarget, by: string) => Promise<Session>;
 }
 
 /** The open data folder or stack that a command works on. */

@@ -51,7 +51,7 @@ const isProgrammersError = (error: unknown): boolean => error instanceof TypeErr
 
 const isUnhealthy = (error: unknown): boolean => isTidemarkError(error, "cli.unhealthy");
 
-const failure = (error: unknown, io: Io, place: CommandTarget | undefined): number => {
+const failure = (error: unknown, io: Io, target: CommandTarget | undefined): number => {
   if (error instanceof CommanderError) return usageFailure(error, io);
   if (isProgrammersError(error)) throw error;
   // What is unhealthy was printed.
@@ -59,7 +59,7 @@ const failure = (error: unknown, io: Io, place: CommandTarget | undefined): numb
   if (!isTidemarkError(error)) return unexpected(error, io);
   for (const line of error.message.split("\n")) io.stderr.write(`error: ${line}\n`);
   if (isTidemarkError(error, "cli.usage")) return EXIT.usage;
-  const note = place && targetNote(place, error);
+  const note = target && targetNote(target, error);
   if (note !== undefined) io.stderr.write(`note: ${note}\n`);
   return EXIT.failed;
 };

@@ -35,7 +35,7 @@ const code = {
 };
 
 /** Runs a command with its open data folder or stack, and always closes it. */
-export type Run = (place: TargetOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
+export type Run = (target: TargetOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
 
 interface ScopeOptions extends TargetOptions {
   readonly namespace?: string;

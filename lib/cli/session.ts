@@ -14,19 +14,19 @@ import type { Session } from "./io.ts";
 import { usage } from "./usage-error.ts";
 
 /** Opens the data folder or stack of a command. */
-export const openTarget = async (place: CommandTarget, by: string): Promise<Session> => {
+export const openTarget = async (target: CommandTarget, by: string): Promise<Session> => {
   // Loaded on demand: a folder needs no signatures, a stack needs no tables.
-  if (place.kind === "stack") return (await import("./stack-session.ts")).openStack(place);
-  if (place.kind === "named stack") return (await import("./stack-session.ts")).openNamedStack(place);
-  return openDataFolder(place.from === "default" ? defaultFolder() : place.dir, by);
+  if (target.kind === "stack") return (await import("./stack-session.ts")).openStack(target);
+  if (target.kind === "named stack") return (await import("./stack-session.ts")).openNamedStack(target);
+  return openDataFolder(target.from === "default" ? defaultFolder() : target.dir, by);
 };
 
 /** The data folder of a command without --data. Throws a usage error when there are several. */
 const defaultFolder = (): string => {
-  const found = findFolder();
-  if (found.kind === "one") return found.dir;
-  const names = found.dirs.map((dir) => `"${dir}"`).join(", ");
-  throw usage(`Cannot choose a data folder: ${found.alive ? "runs are alive in" : "no run is alive, and there are"} ${names}; name one with --data`);
+  const search = findFolder();
+  if (search.kind === "one") return search.dir;
+  const names = search.dirs.map((dir) => `"${dir}"`).join(", ");
+  throw usage(`Cannot choose a data folder: ${search.alive ? "runs are alive in" : "no run is alive, and there are"} ${names}; name one with --data`);
 };
 
 /** Opens the data folder of a running or ended embedded run. Throws `local.no-data`, `local.folder-in-use`. */

@@ -18,15 +18,15 @@ const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 const interruptible = async <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
   const stop = new AbortController();
-  const asked = (): void => {
+  const onSignal = (): void => {
     if (stop.signal.aborted) process.exit(INTERRUPTED);
     stop.abort();
   };
-  for (const signal of SIGNALS) process.on(signal, asked);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   try {
     return await work(stop.signal);
   } finally {
-    for (const signal of SIGNALS) process.off(signal, asked);
+    for (const signal of SIGNALS) process.off(signal, onSignal);
   }
 };
 
@@ -42,5 +42,5 @@ process.exitCode = await main(process.argv.slice(2), {
   by: userName(),
   ...(stackUrl !== undefined && { stackUrl }),
   // Loaded on demand, because help and usage errors need neither tables nor SDK.
-  open: async (place, by) => (await import("./session.ts")).openTarget(place, by),
+  open: async (target, by) => (await import("./session.ts")).openTarget(target, by),
 });

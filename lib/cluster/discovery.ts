@@ -126,10 +126,10 @@ const versionsOf = (group: JsonObject): readonly string[] => {
 };
 
 const pluralOf = (resources: JsonObject, kind: string): string | undefined => {
-  const found = objects(resources["resources"]).find(
+  const served = objects(resources["resources"]).find(
     (resource) => resource["kind"] === kind && typeof resource["name"] === "string" && !resource["name"].includes("/"),
   );
-  return found === undefined ? undefined : String(found["name"]);
+  return served === undefined ? undefined : String(served["name"]);
 };
 
 const objects = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);

@@ -72,12 +72,12 @@ export const admit = (document: unknown, options: AdmitOptions = {}): Admission 
 export type ManifestInput = Pick<ManifestDocument, "document" | "where"> & Partial<ManifestDocument>;
 
 /** Like `admit`, but throws a refusal as `manifest.unsupported` or `manifest.invalid`, with the file and the lines of the fields. */
-export const admitOrThrow = (given: ManifestInput, options: AdmitOptions = {}): Admitted => {
-  const admission = admit(given.document, options);
+export const admitOrThrow = (manifest: ManifestInput, options: AdmitOptions = {}): Admitted => {
+  const admission = admit(manifest.document, options);
   if (admission.ok) return admission;
-  const refusal = refusalOf(given, admission.problems);
+  const refusal = refusalOf(manifest, admission.problems);
   if (admission.because !== "unsupported") throw manifestInvalid(refusal);
-  const { apiVersion, kind } = given.document as Readonly<Record<"apiVersion" | "kind", string>>;
+  const { apiVersion, kind } = manifest.document as Readonly<Record<"apiVersion" | "kind", string>>;
   throw manifestUnsupported(refusal, apiVersion, kind);
 };
 

@@ -8,16 +8,16 @@ export interface Findings {
 }
 
 /** Applies the validation level: a warning about an unknown field stays a warning under "warn", becomes a problem under "strict", and is dropped under "ignore". */
-export const applyValidation = (found: Findings, validation: Validation): Findings => {
-  const warnings = eachOnce(found.warnings);
+export const applyValidation = (findings: Findings, validation: Validation): Findings => {
+  const warnings = eachOnce(findings.warnings);
   const others = warnings.filter(({ refusal }) => refusal === undefined);
   switch (validation) {
     case "strict":
-      return { problems: [...refusalsOf(warnings), ...unexplained(found.problems, warnings)], warnings: others };
+      return { problems: [...refusalsOf(warnings), ...unexplained(findings.problems, warnings)], warnings: others };
     case "warn":
-      return { problems: found.problems.map((problem) => withMisspelling(problem, warnings)), warnings };
+      return { problems: findings.problems.map((problem) => withMisspelling(problem, warnings)), warnings };
     case "ignore":
-      return { problems: found.problems.map((problem) => withMisspelling(problem, warnings)), warnings: others };
+      return { problems: findings.problems.map((problem) => withMisspelling(problem, warnings)), warnings: others };
   }
 };
 
@@ -31,8 +31,10 @@ const refusalsOf = (warnings: readonly Warning[]): readonly Problem[] =>
 
 /** A misspelled field is reported once, at its misspelling, and not again as missing. */
 const unexplained = (problems: readonly Problem[], warnings: readonly Warning[]): readonly Problem[] => {
-  const meant = warnings.flatMap((warning) => warning.meant ?? []);
-  const missing = problems.filter(({ type, field, source = field }) => type === "FieldValueRequired" && meant.some((path) => isWithin(source, path)));
+  const meantFields = warnings.flatMap((warning) => warning.meant ?? []);
+  const missing = problems.filter(
+    ({ type, field, source = field }) => type === "FieldValueRequired" && meantFields.some((path) => isWithin(source, path)),
+  );
   const explained = new Set(missing.map(({ field }) => field));
   return problems.filter(({ field }) => !explained.has(field));
 };

@@ -33,9 +33,9 @@ export const readManifests = (text: string, fileName: string, options: ReadOptio
   const counter = new LineCounter();
   const documents = withPosition(where, text, counter, () => inspectedDocuments(text, counter, where, { ...options, budget }));
   const manifests = documents.flatMap(({ document, repeatedKeys }, index) => {
-    const place = { where: fileName, ...(documents.length > 1 && { document: index + 1 }) };
+    const position = { where: fileName, ...(documents.length > 1 && { document: index + 1 }) };
     const line = linesOf(document, counter);
-    const [first, ...more] = manifestsIn(toJson(document, place), { place, suffix: "", line, prefix: "", depth: 0, budget });
+    const [first, ...more] = manifestsIn(toJson(document, position), { place: position, suffix: "", line, prefix: "", depth: 0, budget });
     if (!first || repeatedKeys.length === 0) return first ? [first, ...more] : [];
     return [{ ...first, repeatedKeys: repeatedKeys.map(({ name, offset }) => ({ name, line: counter.linePos(offset).line })) }, ...more];
   });
@@ -81,11 +81,11 @@ const withPosition = <Result>(where: SourcePosition, text: string, counter: Line
 };
 
 /** The parser throws for anchors that repeat too much, which is a fault of the text. */
-const toJson = (document: Document.Parsed, place: SourcePosition): unknown => {
+const toJson = (document: Document.Parsed, position: SourcePosition): unknown => {
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (cause) {
-    throw manifestUnreadable(place, sentence(cause instanceof Error ? cause.message : String(cause)), cause);
+    throw manifestUnreadable(position, sentence(cause instanceof Error ? cause.message : String(cause)), cause);
   }
 };
 

@@ -47,8 +47,8 @@ export const manifestUnsupported = (refusal: Refusal, apiVersion: string, kind: 
 
 const subjectOf = ({ where, name, problems }: Refusal): string => {
   const line = problems[0]?.line;
-  const place = placeOf({ where, ...(line !== undefined && { line }) });
-  return name === undefined ? place : `"${name}" of ${place}`;
+  const position = placeOf({ where, ...(line !== undefined && { line }) });
+  return name === undefined ? position : `"${name}" of ${position}`;
 };
 
 const placeOf = ({ where, line, column, document }: SourcePosition): string =>

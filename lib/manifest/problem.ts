@@ -67,10 +67,10 @@ const EXAMPLES = / \(e\.g\. .*$/;
 export const clauseOf = (problem: Problem): string => {
   const { field, source, type } = problem;
   const detail = problem.detail.replace(EXAMPLES, "");
-  const place = `${field || "the manifest"}${source === undefined ? "" : ` (here ${source})`}`;
-  if (type === "FieldValueRequired" && detail === "") return `${place} is required`;
-  if (type === "FieldValueNotSupported") return `${place} is not one of the ${detail}`;
-  return detail.startsWith("must") || detail.startsWith("may") ? `${place} ${detail}` : `${place}: ${detail}`;
+  const fieldText = `${field || "the manifest"}${source === undefined ? "" : ` (here ${source})`}`;
+  if (type === "FieldValueRequired" && detail === "") return `${fieldText} is required`;
+  if (type === "FieldValueNotSupported") return `${fieldText} is not one of the ${detail}`;
+  return detail.startsWith("must") || detail.startsWith("may") ? `${fieldText} ${detail}` : `${fieldText}: ${detail}`;
 };
 
 /** Problems of one manifest that are reported. More do not help its author. */

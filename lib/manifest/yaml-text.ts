@@ -2,15 +2,15 @@ import { Composer, type Document, Lexer, type LineCounter, Parser } from "yaml";
 import { type Budget, MAX_DEPTH } from "./budget.ts";
 import type { SourcePosition } from "./errors.ts";
 
-type Place = number | readonly number[] | { readonly offset: number };
+type YamlPosition = number | readonly number[] | { readonly offset: number };
 
 /** The first fault of a text, with its offset. Reading stops there, because a hostile text has a fault at every character. */
 export class YamlFault extends Error {
   readonly offset: number;
 
-  constructor(message: string, place: Place) {
+  constructor(message: string, position: YamlPosition) {
     super(message);
-    this.offset = typeof place === "number" ? place : "offset" in place ? place.offset : (place[0] ?? 0);
+    this.offset = typeof position === "number" ? position : "offset" in position ? position.offset : (position[0] ?? 0);
   }
 }
 
@@ -55,9 +55,9 @@ function* composed(composer: Composer, tokens: Tokens, budget: Budget, at: Sourc
 const composerThatStops = (): Composer => {
   let first: YamlFault | undefined;
   return Object.assign(new Composer({ prettyErrors: false, uniqueKeys: false, merge: true, version: "1.2", logLevel: "error" }), {
-    onError: (place: Place, _code: string, message: string): never => {
+    onError: (position: YamlPosition, _code: string, message: string): never => {
       // The parser catches an error inside a list or an object, and reports it again at the place of that list.
-      first ??= new YamlFault(message, place);
+      first ??= new YamlFault(message, position);
       throw first;
     },
   });

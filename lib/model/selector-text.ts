@@ -44,7 +44,7 @@ class Tokens {
 }
 
 const isWord = (token: string): boolean => token !== END && !SYMBOLS.has(token);
-const expected = (found: string, wanted: string): Unreadable => new Unreadable(`found '${found}', expected: ${wanted}`);
+const expected = (met: string, wanted: string): Unreadable => new Unreadable(`found '${met}', expected: ${wanted}`);
 
 const readRequirements = (tokens: Tokens): readonly Requirement[] => {
   const requirements: Requirement[] = [];

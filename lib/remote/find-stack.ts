@@ -29,9 +29,9 @@ const TIMEOUT_MS = 10_000;
  */
 export const findStack = async (stack: NamedStack): Promise<StackUrls> => {
   const { CloudFormationClient, DescribeStacksCommand } = await import("@aws-sdk/client-cloudformation");
-  const { name, region: given, profile } = stack;
+  const { name, region: namedRegion, profile } = stack;
   const client = new CloudFormationClient({
-    ...(given !== undefined && { region: given }),
+    ...(namedRegion !== undefined && { region: namedRegion }),
     ...(profile !== undefined && { profile }),
     maxAttempts: 3,
     requestHandler: boundedRequests({ connectMs: TIMEOUT_MS, wholeMs: TIMEOUT_MS }),
@@ -39,10 +39,10 @@ export const findStack = async (stack: NamedStack): Promise<StackUrls> => {
   try {
     const region = await regionOf(client, stack);
     await credentialsOf(client, stack);
-    const { Stacks: [found] = [] } = await client.send(new DescribeStacksCommand({ StackName: name })).catch((cause: unknown) => {
+    const { Stacks: [description] = [] } = await client.send(new DescribeStacksCommand({ StackName: name })).catch((cause: unknown) => {
       throw refusal(stack, region, cause);
     });
-    return urlsOf(name, region, found);
+    return urlsOf(name, region, description);
   } finally {
     client.destroy();
   }
@@ -92,11 +92,11 @@ const refusal = (stack: NamedStack, region: string, cause: unknown): TidemarkErr
   return failed("unclear", stack, `CloudFormation in region "${region}" gave no clear answer (${words}); check --region and the network`, cause);
 };
 
-const urlsOf = (name: string, region: string, found: Stack | undefined): StackUrls => {
+const urlsOf = (name: string, region: string, description: Stack | undefined): StackUrls => {
   const url = (key: string): StackUrl => {
-    const text = found?.Outputs?.find(({ OutputKey }) => OutputKey === key)?.OutputValue;
+    const text = description?.Outputs?.find(({ OutputKey }) => OutputKey === key)?.OutputValue;
     if (text === undefined) {
-      const state = found?.StackStatus === undefined ? "" : ` (its state is ${found.StackStatus})`;
+      const state = description?.StackStatus === undefined ? "" : ` (its state is ${description.StackStatus})`;
       throw failed(
         "outputs",
         { name },

@@ -35,12 +35,12 @@ const SIGNATURE_MINUTES = 5;
 const MS_PER_SECOND = 1_000;
 
 const forbiddenWords = async (received: HttpAnswer, caller: Caller, nowMs: number): Promise<string> => {
-  const said = messageIn(received);
-  if (/signature expired|signature not yet current/i.test(said)) return skewWords(received, nowMs);
-  if (/token.*expired|expired.*token/i.test(said + received.errorType)) return "the AWS credentials have expired; sign in again";
-  if (/security token.*invalid|unrecognizedclient/i.test(said + received.errorType))
+  const sentMessage = messageIn(received);
+  if (/signature expired|signature not yet current/i.test(sentMessage)) return skewWords(received, nowMs);
+  if (/token.*expired|expired.*token/i.test(sentMessage + received.errorType)) return "the AWS credentials have expired; sign in again";
+  if (/security token.*invalid|unrecognizedclient/i.test(sentMessage + received.errorType))
     return "AWS does not know these credentials; check the profile and sign in again";
-  if (/signature.*does not match|invalidsignature/i.test(said + received.errorType)) {
+  if (/signature.*does not match|invalidsignature/i.test(sentMessage + received.errorType)) {
     return "the signature does not match: the secret key does not belong to the access key, or a proxy changed the request";
   }
   const name = await caller.name();

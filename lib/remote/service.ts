@@ -83,8 +83,8 @@ const events = (look: SendQuery, { sinceMs, untilMs, after, name, ...filter }: E
   const fields = { ...query, since: timeText(sinceMs), until: timeText(untilMs) };
   const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }), ...(untilMs !== undefined && { untilMs }) };
   // The stack caps the end of the list at its present time.
-  const place = after && { untilMs: untilMs ?? LATEST_MS, fromMs: after.atMs, after };
-  return pagesOf(look, QUERY_PATHS.events, fields, place && pageToken(question, place));
+  const cursor = after && { untilMs: untilMs ?? LATEST_MS, fromMs: after.atMs, after };
+  return pagesOf(look, QUERY_PATHS.events, fields, cursor && pageToken(question, cursor));
 };
 
 const changes = (look: SendQuery, { sinceMs, after, name, ...filter }: ChangeQuery): AsyncIterable<ChangeView> => {

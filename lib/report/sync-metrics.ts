@@ -58,8 +58,8 @@ const countsOf = (report: SyncReport): readonly Metric[] => (report.kind === "dr
 
 /** A message counts under one name, by why it was dropped. */
 const droppedCounts = ({ why }: DroppedSync): readonly Metric[] => {
-  const one = (name: MetricName, reasons: readonly DropReason[]): Metric => count(name, reasons.includes(why) ? 1 : 0);
-  return [one("StaleMessages", ["stale"]), one("WrongClocks", ["clock", "early"]), one("LeaseConflicts", ["held", "lost"])];
+  const countOf = (name: MetricName, reasons: readonly DropReason[]): Metric => count(name, reasons.includes(why) ? 1 : 0);
+  return [countOf("StaleMessages", ["stale"]), countOf("WrongClocks", ["clock", "early"]), countOf("LeaseConflicts", ["held", "lost"])];
 };
 
 const completedCounts = (report: CompletedSync): readonly Metric[] => {

@@ -41,8 +41,8 @@ export const clustersNamed = async (context: QueryContext, name: string | undefi
   name === undefined ? (await toArray(listClusters(context.tables))).map(readable) : [await findCluster(context, name)];
 
 export const findCluster = async (context: QueryContext, name: string): Promise<ClusterRecord> => {
-  const found = await getCluster(context.tables, clusterName(name));
-  if (found) return found;
+  const item = await getCluster(context.tables, clusterName(name));
+  if (item) return item;
   const known = (await toArray(listClusters(context.tables))).map((item) => (item.kind === "read" ? item.record.name : item.name));
   throw unknown(`cluster "${name}"`, name, known);
 };
@@ -51,8 +51,8 @@ export const findCluster = async (context: QueryContext, name: string): Promise<
 export const findAutoscaler = async (context: QueryContext, query: AutoscalerQuery): Promise<LocatedAutoscaler> => {
   const wanted = splitName(query);
   const clusters = await clustersNamed(context, wanted.cluster);
-  const found = wanted.namespace === undefined ? [] : await getDirectly(context, wanted.name, wanted.namespace, clusters);
-  if (found.length === 1 && found[0]) return found[0];
+  const direct = wanted.namespace === undefined ? [] : await getDirectly(context, wanted.name, wanted.namespace, clusters);
+  if (direct.length === 1 && direct[0]) return direct[0];
   const { matches, names } = await search(context, wanted, clusters);
   if (matches.length === 1 && matches[0]) return matches[0];
   if (matches.length === 0) throw unknown(`autoscaler "${wanted.name}"${scopeText(wanted)}`, wanted.name, names);
@@ -65,12 +65,12 @@ const getDirectly = async (
   inNamespace: string,
   clusters: readonly ClusterRecord[],
 ): Promise<readonly LocatedAutoscaler[]> => {
-  const found: LocatedAutoscaler[] = [];
+  const located: LocatedAutoscaler[] = [];
   for (const cluster of clusters) {
     const record = await getAutoscaler(context.tables, { cluster: cluster.name, namespace: namespace(inNamespace), name: autoscalerName(name) });
-    if (record) found.push({ cluster, record });
+    if (record) located.push({ cluster, record });
   }
-  return found;
+  return located;
 };
 
 interface Search {
@@ -88,9 +88,9 @@ const search = async (
   const names = new Set<string>();
   for (const cluster of clusters) {
     for await (const item of listAutoscalers(context.tables, cluster.name, optionalNamespace(inNamespace))) {
-      const found = item.kind === "read" ? item.record : item;
-      names.add(found.name);
-      if (found.name === name) matches.push({ cluster, record: mustRead(cluster.name, item) });
+      const autoscaler = item.kind === "read" ? item.record : item;
+      names.add(autoscaler.name);
+      if (autoscaler.name === name) matches.push({ cluster, record: mustRead(cluster.name, item) });
     }
   }
   return { matches, names };

@@ -18,7 +18,7 @@ export const list = async ({ service }: Session, printer: Printer, output: "tabl
   const all = await toArray(service.clusters());
   if (output !== "table") await printer.print(documentText({ items: all }, output));
   else if (all.length === 0) await printer.print("No clusters\n");
-  else await printer.print(`${new Table(CLUSTER_HEADERS).lines(all.map((one) => row(one, printer.paint))).join("\n")}\n`);
+  else await printer.print(`${new Table(CLUSTER_HEADERS).lines(all.map((cluster) => row(cluster, printer.paint))).join("\n")}\n`);
 };
 
 /** The age of a cluster is that of its oldest partition. */

@@ -21,10 +21,10 @@ export const convert = async (printer: Printer, { filename, output, validate }: 
   const budget = newBudget();
   const documents = sources
     .flatMap(({ file, text }) => readManifests(text, file, { budget, repeatedKeys: validate === "strict" ? "refuse" : "keep" }))
-    .map((given) => {
-      const { warnings, ...admitted } = admitOrThrow(given, { validation: validate });
-      for (const { field, message } of warnings) io.stderr.write(`warning: "${admitted.metadata.name}" of "${given.where}": ${field}: ${message}\n`);
-      return convertedOrThrow(admitted, given.where);
+    .map((input) => {
+      const { warnings, ...admitted } = admitOrThrow(input, { validation: validate });
+      for (const { field, message } of warnings) io.stderr.write(`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}\n`);
+      return convertedOrThrow(admitted, input.where);
     });
   await printer.print(printed(documents, output));
 };

@@ -7,14 +7,14 @@ import { documentText } from "../output/document-text.ts";
 
 /** Prints the meaning and bounds of a field of a PodAutoscaler; without a field those of the spec, or in JSON the whole schema. Throws `manifest.unknown-field`. */
 export const explainSchema = async (printer: Printer, field: string | undefined, output: "text" | "json" | "yaml"): Promise<void> => {
-  const found = explainField(field ?? "spec");
-  if (found.kind === "unknown") {
-    const { path, name, nearest } = found;
+  const explanation = explainField(field ?? "spec");
+  if (explanation.kind === "unknown") {
+    const { path, name, nearest } = explanation;
     const hint = nearest === undefined ? "" : `, did you mean "${nearest}"?`;
     throw new TidemarkError("manifest.unknown-field", `Cannot explain "${field}": "${path}" has no field "${name}"${hint}`, { path, name });
   }
-  if (output === "text") await printer.print(sheetOf(found.path, found.about));
-  else await printer.print(documentText(field === undefined ? podAutoscalerSchema() : schemaOf(found.path, found.about), output));
+  if (output === "text") await printer.print(sheetOf(explanation.path, explanation.about));
+  else await printer.print(documentText(field === undefined ? podAutoscalerSchema() : schemaOf(explanation.path, explanation.about), output));
 };
 
 const sheetOf = (path: string, about: FieldDescription): string => {

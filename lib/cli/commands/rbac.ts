@@ -33,12 +33,12 @@ export interface RbacRequest {
 }
 
 /** Reads the options. Throws usage errors that name the option. */
-export const rbacRequest = ({ namespaces, readOnly, kind = [], ...place }: RbacCommandOptions): RbacRequest => {
-  const entry = entryOf(place);
+export const rbacRequest = ({ namespaces, readOnly, kind = [], ...target }: RbacCommandOptions): RbacRequest => {
+  const entry = entryOf(target);
   return {
     roles: { readOnly: readOnly === true, kinds: kind.map(scalableKind), ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }) },
     ...(entry && { entry }),
-    ...stackName(place),
+    ...stackName(target),
   };
 };
 

@@ -15,8 +15,8 @@ interface Added {
 
 /** An autoscaler in the form of `kubectl get -o yaml`: the manifest as it was applied, with metadata and status. */
 export const kubernetesObject = ({ manifest, name, namespace, uid, generation, createdAt, ...status }: AutoscalerView): Added => {
-  const { apiVersion, kind, metadata, ...given } = manifest as { readonly apiVersion?: string; readonly kind?: string; readonly metadata?: object };
-  return { ...{ apiVersion, kind }, metadata: { ...metadata, name, namespace, uid, generation, creationTimestamp: createdAt }, ...given, status };
+  const { apiVersion, kind, metadata, ...rest } = manifest as { readonly apiVersion?: string; readonly kind?: string; readonly metadata?: object };
+  return { ...{ apiVersion, kind }, metadata: { ...metadata, name, namespace, uid, generation, creationTimestamp: createdAt }, ...rest, status };
 };
 
 export const kubernetesList = (views: readonly AutoscalerView[]) => ({ apiVersion: "v1", kind: "List", items: views.map(kubernetesObject) });

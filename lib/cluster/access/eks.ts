@@ -95,6 +95,7 @@ const refusal = ({ clusterId, region }: EksConnection, cluster: string, why: str
 
 const differs = (what: string): string => `the ${what} given is not the one that AWS gives for it; replace the connection and leave it out`;
 
-const isSameServer = (given: string, own: string): boolean => URL.canParse(given) && URL.canParse(own) && new URL(given).href === new URL(own).href;
+const isSameServer = (endpoint: string, own: string): boolean =>
+  URL.canParse(endpoint) && URL.canParse(own) && new URL(endpoint).href === new URL(own).href;
 
 const unwrapped = (data: string): string => data.replace(/\s/g, "");

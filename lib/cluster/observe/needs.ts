@@ -26,16 +26,16 @@ const MAX_NEIGHBOURS_COMPARED = 50;
 export const needsOf = (watched: readonly Watched[], scales: Scales): readonly NamespaceNeeds[] =>
   [...Map.groupBy(watched, ({ namespace }) => namespace)].map(([namespace, group]) => {
     const neighbours = group.flatMap(({ name, selector, spec }) => (selector === undefined || spec.dryRun ? [] : [{ name, selector }]));
-    const asking = group.flatMap((one) => {
-      const scale = scales.get(targetKey({ namespace, target: one.spec.target }));
-      return scale?.kind === "read" ? [{ one, scale, asks: one.questions(scale) }] : [];
+    const asking = group.flatMap((autoscaler) => {
+      const scale = scales.get(targetKey({ namespace, target: autoscaler.spec.target }));
+      return scale?.kind === "read" ? [{ autoscaler, scale, asks: autoscaler.questions(scale) }] : [];
     });
-    const needPods = asking.filter(({ one, scale, asks }) => asks.pods || (asksAnything(asks) && mayOverlap(one, scale, neighbours)));
-    const needing = new Set(needPods.map(({ one }) => one.uid));
+    const needPods = asking.filter(({ autoscaler, scale, asks }) => asks.pods || (asksAnything(asks) && mayOverlap(autoscaler, scale, neighbours)));
+    const needing = new Set(needPods.map(({ autoscaler }) => autoscaler.uid));
     return {
       namespace,
       neighbours,
-      withoutPods: new Set(asking.flatMap(({ one }) => (needing.has(one.uid) ? [] : [one.uid]))),
+      withoutPods: new Set(asking.flatMap(({ autoscaler }) => (needing.has(autoscaler.uid) ? [] : [autoscaler.uid]))),
       podMetrics: asking.some(({ asks }) => asks.podMetrics),
       pods: needPods.length > 0,
       custom: new Map(asking.flatMap(({ asks }) => asks.custom.map((query) => [queryKey(query), query]))),
@@ -46,8 +46,8 @@ export const needsOf = (watched: readonly Watched[], scales: Scales): readonly N
 const asksAnything = ({ pods, podMetrics, custom, external }: Questions): boolean => pods || podMetrics || custom.length + external.length > 0;
 
 /** False only where no pod can match both selectors. Then the check of overlap (hpa.md 2.5 step 3) has the same result without pods. */
-export const mayOverlap = (one: Pick<Watched, "name">, scale: Pick<ScaleRead, "selector">, neighbours: readonly Neighbour[]): boolean => {
-  const others = neighbours.filter(({ name }) => name !== one.name);
+export const mayOverlap = (autoscaler: Pick<Watched, "name">, scale: Pick<ScaleRead, "selector">, neighbours: readonly Neighbour[]): boolean => {
+  const others = neighbours.filter(({ name }) => name !== autoscaler.name);
   if (others.length > MAX_NEIGHBOURS_COMPARED) return true;
   const own = parsed(scale.selector);
   return others.some(({ selector }) => !exclude(own, parsed(selector)));

@@ -24,9 +24,9 @@ export const observe = async (session: ApiSession, memory: Memory, watched: read
   const scales = await observeScales(observing, watched);
   const [views, rivalsOf, monitorOf] = await Promise.all([measured(observing, watched, scales), observeRivals(observing, watched, scales), monitors]);
   const observations = new Map<AutoscalerUid, Observed>();
-  for (const one of watched) {
-    const { uid, namespace, spec } = one;
-    const monitor = monitorOf(one);
+  for (const autoscaler of watched) {
+    const { uid, namespace, spec } = autoscaler;
+    const monitor = monitorOf(autoscaler);
     const key = targetKey({ namespace, target: spec.target });
     const scale = scales.get(key) ?? NOT_OBSERVED;
     const otherStack = memory.otherStacks.holds(key, scale, session.fieldManager);
@@ -69,7 +69,7 @@ const NOT_OBSERVED: ScaleReading = {
 };
 
 const namespacesThat = (needs: readonly NamespaceNeeds[], need: "pods" | "podMetrics"): ReadonlySet<Namespace> =>
-  new Set(needs.flatMap((one) => (one[need] ? [one.namespace] : [])));
+  new Set(needs.flatMap((needed) => (needed[need] ? [needed.namespace] : [])));
 
 interface Answers {
   readonly pods: ByNamespace<Pod>;
@@ -104,10 +104,10 @@ const allFailed = (answers: MetricAnswers, failure: ApiFailure): MetricAnswers =
 
 /** Sends each different query of each namespace once. */
 const askAll = async <Query, Found>(
-  asked: readonly { readonly namespace: Namespace; readonly queries: ReadonlyMap<string, Query> }[],
+  needed: readonly { readonly namespace: Namespace; readonly queries: ReadonlyMap<string, Query> }[],
   ask: (namespace: Namespace, query: Query) => Promise<Found>,
 ): Promise<ReadonlyMap<Namespace, ReadonlyMap<string, Found>>> => {
-  const answered = asked.map(async ({ namespace, queries }) => {
+  const answered = needed.map(async ({ namespace, queries }) => {
     const pairs = await Promise.all([...queries].map(async ([key, query]) => [key, await ask(namespace, query)] as const));
     return [namespace, new Map(pairs)] as const;
   });

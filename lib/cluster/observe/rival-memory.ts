@@ -4,7 +4,7 @@ import { MAX_RIVAL_LOOKS_SPARED, RIVALS_TTL_MS } from "../request-limits.ts";
 /** The rivals in one LIST, for the targets that were searched in it. */
 export interface LookedFor {
   readonly targets: ReadonlySet<string>;
-  readonly found: ReadonlyMap<string, readonly Rival[]>;
+  readonly rivals: ReadonlyMap<string, readonly Rival[]>;
 }
 
 /** For each target, a mark that every write changes: its uid, its generation and its count. */
@@ -40,7 +40,7 @@ export const rivalMemory = (clock: () => number): RivalMemory => {
     last: (path) => kept.get(path)?.looked,
     stillTrue: (path, marks) => {
       const known = kept.get(path);
-      if (!known || known.looked.found.size > 0 || !isFresh(known) || !areSame(known.marks, marks)) return undefined;
+      if (!known || known.looked.rivals.size > 0 || !isFresh(known) || !areSame(known.marks, marks)) return undefined;
       known.spared++;
       return known.looked;
     },

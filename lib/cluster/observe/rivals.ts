@@ -24,7 +24,7 @@ export type LookForRivals = (namespace: Namespace, target: Watched["spec"]["targ
  * earlier LIST covered the target, its rivals are not known.
  */
 export const observeRivals = async (observing: Observing, watched: readonly Watched[], scales: Scales): Promise<LookForRivals> => {
-  const marks = new Map(watched.map((one) => [rivalKey(one.namespace, one.spec.target), markOf(one, scales)]));
+  const marks = new Map(watched.map((autoscaler) => [rivalKey(autoscaler.namespace, autoscaler.spec.target), markOf(autoscaler, scales)]));
   if (watched.length === 0) return () => ({ rivals: [] });
   const scopes = scopesFor(new Set(watched.map(({ namespace }) => namespace)), observing.limits);
   const looks = (await Promise.all(RIVAL_KINDS.map((rival) => lookForKind(observing, rival, { marks, scopes })))).flat();
@@ -33,7 +33,7 @@ export const observeRivals = async (observing: Observing, watched: readonly Watc
     const key = rivalKey(namespace, target);
     const inScope = [...(byNamespace.get(undefined) ?? []), ...(byNamespace.get(namespace) ?? [])];
     const unknown = inScope.find(({ problem, targets: known }) => problem !== undefined && !known.has(key))?.problem;
-    return { rivals: inScope.flatMap(({ found }) => found.get(key) ?? []), ...(unknown !== undefined && { rivalsUnknown: unknown }) };
+    return { rivals: inScope.flatMap(({ rivals }) => rivals.get(key) ?? []), ...(unknown !== undefined && { rivalsUnknown: unknown }) };
   };
 };
 
@@ -55,7 +55,7 @@ interface Place {
   readonly scopes: readonly Scope[];
 }
 
-const NOWHERE: LookedFor = { targets: new Set(), found: new Map() };
+const NOWHERE: LookedFor = { targets: new Set(), rivals: new Map() };
 
 const lookForKind = async (observing: Observing, rival: RivalKind, { marks, scopes }: Place): Promise<readonly Look[]> => {
   const version = await versionOf(observing, rival);
@@ -94,8 +94,8 @@ const lookInScope = async (
     budget,
   );
   if (listed.kind === "listed") {
-    const found = new Map([...Map.groupBy(listed.items, ({ key }) => key)].map(([key, items]) => [key, items.map((item) => item.rival)]));
-    const looked: LookedFor = { targets: new Set(marks.keys()), found };
+    const rivals = new Map([...Map.groupBy(listed.items, ({ key }) => key)].map(([key, items]) => [key, items.map((item) => item.rival)]));
+    const looked: LookedFor = { targets: new Set(marks.keys()), rivals };
     memory.rivals.keep(path, looked, marks);
     return { ...looked, scope };
   }

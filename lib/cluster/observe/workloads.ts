@@ -37,11 +37,11 @@ export const observeScales = async (observing: Observing, watched: readonly Watc
   const targets = new Map(watched.map(({ namespace, spec }) => [targetKey({ namespace, target: spec.target }), { namespace, target: spec.target }]));
   const scales = new Map<string, ScaleReading>();
   const listed: Target[] = [];
-  const asked: Target[] = [];
-  for (const target of targets.values()) (isBuiltIn(target.target) ? listed : asked).push(target);
+  const custom: Target[] = [];
+  for (const target of targets.values()) (isBuiltIn(target.target) ? listed : custom).push(target);
   const kinds = Map.groupBy(listed, ({ target }) => `${target.apiVersion} ${target.kind}`);
   await Promise.all([
-    ...asked.map(async (target) =>
+    ...custom.map(async (target) =>
       scales.set(targetKey(target), await readTargetScale(observing.session, target.namespace, target.target, observing.budget)),
     ),
     ...[...kinds.values()].map((wanted) => observeKind(observing, wanted, scales)),
@@ -73,15 +73,15 @@ interface Part {
 
 const observeScope = async (observing: Observing, part: Part, scales: Map<string, ScaleReading>): Promise<void> => {
   const { kind, scope, wanted } = part;
-  const place = `${listPath(kind, scope.namespace)}`;
-  if (observing.memory.listIsForbidden(place) || !listWins(wanted.length, observing.memory.listedBefore(place))) {
+  const path = `${listPath(kind, scope.namespace)}`;
+  if (observing.memory.listIsForbidden(path) || !listWins(wanted.length, observing.memory.listedBefore(path))) {
     await getEach(observing, part, wanted, scales);
     return;
   }
   const outcome = await listWanted(observing, part);
-  for (const [key, scale] of outcome.found) scales.set(key, scale);
-  const missing = wanted.filter((target) => !outcome.found.has(targetKey(target)));
-  if (outcome.kind === "failed" && outcome.failure.code === 403) observing.memory.forbid(place);
+  for (const [key, scale] of outcome.readings) scales.set(key, scale);
+  const missing = wanted.filter((target) => !outcome.readings.has(targetKey(target)));
+  if (outcome.kind === "failed" && outcome.failure.code === 403) observing.memory.forbid(path);
   const ask = outcome.kind === "incomplete" || (outcome.kind === "failed" && outcome.failure.code === 403);
   if (ask) {
     await getEach(observing, part, missing, scales);
@@ -91,7 +91,7 @@ const observeScope = async (observing: Observing, part: Part, scales: Map<string
     scales.set(targetKey(target), { kind: "failed", failure: outcome.kind === "failed" ? outcome.failure : notFound(kind, target) });
 };
 
-type Outcome = { readonly found: ReadonlyMap<string, ScaleReading> } & (
+type Outcome = { readonly readings: ReadonlyMap<string, ScaleReading> } & (
   | { readonly kind: "complete" }
   /** GETs of the missing objects are cheaper than the rest of the LIST. */
   | { readonly kind: "incomplete" }
@@ -100,7 +100,7 @@ type Outcome = { readonly found: ReadonlyMap<string, ScaleReading> } & (
 
 const listWanted = async ({ session, budget, memory }: Observing, { kind, scope, wanted }: Part): Promise<Outcome> => {
   const keys = new Map(wanted.map((target) => [`${target.namespace}/${target.target.name}`, targetKey(target)]));
-  const found = new Map<string, ScaleReading>();
+  const readings = new Map<string, ScaleReading>();
   const path = listPath(kind, scope.namespace);
   let seen = 0;
   const listed = await list<never>(
@@ -113,22 +113,22 @@ const listWanted = async ({ session, budget, memory }: Observing, { kind, scope,
       firstLimit: Math.min(PAGE_LIMIT, Math.ceil(wanted.length / LIST_WINS_FROM)),
       begin: () => {
         seen = 0;
-        found.clear();
+        readings.clear();
       },
       read: (raw) => {
         seen++;
         const metadata = asObject(raw["metadata"]);
         const key = keys.get(`${metadata["namespace"]}/${metadata["name"]}`);
-        if (key !== undefined) found.set(key, readWorkloadScale(raw));
+        if (key !== undefined) readings.set(key, readWorkloadScale(raw));
         return undefined;
       },
-      enough: (_items, remaining) => found.size === keys.size || !listWins(keys.size - found.size, remaining),
+      enough: (_items, remaining) => readings.size === keys.size || !listWins(keys.size - readings.size, remaining),
     },
     budget,
   );
-  if (listed.kind === "failed") return { kind: "failed", failure: listed.failure, found };
+  if (listed.kind === "failed") return { kind: "failed", failure: listed.failure, readings };
   if (listed.remaining !== undefined) memory.remember(path, seen + listed.remaining);
-  return { kind: listed.complete ? "complete" : "incomplete", found };
+  return { kind: listed.complete ? "complete" : "incomplete", readings };
 };
 
 /** True when a LIST is cheaper: each object of a LIST costs the server an eighth of a GET. While the size is not known a LIST finds it out. */
@@ -141,9 +141,9 @@ const getEach = async (
   scales: Map<string, ScaleReading>,
 ): Promise<void> => {
   await Promise.all(
-    targets.map(async (place) => {
-      const { namespace, target } = place;
-      scales.set(targetKey(place), await readScaleAt(session, { kind, namespace, name: target.name, target }, budget));
+    targets.map(async (wanted) => {
+      const { namespace, target } = wanted;
+      scales.set(targetKey(wanted), await readScaleAt(session, { kind, namespace, name: target.name, target }, budget));
     }),
   );
 };

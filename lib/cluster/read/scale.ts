@@ -38,9 +38,9 @@ export const readWorkloadScale = (raw: unknown): ScaleRead => {
 
 const identity = (metadata: Json): Pick<ScaleRead, "uid" | "resourceVersion" | "generation"> => {
   const generation = asCount(metadata["generation"]);
-  const found = { uid: asText(metadata["uid"]), resourceVersion: asText(metadata["resourceVersion"]) };
+  const identified = { uid: asText(metadata["uid"]), resourceVersion: asText(metadata["resourceVersion"]) };
   // JSON omits a zero, protobuf does not.
-  return generation === undefined || generation === 0 ? found : { ...found, generation };
+  return generation === undefined || generation === 0 ? identified : { ...identified, generation };
 };
 
 const selectorText = (raw: Json): string => {

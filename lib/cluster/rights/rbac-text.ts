@@ -21,10 +21,10 @@ export const rbacText = ({ namespaces, readOnly = false, kinds = [] }: RbacOptio
     { name: "tidemark-observe", rules: [...OBSERVE_RULES, ...custom.observe] },
     ...(readOnly ? [] : [{ name: "tidemark-scale", rules: [...SCALE_RULES, ...custom.scale] }]),
   ];
-  const places: readonly Place[] = namespaces?.map((namespace) => ({ namespace })) ?? [{}];
-  const documents = places.flatMap((place) => [
-    ...roles.map((role) => roleLines(role, place)),
-    ...roles.map(({ name }) => bindingLines(name, place)),
+  const scopes: readonly Scope[] = namespaces?.map((namespace) => ({ namespace })) ?? [{}];
+  const documents = scopes.flatMap((scope) => [
+    ...roles.map((role) => roleLines(role, scope)),
+    ...roles.map(({ name }) => bindingLines(name, scope)),
   ]);
   return `${[...headLines(namespaces, readOnly), documents.map((lines) => lines.join("\n")).join("\n---\n")].join("\n")}\n`;
 };
@@ -35,7 +35,7 @@ interface Role {
 }
 
 /** A namespace; absent: the whole cluster. */
-interface Place {
+interface Scope {
   readonly namespace?: string;
 }
 
@@ -52,15 +52,15 @@ const headLines = (namespaces: readonly string[] | undefined, readOnly: boolean)
       ]),
 ];
 
-const roleLines = ({ name, rules }: Role, place: Place): readonly string[] => [
+const roleLines = ({ name, rules }: Role, scope: Scope): readonly string[] => [
   `apiVersion: ${API}/v1`,
-  `kind: ${place.namespace === undefined ? "ClusterRole" : "Role"}`,
-  ...metadataLines(name, place),
+  `kind: ${scope.namespace === undefined ? "ClusterRole" : "Role"}`,
+  ...metadataLines(name, scope),
   "rules:",
   ...rules.flatMap(ruleLines),
 ];
 
-const metadataLines = (name: string, { namespace }: Place): readonly string[] => [
+const metadataLines = (name: string, { namespace }: Scope): readonly string[] => [
   "metadata:",
   `  name: ${name}`,
   ...(namespace === undefined ? [] : [`  namespace: ${namespace}`]),
@@ -75,12 +75,12 @@ const ruleLines = ({ group, resources, verbs, because }: RbacRule): readonly str
 
 const listText = (items: readonly string[]): string => `[${items.map((item) => JSON.stringify(item)).join(", ")}]`;
 
-const bindingLines = (name: string, place: Place): readonly string[] => {
-  const prefix = place.namespace === undefined ? "Cluster" : "";
+const bindingLines = (name: string, scope: Scope): readonly string[] => {
+  const prefix = scope.namespace === undefined ? "Cluster" : "";
   return [
     `apiVersion: ${API}/v1`,
     `kind: ${prefix}RoleBinding`,
-    ...metadataLines(name, place),
+    ...metadataLines(name, scope),
     "roleRef:",
     `  apiGroup: ${API}`,
     `  kind: ${prefix}Role`,

@@ -44,7 +44,7 @@ const established = new WeakSet<Socket>();
 export const exchange = (outgoing: Outgoing): Promise<Exchange> => {
   const progress: Progress = { sent: false, reused: false, answering: false, wireBytes: 0, because: "network" };
   try {
-    return carry((outgoing.secure ? https : http).request(outgoing.options), outgoing, progress);
+    return perform((outgoing.secure ? https : http).request(outgoing.options), outgoing, progress);
   } catch (error) {
     // Node refuses an invalid header or certificate before it connects. Nothing was sent, so that this fails like an unreachable server and the workloads hold. The message of Node is
     // dropped, because it may quote the credentials.
@@ -53,7 +53,7 @@ export const exchange = (outgoing: Outgoing): Promise<Exchange> => {
   }
 };
 
-const carry = (request: http.ClientRequest, { secure, body, timeoutMs, maxBytes }: Outgoing, progress: Progress): Promise<Exchange> =>
+const perform = (request: http.ClientRequest, { secure, body, timeoutMs, maxBytes }: Outgoing, progress: Progress): Promise<Exchange> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => {
       progress.because = "timeout";

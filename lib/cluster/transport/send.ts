@@ -101,13 +101,13 @@ const withDeadline = (credentials: Promise<Credentials | NoCredentials>, timeout
   new Promise((resolve, reject) => {
     const late = (): void => resolve(noCredentials(`Cannot authenticate: no credentials within ${Math.round(timeoutMs)} ms`));
     const timer = setTimeout(late, timeoutMs);
-    const given = (found: Credentials | NoCredentials): void => {
+    const obtained = (credentials: Credentials | NoCredentials): void => {
       clearTimeout(timer);
-      resolve(found);
+      resolve(credentials);
     };
     const failed = (error: unknown): void => {
       clearTimeout(timer);
       reject(error);
     };
-    credentials.then(given, failed);
+    credentials.then(obtained, failed);
   });

@@ -21,8 +21,8 @@ export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind): 
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return broken("it does not begin as protobuf of Kubernetes does");
   try {
     const { typeMeta, raw, contentEncoding } = await decodeMessage(Reader.create(bytes.subarray(MAGIC.length)), UNKNOWN);
-    const found = asText(asObject(typeMeta)["kind"]);
-    if (found !== kind) return broken(`it holds a "${foreignWords(found)}", not a ${kind}`);
+    const sentKind = asText(asObject(typeMeta)["kind"]);
+    if (sentKind !== kind) return broken(`it holds a "${foreignWords(sentKind)}", not a ${kind}`);
     if (asText(contentEncoding) !== "") return broken(`it is encoded as "${foreignWords(asText(contentEncoding))}"`);
     if (!Buffer.isBuffer(raw) || raw.length === 0) return broken(`its ${kind} is missing`);
     const object = await decodeMessage(Reader.create(raw), message);

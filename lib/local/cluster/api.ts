@@ -81,10 +81,10 @@ const list = (world: World, pages: Pages, { resource, namespace }: Located, requ
 
 const read = (world: World, { resource, namespace, name }: Located & { readonly name: string }, request: ApiRequest): unknown => {
   readOnly(request);
-  const found = resource.list(within(world, namespace)).find(({ metadata }) => metadata.name === name);
-  if (!found) throw notFound({ group: resource.group, resource: resource.missingAs ?? resource.resource }, name);
-  if (resource.stored && wantsTable(request.accept)) return table(resource, [found], {}, world.nowMs);
-  return { kind: resource.kind, apiVersion: groupVersion(resource), ...found };
+  const object = resource.list(within(world, namespace)).find(({ metadata }) => metadata.name === name);
+  if (!object) throw notFound({ group: resource.group, resource: resource.missingAs ?? resource.resource }, name);
+  if (resource.stored && wantsTable(request.accept)) return table(resource, [object], {}, world.nowMs);
+  return { kind: resource.kind, apiVersion: groupVersion(resource), ...object };
 };
 
 const scaleOf = async (
@@ -128,7 +128,7 @@ const parseJson = (text: string): unknown => {
 };
 
 const isDryRun = (query: URLSearchParams): boolean => {
-  const asked = query.getAll("dryRun").filter((each) => each !== "");
-  if (asked.some((each) => each !== "All")) throw badRequest(`dryRun: Unsupported value: "${asked.join(",")}": supported values: "All"`);
-  return asked.length > 0;
+  const dryRuns = query.getAll("dryRun").filter((each) => each !== "");
+  if (dryRuns.some((each) => each !== "All")) throw badRequest(`dryRun: Unsupported value: "${dryRuns.join(",")}": supported values: "All"`);
+  return dryRuns.length > 0;
 };

@@ -54,7 +54,7 @@ const HPA = {
 } as const;
 
 const namespaces = ({ workloads }: World): readonly KubeObject[] => {
-  const found = new Map<string, KubeObject>();
+  const byName = new Map<string, KubeObject>();
   for (const { model } of workloads) {
     const metadata = {
       name: model.namespace,
@@ -62,9 +62,9 @@ const namespaces = ({ workloads }: World): readonly KubeObject[] => {
       resourceVersion: "1",
       labels: { "kubernetes.io/metadata.name": model.namespace },
     };
-    found.set(model.namespace, { metadata, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } });
+    byName.set(model.namespace, { metadata, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } });
   }
-  return [...found.values()];
+  return [...byName.values()];
 };
 
 export const RESOURCES: readonly Resource[] = [

@@ -108,9 +108,9 @@ const urlOf = (request: IncomingMessage): URL => new URL(request.url ?? "/", "ht
 
 /** Compared in constant time: the port is open to every process of the machine. */
 const isBearer = (header: string | undefined, token: string): boolean => {
-  const given = Buffer.from(header ?? "");
+  const received = Buffer.from(header ?? "");
   const wanted = Buffer.from(`Bearer ${token}`);
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  return received.length === wanted.length && timingSafeEqual(received, wanted);
 };
 
 const bodyOf = async (request: IncomingMessage): Promise<string> => {

@@ -121,10 +121,14 @@ const fingerprint = (workloads: readonly WorkloadDefinition[]): string => {
 };
 
 /** A state is what seed, definitions and writes make of it: with others of them the past of this folder would be another. */
-const refuseOther = (dataDir: string, kept: RunHeader, asked: RunHeader): void => {
-  const different = kept.seed !== asked.seed ? `its seed is ${kept.seed}, not ${asked.seed}` : "its workloads or traces are others";
-  if (kept.seed === asked.seed && kept.definitions === asked.definitions) return;
-  throw new TidemarkError("local.cluster-differs", `Cannot continue the simulated cluster in "${dataDir}": ${different}`, { dataDir, kept, asked });
+const refuseOther = (dataDir: string, kept: RunHeader, requested: RunHeader): void => {
+  const different = kept.seed !== requested.seed ? `its seed is ${kept.seed}, not ${requested.seed}` : "its workloads or traces are others";
+  if (kept.seed === requested.seed && kept.definitions === requested.definitions) return;
+  throw new TidemarkError("local.cluster-differs", `Cannot continue the simulated cluster in "${dataDir}": ${different}`, {
+    dataDir,
+    kept,
+    asked: requested,
+  });
 };
 
 const listen = async (server: Server): Promise<string> => {

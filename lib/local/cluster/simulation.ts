@@ -50,8 +50,8 @@ export class Simulation {
   }
 
   workload(namespace: string, name: string): SimulatedWorkload | undefined {
-    const found = this.#find(namespace, name);
-    return found && view(found);
+    const workload = this.#find(namespace, name);
+    return workload && view(workload);
   }
 
   /** Applies a write at the current time, or while replaying at its own. */

@@ -11,7 +11,7 @@ export interface RunClock {
 
 export interface Pace {
   /** The speed of the option `--speed`, an upper bound: virtual milliseconds per millisecond of wall time. */
-  readonly asked: number;
+  readonly wanted: number;
   /** The speed of the last seconds. */
   readonly reached: number;
   /** True when the work takes longer than that speed allows. */
@@ -73,7 +73,7 @@ const LOOK_MS = 200;
 export const realClock = (): RunClock => ({
   now: Date.now,
   until: (nextMs, signal) => pause(Math.min(Math.max(0, nextMs - Date.now()), LOOK_MS), signal),
-  pace: () => ({ asked: 1, reached: 1, behind: false }),
+  pace: () => ({ wanted: 1, reached: 1, behind: false }),
 });
 
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
@@ -88,7 +88,7 @@ const METER_SPAN_MS = 5_000;
 const BEHIND_BELOW = 0.9;
 
 /** Measures virtual time against wall time over a sliding span. */
-const paceMeter = (asked: number) => {
+const paceMeter = (wantedPace: number) => {
   const marks: { readonly virtualMs: number; readonly wallMs: number }[] = [];
   return {
     mark: (virtualMs: number, wallMs: number): void => {
@@ -98,8 +98,8 @@ const paceMeter = (asked: number) => {
     pace: (): Pace => {
       const [first, last] = [marks[0], marks.at(-1)];
       const wallMs = first && last ? last.wallMs - first.wallMs : 0;
-      const reached = first && last && wallMs > 0 ? (last.virtualMs - first.virtualMs) / wallMs : asked;
-      return { asked, reached, behind: reached < asked * BEHIND_BELOW };
+      const reached = first && last && wallMs > 0 ? (last.virtualMs - first.virtualMs) / wallMs : wantedPace;
+      return { wanted: wantedPace, reached, behind: reached < wantedPace * BEHIND_BELOW };
     },
   };
 };

@@ -90,9 +90,9 @@ const anewAt = (nowMs: number): State => ({ minuteMs: Math.floor(nowMs / MINUTE_
 
 const restored = ({ path, clock, skipsMissed }: SchedulerOptions): State => {
   const saved = readSchedule(path);
-  const anew = anewAt(clock());
-  if (!saved) return anew;
-  return skipsMissed && saved.minuteMs < anew.minuteMs ? anew : saved;
+  const initial = anewAt(clock());
+  if (!saved) return initial;
+  return skipsMissed && saved.minuteMs < initial.minuteMs ? initial : saved;
 };
 
 const tickOf = ({ scheduledMs, start }: Delivery): Tick => ({

@@ -45,10 +45,10 @@ export const holdFolder = async (layout: FolderLayout, role: Holder["role"], pat
   makeLocks(layout);
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
-    const mine = writeOwnFile(layout, role);
-    const other = othersAlive(layout, mine);
-    if (!other) return mine;
-    mine.release();
+    const ownLock = writeOwnFile(layout, role);
+    const other = othersAlive(layout, ownLock);
+    if (!other) return ownLock;
+    ownLock.release();
     // A run lasts for hours, so a process that waits for it would seem to hang. Commands end within seconds.
     if (other.role === "run" || performance.now() > giveUpAt) throw inUse(layout, other);
     await wait(LOOK_AGAIN_MS + Math.random() * LOOK_AGAIN_MS);
@@ -88,14 +88,14 @@ const writeOwnFile = (layout: FolderLayout, role: Holder["role"]): HeldFolder & 
 };
 
 /** Another process that uses the folder now. Files of dead processes are removed. */
-const othersAlive = (layout: FolderLayout, mine: { readonly path: string }): Holder | undefined => {
+const othersAlive = (layout: FolderLayout, ownLock: { readonly path: string }): Holder | undefined => {
   const locks = locksOf(layout);
   for (const { path, holder, pid } of locks) {
     // A draft names no holder yet. A living process with its pid may be writing it now.
     if (!holder && processIdentity(pid) === undefined) rmSync(path, { force: true });
     else if (holder && !isAlive(holder)) rmSync(path, { force: true });
   }
-  return locks.find(({ path, holder }) => holder && isAlive(holder) && path !== mine.path)?.holder;
+  return locks.find(({ path, holder }) => holder && isAlive(holder) && path !== ownLock.path)?.holder;
 };
 
 const livingHolders = (layout: FolderLayout): readonly Holder[] =>

@@ -25,9 +25,9 @@ export const levelDbProblems = (folder: string): readonly string[] => {
 const tableProblems = (folder: string, { tables }: Manifest): readonly string[] =>
   [...tables].flatMap(([number, bytes]) => {
     const names = [`${padded(number)}.ldb`, `${padded(number)}.sst`];
-    const found = names.map((name) => tableEnd(join(folder, name))).find((end) => end !== undefined);
-    if (!found) return [`tables/${names[0]} is missing`];
-    return found.bytes === bytes && found.magic.equals(TABLE_MAGIC) ? [] : [`tables/${names[0]} is damaged`];
+    const table = names.map((name) => tableEnd(join(folder, name))).find((end) => end !== undefined);
+    if (!table) return [`tables/${names[0]} is missing`];
+    return table.bytes === bytes && table.magic.equals(TABLE_MAGIC) ? [] : [`tables/${names[0]} is damaged`];
   });
 
 const logProblems = (folder: string, { logNumber }: Manifest): readonly string[] => {

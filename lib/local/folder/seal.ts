@@ -42,9 +42,9 @@ export const brokenFiles = (layout: FolderLayout, sealed: Sealed): readonly stri
   const noTables = !existsSync(layout.tables);
   const wanted = Object.entries(files).filter(([name]) => isOf(name, sealed) && !(noTables && name.startsWith(TABLES)));
   return wanted.flatMap(([name, entry]) => {
-    const found = entryOf(join(layout.dir, name), entry);
-    if (!found) return [`${name} is missing`];
-    return found.bytes === entry.bytes && found.crc32 === entry.crc32 ? [] : [`${name} is not as the last run left it`];
+    const present = entryOf(join(layout.dir, name), entry);
+    if (!present) return [`${name} is missing`];
+    return present.bytes === entry.bytes && present.crc32 === entry.crc32 ? [] : [`${name} is not as the last run left it`];
   });
 };
 

@@ -82,10 +82,10 @@ const LOST_AND_FOUND = "lost+found";
 /** True for the files of a start that was killed before its mark was complete: lock files, and the draft of the mark. */
 const isOfAStart = (layout: FolderLayout, name: string): boolean => {
   const path = join(layout.dir, name);
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!found) return true;
-  if (name === "locks" || name === LOST_AND_FOUND) return found.isDirectory() && (name === LOST_AND_FOUND || holdsOnlyLocks(layout));
-  return MARK_DRAFT.test(name) && found.isFile() && BEGINNING_MARK.startsWith(readFileSync(path, "utf8"));
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (!stats) return true;
+  if (name === "locks" || name === LOST_AND_FOUND) return stats.isDirectory() && (name === LOST_AND_FOUND || holdsOnlyLocks(layout));
+  return MARK_DRAFT.test(name) && stats.isFile() && BEGINNING_MARK.startsWith(readFileSync(path, "utf8"));
 };
 
 const hasClockOfOurs = (layout: FolderLayout): boolean => {

@@ -44,8 +44,8 @@ export const openQueue = (journal: QueueJournal, clock: () => number, settings: 
     for (const { id, sentMs } of waiting()) if (sentMs + settings.retentionMs <= clock()) journal.drop(id);
   };
   const held = (receipt: string): Message | undefined => {
-    const found = journal.messages.get(idOfReceipt(receipt) ?? "");
-    return found?.queue === name && found.message.inFlight?.receipt === receipt ? found.message : undefined;
+    const entry = journal.messages.get(idOfReceipt(receipt) ?? "");
+    return entry?.queue === name && entry.message.inFlight?.receipt === receipt ? entry.message : undefined;
   };
   const take = (message: Message): readonly Message[] => {
     const { redrive } = settings;

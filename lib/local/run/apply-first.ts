@@ -27,10 +27,12 @@ export const applyFirst = async (
 ): Promise<readonly Applied[]> => {
   const applied: Applied[] = [];
   for (const { file, text } of files) {
-    for (const given of readManifests(text, file, { repeatedKeys: "keep" })) {
-      const { namespace, name } = admitOrThrow(given).metadata;
+    for (const manifest of readManifests(text, file, { repeatedKeys: "keep" })) {
+      const { namespace, name } = admitOrThrow(manifest).metadata;
       const service = openService({ ...context, newUid: () => seededUid(`${seed}/${cluster}/${namespace}/${name}`) });
-      applied.push(...(await service.apply([{ file: given.where, text: JSON.stringify(given.document) }], { cluster, dryRun: false, validation })));
+      applied.push(
+        ...(await service.apply([{ file: manifest.where, text: JSON.stringify(manifest.document) }], { cluster, dryRun: false, validation })),
+      );
     }
   }
   return applied;

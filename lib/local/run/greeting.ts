@@ -37,11 +37,11 @@ const resumed = ({ layout, setup: { identity }, nowMs, recovered, unfinished, cl
     identity.kind === "simulated"
       ? `Resumed at ${new Date(nowMs).toISOString()} virtual time, ${durationText(nowMs - identity.startMs)} after the beginning`
       : `Resumed on cluster "${cluster}" in real time`;
-  const found = [
+  const recoveries = [
     ...(recovered > 0 ? [plural(recovered, "unfinished sync is delivered again", "unfinished syncs are delivered again")] : []),
     ...(unfinished.reached > 0 ? [plural(unfinished.reached, "scale that was under way is settled", "scales that were under way are settled")] : []),
   ];
-  return `${where}, in "${layout.dir}"${found.length > 0 ? `; ${found.join(", ")}` : ""}`;
+  return `${where}, in "${layout.dir}"${recoveries.length > 0 ? `; ${recoveries.join(", ")}` : ""}`;
 };
 
-const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+const plural = (count: number, singular: string, many: string): string => `${count} ${count === 1 ? singular : many}`;

@@ -19,24 +19,24 @@ export interface ManifestFile {
 const example = (name: string): string => fileURLToPath(new URL(`../../../examples/${name}.yaml`, import.meta.url));
 
 /** The manifests to apply: those of the command line, or the shipped ones of the demonstration or trace. */
-export const manifestFiles = (given: readonly string[], ownTrace: boolean): readonly ManifestFile[] => {
-  const files = given.length > 0 ? given : ownTrace ? [example("web")] : ["daily", "steps", "crowd"].map(example);
+export const manifestFiles = (paths: readonly string[], ownTrace: boolean): readonly ManifestFile[] => {
+  const files = paths.length > 0 ? paths : ownTrace ? [example("web")] : ["daily", "steps", "crowd"].map(example);
   return files.map((file) => ({ file, text: textOfFile(file, MAX_TEXT_BYTES) }));
 };
 
 /** The workloads that the manifests scale, each once. Throws as applying them would. */
 export const deploymentsOf = (files: readonly ManifestFile[], validation: Validation = "strict"): readonly Deployment[] => {
-  const found = new Map<string, Deployment>();
+  const deployments = new Map<string, Deployment>();
   const budget = newBudget();
   for (const { file, text } of files) {
-    for (const given of readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" })) {
-      const { metadata, spec } = admitOrThrow(given, { validation });
+    for (const manifest of readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" })) {
+      const { metadata, spec } = admitOrThrow(manifest, { validation });
       // The statistics compare the CPU of a workload with this.
       const percent = askDialect(spec, ({ explains }, own) => explains.cpuPercent(own));
-      const trace = traceOf(metadata.annotations, given.where);
-      const replicas = replicasOf(metadata.annotations, given.where);
+      const trace = traceOf(metadata.annotations, manifest.where);
+      const replicas = replicasOf(metadata.annotations, manifest.where);
       const deployment = { namespace: metadata.namespace, name: spec.target.name };
-      found.set(`${deployment.namespace}/${deployment.name}`, {
+      deployments.set(`${deployment.namespace}/${deployment.name}`, {
         ...deployment,
         ...(percent !== undefined && { targetCpuPercent: percent }),
         ...(trace !== undefined && { trace }),
@@ -44,7 +44,7 @@ export const deploymentsOf = (files: readonly ManifestFile[], validation: Valida
       });
     }
   }
-  return [...found.values()];
+  return [...deployments.values()];
 };
 
 /** Names the recorded workload that the simulated cluster plays on the target; elsewhere it means nothing. */

@@ -21,10 +21,10 @@ export interface RunOptions {
   /** Port of the series on 127.0.0.1; 0 takes a free one. */
   readonly metricsPort: number;
   /** The arguments without `--data`, for hints. */
-  readonly given: readonly string[];
+  readonly args: readonly string[];
 }
 
-type Given = Partial<Omit<RunOptions, "given">>;
+type Given = Partial<Omit<RunOptions, "args">>;
 
 const DEFAULT_SPEED = 60;
 const MAX_SPEED = 1_000_000;
@@ -50,54 +50,54 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({ outputError: () => {} })
-    .action((given: Given) => {
-      refuseIdle(given);
-      return run({ manifest: [], validate: "strict", speed: DEFAULT_SPEED, metricsPort: 0, ...given, given: withoutData(args) });
+    .action((options: Given) => {
+      refuseIdle(options);
+      return run({ manifest: [], validate: "strict", speed: DEFAULT_SPEED, metricsPort: 0, ...options, args: withoutData(args) });
     });
 
 /** The command was called wrongly. */
 const usage = (message: string): TidemarkError => new TidemarkError("local.usage", message, undefined);
 
 /** Refuses an option without effect, because its user expects one. */
-const refuseIdle = (given: Given): void => {
-  if (given.context !== undefined && given.kubeconfig === undefined)
+const refuseIdle = (options: Given): void => {
+  if (options.context !== undefined && options.kubeconfig === undefined)
     throw usage("Cannot use --context without --kubeconfig: a simulated cluster has no contexts");
-  if (given.kubeconfig === undefined) return;
-  if (given.trace !== undefined) throw usage("Cannot use --trace with --kubeconfig: a real cluster has its own load");
-  if (given.speed !== undefined) throw usage("Cannot use --speed with --kubeconfig: a real cluster runs in real time");
-  if (given.seed !== undefined) throw usage("Cannot use --seed with --kubeconfig: it decides about simulated pods only");
+  if (options.kubeconfig === undefined) return;
+  if (options.trace !== undefined) throw usage("Cannot use --trace with --kubeconfig: a real cluster has its own load");
+  if (options.speed !== undefined) throw usage("Cannot use --speed with --kubeconfig: a real cluster runs in real time");
+  if (options.seed !== undefined) throw usage("Cannot use --seed with --kubeconfig: it decides about simulated pods only");
 };
 
 /** Reads an option and refuses a second one, of which one would have no effect. */
 const once =
   <Value>(read: (text: string) => Value) =>
-  (given: string, before: Value | undefined): Value => {
+  (text: string, before: Value | undefined): Value => {
     if (before !== undefined) throw new InvalidArgumentError("It was given twice.");
-    return read(given);
+    return read(text);
   };
 
-const text = (given: string): string => {
-  if (given === "") throw new InvalidArgumentError("Wanted a name.");
-  return given;
+const text = (name: string): string => {
+  if (name === "") throw new InvalidArgumentError("Wanted a name.");
+  return name;
 };
 
 const collect = (file: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), text(file)];
 
-const wholeNumber = (given: string): number => {
-  if (!/^\d{1,9}$/.test(given)) throw new InvalidArgumentError("Wanted a whole number.");
-  return Number(given);
+const wholeNumber = (digits: string): number => {
+  if (!/^\d{1,9}$/.test(digits)) throw new InvalidArgumentError("Wanted a whole number.");
+  return Number(digits);
 };
 
 const MAX_PORT = 65_535;
 
-const portNumber = (given: string): number => {
-  const port = wholeNumber(given);
+const portNumber = (text: string): number => {
+  const port = wholeNumber(text);
   if (port > MAX_PORT) throw new InvalidArgumentError(`Wanted a port, at most ${MAX_PORT}.`);
   return port;
 };
 
-const positive = (given: string): number => {
-  const value = Number(given);
+const positive = (text: string): number => {
+  const value = Number(text);
   if (!(value > 0 && value <= MAX_SPEED)) throw new InvalidArgumentError(`Wanted a number above 0, at most ${MAX_SPEED}.`);
   return value;
 };
@@ -105,8 +105,8 @@ const positive = (given: string): number => {
 /** A hundred years, so that the end is still a valid date. */
 const MAX_DURATION_MS = 36_525 * 86_400_000;
 
-const duration = (given: string): number => {
-  const value = readDuration(given);
+const duration = (text: string): number => {
+  const value = readDuration(text);
   if (value === undefined || value <= 0) throw new InvalidArgumentError("Wanted a duration like 90s, 1m30s, 40m or 2h.");
   if (value > MAX_DURATION_MS) throw new InvalidArgumentError("Wanted at most 36525d.");
   return Math.round(value);

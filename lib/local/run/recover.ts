@@ -38,8 +38,8 @@ const READ_TIMEOUT_MS = 10_000;
 export const endDeadLeases = async (dead: Dead): Promise<Unfinished> => {
   let all = NOTHING_UNFINISHED;
   for (const { name: partition } of dead.cluster.partitions) {
-    const one = await endDeadLease(dead, { cluster: dead.cluster.name, partition });
-    all = { leases: all.leases + one.leases, reached: all.reached + one.reached, withdrawn: all.withdrawn + one.withdrawn };
+    const recovered = await endDeadLease(dead, { cluster: dead.cluster.name, partition });
+    all = { leases: all.leases + recovered.leases, reached: all.reached + recovered.reached, withdrawn: all.withdrawn + recovered.withdrawn };
   }
   return all;
 };

@@ -15,14 +15,14 @@ export interface RequestedRun {
   /** The targets of the manifests of the command line. */
   readonly targets: readonly Deployment[];
   /** The arguments without `--data`, for the command that begins anew. */
-  readonly given: readonly string[];
+  readonly args: readonly string[];
 }
 
 /** Throws `local.folder-differs`, with the command to run instead, when the folder belongs to a run with other options. */
-export const refuseOther = (layout: FolderLayout, identity: FolderIdentity, asked: RequestedRun): void => {
-  const differs = difference(identity, asked);
+export const refuseOther = (layout: FolderLayout, identity: FolderIdentity, requested: RequestedRun): void => {
+  const differs = difference(identity, requested);
   if (differs === undefined) return;
-  const command = [START_WORDS, ...asked.given.map(shellWord), "--data", shellWord(newFolderBeside(layout.dir))].join(" ");
+  const command = [START_WORDS, ...requested.args.map(shellWord), "--data", shellWord(newFolderBeside(layout.dir))].join(" ");
   throw new TidemarkError("local.folder-differs", `Cannot continue in "${layout.dir}": ${differs}; for a run of its own: ${command}`, {
     dir: layout.dir,
   });
@@ -30,9 +30,9 @@ export const refuseOther = (layout: FolderLayout, identity: FolderIdentity, aske
 
 const WHAT = { simulated: "a simulated cluster", kubeconfig: "a real cluster" } as const;
 
-const difference = (identity: FolderIdentity, asked: RequestedRun): string | undefined => {
-  if (identity.kind !== asked.kind) return `it belongs to ${WHAT[identity.kind]}, not to ${WHAT[asked.kind]}`;
-  return identity.kind === "simulated" ? otherSimulation(identity, asked) : otherCluster(identity, asked);
+const difference = (identity: FolderIdentity, requested: RequestedRun): string | undefined => {
+  if (identity.kind !== requested.kind) return `it belongs to ${WHAT[identity.kind]}, not to ${WHAT[requested.kind]}`;
+  return identity.kind === "simulated" ? otherSimulation(identity, requested) : otherCluster(identity, requested);
 };
 
 /** Autoscalers of one cluster are never written to another because its kubeconfig has changed. Folders of earlier versions do not say which they are of. */

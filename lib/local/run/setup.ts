@@ -52,13 +52,13 @@ const realIdentity = (file: string, named: string | undefined) => {
 };
 
 const askedOf = (
-  { seed, given }: RunOptions,
+  { seed, args }: RunOptions,
   trace: string | undefined,
   targets: readonly Deployment[],
   real: ReturnType<typeof realIdentity> | undefined,
 ): RequestedRun => ({
   kind: real ? "kubeconfig" : "simulated",
-  given,
+  args,
   targets,
   ...(seed !== undefined && { seed }),
   ...(trace !== undefined && { trace }),

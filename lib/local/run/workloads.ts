@@ -20,14 +20,14 @@ const INITIAL_REPLICAS = 2;
 /** The deployments of a simulated cluster: those of the demonstration, or others, under a trace of the command line or a shipped one. */
 export const workloadsOf = async (identity: SimulatedIdentity): Promise<readonly WorkloadDefinition[]> => {
   const shipped = await demonstrationWorkloads();
-  const given = identity.trace === undefined ? undefined : await readTrace(identity.trace);
-  const asked = await askedTraces(identity);
+  const ownTrace = identity.trace === undefined ? undefined : await readTrace(identity.trace);
+  const shippedTraces = await askedTraces(identity);
   return identity.deployments.map((deployment, at) => {
     const own = shipped.find(({ namespace, name }) => namespace === deployment.namespace && name === deployment.name);
-    if (own && !given && deployment.trace === undefined) return withTarget(own, deployment);
+    if (own && !ownTrace && deployment.trace === undefined) return withTarget(own, deployment);
     // A deployment that the demonstration does not know plays one of its traces in turn.
     const model = shipped[at % shipped.length];
-    const trace = given ?? asked.get(deployment.trace);
+    const trace = ownTrace ?? shippedTraces.get(deployment.trace);
     if (trace) return withTarget(playing(trace, deployment), deployment);
     if (!model) throw new RangeError("The demonstration has no workloads to borrow a trace from");
     return withTarget({ ...model, namespace: deployment.namespace, name: deployment.name }, deployment);

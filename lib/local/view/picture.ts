@@ -41,7 +41,7 @@ export const rowsMax = (canvas: Canvas): number => Math.max(1, Math.floor(height
 
 const title = ({ nowMs, endMs, pace }: Frame, { startMs, columns }: Canvas): string => {
   const left = endMs === undefined ? "" : `, ${durationText(Math.max(0, endMs - nowMs))} to go`;
-  const speed = pace.behind ? `falling behind: ${speedText(pace.reached)} of ${speedText(pace.asked)}` : `at ${speedText(pace.asked)}`;
+  const speed = pace.behind ? `falling behind: ${speedText(pace.reached)} of ${speedText(pace.wanted)}` : `at ${speedText(pace.wanted)}`;
   const [name, clock, played] = ["Tidemark", clockText(nowMs, startMs), `(${durationText(nowMs - startMs)} played${left})`];
   // In a narrow terminal the speed is more important than the time played.
   const parts = [name, clock, played, speed].join("  ").length <= columns ? [clock, played] : [clock];
@@ -79,9 +79,9 @@ const newestEvents = ({ events }: Frame, { columns, startMs }: Canvas, room: num
   const lines: string[] = [];
   for (const event of events.toReversed()) {
     const text = `${clockText(Date.parse(event.at), startMs)}  ${eventText(event)}`;
-    const told = wrapped(text, columns, Math.min(EVENT_LINES_MAX, room - lines.length), EVENT_INDENT);
-    if (told.length === 0) break;
-    lines.unshift(...(event.outcome === "applied" ? told : told.map((line) => styleText("yellow", line))));
+    const eventLines = wrapped(text, columns, Math.min(EVENT_LINES_MAX, room - lines.length), EVENT_INDENT);
+    if (eventLines.length === 0) break;
+    lines.unshift(...(event.outcome === "applied" ? eventLines : eventLines.map((line) => styleText("yellow", line))));
   }
   return lines;
 };

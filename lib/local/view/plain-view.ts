@@ -20,7 +20,7 @@ const SUMMARY_EVERY_MS = 60_000;
 
 /** Plain lines for pipes, files, logs of a build and terminals without colours: what changes when it changes, and one line a minute that sums it up. */
 export const plainView = ({ write, reader, clock, startMs, wall = () => performance.now() }: PlainOptions): View => {
-  const told = new Map<string, string>();
+  const printed = new Map<string, string>();
   let [lookAt, summaryAt, events] = [0, 0, 0];
   let wasBehind = false;
   const say = (line: string) => write(`${line}\n`);
@@ -32,15 +32,15 @@ export const plainView = ({ write, reader, clock, startMs, wall = () => performa
     }
   };
   const tellPace = () => {
-    const { behind, reached, asked } = clock.pace();
-    if (behind !== wasBehind) sayNow(behind ? `falling behind: ${speedText(reached)} of ${speedText(asked)}` : `at ${speedText(asked)} again`);
+    const { behind, reached, wanted } = clock.pace();
+    if (behind !== wasBehind) sayNow(behind ? `falling behind: ${speedText(reached)} of ${speedText(wanted)}` : `at ${speedText(wanted)} again`);
     wasBehind = behind;
   };
   const tellChanges = (autoscalers: readonly AutoscalerView[]) => {
     for (const autoscaler of autoscalers) {
       const standing = standingOf(autoscaler);
-      if (told.get(autoscaler.uid) !== standing) sayNow(statusText(autoscaler));
-      told.set(autoscaler.uid, standing);
+      if (printed.get(autoscaler.uid) !== standing) sayNow(statusText(autoscaler));
+      printed.set(autoscaler.uid, standing);
     }
   };
   return {

@@ -23,9 +23,11 @@ const head = (row: Row, columns: number): string => {
   const { name, state, metrics } = row;
   const plain = [name, counts(row), state].join(GAP);
   const room = columns - plain.length - GAP.length;
-  const told = room > 0 ? cut(metrics.join(", "), room) : "";
+  const metricsText = room > 0 ? cut(metrics.join(", "), room) : "";
   if (plain.length > columns) return styleText("bold", cut(plain, columns));
-  return [styleText("bold", name), isMoving(row) ? styleText("cyan", counts(row)) : counts(row), painted(state, state), told].join(GAP).trimEnd();
+  return [styleText("bold", name), isMoving(row) ? styleText("cyan", counts(row)) : counts(row), painted(state, state), metricsText]
+    .join(GAP)
+    .trimEnd();
 };
 
 const isMoving = ({ current, desired }: Row): boolean => current !== undefined && desired !== undefined && current !== desired;

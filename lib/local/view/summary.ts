@@ -37,7 +37,7 @@ type Line = readonly [name: string, value: string];
 
 const played = ({ playedMs, wallMs, pace }: SummaryInput): Line => [
   "played",
-  `${durationText(playedMs)} in ${durationText(wallMs)}, ${speedText(wallMs > 0 ? playedMs / wallMs : 0)} of at most ${speedText(pace.asked)}`,
+  `${durationText(playedMs)} in ${durationText(wallMs)}, ${speedText(wallMs > 0 ? playedMs / wallMs : 0)} of at most ${speedText(pace.wanted)}`,
 ];
 
 const eventRows = (events: readonly EventView[]): readonly Line[] => {

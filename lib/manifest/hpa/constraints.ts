@@ -44,7 +44,7 @@ export const behaviorOfConstraints = ({ scaleUp, scaleDown }: Constraints): Beha
 
 const rulesOf = (constraint: Constraint, selectPolicy: "Max" | "Min"): ScalingRules => {
   const { percent, pods, periodSeconds, delaySeconds } = constraint;
-  const policies = [policy("Pods", pods, periodSeconds), policy("Percent", percent, periodSeconds)].filter((one) => one !== undefined);
+  const policies = [policy("Pods", pods, periodSeconds), policy("Percent", percent, periodSeconds)].filter((policy) => policy !== undefined);
   return {
     ...(delaySeconds !== undefined && { stabilizationWindowSeconds: delaySeconds }),
     selectPolicy: percent === 0 && pods === 0 ? "Disabled" : selectPolicy,
@@ -70,14 +70,14 @@ const LIMITS: Readonly<Record<keyof Constraint, readonly [number, number]>> = {
 /** The values for one direction. Each can stand in one of two places. */
 const direction = (side: Side, written: WrittenDirection | undefined, outerDelay: number | undefined, problems: Problem[]): GivenConstraint => {
   const path = `${CONSTRAINTS_PATH}.${side}`;
-  const given: GivenConstraint = {};
+  const values: GivenConstraint = {};
   for (const name of ["percent", "pods", "periodSeconds"] as const) {
     const nested = { path: `${path}.rate.${name}`, value: written?.rate?.[name] };
-    take(given, name, [{ path: `${path}.${name}`, value: written?.[name] }, nested], problems);
+    take(values, name, [{ path: `${path}.${name}`, value: written?.[name] }, nested], problems);
   }
   const outer = { path: `${CONSTRAINTS_PATH}.delaySeconds`, value: outerDelay };
-  take(given, "delaySeconds", [outer, { path: `${path}.delaySeconds`, value: written?.delaySeconds }], problems);
-  return given;
+  take(values, "delaySeconds", [outer, { path: `${path}.delaySeconds`, value: written?.delaySeconds }], problems);
+  return values;
 };
 
 interface ValueAt {
@@ -85,16 +85,16 @@ interface ValueAt {
   readonly value: number | undefined;
 }
 
-const take = (given: GivenConstraint, name: keyof Constraint, places: readonly [ValueAt, ValueAt], problems: Problem[]): void => {
+const take = (values: GivenConstraint, name: keyof Constraint, places: readonly [ValueAt, ValueAt], problems: Problem[]): void => {
   const [first, second] = places;
   if (first.value !== undefined && second.value !== undefined && first.value !== second.value) {
     const detail = `may not be ${first.value} while ${second.path} is ${second.value}`;
     problems.push(invalid(first.path, detail, `write it only at ${second.path}`));
   }
-  const place = second.value === undefined ? first : second;
-  if (place.value === undefined) return;
-  problems.push(...boundProblems(place.path, place.value, LIMITS[name]));
-  given[name] = place.value;
+  const written = second.value === undefined ? first : second;
+  if (written.value === undefined) return;
+  problems.push(...boundProblems(written.path, written.value, LIMITS[name]));
+  values[name] = written.value;
 };
 
 const boundProblems = (path: string, value: number, [least, most]: readonly [number, number]): Problem[] => {

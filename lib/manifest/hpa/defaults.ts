@@ -31,7 +31,7 @@ export const defaultedSpec = (spec: DraftSpec): DraftSpec => ({
 export const defaultedBehavior = (behavior: DraftBehavior | undefined): DraftBehavior | undefined =>
   behavior && { scaleUp: completed(SCALE_UP, behavior.scaleUp), scaleDown: completed(SCALE_DOWN, behavior.scaleDown) };
 
-const completed = (defaults: Rules, given: Rules | undefined): Rules => ({
+const completed = (defaults: Rules, written: Rules | undefined): Rules => ({
   ...defaults,
-  ...Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== undefined)),
+  ...Object.fromEntries(Object.entries(written ?? {}).filter(([, value]) => value !== undefined)),
 });

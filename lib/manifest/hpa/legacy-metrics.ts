@@ -99,6 +99,6 @@ const WRITTEN: readonly (readonly [string, string])[] = [
 
 /** The path of a metric's field in these forms; `undefined` when the name is the same. */
 export const legacySource = (field: string): string | undefined => {
-  const found = WRITTEN.find(([name]) => field.includes(name));
-  return found && field.replace(found[0], found[1]);
+  const renamed = WRITTEN.find(([name]) => field.includes(name));
+  return renamed && field.replace(renamed[0], renamed[1]);
 };

@@ -45,8 +45,8 @@ export const readOriginal: ReadForm = (document, context): HpaDraft => {
     dialect: "original",
     formProblems: scaleRefProblems(scaleRef, read?.metadata?.namespace),
     sourceOf: (field) => {
-      const found = SOURCES.find(([name]) => field.startsWith(name));
-      return found && field.replace(found[0], found[1]);
+      const renamed = SOURCES.find(([name]) => field.startsWith(name));
+      return renamed && field.replace(renamed[0], renamed[1]);
     },
   };
 };

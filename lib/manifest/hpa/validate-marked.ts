@@ -11,8 +11,8 @@ type Block = "object" | "external" | "pods" | "resource" | "containerResource";
 const BLOCKS: readonly Block[] = ["object", "external", "pods", "resource", "containerResource"];
 
 /** A mark beside a plain target: the meaning cannot be guessed. The problem names both paths. */
-export const besideTarget = (place: string, target: string, mark: string): Problem =>
-  forbidden(`${place}.${target}`, `may not be set together with ${place}.${mark}`, "keep the target or the watermarks, not both");
+export const besideTarget = (path: string, target: string, mark: string): Problem =>
+  forbidden(`${path}.${target}`, `may not be set together with ${path}.${mark}`, "keep the target or the watermarks, not both");
 
 /** Every rule of a metric with marks instead of a target. */
 export const markedProblems = (metric: Metric, path: string): readonly Problem[] => {

@@ -144,8 +144,8 @@ const targetProblems = (target: Target | undefined, path: string): Problem[] => 
     problems.push(invalid(`${at}.type`, "must be either Utilization, Value, or AverageValue", "write one of the three"));
   }
   for (const member of ["value", "averageValue"] as const) {
-    const given = target?.[member];
-    if (given && signOf(given) !== 1) problems.push(invalid(`${at}.${member}`, "must be positive", "write a quantity above 0, such as 500m"));
+    const quantity = target?.[member];
+    if (quantity && signOf(quantity) !== 1) problems.push(invalid(`${at}.${member}`, "must be positive", "write a quantity above 0, such as 500m"));
   }
   if (target?.averageUtilization !== undefined && target.averageUtilization < 1) {
     problems.push(invalid(`${at}.averageUtilization`, "must be greater than 0", "write a percentage of 1 or more"));

@@ -36,8 +36,8 @@ export const orMultiThreshold =
       marks && isWatermarksAlone(named(document, "flat"))
         ? admitWatermarks(named(document, "flat"), context, old)
         : withDryRun(marks ? marked.admit : plain, named(document, marked.naming), context, old);
-    const told = new Set(outcome.problems.map(({ field }) => field));
-    return { ...outcome, problems: [...outcome.problems, ...mixed(document).filter(({ field }) => !told.has(field))] };
+    const reported = new Set(outcome.problems.map(({ field }) => field));
+    return { ...outcome, problems: [...outcome.problems, ...mixed(document).filter(({ field }) => !reported.has(field))] };
   };
 
 /** dryRun counts in every manifest of this form. Other HPA forms do not have it. */

@@ -25,15 +25,15 @@ export const admitWatermarkAs =
   ({ counts, ...form }: WatermarkForm): AdmitForm =>
   (document, context, old) => {
     const read = DOCUMENT(document, "", context);
-    const given = watermarkSpecFrom(read?.spec ?? {});
+    const draft = watermarkSpecFrom(read?.spec ?? {});
     const metadata = metadataOf(read?.metadata);
-    const spec = defaulted(given, counts);
+    const spec = defaulted(draft, counts);
     context.warnings.push(...warningsOf(spec, metadata.annotations));
-    const problems = [...metadataProblems(metadata, old?.metadata), ...schemaProblems(given), ...breaches(spec, counts).map(problemOf)];
+    const problems = [...metadataProblems(metadata, old?.metadata), ...schemaProblems(draft), ...breaches(spec, counts).map(problemOf)];
     return {
       metadata,
       problems: uniqueByField(problems),
-      spec: watermarkSpecOf(given, metadata.annotations, { skipNotScalingEvents: false, clusterName: "", counts }),
+      spec: watermarkSpecOf(draft, metadata.annotations, { skipNotScalingEvents: false, clusterName: "", counts }),
       stored: { ...form, spec: storedSpec(spec) },
       meaning: { spec, annotations: metadata.annotations },
     };

@@ -26,8 +26,8 @@ export type Defaulted = WatermarkManifestSpec & { readonly upscaleForbiddenWindo
  */
 export const defaulted = (spec: WatermarkManifestSpec, counts: WatermarkSpec["counts"] = "ready"): Defaulted => {
   const zeroIsAbsent = counts === "ready";
-  const seconds = (given: number | undefined, otherwise: number): number =>
-    given === undefined || (given === 0 && zeroIsAbsent) ? otherwise : given;
+  const seconds = (written: number | undefined, otherwise: number): number =>
+    written === undefined || (written === 0 && zeroIsAbsent) ? otherwise : written;
   return {
     ...spec,
     minReplicas: spec.minReplicas ?? 1,

@@ -108,8 +108,8 @@ export const mixed = (document: unknown): readonly Problem[] =>
 
 /** Warns of absent fields and their defaults, which the manifest does not show. */
 export const defaultsWarning = (written: object): readonly Warning[] => {
-  const given = new Set(Object.entries(written).flatMap(([name, value]) => ((value ?? undefined) === undefined ? [] : [name])));
-  const absent = Object.entries(DEFAULTS).filter(([name]) => !given.has(name));
+  const present = new Set(Object.entries(written).flatMap(([name, value]) => ((value ?? undefined) === undefined ? [] : [name])));
+  const absent = Object.entries(DEFAULTS).filter(([name]) => !present.has(name));
   if (absent.length === 0) return [];
   const message = `absent fields take the defaults of the multi-threshold form: ${absent.map(([name, value]) => `${name} ${value}`).join(", ")}`;
   return [{ field: "spec", message, fix: "write them; a forbidden window of 0 forbids nothing, and a factor of 100 allows the count to double" }];

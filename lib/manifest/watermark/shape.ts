@@ -167,7 +167,9 @@ const recommenderFrom = ({
 });
 
 /** Quantities as canonical text; absent ones stay absent. */
-const amounts = <Name extends string>(given: Readonly<Record<Name, Quantity | undefined>>): { readonly [Key in Name]?: string } => {
-  const texts = Object.entries<Quantity | undefined>(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, canonicalOf(value)]]));
+const amounts = <Name extends string>(quantities: Readonly<Record<Name, Quantity | undefined>>): { readonly [Key in Name]?: string } => {
+  const texts = Object.entries<Quantity | undefined>(quantities).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, canonicalOf(value)]],
+  );
   return Object.fromEntries(texts) as { readonly [Key in Name]?: string };
 };

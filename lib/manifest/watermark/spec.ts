@@ -15,9 +15,9 @@ export interface WatermarkOptions {
 }
 
 /** The spec for the rules: with defaults, each missing mark copied from the other one, and annotations. A spec that breaks a rule has the first breach. */
-export const watermarkSpecOf = (given: WatermarkManifestSpec, annotations: Annotations, options: WatermarkOptions): WatermarkSpec => {
+export const watermarkSpecOf = (draft: WatermarkManifestSpec, annotations: Annotations, options: WatermarkOptions): WatermarkSpec => {
   const counts = options.counts ?? "ready";
-  const spec = defaulted(given, counts);
+  const spec = defaulted(draft, counts);
   const [breach] = breaches(spec, counts);
   return {
     dialect: "watermark",

@@ -12,7 +12,7 @@ export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
   combination: ({ combine }) => combine,
   combined: ({ combine }, proposals) => combinedOf(proposals, combine),
   takesPart: ({ metrics }, { name, proposal }, from) => {
-    const metric = metrics.find((one) => one.name === name);
+    const metric = metrics.find((candidate) => candidate.name === name);
     return !metric || takesPart(metric, proposal, from);
   },
   band: ({ metrics }, { name }, { tolerance }) => bandOf(metrics.find((metric) => metric.name === name)?.band, tolerance),

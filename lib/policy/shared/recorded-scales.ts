@@ -73,8 +73,8 @@ const stored = (
   const change = to > from ? addI32(to, -from) : addI32(from, -to);
   const fresh: ScaleChange = { change, atMs, ...(earliestMs !== undefined && { earliestMs }), ...(eventId !== undefined && { eventId }) };
   // The last outdated place is used again, though another direction's longer period may still count what stands there: the controller's own rule.
-  const place = marked.findLastIndex(({ outdated }) => outdated === true);
-  return place < 0 ? bounded([...marked, fresh], longestMs) : marked.with(place, fresh);
+  const outdatedAt = marked.findLastIndex(({ outdated }) => outdated === true);
+  return outdatedAt < 0 ? bounded([...marked, fresh], longestMs) : marked.with(outdatedAt, fresh);
 };
 
 /** The syncs of an hour at the shortest sync period, 5 s; an hour is the longest period of a flap budget. */

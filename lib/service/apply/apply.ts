@@ -15,10 +15,10 @@ import { storeAll } from "./store-planned.ts";
  */
 export const apply = async (context: ServiceContext, sources: readonly ManifestSource[], options: ApplyOptions): Promise<readonly Applied[]> => {
   const { validation = "strict", namespace: wanted } = options;
-  const given = readInputs(sources, validation).map((one) => inNamespace(one, wanted));
+  const inputs = readInputs(sources, validation).map((input) => inNamespace(input, wanted));
   const cluster = await clusterFor(context, options.cluster);
   mustStay(cluster);
-  const planned = await planApply(context, { cluster, validation, wanted }, given);
+  const planned = await planApply(context, { cluster, validation, wanted }, inputs);
   if (options.dryRun) return planned.map(({ applied }) => applied);
   return storeAll(context, { cluster, validation }, planned, options);
 };

@@ -17,7 +17,7 @@ export type ManifestInput = ManifestDocument;
 export const readInputs = (sources: readonly ManifestSource[], validation: Validation): readonly ManifestInput[] => {
   const failures: TidemarkError[] = [];
   const budget = newBudget();
-  const given = sources.flatMap(({ file, text }) => {
+  const inputs = sources.flatMap(({ file, text }) => {
     try {
       return readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" });
     } catch (error) {
@@ -27,7 +27,7 @@ export const readInputs = (sources: readonly ManifestSource[], validation: Valid
     }
   });
   if (failures.length > 0) throw new TidemarkError("manifest.unreadable", failures.map(({ message }) => message).join("\n"), { failures });
-  return given;
+  return inputs;
 };
 
 /** The problem of a document whose namespace is not the requested one. It cannot be guessed which of the two is meant. */
@@ -36,17 +36,17 @@ export const namespaceClash = ({ where, document, lineOf }: ManifestInput, wante
   const own = metadata["namespace"] ?? "";
   if (wanted === undefined || own === "" || own === wanted || typeof own !== "string") return undefined;
   const line = lineOf("metadata.namespace");
-  const place = line === undefined ? `"${where}"` : `"${where}", line ${line}`;
-  return `Cannot accept ${place}: metadata.namespace is "${own}", and the request says namespace "${wanted}"; remove one of the two`;
+  const position = line === undefined ? `"${where}"` : `"${where}", line ${line}`;
+  return `Cannot accept ${position}: metadata.namespace is "${own}", and the request says namespace "${wanted}"; remove one of the two`;
 };
 
 /** Sets the requested namespace in a document that has none. */
-export const inNamespace = (given: ManifestInput, wanted: string | undefined): ManifestInput => {
-  const { document } = given;
-  if (wanted === undefined || !isObject(document)) return given;
+export const inNamespace = (input: ManifestInput, wanted: string | undefined): ManifestInput => {
+  const { document } = input;
+  if (wanted === undefined || !isObject(document)) return input;
   const { metadata } = document;
-  if (!isObject(metadata) || (metadata["namespace"] ?? "") !== "") return given;
-  return { ...given, document: { ...document, metadata: { ...metadata, namespace: wanted } } };
+  if (!isObject(metadata) || (metadata["namespace"] ?? "") !== "") return input;
+  return { ...input, document: { ...document, metadata: { ...metadata, namespace: wanted } } };
 };
 
 export type Checked =
@@ -66,18 +66,18 @@ export const check = (
   old: AutoscalerRecord | undefined,
   options: CheckOptions,
 ): Checked => {
-  const place = ({ field, source }: { readonly field: string; readonly source?: string }): string => {
+  const fieldPath = ({ field, source }: { readonly field: string; readonly source?: string }): string => {
     const line = lineOf(source ?? field);
     return line === undefined ? `"${where}"` : `"${where}", line ${line}`;
   };
   const before = old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {};
   const admission = admit(document, { ...before, syncPeriodSeconds: options.syncPeriodMs / 1000, validation: options.validation });
   if (!admission.ok) {
-    const { reported: told, more } = reportedProblems(admission.problems);
-    const lines = told.map((problem) => `Cannot accept ${place(problem)}: ${clauseOf(problem)}; ${problem.fix}`);
+    const { reported, more } = reportedProblems(admission.problems);
+    const lines = reported.map((problem) => `Cannot accept ${fieldPath(problem)}: ${clauseOf(problem)}; ${problem.fix}`);
     return { kind: "refused", lines: more === 0 ? lines : [...lines, `Cannot accept "${where}": it has ${more} further problems`] };
   }
-  const warnings = admission.warnings.map((warning) => `${place(warning)}: ${warningText(warning)}`);
+  const warnings = admission.warnings.map((warning) => `${fieldPath(warning)}: ${warningText(warning)}`);
   const repeated = repeatedKeys.map(({ name, line }) => `"${where}", line ${line}: the key "${name}" is written twice, and the last one counts`);
   return { kind: "admitted", admitted: admission, warnings: options.validation === "warn" ? [...repeated, ...warnings] : warnings };
 };

@@ -12,8 +12,8 @@ export const specCache = (convert: typeof specOf = specOf, charactersMax = CACHE
   const known = new Map<string, AutoscalerSpec>();
   let characters = 0;
   return (manifest, where) => {
-    const found = known.get(manifest);
-    if (found) return found;
+    const cached = known.get(manifest);
+    if (cached) return cached;
     const spec = convert(manifest, where);
     if (characters + manifest.length > charactersMax) {
       known.clear();

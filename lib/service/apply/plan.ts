@@ -41,8 +41,8 @@ export const planApply = async (
   const stored = await storedIn(context, step.cluster, alone);
   const planned: Planned[] = [];
   const places = new Map<string, string>();
-  for (const one of alone) {
-    const plan = planOf(context, step, one, storedRecord(stored, step.cluster, one.ref));
+  for (const checked of alone) {
+    const plan = planOf(context, step, checked, storedRecord(stored, step.cluster, checked.ref));
     if ("lines" in plan) lines.push(...plan.lines);
     else planned.push(plan);
     const twice = "lines" in plan ? undefined : duplicateLine(places, plan);
@@ -54,7 +54,7 @@ export const planApply = async (
 
 /** A document that is valid by itself. */
 interface CheckedInput {
-  readonly given: ManifestInput;
+  readonly input: ManifestInput;
   readonly ref: AutoscalerRef;
   readonly checked: Extract<Checked, { kind: "admitted" }>;
 }
@@ -66,25 +66,25 @@ const checkEachAlone = (
 ): { readonly alone: readonly CheckedInput[]; readonly lines: string[] } => {
   const alone: CheckedInput[] = [];
   const lines: string[] = [];
-  for (const [index, given] of all.entries()) {
+  for (const [index, input] of all.entries()) {
     if (lines.length >= LINES_MAX) {
       lines.push(`Cannot check the other ${all.length - index} documents; correct these first`);
       break;
     }
-    const one = checkAlone(step, given);
-    if ("lines" in one) lines.push(...one.lines);
-    else alone.push(one);
-    const clash = namespaceClash(given, wanted);
+    const checked = checkAlone(step, input);
+    if ("lines" in checked) lines.push(...checked.lines);
+    else alone.push(checked);
+    const clash = namespaceClash(input, wanted);
     if (clash !== undefined) lines.push(clash);
   }
   return { alone, lines };
 };
 
-const checkAlone = ({ cluster, validation }: ApplyTarget, given: ManifestInput): CheckedInput | Refused => {
-  const checked = check(given, undefined, { syncPeriodMs: cluster.syncPeriodMs, validation });
+const checkAlone = ({ cluster, validation }: ApplyTarget, input: ManifestInput): CheckedInput | Refused => {
+  const checked = check(input, undefined, { syncPeriodMs: cluster.syncPeriodMs, validation });
   if (checked.kind === "refused") return { lines: checked.lines };
   const { metadata } = checked.admitted;
-  return { given, ref: { cluster: cluster.name, namespace: namespace(metadata.namespace), name: autoscalerName(metadata.name) }, checked };
+  return { input, ref: { cluster: cluster.name, namespace: namespace(metadata.namespace), name: autoscalerName(metadata.name) }, checked };
 };
 
 type StoredItems = ReadonlyMap<string, AutoscalerItem>;
@@ -105,31 +105,31 @@ const storedRecord = (stored: StoredItems, { name }: ClusterRecord, ref: Autosca
 };
 
 /** Plans a document again after another editor has changed its record. */
-export const replan = async (context: ServiceContext, step: ApplyTarget, given: ManifestInput): Promise<Planned | Refused> => {
-  const alone = checkAlone(step, given);
+export const replan = async (context: ServiceContext, step: ApplyTarget, input: ManifestInput): Promise<Planned | Refused> => {
+  const alone = checkAlone(step, input);
   return "lines" in alone ? alone : planOf(context, step, alone, await getAutoscaler(context.tables, alone.ref));
 };
 
 const planOf = (
   context: ServiceContext,
   { cluster, validation }: ApplyTarget,
-  { given, ref, checked: alone }: CheckedInput,
+  { input, ref, checked: alone }: CheckedInput,
   old: AutoscalerRecord | undefined,
 ): Planned | Refused => {
-  const checked = old ? check(given, old, { syncPeriodMs: cluster.syncPeriodMs, validation }) : alone;
+  const checked = old ? check(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation }) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, stored, spec } = checked.admitted;
   const outcome = !old ? "created" : changed ? "configured" : "unchanged";
-  const warnings = [...checked.warnings, ...changedRules(given, old, spec), ...pastPause(given, spec, context.clock())];
+  const warnings = [...checked.warnings, ...changedRules(input, old, spec), ...pastPause(input, spec, context.clock())];
   const applied = { ...ref, kind: String(stored["kind"]), outcome, generation: old?.generation ?? 0, warnings } as const;
-  return { input: given, ...(old && { old }), applied, aimed: aimedAt(checked.admitted.metadata, spec) };
+  return { input, ...(old && { old }), applied, aimed: aimedAt(checked.admitted.metadata, spec) };
 };
 
-const duplicateLine = (places: Map<string, string>, { input: given, applied }: Planned): string | undefined => {
+const duplicateLine = (places: Map<string, string>, { input, applied }: Planned): string | undefined => {
   const path = `${applied.namespace}/${applied.name}`;
   const before = places.get(path);
-  places.set(path, given.where);
-  return before === undefined ? undefined : `Cannot accept "${given.where}": "${path}" is also in "${before}"; keep one of them`;
+  places.set(path, input.where);
+  return before === undefined ? undefined : `Cannot accept "${input.where}": "${path}" is also in "${before}"; keep one of them`;
 };
 
 const withSharedTargets = (planned: readonly Planned[], stored: readonly AutoscalerItem[]): readonly Planned[] => {

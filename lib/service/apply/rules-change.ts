@@ -15,12 +15,12 @@ export const rulesChange = (before: AutoscalerSpec, after: AutoscalerSpec): stri
   const recommendations = [from.recommendations, to.recommendations] as const;
   const events = [from.scaleEvents, to.scaleEvents] as const;
   const kept = ["the time of the last scale", ...keptText(recommendations, "recommendations"), ...keptText(events, "scale events of the policies")];
-  const anew = [
+  const restarted = [
     ...second(recommendations, "stabilization, from the current count"),
     ...second(events, "what counts against policies"),
     "breaches and whatever else must last",
   ];
   const gone = [...first(recommendations, "recommendations"), ...first(events, "scale events of the policies")];
   const forgotten = gone.length > 0 ? `; forgotten: ${gone.join(", ")}` : "";
-  return `the rules change from ${from.name} to ${to.name}: kept: ${kept.join(", ")}; begins anew: ${anew.join(", ")}${forgotten}`;
+  return `the rules change from ${from.name} to ${to.name}: kept: ${kept.join(", ")}; begins anew: ${restarted.join(", ")}${forgotten}`;
 };

@@ -36,7 +36,7 @@ export const storeAll = async (
     if (group.failure !== undefined) throw withProgress(group.failure, applied, planned.length);
   }
   // An earlier attempt may have stored a document and failed before it raised the spec version.
-  const unchanged = applied.filter(({ outcome }) => outcome === "unchanged").map((one) => namespace(one.namespace));
+  const unchanged = applied.filter(({ outcome }) => outcome === "unchanged").map((document) => namespace(document.namespace));
   if (unchanged.length > 0) await raiseSpecVersions(context, step.cluster.name, unchanged);
   return applied;
 };
@@ -59,10 +59,10 @@ interface Group {
 const storeGroup = async (context: ServiceContext, step: ApplyTarget, group: readonly Planned[]): Promise<Group> => {
   const together = group.length === 1 ? context : { ...context, insert: insertTogether(context.insert) };
   const settled = await Promise.allSettled(group.map((plan) => storePlanned(together, step, plan)));
-  const stored = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  const failed = settled.find((one) => one.status === "rejected");
+  const stored = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  const failed = settled.find((result) => result.status === "rejected");
   await notifySyncs(context, step.cluster, stored);
-  const applied = stored.map((one) => one.applied);
+  const applied = stored.map((plan) => plan.applied);
   return failed === undefined ? { applied } : { applied, failure: failed.reason };
 };
 

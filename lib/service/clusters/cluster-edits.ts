@@ -31,7 +31,7 @@ export async function* clusters(context: QueryContext, after = ""): AsyncGenerat
   const rest = (await clustersNamed(context, undefined)).filter(({ name }) => name > after);
   const fleet = await getFleet(context.tables);
   for (let at = 0; at < rest.length; at += CLUSTERS_AT_ONCE) {
-    yield* await eachDone(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, (one) => clusterView(context, one, fleet));
+    yield* await eachDone(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, (cluster) => clusterView(context, cluster, fleet));
   }
 }
 

@@ -18,9 +18,9 @@ const SHOWN_EVENTS = 10;
 
 /** Describes one autoscaler. It reads the head, the windows page and the newest journal page once each. */
 export const describe = async (context: QueryContext, query: AutoscalerQuery): Promise<Description> => {
-  const found = await findAutoscaler(context, query);
-  const all = await loadSnapshot(context, found);
-  const newest = await newestEvents(context, found.record, all.nowMs);
+  const snapshot = await findAutoscaler(context, query);
+  const all = await loadSnapshot(context, snapshot);
+  const newest = await newestEvents(context, snapshot.record, all.nowMs);
   const view = autoscalerView(all);
   return {
     ...view,

@@ -67,8 +67,8 @@ const newestEvaluations = (context: QueryContext, ref: PartitionRef, head: Head)
     // Pages get new numbers when a partition grows or shrinks, so older journal pages have other numbers.
     const own = pageOf(record.uid, Math.max(1, head.pages.length));
     for (const page of new Set([own, ...head.pages.keys()])) {
-      const found = await newestOf(record, before(page, atMs));
-      if (found) return found;
+      const newest = await newestOf(record, before(page, atMs));
+      if (newest) return newest;
     }
     return undefined;
   };
@@ -78,7 +78,7 @@ const newestEvaluations = (context: QueryContext, ref: PartitionRef, head: Head)
 const newestOf = async ({ uid, createdMs }: AutoscalerRecord, journals: AsyncIterable<JournalPage>): Promise<Evaluated | undefined> => {
   let whole = 0;
   for await (const { atMs, evaluations, partial } of journals) {
-    const evaluation = evaluations.find((one) => one.uid === uid);
+    const evaluation = evaluations.find((entry) => entry.uid === uid);
     if (evaluation) return { atMs, evaluation };
     if (!partial) whole++;
     if (whole === WHOLE_PAGES_MAX || atMs < createdMs) break;

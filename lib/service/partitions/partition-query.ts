@@ -28,10 +28,10 @@ export const findPartition = async (context: QueryContext, path: string): Promis
     throw new TidemarkError("service.invalid", `Cannot read the partition "${path}": give CLUSTER/PARTITION`, { path });
   const cluster = await findCluster(context, inCluster);
   const names = cluster.partitions.map((partition) => partition.name);
-  const found = name === undefined && names.length === 1 ? names[0] : names.find((one) => one === name);
-  if (found !== undefined) return { cluster, ref: { cluster: cluster.name, partition: found } };
+  const partition = name === undefined && names.length === 1 ? names[0] : names.find((known) => known === name);
+  if (partition !== undefined) return { cluster, ref: { cluster: cluster.name, partition } };
   const hint = name === undefined ? undefined : nearestName(name, names);
-  const known = hint === undefined ? `its partitions are ${names.map((one) => `"${one}"`).join(", ")}` : `the nearest name is "${hint}"`;
+  const known = hint === undefined ? `its partitions are ${names.map((existing) => `"${existing}"`).join(", ")}` : `the nearest name is "${hint}"`;
   throw new TidemarkError("service.unknown", `Cannot find partition "${name ?? ""}" of cluster "${cluster.name}": ${known}`, { path, names });
 };
 

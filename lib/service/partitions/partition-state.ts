@@ -26,8 +26,8 @@ export const partitionState = async (
   if (!head || head.nowMs === 0) return { state: "never synced", silent: false };
   if (nowMs - head.nowMs > LATE_PERIODS * periodMs) return { state: "late", silent: false, sinceMs: head.nowMs };
   const pages = [...head.pages.keys()].slice(0, PAGES_READ);
-  const found = await eachDone(pages, PAGES_READ, (page) => newestOfPage(context, ref, page, head.nowMs));
-  return troubleOf(found.flat());
+  const newestPages = await eachDone(pages, PAGES_READ, (page) => newestOfPage(context, ref, page, head.nowMs));
+  return troubleOf(newestPages.flat());
 };
 
 /** The newest evaluation of every autoscaler of a page. The first sync of each minute writes the whole page, so nothing older is read. */
@@ -35,7 +35,7 @@ const newestOfPage = async (context: QueryContext, ref: PartitionRef, page: numb
   const newest = new Map<AutoscalerUid, Evaluation>();
   const sinceMs = untilMs - (untilMs % JOURNAL_EVERY_MS);
   for await (const { evaluations, partial } of journalOfPage(context.tables, ref, { page, sinceMs, untilMs, newestFirst: true })) {
-    for (const one of evaluations) if (!newest.has(one.uid)) newest.set(one.uid, one);
+    for (const evaluation of evaluations) if (!newest.has(evaluation.uid)) newest.set(evaluation.uid, evaluation);
     if (!partial) break;
   }
   return [...newest.values()];

@@ -9,9 +9,9 @@ type ScopeChange = Pick<ScopeChangeRecord, "scope" | "name" | "version" | "verb"
 const ID_CHARACTERS = 16;
 
 /** Inserts the change item of an edit before the edit (docs/architecture.md, "What is stored"). If the history cannot be written, nothing is edited. */
-export const recordChange = (context: ServiceContext, { before, after, ...told }: ScopeChange): Promise<void> => {
+export const recordChange = (context: ServiceContext, { before, after, ...scope }: ScopeChange): Promise<void> => {
   const change = {
-    ...told,
+    ...scope,
     atMs: context.clock(),
     by: context.by,
     ...(before && { before: JSON.stringify(before) }),

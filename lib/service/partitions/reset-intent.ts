@@ -37,18 +37,18 @@ const WAIT_MS = deadlineOf(0, DEFAULT_TIMING);
  * The bytes stay in the history. It takes longer than the longest deadline. Throws `service.unknown`, `service.readable`, `service.unreadable`, `service.busy`, `service.conflict`.
  */
 export const resetIntent = async (context: ServiceContext, path: string, id: string): Promise<ResetView> => {
-  const found = await findPartition(context, path);
-  const action = `reset intent "${id}" of "${found.ref.cluster}/${found.ref.partition}"`;
-  mustBeUnreadable(await readHead(context.tables, found.ref), id, action);
+  const partition = await findPartition(context, path);
+  const action = `reset intent "${id}" of "${partition.ref.cluster}/${partition.ref.partition}"`;
+  mustBeUnreadable(await readHead(context.tables, partition.ref), id, action);
   await context.tables.wait(WAIT_MS);
-  return underLease(context, found, action, (leased, cluster) =>
-    reset(context, leased, { ...found, cluster }, { lost: mustBeUnreadable(leased.head, id, action), action }),
+  return underLease(context, partition, action, (leased, cluster) =>
+    reset(context, leased, { ...partition, cluster }, { lost: mustBeUnreadable(leased.head, id, action), action }),
   );
 };
 
 const mustBeUnreadable = (head: Head | undefined, id: string, action: string): UnreadableIntent => {
-  const found = head?.unreadable.find((intent) => intent.id === id);
-  if (found) return found;
+  const unreadable = head?.unreadable.find((intent) => intent.id === id);
+  if (unreadable) return unreadable;
   const readable = [...(head?.intents ?? []), ...(head?.uncounted ?? [])].some((entry) => entry.id === id);
   if (readable) throw new TidemarkError("service.readable", `Cannot ${action}: it can be read, so the next sync settles it`, { id });
   throw new TidemarkError("service.unknown", `Cannot ${action}: no open intent has this id; see tidemark partition describe`, { id });
@@ -61,7 +61,7 @@ const reset = async (
   { lost, action }: { readonly lost: UnreadableIntent; readonly action: string },
 ): Promise<ResetView> => {
   const uid = uidOfIntent(lost.id);
-  const item = (await toArray(autoscalersOf(context.tables, cluster, ref))).find((one) => uidOfItem(one) === uid);
+  const item = (await toArray(autoscalersOf(context.tables, cluster, ref))).find((item) => uidOfItem(item) === uid);
   const record = item?.kind === "read" ? item.record : undefined;
   const nowMs = notBeforeMs(context, leased);
   const page = await entriesOfPage(context, leased, uid, action);
@@ -78,7 +78,7 @@ const reset = async (
     before: { intent: lost.id, problem: lost.message, kept },
     after: { autoscalers },
   });
-  const entry = page.entries.find((one) => one.uid === uid) ?? { uid, windows: NEW_WINDOWS, open: false };
+  const entry = page.entries.find((entry) => entry.uid === uid) ?? { uid, windows: NEW_WINDOWS, open: false };
   if (record) await tellEvent(context, record, { lost, nowMs, ref, replicas: entry.windows.status.currentReplicas });
   if (item) {
     const windows = await withUnknownHistory(context, entry.windows, record, { nowMs, eventId: lost.id });

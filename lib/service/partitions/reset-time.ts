@@ -36,13 +36,13 @@ const WAIT_MS = deadlineOf(0, DEFAULT_TIMING);
  * each had just been scaled as far as its rules allow; the others keep theirs. Throws `service.in-time`, `service.unknown`, `service.unreadable`, `service.busy`, `service.conflict`.
  */
 export const resetTime = async (context: ServiceContext, path: string): Promise<ResetView> => {
-  const found = await findPartition(context, path);
-  const action = `reset the time of "${found.ref.cluster}/${found.ref.partition}"`;
-  const seen = await mustBeAhead(context, found.ref, { head: await readHead(context.tables, found.ref), action });
+  const partition = await findPartition(context, path);
+  const action = `reset the time of "${partition.ref.cluster}/${partition.ref.partition}"`;
+  const seen = await mustBeAhead(context, partition.ref, { head: await readHead(context.tables, partition.ref), action });
   if (seen.intents.length > 0) await context.tables.wait(WAIT_MS);
-  return underLease(context, found, action, async (leased, cluster) => {
-    const ahead = await mustBeAhead(context, found.ref, { head: leased.head, action });
-    return reset(context, leased, { ...found, cluster }, ahead);
+  return underLease(context, partition, action, async (leased, cluster) => {
+    const ahead = await mustBeAhead(context, partition.ref, { head: leased.head, action });
+    return reset(context, leased, { ...partition, cluster }, ahead);
   });
 };
 

@@ -24,13 +24,13 @@ import { notBeforeMs, underLease, withUnknownHistory } from "./reset-lease.ts";
  * history. Throws `service.unknown`, `service.readable` for a page that can be read, `service.busy`, `service.conflict`.
  */
 export const resetWindows = async (context: ServiceContext, path: string, page: number): Promise<ResetView> => {
-  const found = await findPartition(context, path);
-  const action = `reset windows page ${page} of "${found.ref.cluster}/${found.ref.partition}"`;
+  const partition = await findPartition(context, path);
+  const action = `reset windows page ${page} of "${partition.ref.cluster}/${partition.ref.partition}"`;
   // Checked before the claim, because a claim makes the next sync write all pages.
-  await mustBeUnreadable(context, found, { head: await readHead(context.tables, found.ref), page, action });
-  return underLease(context, found, action, async (leased, cluster) => {
-    const lost = await mustBeUnreadable(context, found, { head: leased.head, page, action });
-    return reset(context, leased, { ...found, cluster }, lost);
+  await mustBeUnreadable(context, partition, { head: await readHead(context.tables, partition.ref), page, action });
+  return underLease(context, partition, action, async (leased, cluster) => {
+    const lost = await mustBeUnreadable(context, partition, { head: leased.head, page, action });
+    return reset(context, leased, { ...partition, cluster }, lost);
   });
 };
 
@@ -48,8 +48,8 @@ const mustBeUnreadable = async (
 ): Promise<UnreadablePage> => {
   const pages = head?.pages.length ?? 0;
   if (!head || page >= pages) {
-    const there = pages === 0 ? "it has no pages yet" : `its last page is ${pages - 1}`;
-    throw new TidemarkError("service.unknown", `Cannot ${action}: ${there}`, { ...ref, page, pages });
+    const extent = pages === 0 ? "it has no pages yet" : `its last page is ${pages - 1}`;
+    throw new TidemarkError("service.unknown", `Cannot ${action}: ${extent}`, { ...ref, page, pages });
   }
   const { item, decoded } = await pageOfHead(context, ref, head, page);
   if (decoded.kind === "read")

@@ -71,7 +71,7 @@ const stateOf = (kinds: ReadonlySet<FailureKind>, failed: number): PartitionTrou
 export const troubleOf = (evaluations: readonly Evaluation[]): PartitionTrouble => {
   const byEnding = Map.groupBy(evaluations, failureKindOf);
   const kinds = new Set([...byEnding.keys()].filter((ending) => ending !== "unasked"));
-  const failed = evaluations.filter((one) => one.failed);
+  const failed = evaluations.filter((evaluation) => evaluation.failed);
   const state = stateOf(kinds, failed.length);
   const [shown] = SHOWN_FIRST.flatMap((ending) => byEnding.get(ending) ?? []);
   if (!shown) return { state, silent: kinds.size === 0 };

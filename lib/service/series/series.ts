@@ -23,16 +23,16 @@ export const seriesReader = (context: QueryContext): ((labels?: readonly string[
     const nowMs = context.clock();
     const still: QueryContext = { ...context, clock: () => nowMs };
     const fleet = await getFleet(context.tables);
-    const told: LabelledSample[] = [];
+    const samples: LabelledSample[] = [];
     const folded = new Map<ClusterName, Folded>();
     for await (const item of listClusters(context.tables)) {
       if (item.kind === "unreadable") continue;
-      const one = await clusterSeries(still, item.record, fleet, remembered.get(item.record.name) ?? NOTHING_FOLDED);
-      told.push(...one.known.flatMap((known) => seriesOf(known, one.totals.get(known.record.uid) ?? NO_TOTALS, labels)));
-      folded.set(item.record.name, one.folded);
+      const ofCluster = await clusterSeries(still, item.record, fleet, remembered.get(item.record.name) ?? NOTHING_FOLDED);
+      samples.push(...ofCluster.known.flatMap((known) => seriesOf(known, ofCluster.totals.get(known.record.uid) ?? NO_TOTALS, labels)));
+      folded.set(item.record.name, ofCluster.folded);
     }
     remembered = folded;
-    return familiesOf(told);
+    return familiesOf(samples);
   };
 };
 
@@ -71,9 +71,9 @@ const isFresh = ({ cluster, evaluated, syncedMs, nowMs }: AutoscalerSnapshot): b
 };
 
 /** Groups samples by family, in order of name. */
-const familiesOf = (told: readonly LabelledSample[]): readonly MetricFamily[] => {
+const familiesOf = (samples: readonly LabelledSample[]): readonly MetricFamily[] => {
   const families = new Map<string, MetricFamily & { readonly samples: Sample[] }>();
-  for (const { name, type, help, labels, value } of told) {
+  for (const { name, type, help, labels, value } of samples) {
     const family = families.get(name) ?? { name, type, help, samples: [] };
     family.samples.push({ labels, value });
     families.set(name, family);

@@ -55,13 +55,13 @@ const timeProblems = (
   return [{ kind: "late", message, next: "docs/operations.md, alarms SyncsStopped and SyncsLate" }];
 };
 
-const unreadableProblems = ({ name }: ClusterRecord, { view, head, found }: Partition): readonly StatusProblem[] => {
+const unreadableProblems = ({ name }: ClusterRecord, { view, head, state }: Partition): readonly StatusProblem[] => {
   const path = `${name}/${view.name}`;
   const next = `tidemark partition describe ${path}`;
   const intents = head?.unreadable.length ?? 0;
   return [
-    ...(found.unreadable
-      ? [{ kind: "unreadable" as const, message: `Autoscaler "${name}/${found.unreadable.autoscaler}" holds: ${found.unreadable.message}`, next }]
+    ...(state.unreadable
+      ? [{ kind: "unreadable" as const, message: `Autoscaler "${name}/${state.unreadable.autoscaler}" holds: ${state.unreadable.message}`, next }]
       : []),
     ...(intents > 0 ? [{ kind: "unreadable" as const, message: `Partition "${path}" has ${intents} open intents that cannot be read`, next }] : []),
   ];

@@ -35,8 +35,8 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
   const records = items.flatMap((item) => (item.kind === "read" ? [item.record] : []));
   const looked = await eachDone(records, CLUSTERS_AT_ONCE, (cluster) => look(context, cluster, fleet, nowMs));
   const unreadable = items.flatMap((item) => (item.kind === "unreadable" ? [unreadableCluster(item)] : []));
-  const found = looked.flatMap(({ cluster, reading }) => clusterProblems(cluster, reading, nowMs));
-  const problems = mostSevereFirst([...unreadable, ...deadLetterProblems(deadLetters), ...found]);
+  const ofClusters = looked.flatMap(({ cluster, reading }) => clusterProblems(cluster, reading, nowMs));
+  const problems = mostSevereFirst([...unreadable, ...deadLetterProblems(deadLetters), ...ofClusters]);
   return {
     healthy: problems.length === 0,
     at: timeText(nowMs),

@@ -91,17 +91,17 @@ const heldByView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<Autoscaler
  * its target from the spec, which has them in the same order. After a change of the spec the metrics are those of the evaluation.
  */
 export const metricsOf = ({ spec, evaluated }: Pick<AutoscalerSnapshot, "spec" | "evaluated">): AutoscalerView["metrics"] => {
-  const found = evaluated ? withAverages(evaluated.evaluation) : [];
-  if (spec.kind === "problem") return found;
+  const measured = evaluated ? withAverages(evaluated.evaluation) : [];
+  if (spec.kind === "problem") return measured;
   const wanted = unmeasured(spec.spec);
-  const whole = found.length === wanted.length ? found : completed(found, wanted);
+  const whole = measured.length === wanted.length ? measured : completed(measured, wanted);
   return whole.map((metric, at) => (metric.kind === "failed" ? { ...metric, target: wanted[at]?.target ?? "none" } : metric));
 };
 
-const completed = (found: readonly MetricView[], wanted: readonly MetricView[]): readonly MetricView[] =>
-  found.every(({ name }) => wanted.some((metric) => metric.name === name))
-    ? wanted.map((metric) => found.find(({ name }) => name === metric.name) ?? metric)
-    : found;
+const completed = (measured: readonly MetricView[], wanted: readonly MetricView[]): readonly MetricView[] =>
+  measured.every(({ name }) => wanted.some((metric) => metric.name === name))
+    ? wanted.map((metric) => measured.find(({ name }) => name === metric.name) ?? metric)
+    : measured;
 
 const manifestOf = ({ manifest }: AutoscalerRecord): unknown => JSON.parse(manifest);
 

@@ -19,7 +19,7 @@ export const clusterView = async (context: QueryContext, cluster: ClusterRecord,
 /** A cluster as it is shown, and what was read of its partitions. */
 export interface ClusterReading {
   readonly view: ClusterView;
-  readonly partitions: readonly { readonly view: ClusterView["partitions"][number]; readonly found: PartitionState; readonly head?: Head }[];
+  readonly partitions: readonly { readonly view: ClusterView["partitions"][number]; readonly state: PartitionState; readonly head?: Head }[];
 }
 
 /** Reads a cluster: for each partition the head and at most two journal pages. */
@@ -57,15 +57,15 @@ const partitionView = async (
 ): Promise<Partition> => {
   const ref: PartitionRef = { cluster: cluster.name, partition: name };
   const head = await readHead(context.tables, ref);
-  const found = await partitionState(context, ref, { head, periodMs: cluster.syncPeriodMs, nowMs });
+  const state = await partitionState(context, ref, { head, periodMs: cluster.syncPeriodMs, nowMs });
   const synced = head !== undefined && head.nowMs > 0;
   return {
     ...(head && { head }),
-    found,
+    state,
     view: {
       name,
       namespaces: namespaces ?? ("all others" as const),
-      ...stateView(found),
+      ...stateView(state),
       ...(synced && { syncedAt: timeText(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
     },
   };
@@ -87,22 +87,22 @@ const clusterState = (cluster: ClusterRecord, { frozen }: FleetRecord, nowMs: nu
 
 /** A partition that did not call the cluster does not count. A late partition makes the cluster late, as it does its age. */
 const togetherOf = (partitions: readonly Partition[]): StateView => {
-  const bad = partitions.filter(({ found }) => found.state !== "ok");
+  const bad = partitions.filter(({ state }) => state.state !== "ok");
   const [first] = bad;
   if (!first) return { state: "ok" };
-  const [only, ...others] = new Set(bad.map(({ found }) => found.state));
+  const [only, ...others] = new Set(bad.map(({ state }) => state.state));
   const unanimous = others.length === 0 && (only === "late" || only === "never synced" || partitions.every(agreesWith(bad)));
-  const sinceMs = bad.flatMap(({ found }) => found.sinceMs ?? []);
-  const told = bad.find(({ found }) => found.error !== undefined);
-  const error = told?.found.error;
+  const sinceMs = bad.flatMap(({ state }) => state.sinceMs ?? []);
+  const withError = bad.find(({ state }) => state.error !== undefined);
+  const error = withError?.state.error;
   return {
     state: unanimous && only !== undefined ? only : "partly failing",
     ...(sinceMs.length > 0 && { since: timeText(Math.min(...sinceMs)) }),
-    ...(told && error !== undefined && { error: partitions.length > 1 ? `partition "${told.view.name}": ${error}` : error }),
+    ...(withError && error !== undefined && { error: partitions.length > 1 ? `partition "${withError.view.name}": ${error}` : error }),
   };
 };
 
 const agreesWith =
   (bad: readonly Partition[]) =>
   (partition: Partition): boolean =>
-    partition.found.silent || bad.includes(partition);
+    partition.state.silent || bad.includes(partition);

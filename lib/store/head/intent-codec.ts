@@ -81,8 +81,8 @@ export const decodeIntent = (body: Uint8Array, id?: string): DecodedIntent => {
     const { version, value } = decompress(body);
     const problem = version === VERSION ? problemOf(value, id) : `version ${version} is not known`;
     if (problem === undefined) return { kind: "read", intent: value as Intent };
-    const found = workload.safeParse(value);
-    return { kind: "unreadable", message: problem, ...(found.success && { workload: value as IntentWorkload }) };
+    const parsed = workload.safeParse(value);
+    return { kind: "unreadable", message: problem, ...(parsed.success && { workload: value as IntentWorkload }) };
   } catch (error) {
     return { kind: "unreadable", message: String(error) };
   }

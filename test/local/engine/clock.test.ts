@@ -62,7 +62,7 @@ describe("virtualClock()", () => {
       await new Promise((resolve) => setTimeout(resolve, 30));
       await clock.until(START_MS + step * 1000, never);
     }
-    expect(clock.pace()).toMatchObject({ asked: 1000, behind: true });
+    expect(clock.pace()).toMatchObject({ wanted: 1000, behind: true });
     expect(clock.pace().reached).toBeLessThan(100);
   });
 

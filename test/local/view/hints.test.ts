@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { dataOption } from "../../../lib/local/run/hint.ts";
 import { picture } from "../../../lib/local/view/picture.ts";
 
-const frame = { nowMs: 0, pace: { asked: 60, reached: 60, behind: false }, rows: [], events: [] };
+const frame = { nowMs: 0, pace: { wanted: 60, reached: 60, behind: false }, rows: [], events: [] };
 const footer = (data: string) =>
   stripVTControlCharacters(picture(frame, { columns: 200, rows: 40, startMs: 0, dataOption: dataOption(data) }).at(-1) ?? "");
 

@@ -28,7 +28,7 @@ it("The live view draws nothing while nothing has changed", async () => {
   const chunks: string[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk.toString()));
   let nowMs = Date.parse("2026-03-01T12:00:00Z");
-  const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ asked: 1, reached: 1, behind: false }) };
+  const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
   const reader: StackReader = { autoscalers: async () => [], total: () => 0, newEvents: async () => [], seen: () => [] };
   const view = liveView({ stream: stream as never, reader, readings: () => [], clock, startMs: nowMs, dataOption: "" });
   await view.refresh();
@@ -59,7 +59,7 @@ it("The live view reads no more autoscalers than its screen shows, and tells how
     seen: () => [],
   };
   const nowMs = Date.parse("2026-03-01T12:00:00Z");
-  const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ asked: 1, reached: 1, behind: false }) };
+  const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
   const live = liveView({ stream: stream as never, reader, readings: () => [], clock, startMs: nowMs, dataOption: "" });
   await live.refresh();
   expect(asked).toHaveLength(1);

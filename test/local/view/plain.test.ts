@@ -29,7 +29,7 @@ const play = () => {
   let wallMs = 0;
   let all: readonly AutoscalerView[] = [autoscaler("daily"), autoscaler("steps")];
   const lines: string[] = [];
-  const clock: RunClock = { now: () => START_MS + 60 * wallMs, until: async () => {}, pace: () => ({ asked: 60, reached: 60, behind: false }) };
+  const clock: RunClock = { now: () => START_MS + 60 * wallMs, until: async () => {}, pace: () => ({ wanted: 60, reached: 60, behind: false }) };
   const reader = { autoscalers: async () => all, newEvents: async (): Promise<readonly EventView[]> => [], total: () => 0, seen: () => [] };
   const view = plainView({ write: (text) => void lines.push(text), reader, clock, startMs: START_MS, wall: () => wallMs });
   return {

@@ -35,7 +35,7 @@ const event = (more: Partial<EventView> = {}): EventView => ({
 
 const frame = (more: Partial<Frame> = {}): Frame => ({
   nowMs: START_MS + 200_000,
-  pace: { asked: 60, reached: 60, behind: false },
+  pace: { wanted: 60, reached: 60, behind: false },
   rows: [
     {
       name: "shop/daily",
@@ -90,7 +90,7 @@ describe("picture()", () => {
   });
 
   it("says that the run falls behind, what went wrong, and how long it still goes", () => {
-    const text = drawn(frame({ pace: { asked: 600, reached: 41.3, behind: true }, trouble: "A sync failed", endMs: START_MS + 7_400_000 }));
+    const text = drawn(frame({ pace: { wanted: 600, reached: 41.3, behind: true }, trouble: "A sync failed", endMs: START_MS + 7_400_000 }));
     expect(text).toContain("falling behind: 41x of 600x");
     expect(text).toContain("A sync failed");
     expect(text).toContain("2 h 00 min to go");
@@ -172,7 +172,7 @@ describe("summaryLines()", () => {
 
   it("names events, replica-hours, time above the target, demand not served, syncs, writes and wall times", () => {
     const events = [event(), event({ outcome: "refused" })];
-    const pace = { asked: 60, reached: 60, behind: false };
+    const pace = { wanted: 60, reached: 60, behind: false };
     expect(summaryLines({ playedMs: 7_200_000, wallMs: 120_000, events, tally, pace, statistics: [statistics], deadLetters: 1 })).toEqual([
       "played              2 h 00 min in 2 min, 60x of at most 60x",
       "scale events        2, 1 refused",
@@ -187,7 +187,7 @@ describe("summaryLines()", () => {
 
   it("says nothing of a target where there is none", () => {
     const { targetCpuPercent: _none, ...without } = statistics;
-    const pace = { asked: 60, reached: 60, behind: false };
+    const pace = { wanted: 60, reached: 60, behind: false };
     const lines = summaryLines({ playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [without], deadLetters: 0 });
     expect(lines.at(-1)).toBe("shop/daily          5.0 replica-hours, 5.0 % of the demand not served (50 calls), 0 scales, 0 reversals");
   });
@@ -213,7 +213,7 @@ describe("summaryLines()", () => {
     ],
   ])("counts a reversal for each scale against the one before: %j", (moves, expected) => {
     const events = moves.map(([from = 0, to = 0]) => event({ from, to }));
-    const pace = { asked: 60, reached: 60, behind: false };
+    const pace = { wanted: 60, reached: 60, behind: false };
     const lines = summaryLines({ playedMs: 1, wallMs: 1, events, tally, pace, statistics: [statistics], deadLetters: 0 });
     expect(lines.at(-1)).toContain(expected);
   });
@@ -224,7 +224,7 @@ describe("summaryLines()", () => {
       wallMs: 0,
       events: [],
       tally: { syncs: 0, failed: 0, stateWrites: 0, historyWrites: 0, wallMs: [] },
-      pace: { asked: 1, reached: 1, behind: false },
+      pace: { wanted: 1, reached: 1, behind: false },
       deadLetters: 0,
     };
     expect(summaryLines(none)).toContain("wall time per sync  p50 -, p99 -");

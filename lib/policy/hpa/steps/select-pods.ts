@@ -21,14 +21,14 @@ export const selectPods: HpaStep = (sync) => {
     return refused(sync, { reason: "InvalidSelector", message });
   }
   const selected = pods.select(reading.selector);
-  const found = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
+  const next = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
   const rival = sync.input.spec.dryRun ? undefined : rivalOf(selected, others, sync.input.name);
-  if (rival === undefined) return found;
+  if (rival === undefined) return next;
   const { namespace, name } = sync.input;
   const names = [`${namespace}/${name}`, `${namespace}/${rival}`].toSorted().join(" ");
   const message = `pods by selector ${foreignWords(text)} are controlled by more than one HPA (e.g. [${names}])`;
   // Both autoscalers stop: one that went on would fight the other (hpa.md 2.5).
-  return refused(found, { reason: "AmbiguousSelector", message });
+  return refused(next, { reason: "AmbiguousSelector", message });
 };
 
 const refused = (sync: HpaSync, because: Because, event: Because = because): HpaSync => ({

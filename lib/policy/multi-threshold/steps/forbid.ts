@@ -11,16 +11,16 @@ export const forbid: HpaStep = (sync) => {
   if (!spec.thresholds || lastScaleMs === undefined) return sync;
   const { up, down } = forbiddenOf(spec.thresholds, lastScaleMs, nowMs);
   const [upClosed, downClosed] = [up.untilMs !== undefined, down.untilMs !== undefined];
-  const told = upClosed || downClosed ? { ...sync, conditions: withCondition(sync, backoff(downClosed, upClosed)) } : sync;
+  const conditioned = upClosed || downClosed ? { ...sync, conditions: withCondition(sync, backoff(downClosed, upClosed)) } : sync;
   const rising = count > current;
   const { untilMs } = rising ? up : down;
-  if (count === current) return { ...told, steps: stepped(sync, "forbidden windows", count) };
+  if (count === current) return { ...conditioned, steps: stepped(sync, "forbidden windows", count) };
   if (untilMs === undefined) {
     return { ...sync, conditions: withCondition(sync, READY_FOR_NEW_SCALE), steps: stepped(sync, "forbidden windows", count) };
   }
   const reason = rising ? "BackoffUpscale" : "BackoffDownscale";
   const limit = { reason, value: current, message: forbiddenSentence(rising ? "upscale" : "downscale"), untilMs };
-  return { ...told, count: current, steps: stepped(sync, "forbidden windows", current, limit) };
+  return { ...conditioned, count: current, steps: stepped(sync, "forbidden windows", current, limit) };
 };
 
 /** The windows begin at the last scale in whole seconds, and their end itself is open. */

@@ -19,11 +19,11 @@ const ONLY_SHRINKS = { up: Number.POSITIVE_INFINITY, down: 0 };
  * One metric: against its target with the tolerances, or against the high mark upwards and the low mark downwards. The arithmetic is that of hpa.md 3; what overflows there
  * is a value that cannot be read here, because it would shrink the workload.
  */
-export const measureNative = (metric: NativeMetric, given: MetricContext): Reading => {
+export const measureNative = (metric: NativeMetric, whole: MetricContext): Reading => {
   const { band, source } = metric;
-  const context = source.type === "Resource" && source.of === "limit" ? { ...given, pods: withLimits(given.pods) } : given;
+  const context = source.type === "Resource" && source.of === "limit" ? { ...whole, pods: withLimits(whole.pods) } : whole;
   if (band.kind === "target") {
-    return against(metric, band.milli, { ...context, tolerance: toleranceOf(band, given.tolerance) });
+    return against(metric, band.milli, { ...context, tolerance: toleranceOf(band, whole.tolerance) });
   }
   const up = against(metric, band.highMilli, { ...context, tolerance: ONLY_GROWS });
   const marks = levelsText(metric);

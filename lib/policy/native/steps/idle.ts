@@ -27,10 +27,10 @@ type Use = "used" | "idle" | "unknown";
 
 const useOf = (sync: NativeSync): Use => {
   const context = contextOf(sync);
-  const asked = sync.input.spec.metrics.flatMap((metric) =>
+  const activating = sync.input.spec.metrics.flatMap((metric) =>
     metric.activationMilli === undefined ? [] : [{ ...metric, above: metric.activationMilli }],
   );
-  const values = asked.map((metric: NativeMetric & { readonly above: bigint }) => {
+  const values = activating.map((metric: NativeMetric & { readonly above: bigint }) => {
     const value = wholeMilli(metric, context);
     if (value === undefined) return "unknown";
     return value > metric.above ? "used" : "idle";

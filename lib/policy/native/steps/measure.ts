@@ -9,8 +9,8 @@ export const measure: NativeStep = (sync) => {
   const { spec, nowMs } = sync.input;
   const context = contextOf(sync);
   // Only an idle workload gets here without replicas: no pod can be measured, and activation alone wakes it. Else it would be warned of at every sync.
-  const asked = sync.current > 0 ? spec.metrics : spec.metrics.filter(({ activationMilli }) => activationMilli !== undefined);
-  const readings = asked.map((metric) => measureNative(metric, context));
+  const measuring = sync.current > 0 ? spec.metrics : spec.metrics.filter(({ activationMilli }) => activationMilli !== undefined);
+  const readings = measuring.map((metric) => measureNative(metric, context));
   const absent = readings.filter((reading) => reading.kind === "missing");
   return {
     ...sync,

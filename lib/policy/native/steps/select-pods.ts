@@ -13,13 +13,13 @@ export const selectPods: NativeStep = (sync) => {
   if (reading.kind === "invalid")
     return refused(sync, "InvalidSelector", `the selector of the target cannot be read: ${foreignWords(reading.message)}`);
   const selected = pods.select(reading.selector);
-  const found = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
+  const next = { ...sync, selectorText: text, selector: reading.selector, pods: selected };
   const rival = sync.input.spec.dryRun ? undefined : rivalOf(selected, others, sync.input.name);
-  if (rival === undefined) return found;
+  if (rival === undefined) return next;
   const { namespace, name } = sync.input;
   const names = [`"${name}"`, `"${rival}"`].toSorted().join(" and ");
   return refused(
-    found,
+    next,
     "AmbiguousSelector",
     `pods by selector ${foreignWords(text)} in namespace "${namespace}" belong to more than one autoscaler: ${names}`,
   );

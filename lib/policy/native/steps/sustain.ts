@@ -25,8 +25,8 @@ const wasLeftAlone = ({ input, recommendations }: NativeSync): boolean => {
   return newest?.stepMs !== undefined && input.nowMs - newest.lastMs > LOST_SYNCS * newest.stepMs;
 };
 
-const withBreaches = (given: NativeSync): NativeSync => {
-  const sync = wasLeftAlone(given) ? unseen(given) : given;
+const withBreaches = (before: NativeSync): NativeSync => {
+  const sync = wasLeftAlone(before) ? unseen(before) : before;
   const { count, current } = sync;
   const up = { ...sync, conditions: withCondition(sync, breach("up", count > current ? "True" : "False")) };
   return { ...up, conditions: withCondition(up, breach("down", count < current ? "True" : "False")) };

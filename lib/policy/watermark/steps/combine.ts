@@ -83,7 +83,7 @@ const proposalOf = ({ name, seriesName, type, marks }: Source, { replicas, utili
 /** What a spec asks for a count: its recommender, or its metrics in order. */
 export const sourcesOf = (subject: Subject): readonly Source[] =>
   subject.spec.recommender === undefined
-    ? subject.spec.metrics.map((one) => metricSource(one, subject))
+    ? subject.spec.metrics.map((metric) => metricSource(metric, subject))
     : [recommenderSource(subject.spec.recommender, subject)];
 
 const metricSource = (measured: WatermarkMetric, subject: Subject): Source => ({

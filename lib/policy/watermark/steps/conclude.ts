@@ -27,15 +27,15 @@ const carriedOut = (sync: WatermarkSync, { verdict, currentMetrics }: Chosen): D
   const status: Status = { ...windows.status, currentReplicas: statusReplicas, currentMetrics };
   const because = { reason: verdict.reason, message: verdict.message };
   if (!verdict.rescale) {
-    const told = noted(sync, notScalingNote(sync, verdict.wanted), gauge("replicas_scaling_effective", from));
-    return { ...decided(told, PERIOD, { ...status, desiredReplicas: from }), kind: "hold", from, because, failed: false };
+    const effective = noted(sync, notScalingNote(sync, verdict.wanted), gauge("replicas_scaling_effective", from));
+    return { ...decided(effective, PERIOD, { ...status, desiredReplicas: from }), kind: "hold", from, because, failed: false };
   }
   const ready = noted(sync, condition(readyForScale));
   if (!spec.dryRun) return { ...decided(ready, PERIOD, status), kind: "scale", from, to: verdict.to, trigger: verdict.message, because };
-  const told = noted(ready, gauge("replicas_scaling_effective", verdict.to));
+  const effective = noted(ready, gauge("replicas_scaling_effective", verdict.to));
   const reported: Status = { ...status, desiredReplicas: verdict.to, lastScaleMs: wholeSeconds(nowMs) };
   const message = `Dry run: would scale to ${verdict.to}; ${verdict.message}`;
-  return { ...decided(told, PERIOD, reported), kind: "hold", from, because: { reason: "DryRun", message }, failed: false };
+  return { ...decided(effective, PERIOD, reported), kind: "hold", from, because: { reason: "DryRun", message }, failed: false };
 };
 
 const notScalingNote = ({ input: { spec, namespace, windows } }: WatermarkSync, wanted: number): Note => {
@@ -80,4 +80,4 @@ const seriesOf = ({ name, labels }: GaugeWrite): string => {
 
 /** Transitions are stored in whole seconds, so a breach first judged by the full clock is later up to a second older (watermark.md 2.18 s). */
 export const storedConditions = (conditions: readonly Condition[]): readonly Condition[] =>
-  conditions.map((one) => ({ ...one, transitionMs: wholeSeconds(one.transitionMs) }));
+  conditions.map((condition) => ({ ...condition, transitionMs: wholeSeconds(condition.transitionMs) }));

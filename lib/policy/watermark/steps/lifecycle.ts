@@ -31,9 +31,9 @@ export const blockedByMonitor = (input: MonitorInput): { readonly blocked?: Bloc
   const series = gauge("lifecycle_control_status", reading.kind === "found" && reading.state === "OK" ? 0 : 1);
   if (reading.kind !== "found") {
     const condition = monitorMissing(monitor);
-    const told = event("Warning", "FailedGetDatadogMonitor", reading.kind === "failed" ? reading.failure.message : condition.message);
+    const missing = event("Warning", "FailedGetDatadogMonitor", reading.kind === "failed" ? reading.failure.message : condition.message);
     const { reason, message } = condition;
-    return { blocked: { reason, message, dueAgainSeconds: MISSING_AGAIN_SECONDS }, notes: [series, told, conditionNote(condition)] };
+    return { blocked: { reason, message, dueAgainSeconds: MISSING_AGAIN_SECONDS }, notes: [series, missing, conditionNote(condition)] };
   }
   const condition = conditionOf(monitor, reading.state);
   const notes = [series, conditionNote(condition)];
@@ -48,8 +48,8 @@ const conditionOf = (monitor: string, state: string | undefined): ConditionRepor
 
 export const askMonitor: WatermarkStep = (sync) => {
   const { blocked, notes } = blockedByMonitor(sync.input);
-  const told = noted(sync, ...notes);
-  if (!blocked) return told;
+  const reported = noted(sync, ...notes);
+  if (!blocked) return reported;
   const { dueAgainSeconds, ...because } = blocked;
-  return { ...told, ending: { kind: "stopped", because, failed: false, dueAgainSeconds } };
+  return { ...reported, ending: { kind: "stopped", because, failed: false, dueAgainSeconds } };
 };

@@ -9,21 +9,21 @@ export const propose: WatermarkStep = (sync) => {
   const { spec, namespace, observation, nowMs } = sync.input;
   const { scale } = sync;
   const { counted, notes } = combine(sync.sources({ spec, namespace, scale, observation, nowMs }));
-  const told = noted(sync, ...notes);
-  if (counted.kind === "failed") return withoutMetrics(told, counted.message);
+  const measured = noted(sync, ...notes);
+  if (counted.kind === "failed") return withoutMetrics(measured, counted.message);
   const wanted = Math.max(counted.value.replicas, 0);
-  return { ...stepped(told, { step: "propose", before: scale.specReplicas, after: wanted }), combined: counted.value, wanted };
+  return { ...stepped(measured, { step: "propose", before: scale.specReplicas, after: wanted }), combined: counted.value, wanted };
 };
 
 /** The original forgets min and max while a metric is unavailable; the bounds are known without it, so they are kept (safe: a bound is never a guess). */
 const withoutMetrics = (sync: WatermarkSync, message: string): WatermarkSync => {
   const { scale, deviations, input } = sync;
   const { status } = input.windows;
-  const told = noted(sync, event("Warning", "FailedComputeMetricsReplicas", message));
+  const reported = noted(sync, event("Warning", "FailedComputeMetricsReplicas", message));
   const verdict = deviations.boundsWithoutMetrics ? outOfBounds(scale, input.spec) : undefined;
-  if (verdict) return { ...told, ending: { kind: "chosen", verdict, currentMetrics: status.currentMetrics } };
+  if (verdict) return { ...reported, ending: { kind: "chosen", verdict, currentMetrics: status.currentMetrics } };
   return {
-    ...told,
+    ...reported,
     ending: {
       kind: "stopped",
       because: { reason: "FailedComputeMetricsReplicas", message },

@@ -7,7 +7,7 @@ import { noted, stepped, type WatermarkStep } from "./sync.ts";
 export const velocity: WatermarkStep = (sync) => {
   const { wanted, combined, scale, input } = sync;
   const { replicas, reason, limit, bound, notes } = normalise(scale.specReplicas, wanted, combined.ready, input.spec);
-  const told = noted(sync, ...notes, condition(limited(replicas !== wanted, reason)));
+  const limitedSync = noted(sync, ...notes, condition(limited(replicas !== wanted, reason)));
   const bit = replicas === wanted ? undefined : { reason: bound, value: limit, message: limitSentence(bound) };
-  return { ...stepped(told, { step: "normalise", before: wanted, after: replicas, limit: bit }), normalised: replicas };
+  return { ...stepped(limitedSync, { step: "normalise", before: wanted, after: replicas, limit: bit }), normalised: replicas };
 };
