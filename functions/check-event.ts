@@ -19,8 +19,8 @@ const event = z.strictObject({
 });
 
 /** The cluster to look at. Throws for an event that is not well-formed. */
-export const checkIn = (given: unknown): CheckedConnection => {
-  const { name, ...rest } = event.parse(given).check;
+export const checkIn = (payload: unknown): CheckedConnection => {
+  const { name, ...rest } = event.parse(payload).check;
   return { name: clusterName(name), ...rest };
 };
 
@@ -40,7 +40,7 @@ const report: z.ZodType<ConnectionReport> = z.object({
 });
 
 /** The report in an answer; undefined for any other answer. */
-export const reportIn = (given: unknown): ConnectionReport | undefined => {
-  const parsed = report.safeParse(given);
+export const reportIn = (payload: unknown): ConnectionReport | undefined => {
+  const parsed = report.safeParse(payload);
   return parsed.success ? parsed.data : undefined;
 };

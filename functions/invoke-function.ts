@@ -26,8 +26,11 @@ const signedPost = async ({ functionName, credentials, region, clock }: Invoker,
   const { protocol, hostname, port } = lambdaUrl(inRegion);
   const path = `/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`;
   const signer = new SignatureV4({ service: "lambda", region: inRegion, credentials, sha256: Sha256 });
-  const given = { host: port === "" ? hostname : `${hostname}:${port}`, "content-type": "application/json" };
-  const { headers } = await signer.sign({ method: "POST", protocol, hostname, path, headers: given, body }, { signingDate: new Date(clock()) });
+  const signedHeaders = { host: port === "" ? hostname : `${hostname}:${port}`, "content-type": "application/json" };
+  const { headers } = await signer.sign(
+    { method: "POST", protocol, hostname, path, headers: signedHeaders, body },
+    { signingDate: new Date(clock()) },
+  );
   return { secure: protocol === "https:", options: { method: "POST", hostname, path, headers, ...(port !== "" && { port }) }, body };
 };
 

@@ -42,13 +42,13 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
     .addHelpText("after", ADD_EXAMPLES)
     .action((name: string, options: AddOptions & TargetOptions & { readonly replace?: true }) => {
       // Here --region is that of the cluster, and none of the target.
-      const { region: _ofCluster, ...place } = options;
+      const { region: _ofCluster, ...target } = options;
       if (options.replace) {
         const change = clusterChange(name, options);
-        return run(place, async (session, printer) => (await import("./commands/cluster-commands.ts")).replace(session, printer, change));
+        return run(target, async (session, printer) => (await import("./commands/cluster-commands.ts")).replace(session, printer, change));
       }
       const added = newCluster(name, options);
-      return run(place, async (session, printer) => (await import("./commands/cluster-commands.ts")).add(session, printer, added));
+      return run(target, async (session, printer) => (await import("./commands/cluster-commands.ts")).add(session, printer, added));
     });
   withTarget(parent.command("check"))
     .description("look at a cluster from where the syncs connect to it: credentials, TLS, rights, metrics, clock; it changes nothing")

@@ -62,13 +62,13 @@ const checkApi = async (
   if (version === undefined) return missing(group, `not served: only ${needed} need it`);
   const allowed = await askRight(right);
   if (allowed.kind === "refused") return warning(group, `not allowed: ${rightText(right)}; ${needed} fail without it`, fix);
-  const asked = await ask({ ...probe(`/apis/${group}/${version}`, namespace), resource: right.resource === "*" ? group : `pods.${group}` });
-  if (asked.kind === "answered") return passed(group, `${version} answers`);
+  const outcome = await ask({ ...probe(`/apis/${group}/${version}`, namespace), resource: right.resource === "*" ? group : `pods.${group}` });
+  if (outcome.kind === "answered") return passed(group, `${version} answers`);
   // A list of thousands of metrics is longer than a check reads. It was answered all the same.
-  if (asked.failure.reason === "AnswerTooLarge") return passed(group, `${version} answers with more than a check reads`);
+  if (outcome.failure.reason === "AnswerTooLarge") return passed(group, `${version} answers with more than a check reads`);
   return warning(
     group,
-    `${version} is served and does not answer: ${asked.failure.message}; ${needed} fail`,
+    `${version} is served and does not answer: ${outcome.failure.message}; ${needed} fail`,
     `look at the API: kubectl get apiservice ${version}.${group}`,
   );
 };

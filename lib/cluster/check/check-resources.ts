@@ -32,14 +32,14 @@ const askAll = (askRight: AskRight, rights: readonly Right[]): Promise<readonly 
 export const checkKinds = async ({ askRight, kinds, fix }: RightsContext): Promise<readonly CheckedPoint[]> => {
   const custom = customKindRules(kinds);
   const rules = [...OBSERVE_RULES, ...SCALE_RULES, ...custom.observe, ...custom.scale];
-  const found = await Promise.all(
+  const kindChecks = await Promise.all(
     [...BUILT_IN_KINDS, ...kinds].map(async ({ group, plural }) => {
       const own = rightsOf(rules).filter((right) => right.group === group && (right.resource === plural || right.resource === `${plural}/scale`));
       return { check: nameOf(group, plural), missing: missingOf(await askAll(askRight, own)) };
     }),
   );
-  const anyWorks = found.some(({ missing }) => missing.every(({ answer }) => answer.kind === "unknown"));
-  return found.map(({ check, missing }) => {
+  const anyWorks = kindChecks.some(({ missing }) => missing.every(({ answer }) => answer.kind === "unknown"));
+  return kindChecks.map(({ check, missing }) => {
     if (missing.length === 0) return passed(check, "can be read and scaled");
     return (anyWorks ? warning : failed)(check, missingText(missing), missing.some(({ answer }) => answer.kind === "refused") ? fix : ASK_AGAIN);
   });
@@ -47,7 +47,7 @@ export const checkKinds = async ({ askRight, kinds, fix }: RightsContext): Promi
 
 const ASK_AGAIN = "check again: the API server did not answer the question";
 
-const missingOf = (asked: readonly AskedRight[]): readonly AskedRight[] => asked.filter(({ answer }) => answer.kind !== "allowed");
+const missingOf = (rights: readonly AskedRight[]): readonly AskedRight[] => rights.filter(({ answer }) => answer.kind !== "allowed");
 
 /** "not allowed: list pods, in namespace shop" */
 const missingText = (missing: readonly AskedRight[]): string => {

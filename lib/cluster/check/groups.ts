@@ -4,10 +4,10 @@ import type { Asker } from "./ask.ts";
 
 /** The API groups of the server with their versions; undefined where they are not told. Then nothing counts as "not installed". */
 export const apiGroups = async ({ ask }: Asker): Promise<ReadonlyMap<string, readonly string[]> | undefined> => {
-  const asked = await ask({ path: "/apis", resource: "apigroups" });
-  if (asked.kind === "failed" || !Array.isArray(asked.reply.body["groups"])) return undefined;
+  const outcome = await ask({ path: "/apis", resource: "apigroups" });
+  if (outcome.kind === "failed" || !Array.isArray(outcome.reply.body["groups"])) return undefined;
   return new Map(
-    asked.reply.body["groups"].filter(isObject).map(({ name, versions }) => [asText(name), Array.isArray(versions) ? versions.map(versionOf) : []]),
+    outcome.reply.body["groups"].filter(isObject).map(({ name, versions }) => [asText(name), Array.isArray(versions) ? versions.map(versionOf) : []]),
   );
 };
 

@@ -39,9 +39,9 @@ const REVIEW = "selfsubjectaccessreviews.authorization.k8s.io";
 
 const reviewed = async (ask: Asker["ask"], right: Right, namespace: string | undefined): Promise<RightAnswer> => {
   const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: { resourceAttributes: attributes(right, namespace) } };
-  const asked = await ask({ path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", resource: REVIEW, body });
-  if (asked.kind === "failed") return { kind: "unknown", failure: asked.failure };
-  const { allowed, reason } = asObject(asked.reply.body["status"]);
+  const outcome = await ask({ path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", resource: REVIEW, body });
+  if (outcome.kind === "failed") return { kind: "unknown", failure: outcome.failure };
+  const { allowed, reason } = asObject(outcome.reply.body["status"]);
   return allowed === true ? { kind: "allowed" } : { kind: "refused", reason: foreignWords(asText(reason)) };
 };
 

@@ -8,14 +8,14 @@ import { type CheckedPoint, failed, passed, warning } from "./report.ts";
 
 /** What the first question shows: whether the server is reached, its certificate, its version and its clock. */
 export const checkServer = async ({ ask }: Asker, access: Access, clock: () => number): Promise<readonly CheckedPoint[]> => {
-  const asked = await ask({ path: "/version", resource: "version" });
-  if (asked.kind === "failed" && asked.failure.code === 0) return unreached(asked.failure, access);
-  const reached = [passed("reachable", reachedWords(asked)), tlsPoint(access), ...versionPoints(asked)];
-  return asked.kind === "answered" ? [...reached, ...clockPoint(asked.reply, clock())] : reached;
+  const outcome = await ask({ path: "/version", resource: "version" });
+  if (outcome.kind === "failed" && outcome.failure.code === 0) return unreached(outcome.failure, access);
+  const reached = [passed("reachable", reachedWords(outcome)), tlsPoint(access), ...versionPoints(outcome)];
+  return outcome.kind === "answered" ? [...reached, ...clockPoint(outcome.reply, clock())] : reached;
 };
 
-const reachedWords = (asked: Asked): string =>
-  asked.kind === "answered" ? `it answers in ${Math.max(1, Math.round(asked.reply.tookMs))} ms` : "it answers";
+const reachedWords = (outcome: Asked): string =>
+  outcome.kind === "answered" ? `it answers in ${Math.max(1, Math.round(outcome.reply.tookMs))} ms` : "it answers";
 
 const tlsPoint = ({ server, rejectUnauthorized, ca }: Access): CheckedPoint => {
   if (server.protocol !== "https:") return passed("tls", "none: the server is on this machine");
@@ -47,11 +47,11 @@ const REACH_FIXES: Readonly<Record<string, string>> = {
 };
 
 /** A server that does not accept the credentials has nothing to say here; the next question tells so. */
-const versionPoints = (asked: Asked): readonly CheckedPoint[] => {
-  if (asked.kind === "failed" && asked.failure.code === 401) return [];
-  const version = asked.kind === "answered" ? asText(asked.reply.body["gitVersion"]) : "";
+const versionPoints = (outcome: Asked): readonly CheckedPoint[] => {
+  if (outcome.kind === "failed" && outcome.failure.code === 401) return [];
+  const version = outcome.kind === "answered" ? asText(outcome.reply.body["gitVersion"]) : "";
   if (version !== "") return [passed("version", foreignWords(version))];
-  const why = asked.kind === "failed" ? asked.failure.message : "the answer has no version";
+  const why = outcome.kind === "failed" ? outcome.failure.message : "the answer has no version";
   return [warning("version", `it is not told: ${foreignWords(why)}`, "nothing has to be done; the role system:public-info-viewer would show it")];
 };
 
@@ -78,9 +78,9 @@ const REVIEW = "selfsubjectreviews.authentication.k8s.io";
 /** Asks which user the server takes the credentials for. Servers before 1.28 cannot tell. */
 export const checkUser = async ({ ask }: Asker): Promise<CheckedUser> => {
   const body = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
-  const asked = await ask({ path: "/apis/authentication.k8s.io/v1/selfsubjectreviews", resource: REVIEW, body });
-  if (asked.kind === "failed") return untold(asked.failure);
-  const { username, groups } = asObject(asObject(asked.reply.body["status"])["userInfo"]);
+  const outcome = await ask({ path: "/apis/authentication.k8s.io/v1/selfsubjectreviews", resource: REVIEW, body });
+  if (outcome.kind === "failed") return untold(outcome.failure);
+  const { username, groups } = asObject(asObject(outcome.reply.body["status"])["userInfo"]);
   const name = foreignWords(asText(username));
   if (name === "system:anonymous" || name === "")
     return { points: [failed("user", "the server does not accept the credentials: it takes the call for anonymous", USER_FIX)], known: false };

@@ -17,12 +17,12 @@ const REVIEWS: Readonly<Record<string, { readonly kind: string; readonly status:
 
 /** The answer to a client that asks for its user or for a right: the only user may do everything. Undefined for every other path. */
 export const review = ({ method, path, body }: PostedReview): unknown => {
-  const found = Object.hasOwn(REVIEWS, path) ? REVIEWS[path] : undefined;
-  if (!found) return undefined;
+  const known = Object.hasOwn(REVIEWS, path) ? REVIEWS[path] : undefined;
+  if (!known) return undefined;
   if (method !== "POST") throw methodNotAllowed();
-  const asked = parsed(body);
-  if (!isObject(asked) || asked["kind"] !== found.kind) throw badRequest(`the object provided is unrecognized: wanted a ${found.kind}`);
-  return { ...asked, status: found.status };
+  const posted = parsed(body);
+  if (!isObject(posted) || posted["kind"] !== known.kind) throw badRequest(`the object provided is unrecognized: wanted a ${known.kind}`);
+  return { ...posted, status: known.status };
 };
 
 const parsed = (text: string): unknown => {
