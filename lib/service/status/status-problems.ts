@@ -26,7 +26,7 @@ const connectionProblems = ({ view: { name, state, since, error } }: ClusterRead
     {
       kind: state,
       message: `Cluster "${name}" ${words}${since === undefined ? "" : ` since ${since}`}${error === undefined ? "" : `: ${error}`}`,
-      next: `tidemark cluster describe ${name}`,
+      next: `tidemark cluster check ${name}`,
     },
   ];
 };
