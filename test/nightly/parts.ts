@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 
-const FUZZ = join(import.meta.dirname, "../cluster/wire/fuzz.ts");
+export const ROOT = join(import.meta.dirname, "../..");
+/** Below the root, so that the line at the end is the same on every machine. */
+const FUZZ = "test/cluster/wire/fuzz.ts";
 
 export interface NightlyOptions {
   readonly seeds: number;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
-import { type NightlyOptions, PARTS } from "./parts.ts";
+import { type NightlyOptions, PARTS, ROOT } from "./parts.ts";
 
 /**
  * `npm run nightly [-- --seeds 5000] [--first-seed K] [--answers 1000000] [--minutes 60] [--only simulation,chaos]`: what is too long for each change. It runs damaged protobuf answers, the
@@ -29,7 +29,7 @@ const runPart = async (name: string, options: NightlyOptions): Promise<{ readonl
   const command = [part.command === process.execPath ? "node" : part.command, ...part.args].join(" ");
   process.stdout.write(`== ${name}: ${command}\n`);
   const startedMs = performance.now();
-  const [code] = (await once(spawn(part.command, part.args, { stdio: ["ignore", "inherit", "inherit"] }), "close")) as [number | null];
+  const [code] = (await once(spawn(part.command, part.args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] }), "close")) as [number | null];
   const took = `${((performance.now() - startedMs) / 1_000).toFixed(0)} s`;
   return { passed: code === 0, line: `${name}: ${code === 0 ? "passed" : "FAILED"} in ${took}: ${command}` };
 };

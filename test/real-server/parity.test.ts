@@ -6,10 +6,13 @@ import { onServer } from "./on-server.ts";
 import { CASES, hpaOf, scriptOf } from "./parity-cases.ts";
 import type { Scene } from "./scene.ts";
 
-/** A phase ends when no count has changed for so long: longer than the periods and windows of the cases and one sync. */
+/** A phase ends when no count has changed for so long, and for so many syncs of ours: longer than the periods and windows of the cases and one sync. */
 const QUIET_MS = 3_300;
+const QUIET_STEPS = 4;
 const PHASE_MAX_MS = 30_000;
 const SYNC_MS = 1_000;
+/** Where the machine is so busy that pods come or go later than the next sync, each side may see other pods. Another rule would differ every time. */
+const MAY_REPEAT = { timeout: 240_000, retry: 1 };
 const NAMES = Object.keys(CASES);
 const PHASES = Math.max(...Object.values(CASES).map(({ phases }) => phases.length));
 
@@ -21,11 +24,13 @@ const play = async (scene: Scene, deployments: string, step: () => Promise<unkno
   const shared = inject("cluster");
   const recorded = new Map<string, number[][]>(Object.entries(CASES).map(([name, { replicas }]) => [name, [[replicas]]]));
   let changedMs = performance.now();
+  let quietSteps = 0;
   const { ready, stop } = watchReplicas({ ...shared, token: shared.adminToken }, deployments, (name, replicas) => {
     const counts = recorded.get(name)?.at(-1);
     if (!counts || counts.at(-1) === replicas) return;
     counts.push(replicas);
     changedMs = performance.now();
+    quietSteps = 0;
   });
   for (let phase = 0; phase < PHASES; phase++) {
     for (const [name, { phases }] of Object.entries(CASES)) await scene.metrics(scriptOf(scene.namespace, name, phases[phase] ?? {}));
@@ -33,9 +38,12 @@ const play = async (scene: Scene, deployments: string, step: () => Promise<unkno
     await ready;
     const beginMs = performance.now();
     changedMs = beginMs;
-    while (performance.now() - changedMs < QUIET_MS && performance.now() - beginMs < PHASE_MAX_MS) {
+    quietSteps = 0;
+    const isQuiet = (): boolean => quietSteps >= QUIET_STEPS && performance.now() - changedMs >= QUIET_MS;
+    while (!isQuiet() && performance.now() - beginMs < PHASE_MAX_MS) {
       const nextMs = performance.now() + SYNC_MS;
       await step();
+      quietSteps++;
       await wait(Math.max(0, nextMs - performance.now()));
     }
   }
@@ -44,7 +52,7 @@ const play = async (scene: Scene, deployments: string, step: () => Promise<unkno
 };
 
 onServer("the same manifests under the same script of metrics", (newScene) => {
-  it("give the same sequence of counts under the HPA controller of Kubernetes and then under Tidemark", { timeout: 180_000 }, async () => {
+  it("give the same sequence of counts under the HPA controller of Kubernetes and then under Tidemark", MAY_REPEAT, async () => {
     const scene = await newScene("parity");
     const { namespace, admin } = scene;
     const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
