@@ -56,6 +56,8 @@ export interface SceneOptions {
 /** A namespace of its own in the real cluster, and a Tidemark that scales it: real service, real sync, tables in memory. */
 export interface Scene {
   readonly namespace: string;
+  /** The path of a kubeconfig with the credentials of Tidemark. */
+  readonly kubeconfig: string;
   readonly service: Service;
   readonly notices: readonly string[];
   /** A request of the administrator; throws where it is refused. */
@@ -86,6 +88,7 @@ export const newScene = async (name: string, options: SceneOptions = {}): Promis
   await service.addCluster({ name: CLUSTER, connection: options.connection ?? { kind: "kubeconfig", path }, syncPeriodMs: PERIOD_MS });
   return {
     namespace,
+    kubeconfig: path,
     service,
     notices,
     admin,
