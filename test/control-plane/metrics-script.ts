@@ -20,7 +20,7 @@ import type { ControlPlane } from "./start.ts";
 export type MetricsScript = Readonly<Record<string, number | null>>;
 
 export interface ScriptedMetrics {
-  /** `PUT` of a script sets its keys; `null` takes a key away. */
+  /** `PUT` of a script sets its keys, and `null` takes a key away. `GET` tells how often each path and selector was asked for. */
   readonly controlUrl: string;
   readonly close: () => Promise<void>;
 }
@@ -29,8 +29,11 @@ export interface ScriptedMetrics {
 export const startScriptedMetrics = async (plane: Pick<ControlPlane, "call">, dir: string): Promise<ScriptedMetrics> => {
   const { certificatePem, keyPem } = await serverCredentials(dir, Date.now());
   const script = new Map<string, number>();
+  const asked = new Map<string, number>();
   const adapter = createSecureServer({ cert: certificatePem, key: keyPem }, (request, response) => {
     const url = new URL(request.url ?? "", "https://adapter");
+    const question = `${url.pathname} ${url.searchParams.get("labelSelector") ?? ""}`;
+    asked.set(question, (asked.get(question) ?? 0) + 1);
     metricsAnswer(plane.call, script, url).then(
       ({ status, body }) => {
         response.writeHead(status, { "content-type": "application/json" });
@@ -41,7 +44,7 @@ export const startScriptedMetrics = async (plane: Pick<ControlPlane, "call">, di
   });
   await new Promise<void>((resolve) => adapter.listen(0, "localhost", resolve));
   await registerGroups(plane, (adapter.address() as AddressInfo).port, METRIC_GROUPS);
-  const control = controlServer(script);
+  const control = controlServer(script, asked);
   const controlUrl = await listenOnLoopback(control);
   return {
     controlUrl,
@@ -53,8 +56,12 @@ export const startScriptedMetrics = async (plane: Pick<ControlPlane, "call">, di
   };
 };
 
-const controlServer = (script: Map<string, number>): Server =>
+const controlServer = (script: Map<string, number>, asked: ReadonlyMap<string, number>): Server =>
   createServer((request, response) => {
+    if (request.method === "GET") {
+      response.end(JSON.stringify(Object.fromEntries(asked)));
+      return;
+    }
     json(request).then(
       (body) => {
         for (const [key, value] of Object.entries(body as MetricsScript)) {
@@ -76,3 +83,7 @@ export const setMetrics = async (controlUrl: string, script: MetricsScript): Pro
   const { status } = await fetch(controlUrl, { method: "PUT", body: JSON.stringify(script) });
   if (status !== 204) throw new Error(`the metrics were answered ${status}`);
 };
+
+/** How often each path was asked for, with its selector behind a space. */
+export const askedMetrics = async (controlUrl: string): Promise<Readonly<Record<string, number>>> =>
+  (await (await fetch(controlUrl)).json()) as Readonly<Record<string, number>>;

@@ -38,8 +38,8 @@ export const CASES: Readonly<Record<string, ParityCase>> = {
       { cpu: 150, "pods rps": 15, "external queue": 15 },
       { "pods rps": 44 },
       { "external queue": 68 },
-      { "pods rps": 5, cpu: 330 },
-      { "external queue": 12 },
+      { "pods rps": 5, cpu: 130 },
+      { "external queue": 35 },
     ],
   },
   policies: {
@@ -85,7 +85,7 @@ export const CASES: Readonly<Record<string, ParityCase>> = {
   },
   unmeasured: {
     replicas: 4,
-    spec: { minReplicas: 1, maxReplicas: 9, metrics: [cpu], behavior: AT_ONCE },
+    spec: { minReplicas: 2, maxReplicas: 9, metrics: [cpu], behavior: AT_ONCE },
     phases: [{ cpu: 400 }, { cpu: 200, unmeasured: 1 }, { cpu: 700 }, { cpu: 150 }, { unmeasured: null }],
   },
   unready: {

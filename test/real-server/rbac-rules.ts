@@ -25,6 +25,13 @@ export const wordsOf = ({ apiGroups, resources, verbs }: Rule): readonly string[
   return [...verbs, ...named];
 };
 
+/** The points of `tidemark cluster check` that ask for this rule. */
+export const pointsOf = (rule: Rule): readonly string[] => {
+  const [group = ""] = rule.apiGroups;
+  if (group.endsWith("metrics.k8s.io")) return [group];
+  return rule.resources.map((resource) => [resource.split("/")[0] ?? "", ...(group === "" ? [] : [group])].join("."));
+};
+
 const codeIn = (cell: string): readonly string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 
 /** The table "With less than this" of docs/clusters.md: what is missing, and as what it shows. */

@@ -1,7 +1,10 @@
 import { beforeAll, expect, inject, it } from "vitest";
+import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
+import { checkConnection } from "../../lib/cluster/check/check-connection.ts";
+import { clusterName } from "../../lib/model/ids.ts";
 import { MANIFESTS, type Workload } from "./objects.ts";
 import { onServer } from "./on-server.ts";
-import { type Rule, RULES, TABLE, wordsOf } from "./rbac-rules.ts";
+import { pointsOf, RULES, type Rule, TABLE, wordsOf } from "./rbac-rules.ts";
 import { newScene as openScene, type Scene, until } from "./scene.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
@@ -92,6 +95,8 @@ interface Outcome {
   readonly shows: Readonly<Record<string, string>>;
   readonly notices: readonly string[];
   readonly calls: number;
+  /** The points of `tidemark cluster check` that are not right. */
+  readonly troubles: readonly string[];
 }
 
 let roles = 0;
@@ -114,7 +119,10 @@ const syncWith = async ({ scene, workloads, manifests }: Stage, rules: readonly 
       const { events, decision } = await restricted.service.describe({ name });
       shows[name] = events[0]?.outcome ?? decision?.reason ?? "nothing";
     }
-    return { shows, notices: restricted.notices, calls };
+    const connection = { kind: "kubeconfig", path: restricted.kubeconfig } as const;
+    const { checks } = await checkConnection({ name: clusterName("real"), connection }, { clock: Date.now, trusted: ON_THIS_MACHINE });
+    const troubles = checks.filter(({ result }) => result === "warning" || result === "failed").map(({ check }) => check);
+    return { shows, notices: restricted.notices, calls, troubles };
   } finally {
     await restricted.close();
   }
@@ -130,7 +138,7 @@ onServer("the rights of infra/cluster-rbac.yaml on a real API server", (newScene
   });
 
   it("are enough: everything that no other controller or monitor holds is scaled", () => {
-    expect(whole.notices).toEqual([]);
+    expect([whole.notices, whole.troubles]).toEqual([[], []]);
     expect(whole.shows).toEqual({
       ...Object.fromEntries(["cpu", "custom", "external", "controller", "gated"].map((name) => [name, "applied"])),
       ...Object.fromEntries(["hpa", "keda", "wpa"].map((name) => [name, "RivalController"])),
@@ -142,9 +150,9 @@ onServer("the rights of infra/cluster-rbac.yaml on a real API server", (newScene
   });
 
   it.each(RULES.map((rule) => [wordsOf(rule).join(" "), rule] as const))(
-    "without %s what the table says happens, and nothing else",
+    "without %s what the table says happens, and nothing else; cluster check finds it",
     async (_words, rule) => {
-      const { shows, notices } = await syncWith(
+      const { shows, notices, troubles } = await syncWith(
         stage,
         RULES.filter((other) => other !== rule),
       );
@@ -153,6 +161,7 @@ onServer("the rights of infra/cluster-rbac.yaml on a real API server", (newScene
       expect(new Set(changed.map((name) => shows[name]))).toEqual(new Set(row?.shows));
       const unseen = row?.shows.includes("applied");
       expect(notices).toHaveLength(unseen ? 1 : 0);
+      expect(troubles.toSorted()).toEqual(pointsOf(rule).toSorted());
     },
   );
 
