@@ -1,4 +1,4 @@
-import { SendMessageBatchCommand, type SendMessageBatchCommandInput, type SQSClient } from "@aws-sdk/client-sqs";
+import { type BatchResultErrorEntry, SendMessageBatchCommand, type SendMessageBatchCommandInput, type SQSClient } from "@aws-sdk/client-sqs";
 import { TidemarkError } from "../model/errors.ts";
 import { messageBody, type SyncMessage } from "./message.ts";
 
@@ -32,21 +32,35 @@ export const sendParams = (queueUrl: string, batch: readonly DelayedMessage[]): 
   })),
 });
 
-/** Sends one batch, and sends the refused entries again. Throws `plan.unsent` when some are refused at every attempt: then the scheduler calls again. */
-export const sendBatch = async (queue: MessageQueue, batch: readonly DelayedMessage[]): Promise<void> => {
+/**
+ * Sends one batch, and sends the refused entries again. `delayOf` gives the delay of a message at each attempt, because waits between attempts take seconds; a message without one has become too old and is
+ * left out. Returns how many were sent. Throws `plan.unsent` when some are refused at every attempt: then the scheduler calls again.
+ */
+export const sendBatch = async (
+  queue: MessageQueue,
+  batch: readonly SyncMessage[],
+  delayOf: (message: SyncMessage) => number | undefined,
+): Promise<number> => {
+  let sent = 0;
   let left = batch;
-  for (let attempt = 1; left.length > 0; attempt++) {
-    const { Failed = [] } = await queue.client.send(new SendMessageBatchCommand(sendParams(queue.queueUrl, left)));
+  for (let attempt = 1; ; attempt++) {
+    const delayed = left.flatMap((message) => {
+      const delaySeconds = delayOf(message);
+      return delaySeconds === undefined ? [] : [{ message, delaySeconds }];
+    });
+    if (delayed.length === 0) return sent;
+    const { Failed = [] } = await queue.client.send(new SendMessageBatchCommand(sendParams(queue.queueUrl, delayed)));
     const refused = new Set(Failed.map(({ Id }) => Id));
-    left = left.filter((_, at) => refused.has(String(at)));
-    if (left.length === 0) return;
-    if (attempt >= ATTEMPTS_MAX) {
-      const [first] = Failed;
-      throw new TidemarkError("plan.unsent", `Cannot send ${left.length} planned syncs: ${first?.Code}: ${first?.Message ?? "no reason was given"}`, {
-        unsent: left.length,
-        code: first?.Code,
-      });
-    }
+    left = delayed.flatMap(({ message }, at) => (refused.has(String(at)) ? [message] : []));
+    sent += delayed.length - left.length;
+    if (left.length === 0) return sent;
+    if (attempt >= ATTEMPTS_MAX) throw unsent(left.length, Failed[0]);
     await queue.wait(queue.random() * FIRST_WAIT_MS * 2 ** (attempt - 1));
   }
 };
+
+const unsent = (count: number, first: BatchResultErrorEntry | undefined): TidemarkError =>
+  new TidemarkError("plan.unsent", `Cannot send ${count} planned syncs: ${first?.Code}: ${first?.Message ?? "no reason was given"}`, {
+    unsent: count,
+    code: first?.Code,
+  });

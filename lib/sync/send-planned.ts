@@ -30,18 +30,15 @@ export const sendPlanned = async (ports: SendingPorts, messages: readonly SyncMe
  * due times are done.
  */
 const sendOnTime = async ({ queue, clock }: SendingPorts, batch: readonly SyncMessage[]): Promise<number> => {
+  const delayOf = (message: SyncMessage): number | undefined => delaySeconds(message, clock());
   let ahead = batch;
   let sent = 0;
   for (let sends = 0; sends < SENDS_MAX && ahead.length > 0; sends++) {
     const sentMs = clock();
-    const delayed = ahead.flatMap((message) => {
-      const delay = delaySeconds(message, sentMs);
-      return delay === undefined ? [] : [{ message, delaySeconds: delay }];
-    });
-    await sendBatch(queue, delayed);
-    if (sends === 0) sent = delayed.length;
+    const count = await sendBatch(queue, ahead, delayOf);
+    if (sends === 0) sent = count;
     const answeredMs = clock();
-    ahead = answeredMs - sentMs > LATE_MS ? delayed.map(({ message }) => message).filter(({ dueMs }) => dueMs > answeredMs) : [];
+    ahead = answeredMs - sentMs > LATE_MS ? ahead.filter(({ dueMs }) => dueMs > answeredMs) : [];
   }
   return sent;
 };

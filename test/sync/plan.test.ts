@@ -5,6 +5,7 @@ import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
+import type { SyncMessage } from "../../lib/sync/message.ts";
 import { messageOf } from "../../lib/sync/message.ts";
 import { delaySeconds, dueTimes, MINUTE_MS, planCluster, plannedTime, plannedTimeOf } from "../../lib/sync/plan.ts";
 import { planNow } from "../../lib/sync/plan-now.ts";
@@ -106,6 +107,8 @@ const fakeQueue = (refuses: (body: string, attempt: number) => boolean = () => f
 const delayed = (count: number): readonly DelayedMessage[] =>
   Array.from({ length: count }, (_, at) => ({ message: message(NOON + at), delaySeconds: at }));
 
+const messages = (count: number): readonly SyncMessage[] => delayed(count).map(({ message: one }) => one);
+
 describe("sendBatch()", () => {
   it("groups by cluster and delays each message by itself", () => {
     expect(sendParams("https://queue", delayed(2))).toEqual({
@@ -121,7 +124,7 @@ describe("sendBatch()", () => {
 
   it("sends again what was not taken, alone, after growing waits", async () => {
     const { queue, taken, attempts, waits } = fakeQueue((body, attempt) => body.includes(String(NOON + 1)) && attempt < 3);
-    await sendBatch(queue, delayed(3));
+    await sendBatch(queue, messages(3), () => 0);
     expect(taken).toHaveLength(3);
     expect([...attempts.values()]).toEqual([1, 3, 1]);
     expect(waits).toEqual([100, 200]);
@@ -129,7 +132,7 @@ describe("sendBatch()", () => {
 
   it("gives up with the words of the queue", async () => {
     const { queue } = fakeQueue((body) => body.includes(String(NOON)));
-    await expect(sendBatch(queue, delayed(2))).rejects.toMatchObject({
+    await expect(sendBatch(queue, messages(2), () => 0)).rejects.toMatchObject({
       name: "TidemarkError",
       code: "plan.unsent",
       message: "Cannot send 1 planned syncs: ServiceUnavailable: no reason was given",

@@ -53,6 +53,19 @@ describe("sendPlanned()", () => {
     expect(received).toEqual([[60, 60]]);
   });
 
+  it("takes a new delay for each attempt, because a refused message waits before it is sent again", async () => {
+    let nowMs = NOON;
+    const delays: (number | undefined)[] = [];
+    const send = async ({ input: { Entries = [] } }: SendMessageBatchCommand) => {
+      delays.push(...Entries.map(({ DelaySeconds }) => DelaySeconds));
+      return delays.length < 3 ? { Failed: [{ Id: "0", Code: "RequestThrottled", SenderFault: false }] } : {};
+    };
+    const wait = async (): Promise<void> => void (nowMs += 2_000);
+    const queue = { client: { send: send as never }, queueUrl: "https://queue", wait, random: () => 1 };
+    expect(await sendPlanned({ queue, clock: () => nowMs }, [due(60), due(70)], 1)).toBe(2);
+    expect(delays).toEqual([60, 70, 58]);
+  });
+
   it("takes a new delay for each batch", async () => {
     const { received, ports } = slowQueue([1, 0]);
     await sendPlanned(
