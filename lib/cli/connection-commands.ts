@@ -4,9 +4,8 @@ import type { TargetOptions } from "./command-target.ts";
 import type { CheckOptions } from "./commands/check.ts";
 import type { RbacCommandOptions } from "./commands/rbac.ts";
 import { type Io, type Printer, printerOn, type Session } from "./io.ts";
+import type { Run } from "./run-command.ts";
 import { withPlace, withTarget } from "./target-options.ts";
-
-type Run = (target: TargetOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
 
 const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
 

@@ -4,7 +4,8 @@ import { isTidemarkError } from "../model/errors.ts";
 import { usageWords } from "../report/usage-words.ts";
 import { type CommandTarget, chooseTarget, TARGET_OPTIONS, type TargetOptions, targetNote } from "./command-target.ts";
 import { type Io, printerOn } from "./io.ts";
-import { program, type Run } from "./program.ts";
+import { program } from "./program.ts";
+import type { Run } from "./run-command.ts";
 
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 

@@ -10,11 +10,12 @@ import type { FreezeOptions } from "./commands/fleet.ts";
 import type { GetOptions } from "./commands/get.ts";
 import type { ResetOptions } from "./commands/partition-commands.ts";
 import type { SeriesOptions } from "./commands/series.ts";
-import type { StatusOptions } from "./commands/status.ts";
 import { connectionCommands } from "./connection-commands.ts";
 import { help } from "./help-command.ts";
-import type { Io, Printer, Session } from "./io.ts";
+import type { Io } from "./io.ts";
 import { manifestCommands } from "./manifest-commands.ts";
+import type { Run } from "./run-command.ts";
+import { stackCommands } from "./stack-commands.ts";
 import { withTarget } from "./target-options.ts";
 import { usage } from "./usage-error.ts";
 import { version } from "./version.ts";
@@ -31,11 +32,7 @@ const code = {
   partition: () => import("./commands/partition-commands.ts"),
   series: () => import("./commands/series.ts"),
   sources: () => import("./read-sources.ts"),
-  status: () => import("./commands/status.ts"),
 };
-
-/** Runs a command with its open data folder or stack, and always closes it. */
-export type Run = (target: TargetOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
 
 interface ScopeOptions extends TargetOptions {
   readonly namespace?: string;
@@ -62,7 +59,7 @@ export const program = (run: Run, io: Io): Command => {
     .description("Scales Kubernetes workloads in many clusters, with nothing installed in the clusters")
     .version(version());
   queryCommands(root, run);
-  statusCommand(root, run, io);
+  stackCommands(root, run, io);
   editCommands(root, run, io);
   manifestCommands(root, io);
   const cluster = withTarget(root.command("cluster").enablePositionalOptions()).description("manage the clusters that Tidemark scales in");
@@ -129,16 +126,6 @@ const queryCommands = (root: Command, run: Run): void => {
     .option("--labels <names>", "labels for wpa_controller_labels_info")
     .action((options: SeriesOptions & ScopeOptions) =>
       run(options, async (session, printer) => (await code.series()).series(session, printer, options)),
-    );
-};
-
-const statusCommand = (root: Command, run: Run, io: Io): void => {
-  withTarget(root.command("status"))
-    .description("show on one screen whether everything works, and what to look at; exit code 1 when something is unhealthy")
-    .option("-w, --watch", "print it again every 5 s, until Ctrl-C")
-    .addOption(output(["text", "json", "yaml"]))
-    .action((options: StatusOptions & TargetOptions) =>
-      run(options, async (session, printer) => (await code.status()).status(session, printer, options, io)),
     );
 };
 

@@ -3,7 +3,7 @@ import { Metrics } from "@aws-lambda-powertools/metrics";
 import { failedLine } from "./failed-line.ts";
 import { type LogLine, logLines } from "./log-lines.ts";
 import { type PlanReport, planLine } from "./plan-line.ts";
-import { type Metric, type MetricExtent, syncMetrics } from "./sync-metrics.ts";
+import { CLUSTER_METRICS, type Metric, type MetricExtent, syncMetrics } from "./sync-metrics.ts";
 import type { SyncReport } from "./sync-report.ts";
 
 /** Where a function reports what it did: log lines and metrics. */
@@ -28,31 +28,41 @@ export interface ReporterOptions {
 export const powertoolsReporter = ({
   logger = new Logger(),
   metrics = new Metrics({ namespace: "Tidemark" }),
-  extent = "few",
+  extent = "none",
 }: ReporterOptions = {}): Reporter => {
   const line = ({ level, message, fields }: LogLine): void => logger[level](message, { ...fields });
-  /** Each value counts for the fleet, and for the cluster where one is named. */
+  const add = (values: readonly Metric[]): void => {
+    for (const { name, unit, value } of values) metrics.addMetric(name, unit, value);
+  };
+  /** For the fleet. The line also names the cluster, which makes no metric, so that Logs Insights can ask by cluster. */
   const publish = (values: readonly Metric[], cluster?: string): void => {
     metrics.addDimensions({});
-    if (cluster !== undefined && extent !== "none") metrics.addDimensions({ cluster });
-    for (const { name, unit, value } of values) metrics.addMetric(name, unit, value);
+    if (cluster !== undefined && extent === "all") metrics.addDimensions({ cluster });
+    if (cluster !== undefined && extent !== "all") metrics.addMetadata("cluster", cluster);
+    add(values);
+    metrics.publishStoredMetrics();
+  };
+  /** A line of its own, because all values of a line have the same dimensions. */
+  const publishFew = (values: readonly Metric[], cluster: string): void => {
+    metrics.addDimensions({ cluster });
+    add(values.filter(({ name }) => CLUSTER_METRICS.has(name)));
     metrics.publishStoredMetrics();
   };
   return {
     line,
     sync: (report) => {
       for (const each of logLines(report)) line(each);
-      publish(syncMetrics(report, extent), report.cluster);
+      const values = syncMetrics(report, extent);
+      publish(values, report.cluster);
+      if (extent === "few") publishFew(values, report.cluster);
     },
     failed: (error, record) => {
       line(failedLine(error, bodyOf(record)));
       // For the fleet alone: a message that failed is not trusted to name a metric.
       publish([{ name: "FailedSyncs", unit: "Count", value: 1 }]);
     },
-    planned: (report) => {
-      line(planLine(report));
-      publish([{ name: "PlannedSyncs", unit: "Count", value: report.sent }]);
-    },
+    // Without a metric: SQS counts the messages, and Lambda the calls.
+    planned: (report) => line(planLine(report)),
   };
 };
 

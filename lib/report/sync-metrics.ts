@@ -18,7 +18,6 @@ export type MetricName =
   | "LeaseConflicts"
   | "OpenIntents"
   | "PagesWritten"
-  | "PlannedSyncs"
   | "ScalesApplied"
   | "ScalesRefused"
   | "ScalesUnknown"
@@ -30,13 +29,16 @@ export type MetricName =
   | "WrongClocks";
 
 /**
- * How much is sent of each sync. CloudWatch charges for a metric in each hour in which it gets a value, so by default a steady sync sends two values.
+ * How much is sent of each sync. CloudWatch charges for a metric in each hour in which it gets a value, so a steady sync sends two values for the fleet.
  *
- * - `few`: lag and completed syncs, and each count that is not zero; for the fleet and for the cluster.
- * - `none`: the same, for the fleet alone.
+ * - `none`: lag and completed syncs, and each count that is not zero; for the fleet alone.
+ * - `few`: the same, and two of them for the cluster.
  * - `all`: every figure, zeros included, for the fleet and for the cluster.
  */
 export type MetricExtent = "all" | "few" | "none";
+
+/** What `few` sends for each cluster. */
+export const CLUSTER_METRICS: ReadonlySet<MetricName> = new Set(["EvaluationsFailed", "SyncLag"]);
 
 /** The extent that an environment variable names. Throws a RangeError for any other text. */
 export const metricExtentOf = (text: string): MetricExtent => {

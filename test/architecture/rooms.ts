@@ -4,6 +4,7 @@
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/model": [],
   "lib/aws": [],
+  "lib/cost": [],
   "lib/manifest": ["lib/model"],
   "lib/policy": ["lib/model"],
   "lib/store": ["lib/model", "lib/aws"],
@@ -28,6 +29,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   "lib/cli": [
     "lib/model",
+    "lib/cost",
     "lib/manifest",
     "lib/policy",
     "lib/store",

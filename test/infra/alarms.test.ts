@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { ALARM_METRICS } from "../../lib/cost/units.ts";
 import { powertoolsReporter } from "../../lib/report/reporter.ts";
 import { ROOT } from "../architecture/source.ts";
 import { completed, dropped } from "../report/reports.ts";
@@ -47,12 +48,11 @@ const sentMetrics = (): ReadonlyMap<string, readonly (readonly string[])[]> => {
   const printed: string[] = [];
   const write = vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
   const logger = new Logger({ serviceName: "tidemark-prod", logLevel: "SILENT" });
-  const reporter = powertoolsReporter({ logger, metrics: new Metrics({ namespace: "Tidemark", serviceName: "tidemark-prod" }), extent: "few" });
+  const reporter = powertoolsReporter({ logger, metrics: new Metrics({ namespace: "Tidemark", serviceName: "tidemark-prod" }), extent: "none" });
   const outcomes = (["applied", "refused", "unknown"] as const).map((outcome) => event({ outcome }));
   const unreadable = [{ namespace: "shop", name: "web", reason: "UnreadableWindows", message: "" }];
   reporter.sync(completed({ failed: 1, unreachable: true, events: outcomes, unreadable }));
   for (const why of ["stale", "clock", "held"] as const) reporter.sync(dropped(why));
-  reporter.planned({ fromMs: 0, untilMs: 60_000, clusters: 1, sent: 4, skipped: 0, unreadable: [] });
   reporter.failed(new Error("no answer"), { body: "{}" });
   write.mockRestore();
   const sent = printed.flatMap((text) => {
@@ -94,22 +94,24 @@ describe("the alarms", () => {
   it("fire when nothing reports at all, by the one that takes missing data as a breach", () => {
     const breaching = Object.entries(alarms).filter(([, { TreatMissingData }]) => TreatMissingData === "breaching");
     expect(breaching.map(([name]) => name)).toEqual(["PlanningStopped"]);
-    expect(alarms["PlanningStopped"]).toMatchObject({
-      Statistic: "SampleCount",
-      Period: 60,
-      EvaluationPeriods: 2,
-      ComparisonOperator: "LessThanThreshold",
-    });
+    expect(alarms["PlanningStopped"]).toMatchObject({ EvaluationPeriods: 2, ComparisonOperator: "LessThanThreshold", Threshold: 1 });
+    expect(alarms["PlanningStopped"] && watchedBy(alarms["PlanningStopped"])).toMatchObject([
+      { namespace: "AWS/Lambda", name: "Invocations", dimensions: { FunctionName: { Ref: "ScheduleLambdaFunction" } } },
+      { namespace: "AWS/Lambda", name: "Errors", dimensions: { FunctionName: { Ref: "ScheduleLambdaFunction" } } },
+    ]);
   });
 
-  it("sum what is counted, count what is planned, take the highest depth of a queue and the 99th percentile of the lag", () => {
+  it("look at as many metrics as the bill counts, because each costs", () => {
+    expect(Object.values(alarms).flatMap(watchedBy)).toHaveLength(ALARM_METRICS);
+  });
+
+  it("sum what is counted, take the highest depth of a queue and the 99th percentile of the lag", () => {
     const statistics = Object.values(alarms)
       .flatMap(watchedBy)
       .map(({ name, statistic }) => `${name} ${statistic}`);
     expect(statistics.filter((words) => !words.endsWith(" Sum")).toSorted()).toEqual([
       "ApproximateNumberOfMessagesVisible Maximum",
       "ApproximateNumberOfMessagesVisible Maximum",
-      "PlannedSyncs SampleCount",
       "SyncLag p99",
     ]);
   });
@@ -139,7 +141,7 @@ describe("the dashboard", () => {
     // A row names its namespace, or "." for that of the row before it.
     const own = widgets.map(({ properties }) => properties.metrics).filter(([first]) => first?.[0] === "Tidemark");
     const names = own.flatMap((rows) => rows.map(([, name]) => String(name))).filter((name) => /^[A-Z]/.test(name));
-    expect(names.length).toBeGreaterThan(8);
+    expect(names.length).toBeGreaterThan(7);
     for (const name of names) expect([...sent.keys()]).toContain(name);
   });
 });

@@ -96,7 +96,7 @@ describe("the functions", () => {
       TIDEMARK_SYNC_DEAD_LETTERS_URL: { Ref: "SyncDeadLetters" },
       TIDEMARK_TICK_DEAD_LETTERS_URL: { Ref: "TickDeadLetters" },
       TIDEMARK_SYNC_FUNCTION: { Ref: "SyncLambdaFunction" },
-      TIDEMARK_CLUSTER_METRICS: "few",
+      TIDEMARK_CLUSTER_METRICS: "none",
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {

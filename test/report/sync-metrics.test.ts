@@ -84,8 +84,8 @@ interface Blob {
 const dimensionsOf = (blob: unknown): unknown => (blob as Blob)._aws.CloudWatchMetrics.map(({ Dimensions }) => Dimensions);
 
 describe("powertoolsReporter()", () => {
-  it("prints one blob of metrics per sync, for the fleet and for its cluster", () => {
-    const blobs = printedBy("few", (reporter) => {
+  it("prints one line of metrics per sync for the fleet alone, which names the cluster for Logs Insights", () => {
+    const blobs = printedBy("none", (reporter) => {
       reporter.sync(completed());
       reporter.sync({ ...completed(), cluster: "us-1" as never });
     });
@@ -93,22 +93,28 @@ describe("powertoolsReporter()", () => {
       { service: "tidemark-prod", cluster: "eu-1", SyncLag: 300, CompletedSyncs: 1 },
       { service: "tidemark-prod", cluster: "us-1" },
     ]);
-    for (const blob of blobs) expect(dimensionsOf(blob)).toEqual([[["service"], ["service", "cluster"]]]);
+    for (const blob of blobs) expect(dimensionsOf(blob)).toEqual([[["service"]]]);
   });
 
-  it("prints them for the fleet alone where clusters are to have none", () => {
-    const [blob] = printedBy("none", (reporter) => reporter.sync(completed()));
-    expect(dimensionsOf(blob)).toEqual([[["service"]]]);
-    expect(blob).not.toHaveProperty("cluster");
+  it("prints two metrics for the cluster where few are asked for", () => {
+    const blobs = printedBy("few", (reporter) => reporter.sync(completed({ failed: 2, events: [event()] })));
+    expect(blobs.map(dimensionsOf)).toEqual([[[["service"]]], [[["service", "cluster"]]]]);
+    const { _aws, ...values } = blobs[1] ?? {};
+    expect(values).toEqual({ service: "tidemark-prod", cluster: "eu-1", SyncLag: 300, EvaluationsFailed: 2 });
   });
 
-  it("counts planned and failed syncs for the fleet, a plan without a sync among them", () => {
+  it("prints every metric for the fleet and for the cluster where all are asked for", () => {
+    const blobs = printedBy("all", (reporter) => reporter.sync(completed()));
+    expect(blobs.map(dimensionsOf)).toEqual([[[["service"], ["service", "cluster"]]]]);
+  });
+
+  it("counts failed syncs for the fleet, and sends nothing of a plan, because SQS counts its messages", () => {
     const blobs = printedBy("all", (reporter) => {
       reporter.planned({ fromMs: 0, untilMs: 60_000, clusters: 0, sent: 0, skipped: 0, unreadable: [] });
       reporter.failed(new Error("no answer"), { body: JSON.stringify({ cluster: "eu-1", partition: "all" }) });
     });
-    expect(blobs).toMatchObject([{ PlannedSyncs: 0 }, { FailedSyncs: 1 }]);
-    for (const blob of blobs) expect(dimensionsOf(blob)).toEqual([[["service"]]]);
+    expect(blobs).toMatchObject([{ FailedSyncs: 1 }]);
+    expect(blobs.map(dimensionsOf)).toEqual([[[["service"]]]]);
   });
 
   /** The line as the real logger prints it: it drops fields of its own names, such as `message`. */

@@ -1,0 +1,37 @@
+import { type Command, Option } from "commander";
+import type { TargetOptions } from "./command-target.ts";
+import type { CostOptions } from "./commands/cost.ts";
+import type { StatusOptions } from "./commands/status.ts";
+import { type Io, printerOn } from "./io.ts";
+import type { Run } from "./run-command.ts";
+import { withTarget } from "./target-options.ts";
+
+const output = (): Option => new Option("-o, --output <format>", "output format").choices(["text", "json", "yaml"]).default("text");
+
+/** Commands about the stack as a whole. */
+export const stackCommands = (root: Command, run: Run, io: Io): void => {
+  withTarget(root.command("status"))
+    .description("show on one screen whether everything works, and what to look at; exit code 1 when something is unhealthy")
+    .option("-w, --watch", "print it again every 5 s, until Ctrl-C")
+    .addOption(output())
+    .action((options: StatusOptions & TargetOptions) =>
+      run(options, async (session, printer) => (await import("./commands/status.ts")).status(session, printer, options, io)),
+    );
+  withTarget(root.command("cost"))
+    .description("show what a month on AWS costs: of the clusters and autoscalers there are, or of those given")
+    .option("--clusters <n>", "clusters (default: those there are)")
+    .option("--autoscalers <n>", "autoscalers in all of them (default: those there are)")
+    .option("--period <duration>", "sync period (default: that of the clusters)")
+    .option("--changing <share>", "share of the autoscalers that change what they remember in one sync (default: 1%)")
+    .option("--scales <n>", "scales of one autoscaler in a day (default: those of the last day)")
+    .option("--secrets <n>", "clusters that are reached by a secret (default: those there are)")
+    .addOption(new Option("--cluster-metrics <extent>", "the parameter clusterMetrics of the stack").choices(["none", "few", "all"]).default("none"))
+    .addOption(output())
+    .action(async (options: CostOptions & TargetOptions) => {
+      const { cost, givenFleet } = await import("./commands/cost.ts");
+      const given = givenFleet(options);
+      // With both numbers nothing is read, so no folder or stack is opened.
+      if (given.clusters !== undefined && given.autoscalers !== undefined) await cost(printerOn(io), given, options.output);
+      else await run(options, async (session, printer) => cost(printer, given, options.output, session));
+    });
+};

@@ -1,0 +1,80 @@
+import { MONTH_SECONDS, PRICES } from "./prices.ts";
+import { type UnitsOfSync, unitsFor } from "./sync-units.ts";
+import * as UNITS from "./units.ts";
+
+/** What a bill is made for. */
+export interface Fleet {
+  readonly clusters: number;
+  /** In all clusters together, spread evenly. */
+  readonly autoscalers: number;
+  readonly periodSeconds: number;
+  /** Share of the autoscalers that change what they remember in one sync, 0 to 1. */
+  readonly changing: number;
+  /** Scales of one autoscaler in a day. */
+  readonly scalesADay: number;
+  /** Clusters that are reached by a secret. */
+  readonly secrets: number;
+  readonly clusterMetrics: keyof typeof UNITS.CLUSTER_METRICS;
+}
+
+export const PARTS = ["Lambda", "SQS", "Scheduler", "DynamoDB", "logs", "metrics", "alarms", "secrets", "history"] as const;
+export type Part = (typeof PARTS)[number];
+
+export interface Bill {
+  /** Dollars a month by part. `history` is what is stored of scale events after 13 months; it begins at zero. */
+  readonly parts: Readonly<Record<Part, number>>;
+  /** In the first month: all parts but the history. */
+  readonly firstMonth: number;
+  readonly afterYear: number;
+}
+
+const GB = 1e9;
+const MINUTES = MONTH_SECONDS / 60;
+const DAYS = MONTH_SECONDS / 86_400;
+
+/** The dollars of a month of a stack with one partition for each cluster. */
+export const billOf = (fleet: Fleet): Bill => {
+  const syncs = (fleet.clusters * MONTH_SECONDS) / fleet.periodSeconds;
+  const scales = fleet.autoscalers * fleet.scalesADay * DAYS;
+  const parts: Record<Part, number> = {
+    Lambda: lambda(fleet, syncs),
+    SQS: (syncs * UNITS.SQS_REQUESTS + UNITS.IDLE_POLLS) * PRICES.sqsRequest,
+    Scheduler: MINUTES * PRICES.schedulerCall,
+    DynamoDB: dynamoDb(fleet, syncs, scales),
+    logs: (((syncs + MINUTES) * (UNITS.METRIC_LINE_BYTES + UNITS.PLATFORM_LINE_BYTES) + scales * UNITS.SCALE_LINES_BYTES) / GB) * PRICES.logGb,
+    metrics: (UNITS.FLEET_METRICS + UNITS.CLUSTER_METRICS[fleet.clusterMetrics] * fleet.clusters) * PRICES.customMetric,
+    alarms: UNITS.ALARM_METRICS * PRICES.alarmMetric,
+    secrets: fleet.secrets * (PRICES.secret + environmentsOf(fleet) * UNITS.SECRET_READS_A_MONTH * PRICES.secretCall),
+    history: ((scales * UNITS.EVENT_ITEMS * UNITS.EVENT_BYTES * UNITS.EVENT_MONTHS) / GB) * PRICES.storedGb,
+  };
+  const afterYear = PARTS.reduce((sum, part) => sum + parts[part], 0);
+  return { parts, firstMonth: afterYear - parts.history, afterYear };
+};
+
+const MS = 1_000;
+
+const syncUnits = ({ clusters, autoscalers, changing, periodSeconds }: Fleet): UnitsOfSync =>
+  unitsFor(autoscalers / Math.max(1, clusters), changing, periodSeconds);
+
+const syncSeconds = (fleet: Fleet): number => {
+  const { cpuMs } = syncUnits(fleet);
+  return (cpuMs * (UNITS.FULL_CPU_GB / UNITS.SYNC_MEMORY_GB) + UNITS.SYNC_WAIT_MS) / MS;
+};
+
+/** Environments of `sync` that are warm at a time. */
+const environmentsOf = (fleet: Fleet): number => Math.max(1, Math.ceil((fleet.clusters * syncSeconds(fleet)) / fleet.periodSeconds));
+
+const lambda = (fleet: Fleet, syncs: number): number => {
+  const messagesAMinute = syncs / MINUTES;
+  const planSeconds = (UNITS.PLAN_MS + (messagesAMinute / 10) * UNITS.PLAN_BATCH_MS) / MS;
+  const gbSeconds = syncs * syncSeconds(fleet) * UNITS.SYNC_MEMORY_GB + MINUTES * planSeconds * UNITS.SCHEDULE_MEMORY_GB;
+  return (syncs + MINUTES) * PRICES.lambdaRequest + gbSeconds * PRICES.lambdaGbSecond;
+};
+
+const dynamoDb = (fleet: Fleet, syncs: number, scales: number): number => {
+  const { stateWriteUnits, journalWriteUnits, readUnits } = syncUnits(fleet);
+  const writes = syncs * (stateWriteUnits + journalWriteUnits) + scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1);
+  // A write unit of the journal holds a kilobyte at most.
+  const journalGb = (syncs * journalWriteUnits * 1_024 * (UNITS.JOURNAL_DAYS / DAYS)) / GB;
+  return writes * PRICES.writeUnit + syncs * readUnits * PRICES.readUnit + journalGb * PRICES.storedGb;
+};

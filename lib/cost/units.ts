@@ -1,0 +1,66 @@
+/**
+ * What one sync takes, by the number of autoscalers of its partition, with the command that measured it. Between the sizes the figures are interpolated. test/cost holds those that a test can measure.
+ */
+export interface SyncUnits {
+  readonly autoscalers: number;
+  /** CPU of the function in ms: `npm run bench -- cluster`, medians of 12 steady syncs against a real API server. */
+  readonly cpuMs: number;
+  /** Strong reads of the manifests, once a minute: `npm run bench -- cost`. */
+  readonly reloadReadUnits: number;
+}
+
+export const SYNC_UNITS: readonly SyncUnits[] = [
+  { autoscalers: 10, cpuMs: 21, reloadReadUnits: 2 },
+  { autoscalers: 100, cpuMs: 31, reloadReadUnits: 14 },
+  { autoscalers: 1_000, cpuMs: 151, reloadReadUnits: 135 },
+];
+
+/** Write units of one page with this many autoscalers: `npm run bench -- cost`. A page of windows is written in a sync that changes it, a page of the journal whole once a minute. */
+export const PAGE_UNITS: readonly { readonly autoscalers: number; readonly windows: number; readonly journal: number }[] = [
+  { autoscalers: 10, windows: 1, journal: 1 },
+  { autoscalers: 100, windows: 2, journal: 2 },
+];
+/** A page holds about this many. */
+export const PAGE_AUTOSCALERS = 100;
+/** The head is written twice by every sync. */
+export const HEAD_WRITE_UNITS = 2;
+
+/** The fleet and the cluster, read strongly by every sync. */
+export const STOP_READ_UNITS = 2;
+
+/** Memory of the functions in serverless.yml, in GB. A function has one vCPU at 1,769 MB, and less with less. */
+export const SYNC_MEMORY_GB = 0.5;
+export const SCHEDULE_MEMORY_GB = 0.25;
+export const FULL_CPU_GB = 1_769 / 1_024;
+
+/** Assumption: time in which a sync waits for the cluster and the tables. Three rounds to a cluster take 20 ms each, six to DynamoDB 5 ms each. */
+export const SYNC_WAIT_MS = 90;
+/** Assumption: one planning call, and ten messages of it. */
+export const PLAN_MS = 100;
+export const PLAN_BATCH_MS = 2;
+
+/** A message is sent with nine others, received and deleted. */
+export const SQS_REQUESTS = 2.1;
+/** Pollers of the event source ask an empty queue: five of them every 20 s. */
+export const IDLE_POLLS = 657_000;
+
+/** Bytes of the lines in a log: the metrics of a sync, what Lambda itself writes for a call (START, END, REPORT), and the lines of a sync with one scale beside those. */
+export const METRIC_LINE_BYTES = 310;
+export const PLATFORM_LINE_BYTES = 290;
+export const SCALE_LINES_BYTES = 950;
+
+/** SyncLag, CompletedSyncs and ScalesApplied get a value in every hour. */
+export const FLEET_METRICS = 3;
+export const CLUSTER_METRICS = { none: 0, few: 1, all: 14 } as const;
+/** Metrics that the alarms of infra/alarms.yml look at. */
+export const ALARM_METRICS = 20;
+
+/** A scale event is two items. */
+export const EVENT_ITEMS = 2;
+export const EVENT_BYTES = 1_000;
+export const EVENT_WRITE_UNITS = 1;
+export const EVENT_MONTHS = 13;
+export const JOURNAL_DAYS = 14;
+
+/** Each of the environments reads a secret every five minutes. */
+export const SECRET_READS_A_MONTH = 8_760;

@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { billOf, PARTS } from "../../lib/cost/bill.ts";
+import { PRICES } from "../../lib/cost/prices.ts";
+import { costTable, fleetOf, TARGETS, targetTable } from "../../lib/cost/table.ts";
+
+const PAGE = readFileSync(join(import.meta.dirname, "../../docs/cost.md"), "utf8");
+
+describe("billOf()", () => {
+  it.each(TARGETS)(
+    "costs at most $dollars for $autoscalers autoscalers in $clusters clusters in the first month",
+    ({ clusters, autoscalers, dollars }) => {
+      expect(billOf(fleetOf(clusters, autoscalers)).firstMonth).toBeLessThanOrEqual(dollars);
+    },
+  );
+
+  it("adds up its parts, the history apart from the first month", () => {
+    const { parts, firstMonth, afterYear } = billOf(fleetOf(10, 1_000));
+    expect(PARTS.reduce((sum, part) => sum + parts[part], 0)).toBeCloseTo(afterYear);
+    expect(afterYear - firstMonth).toBeCloseTo(parts.history);
+  });
+
+  it("charges an empty stack its schedule, its queue, its alarms and its metrics", () => {
+    const { parts } = billOf(fleetOf(0, 0));
+    expect(parts.Scheduler).toBeCloseTo(43_800 * PRICES.schedulerCall);
+    expect([parts.DynamoDB, parts.secrets, parts.history]).toEqual([0, 0, 0]);
+  });
+
+  it("charges a secret for each cluster that has one, and a metric for each cluster that sends one", () => {
+    const without = billOf(fleetOf(10, 100)).parts;
+    const { secrets, metrics } = billOf(fleetOf(10, 100, { secrets: 10, clusterMetrics: "few" })).parts;
+    expect(secrets).toBeGreaterThan(without.secrets + 10 * PRICES.secret);
+    expect(metrics - without.metrics).toBeCloseTo(10 * PRICES.customMetric);
+  });
+
+  it("never costs less for more clusters, more autoscalers, a shorter period or more change", () => {
+    const fleet = fc.record({
+      clusters: fc.integer({ min: 1, max: 500 }),
+      autoscalers: fc.integer({ min: 0, max: 50_000 }),
+      periodSeconds: fc.integer({ min: 5, max: 900 }),
+      changing: fc.double({ min: 0, max: 0.5, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(fleet, ({ clusters, autoscalers, periodSeconds, changing }) => {
+        const total = (more: object = {}): number => billOf(fleetOf(clusters, autoscalers, { periodSeconds, changing, ...more })).afterYear;
+        // The page units step where a page is divided, so a total may fall by less than a cent in a thousand.
+        const most = total() * 1.0001 + 0.01;
+        expect(total({ changing: 0 })).toBeLessThanOrEqual(most);
+        expect(total({ periodSeconds: periodSeconds + 60 })).toBeLessThanOrEqual(most);
+        expect(total({ scalesADay: 0 })).toBeLessThanOrEqual(most);
+      }),
+    );
+  });
+});
+
+describe("docs/cost.md", () => {
+  it("has the tables that npm run cost writes", () => {
+    expect(PAGE).toContain(`<!-- targets -->\n${targetTable()}\n<!-- end of targets -->`);
+    expect(PAGE).toContain(`<!-- costs -->\n${costTable()}\n<!-- end of costs -->`);
+  });
+});

@@ -1,0 +1,76 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+import { Metrics } from "@aws-lambda-powertools/metrics";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { unitsFor } from "../../lib/cost/sync-units.ts";
+import { CLUSTER_METRICS, EVENT_BYTES, FLEET_METRICS, METRIC_LINE_BYTES, SCALE_LINES_BYTES } from "../../lib/cost/units.ts";
+import { powertoolsReporter } from "../../lib/report/reporter.ts";
+import { CLUSTER_METRICS as FEW, syncMetrics } from "../../lib/report/sync-metrics.ts";
+import type { SyncReport } from "../../lib/report/sync-report.ts";
+import { completed } from "../report/reports.ts";
+import { event } from "../store/records.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+/** An event as a sync of an HPA with one metric stores it. */
+const EVENT = event({
+  id: "0b0cf6ee-57de-4a07-8d6e-000000000001:81234",
+  message: "cpu resource utilization (percentage of request) above target",
+  metrics: [{ kind: "measured", name: "cpu", type: "Resource", value: "83%", target: "60%", ratio: 1.383, proposal: 7 } as never],
+  steps: [
+    { step: "metrics", before: 5, after: 7 },
+    { step: "scaleUpRate", before: 7, after: 7 },
+    { step: "bounds", before: 7, after: 7 },
+  ] as never,
+});
+
+/** Bytes of everything that one sync prints. */
+const printedBytes = (report: SyncReport): number => {
+  const printed: string[] = [];
+  const keep = (text: unknown): boolean => printed.push(String(text)) > 0;
+  vi.spyOn(process.stdout, "write").mockImplementation(keep);
+  const logger = new Logger({ serviceName: "tidemark-prod" });
+  Object.assign(logger, { console: { info: keep, warn: keep, debug: keep, error: keep } });
+  powertoolsReporter({ logger, metrics: new Metrics({ namespace: "Tidemark", serviceName: "tidemark-prod" }) }).sync(report);
+  vi.restoreAllMocks();
+  return printed.join("").length;
+};
+const isNear = (measured: number, unit: number, share: number): void => {
+  expect(measured).toBeGreaterThan(unit * (1 - share));
+  expect(measured).toBeLessThan(unit * (1 + share));
+};
+
+describe("the units of a bill", () => {
+  it("count the bytes of a steady sync and of one with a scale as they are printed", () => {
+    isNear(printedBytes(completed()), METRIC_LINE_BYTES, 0.1);
+    isNear(printedBytes(completed({ events: [EVENT] })) - printedBytes(completed()), SCALE_LINES_BYTES, 0.1);
+  });
+
+  it("count the bytes of a scale event as it is stored", () => {
+    isNear(JSON.stringify(EVENT).length + 150, EVENT_BYTES, 0.2);
+  });
+
+  it("count the metrics that a sync sends for the fleet and for a cluster", () => {
+    // In a month every fleet has a scale in each hour.
+    expect(syncMetrics(completed({ events: [EVENT] }), "none")).toHaveLength(FLEET_METRICS);
+    expect(syncMetrics(completed(), "few").filter(({ name }) => FEW.has(name))).toHaveLength(CLUSTER_METRICS.few);
+    expect(syncMetrics(completed(), "all")).toHaveLength(CLUSTER_METRICS.all);
+  });
+
+  /** `npm run bench -- cost`, rounded; it changes a whole number of autoscalers in every sync, so small shares of small partitions are left out. */
+  it.each([
+    [10, 0, 2, 0.25, 2.5],
+    [10, 1, 3, 1, 2.5],
+    [100, 0, 2, 0.5, 5.5],
+    [100, 0.1, 4, 1.25, 5.5],
+    [100, 1, 4, 2, 5.5],
+    [1_000, 0, 2, 5, 35.75],
+    [1_000, 0.01, 14.5, 9.5, 35.75],
+    [1_000, 0.1, 22, 13.25, 35.75],
+    [1_000, 1, 22, 20.5, 35.75],
+  ])("give what the bench measured: %d autoscalers of which %d change", (autoscalers, changing, state, journal, reads) => {
+    const units = unitsFor(autoscalers, changing, 15);
+    isNear(units.stateWriteUnits, state, 0.05);
+    isNear(units.journalWriteUnits, journal, 0.08);
+    isNear(units.readUnits, reads, 0.02);
+  });
+});
