@@ -3,7 +3,7 @@ import { type AddOptions, clusterChange, newCluster } from "./cluster-options.ts
 import type { TargetOptions } from "./command-target.ts";
 import type { CheckOptions } from "./commands/check.ts";
 import type { RbacCommandOptions } from "./commands/rbac.ts";
-import { type Io, type Printer, printerOn, type Session } from "./io.ts";
+import { type Io, printerOn } from "./io.ts";
 import type { Run } from "./run-command.ts";
 import { withPlace, withTarget } from "./target-options.ts";
 

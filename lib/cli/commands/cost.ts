@@ -1,8 +1,8 @@
 import { type Bill, billOf, type Fleet, PARTS } from "../../cost/bill.ts";
 import { PRICES } from "../../cost/prices.ts";
 import type { Printer, Session } from "../io.ts";
-import { documentText } from "../output/document.ts";
-import { aligned } from "../output/table.ts";
+import { documentText } from "../output/document-text.ts";
+import { aligned } from "../output/text-table.ts";
 import { lengthMs } from "../time-options.ts";
 import { usage } from "../usage-error.ts";
 
