@@ -2,6 +2,7 @@ import middy from "@middy/core";
 import partialBatchFailure from "@middy/sqs-partial-batch-failure";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { ConnectionReport } from "../lib/cluster/check/report.ts";
+import { clientRoom } from "../lib/cluster/client-room.ts";
 import { clusterClients } from "../lib/cluster/clients.ts";
 import { noticeLine } from "../lib/report/not-seen-line.ts";
 import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
@@ -41,7 +42,9 @@ const fromEnvironment = (): SyncDependencies => {
   const names = environmentOf(ENVIRONMENT.sync);
   const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
   const reporter = powertoolsReporter({ extent: metricExtentOf(names.TIDEMARK_CLUSTER_METRICS) });
-  const clients = clusterClients({ clock: Date.now, notice: (message) => reporter.line(noticeLine(message)) });
+  // The platform says how much memory the function has.
+  const room = clientRoom(Number(process.env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]));
+  const clients = clusterClients({ clock: Date.now, notice: (message) => reporter.line(noticeLine(message)) }, undefined, room);
   const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
   return { ports, reporter };
 };

@@ -1,9 +1,10 @@
 import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { EksDescription } from "./access/eks-description.ts";
+import { CLIENTS_LEAST } from "./client-room.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
 import type { ClusterClient } from "./port.ts";
-import { MAX_CLIENTS, MAX_DESCRIPTIONS } from "./request-limits.ts";
+import { MAX_DESCRIPTIONS } from "./request-limits.ts";
 
 /** The clients of a warm environment. They stay between invocations, so that connections, tokens and discovery are reused. */
 export interface ClusterClients {
@@ -21,6 +22,7 @@ interface Kept {
 export const clusterClients = (
   options: ConnectOptions,
   open: (record: Connectable, options: ConnectOptions) => Promise<ClusterClient> = connect,
+  clientsMax: number = CLIENTS_LEAST,
 ): ClusterClients => {
   const descriptions = keptDescriptions();
   // In order of last use: a Map keeps the order of insertion, and every use inserts the entry again.
@@ -46,7 +48,7 @@ export const clusterClients = (
       kept.set(record.name, entry);
       entry.client.catch(() => drop(record.name, entry));
       const [oldest] = kept;
-      if (oldest && kept.size > MAX_CLIENTS) drop(...oldest);
+      if (oldest && kept.size > clientsMax) drop(...oldest);
       return entry.client;
     },
     closeAll: async () => {

@@ -98,9 +98,6 @@ export const MAX_DESCRIPTION_BYTES = 256 * 1024;
 /** Most descriptions of EKS clusters in a warm environment. There may be more than clients, because AWS limits the rate of DescribeCluster, and a description has 2 KB. */
 export const MAX_DESCRIPTIONS = 1_000;
 
-/** Most clients in a warm environment. The least recently used one is closed first. */
-export const MAX_CLIENTS = 64;
-
 /** Longest wait for an external recommender, as in the original (watermark.md 2.16). The budget of the observation may be shorter. */
 export const RECOMMENDER_TIMEOUT_MS = 10_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { CLIENTS_LEAST, clientRoom } from "../../lib/cluster/client-room.ts";
 import { clusterClients } from "../../lib/cluster/clients.ts";
 import type { ClusterClient } from "../../lib/cluster/port.ts";
-import { MAX_CLIENTS } from "../../lib/cluster/request-limits.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 
 const opened = () => {
@@ -50,7 +50,7 @@ describe("clusterClients()", () => {
 
   it("keeps no more than it may: the one not used for longest goes", async () => {
     const { clients, log } = opened();
-    for (let index = 0; index < MAX_CLIENTS; index++) await clients.clientFor(record(`c-${index}`));
+    for (let index = 0; index < CLIENTS_LEAST; index++) await clients.clientFor(record(`c-${index}`));
     await clients.clientFor(record("c-0"));
     await clients.clientFor(record("one-more"));
     expect(log.filter((line) => line.startsWith("close"))).toEqual(["close c-1 1"]);
@@ -62,5 +62,30 @@ describe("clusterClients()", () => {
     await clients.clientFor(record("us-1"));
     await clients.closeAll();
     expect(log.filter((line) => line.startsWith("close"))).toEqual(["close eu-1 1", "close us-1 1"]);
+  });
+});
+
+describe("clientRoom()", () => {
+  it("follows the memory of the function, so that an environment that serves all clusters in turn opens each once", () => {
+    expect([512, 640, 1_024].map(clientRoom)).toEqual([424, 680, 1_448]);
+  });
+
+  it("never gives less room than for 64 clients, also where the memory is small or not known", () => {
+    expect([0, 128, 256, Number.NaN].map(clientRoom)).toEqual([64, 64, 64, 64]);
+  });
+
+  it("opens no client again while there is room for all clusters, and each of them in each round where there is not", async () => {
+    const opened = async (clusters: number, most: number): Promise<number> => {
+      let count = 0;
+      const open = async (): Promise<ClusterClient> => {
+        count++;
+        return { close: () => undefined } as unknown as ClusterClient;
+      };
+      const { clientFor } = clusterClients({ clock: () => 0 }, open, most);
+      for (let round = 0; round < 3; round++) for (let at = 0; at < clusters; at++) await clientFor(record(`c-${at}`));
+      return count;
+    };
+    expect(await opened(100, clientRoom(512))).toBe(100);
+    expect(await opened(100, CLIENTS_LEAST)).toBe(300);
   });
 });

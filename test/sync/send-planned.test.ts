@@ -60,7 +60,9 @@ describe("sendPlanned()", () => {
       delays.push(...Entries.map(({ DelaySeconds }) => DelaySeconds));
       return delays.length < 3 ? { Failed: [{ Id: "0", Code: "RequestThrottled", SenderFault: false }] } : {};
     };
-    const wait = async (): Promise<void> => void (nowMs += 2_000);
+    const wait = async (): Promise<void> => {
+      nowMs += 2_000;
+    };
     const queue = { client: { send: send as never }, queueUrl: "https://queue", wait, random: () => 1 };
     expect(await sendPlanned({ queue, clock: () => nowMs }, [due(60), due(70)], 1)).toBe(2);
     expect(delays).toEqual([60, 70, 58]);

@@ -4,8 +4,8 @@ import type { Access } from "../../../lib/cluster/access/access.ts";
 import { eksAccess } from "../../../lib/cluster/access/eks.ts";
 import { type AwsCredentials, eksToken } from "../../../lib/cluster/access/eks-token.ts";
 import { NOTHING_TRUSTED } from "../../../lib/cluster/access/trusted.ts";
+import { CLIENTS_LEAST } from "../../../lib/cluster/client-room.ts";
 import { clusterClients } from "../../../lib/cluster/clients.ts";
-import { MAX_CLIENTS } from "../../../lib/cluster/request-limits.ts";
 import { clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { Connection } from "../../../lib/model/records.ts";
 import { NOON } from "../../noon.ts";
@@ -280,7 +280,7 @@ describe("eksAccess()", () => {
     expect(own.seen[0]?.headers.authorization).toMatch(/^Bearer k8s-aws-v1\./);
     expect(attacker.connections()).toBe(0);
     // The client makes way for others and is opened again: what AWS said is still known.
-    for (let other = 0; other < MAX_CLIENTS; other++) {
+    for (let other = 0; other < CLIENTS_LEAST; other++) {
       await clients
         .clientFor({ name: clusterName(`other-${other}`), version: 1, connection: { kind: "secret", secretId: "none" } })
         .catch(() => undefined);
