@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { costTable, targetTable } from "../../lib/cost/table.ts";
+import { costTable, targetTable } from "../../lib/cost/cost-tables.ts";
 
 /** `npm run cost`: writes the tables of docs/cost.md from the units and prices of lib/cost. A test compares them. */
 const PAGE = join(import.meta.dirname, "../cost.md");

@@ -2,4 +2,4 @@ import type { TargetOptions } from "./command-target.ts";
 import type { Printer, Session } from "./io.ts";
 
 /** Runs a command with its open data folder or stack, and always closes it. */
-export type Run = (place: TargetOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;
+export type Run = (target: TargetOptions, work: (session: Session, printer: Printer) => Promise<void>) => Promise<void>;

@@ -29,9 +29,9 @@ export const stackCommands = (root: Command, run: Run, io: Io): void => {
     .addOption(output())
     .action(async (options: CostOptions & TargetOptions) => {
       const { cost, givenFleet } = await import("./commands/cost.ts");
-      const given = givenFleet(options);
+      const wanted = givenFleet(options);
       // With both numbers nothing is read, so no folder or stack is opened.
-      if (given.clusters !== undefined && given.autoscalers !== undefined) await cost(printerOn(io), given, options.output);
-      else await run(options, async (session, printer) => cost(printer, given, options.output, session));
+      if (wanted.clusters !== undefined && wanted.autoscalers !== undefined) await cost(printerOn(io), wanted, options.output);
+      else await run(options, async (session, printer) => cost(printer, wanted, options.output, session));
     });
 };

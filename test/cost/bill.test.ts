@@ -3,8 +3,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { billOf, PARTS } from "../../lib/cost/bill.ts";
+import { costTable, fleetOf, TARGETS, targetTable } from "../../lib/cost/cost-tables.ts";
 import { PRICES } from "../../lib/cost/prices.ts";
-import { costTable, fleetOf, TARGETS, targetTable } from "../../lib/cost/table.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../../docs/cost.md"), "utf8");
 

@@ -50,8 +50,8 @@ const shareIn = (text: string): number => {
   throw usage(`Cannot read --changing "${text}": give a share from 0 to 1, such as "0.01" or "1%"`);
 };
 
-export const cost = async (printer: Printer, given: GivenFleet, output: CostOptions["output"], session?: Session): Promise<void> => {
-  const fleet: Fleet = { ...OTHERWISE, ...(session && (await realFleet(session))), ...given };
+export const cost = async (printer: Printer, wanted: GivenFleet, output: CostOptions["output"], session?: Session): Promise<void> => {
+  const fleet: Fleet = { ...OTHERWISE, ...(session && (await realFleet(session))), ...wanted };
   const bill = billOf(fleet);
   const { parts, firstMonth, afterYear } = bill;
   const prices = { date: PRICES.date, region: PRICES.region };
