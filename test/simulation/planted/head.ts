@@ -51,7 +51,7 @@ const noClockDifference: PlantedBug = {
 /** Page writes under no condition at all. */
 const noPageEpoch: PlantedBug = {
   leftOut: "page epoch",
-  seed: 2,
+  seed: 0,
   caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withTables(ports, {
@@ -90,7 +90,7 @@ const trustedMemory: PlantedBug = {
 /** Intents are stored also where another worker holds the head by now. */
 const noEpochCheck: PlantedBug = {
   leftOut: "the epoch check on storing an intent",
-  seed: 4,
+  seed: 25,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports) =>
     withTables(ports, {

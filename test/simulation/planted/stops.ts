@@ -24,7 +24,7 @@ const unreadFleet: PlantedBug = {
 /** Edits leave the spec version as it is: warm functions go on with the records that they remember. */
 const unraisedVersion: PlantedBug = {
   leftOut: "the spec version raised after an edit",
-  seed: 0,
+  seed: 1,
   caughtBy: ["nothing is sent that was claimed after a freeze or a pause"],
   sent: (command) => {
     if (!(command instanceof UpdateItemCommand) || !command.input.UpdateExpression?.startsWith("SET specVersion")) return command;
@@ -50,7 +50,7 @@ const unseenRivals: PlantedBug = {
 /** A list of other controllers that fails is taken for an empty one. */
 const unknownRivals: PlantedBug = {
   leftOut: "a hold where other controllers could not be looked for",
-  seed: 2,
+  seed: 0,
   caughtBy: ["nothing is sent where another controller was seen or may be"],
   ports: (ports) =>
     withClient(ports, (inner) => ({
@@ -96,7 +96,7 @@ const whileFrozen = (ports: SyncPorts, decide: (input: DecideInput, decision: De
 /** What is held back by a freeze counts as if it had been written: limits and forbidden windows are full when it ends. */
 const countedThoughFrozen: PlantedBug = {
   leftOut: "counting only scales that were sent (those that a freeze held back count too)",
-  seed: 2,
+  seed: 1,
   caughtBy: [MADE],
   ports: (ports) =>
     whileFrozen(ports, ({ spec, nowMs }, decision) => {
@@ -112,7 +112,7 @@ const countedThoughFrozen: PlantedBug = {
 /** Windows stay as they are while the fleet is frozen: they have holes when it ends. */
 const forgottenWhileFrozen: PlantedBug = {
   leftOut: "recording what is recommended during a freeze",
-  seed: 2,
+  seed: 1,
   caughtBy: [WINDOWS],
   ports: (ports) => whileFrozen(ports, ({ windows }, decision) => ({ ...decision, windows })),
 };
