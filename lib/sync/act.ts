@@ -85,6 +85,9 @@ const afterDenied = async ({ timing }: SyncPorts, { intent, verdict }: Intended,
   const landed = landedBefore(sent, reading);
   if (landed || reading.kind === "failed") return { outcome: landed ?? { kind: "open", message: failure.message }, throttled };
   if (kind === "refused") return { outcome: { kind: "refused", message: failure.message }, throttled };
+  const stack = reading.lastScaledBy;
+  // Fails to a hold: the next sync names the other stack. A repeat would set its count back.
+  if (stack !== undefined && stack !== verdict.read.lastScaledBy) return refused(`${failure.message}; the field manager "${stack}" has scaled it`);
   const may = mayWriteAgain(verdict.autoscaler.spec, intent, reading);
   return may.kind === "no" ? refused(`${failure.message}; ${may.message}`) : may.sent;
 };

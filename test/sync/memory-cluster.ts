@@ -8,6 +8,8 @@ export interface Workload {
   replicas: number;
   resourceVersion: number;
   generation: number;
+  /** The field manager of its last scale, where it was a Tidemark. */
+  lastScaledBy?: string;
   /** Its demand, in replicas; the test's rules scale to it. */
   demand: number;
 }
@@ -50,12 +52,13 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
     if (world.broken) return { kind: "failed", failure: failure(0, "Timeout", "connection timed out") };
     const found = workloads.get(name);
     if (!found) return { kind: "failed", failure: failure(404, "NotFound", `deployments.apps "${name}" not found`) };
-    const { uid, replicas, resourceVersion, generation } = found;
+    const { uid, replicas, resourceVersion, generation, lastScaledBy } = found;
     return scaleRead(replicas, {
       selector: `app=${name}`,
       uid,
       resourceVersion: String(resourceVersion),
       ...(options.generations !== false && { generation }),
+      ...(lastScaledBy !== undefined && { lastScaledBy }),
     });
   };
   const execute = (name: string, resourceVersion: string, replicas: number): ScaleAnswer => {

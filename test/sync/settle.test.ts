@@ -226,6 +226,17 @@ describe("a conflict", () => {
     expect(workloadOf(world, "web").replicas).toBe(5);
   });
 
+  it("is not written again over the count of another stack", async () => {
+    const world = await conflicting(1, (of) => {
+      const web = workloadOf(of, "web");
+      Object.assign(web, { replicas: 9, generation: web.generation + 1, lastScaledBy: "tidemark-other" });
+    });
+    expect(workloadOf(world, "web").replicas).toBe(9);
+    expect(await world.events()).toMatchObject([
+      { outcome: "refused", detail: expect.stringContaining('the field manager "tidemark-other" has scaled it') },
+    ]);
+  });
+
   it.each([true, false])(
     "that answers the repeat of a write which took effect is no refusal: it counts as unknown (generations: %s)",
     async (generations) => {

@@ -11,7 +11,7 @@ import { withClient, withTables } from "./ports.ts";
 /** Workloads of open intents are read as soon as the claim is answered: before `nowMs` is. */
 const observedFirst: PlantedBug = {
   leftOut: "`nowMs` read before the observation",
-  seed: 161,
+  seed: 85,
   caughtBy: [EVENT],
   ports: (ports, _by, client) => {
     const early = new Map<string, Promise<ScaleReading>>();
