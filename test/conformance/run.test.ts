@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadManifest } from "../policy/loop.ts";
+import { report } from "./report.ts";
 
 const RUNNER = join(import.meta.dirname, "run.ts");
 let folder = "";
@@ -20,9 +21,16 @@ const write = (name: string, content: unknown): string => {
   writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
   return path;
 };
-const run = (...paths: readonly string[]) => {
+/** The command as a process. */
+const command = (...paths: readonly string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [RUNNER, ...paths], { encoding: "utf8" });
-  return { status, stdout, stderr, last: stdout.trimEnd().split("\n").at(-1) };
+  return { status, stderr, last: stdout.trimEnd().split("\n").at(-1) };
+};
+/** The same in this process. */
+const run = (...paths: readonly string[]) => {
+  const lines: string[] = [];
+  const status = report(paths, (text) => lines.push(text)) ? 0 : 1;
+  return { status, stdout: lines.map((text) => `${text}\n`).join(""), last: lines.at(-1) };
 };
 
 const perPod = (averageValue: string) => ({
@@ -43,13 +51,14 @@ spec:
 describe("npm run conformance", () => {
   it("counts each case once and ends well when all agree", () => {
     const path = write("good.json", document("quantity", quantity("one", "1", "1000"), { id: "none", text: "x", expect: { error: true } }));
-    expect(run(path)).toMatchObject({ status: 0, last: "2 passed, 0 failed" });
+    for (const ended of [command(path), run(path)]) expect(ended).toMatchObject({ status: 0, last: "2 passed, 0 failed" });
   });
 
   it("shows the fields that differ, and ends with 1", () => {
     const path = write("wrong.json", document("quantity", quantity("off", "1", "1001"), quantity("one", "1", "1000")));
     const { status, stdout, last } = run(path);
     expect({ status, last }).toEqual({ status: 1, last: "1 passed, 1 failed" });
+    expect(command(path).status).toBe(1);
     expect(stdout).toContain('  milli\n    expected "1001"\n    actual   "1000"');
     expect(stdout).toContain("wrong.json off");
   });
@@ -124,6 +133,6 @@ describe("npm run conformance", () => {
   });
 
   it("asks for paths when it is given none", () => {
-    expect(run()).toMatchObject({ status: 1, stderr: expect.stringContaining("give files or folders of vectors") });
+    expect(command()).toMatchObject({ status: 1, stderr: expect.stringContaining("give files or folders of vectors") });
   });
 });
