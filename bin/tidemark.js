@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 
+import { fileURLToPath } from "node:url";
+
 const WANTED_MAJOR = 24;
 
 // Older Node cannot load the command and reports that as a syntax error. This file loads on any Node and reports what to do.
@@ -12,5 +14,8 @@ if (Number.parseInt(version, 10) < WANTED_MAJOR) {
   process.argv.splice(2, 1);
   await import("../lib/local/start.ts");
 } else {
+  // Caches the code of everything imported after this line, also the JavaScript made of TypeScript: then Node need not load its TypeScript compiler.
+  const { enableCompileCache } = await import("node:module");
+  enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/tidemark", import.meta.url)));
   await import("../lib/cli/tidemark.ts");
 }

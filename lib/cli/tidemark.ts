@@ -1,11 +1,6 @@
-import { enableCompileCache } from "node:module";
-import { join } from "node:path";
-
-// Caches compiled code of everything imported after this line, because the command starts often and loads much code.
-enableCompileCache(join(import.meta.dirname, "../../node_modules/.cache/tidemark"));
-const { EXIT, main } = await import("./main.ts");
-const { failureText } = await import("../local/folder/failure-text.ts");
-const { userName } = await import("../local/run/user-name.ts");
+import { failureText } from "../local/folder/failure-text.ts";
+import { userName } from "../local/run/user-name.ts";
+import { EXIT, main } from "./main.ts";
 
 // The embedded tables throw file errors, such as a full disk, outside of any promise.
 process.on("uncaughtException", (error) => {

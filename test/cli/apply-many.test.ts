@@ -10,7 +10,7 @@ import { documents, hpa } from "../service/world/manifests.ts";
 import { type Folder, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
 
-const TIDEMARK = join(import.meta.dirname, "../../lib/cli/tidemark.ts");
+const TIDEMARK = join(import.meta.dirname, "../../bin/tidemark.js");
 const MANY = 400;
 const name = (index: number): string => `many-${String(index).padStart(3, "0")}`;
 const many = (inside: string): string => documents(...Array.from({ length: MANY }, (_, index) => hpa(name(index), { namespace: inside })));

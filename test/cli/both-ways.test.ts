@@ -221,7 +221,7 @@ describe("what a command works on", () => {
 });
 
 describe("the command as a process, on a stack", () => {
-  const TIDEMARK = join(import.meta.dirname, "../../lib/cli/tidemark.ts");
+  const TIDEMARK = join(import.meta.dirname, "../../bin/tidemark.js");
   const run = async (args: readonly string[], env: Readonly<Record<string, string>>): Promise<Said> => {
     const { PATH, HOME } = process.env;
     const child = spawn(process.execPath, [TIDEMARK, ...args], { env: { PATH, HOME: HOME ?? "/", AWS_EC2_METADATA_DISABLED: "true", ...env } });

@@ -15,7 +15,7 @@ import { NOON } from "../noon.ts";
 import { tablesOn } from "../service/world/context.ts";
 import { fillShop } from "../service/world/shop.ts";
 
-const TIDEMARK = join(import.meta.dirname, "../../lib/cli/tidemark.ts");
+const TIDEMARK = join(import.meta.dirname, "../../bin/tidemark.js");
 
 export interface Said {
   readonly code: number | null;

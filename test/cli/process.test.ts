@@ -76,7 +76,7 @@ describe("the tidemark command as a process", () => {
   });
 
   it("ends quietly when its reader goes away", async () => {
-    const command = `"${process.execPath}" lib/cli/tidemark.ts events --all -o jsonl --data "${folder.data}"`;
+    const command = `"${process.execPath}" bin/tidemark.js events --all -o jsonl --data "${folder.data}"`;
     const shell = spawn("sh", ["-c", `{ ${command}; echo "exit $?" >&2; } | head -c 1`], { cwd: ROOT });
     const [out, err] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
     expect({ out, err }).toEqual({ out: "{", err: "exit 0\n" });

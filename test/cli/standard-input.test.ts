@@ -43,7 +43,7 @@ describe("tidemark apply -f -", () => {
   });
 
   it("works behind a command on the same folder in one pipe, each a process of its own", async () => {
-    const tidemark = `"${process.execPath}" lib/cli/tidemark.ts`;
+    const tidemark = `"${process.execPath}" bin/tidemark.js`;
     const place = `--cluster us-1 --data "${folder.data}"`;
     const yaml = `{ ${tidemark} get ${place} > /dev/null; printf '%s' "$MANIFEST"; }`;
     const shell = spawn("sh", ["-c", `${yaml} | ${tidemark} apply -f - ${place}`], { cwd: ROOT, env: { ...process.env, MANIFEST: hpa("piped") } });

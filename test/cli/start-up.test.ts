@@ -25,6 +25,16 @@ describe("the start of tidemark", () => {
     expect(loaded.length).toBeLessThan(50);
   });
 
+  it("loads no TypeScript compiler once its code is cached", () => {
+    const shown = `data:text/javascript,${encodeURIComponent('process.on("exit", () => process.stderr.write(process.moduleLoadList.join("\\n")))')}`;
+    const start = () => spawnSync(process.execPath, ["--import", shown, COMMAND, "--version"], { encoding: "utf8" });
+    start();
+    const { stderr, status } = start();
+    expect(status).toBe(0);
+    expect(stderr).toContain("Internal Binding builtins");
+    expect(stderr).not.toContain("amaro");
+  });
+
   it("prints the version of package.json", () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     const { stdout, status } = spawnSync(process.execPath, [COMMAND, "--version"], { encoding: "utf8" });

@@ -116,7 +116,7 @@ describe.skipIf(process.getuid?.() !== 0)("as another user (skipped without root
     };
     const words = `error: Cannot use "${join(foreign, "data")}": it belongs to the user with id 0, and this process runs as ${OTHER_USER}; name a folder of your own with --data\n`;
     expect(asOther("lib/local/start.ts", "--data", join(foreign, "data"))).toEqual([1, words]);
-    expect(asOther("lib/cli/tidemark.ts", "get", "--data", join(foreign, "data"))).toEqual([1, words]);
+    expect(asOther("bin/tidemark.js", "get", "--data", join(foreign, "data"))).toEqual([1, words]);
     spawnSync("chmod", ["700", join(foreign, "data")]);
     expect(asOther("lib/local/start.ts", "--data", join(foreign, "data"))).toEqual([
       1,

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { EventView } from "../../lib/service/views/autoscaler-view.ts";
 
 const START = fileURLToPath(new URL("../../lib/local/start.ts", import.meta.url));
-const TIDEMARK = fileURLToPath(new URL("../../lib/cli/tidemark.ts", import.meta.url));
+const TIDEMARK = fileURLToPath(new URL("../../bin/tidemark.js", import.meta.url));
 
 export interface Ended {
   readonly code: number | null;
