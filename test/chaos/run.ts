@@ -25,7 +25,7 @@ import { type FaultyProxy, startProxy } from "./proxy.ts";
 import { startWorkers } from "./workers.ts";
 
 /**
- * `KUBEBUILDER_ASSETS=FOLDER npm run chaos [-- --minutes 60]`: a real kube-apiserver, the embedded tables, worker processes that are killed and stopped, and proxies before both servers that delay,
+ * `npm run chaos [-- --minutes 60]`: a real kube-apiserver, the embedded tables, worker processes that are killed and stopped, and proxies before both servers that delay,
  * cut, repeat and lose requests. At the end the API server's audit log is held against the stored events. Prints what was done; ends with 1 when something is wrong.
  */
 const { values } = parseArgs({ options: { minutes: { type: "string", default: "10" }, workers: { type: "string", default: "4" } } });

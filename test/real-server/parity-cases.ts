@@ -116,7 +116,7 @@ export const CASES: Readonly<Record<string, ParityCase>> = {
 export const scriptOf = (namespace: string, name: string, phase: MetricsScript): MetricsScript =>
   Object.fromEntries(
     Object.entries(phase).map(([key, value]) => {
-      const [kind, metric] = key.split(" ");
+      const [kind = "", metric] = key.split(" ");
       switch (kind) {
         case "pods":
           return [`pods ${namespace}/${name}/${metric}`, value];
