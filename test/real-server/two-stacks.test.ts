@@ -6,7 +6,7 @@ import { accessTo } from "../cluster/stand-in/connected.ts";
 import { deployment, WHOLE, watch } from "../cluster/stand-in/watched.ts";
 import type { Workload } from "./objects.ts";
 import { onServer } from "./on-server.ts";
-import { objectPath, type Scene } from "./scene.ts";
+import { objectPath, type Scene, until } from "./scene.ts";
 
 /** Without the programs of Kubernetes there is no real API server; test/cluster/other-stacks.test.ts then shows the same of answers as one gives them. */
 onServer("two stacks that scale one workload of a real API server", (newScene) => {
@@ -34,17 +34,15 @@ onServer("two stacks that scale one workload of a real API server", (newScene) =
   const seenBy = async (client: ClusterClient): Promise<Observed | undefined> =>
     (await client.observe([watch(scene.namespace, "web")], WHOLE)).observations.values().next().value;
 
-  const scaleBy = async (client: ClusterClient, replicas: number): Promise<void> => {
-    const scale = (await seenBy(client))?.observation.scale;
-    if (scale?.kind !== "read") throw new Error("the scale was not read");
-    const write = {
-      namespace: watch(scene.namespace, "web").namespace,
-      target: deployment("web"),
-      targetUid: scale.uid,
-      resourceVersion: scale.resourceVersion,
-    };
-    expect(await client.putScale({ ...write, replicas }, 5_000)).toMatchObject({ kind: "applied" });
-  };
+  /** The deployment controller may write its status between the LIST and the PUT. */
+  const scaleBy = (client: ClusterClient, replicas: number): Promise<void> =>
+    until("the scale is applied", async () => {
+      const scale = (await seenBy(client))?.observation.scale;
+      if (scale?.kind !== "read") throw new Error("the scale was not read");
+      const { namespace } = watch(scene.namespace, "web");
+      const write = { namespace, target: deployment("web"), targetUid: scale.uid, resourceVersion: scale.resourceVersion, replicas };
+      return (await client.putScale(write, 5_000)).kind === "applied";
+    });
 
   it("tell each other from the last write, over LIST and GET, until another writer changes the count", async () => {
     expect((await seenBy(one))?.otherStack).toBeUndefined();
