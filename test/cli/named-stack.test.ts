@@ -5,7 +5,7 @@ import { openTarget } from "../../lib/cli/session.ts";
 import { openNamedStack } from "../../lib/cli/stack-session.ts";
 import { type CloudFormation, errorAnswer, stackAnswer, startCloudFormation } from "../remote/stand-in/cloudformation.ts";
 import { callerOf, type RemoteWorld, remoteWorld } from "../remote/world.ts";
-import { NOON } from "../service/world/context.ts";
+import { NOON } from "../noon.ts";
 import { inside } from "./inside.ts";
 
 let world: RemoteWorld;

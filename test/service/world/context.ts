@@ -9,9 +9,7 @@ import { tablesClient } from "../../../lib/local/tables/tables-client.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
 import { insertByStatement } from "../../../lib/store/history/insert.ts";
 import { type Tables, tableDefinitions } from "../../../lib/store/table/tables.ts";
-
-/** The folder's clock of every test: the first of March, noon. */
-export const NOON = Date.parse("2026-03-01T12:00:00Z");
+import { NOON } from "../../noon.ts";
 
 export interface ServiceWorld {
   readonly context: ServiceContext;
