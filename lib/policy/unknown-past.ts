@@ -19,12 +19,11 @@ export interface UnknownPast {
 }
 
 /**
- * Windows of an autoscaler whose acts before `nowMs` are unknown: as if everything that its rules allow had been done at this very instant. Every window counts from
- * here: nothing is scaled before the longest of its own has passed, in neither direction, except back inside [min, max]. Without `spec` (it cannot be read) the flap
- * budget of native rules is left out, because nothing says that they are native.
+ * Windows of an autoscaler whose scales before `nowMs` are unknown. They are as if the autoscaler had scaled at `nowMs` as far as its rules allow. Every window starts at `nowMs`. So
+ * nothing is scaled before the longest window has passed, except back inside [min, max]. Without `spec` (it cannot be read) the flap budget is left out, because the rules may not be native.
  *
- * Which way each part fails: limits are used up and give no room to the other direction; forbidden windows are closed; breaches, idleness and delays have lasted for no time; the
- * flap budget is spent; stabilization holds the count that the next sync finds, because none that was recommended before is known.
+ * Which way each part fails: Limits are used up and give no room to the other direction. Forbidden windows are closed. Breaches, idleness and delays have lasted for no time. The flap
+ * budget is spent. Stabilization holds the count that the next sync reads, because no earlier recommendation is known.
  */
 export const withUnknownPast = ({ memory, status }: Windows, { spec, nowMs, eventId, restsAtZero }: UnknownPast): Windows => {
   const used: ScaleChange = { change: EVERYTHING, atMs: nowMs, earliestMs: 0, eventId };

@@ -11,9 +11,9 @@ export const WRITES_MAX = 5;
 export type Sent = Pick<Intent, "targetUid" | "resourceVersion" | "targetGeneration" | "to">;
 
 /**
- * How a write ended that was answered by a conflict or another refusal. `undefined` means that it is proven that no copy of it took effect. An answer is about the request that was
- * answered. A proxy between us and the API server may have sent the request before as well: then that copy may have taken effect and moved the version that this one named. What is not
- * proven is "unknown", which every limit counts. A workload that cannot be read is settled later.
+ * The outcome of a write that was answered by a conflict or another refusal. `undefined` means that no copy of the write took effect, and that this is proven. An answer is about one copy of
+ * the request. A proxy before the API server may have sent another copy earlier. That copy may have taken effect and changed the version that this one named. An outcome that is not proven is
+ * "unknown", which every limit counts. If the workload cannot be read, a later sync settles the write.
  */
 export const landedBefore = (sent: Sent, reading: ScaleReading): { readonly kind: "unknown" | "open"; readonly message: string } | undefined => {
   if (reading.kind === "failed" && reading.failure.code === NOT_FOUND) return { kind: "unknown", message: GONE };

@@ -11,9 +11,9 @@ const SLOTS = 64;
 const CHECK_MS = 250;
 
 /**
- * Ends this process when a piece of work takes longer than `limitMs`, even if its event loop is stuck or the process was stopped for a while: the deadline of an intent
- * relies on the writer being gone by then (docs/architecture.md, "Exactly one effect"). The clock is read in a thread of its own, and the end is a SIGKILL, because
- * nothing of the stalled thread may run again. Wall time: a stopped process does not stop it.
+ * Ends this process when a piece of work takes longer than `limitMs`, also if its event loop is blocked or the process was stopped for a while. The deadline of an intent is only safe if the
+ * writer has ended by then (docs/architecture.md, "Exactly one effect"). A separate thread reads the clock. It ends the process by SIGKILL, because no code of the blocked thread may run again.
+ * It measures wall time, which goes on while a process is stopped.
  */
 export const startWatchdog = (limitMs: number): Watchdog => {
   const slots = new Float64Array(new SharedArrayBuffer(SLOTS * Float64Array.BYTES_PER_ELEMENT));

@@ -36,10 +36,10 @@ const LOOK_AGAIN_MS = 50;
 const LOCK_FILE = /^(\d+)-[0-9a-f-]{36}\.json(?:\.\d+\.draft)?$/;
 
 /**
- * Takes the folder for this process alone, waiting up to `patienceMs` for commands that have it now. Throws `local.folder-in-use` when a run has it.
+ * Locks the folder for this process. It waits up to `patienceMs` for commands that have the lock. Throws `local.folder-in-use` when a run has it.
  *
- * Every process first writes a file of its own and then looks for others. Of two that come at once, the later look therefore sees both files: they never both continue,
- * at worst both release the folder and try again. There is no takeover of a file that another process may be taking over too, so a stale file can simply be removed.
+ * Every process first writes a file of its own and then looks for other files. If two processes start at once, the later look sees both files. So they never both continue: at worst both
+ * release the folder and try again. No process takes over the file of another, so a stale file can be removed.
  */
 export const holdFolder = async (layout: FolderLayout, role: Holder["role"], patienceMs: number): Promise<HeldFolder> => {
   makeLocks(layout);

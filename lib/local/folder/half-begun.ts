@@ -5,9 +5,9 @@ import { isDraftOf, type OwnFolder, ownFiles, ownFolders } from "./own-files.ts"
 import { notOurs } from "./state.ts";
 
 /**
- * Removes what a first start left that died before the folder was ready: nothing had happened in it yet, and a table that was being made when its engine died stays so for
- * ever. Only files of the names that a run makes are removed, one by one, and folders only when they are empty: what a person put there meanwhile stays, and is refused.
- * The mark in about.json says that the folder was empty before. The caller holds the folder.
+ * Removes the files of a first start that died before the folder was ready. No sync had run yet, and a table that was not complete when its engine died can never be completed. Only files
+ * with the names that a run uses are removed, one by one, and only empty folders. Files of a person stay, and the start refuses them. The mark in about.json says that the folder was empty
+ * before. The caller has the lock of the folder.
  */
 export const clearHalfBegun = (layout: FolderLayout): void => {
   for (const folder of ownFolders(layout)) clearFolder(layout, folder);

@@ -32,8 +32,8 @@ const READ_TIMEOUT_MS = 10_000;
 
 /**
  * Ends the leases and intents of the last run of a simulated cluster, so that interrupted syncs can be done again at the same virtual time. On AWS a lease runs out and an
- * intent waits for its deadline, because no process can know whether a holder is dead or its PUT is still under way. Here the lock of the folder proves that the holder is dead, and the simulated
- * cluster, which died in the same process, accepts no late PUT.
+ * intent waits for its deadline, because no process can know whether the holder is dead and whether its PUT is under way. Here the lock of the folder proves that the holder is dead. The
+ * simulated cluster died in the same process, so it accepts no late PUT.
  */
 export const endDeadLeases = async (dead: Dead): Promise<Unfinished> => {
   let all = NOTHING_UNFINISHED;

@@ -2,17 +2,17 @@ import { newestRunAt, type RecommendationRun } from "../../model/windows.ts";
 import { collapsed, condensed, LONGEST_CONTROLLER_WINDOW_MS } from "./long-windows.ts";
 
 /**
- * The controller keeps one slot per recommendation and uses one expired slot again at each sync, the last of the list that it finds (hpa.md 3.8). Which slots survive
- * shows when a window is made longer later on. Here the same list is kept in the same order as runs of evenly spaced slots, and the newest run is left open: what
- * its repetitions did to other slots is worked out once it ends. So nothing but its end moves while a recommendation stays as it is.
+ * The controller keeps one slot per recommendation. At each sync it uses one expired slot again: the last expired one of the list (hpa.md 3.8). It matters which slots are left when a window
+ * is made longer later. Here the same list is kept in the same order, as runs of evenly spaced slots. The newest run is open: its effect on other slots is computed when it ends. So only the
+ * end of the run changes while a recommendation stays as it is.
  */
 type Runs = readonly RecommendationRun[];
 
 /**
- * A repetition that is off its time by a second or more, or by more than half a step, begins a new run; less is forgiven, so that syncs that a queue delivers by the second go on in one run. What is forgiven adds up: the
- * first and the last time of a run are exact, those between them to the largest difference of lag, and of clocks, among its syncs (seconds, where clocks differ by as much), and the number of
- * its slots to the share by which its first gap was off. Neither shows while windows stay or become shorter, because a window that holds any of a run holds its last; only in a window that
- * was made longer, after slots inside an older run were used again.
+ * A repetition that is off its time by a second or more, or by more than half a step, begins a new run. A smaller difference does not, so that syncs that a queue delivers to the second stay in
+ * one run. These differences add up. The first and the last time of a run are exact. The times between them are exact to the largest difference of lag, and of clocks, among its syncs. The
+ * number of slots is exact to the share by which the first gap was off. This has no effect while windows stay as they are or become shorter, because a window that contains a part of a run
+ * contains its last time. It has an effect only in a window that was made longer after slots of an older run were used again.
  */
 const SPACING_TOLERANCE_MS = 999;
 

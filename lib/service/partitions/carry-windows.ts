@@ -18,7 +18,7 @@ type MovingAutoscalers = ReadonlyMap<AutoscalerUid, { readonly from: PartitionNa
 
 /**
  * Writes a cluster with new partitions by `flip`, and moves the windows of every namespace that changes its partition: lease both, mark both, copy into pages of a new
- * generation, flip the cluster, drop the old pages. After a failure anywhere nothing is lost: before the flip the windows still count where they were, and the edit can be repeated.
+ * generation, flip the cluster, drop the old pages. A failure at any point loses nothing: before the flip the windows still count in the old partition, and the edit can be repeated.
  * Throws `service.busy`, `service.unmovable`.
  */
 export const withWindows = async (

@@ -1,6 +1,6 @@
 /**
- * The texts that bodies repeat: field names and sentences of journal, intents and pages, the rarest first, because DEFLATE encodes near references in fewer bits. With it small
- * bodies shrink by a third. It is part of the format: a body can only be read with the same dictionary, so this text must never change, also where the sentences of the code do.
+ * Texts that are in many bodies: field names and sentences of journal, intents and pages. The rarest come first, because DEFLATE needs fewer bits for a near reference. The dictionary makes
+ * small bodies a third smaller. It is part of the format: a body can only be read with the same dictionary. So this text must never change, even if the sentences of the code change.
  * A better dictionary would be a second one with its own mark (compressed.ts).
  */
 export const DICTIONARY = Buffer.from(
