@@ -1,0 +1,157 @@
+import * as z from "zod";
+import type { CommandService, QueryService } from "../../lib/service/service.ts";
+
+/** What the routes answer, for the description of the API. Objects are open, because fields are added between versions. docs/cli.md says what each field means. */
+const text = z.string();
+const time = z.string().meta({ format: "date-time" });
+const count = z.int().min(0);
+const open = z.looseObject({});
+const pause = z.looseObject({ by: text, at: time, until: time.exactOptional() });
+const frozen = z.looseObject({ by: text, at: time, reason: text });
+const fleet = z.looseObject({ frozen: frozen.exactOptional() });
+
+const page = <Item extends z.ZodType>(item: Item) => z.looseObject({ items: z.array(item), next: text.exactOptional() });
+
+const autoscaler = z.looseObject({
+  cluster: text,
+  namespace: text,
+  name: text,
+  uid: text,
+  generation: count,
+  dialect: text,
+  target: open.exactOptional(),
+  minReplicas: count.exactOptional(),
+  maxReplicas: count.exactOptional(),
+  state: z.enum(["active", "failing", "frozen", "held", "invalid", "limited", "paused", "waiting"]),
+  paused: pause.exactOptional(),
+  clusterPaused: pause.exactOptional(),
+  frozen: frozen.exactOptional(),
+  currentReplicas: count.exactOptional(),
+  desiredReplicas: count.exactOptional(),
+  metrics: z.array(open),
+  conditions: z.array(z.looseObject({ type: text, status: text, reason: text, message: text, since: time })),
+  decision: z.looseObject({ at: time, kind: z.enum(["hold", "scale"]), reason: text, message: text, failed: z.boolean() }).exactOptional(),
+  lastScaleAt: time.exactOptional(),
+  syncedAt: time.exactOptional(),
+  ageSeconds: z.number().exactOptional(),
+  createdAt: time,
+  updatedAt: time,
+  updatedBy: text,
+  problem: text.exactOptional(),
+  manifest: z.unknown(),
+});
+
+const event = z.looseObject({
+  id: text,
+  at: time,
+  settledAt: time,
+  cluster: text,
+  namespace: text,
+  name: text,
+  partition: text,
+  uid: text,
+  from: count,
+  to: count,
+  reason: text,
+  message: text,
+  outcome: z.enum(["applied", "refused", "unknown"]),
+  specGeneration: count,
+  metrics: z.array(open),
+  steps: z.array(open),
+});
+
+const state = z.enum(["forbidden", "frozen", "late", "never synced", "ok", "partly failing", "paused", "unreachable"]);
+const cluster = z.looseObject({
+  name: text,
+  state,
+  since: time.exactOptional(),
+  error: text.exactOptional(),
+  connection: z.looseObject({ kind: z.enum(["eks", "kubeconfig", "secret"]) }),
+  syncPeriodSeconds: z.number(),
+  partitions: z.array(
+    z.looseObject({ name: text, state, namespaces: z.union([z.array(text), z.literal("all others")]), syncedAt: time.exactOptional() }),
+  ),
+  paused: pause.exactOptional(),
+  settings: z.looseObject({ tolerance: z.number(), downscaleStabilizationSeconds: z.number() }),
+  version: count,
+});
+
+const status = z.looseObject({
+  healthy: z.boolean(),
+  at: time,
+  frozen: frozen.exactOptional(),
+  clusters: count,
+  states: z.record(text, count),
+  partitions: count,
+  syncs: z.looseObject({ planned: count, done: count, late: count }),
+  paused: z.looseObject({ clusters: z.array(open), autoscalers: z.array(open), more: count }),
+  deadLetters: z.looseObject({ syncs: count, plans: count.exactOptional() }).exactOptional(),
+  problems: z.array(z.looseObject({ kind: text, message: text, next: text })),
+  errors: z.array(z.looseObject({ cluster: text, state, error: text })),
+});
+
+const edited = z.looseObject({ cluster: text, namespace: text, name: text, changed: z.boolean() });
+const reset = z.looseObject({ cluster: text, partition: text, autoscalers: z.array(text) });
+const fleetEdited = fleet.extend({ changed: z.boolean() });
+
+export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService, z.ZodType>> = {
+  autoscalers: page(autoscaler),
+  get: autoscaler,
+  describe: autoscaler.extend({ windows: open, events: z.array(event) }),
+  explain: z.looseObject({
+    cluster: text,
+    namespace: text,
+    name: text,
+    decision: open,
+    ageSeconds: z.number(),
+    metrics: z.array(open),
+    steps: z.array(open),
+    windows: open,
+    windowsPartial: z.boolean(),
+    otherwise: z.array(text),
+  }),
+  events: page(event),
+  changes: page(z.looseObject({ at: time, by: text, verb: text })),
+  series: z.looseObject({ families: z.array(open) }),
+  clusters: page(cluster),
+  cluster,
+  partition: z.looseObject({ cluster: text, partition: text, autoscalers: count, epoch: count, pages: z.array(open), intents: z.array(open) }),
+  fleet,
+  status,
+  apply: z.looseObject({
+    applied: z.array(
+      z.looseObject({
+        cluster: text,
+        namespace: text,
+        name: text,
+        kind: text,
+        outcome: z.enum(["created", "configured", "unchanged"]),
+        generation: count,
+        warnings: z.array(text),
+      }),
+    ),
+  }),
+  delete: edited,
+  pause: edited,
+  resume: edited,
+  checkCluster: z.looseObject({ name: text, usable: z.boolean(), checks: z.array(z.looseObject({ check: text, result: text, message: text })) }),
+  addCluster: cluster,
+  replaceCluster: cluster,
+  pauseCluster: cluster,
+  resumeCluster: cluster,
+  removeCluster: z.looseObject({ name: text }),
+  resetWindows: reset,
+  resetIntent: reset,
+  resetTime: reset,
+  freeze: fleetEdited,
+  thaw: fleetEdited,
+};
+
+/** An error (RFC 9457). */
+export const PROBLEM = z.looseObject({
+  status: z.int(),
+  code: text,
+  detail: text,
+  errors: z.array(z.looseObject({ field: text, message: text })).exactOptional(),
+  url: text.exactOptional(),
+});

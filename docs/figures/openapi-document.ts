@@ -1,0 +1,76 @@
+import * as z from "zod";
+import { ALL_ROUTES, type FoundRoute } from "../../lib/api/find-route.ts";
+import { COMMAND_PATHS, KEY_HEADER, METRICS_PATH, PROBLEM_TYPE, QUERY_PATHS } from "../../lib/api/paths.ts";
+import { OPEN_METRICS_TYPE } from "../../lib/report/open-metrics.ts";
+import { ANSWERS, PROBLEM } from "./openapi-answers.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A schema without the address of its dialect, which an OpenAPI document names once. A time is a text at the edge, so schemas of requests are those of the input. */
+const schemaOf = (schema: z.ZodType, io: "input" | "output"): Json => {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return rest;
+};
+
+const VERBS: ReadonlyMap<string, keyof typeof ANSWERS> = new Map(
+  Object.entries({ ...QUERY_PATHS, ...COMMAND_PATHS }).map(([verb, path]) => [path, verb as keyof typeof ANSWERS]),
+);
+
+const answersOf = (path: string): Json => {
+  const verb = VERBS.get(path);
+  const content =
+    path === METRICS_PATH || verb === undefined
+      ? { [OPEN_METRICS_TYPE.split(";")[0] ?? ""]: { schema: { type: "string" } } }
+      : { "application/json": { schema: schemaOf(ANSWERS[verb], "output") } };
+  return {
+    "200": { description: "done", content },
+    default: { description: "refused or failed", content: { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } } },
+  };
+};
+
+const parametersOf = (schema: Json): readonly Json[] => {
+  const { properties = {}, required = [] } = schema as { readonly properties?: Json; readonly required?: readonly string[] };
+  return Object.entries(properties).map(([name, property]) => ({ name, in: "query", required: required.includes(name), schema: property }));
+};
+
+const KEY_PARAMETER = {
+  name: KEY_HEADER,
+  in: "header",
+  required: false,
+  description: "makes the edit once, however often it is sent",
+  schema: { type: "string", pattern: "^[A-Za-z0-9_-]{16,64}$" },
+};
+
+const operationOf = ({ kind, path, route }: FoundRoute): Json => {
+  const input = schemaOf(route.schema, "input");
+  const operationId = VERBS.get(path) ?? "metrics";
+  const shared = { operationId, summary: route.summary, responses: answersOf(path) };
+  return kind === "reading"
+    ? { ...shared, parameters: parametersOf(input) }
+    : { ...shared, parameters: [KEY_PARAMETER], requestBody: { required: true, content: { "application/json": { schema: input } } } };
+};
+
+/** The OpenAPI 3.1 document, made of the routes and of what they check requests with. */
+export const openApiDocument = (version: string): Json => ({
+  openapi: "3.1.0",
+  info: {
+    title: "Tidemark",
+    version,
+    description: "The API of a deployed stack. Requests are signed by SigV4 for the service lambda; docs/api.md says which URL takes what.",
+    license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+  },
+  servers: [
+    {
+      url: "https://{id}.lambda-url.{region}.on.aws",
+      variables: { id: { default: "abc123", description: "of the function URL" }, region: { default: "eu-central-1" } },
+    },
+  ],
+  security: [{ sigv4: [] }],
+  paths: Object.fromEntries(ALL_ROUTES.map((found) => [found.path, { [found.method.toLowerCase()]: operationOf(found) }])),
+  components: {
+    securitySchemes: {
+      sigv4: { type: "apiKey", in: "header", name: "Authorization", description: "AWS Signature Version 4, service lambda" },
+    },
+    schemas: { Problem: schemaOf(PROBLEM, "output") },
+  },
+});

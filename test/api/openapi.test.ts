@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openApiDocument } from "../../docs/figures/openapi-document.ts";
+import { ALL_ROUTES } from "../../lib/api/find-route.ts";
+import { type ApiWorld, apiWorld, ask } from "./world.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
+
+interface Operation {
+  readonly responses: { readonly "200": { readonly content: Readonly<Record<string, { readonly schema: object }>> } };
+}
+const document = openApiDocument(read("package.json").version) as unknown as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: { readonly Problem: object } };
+};
+
+let world: ApiWorld;
+beforeAll(async () => {
+  world = await apiWorld();
+});
+afterAll(() => world.close());
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const faultsOf = (schema: object, value: unknown): unknown => (ajv.validate(schema, value) ? [] : ajv.errors);
+const answerSchema = (path: string, method: string): object =>
+  document.paths[path]?.[method]?.responses["200"].content["application/json"]?.schema ?? {};
+
+describe("docs/openapi.json", () => {
+  it("is what npm run openapi writes from the routes", () => {
+    expect(read("docs/openapi.json")).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it("is a valid document of OpenAPI 3.1, by an outside validator", async () => {
+    const { valid, errors } = await new Validator().validate(read("docs/openapi.json"));
+    expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+  });
+
+  it("has every route and no other", () => {
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described).toEqual(ALL_ROUTES.map(({ method, path }) => `${method} ${path}`));
+  });
+
+  it.each([
+    ["/v1/autoscalers", ""],
+    ["/v1/autoscaler", "name=shop/web"],
+    ["/v1/autoscaler/description", "name=shop/web"],
+    ["/v1/autoscaler/explanation", "name=shop/web"],
+    ["/v1/events", ""],
+    ["/v1/changes", ""],
+    ["/v1/series", ""],
+    ["/v1/clusters", ""],
+    ["/v1/cluster", "name=eu-1"],
+    ["/v1/partition", "name=eu-1"],
+    ["/v1/fleet", ""],
+    ["/v1/status", ""],
+  ])("describes what GET %s?%s answers", async (path, query) => {
+    const { status, json } = await ask(world.api, { path, query });
+    expect(status).toBe(200);
+    expect(faultsOf(answerSchema(path, "get"), json)).toEqual([]);
+  });
+
+  it.each([
+    ["/v1/autoscaler/pause", { name: "shop/web" }],
+    ["/v1/autoscaler/resume", { name: "shop/web" }],
+    ["/v1/cluster/pause", { name: "eu-1" }],
+    ["/v1/cluster/resume", { name: "eu-1" }],
+    ["/v1/fleet/freeze", { reason: "drill" }],
+    ["/v1/fleet/thaw", {}],
+  ])("describes what POST %s answers", async (path, body) => {
+    const { status, json } = await ask(world.api, { path, body: JSON.stringify(body) });
+    expect(status).toBe(200);
+    expect(faultsOf(answerSchema(path, "post"), json)).toEqual([]);
+  });
+
+  it("describes refusals", async () => {
+    const { status, json } = await ask(world.api, { path: "/v1/cluster", query: "name=eu-9" });
+    expect([status, faultsOf(document.components.schemas.Problem, json)]).toEqual([404, []]);
+  });
+});
