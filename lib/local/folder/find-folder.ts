@@ -3,7 +3,7 @@ import { livingRun } from "./folder-lock.ts";
 import { DEFAULT_DATA_FOLDER, folderLayout } from "./layout.ts";
 
 /** The data folder of a command that names none, or those between which it cannot choose. */
-export type Found =
+export type FolderSearch =
   | { readonly kind: "one"; readonly dir: string }
   | { readonly kind: "several"; readonly dirs: readonly string[]; readonly alive: boolean };
 
@@ -11,7 +11,7 @@ export type Found =
  * Looks among `.tidemark` and the folders that runs make beside it (folder-name.ts): the one on which a run is alive; else the only one there is. Where there are more it chooses
  * none, because an edit in the wrong one would scale something else.
  */
-export const findFolder = (): Found => {
+export const findFolder = (): FolderSearch => {
   const dirs = readdirSync(".").filter(isCandidate).toSorted();
   const alive = dirs.filter((dir) => livingRun(folderLayout(dir)) !== undefined);
   const choice = alive.length > 0 ? alive : dirs;

@@ -24,7 +24,7 @@ export interface RunOptions {
   readonly args: readonly string[];
 }
 
-type Given = Partial<Omit<RunOptions, "args">>;
+type WrittenOptions = Partial<Omit<RunOptions, "args">>;
 
 const DEFAULT_SPEED = 60;
 const MAX_SPEED = 1_000_000;
@@ -50,7 +50,7 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({ outputError: () => {} })
-    .action((options: Given) => {
+    .action((options: WrittenOptions) => {
       refuseIdle(options);
       return run({ manifest: [], validate: "strict", speed: DEFAULT_SPEED, metricsPort: 0, ...options, args: withoutData(args) });
     });
@@ -59,7 +59,7 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
 const usage = (message: string): TidemarkError => new TidemarkError("local.usage", message, undefined);
 
 /** Refuses an option without effect, because its user expects one. */
-const refuseIdle = (options: Given): void => {
+const refuseIdle = (options: WrittenOptions): void => {
   if (options.context !== undefined && options.kubeconfig === undefined)
     throw usage("Cannot use --context without --kubeconfig: a simulated cluster has no contexts");
   if (options.kubeconfig === undefined) return;

@@ -33,29 +33,29 @@ export const summaryLines = (input: SummaryInput): readonly string[] => {
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
 };
 
-type Line = readonly [name: string, value: string];
+type SummaryLine = readonly [name: string, value: string];
 
-const played = ({ playedMs, wallMs, pace }: SummaryInput): Line => [
+const played = ({ playedMs, wallMs, pace }: SummaryInput): SummaryLine => [
   "played",
   `${durationText(playedMs)} in ${durationText(wallMs)}, ${speedText(wallMs > 0 ? playedMs / wallMs : 0)} of at most ${speedText(pace.wanted)}`,
 ];
 
-const eventRows = (events: readonly EventView[]): readonly Line[] => {
+const eventRows = (events: readonly EventView[]): readonly SummaryLine[] => {
   const count = (outcome: EventView["outcome"]) => events.filter((event) => event.outcome === outcome).length;
   const [refused, unknown] = [count("refused"), count("unknown")];
   const others = [...(refused > 0 ? [`${refused} refused`] : []), ...(unknown > 0 ? [`${unknown} unknown`] : [])];
   return [["scale events", [String(events.length), ...others].join(", ")]];
 };
 
-const syncRows = ({ syncs, failed, stateWrites, historyWrites, wallMs }: Tally): readonly Line[] => [
+const syncRows = ({ syncs, failed, stateWrites, historyWrites, wallMs }: Tally): readonly SummaryLine[] => [
   ["syncs", `${syncs}${failed > 0 ? `, ${failed} failed` : ""}`],
   ["writes per sync", syncs > 0 ? `${(stateWrites / syncs).toFixed(1)}, and ${(historyWrites / syncs).toFixed(1)} to history` : "-"],
   ["wall time per sync", `p50 ${msText(quantile(wallMs, 0.5))}, p99 ${msText(quantile(wallMs, 0.99))}`],
 ];
 
-const deadRows = (deadLetters: number): readonly Line[] => (deadLetters > 0 ? [["dead letters", String(deadLetters)]] : []);
+const deadRows = (deadLetters: number): readonly SummaryLine[] => (deadLetters > 0 ? [["dead letters", String(deadLetters)]] : []);
 
-const workloadRow = (statistics: Statistics, events: readonly EventView[]): Line => {
+const workloadRow = (statistics: Statistics, events: readonly EventView[]): SummaryLine => {
   const { namespace, name, unit, stepMs, elapsedMs, replicaMs, demand, unserved, aboveTargetMs, targetCpuPercent } = statistics;
   return [
     `${namespace}/${name}`,

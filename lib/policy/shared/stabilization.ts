@@ -6,10 +6,10 @@ export interface Stabilized {
   readonly count: number;
   readonly recommendations: readonly RecommendationRun[];
   /** Absent where the count is the one that was proposed. */
-  readonly held?: Held;
+  readonly held?: StabilizationHold;
 }
 
-export interface Held {
+export interface StabilizationHold {
   readonly direction: "up" | "down";
   readonly replicas: number;
   /** Last instant at which a record that holds so much is in the window, or the first at which it has left: each rule says which. */
@@ -57,13 +57,13 @@ export const stabilizeBothWays = (
 };
 
 /** The count moves on once the last record has left that holds it where it is, or further back. */
-const heldUp = (runs: readonly RecommendationRun[], replicas: number, windowMs: number): Held => ({
+const heldUp = (runs: readonly RecommendationRun[], replicas: number, windowMs: number): StabilizationHold => ({
   direction: "up",
   replicas,
   untilMs: lastOf(runs, (run) => run.replicas <= replicas) + windowMs,
 });
 
-const heldDown = (runs: readonly RecommendationRun[], replicas: number, windowMs: number): Held => ({
+const heldDown = (runs: readonly RecommendationRun[], replicas: number, windowMs: number): StabilizationHold => ({
   direction: "down",
   replicas,
   untilMs: lastOf(runs, (run) => run.replicas >= replicas) + windowMs,

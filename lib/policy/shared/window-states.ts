@@ -4,7 +4,7 @@ import type { NativePolicy } from "../../model/spec-native.ts";
 import { type Memory, newestRunAt, type RecommendationRun, type ScaleChange } from "../../model/windows.ts";
 import type { ForbiddenWindows } from "./forbidden.ts";
 import { countedEvents, surelyWithin, within } from "./recorded-scales.ts";
-import type { Held, StabilizationWindows } from "./stabilization.ts";
+import type { StabilizationHold, StabilizationWindows } from "./stabilization.ts";
 import type { Lasting } from "./timers.ts";
 
 /** What each window of an autoscaler holds at an instant, and until when. The functions behind it are those by which the steps decide. */
@@ -33,7 +33,7 @@ export interface StabilizationState {
   readonly direction: Direction;
   readonly windowMs: number;
   /** The recommendation that holds the count back; absent while nothing is held. */
-  readonly held?: Held;
+  readonly held?: StabilizationHold;
 }
 
 export interface RateState {
@@ -76,7 +76,7 @@ export interface FlapState {
   readonly untilMs?: number;
 }
 
-const DIRECTION: Readonly<Record<Held["direction"], Direction>> = { up: "scaleUp", down: "scaleDown" };
+const DIRECTION: Readonly<Record<StabilizationHold["direction"], Direction>> = { up: "scaleUp", down: "scaleDown" };
 
 /** Lengths of the windows; a direction without a window is left out. */
 type Lengths = Partial<StabilizationWindows>;
@@ -86,7 +86,7 @@ export const stabilizationStates = (
   { upMs, downMs }: Lengths,
   { recommendations }: Memory,
   current: number | undefined,
-  held: (runs: readonly RecommendationRun[], counts: { readonly current: number; readonly count: number }) => Held | undefined,
+  held: (runs: readonly RecommendationRun[], counts: { readonly current: number; readonly count: number }) => StabilizationHold | undefined,
 ): readonly StabilizationState[] => {
   const runs = recommendations ?? [];
   const newest = runs[newestRunAt(runs)]?.replicas;

@@ -4,7 +4,7 @@ import type { RecommendationRun } from "../../../model/windows.ts";
 import type { ConditionReport } from "../../shared/conditions.ts";
 import {
   type Counts,
-  type Held,
+  type StabilizationHold,
   type StabilizationWindows,
   type Stabilized,
   stabilizeBothWays,
@@ -42,7 +42,7 @@ export const stabilized = (
     : stabilizeDownward(runs, counts.count, settings.downscaleStabilizationMs, nowMs);
 
 /** The condition in the controller's words. */
-export const reportOf = (held: Held | undefined): ConditionReport => {
+export const reportOf = (held: StabilizationHold | undefined): ConditionReport => {
   if (!held) return READY_FOR_NEW_SCALE;
   return held.direction === "up" ? SCALE_UP_STABILIZED : SCALE_DOWN_STABILIZED;
 };

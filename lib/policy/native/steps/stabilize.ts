@@ -1,5 +1,5 @@
 import type { NativeSpec } from "../../../model/spec-native.ts";
-import { type Held, type StabilizationWindows, stabilizeBothWays } from "../../shared/stabilization.ts";
+import { type StabilizationHold, type StabilizationWindows, stabilizeBothWays } from "../../shared/stabilization.ts";
 import { type NativeStep, type NativeSync, stepped } from "./sync.ts";
 
 export const windowsOf = ({ scaleUp, scaleDown }: Pick<NativeSpec, "scaleUp" | "scaleDown">): StabilizationWindows => ({
@@ -15,7 +15,7 @@ export const stabilize: NativeStep = (sync) => {
   return held ? holding(next, held) : stepped(next, "stabilize", count);
 };
 
-const holding = (sync: NativeSync, { direction, replicas, untilMs }: Held): NativeSync => {
+const holding = (sync: NativeSync, { direction, replicas, untilMs }: StabilizationHold): NativeSync => {
   const up = direction === "up";
   const message = up ? "a lower count was wanted inside the window" : "a higher count was wanted inside the window";
   return stepped(sync, "stabilize", replicas, { reason: up ? "ScaleUpStabilized" : "ScaleDownStabilized", value: replicas, message, untilMs });
