@@ -24,11 +24,11 @@ export interface Reply {
   readonly tookMs: number;
 }
 
-export type Asked = { readonly kind: "answered"; readonly reply: Reply } | { readonly kind: "failed"; readonly failure: ApiFailure };
+export type CheckAnswer = { readonly kind: "answered"; readonly reply: Reply } | { readonly kind: "failed"; readonly failure: ApiFailure };
 
 export interface Asker {
   /** Asks once: nothing is repeated. Each question is bounded in time and bytes, and so are all of them together. */
-  readonly ask: (question: Question) => Promise<Asked>;
+  readonly ask: (question: Question) => Promise<CheckAnswer>;
   readonly close: () => void;
 }
 
@@ -55,7 +55,7 @@ export const asker = ({ cluster, access, clock, elapsed, startedMs }: AskerOptio
   };
   const send = sender(noted, pool, elapsed, CHECK_ANSWER_BYTES);
   const gate = pLimit(MAX_PARALLEL_CALLS);
-  const ask = async (question: Question): Promise<Asked> => {
+  const ask = async (question: Question): Promise<CheckAnswer> => {
     const method = question.body === undefined ? "GET" : "POST";
     const subject: Subject = { cluster, method, resource: question.resource };
     const beganMs = elapsed();
@@ -71,7 +71,7 @@ export const asker = ({ cluster, access, clock, elapsed, startedMs }: AskerOptio
 };
 
 /** The report names the cluster and the point, so that only the state is left of the message. */
-const failure = (of: ApiFailure): Asked => ({ kind: "failed", failure: { ...of, message: of.message.replace(SUBJECT, "") } });
+const failure = (of: ApiFailure): CheckAnswer => ({ kind: "failed", failure: { ...of, message: of.message.replace(SUBJECT, "") } });
 
 const SUBJECT = /^Cannot (?:GET|POST) \S+ of cluster "[^"]*": /;
 
@@ -79,7 +79,7 @@ const answerOf = (
   { status, headers, bytes }: Exclude<Exchange, { kind: "broken" }>,
   subject: Subject,
   { tookMs, credentials }: { readonly tookMs: number; readonly credentials: Credentials },
-): Asked => {
+): CheckAnswer => {
   // A report is shown to people who may not see the credentials.
   if (repeats(bytes, credentials)) return failure(malformedFailure(subject, "the answer repeats the credentials of the request"));
   const body = parseObject(bytes);

@@ -3,7 +3,7 @@ import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
 import { asObject, asText } from "../read/json.ts";
 import { CLOCK_DIFFERENCE_MS } from "../request-limits.ts";
-import type { Asked, Asker, Reply } from "./ask.ts";
+import type { CheckAnswer, Asker, Reply } from "./ask.ts";
 import { type CheckedPoint, failed, passed, warning } from "./report.ts";
 
 /** What the first question shows: whether the server is reached, its certificate, its version and its clock. */
@@ -14,7 +14,7 @@ export const checkServer = async ({ ask }: Asker, access: Access, clock: () => n
   return outcome.kind === "answered" ? [...reached, ...clockPoint(outcome.reply, clock())] : reached;
 };
 
-const reachedWords = (outcome: Asked): string =>
+const reachedWords = (outcome: CheckAnswer): string =>
   outcome.kind === "answered" ? `it answers in ${Math.max(1, Math.round(outcome.reply.tookMs))} ms` : "it answers";
 
 const tlsPoint = ({ server, rejectUnauthorized, ca }: Access): CheckedPoint => {
@@ -47,7 +47,7 @@ const REACH_FIXES: Readonly<Record<string, string>> = {
 };
 
 /** A server that does not accept the credentials has nothing to say here; the next question tells so. */
-const versionPoints = (outcome: Asked): readonly CheckedPoint[] => {
+const versionPoints = (outcome: CheckAnswer): readonly CheckedPoint[] => {
   if (outcome.kind === "failed" && outcome.failure.code === 401) return [];
   const version = outcome.kind === "answered" ? asText(outcome.reply.body["gitVersion"]) : "";
   if (version !== "") return [passed("version", foreignWords(version))];

@@ -49,7 +49,7 @@ const podMetricsAt = (observing: Observing, namespaces: ReadonlySet<Namespace>, 
 const isAbsent = (answers: ByNamespace<PodMetrics>): boolean =>
   [...answers.values()].some((answer) => answer.kind === "failed" && answer.failure.code === 404);
 
-interface Source<Item> {
+interface PodList<Item> {
   readonly path: string;
   readonly resource: string;
   readonly protobuf: WireKind;
@@ -62,7 +62,7 @@ type Labelled = { readonly labels: Readonly<Record<string, string>> };
 const byNamespace = async <Item extends Labelled>(
   observing: Observing,
   namespaces: ReadonlySet<Namespace>,
-  source: (scope: Scope) => Source<Item>,
+  source: (scope: Scope) => PodList<Item>,
 ): Promise<ByNamespace<Item>> => {
   const answers = new Map<Namespace, Answer<LabelIndex<Item>>>();
   await Promise.all(
@@ -115,7 +115,7 @@ interface Gathering<Item> {
 /** Adds each object to the list of its namespace when its page arrives. Objects of other namespaces are not converted. */
 const listInto = <Item>(
   { session, budget }: Observing,
-  { path, resource, protobuf, paged, convert }: Source<Item>,
+  { path, resource, protobuf, paged, convert }: PodList<Item>,
   namespaces: ReadonlySet<string>,
   { gathered, shown }: Gathering<Item>,
 ): Promise<Listed<never>> =>

@@ -37,23 +37,23 @@ export interface TransportOptions {
 /** A transport without connections. The first call opens one. */
 export const apiTransport = ({ cluster, access, clock, elapsed }: TransportOptions): Transport => {
   const pool = connectionPool(access, clock);
-  const line: Line = { cluster, access, pool, send: sender(access, pool, elapsed), formats: formats() };
+  const http: HttpSession = { cluster, access, pool, send: sender(access, pool, elapsed), formats: formats() };
   return {
     get: (request, budget) => {
       pool.dropIdle(READ_SOCKET_IDLE_MS);
-      return read(line, request, budget);
+      return read(http, request, budget);
     },
     put: (request, timeoutMs) => {
       // It is never repeated, neither here nor by Node. A connection that the server closed while it was idle would lose the PUT and leave it unclear. So only connections with a recent
       // answer are used; the LISTs of the sync have just used them.
       pool.dropIdle(PUT_SOCKET_IDLE_MS);
-      return write(line, request, timeoutMs);
+      return write(http, request, timeoutMs);
     },
     close: pool.close,
   };
 };
 
-interface Line {
+interface HttpSession {
   readonly cluster: string;
   readonly access: Access;
   readonly pool: Pool;
@@ -61,33 +61,33 @@ interface Line {
   readonly formats: Formats;
 }
 
-const read = async (line: Line, request: ApiRequest, budget: CallBudget): Promise<ReadAnswer> => {
-  const subject: Subject = { cluster: line.cluster, method: "GET", resource: request.resource };
+const read = async (http: HttpSession, request: ApiRequest, budget: CallBudget): Promise<ReadAnswer> => {
+  const subject: Subject = { cluster: http.cluster, method: "GET", resource: request.resource };
   let tried: Tried = NOTHING_TRIED;
   for (;;) {
     const over = budget.take();
     if (over) return failed(over);
     const timeoutMs = Math.min(READ_TIMEOUT_MS, budget.remainingMs());
-    const binary = line.formats.asksProtobuf(request);
-    const outcome = await line.send("GET", request, timeoutMs, binary);
+    const binary = http.formats.asksProtobuf(request);
+    const outcome = await http.send("GET", request, timeoutMs, binary);
     if (outcome.kind === "no-credentials") return failed(outcome.failure);
     budget.receive(outcome.wireBytes);
     // A server that supports neither format of this list gets requests for JSON from now on.
-    if (binary && line.formats.see(request, outcome) === "again") continue;
+    if (binary && http.formats.see(request, outcome) === "again") continue;
     const next = afterRead(outcome, tried, { remainingMs: budget.remainingMs(), maxWaits: MAX_RETRY_AFTER_WAITS });
     if (next.kind === "done") return readAnswer(outcome, subject, request, timeoutMs);
     tried = counted(tried, next);
-    await beforeAgain(next, line);
+    await beforeAgain(next, http);
   }
 };
 
-const beforeAgain = async (next: Again, { access, pool }: Line): Promise<void> => {
+const beforeAgain = async (next: Again, { access, pool }: HttpSession): Promise<void> => {
   if (next.because === "unauthorized") access.forget();
   if (next.because === "stale") pool.dropIdle(0);
   if (next.afterMs > 0) await sleep(next.afterMs);
 };
 
-const write = async ({ cluster, access, send }: Line, request: ApiRequest, timeoutMs: number): Promise<WriteAnswer> => {
+const write = async ({ cluster, access, send }: HttpSession, request: ApiRequest, timeoutMs: number): Promise<WriteAnswer> => {
   const subject: Subject = { cluster, method: "PUT", resource: request.resource };
   const outcome = await send("PUT", request, timeoutMs, false);
   if (outcome.kind === "no-credentials") return { ...failed(outcome.failure), sent: false };

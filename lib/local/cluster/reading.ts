@@ -5,7 +5,7 @@ import { openSegment, type Totals, totalsAt } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
 
 /** One workload for the live view. */
-export interface Reading {
+export interface WorkloadFigures {
   readonly namespace: string;
   readonly name: string;
   /** What the trace asks for at this instant, in its unit. */
@@ -34,7 +34,7 @@ export interface Statistics extends Totals {
   readonly targetCpuPercent?: number;
 }
 
-export const reading = ({ model, state, live }: SimulatedWorkload, nowMs: number): Reading => {
+export const reading = ({ model, state, live }: SimulatedWorkload, nowMs: number): WorkloadFigures => {
   const { demand, load } = openSegment(state);
   const ready = live.filter((pod) => isReady(pod, nowMs)).length;
   const percent = cpuPercent(model, load, ready);

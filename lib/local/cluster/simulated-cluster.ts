@@ -13,7 +13,7 @@ import { type WorkloadDefinition, workloadModel } from "./definition.ts";
 import { type Faults, faultSwitches } from "./faults.ts";
 import type { Rival } from "./kube-objects.ts";
 import { kubeconfig } from "./kubeconfig.ts";
-import { type Reading, reading, type Statistics, statistics } from "./reading.ts";
+import { type WorkloadFigures, reading, type Statistics, statistics } from "./reading.ts";
 import { apiServer } from "./server.ts";
 import { type SimulatedWorkload, Simulation } from "./simulation.ts";
 import { openWriteJournal, type RunHeader, type WriteJournal } from "./write-journal.ts";
@@ -46,7 +46,7 @@ export interface SimulatedCluster {
   /** Per workload, in the order of their keys: what has been asked, served and spent since `startMs`. */
   statistics(): readonly Statistics[];
   /** Per workload, in the order of their keys: how it is now. */
-  readings(): readonly Reading[];
+  readings(): readonly WorkloadFigures[];
   close(): Promise<void>;
 }
 

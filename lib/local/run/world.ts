@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
 import type { ClusterRecord } from "../../model/records.ts";
-import type { Reading, Statistics } from "../cluster/reading.ts";
+import type { WorkloadFigures, Statistics } from "../cluster/reading.ts";
 import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
@@ -13,7 +13,7 @@ export interface World {
   readonly name: string;
   readonly connection: ClusterRecord["connection"];
   /** Of the simulated workloads; nothing on a real cluster. */
-  readonly readings: () => readonly Reading[];
+  readonly readings: () => readonly WorkloadFigures[];
   readonly statistics: () => readonly Statistics[] | undefined;
   readonly close: () => Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { AutoscalerView, EventView } from "../../service/views/autoscaler-view.ts";
-import type { Reading } from "../cluster/reading.ts";
+import type { WorkloadFigures } from "../cluster/reading.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { Row } from "./frame.ts";
 import { type SampleHistory, sampleHistory } from "./history.ts";
@@ -13,7 +13,7 @@ export interface LiveOptions {
   readonly stream: NodeJS.WriteStream;
   readonly reader: StackReader;
   /** The present demand on the simulated workloads, the only value here that does not come from the tables. */
-  readonly readings: () => readonly Reading[];
+  readonly readings: () => readonly WorkloadFigures[];
   readonly clock: RunClock;
   readonly startMs: number;
   readonly endMs?: number;
@@ -64,9 +64,10 @@ export const liveView = ({ stream, reader, readings, clock, startMs, endMs, data
   };
 };
 
-type Loads = ReadonlyMap<string, Pick<Reading, "demand" | "unit">>;
+type Loads = ReadonlyMap<string, Pick<WorkloadFigures, "demand" | "unit">>;
 
-const loadsOf = (readings: readonly Reading[]): Loads => new Map(readings.map((reading) => [`${reading.namespace}/${reading.name}`, reading]));
+const loadsOf = (readings: readonly WorkloadFigures[]): Loads =>
+  new Map(readings.map((reading) => [`${reading.namespace}/${reading.name}`, reading]));
 
 const loadOf = (loads: Loads, { namespace, target }: AutoscalerView) => loads.get(`${namespace}/${target?.name}`);
 

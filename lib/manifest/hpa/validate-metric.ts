@@ -8,9 +8,9 @@ import { referenceProblems, segmentProblems, unreadableVersion } from "./validat
 
 /** The members of a metric in the order of the API, which only checks the first present one (hpa.md 1.3). */
 const SOURCES = ["object", "external", "pods", "resource", "containerResource"] as const;
-type Source = (typeof SOURCES)[number];
+type SourceMember = (typeof SOURCES)[number];
 
-const SOURCE_OF_TYPE: ReadonlyMap<string, Source> = new Map([
+const SOURCE_OF_TYPE: ReadonlyMap<string, SourceMember> = new Map([
   ["Object", "object"],
   ["External", "external"],
   ["Pods", "pods"],
@@ -30,7 +30,7 @@ const typeProblems = (type: string, path: string): Problem[] => [
 ];
 
 /** Requires exactly the member that the type names. */
-const memberProblems = (type: string, present: readonly Source[], path: string): Problem[] => {
+const memberProblems = (type: string, present: readonly SourceMember[], path: string): Problem[] => {
   const named = SOURCE_OF_TYPE.get(type);
   const missing = named !== undefined && !present.includes(named);
   const others = present.length === 1 ? [] : present.filter((source) => source !== named);
@@ -44,7 +44,7 @@ const memberProblems = (type: string, present: readonly Source[], path: string):
   ];
 };
 
-const sourceProblems = (metric: Metric, source: Source | undefined, path: string): Problem[] => {
+const sourceProblems = (metric: Metric, source: SourceMember | undefined, path: string): Problem[] => {
   switch (source) {
     case undefined:
       return [];

@@ -7,7 +7,7 @@ import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { scaleDownLimit, scaleUpLimit } from "../../../lib/policy/shared/velocity.ts";
 import { decideInner, decideWatermark } from "../../../lib/policy/watermark/decide.ts";
 import { afterWatermarkWrite } from "../../../lib/policy/watermark/steps/after-write.ts";
-import { combine, type Source, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
+import { combine, type ProposalSource, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
 import type { Deviations } from "../../../lib/policy/watermark/steps/deviations.ts";
 import { shouldScale } from "../../../lib/policy/watermark/steps/gates.ts";
 import { newestFirst } from "../../../lib/policy/watermark/steps/newest-first.ts";
@@ -81,10 +81,10 @@ export const conditionsKind: CaseRunner = (vector) => {
 /** Sources whose proposals the vector gives. */
 const stubbed =
   (calculations: readonly Raw[]) =>
-  (subject: Parameters<typeof sourcesOf>[0]): readonly Source[] =>
+  (subject: Parameters<typeof sourcesOf>[0]): readonly ProposalSource[] =>
     sourcesOf(subject).map((source, index) => ({ ...source, propose: () => proposalOf(calculations[index] ?? {}) }));
 
-const proposalOf = ({ error, replicas, utilizationMilli, readyReplicas, above, below, details }: Raw): ReturnType<Source["propose"]> =>
+const proposalOf = ({ error, replicas, utilizationMilli, readyReplicas, above, below, details }: Raw): ReturnType<ProposalSource["propose"]> =>
   error === undefined
     ? {
         kind: "counted",

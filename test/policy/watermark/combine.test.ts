@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import { resourceReady } from "../../../lib/policy/watermark/metrics/pods.ts";
 import { type Proposal, proposeFromValue } from "../../../lib/policy/watermark/metrics/propose.ts";
-import { combine, metricName, type Source, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
+import { combine, metricName, type ProposalSource, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, podUsage, scaleRead } from "../../observation.ts";
 import { podsOf, said, scaledAt, sync, wpa } from "./world.ts";
 
 const PROPOSAL: Proposal = { replicas: 3, utilisation: 1_500n, ready: 2, above: false, below: false, details: "", zero: false, notes: [] };
-const source = (name: string, proposal: Partial<Proposal>): Source => ({
+const source = (name: string, proposal: Partial<Proposal>): ProposalSource => ({
   name,
   seriesName: name,
   type: "External",

@@ -7,7 +7,7 @@ import type { Tolerance } from "../../shared/metrics/tolerance.ts";
 import { withLimits } from "./pod-limits.ts";
 
 /** What one metric says of the count, or why it says nothing. */
-export type Reading =
+export type MetricReading =
   | { readonly kind: "measured"; readonly metric: NativeMetric; readonly proposal: number; readonly measured: Measured; readonly target: string }
   | { readonly kind: "missing"; readonly metric: NativeMetric; readonly reason: string; readonly message: string };
 
@@ -19,7 +19,7 @@ const ONLY_SHRINKS = { up: Number.POSITIVE_INFINITY, down: 0 };
  * One metric: against its target with the tolerances, or against the high mark upwards and the low mark downwards. The arithmetic is that of hpa.md 3; what overflows there
  * is a value that cannot be read here, because it would shrink the workload.
  */
-export const measureNative = (metric: NativeMetric, whole: MetricContext): Reading => {
+export const measureNative = (metric: NativeMetric, whole: MetricContext): MetricReading => {
   const { band, source } = metric;
   const context = source.type === "Resource" && source.of === "limit" ? { ...whole, pods: withLimits(whole.pods) } : whole;
   if (band.kind === "target") {
@@ -39,7 +39,7 @@ export const toleranceOf = (own: { readonly toleranceUp?: number; readonly toler
   down: own.toleranceDown ?? down,
 });
 
-const against = (metric: NativeMetric, levelMilli: bigint, context: MetricContext): Reading => {
+const against = (metric: NativeMetric, levelMilli: bigint, context: MetricContext): MetricReading => {
   const measured = measureMetric(asHpaMetric(metric, levelMilli), context);
   const { source } = metric;
   if (measured.kind === "failed") return { kind: "missing", metric, reason: measured.reason, message: inOwnWords(measured.message, metric) };

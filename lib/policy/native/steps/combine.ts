@@ -1,6 +1,6 @@
 import type { NativeMetric, NativeSpec } from "../../../model/spec-native.ts";
 import { lastingOf } from "../../shared/timers.ts";
-import type { Reading } from "../metrics/measure.ts";
+import type { MetricReading } from "../metrics/measure.ts";
 import { absence, missingType, scalingActive } from "./sentences.ts";
 import { type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
 
@@ -31,7 +31,7 @@ export const combine: NativeStep = (sync) => {
   return { ...stepped(sync, "combine", count), conditions: withCondition(sync, report), trigger };
 };
 
-const holds = ({ metric }: Reading, sync: NativeSync): boolean => {
+const holds = ({ metric }: MetricReading, sync: NativeSync): boolean => {
   const { onMissing } = metric;
   if (onMissing.action === "scaleUpOnly") return false;
   if (onMissing.action === "hold") return true;
@@ -40,7 +40,7 @@ const holds = ({ metric }: Reading, sync: NativeSync): boolean => {
 };
 
 /** A metric that may only scale up takes part only when it does: else its silence would hold every other one. */
-const voiceOf = (reading: Reading, { current }: NativeSync): Voice | undefined => {
+const voiceOf = (reading: MetricReading, { current }: NativeSync): Voice | undefined => {
   const { metric } = reading;
   if (reading.kind === "missing") {
     const { onMissing } = metric;

@@ -1,6 +1,6 @@
 import type { Because, Decision, MetricOutcome } from "../../../model/decision.ts";
 import type { Windows } from "../../../model/windows.ts";
-import type { Reading } from "../metrics/measure.ts";
+import type { MetricReading } from "../metrics/measure.ts";
 import type { NativeSync } from "./sync.ts";
 
 /** The decision, with what to store if nothing is written. */
@@ -30,7 +30,7 @@ const windowsOf = (sync: NativeSync, desired: { readonly desiredReplicas?: numbe
   };
 };
 
-const outcomeOf = (reading: Reading): MetricOutcome => {
+const outcomeOf = (reading: MetricReading): MetricOutcome => {
   const { name, source } = reading.metric;
   const type = source.type === "Resource" && source.container !== undefined ? "ContainerResource" : source.type;
   if (reading.kind === "missing") return { name, type, kind: "failed", reason: reading.reason, message: reading.message };

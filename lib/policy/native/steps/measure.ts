@@ -1,6 +1,6 @@
 import type { Condition } from "../../../model/windows.ts";
 import { setCondition } from "../../shared/conditions.ts";
-import { measureNative, type Reading } from "../metrics/measure.ts";
+import { measureNative, type MetricReading } from "../metrics/measure.ts";
 import { isMissingType, missing, missingType } from "./sentences.ts";
 import { contextOf, type NativeStep } from "./sync.ts";
 
@@ -22,7 +22,7 @@ export const measure: NativeStep = (sync) => {
 
 const withMissing = (
   conditions: readonly Condition[],
-  absent: readonly Extract<Reading, { kind: "missing" }>[],
+  absent: readonly Extract<MetricReading, { kind: "missing" }>[],
   nowMs: number,
 ): readonly Condition[] => {
   const names = new Set(absent.map(({ metric }) => missingType(metric.name)));

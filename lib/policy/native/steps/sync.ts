@@ -6,7 +6,7 @@ import type { Condition, RecommendationRun } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import { type ConditionReport, setCondition } from "../../shared/conditions.ts";
 import type { MetricContext } from "../../shared/metrics/measurement.ts";
-import type { Reading } from "../metrics/measure.ts";
+import type { MetricReading } from "../metrics/measure.ts";
 
 export type NativeInput = RulesInput<NativeSpec>;
 
@@ -18,7 +18,7 @@ export interface NativeSync {
   readonly selectorText: string | undefined;
   readonly selector: Selector;
   readonly pods: readonly Pod[];
-  readonly readings: readonly Reading[];
+  readonly readings: readonly MetricReading[];
   readonly events: readonly ControllerEvent[];
   readonly steps: readonly StepOutcome[];
   /** spec.replicas of the scale. */

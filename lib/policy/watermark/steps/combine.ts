@@ -21,7 +21,7 @@ export interface Combined {
 }
 
 /** One source of proposals: a metric, or the recommender. */
-export interface Source {
+export interface ProposalSource {
   readonly name: string;
   readonly seriesName: string;
   readonly type: "External" | "Resource";
@@ -34,7 +34,7 @@ export interface Source {
 }
 
 /** All metrics must work: the first failure fails the sync's evaluation. */
-export const combine = (sources: readonly Source[]): { readonly counted: Counted<Combined>; readonly notes: readonly Note[] } => {
+export const combine = (sources: readonly ProposalSource[]): { readonly counted: Counted<Combined>; readonly notes: readonly Note[] } => {
   let best: Omit<Combined, "stable"> = { replicas: 0, name: "", ready: 0, zero: false, statuses: [] };
   let [above, below, zero] = [false, false, false];
   let details = "";
@@ -62,7 +62,7 @@ export const combine = (sources: readonly Source[]): { readonly counted: Counted
   return { counted: { kind: "counted", value: { ...best, stable: !above && !below } }, notes };
 };
 
-const failureOf = ({ name, seriesName, type, failedReason: reason }: Source, message: string): readonly Note[] => [
+const failureOf = ({ name, seriesName, type, failedReason: reason }: ProposalSource, message: string): readonly Note[] => [
   dropGauge("replicas_scaling_proposal", { metric_name: seriesName }),
   event("Warning", reason, message),
   condition(failedMetric(reason, message)),
@@ -70,23 +70,23 @@ const failureOf = ({ name, seriesName, type, failedReason: reason }: Source, mes
 ];
 
 /** The marks as series, in thousandths; the old misspelt names are still read by dashboards (watermark.md 2.15). */
-const marksOf = ({ seriesName, marks }: Source): readonly Note[] => [
+const marksOf = ({ seriesName, marks }: ProposalSource): readonly Note[] => [
   ...["high_watermark", "high_watermak"].map((name) => gauge(name, Number(marks.highMilli), { metric_name: seriesName })),
   ...["low_watermark", "low_watermak"].map((name) => gauge(name, Number(marks.lowMilli), { metric_name: seriesName })),
 ];
 
-const proposalOf = ({ name, seriesName, type, marks }: Source, { replicas, utilisation }: Proposal): readonly Note[] => [
+const proposalOf = ({ name, seriesName, type, marks }: ProposalSource, { replicas, utilisation }: Proposal): readonly Note[] => [
   gauge("replicas_scaling_proposal", replicas, { metric_name: seriesName }),
   metric({ name, type, kind: "measured", value: decimalText(utilisation), target: marksText(marks), proposal: replicas }),
 ];
 
 /** What a spec asks for a count: its recommender, or its metrics in order. */
-export const sourcesOf = (subject: Subject): readonly Source[] =>
+export const sourcesOf = (subject: Subject): readonly ProposalSource[] =>
   subject.spec.recommender === undefined
     ? subject.spec.metrics.map((metric) => metricSource(metric, subject))
     : [recommenderSource(subject.spec.recommender, subject)];
 
-const metricSource = (measured: WatermarkMetric, subject: Subject): Source => ({
+const metricSource = (measured: WatermarkMetric, subject: Subject): ProposalSource => ({
   name: metricName(measured),
   seriesName: measured.name,
   type: measured.source,
@@ -107,7 +107,7 @@ export const metricName = ({ name, selector }: Pick<WatermarkMetric, "name" | "s
     .map(([key, value]) => `${key}:${value}`)
     .join(" ")}]}`;
 
-const recommenderSource = (recommender: NonNullable<Subject["spec"]["recommender"]>, subject: Subject): Source => {
+const recommenderSource = (recommender: NonNullable<Subject["spec"]["recommender"]>, subject: Subject): ProposalSource => {
   const name = recommenderName(recommender);
   return {
     name,
