@@ -1,4 +1,4 @@
-import type { CommandService } from "../service/service.ts";
+import type { ApplyOptions, CommandService } from "../service/service.ts";
 import {
   APPLY,
   AUTOSCALER,
@@ -34,7 +34,14 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
   apply: postRoute(
     "creates or updates autoscalers: checks all documents of all sources, then stores each",
     APPLY,
-    async (service, { sources, ...options }) => json({ applied: await service.apply(sources, options) }),
+    async (service, { sources, ...options }) => {
+      let passedOver: unknown;
+      const onPassedOver: ApplyOptions["onPassedOver"] = (counts) => {
+        passedOver = counts;
+      };
+      const applied = await service.apply(sources, { ...options, onPassedOver });
+      return json({ applied, ...(passedOver !== undefined && { passedOver }) });
+    },
     { bodyBytesMax: APPLY_BODY_BYTES_MAX },
   ),
   delete: postRoute("forgets an autoscaler", AUTOSCALER, async (service, query) => json(await service.delete(query))),

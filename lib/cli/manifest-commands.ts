@@ -1,16 +1,13 @@
 import { type Command, Option } from "commander";
 import { validateOption } from "../local/run/validate-option.ts";
 import type { ConvertOptions } from "./commands/convert.ts";
+import { withFiles } from "./file-options.ts";
 import { type Io, printerOn } from "./io.ts";
-
-const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
 
 /** Commands that only read manifests and open no data folder. */
 export const manifestCommands = (root: Command, io: Io): void => {
-  root
-    .command("convert")
+  withFiles(root.command("convert"))
     .description("convert manifests of any accepted form to PodAutoscalers with the same decisions")
-    .requiredOption("-f, --filename <file>", "manifests in YAML or JSON, - for standard input; repeatable", collect)
     .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
     .addOption(validateOption())
     .action(async (options: ConvertOptions) => (await import("./commands/convert.ts")).convert(printerOn(io), options, io));

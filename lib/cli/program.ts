@@ -11,6 +11,7 @@ import type { GetOptions } from "./commands/get.ts";
 import type { ResetOptions } from "./commands/partition-commands.ts";
 import type { SeriesOptions } from "./commands/series.ts";
 import { connectionCommands } from "./connection-commands.ts";
+import { withFiles } from "./file-options.ts";
 import { help } from "./help-command.ts";
 import type { Io } from "./io.ts";
 import { manifestCommands } from "./manifest-commands.ts";
@@ -48,10 +49,20 @@ const autoscalerQuery = (name: string, { namespace, cluster: inCluster }: ScopeO
   ...(inCluster === undefined ? {} : { cluster: inCluster }),
 });
 
-const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
-
 const withScope = (command: Command): Command =>
-  withTarget(command).option("-n, --namespace <namespace>", "only in this namespace").option("--cluster <cluster>", "only in this cluster");
+  withTarget(command)
+    .addOption(once("-n, --namespace <namespace>", "only in this namespace"))
+    .addOption(once("--cluster <cluster>", "only in this cluster"));
+
+/** An option that is refused when it is given twice. The last one would win silently, and an edit would reach another cluster than was meant. */
+const once = (flags: string, description: string): Option => {
+  const option = new Option(flags, description);
+  return option.argParser((value: string, before: string | undefined) => {
+    if (before !== undefined && before !== value)
+      throw usage(`Cannot use ${option.long} "${before}" and ${option.long} "${value}" together: give one of them`);
+    return value;
+  });
+};
 
 /** Defines the command line. Each handler turns its options into one call of a command. */
 export const program = (run: Run, io: Io): Command => {
@@ -130,14 +141,13 @@ const queryCommands = (root: Command, run: Run): void => {
 };
 
 const editCommands = (root: Command, run: Run, io: Io): void => {
-  withScope(root.command("apply"))
+  withFiles(withScope(root.command("apply")))
     .description("create or update autoscalers; nothing is stored unless all documents are valid")
-    .requiredOption("-f, --filename <file>", "manifests in YAML or JSON, - for standard input; repeatable", collect)
     .option("--dry-run", "check everything, store nothing")
     .addOption(validateOption())
     .action(async (options: ApplyCommandOptions & ScopeOptions) => {
       const { readSources } = await code.sources();
-      const sources = await readSources(options.filename, io.stdin);
+      const sources = await readSources(options, io.stdin);
       await run(options, async (session, printer) => (await code.edit()).apply(session, { printer, io }, sources, options));
     });
   withScope(root.command("delete"))

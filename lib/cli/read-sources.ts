@@ -1,19 +1,31 @@
 import { textOfBytes, textOfFile } from "../local/run/text-file.ts";
-import { MAX_TEXT_BYTES } from "../manifest/budget.ts";
+import { MAX_TEXT_BYTES, newBudget } from "../manifest/budget.ts";
 import type { ManifestSource } from "../service/service.ts";
 import type { Io } from "./io.ts";
+import { filesOf } from "./manifest-folder.ts";
 import { usage } from "./usage-error.ts";
 
 const STDIN = "-";
 
+/** `-f` and `-R`. */
+export interface FileOptions {
+  readonly filename: readonly string[];
+  readonly recursive?: true;
+}
+
 /**
- * Reads the files of `-f` in order, standard input for "-". It runs before the data folder is opened: the writer of the pipe may be a command on the same folder,
- * and both would wait for each other. Throws `local.unreadable`.
+ * Reads the files and folders of `-f` in order, standard input for "-". It runs before the data folder is opened: the writer of the pipe may be a command on the same folder,
+ * and both would wait for each other. Throws `local.unreadable`, and `manifest.unreadable` as soon as they have more bytes than one step may have.
  */
-export const readSources = async (files: readonly string[], stdin: Io["stdin"]): Promise<readonly ManifestSource[]> => {
-  if (files.filter((file) => file === STDIN).length > 1) throw usage("Cannot read standard input twice: give -f - only once");
+export const readSources = async ({ filename, recursive }: FileOptions, stdin: Io["stdin"]): Promise<readonly ManifestSource[]> => {
+  if (filename.filter((file) => file === STDIN).length > 1) throw usage("Cannot read standard input twice: give -f - only once");
+  const budget = newBudget();
   const sources: ManifestSource[] = [];
-  for (const file of files) sources.push(file === STDIN ? await sourceOf(stdin) : { file, text: textOfFile(file, MAX_TEXT_BYTES) });
+  for (const file of filename.flatMap((path) => (path === STDIN ? [STDIN] : filesOf(path, recursive === true)))) {
+    const source = file === STDIN ? await sourceOf(stdin) : { file, text: textOfFile(file, MAX_TEXT_BYTES) };
+    budget.spend("bytes", Buffer.byteLength(source.text), { where: source.file });
+    sources.push(source);
+  }
   return sources;
 };
 

@@ -8,6 +8,7 @@ import { manifestInvalid, manifestUnreadable, manifestUnsupported, type Refusal 
 import type { Form, FormOutcome } from "./form.ts";
 import type { Json } from "./json.ts";
 import { type Metadata, storedMetadata } from "./metadata.ts";
+import { meantKind } from "./other-kinds.ts";
 import { type Problem, reportedProblems, required, type Warning, wrongType } from "./problem.ts";
 import { newReadContext } from "./shape.ts";
 import type { Validation } from "./validation.ts";
@@ -111,7 +112,10 @@ const formOf = (document: unknown, forms: readonly Form[]): Form | Refused => {
   const { apiVersion, kind } = document;
   const problems = [...typeMetaProblems("apiVersion", apiVersion), ...typeMetaProblems("kind", kind)];
   if (problems.length > 0) return refused("undecodable", problems);
-  return forms.find((form) => form.apiVersion === apiVersion && form.kind === kind) ?? refused("unsupported", [unsupported(forms, kind)]);
+  return (
+    forms.find((form) => form.apiVersion === apiVersion && form.kind === kind) ??
+    refused("unsupported", [unsupported(forms, String(apiVersion), String(kind))])
+  );
 };
 
 const typeMetaProblems = (field: "apiVersion" | "kind", value: unknown): Problem[] => {
@@ -120,12 +124,15 @@ const typeMetaProblems = (field: "apiVersion" | "kind", value: unknown): Problem
   return typeof value === "string" ? [] : [wrongType(field, "a text", value)];
 };
 
-const unsupported = (forms: readonly Form[], kind: unknown): Problem => {
-  const accepted = [...Map.groupBy(forms, (form) => form.kind)]
+const unsupported = (forms: readonly Form[], apiVersion: string, kind: string): Problem => {
+  const meant = meantKind(kind);
+  const meantForms = forms.filter((form) => form.kind === meant);
+  const accepted = [...Map.groupBy(meantForms.length > 0 ? meantForms : forms, (form) => form.kind)]
     .map(([name, same]) => `${name} of ${same.map((form) => form.apiVersion).join(", ")}`)
     .join("; ");
-  const field = forms.some((form) => form.kind === kind) ? "apiVersion" : "kind";
-  return { field, type: "FieldValueNotSupported", detail: `the accepted kinds are ${accepted}`, fix: `write one of these: ${accepted}` };
+  const field = meant === kind ? "apiVersion" : "kind";
+  const found = field === "apiVersion" ? `"${apiVersion}"` : `"${kind}" of "${apiVersion}"`;
+  return { field, type: "FieldValueNotSupported", detail: `must be an accepted one, not ${found}`, fix: `write ${accepted}` };
 };
 
 const refused = (because: Refused["because"], problems: readonly Problem[]): Refused => ({ ok: false, because, problems, warnings: [] });

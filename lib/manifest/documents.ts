@@ -3,6 +3,7 @@ import { type Budget, MAX_ALIASES, MAX_TEXT_BYTES, newBudget } from "./budget.ts
 import { manifestUnreadable, type SourcePosition } from "./errors.ts";
 import { linesOf } from "./field-lines.ts";
 import { type LocatedManifest, manifestsIn } from "./list-items.ts";
+import type { OtherKinds } from "./other-kinds.ts";
 import { inspectNodes, type RepeatedKey } from "./yaml-nodes.ts";
 import { YamlFault, yamlDocuments } from "./yaml-text.ts";
 
@@ -17,6 +18,8 @@ export interface ReadOptions {
   readonly budget?: Budget;
   /** The default is "refuse". When they are kept the last one counts, as in Kubernetes. */
   readonly repeatedKeys?: "refuse" | "keep";
+  /** Counts objects of other kinds, which are then passed over. Without it they are manifests too. */
+  readonly otherKinds?: OtherKinds;
 }
 
 /**
@@ -24,7 +27,7 @@ export interface ReadOptions {
  * Throws `manifest.unreadable` with line and column, or the number of the document. Each limit of budget.ts is checked before the work that it bounds.
  */
 export const readManifests = (text: string, fileName: string, options: ReadOptions = {}): readonly ManifestDocument[] => {
-  const { budget = newBudget() } = options;
+  const { budget = newBudget(), otherKinds } = options;
   const where = { where: fileName };
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_TEXT_BYTES)
@@ -32,14 +35,16 @@ export const readManifests = (text: string, fileName: string, options: ReadOptio
   budget.spend("bytes", bytes, where);
   const counter = new LineCounter();
   const documents = withPosition(where, text, counter, () => inspectedDocuments(text, counter, where, { ...options, budget }));
-  const manifests = documents.flatMap(({ document, repeatedKeys }, index) => {
+  const manifests = documents.flatMap(({ document, repeatedKeys, passedOver }, index) => {
+    if (passedOver) return [];
     const position = { where: fileName, ...(documents.length > 1 && { document: index + 1 }) };
     const line = linesOf(document, counter);
-    const [first, ...more] = manifestsIn(toJson(document, position), { place: position, suffix: "", line, prefix: "", depth: 0, budget });
+    const at = { place: position, suffix: "", line, prefix: "", depth: 0, budget, ...(otherKinds && { otherKinds }) };
+    const [first, ...more] = manifestsIn(toJson(document, position), at);
     if (!first || repeatedKeys.length === 0) return first ? [first, ...more] : [];
     return [{ ...first, repeatedKeys: repeatedKeys.map(({ name, offset }) => ({ name, line: counter.linePos(offset).line })) }, ...more];
   });
-  if (manifests.length === 0) throw manifestUnreadable(where, "it contains no manifest");
+  if (manifests.length === 0 && !(otherKinds && documents.length > 0)) throw manifestUnreadable(where, "it contains no manifest");
   return manifests;
 };
 
@@ -48,27 +53,39 @@ const isEmpty = (contents: unknown): boolean => contents === null || (isScalar(c
 interface Read {
   readonly document: Document.Parsed;
   readonly repeatedKeys: readonly RepeatedKey[];
+  /** True for an object of another kind. It is not looked into: a Deployment may say 0644 where a manifest may not. */
+  readonly passedOver: boolean;
 }
 
 const inspectedDocuments = (
   text: string,
   counter: LineCounter,
   where: SourcePosition,
-  { budget, repeatedKeys: wanted = "refuse" }: ReadOptions & { readonly budget: Budget },
+  { budget, otherKinds, repeatedKeys: wanted = "refuse" }: ReadOptions & { readonly budget: Budget },
 ): readonly Read[] => {
   const read: Read[] = [];
   for (const document of yamlDocuments(text, counter, budget, where)) {
     const [fault] = document.errors;
     if (fault) throw new YamlFault(fault.message, fault.pos);
     if (isEmpty(document.contents)) continue;
-    const { nodes, repeatedKeys } = inspectNodes(document);
+    const { nodes, repeatedKeys, ambiguous } = inspectNodes(document);
     budget.spend("nodes", nodes, where);
+    // A document with a repeated key may have two kinds.
+    const passedOver = repeatedKeys.length === 0 && otherKinds?.passOver(headOf(document)) === true;
+    if (ambiguous && !passedOver) throw ambiguous;
     const [repeated] = repeatedKeys;
     if (repeated && wanted === "refuse") throw new YamlFault(`the key "${repeated.name}" is written twice`, repeated.offset);
-    read.push({ document, repeatedKeys });
+    read.push({ document, repeatedKeys, passedOver });
   }
   return read;
 };
+
+/** The fields that tell whether an object is an autoscaler. */
+const headOf = (document: Document.Parsed): object => ({
+  apiVersion: document.get("apiVersion"),
+  kind: document.get("kind"),
+  items: document.get("items"),
+});
 
 const withPosition = <Result>(where: SourcePosition, text: string, counter: LineCounter, read: () => Result): Result => {
   try {

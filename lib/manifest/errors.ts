@@ -41,7 +41,7 @@ export const manifestInvalid = (refusal: Refusal): ManifestInvalid => {
 
 /** A kind of object that is not accepted. */
 export const manifestUnsupported = (refusal: Refusal, apiVersion: string, kind: string): ManifestUnsupported => {
-  const message = `Cannot accept ${subjectOf(refusal)}: kind "${kind}" of "${apiVersion}" is not accepted; ${refusal.problems[0]?.detail ?? ""}`;
+  const message = `Cannot accept ${subjectOf(refusal)}: kind "${kind}" of "${apiVersion}" is not accepted; ${refusal.problems[0]?.fix ?? ""}`;
   return new TidemarkError("manifest.unsupported", message, { ...refusal, apiVersion, kind });
 };
 

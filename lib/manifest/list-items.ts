@@ -2,6 +2,7 @@ import { isObject } from "../model/is-object.ts";
 import type { Budget } from "./budget.ts";
 import { manifestUnreadable, type SourcePosition } from "./errors.ts";
 import { isLarger } from "./json.ts";
+import type { OtherKinds } from "./other-kinds.ts";
 
 /** Limit of one manifest as JSON, because a change item holds two of them and an item of the table has at most 400 KB. */
 export const MAX_MANIFEST_BYTES = 128 * 1024;
@@ -25,11 +26,15 @@ export interface ListPosition {
   readonly prefix: string;
   readonly depth: number;
   readonly budget: Budget;
+  /** Counts objects of other kinds, which are then passed over. Without it they are manifests too. */
+  readonly otherKinds?: OtherKinds;
   readonly line: (path: string) => number | undefined;
 }
 
 /** The manifest itself, or the manifests of a List. Throws `manifest.unreadable`. */
 export const manifestsIn = (value: unknown, at: ListPosition): readonly LocatedManifest[] => {
+  // Before the limits of manifests: a large CustomResourceDefinition is none.
+  if (at.otherKinds?.passOver(value)) return [];
   if (isObject(value) && typeof value["kind"] === "string" && value["kind"].endsWith("List")) return itemsOf(value, at);
   const numbered = at.place.document === undefined ? at.place.where : `${at.place.where}, document ${at.place.document}`;
   const where = `${numbered}${at.suffix}`;

@@ -38,11 +38,14 @@ export const invalid = (field: string, detail: string, fix: string): Problem => 
 
 export const forbidden = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueForbidden", detail, fix });
 
+/** How the API begins its message about a value outside a closed set. */
+const SUPPORTED_VALUES = "supported values: ";
+
 /** A value outside a closed set. The values are in alphabetical order, as in the API. */
 export const notSupported = (field: string, supported: readonly string[]): Problem => ({
   field,
   type: "FieldValueNotSupported",
-  detail: `supported values: ${quotedList(supported)}`,
+  detail: `${SUPPORTED_VALUES}${quotedList(supported)}`,
   fix: `write one of ${quotedList(supported)}`,
 });
 
@@ -69,7 +72,7 @@ export const clauseOf = (problem: Problem): string => {
   const detail = problem.detail.replace(EXAMPLES, "");
   const fieldText = `${field || "the manifest"}${source === undefined ? "" : ` (here ${source})`}`;
   if (type === "FieldValueRequired" && detail === "") return `${fieldText} is required`;
-  if (type === "FieldValueNotSupported") return `${fieldText} is not one of the ${detail}`;
+  if (detail.startsWith(SUPPORTED_VALUES)) return `${fieldText} is not one of the ${detail}`;
   return detail.startsWith("must") || detail.startsWith("may") ? `${fieldText} ${detail}` : `${fieldText}: ${detail}`;
 };
 

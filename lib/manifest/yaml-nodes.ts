@@ -7,6 +7,8 @@ export interface Inspected {
   /** Keys and values; what an alias repeats is counted again. */
   readonly nodes: number;
   readonly repeatedKeys: readonly RepeatedKey[];
+  /** The first value that Kubernetes would read differently. */
+  readonly ambiguous?: YamlFault;
 }
 
 export interface RepeatedKey {
@@ -18,16 +20,18 @@ interface Inspection {
   /** Nodes below each anchor; "open" while they are being counted. */
   readonly anchors: Map<string, number | "open">;
   readonly repeatedKeys: RepeatedKey[];
+  ambiguous: YamlFault | undefined;
   aliases: number;
 }
 
 /**
- * Visits every node once, before the document becomes values. Throws `YamlFault` for scalars that Kubernetes reads differently, for keys that are not texts, and for
- * more aliases than the limit.
+ * Visits every node once, before the document becomes values. Throws `YamlFault` for keys that are not texts, and for more aliases than the limit.
  */
 export const inspectNodes = ({ contents }: Document.Parsed): Inspected => {
-  const inspection: Inspection = { anchors: new Map(), repeatedKeys: [], aliases: 0 };
-  return { nodes: nodesOf(contents, inspection), repeatedKeys: inspection.repeatedKeys };
+  const inspection: Inspection = { anchors: new Map(), repeatedKeys: [], ambiguous: undefined, aliases: 0 };
+  const nodes = nodesOf(contents, inspection);
+  const { repeatedKeys, ambiguous } = inspection;
+  return { nodes, repeatedKeys, ...(ambiguous && { ambiguous }) };
 };
 
 const nodesOf = (node: unknown, inspection: Inspection): number => {
@@ -40,7 +44,7 @@ const nodesOf = (node: unknown, inspection: Inspection): number => {
 };
 
 const nodesBelow = (node: unknown, inspection: Inspection): number => {
-  if (isScalar(node)) checkScalar(node);
+  if (isScalar(node)) inspection.ambiguous ??= ambiguityOf(node);
   if (isSeq(node)) return node.items.reduce((sum: number, item) => sum + nodesOf(item, inspection), 0);
   return isMap(node) ? nodesOfMap(node.items, inspection) : 0;
 };
@@ -75,14 +79,15 @@ const nodesOfAlias = (source: string, start: number, inspection: Inspection): nu
 const FORMER_BOOLEAN = /^(?:y|yes|n|no|on|off)$/i;
 const LEADING_ZERO = /^[-+]?0\d/;
 
-/** Refuses a value that Kubernetes would read differently, because the meaning cannot be guessed. */
-const checkScalar = (node: Scalar): void => {
-  if (node.type !== Scalar.PLAIN) return;
+/** The fault of a value that Kubernetes would read differently, because the meaning cannot be guessed. */
+const ambiguityOf = (node: Scalar): YamlFault | undefined => {
+  if (node.type !== Scalar.PLAIN) return undefined;
   const { value, source = "" } = node;
   if (typeof value === "string" && FORMER_BOOLEAN.test(value))
-    throw new YamlFault(`the word ${value} without quotes is a boolean for Kubernetes: write "${value}" in quotes, or true or false`, startOf(node));
+    return new YamlFault(`the word ${value} without quotes is a boolean for Kubernetes: write "${value}" in quotes, or true or false`, startOf(node));
   if (typeof value === "number" && LEADING_ZERO.test(source))
-    throw new YamlFault(`the number ${source} is octal for Kubernetes: write it without the leading 0, or in quotes`, startOf(node));
+    return new YamlFault(`the number ${source} is octal for Kubernetes: write it without the leading 0, or in quotes`, startOf(node));
+  return undefined;
 };
 
 const startOf = (node: unknown): number => (node as { readonly range?: readonly number[] | null } | null)?.range?.[0] ?? 0;

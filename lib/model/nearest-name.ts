@@ -25,8 +25,11 @@ const nextRow = ({ from, to, row }: { readonly from: string; readonly to: string
   return next;
 };
 
-/** The known name that was probably meant: the nearest one without regard to case, if at most a third of its letters are wrong, or one letter. Undefined when no name is near. */
-export const nearestName = (written: string, known: Iterable<string>): string | undefined => {
+/** Wrong letters of a name that is still near: a third of them, or one. */
+const mostEdits = ({ length }: string): number => Math.max(1, Math.floor(length / 3));
+
+/** The known name that was probably meant: the nearest one without regard to case, if at most `most` of its letters are wrong. Undefined when no name is near. */
+export const nearestName = (written: string, known: Iterable<string>, most = mostEdits(written)): string | undefined => {
   if (written.length > LONGEST_NAME) return undefined;
   const lower = written.toLowerCase();
   let best: { readonly name: string; readonly edits: number } | undefined;
@@ -35,5 +38,5 @@ export const nearestName = (written: string, known: Iterable<string>): string | 
     const edits = distance(lower, name.toLowerCase());
     if (!best || edits < best.edits) best = { name, edits };
   }
-  return best && best.edits <= Math.max(1, Math.floor(written.length / 3)) ? best.name : undefined;
+  return best && best.edits <= most ? best.name : undefined;
 };

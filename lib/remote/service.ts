@@ -9,6 +9,7 @@ import type {
   CommandService,
   EventQuery,
   Filter,
+  KindCount,
   QueryService,
   Service,
 } from "../service/service.ts";
@@ -108,7 +109,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
   const edit = <Answer>(path: string, fields: object): Promise<Answer> => send(path, fields, { [KEY_HEADER]: newKey() });
   const until = (query: Fields, untilMs: number | undefined): object => presentFields({ ...query, until: timeText(untilMs) });
   return {
-    apply: async (sources, { dryRun, validation = "strict", ...filter }) => {
+    apply: async (sources, { dryRun, validation = "strict", onPassedOver, ...filter }) => {
       const applying = {
         sources: sources.map(({ file, text }) => ({ file, text })),
         ...filterOf(filter),
@@ -117,6 +118,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
       };
       // A dry run needs no key, because repeating it has no effect.
       const answer = await (dryRun ? send<AppliedJson>(COMMAND_PATHS.apply, applying, {}) : edit<AppliedJson>(COMMAND_PATHS.apply, applying));
+      if (Array.isArray(answer.passedOver)) onPassedOver?.(answer.passedOver);
       return listIn(COMMAND_PATHS.apply, answer, "applied");
     },
     delete: (query) => edit(COMMAND_PATHS.delete, queryFields(query)),
@@ -141,6 +143,8 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
 
 interface AppliedJson {
   readonly applied: readonly Applied[];
+  /** Absent where nothing was passed over. */
+  readonly passedOver?: readonly KindCount[];
 }
 
 const MEGABYTE = 1_000_000;

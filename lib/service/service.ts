@@ -1,4 +1,5 @@
 import type { CheckedPoint, ConnectionReport } from "../cluster/check/report.ts";
+import type { KindCount } from "../manifest/passed-over.ts";
 import type { Validation } from "../manifest/validation.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
@@ -7,6 +8,8 @@ import type { Applied, AutoscalerView, ClusterView, Description, EventView, Expl
 import type { ChangeView } from "./views/change-view.ts";
 import type { PartitionView, ResetView } from "./views/partition-view.ts";
 import type { StatusView } from "./views/status.ts";
+
+export type { KindCount };
 
 /** The queries, the same for the embedded run and a deployed stack. Lists are read page by page and can start after any item. An unknown name throws a TidemarkError. */
 export interface QueryService {
@@ -127,6 +130,8 @@ export interface ApplyOptions {
   readonly validation?: Validation;
   /** Called with documents when they are stored, or found unchanged. A deployed stack reports them only at the end. */
   readonly onStored?: (applied: readonly Applied[], progress: { readonly done: number; readonly all: number }) => void;
+  /** Called once, when objects of other kinds were passed over. */
+  readonly onPassedOver?: (counts: readonly KindCount[]) => void;
   /** Aborting it ends the work between two groups of documents. A deployed stack does not stop. */
   readonly signal?: AbortSignal;
 }

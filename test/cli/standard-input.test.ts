@@ -59,16 +59,20 @@ describe("tidemark apply -f -", () => {
 describe("readSources()", () => {
   it("keeps letters whole that come in two pieces", async () => {
     const bytes = Buffer.from("a: ö\n");
-    expect(await readSources(["-"], Readable.from([bytes.subarray(0, 4), bytes.subarray(4)]))).toEqual([{ file: "standard input", text: "a: ö\n" }]);
+    expect(await readSources({ filename: ["-"] }, Readable.from([bytes.subarray(0, 4), bytes.subarray(4)]))).toEqual([
+      { file: "standard input", text: "a: ö\n" },
+    ]);
   });
 
   it("refuses an input that is not UTF-8, and one without an end", async () => {
-    await expect(readSources(["-"], Readable.from([Buffer.from("a: ö\n", "latin1")]))).rejects.toThrow(
+    await expect(readSources({ filename: ["-"] }, Readable.from([Buffer.from("a: ö\n", "latin1")]))).rejects.toThrow(
       'Cannot read "standard input": line 1 is not UTF-8; save the file as UTF-8',
     );
     const endless = async function* () {
       for (;;) yield Buffer.alloc(65_536, "x");
     };
-    await expect(readSources(["-"], Readable.from(endless()))).rejects.toThrow(/^Cannot read "standard input": it has more than 2097152 bytes; /);
+    await expect(readSources({ filename: ["-"] }, Readable.from(endless()))).rejects.toThrow(
+      /^Cannot read "standard input": it has more than 2097152 bytes; /,
+    );
   });
 });

@@ -312,7 +312,7 @@ describe("admitOrThrow()", () => {
     expect(error.code).toBe("manifest.unsupported");
     expect(error.message).toMatch(
       new RegExp(
-        `^Cannot accept "web" of "hpa.yaml": kind "${kind}" of "${apiVersion}" is not accepted; the accepted kinds are HorizontalPodAutoscaler of autoscaling/v2, `,
+        `^Cannot accept "web" of "hpa.yaml": kind "${kind}" of "${apiVersion}" is not accepted; write HorizontalPodAutoscaler of autoscaling/v2, `,
       ),
     );
     expect(error.details).toMatchObject({

@@ -19,7 +19,7 @@ const good = fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.integer({ min: 2, 
 const bad = fc.constantFrom(
   hpa("e", { max: 1 }),
   hpa("Not_A_Name"),
-  hpa("f").replace("kind: HorizontalPodAutoscaler", "kind: Deployment"),
+  hpa("f").replace("kind: HorizontalPodAutoscaler", "kind: HorizontalPodAutoscalr"),
   hpa("g").replace("averageUtilization: 60", "averageUtilization: many"),
   "- a list\n",
 );

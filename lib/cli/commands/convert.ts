@@ -7,17 +7,16 @@ import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Io, Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
-import { readSources } from "../read-sources.ts";
+import { type FileOptions, readSources } from "../read-sources.ts";
 
-export interface ConvertOptions {
-  readonly filename: readonly string[];
+export interface ConvertOptions extends FileOptions {
   readonly output: DocumentFormat;
   readonly validate: Validation;
 }
 
 /** Prints every manifest of the files as a PodAutoscaler with the same decisions; all of them, or none. Throws `manifest.not-convertible` with the rule that a PodAutoscaler cannot express. */
-export const convert = async (printer: Printer, { filename, output, validate }: ConvertOptions, io: Io): Promise<void> => {
-  const sources = await readSources(filename, io.stdin);
+export const convert = async (printer: Printer, { output, validate, ...files }: ConvertOptions, io: Io): Promise<void> => {
+  const sources = await readSources(files, io.stdin);
   const budget = newBudget();
   const documents = sources
     .flatMap(({ file, text }) => readManifests(text, file, { budget, repeatedKeys: validate === "strict" ? "refuse" : "keep" }))

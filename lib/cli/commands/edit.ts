@@ -1,12 +1,13 @@
+import { passedOverText } from "../../manifest/passed-over.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import type { ApplyOptions, AutoscalerQuery, EditResult, ManifestSource } from "../../service/service.ts";
 import type { Applied } from "../../service/views/autoscaler-view.ts";
 import type { Io, Printer, Session } from "../io.ts";
 import { progressOn } from "../progress.ts";
+import type { FileOptions } from "../read-sources.ts";
 import { futureMs } from "../time-options.ts";
 
-export interface ApplyCommandOptions {
-  readonly filename: readonly string[];
+export interface ApplyCommandOptions extends FileOptions {
   readonly namespace?: string;
   readonly cluster?: string;
   readonly dryRun?: true;
@@ -35,8 +36,12 @@ export const apply = async (
   const stored: ApplyOptions["onStored"] = (applied, { done, all }) => {
     printing = printing.then(() => print(applied)).then(() => (done < all ? progress.show(`Applied ${done} of ${all}`) : undefined));
   };
+  const onPassedOver: ApplyOptions["onPassedOver"] = (counts) => {
+    progress.clear();
+    io.stderr.write(`${passedOverText(counts)}\n`);
+  };
   progress.show("Checking the manifests");
-  const work = (signal?: AbortSignal) => session.service.apply(sources, { ...options, onStored: stored, ...(signal && { signal }) });
+  const work = (signal?: AbortSignal) => session.service.apply(sources, { ...options, onStored: stored, onPassedOver, ...(signal && { signal }) });
   try {
     const applied = await (session.endsInOrder && io.interruptible ? io.interruptible(work) : work());
     await printing;

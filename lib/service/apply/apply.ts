@@ -11,11 +11,14 @@ import { storeAll } from "./store-planned.ts";
 
 /**
  * Creates or updates autoscalers. All documents are checked before the first is stored, so that a refusal changes nothing. Then each document is one edit.
+ * Objects of other kinds are passed over.
  * Throws `manifest.*` with a line for every problem, `service.unknown`, `service.invalid`, `service.interrupted`, and `service.conflict`, also while the cluster is being removed.
  */
 export const apply = async (context: ServiceContext, sources: readonly ManifestSource[], options: ApplyOptions): Promise<readonly Applied[]> => {
   const { validation = "strict", namespace: wanted } = options;
-  const inputs = readInputs(sources, validation).map((input) => inNamespace(input, wanted));
+  const { inputs: read, passedOver } = readInputs(sources, validation);
+  const inputs = read.map((input) => inNamespace(input, wanted));
+  if (passedOver.length > 0) options.onPassedOver?.(passedOver);
   const cluster = await clusterFor(context, options.cluster);
   mustStay(cluster);
   const planned = await planApply(context, { cluster, validation, wanted }, inputs);

@@ -1,6 +1,8 @@
 import { type Admitted, admit } from "../../manifest/admit.ts";
 import { newBudget } from "../../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
+import { newOtherKinds } from "../../manifest/other-kinds.ts";
+import { type KindCount, passedOverText } from "../../manifest/passed-over.ts";
 import { clauseOf, reportedProblems, type Warning } from "../../manifest/problem.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
@@ -13,13 +15,23 @@ import { specCache } from "./parsed-specs.ts";
 /** One document to apply, and its place in its file. */
 export type ManifestInput = ManifestDocument;
 
-/** Reads every document of every source, and opens Lists. Reports all unreadable sources at once. Throws `manifest.unreadable`, `manifest.invalid`. */
-export const readInputs = (sources: readonly ManifestSource[], validation: Validation): readonly ManifestInput[] => {
+export interface Inputs {
+  readonly inputs: readonly ManifestInput[];
+  /** Objects of other kinds, such as the Deployments that kustomize prints beside the autoscalers. */
+  readonly passedOver: readonly KindCount[];
+}
+
+/**
+ * Reads every document of every source, and opens Lists. Reports all unreadable sources at once.
+ * Throws `manifest.unreadable`, and `manifest.unsupported` when nothing but other kinds is among them: a wrong file that is applied with success would be a trap.
+ */
+export const readInputs = (sources: readonly ManifestSource[], validation: Validation): Inputs => {
   const failures: TidemarkError[] = [];
   const budget = newBudget();
+  const otherKinds = newOtherKinds();
   const inputs = sources.flatMap(({ file, text }) => {
     try {
-      return readManifests(text, file, { budget, repeatedKeys: validation === "strict" ? "refuse" : "keep" });
+      return readManifests(text, file, { budget, otherKinds, repeatedKeys: validation === "strict" ? "refuse" : "keep" });
     } catch (error) {
       if (!isTidemarkError(error, "manifest")) throw error;
       failures.push(error);
@@ -27,7 +39,10 @@ export const readInputs = (sources: readonly ManifestSource[], validation: Valid
     }
   });
   if (failures.length > 0) throw new TidemarkError("manifest.unreadable", failures.map(({ message }) => message).join("\n"), { failures });
-  return inputs;
+  const passedOver = otherKinds.counts();
+  if (inputs.length === 0 && passedOver.length > 0)
+    throw new TidemarkError("manifest.unsupported", `Cannot apply: the input holds no autoscaler; ${passedOverText(passedOver)}`, { passedOver });
+  return { inputs, passedOver };
 };
 
 /** The problem of a document whose namespace is not the requested one. It cannot be guessed which of the two is meant. */

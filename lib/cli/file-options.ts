@@ -1,0 +1,13 @@
+import type { Command } from "commander";
+
+const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
+
+const FILES = "manifests in YAML or JSON: a file, a folder, or - for standard input; repeatable";
+
+/** The options that name files and folders of manifests. */
+export const withFiles = (command: Command): Command => withRecursive(command.requiredOption("-f, --filename <file>", FILES, collect));
+
+/** The same for a command that can do without files. */
+export const withOptionalFiles = (command: Command): Command => withRecursive(command.option("-f, --filename <file>", FILES, collect));
+
+const withRecursive = (command: Command): Command => command.option("-R, --recursive", "read the folders inside a folder too");
