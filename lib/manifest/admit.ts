@@ -131,8 +131,8 @@ const unsupported = (forms: readonly Form[], apiVersion: string, kind: string): 
     .map(([name, same]) => `${name} of ${same.map((form) => form.apiVersion).join(", ")}`)
     .join("; ");
   const field = meant === kind ? "apiVersion" : "kind";
-  const found = field === "apiVersion" ? `"${apiVersion}"` : `"${kind}" of "${apiVersion}"`;
-  return { field, type: "FieldValueNotSupported", detail: `must be an accepted one, not ${found}`, fix: `write ${accepted}` };
+  const written = field === "apiVersion" ? `"${apiVersion}"` : `"${kind}" of "${apiVersion}"`;
+  return { field, type: "FieldValueNotSupported", detail: `must be an accepted one, not ${written}`, fix: `write ${accepted}` };
 };
 
 const refused = (because: Refused["because"], problems: readonly Problem[]): Refused => ({ ok: false, because, problems, warnings: [] });

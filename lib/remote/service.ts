@@ -118,8 +118,9 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
       };
       // A dry run needs no key, because repeating it has no effect.
       const answer = await (dryRun ? send<AppliedJson>(COMMAND_PATHS.apply, applying, {}) : edit<AppliedJson>(COMMAND_PATHS.apply, applying));
+      const applied: readonly Applied[] = listIn(COMMAND_PATHS.apply, answer, "applied");
       if (Array.isArray(answer.passedOver)) onPassedOver?.(answer.passedOver);
-      return listIn(COMMAND_PATHS.apply, answer, "applied");
+      return applied;
     },
     delete: (query) => edit(COMMAND_PATHS.delete, queryFields(query)),
     pause: (query, untilMs) => edit(COMMAND_PATHS.pause, until(queryFields(query), untilMs)),
