@@ -39,9 +39,9 @@ export interface QueryService {
 /** The commands. Each edit inserts a change item. A refused edit throws a TidemarkError. */
 export interface CommandService {
   apply(sources: readonly ManifestSource[], options: ApplyOptions): Promise<readonly Applied[]>;
-  delete(query: AutoscalerQuery): Promise<EditResult>;
-  pause(query: AutoscalerQuery, untilMs?: number): Promise<EditResult>;
-  resume(query: AutoscalerQuery): Promise<EditResult>;
+  delete(edit: AutoscalerEdit): Promise<EditResult>;
+  pause(edit: AutoscalerEdit, untilMs?: number): Promise<EditResult>;
+  resume(edit: AutoscalerEdit): Promise<EditResult>;
 
   /** Looks at a stored cluster from where the syncs connect to it: credentials, TLS, rights, metrics APIs. It changes nothing. */
   checkCluster(check: ClusterCheck): Promise<ConnectionReport>;
@@ -114,6 +114,21 @@ export interface ChangeCursor {
   readonly id: string;
 }
 
+/** A stored state of an autoscaler. Each edit makes a new generation, and an autoscaler that is created again has a new uid. */
+export interface AutoscalerVersion {
+  readonly uid: string;
+  readonly generation: number;
+}
+
+/** What must be stored when an edit is made: any autoscaler of the name, or one of these versions. An empty list is never met. */
+export type EditCondition = "exists" | readonly AutoscalerVersion[];
+
+/** An edit of one autoscaler. */
+export interface AutoscalerEdit extends AutoscalerQuery {
+  /** Throws `service.changed` where it is not met, and changes nothing. */
+  readonly onlyIf?: EditCondition;
+}
+
 /** The text of one file: YAML or JSON, with several documents and Lists. */
 export interface ManifestSource {
   readonly file: string;
@@ -128,6 +143,8 @@ export interface ApplyOptions {
   readonly dryRun: boolean;
   /** How unknown and repeated fields are treated. The default is "strict". */
   readonly validation?: Validation;
+  /** For one document alone. Throws `service.changed` where it is not met, also in a dry run, and stores nothing. */
+  readonly onlyIf?: EditCondition;
   /** Called with documents when they are stored, or found unchanged. A deployed stack reports them only at the end. */
   readonly onStored?: (applied: readonly Applied[], progress: { readonly done: number; readonly all: number }) => void;
   /** Called once, when objects of other kinds were passed over. */
@@ -140,6 +157,9 @@ export interface EditResult {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
+  /** The stored autoscaler after the edit; both are absent after a delete. */
+  readonly uid?: string;
+  readonly generation?: number;
   /** False when nothing had to change. */
   readonly changed: boolean;
 }

@@ -41,7 +41,16 @@ beforeEach(async () => {
 describe("apply()", () => {
   it("creates an autoscaler with its change item, and tells the partition", async () => {
     expect(await apply(hpa("web", { namespace: "shop" }))).toEqual([
-      { cluster, namespace: "shop", name: "web", kind: "HorizontalPodAutoscaler", outcome: "created", generation: 1, warnings: [] },
+      {
+        cluster,
+        namespace: "shop",
+        name: "web",
+        kind: "HorizontalPodAutoscaler",
+        outcome: "created",
+        uid: expect.any(String),
+        generation: 1,
+        warnings: [],
+      },
     ]);
     const record = await stored("web", "shop");
     expect(record).toMatchObject({ generation: 1, createdMs: NOON, updatedMs: NOON, updatedBy: "ada" });

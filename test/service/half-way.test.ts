@@ -81,6 +81,19 @@ it("pause and resume find an autoscaler deleted by an edit that died, and tell t
   expect(await version()).toBe(3);
 });
 
+it("an edit whose condition an edit that died has changed is refused, and tells the partition", async () => {
+  const [applied] = await service.apply(source(hpa("web")), { cluster, dryRun: false });
+  const onlyIf = [{ uid: applied?.uid ?? "", generation: 1 }];
+  await expect(dying.pause({ ...web(), onlyIf })).rejects.toThrow("died");
+  expect(await version()).toBe(1);
+  await expect(service.pause({ ...web(), onlyIf })).rejects.toMatchObject({ code: "service.changed" });
+  expect(await version()).toBe(2);
+  await expect(service.apply(source(hpa("web")), { cluster, dryRun: true, onlyIf })).rejects.toMatchObject({ code: "service.changed" });
+  expect(await version()).toBe(2);
+  await expect(service.apply(source(hpa("web")), { cluster, dryRun: false, onlyIf })).rejects.toMatchObject({ code: "service.changed" });
+  expect(await version()).toBe(3);
+});
+
 it("delete says that there is no autoscaler, and tells the partition of the path", async () => {
   await service.apply(source(hpa("web")), { cluster, dryRun: false });
   await expect(dying.delete(web())).rejects.toThrow("died");

@@ -6,7 +6,9 @@ import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
 import type { ServiceContext } from "../context.ts";
+import { mustMatch } from "../edits/edit-condition.ts";
 import { mustRead } from "../find-autoscaler.ts";
+import type { EditCondition } from "../service.ts";
 import type { Applied } from "../views/autoscaler-view.ts";
 import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } from "./manifest-inputs.ts";
 import { rulesChange } from "./rules-change.ts";
@@ -27,11 +29,13 @@ export interface Planned {
 export interface ApplyTarget {
   readonly cluster: ClusterRecord;
   readonly validation: Validation;
+  /** What must be stored for the document, if it is only one. */
+  readonly onlyIf?: EditCondition;
 }
 
 type Refused = { readonly lines: readonly string[] };
 
-/** Checks every document against its rules and against the stored records, which are listed once per namespace. Throws `manifest.invalid` with a line for every problem. */
+/** Checks every document against its rules and against the stored records, which are listed once per namespace. Throws `manifest.invalid` with a line for every problem, and `service.changed`. */
 export const planApply = async (
   context: ServiceContext,
   { wanted, ...step }: ApplyTarget & { readonly wanted: string | undefined },
@@ -112,16 +116,24 @@ export const replan = async (context: ServiceContext, step: ApplyTarget, input: 
 
 const planOf = (
   context: ServiceContext,
-  { cluster, validation }: ApplyTarget,
+  { cluster, validation, onlyIf }: ApplyTarget,
   { input, ref, checked: alone }: CheckedInput,
   old: AutoscalerRecord | undefined,
 ): Planned | Refused => {
+  mustMatch(onlyIf, ref, old);
   const checked = old ? check(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation }) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, stored, spec } = checked.admitted;
   const outcome = !old ? "created" : changed ? "configured" : "unchanged";
   const warnings = [...checked.warnings, ...changedRules(input, old, spec), ...pastPause(input, spec, context.clock())];
-  const applied = { ...ref, kind: String(stored["kind"]), outcome, generation: old?.generation ?? 0, warnings } as const;
+  const applied = {
+    ...ref,
+    kind: String(stored["kind"]),
+    outcome,
+    ...(old && { uid: old.uid }),
+    generation: old?.generation ?? 0,
+    warnings,
+  } as const;
   return { input, ...(old && { old }), applied, aimed: aimedAt(checked.admitted.metadata, spec) };
 };
 

@@ -98,7 +98,8 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
     if (old && applied.outcome === "unchanged") return { applied };
     const after = recordOf(context, cluster, plan);
     const written = await storeOnly(context, { cluster, verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
-    if (written.kind === "stored") return { applied: { ...applied, generation: written.generation }, ...(old ? {} : { created: after }) };
+    if (written.kind === "stored")
+      return { applied: { ...applied, uid: after.uid, generation: written.generation }, ...(old ? {} : { created: after }) };
     const again = await replan(context, step, input);
     if ("lines" in again) throw new TidemarkError("manifest.invalid", again.lines.join("\n"), again);
     plan = again;

@@ -3,8 +3,9 @@ import { clusterName, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
 import type { ServiceContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autoscaler.ts";
-import type { AutoscalerQuery, EditResult } from "../service.ts";
+import type { AutoscalerEdit, AutoscalerQuery, EditResult } from "../service.ts";
 import { checkPauseEnd, pauseView } from "../views/pause-view.ts";
+import { mustMatch, raiseForChanged } from "./edit-condition.ts";
 import { type Edit, raiseSpecVersions, store } from "./store-change.ts";
 
 /** Attempts of an edit while other editors win. */
@@ -15,14 +16,15 @@ type Change = Pick<Edit, "verb" | "after">;
 type ChangeOf = (before: AutoscalerRecord) => Change | undefined;
 
 /**
- * Edits an autoscaler. Throws `service.unknown` when it does not exist. The spec version is raised even then, because the edit that deleted it may have failed before it raised it: without
+ * Edits an autoscaler. Throws `service.changed`, and `service.unknown` when it does not exist. The spec version is raised even then, because the edit that deleted it may have failed before it raised it: without
  * that, syncs go on scaling for up to a minute what a pause was told does not exist.
  */
-const edit = async (context: ServiceContext, query: AutoscalerQuery, change: ChangeOf): Promise<EditResult> => {
+const edit = async (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
   try {
     return await editFound(context, query, change);
   } catch (error) {
     if (isTidemarkError(error, "service.unknown")) await raiseForDeleted(context, splitName(query));
+    await raiseForChanged(context, error);
     throw error;
   }
 };
@@ -36,21 +38,23 @@ const raiseForDeleted = async (context: ServiceContext, { cluster, namespace: in
  * Reads, changes and writes a record under the generation that was read, again while other editors win. `change` returns undefined when nothing has to change. The spec version
  * is raised even then, because an earlier attempt may have failed before it raised it.
  */
-const editFound = async (context: ServiceContext, query: AutoscalerQuery, change: ChangeOf): Promise<EditResult> => {
+const editFound = async (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
   let uid: AutoscalerRecord["uid"] | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { cluster, record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
     uid ??= record.uid;
     // The edit is meant for the autoscaler that was found first.
     if (record.uid !== uid) throw replaced(query.name);
+    mustMatch(query.onlyIf, record, record);
     const edited = { cluster: record.cluster, namespace: record.namespace, name: record.name };
     const wanted = change(record);
     if (!wanted) {
       await raiseSpecVersions(context, record.cluster, [record.namespace]);
-      return { ...edited, changed: false };
+      return { ...edited, uid, generation: record.generation, changed: false };
     }
     const outcome = await store(context, { cluster, ref: record, uid: record.uid, before: record, ...wanted });
-    if (outcome.kind === "stored") return { ...edited, changed: true };
+    const after = wanted.after && { uid, generation: outcome.generation };
+    if (outcome.kind === "stored") return { ...edited, ...after, changed: true };
   }
   throw new TidemarkError("service.conflict", `Cannot edit "${query.name}": others are editing it`, { name: query.name });
 };
@@ -70,10 +74,10 @@ const replaced = (name: string): TidemarkError =>
   new TidemarkError("service.conflict", `Cannot edit "${name}": it was deleted and created again in the meantime; check it and try again`, { name });
 
 /** Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws `service.unknown` when it does not exist, also when another editor was first to delete it. */
-export const remove = (context: ServiceContext, query: AutoscalerQuery): Promise<EditResult> => edit(context, query, () => ({ verb: "delete" }));
+export const remove = (context: ServiceContext, query: AutoscalerEdit): Promise<EditResult> => edit(context, query, () => ({ verb: "delete" }));
 
 /** Pauses an autoscaler at its count. A pause with another end replaces the one before. Throws `service.invalid` for an end that has passed. */
-export const pause = (context: ServiceContext, query: AutoscalerQuery, untilMs?: number): Promise<EditResult> =>
+export const pause = (context: ServiceContext, query: AutoscalerEdit, untilMs?: number): Promise<EditResult> =>
   edit(context, query, (before) => {
     const now = context.clock();
     checkPauseEnd(`"${before.namespace}/${before.name}" in cluster "${before.cluster}"`, untilMs, now);
@@ -81,7 +85,7 @@ export const pause = (context: ServiceContext, query: AutoscalerQuery, untilMs?:
     return { verb: "pause", after: { ...before, paused: { by: context.by, atMs: now, ...(untilMs !== undefined && { untilMs }) } } };
   });
 
-export const resume = (context: ServiceContext, query: AutoscalerQuery): Promise<EditResult> =>
+export const resume = (context: ServiceContext, query: AutoscalerEdit): Promise<EditResult> =>
   edit(context, query, (before) => {
     const { paused, ...after } = before;
     return pauseView(paused, context.clock()) ? { verb: "resume", after } : undefined;

@@ -149,6 +149,8 @@ export interface Applied {
   readonly name: string;
   readonly kind: string;
   readonly outcome: "created" | "configured" | "unchanged";
+  /** Absent in a dry run that would create the autoscaler. */
+  readonly uid?: string;
   readonly generation: number;
   /** Warnings about accepted manifests that may not mean what the author thinks. */
   readonly warnings: readonly string[];
