@@ -90,7 +90,14 @@ const status = z.looseObject({
   errors: z.array(z.looseObject({ cluster: text, state, error: text })),
 });
 
-const edited = z.looseObject({ cluster: text, namespace: text, name: text, changed: z.boolean() });
+const edited = z.looseObject({
+  cluster: text,
+  namespace: text,
+  name: text,
+  uid: text.exactOptional(),
+  generation: count.exactOptional(),
+  changed: z.boolean(),
+});
 const reset = z.looseObject({ cluster: text, partition: text, autoscalers: z.array(text) });
 const fleetEdited = fleet.extend({ changed: z.boolean() });
 
@@ -126,6 +133,7 @@ export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService,
         name: text,
         kind: text,
         outcome: z.enum(["created", "configured", "unchanged"]),
+        uid: text.exactOptional(),
         generation: count,
         warnings: z.array(text),
       }),
@@ -155,4 +163,9 @@ export const PROBLEM = z.looseObject({
   detail: text,
   errors: z.array(z.looseObject({ field: text, message: text })).exactOptional(),
   url: text.exactOptional(),
+  uid: text.exactOptional(),
+  generation: count.exactOptional(),
 });
+
+/** The routes whose answer has the tag of one stored autoscaler. */
+export const TAGGED: ReadonlySet<string> = new Set<keyof typeof ANSWERS>(["get", "apply", "pause", "resume"]);

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ALL_ROUTES, type FoundRoute } from "../../lib/api/find-route.ts";
-import { COMMAND_PATHS, KEY_HEADER, METRICS_PATH, PROBLEM_TYPE, QUERY_PATHS } from "../../lib/api/paths.ts";
+import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, METRICS_PATH, PROBLEM_TYPE, QUERY_PATHS, TAG_HEADER } from "../../lib/api/paths.ts";
 import { OPEN_METRICS_TYPE } from "../../lib/report/open-metrics.ts";
-import { ANSWERS, PROBLEM } from "./openapi-answers.ts";
+import { ANSWERS, PROBLEM, TAGGED } from "./openapi-answers.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -16,6 +16,10 @@ const VERBS: ReadonlyMap<string, keyof typeof ANSWERS> = new Map(
   Object.entries({ ...QUERY_PATHS, ...COMMAND_PATHS }).map(([verb, path]) => [path, verb as keyof typeof ANSWERS]),
 );
 
+const TAG_HEADERS = {
+  [TAG_HEADER]: { description: "the tag of the autoscaler that is stored, for If-Match; an apply of several has none", schema: { type: "string" } },
+};
+
 const answersOf = (path: string): Json => {
   const verb = VERBS.get(path);
   const content =
@@ -23,7 +27,7 @@ const answersOf = (path: string): Json => {
       ? { [OPEN_METRICS_TYPE.split(";")[0] ?? ""]: { schema: { type: "string" } } }
       : { "application/json": { schema: schemaOf(ANSWERS[verb], "output") } };
   return {
-    "200": { description: "done", content },
+    "200": { description: "done", ...(TAGGED.has(verb ?? "") && { headers: TAG_HEADERS }), content },
     default: { description: "refused or failed", content: { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } } },
   };
 };
@@ -41,13 +45,25 @@ const KEY_PARAMETER = {
   schema: { type: "string", pattern: "^[A-Za-z0-9_-]{16,64}$" },
 };
 
+const IF_MATCH_PARAMETER = {
+  name: IF_MATCH_HEADER,
+  in: "header",
+  required: false,
+  description: "makes the edit only if the stored autoscaler has one of these tags, or exists (*); otherwise the answer is 412",
+  schema: { type: "string" },
+};
+
 const operationOf = ({ kind, path, route }: FoundRoute): Json => {
   const input = schemaOf(route.schema, "input");
   const operationId = VERBS.get(path) ?? "metrics";
   const shared = { operationId, summary: route.summary, responses: answersOf(path) };
   return kind === "reading"
     ? { ...shared, parameters: parametersOf(input) }
-    : { ...shared, parameters: [KEY_PARAMETER], requestBody: { required: true, content: { "application/json": { schema: input } } } };
+    : {
+        ...shared,
+        parameters: [KEY_PARAMETER, ...(route.conditional ? [IF_MATCH_PARAMETER] : [])],
+        requestBody: { required: true, content: { "application/json": { schema: input } } },
+      };
 };
 
 /** The OpenAPI 3.1 document, made of the routes and of what they check requests with. */

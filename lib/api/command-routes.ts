@@ -1,4 +1,5 @@
-import type { ApplyOptions, CommandService } from "../service/service.ts";
+import type { ApplyOptions, CommandService, EditResult } from "../service/service.ts";
+import type { Applied } from "../service/views/autoscaler-view.ts";
 import {
   APPLY,
   AUTOSCALER,
@@ -15,7 +16,7 @@ import {
   PARTITION_PAGE,
 } from "./input-schemas.ts";
 import { invalid } from "./read-input.ts";
-import { json } from "./request-and-answer.ts";
+import { json, type Reply, taggedJson } from "./request-and-answer.ts";
 import { postRoute, type Route, type RouteContext } from "./route.ts";
 
 /** A function takes requests of at most 6 MB, including what encloses the body. */
@@ -29,26 +30,44 @@ const inFuture = (untilMs: number | undefined, { clock }: RouteContext): number 
   throw invalid([{ field: "until", message: `has passed: it is ${new Date(clock()).toISOString()}` }]);
 };
 
+const editedJson = (edited: EditResult): Reply => taggedJson(edited, edited);
+
+/** The tag belongs to one stored autoscaler, so an apply of several has none. Nor has a dry run, because what it answers is not stored. */
+const onlyOne = ([first, ...more]: readonly Applied[]): Partial<Applied> => (first && more.length === 0 ? first : {});
+
 /** One route per command. */
 export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<CommandService>>> = {
   apply: postRoute(
     "creates or updates autoscalers: checks all documents of all sources, then stores each",
     APPLY,
-    async (service, { sources, ...options }) => {
+    async (service, { sources, ...options }, { condition }) => {
       let passedOver: unknown;
       const onPassedOver: ApplyOptions["onPassedOver"] = (counts) => {
         passedOver = counts;
       };
-      const applied = await service.apply(sources, { ...options, onPassedOver });
-      return json({ applied, ...(passedOver !== undefined && { passedOver }) });
+      const applied = await service.apply(sources, { ...options, ...condition, onPassedOver });
+      return taggedJson({ applied, ...(passedOver !== undefined && { passedOver }) }, options.dryRun ? {} : onlyOne(applied));
     },
-    { bodyBytesMax: APPLY_BODY_BYTES_MAX },
+    { bodyBytesMax: APPLY_BODY_BYTES_MAX, conditional: true },
   ),
-  delete: postRoute("forgets an autoscaler", AUTOSCALER, async (service, query) => json(await service.delete(query))),
-  pause: postRoute("holds an autoscaler's workload where it is", AUTOSCALER_UNTIL, async (service, { until, ...query }, context) =>
-    json(await service.pause(query, inFuture(until, context))),
+  delete: postRoute(
+    "forgets an autoscaler",
+    AUTOSCALER,
+    async (service, query, { condition }) => editedJson(await service.delete({ ...query, ...condition })),
+    { conditional: true },
   ),
-  resume: postRoute("ends a pause", AUTOSCALER, async (service, query) => json(await service.resume(query))),
+  pause: postRoute(
+    "holds an autoscaler's workload where it is",
+    AUTOSCALER_UNTIL,
+    async (service, { until, ...query }, context) => editedJson(await service.pause({ ...query, ...context.condition }, inFuture(until, context))),
+    { conditional: true },
+  ),
+  resume: postRoute(
+    "ends a pause",
+    AUTOSCALER,
+    async (service, query, { condition }) => editedJson(await service.resume({ ...query, ...condition })),
+    { conditional: true },
+  ),
   checkCluster: postRoute(
     "looks at a cluster from where the syncs connect to it",
     CLUSTER_CHECK,

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { TidemarkError } from "../model/errors.ts";
 import type { InsertHistory } from "../store/history/port.ts";
-import { type Begun, insertAnswer, insertBegun, type RequestName, readAnswer } from "../store/history/requests.ts";
+import { type Begun, insertAnswer, insertBegun, type KeptAnswer, type RequestName, readAnswer } from "../store/history/requests.ts";
 import type { Tables } from "../store/table/tables.ts";
-import { KEY_HEADER } from "./paths.ts";
+import { IF_MATCH_HEADER, KEY_HEADER, TAG_HEADER } from "./paths.ts";
 import { refusal } from "./problem.ts";
 import type { ApiRequest, PlainAnswer } from "./request-and-answer.ts";
 
@@ -51,9 +51,10 @@ export const withIdempotency = async (
 };
 
 /** If the history cannot be written now, the caller still gets the answer, because the edit was made. A repeat then gets `api.unclear` and does nothing. */
-const storeAnswer = async (store: IdempotencyStore, name: RequestName, { status, type, text }: PlainAnswer): Promise<void> => {
+const storeAnswer = async (store: IdempotencyStore, name: RequestName, { status, type, text, headers }: PlainAnswer): Promise<void> => {
+  const tag = headers?.[TAG_HEADER];
   try {
-    await insertAnswer(store.insert, name, { status, type, body: text }, store.clock());
+    await insertAnswer(store.insert, name, { status, type, body: text, ...(tag !== undefined && { tag }) }, store.clock());
   } catch (error) {
     store.onStoreFailure(error);
   }
@@ -61,17 +62,31 @@ const storeAnswer = async (store: IdempotencyStore, name: RequestName, { status,
 
 const repeated = async (store: IdempotencyStore, name: RequestName, begun: Begun, own: Begun): Promise<PlainAnswer> => {
   if (begun.asked !== own.asked)
-    throw conflict("api.key-reused", `Cannot repeat request "${begun.requestId}": its body was different; use a new key for another edit`);
+    throw conflict(
+      "api.key-reused",
+      `Cannot repeat request "${begun.requestId}": its body or If-Match was different; use a new key for another edit`,
+    );
   const answer = await readAnswer(store.tables, name);
-  if (answer) return { status: answer.status, type: answer.type, text: answer.body };
+  if (answer) return answerAgain(answer);
   const words = `Cannot repeat request "${begun.requestId}"`;
   if (own.atMs - begun.atMs < store.inProgressMs)
     throw conflict("api.running", `${words}: it is still running; try again in a few seconds`, { "retry-after": "2" });
   throw conflict("api.unclear", `${words}: it left no answer, and its edit may have been made; check the object, and edit again if nothing changed`);
 };
 
+const answerAgain = ({ status, type, body, tag }: KeptAnswer): PlainAnswer => ({
+  status,
+  type,
+  text: body,
+  ...(tag !== undefined && { headers: { [TAG_HEADER]: tag } }),
+});
+
 const conflict = (code: `api.${string}`, message: string, headers: Readonly<Record<string, string>> = {}): TidemarkError =>
   refusal(code, message, { status: 409, headers });
 
-const requestHash = ({ method, path, query, body }: ApiRequest): string =>
-  createHash("sha256").update(`${method} ${path}?${query}\n`).update(body).digest("hex");
+/** A request without If-Match has the hash that earlier releases stored for it. */
+const requestHash = ({ method, path, query, headers, body }: ApiRequest): string => {
+  const condition = headers[IF_MATCH_HEADER];
+  const conditionLine = condition === undefined ? "" : `${IF_MATCH_HEADER}: ${condition}\n`;
+  return createHash("sha256").update(`${method} ${path}?${query}\n${conditionLine}`).update(body).digest("hex");
+};

@@ -7,7 +7,7 @@ import { AUTOSCALER, AUTOSCALER_AT, CHANGES, CLUSTER, CLUSTERS, EVENTS, FILTER, 
 import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
 import { pageToken } from "./page-token.ts";
-import { json, type Reply } from "./request-and-answer.ts";
+import { json, type Reply, taggedJson } from "./request-and-answer.ts";
 import { getRoute, type Route, type RouteContext } from "./route.ts";
 import { seriesJson } from "./series-json.ts";
 
@@ -56,7 +56,10 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
       context,
     ),
   ),
-  get: getRoute("one autoscaler", AUTOSCALER, async (service, query) => json(await service.get(query))),
+  get: getRoute("one autoscaler", AUTOSCALER, async (service, query) => {
+    const view = await service.get(query);
+    return taggedJson(view, view);
+  }),
   describe: getRoute("one autoscaler with its windows, conditions and events", AUTOSCALER, async (service, query) =>
     json(await service.describe(query)),
   ),

@@ -1,3 +1,6 @@
+import { entityTag } from "./entity-tag.ts";
+import { TAG_HEADER } from "./paths.ts";
+
 /** One HTTP request after the platform has verified its sender. */
 export interface ApiRequest {
   readonly method: string;
@@ -19,19 +22,28 @@ export interface ApiAnswer {
   readonly body: string | Uint8Array;
 }
 
-/** The body of an answer. */
+/** The body of an answer, and the headers that belong to it. */
 export interface Reply {
   readonly type: string;
   readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** An answer before compression. */
 export interface PlainAnswer extends Reply {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const JSON_TYPE = "application/json";
 
 export const jsonText = (text: string): Reply => ({ type: JSON_TYPE, text });
 export const json = (value: unknown): Reply => jsonText(JSON.stringify(value));
+
+interface Tagged {
+  readonly uid?: string;
+  readonly generation?: number;
+}
+
+/** JSON with the tag of the autoscaler that it shows, if it is stored. */
+export const taggedJson = (value: unknown, { uid, generation }: Tagged): Reply =>
+  uid === undefined || generation === undefined ? json(value) : { ...json(value), headers: { [TAG_HEADER]: entityTag({ uid, generation }) } };

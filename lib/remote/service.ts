@@ -1,5 +1,6 @@
+import { ifMatchText } from "../api/entity-tag.ts";
 import { pageToken } from "../api/page-token.ts";
-import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
+import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
 import { type SeriesJson, seriesOf } from "../api/series-json.ts";
 import { TidemarkError } from "../model/errors.ts";
 import type {
@@ -7,6 +8,7 @@ import type {
   AutoscalerQuery,
   ChangeQuery,
   CommandService,
+  EditCondition,
   EventQuery,
   Filter,
   KindCount,
@@ -106,10 +108,11 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     if (bytes > BODY_BYTES_MAX) throw tooLarge(bytes);
     return (await ask({ method: "POST", path, query: {}, headers: { "content-type": "application/json", ...headers }, body })) as Answer;
   };
-  const edit = <Answer>(path: string, fields: object): Promise<Answer> => send(path, fields, { [KEY_HEADER]: newKey() });
+  const edit = <Answer>(path: string, fields: object, onlyIf?: EditCondition): Promise<Answer> =>
+    send(path, fields, { [KEY_HEADER]: newKey(), ...conditionHeader(onlyIf) });
   const until = (query: Fields, untilMs: number | undefined): object => presentFields({ ...query, until: timeText(untilMs) });
   return {
-    apply: async (sources, { dryRun, validation = "strict", onPassedOver, ...filter }) => {
+    apply: async (sources, { dryRun, validation = "strict", onlyIf, onPassedOver, ...filter }) => {
       const applying = {
         sources: sources.map(({ file, text }) => ({ file, text })),
         ...filterOf(filter),
@@ -117,14 +120,16 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
         ...(validation !== "strict" && { validation }),
       };
       // A dry run needs no key, because repeating it has no effect.
-      const answer = await (dryRun ? send<AppliedJson>(COMMAND_PATHS.apply, applying, {}) : edit<AppliedJson>(COMMAND_PATHS.apply, applying));
+      const answer = await (dryRun
+        ? send<AppliedJson>(COMMAND_PATHS.apply, applying, conditionHeader(onlyIf))
+        : edit<AppliedJson>(COMMAND_PATHS.apply, applying, onlyIf));
       const applied: readonly Applied[] = listIn(COMMAND_PATHS.apply, answer, "applied");
       if (Array.isArray(answer.passedOver)) onPassedOver?.(answer.passedOver);
       return applied;
     },
-    delete: (query) => edit(COMMAND_PATHS.delete, queryFields(query)),
-    pause: (query, untilMs) => edit(COMMAND_PATHS.pause, until(queryFields(query), untilMs)),
-    resume: (query) => edit(COMMAND_PATHS.resume, queryFields(query)),
+    delete: (query) => edit(COMMAND_PATHS.delete, queryFields(query), query.onlyIf),
+    pause: (query, untilMs) => edit(COMMAND_PATHS.pause, until(queryFields(query), untilMs), query.onlyIf),
+    resume: (query) => edit(COMMAND_PATHS.resume, queryFields(query), query.onlyIf),
     // It needs no key, because it changes nothing.
     checkCluster: ({ name, kinds }) => send(COMMAND_PATHS.checkCluster, { name, ...(kinds && { kinds }) }, {}),
     addCluster: (cluster) => edit(COMMAND_PATHS.addCluster, cluster),
@@ -141,6 +146,9 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     thaw: () => edit(COMMAND_PATHS.thaw, {}),
   };
 };
+
+const conditionHeader = (onlyIf: EditCondition | undefined): Readonly<Record<string, string>> =>
+  onlyIf === undefined ? {} : { [IF_MATCH_HEADER]: ifMatchText(onlyIf) };
 
 interface AppliedJson {
   readonly applied: readonly Applied[];

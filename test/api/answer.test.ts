@@ -134,7 +134,16 @@ describe("the routes that edit", () => {
       200,
       {
         applied: [
-          { cluster: "eu-1", namespace: "lab", name: "edited", kind: "HorizontalPodAutoscaler", outcome: "created", generation: 1, warnings: [] },
+          {
+            cluster: "eu-1",
+            namespace: "lab",
+            name: "edited",
+            kind: "HorizontalPodAutoscaler",
+            outcome: "created",
+            uid: expect.any(String),
+            generation: 1,
+            warnings: [],
+          },
         ],
       },
     ]);

@@ -5,7 +5,7 @@ import type * as z from "zod";
 import { APPLY_BODY_BYTES_MAX } from "../../lib/api/command-routes.ts";
 import { ALL_ROUTES } from "../../lib/api/find-route.ts";
 import { PAGE_LIMITS } from "../../lib/api/list-page.ts";
-import { KEY_HEADER } from "../../lib/api/paths.ts";
+import { IF_MATCH_HEADER, KEY_HEADER } from "../../lib/api/paths.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/api.md"), "utf8");
 
@@ -26,9 +26,15 @@ describe("docs/api.md", () => {
     expect(table.split("\n")).toEqual(rows);
   });
 
+  it("names the routes that take If-Match", () => {
+    const conditional = ALL_ROUTES.filter(({ route }) => route.conditional).map(({ path }) => `\`${path}\``);
+    const sentence = `${conditional.slice(0, -1).join(", ")} and ${conditional.at(-1)} take \`If-Match\``;
+    expect(page).toContain(sentence.replace("`/", "`POST /"));
+  });
+
   it("names the limits and headers as they are", () => {
     expect(page).toContain(`${APPLY_BODY_BYTES_MAX / 1_000_000} MB`);
     expect(page).toContain(`${PAGE_LIMITS.bytes / 1_000_000} MB`);
-    expect(page.toLowerCase()).toContain(`\`${KEY_HEADER}\``);
+    for (const header of [KEY_HEADER, IF_MATCH_HEADER]) expect(page.toLowerCase()).toContain(`\`${header}\``);
   });
 });

@@ -5,18 +5,24 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiDocument } from "../../docs/figures/openapi-document.ts";
 import { ALL_ROUTES } from "../../lib/api/find-route.ts";
+import { hpa } from "../service/world/manifests.ts";
 import { type ApiWorld, apiWorld, ask } from "./world.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
 
 interface Operation {
-  readonly responses: { readonly "200": { readonly content: Readonly<Record<string, { readonly schema: object }>> } };
+  readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  readonly responses: {
+    readonly "200": { readonly content: Readonly<Record<string, { readonly schema: object }>>; readonly headers?: object };
+  };
 }
 const document = openApiDocument(read("package.json").version) as unknown as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: { readonly Problem: object } };
 };
+
+const hasTag = (path: string, method: string): boolean => document.paths[path]?.[method]?.responses["200"].headers !== undefined;
 
 let world: ApiWorld;
 beforeAll(async () => {
@@ -60,8 +66,9 @@ describe("docs/openapi.json", () => {
     ["/v1/fleet", ""],
     ["/v1/status", ""],
   ])("describes what GET %s?%s answers", async (path, query) => {
-    const { status, json } = await ask(world.api, { path, query });
+    const { status, headers, json } = await ask(world.api, { path, query });
     expect(status).toBe(200);
+    expect(Object.hasOwn(headers, "etag")).toBe(hasTag(path, "get"));
     expect(faultsOf(answerSchema(path, "get"), json)).toEqual([]);
   });
 
@@ -73,9 +80,29 @@ describe("docs/openapi.json", () => {
     ["/v1/fleet/freeze", { reason: "drill" }],
     ["/v1/fleet/thaw", {}],
   ])("describes what POST %s answers", async (path, body) => {
-    const { status, json } = await ask(world.api, { path, body: JSON.stringify(body) });
+    const { status, headers, json } = await ask(world.api, { path, body: JSON.stringify(body) });
     expect(status).toBe(200);
+    expect(Object.hasOwn(headers, "etag")).toBe(hasTag(path, "post"));
     expect(faultsOf(answerSchema(path, "post"), json)).toEqual([]);
+  });
+
+  it("describes the answer to an apply and to a delete, and which of them has a tag", async () => {
+    const sources = [{ file: "web.yaml", text: hpa("described", { namespace: "lab" }) }];
+    const applied = await ask(world.api, { path: "/v1/apply", body: JSON.stringify({ sources, cluster: "eu-1" }) });
+    expect([faultsOf(answerSchema("/v1/apply", "post"), applied.json), hasTag("/v1/apply", "post")]).toEqual([[], "etag" in applied.headers]);
+    const path = "/v1/autoscaler/delete";
+    const deleted = await ask(world.api, { path, body: JSON.stringify({ name: "eu-1/lab/described" }) });
+    expect([faultsOf(answerSchema(path, "post"), deleted.json), hasTag(path, "post")]).toEqual([[], "etag" in deleted.headers]);
+  });
+
+  it("names If-Match at the routes that take it, and no other", async () => {
+    for (const { method, path } of ALL_ROUTES.filter((route) => route.method === "POST")) {
+      const { status, json } = await ask(world.api, { method, path, body: "{}", headers: { "if-match": "malformed" } });
+      const { errors = [] } = json as { readonly errors?: readonly { readonly field: string; readonly message: string }[] };
+      const described = document.paths[path]?.["post"]?.parameters.some(({ name }) => name === "if-match");
+      const refused = errors.some(({ field, message }) => field === "If-Match" && message.includes("is not taken by this route"));
+      expect([path, status, refused]).toEqual([path, 400, described !== true]);
+    }
   });
 
   it("describes refusals", async () => {

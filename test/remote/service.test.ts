@@ -64,6 +64,27 @@ describe("the service of a stack", () => {
     expect(JSON.stringify(said).length).toBeGreaterThan(1);
   });
 
+  it("edits under a condition as the embedded one does", async () => {
+    for (const service of [embedded, remote]) {
+      const [applied] = await apply(service, "conditional");
+      const query = { name: "eu-1/lab/conditional" };
+      const onlyIf = [{ uid: applied?.uid ?? "", generation: applied?.generation ?? 0 }];
+      const paused = await service.pause({ ...query, onlyIf });
+      expect(paused).toMatchObject({ changed: true, uid: applied?.uid });
+      const edits = [
+        () => service.pause({ ...query, onlyIf }),
+        () => service.resume({ ...query, onlyIf: [] }),
+        () => service.delete({ ...query, onlyIf }),
+        ...[true, false].map(
+          (dryRun) => () => service.apply([{ file: "a", text: hpa("conditional", { namespace: "lab" }) }], { cluster: "eu-1", dryRun, onlyIf }),
+        ),
+      ];
+      for (const edit of edits) await expect(edit()).rejects.toMatchObject({ code: "service.changed" });
+      expect(await service.resume({ ...query, onlyIf: "exists" })).toMatchObject({ changed: true });
+      expect(await service.delete(query)).not.toHaveProperty("generation");
+    }
+  });
+
   it("edits in the name of the signer", async () => {
     await apply(remote, "edited");
     await apply(world.remote("GRACE"), "of-grace");

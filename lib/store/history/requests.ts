@@ -27,6 +27,8 @@ export interface KeptAnswer {
   readonly status: number;
   readonly type: string;
   readonly body: string;
+  /** The entity tag of what the edit stored, if there is one. Answers of earlier releases have none. */
+  readonly tag?: string;
 }
 
 const VERSION = 1;
