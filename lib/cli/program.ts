@@ -1,20 +1,23 @@
 import { Command, Option } from "commander";
 import { startCommand } from "../local/run/options.ts";
 import { validateOption } from "../local/run/validate-option.ts";
+import { passedOverText } from "../manifest/passed-over.ts";
+import type { Filter } from "../service/service.ts";
 import type { TargetOptions } from "./command-target.ts";
 import type { ChangesOptions } from "./commands/changes.ts";
 import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
-import type { ApplyCommandOptions } from "./commands/edit.ts";
+import type { ApplyCommandOptions, DeleteOptions } from "./commands/edit.ts";
 import type { EventsOptions } from "./commands/events.ts";
 import type { FreezeOptions } from "./commands/fleet.ts";
 import type { GetOptions } from "./commands/get.ts";
 import type { ResetOptions } from "./commands/partition-commands.ts";
 import type { SeriesOptions } from "./commands/series.ts";
 import { connectionCommands } from "./connection-commands.ts";
-import { withFiles } from "./file-options.ts";
+import { withFiles, withOptionalFiles } from "./file-options.ts";
 import { help } from "./help-command.ts";
 import type { Io } from "./io.ts";
 import { manifestCommands } from "./manifest-commands.ts";
+import { namedResources, selectionOf } from "./selected-names.ts";
 import type { Run } from "./run-command.ts";
 import { stackCommands } from "./stack-commands.ts";
 import { withTarget } from "./target-options.ts";
@@ -42,9 +45,10 @@ interface ScopeOptions extends TargetOptions {
 
 const output = (choices: readonly string[]): Option => new Option("-o, --output <format>", "output format").choices(choices).default(choices[0]);
 
-/** The query for one autoscaler. */
-const autoscalerQuery = (name: string, { namespace, cluster: inCluster }: ScopeOptions) => ({
-  name,
+/** What the names of a command can look like. */
+const NAMES = "NAME, NAMESPACE/NAME, CLUSTER/NAMESPACE/NAME or TYPE/NAME; a type (pa, hpa, wpa) can also stand before the names";
+
+const filterOf = ({ namespace, cluster: inCluster }: ScopeOptions): Filter => ({
   ...(namespace === undefined ? {} : { namespace }),
   ...(inCluster === undefined ? {} : { cluster: inCluster }),
 });
@@ -93,26 +97,27 @@ const startIsFirst = async (): Promise<void> => {
 
 const queryCommands = (root: Command, run: Run): void => {
   withScope(root.command("get"))
-    .description("list autoscalers, or one of them")
-    .argument("[name]")
+    .description("list autoscalers, or those with these names")
+    .argument("[names...]", NAMES)
     .addOption(output(["table", "json", "yaml"]))
-    .action((name: string | undefined, options: GetOptions & ScopeOptions) =>
-      run(options, async (session, printer) => (await code.get()).get(session, printer, name, options)),
+    .action((names: readonly string[], options: GetOptions & ScopeOptions) =>
+      run(options, async (session, printer) => (await code.get()).get(session, printer, selectionOf(names, filterOf(options)), options)),
     );
   withScope(root.command("describe"))
-    .description("describe one autoscaler: metrics, windows, conditions, last decision, events")
-    .argument("<name>")
+    .description("describe autoscalers: metrics, windows, conditions, last decision, events")
+    .argument("<names...>", NAMES)
     .addOption(output(["text", "json", "yaml"]))
-    .action((name: string, options: SheetOptions & ScopeOptions) =>
-      run(options, async (session, printer) => (await code.describe()).describe(session, printer, autoscalerQuery(name, options), options)),
-    );
+    .action((names: readonly string[], options: SheetOptions & ScopeOptions) => {
+      const resources = namedResources(names, filterOf(options));
+      return run(options, async (session, printer) => (await code.describe()).describe(session, printer, resources, options));
+    });
   withScope(root.command("explain"))
     .description("explain why an autoscaler is at its count, and what would change it")
     .argument("<name>")
     .option("--at <time>", "explain the evaluation at this time: RFC 3339, or a duration ago")
     .addOption(output(["text", "json", "yaml"]))
     .action((name: string, options: ExplainOptions & ScopeOptions) =>
-      run(options, async (session, printer) => (await code.describe()).explain(session, printer, autoscalerQuery(name, options), options)),
+      run(options, async (session, printer) => (await code.describe()).explain(session, printer, { name, ...filterOf(options) }, options)),
     );
   withScope(root.command("events"))
     .description("list scale events, oldest first")
@@ -150,25 +155,42 @@ const editCommands = (root: Command, run: Run, io: Io): void => {
       const sources = await readSources(options, io.stdin);
       await run(options, async (session, printer) => (await code.edit()).apply(session, { printer, io }, sources, options));
     });
-  withScope(root.command("delete"))
-    .description("delete an autoscaler; its workload keeps its count, and its history stays")
-    .argument("<name>")
-    .action((name: string, options: ScopeOptions) =>
-      run(options, async (session, printer) => (await code.edit()).remove(session, printer, autoscalerQuery(name, options))),
-    );
+  withOptionalFiles(withScope(root.command("delete")))
+    .description("delete autoscalers by name, or those that manifests name; a workload keeps its count, and the history stays")
+    .argument("[names...]", NAMES)
+    .option("--ignore-not-found", "what does not exist is no error")
+    .action((names: readonly string[], options: ScopeOptions & DeleteOptions) => deleteCommand(names, options, { run, io }));
   withScope(root.command("pause"))
-    .description("pause an autoscaler; its workload keeps its count")
-    .argument("<name>")
+    .description("pause autoscalers; their workloads keep their counts")
+    .argument("<names...>", NAMES)
     .option("--until <time>", "end of the pause: RFC 3339, or a duration from now")
-    .action((name: string, options: ScopeOptions & { readonly until?: string }) =>
-      run(options, async (session, printer) => (await code.edit()).pause(session, printer, autoscalerQuery(name, options), options.until)),
-    );
+    .action((names: readonly string[], options: ScopeOptions & { readonly until?: string }) => {
+      const resources = namedResources(names, filterOf(options));
+      return run(options, async (session, printer) => (await code.edit()).pause(session, printer, resources, options.until));
+    });
   withScope(root.command("resume"))
-    .description("resume a paused autoscaler")
-    .argument("<name>")
-    .action((name: string, options: ScopeOptions) =>
-      run(options, async (session, printer) => (await code.edit()).resume(session, printer, autoscalerQuery(name, options))),
-    );
+    .description("resume paused autoscalers")
+    .argument("<names...>", NAMES)
+    .action((names: readonly string[], options: ScopeOptions) => {
+      const resources = namedResources(names, filterOf(options));
+      return run(options, async (session, printer) => (await code.edit()).resume(session, printer, resources));
+    });
+};
+
+/** The names are read before anything is opened, and all manifests before anything is deleted. */
+const deleteCommand = async (
+  names: readonly string[],
+  options: ScopeOptions & DeleteOptions,
+  { run, io }: { readonly run: Run; readonly io: Io },
+): Promise<void> => {
+  const filter = filterOf(options);
+  if (options.filename === undefined)
+    return run(options, async (session, printer) => (await code.edit()).remove(session, printer, namedResources(names, filter), options));
+  if (names.length > 0) throw usage(`Cannot delete "${names[0]}" and the manifests of -f together: give one of them`);
+  const [{ readSources }, { resourcesIn }] = await Promise.all([code.sources(), import("./manifest-names.ts")]);
+  const { resources, passedOver } = resourcesIn(await readSources({ ...options, filename: options.filename }, io.stdin), filter);
+  if (passedOver.length > 0) io.stderr.write(`${passedOverText(passedOver)}\n`);
+  return run(options, async (session, printer) => (await code.edit()).remove(session, printer, resources, options));
 };
 
 const clusterCommands = (parent: Command, run: Run): void => {

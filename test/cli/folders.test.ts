@@ -94,7 +94,7 @@ describe("tidemark apply of objects of other kinds", () => {
     expect(await apply(["-f", "-"], documents(other("Service"), other("Service")))).toEqual({
       code: 1,
       out: "",
-      err: "error: Cannot apply: the input holds no autoscaler; passed over 2 objects of other kinds: 2 Service\n",
+      err: "error: Cannot find an autoscaler in the input; passed over 2 objects of other kinds: 2 Service\n",
     });
   });
 

@@ -1,10 +1,13 @@
 import { passedOverText } from "../../manifest/passed-over.ts";
 import type { Validation } from "../../manifest/validation.ts";
-import type { ApplyOptions, AutoscalerQuery, EditResult, ManifestSource } from "../../service/service.ts";
+import { isTidemarkError } from "../../model/errors.ts";
+import type { ApplyOptions, EditResult, ManifestSource } from "../../service/service.ts";
 import type { Applied } from "../../service/views/autoscaler-view.ts";
+import { forEachResource } from "../each-resource.ts";
 import type { Io, Printer, Session } from "../io.ts";
 import { progressOn } from "../progress.ts";
 import type { FileOptions } from "../read-sources.ts";
+import { queryFor, type Resource } from "../selected-names.ts";
 import { futureMs } from "../time-options.ts";
 
 export interface ApplyCommandOptions extends FileOptions {
@@ -62,18 +65,48 @@ const printApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, pri
 const resultText = ({ cluster, namespace, name }: EditResult, words: string): string =>
   `"${name}" in namespace "${namespace}" of cluster "${cluster}" ${words}\n`;
 
-export const remove = async ({ service }: Session, printer: Printer, query: AutoscalerQuery): Promise<void> => {
-  await printer.print(resultText(await service.delete(query), "deleted"));
+export interface DeleteOptions {
+  readonly filename?: readonly string[];
+  readonly recursive?: true;
+  readonly ignoreNotFound?: true;
+}
+
+/** Deletes each autoscaler. One that does not exist is told at the end, and the others are deleted all the same. */
+export const remove = async (
+  { service }: Session,
+  printer: Printer,
+  resources: readonly Resource[],
+  { ignoreNotFound }: DeleteOptions,
+): Promise<void> => {
+  // A mistyped cluster is an error in any case: nothing of it would be found.
+  if (ignoreNotFound) for (const cluster of new Set(resources.flatMap((resource) => resource.cluster ?? []))) await service.cluster(cluster);
+  await forEachResource(resources, async (resource) => {
+    try {
+      await printer.print(resultText(await service.delete(await queryFor(service, resource)), "deleted"));
+    } catch (error) {
+      if (!ignoreNotFound || !NOT_FOUND.some((code) => isTidemarkError(error, code))) throw error;
+    }
+  });
 };
 
-export const pause = async ({ service, nowMs }: Session, printer: Printer, query: AutoscalerQuery, until: string | undefined): Promise<void> => {
+const NOT_FOUND = ["service.unknown", "cli.other-kind"] as const;
+
+export const pause = async (
+  { service, nowMs }: Session,
+  printer: Printer,
+  resources: readonly Resource[],
+  until: string | undefined,
+): Promise<void> => {
   const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs);
-  const edited = await service.pause(query, untilMs);
   const end = untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`;
-  await printer.print(resultText(edited, edited.changed ? `paused${end}` : `was paused${end} already`));
+  await forEachResource(resources, async (resource) => {
+    const edited = await service.pause(await queryFor(service, resource), untilMs);
+    await printer.print(resultText(edited, edited.changed ? `paused${end}` : `was paused${end} already`));
+  });
 };
 
-export const resume = async ({ service }: Session, printer: Printer, query: AutoscalerQuery): Promise<void> => {
-  const edited = await service.resume(query);
-  await printer.print(resultText(edited, edited.changed ? "resumed" : "was not paused"));
-};
+export const resume = async ({ service }: Session, printer: Printer, resources: readonly Resource[]): Promise<void> =>
+  forEachResource(resources, async (resource) => {
+    const edited = await service.resume(await queryFor(service, resource));
+    await printer.print(resultText(edited, edited.changed ? "resumed" : "was not paused"));
+  });

@@ -1,3 +1,4 @@
+import { isObject } from "../../model/is-object.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 
 /** What Tidemark adds to a manifest. `apply` passes over it, so that what `get` and `describe` print can be applied again. */
@@ -12,6 +13,12 @@ interface Added {
   /** The other fields of the view. */
   readonly status: object;
 }
+
+/** The kind of the manifest. */
+export const kindOf = ({ manifest }: Pick<AutoscalerView, "manifest">): string => {
+  const kind = isObject(manifest) ? manifest["kind"] : undefined;
+  return typeof kind === "string" ? kind : "unknown kind";
+};
 
 /** An autoscaler in the form of `kubectl get -o yaml`: the manifest as it was applied, with metadata and status. */
 export const kubernetesObject = ({ manifest, name, namespace, uid, generation, createdAt, ...status }: AutoscalerView): Added => {

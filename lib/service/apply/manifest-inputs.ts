@@ -41,7 +41,7 @@ export const readInputs = (sources: readonly ManifestSource[], validation: Valid
   if (failures.length > 0) throw new TidemarkError("manifest.unreadable", failures.map(({ message }) => message).join("\n"), { failures });
   const passedOver = otherKinds.counts();
   if (inputs.length === 0 && passedOver.length > 0)
-    throw new TidemarkError("manifest.unsupported", `Cannot apply: the input holds no autoscaler; ${passedOverText(passedOver)}`, { passedOver });
+    throw new TidemarkError("manifest.unsupported", `Cannot find an autoscaler in the input; ${passedOverText(passedOver)}`, { passedOver });
   return { inputs, passedOver };
 };
 

@@ -1,0 +1,74 @@
+import { TidemarkError } from "../model/errors.ts";
+import type { AutoscalerQuery, Filter, Service } from "../service/service.ts";
+import type { AutoscalerView } from "../service/views/autoscaler-view.ts";
+import { kindOf } from "./output/kubernetes-object.ts";
+import { usage } from "./usage-error.ts";
+
+/** One autoscaler that a command names. With `kind` it is meant only if it has that kind. */
+export interface Resource extends Filter {
+  readonly name: string;
+  readonly kind?: string;
+}
+
+/** What the words after a command select. Without resources every autoscaler is meant, or every one of the kind. */
+export interface Selection {
+  readonly kind?: string;
+  readonly resources: readonly Resource[];
+}
+
+/** The words of kubectl for each kind; the group can follow, as in "podautoscalers.tidemark.dev". */
+const KINDS = [
+  { kind: "PodAutoscaler", words: /^(pa|podautoscalers?)(\.(v\w+\.)?tidemark\.dev)?$/i },
+  { kind: "HorizontalPodAutoscaler", words: /^(hpa|horizontalpodautoscalers?)(\.(v\w+\.)?autoscaling)?$/i },
+  { kind: "WatermarkPodAutoscaler", words: /^(wpa|watermarkpodautoscalers?)(\.(v\w+\.)?datadoghq\.com)?$/i },
+] as const;
+
+const kindNamed = (word: string): string | undefined => KINDS.find(({ words }) => words.test(word))?.kind;
+
+/** Reads "web api", "hpa web api", "hpa/web wpa/api" and "hpa". A path with three parts has no type. */
+export const selectionOf = (words: readonly string[], filter: Filter): Selection => {
+  const [first = "", ...rest] = words;
+  const kind = kindNamed(first);
+  if (kind === undefined) return { resources: words.map((word) => ({ ...filter, ...resourceOf(word) })) };
+  const typed = rest.find((word) => resourceOf(word).kind !== undefined);
+  if (typed !== undefined) throw usage(`Cannot read "${first} ${typed}": write ${first} once, or ${first}/NAME for each name`);
+  return { kind, resources: rest.map((name) => ({ ...filter, name, kind })) };
+};
+
+/** Like `selectionOf`, for a command that needs a name. */
+export const namedResources = (words: readonly string[], filter: Filter): readonly Resource[] => {
+  const { resources } = selectionOf(words, filter);
+  if (resources.length === 0) throw usage(`Cannot choose an autoscaler: give its name, such as ${words[0] ?? "web"}${words[0] ? "/web" : ""}`);
+  return resources;
+};
+
+const resourceOf = (word: string): Resource => {
+  const [type = "", name, ...more] = word.split("/");
+  const kind = name === undefined || more.length > 0 ? undefined : kindNamed(type);
+  return name !== undefined && kind !== undefined ? { name, kind } : { name: word };
+};
+
+/** What names one autoscaler to the service. An edit of another kind than the one that was meant is refused before it is made. */
+export const queryFor = async (service: Pick<Service, "get">, resource: Resource): Promise<AutoscalerQuery> => {
+  const { kind, ...query } = resource;
+  if (kind === undefined) return query;
+  const { cluster, namespace, name } = mustHaveKind(await service.get(query), kind);
+  return { cluster, namespace, name };
+};
+
+/** Throws `cli.other-kind` if the autoscaler has another kind than the one that was meant. */
+export const mustHaveKind = <View extends AutoscalerView>(view: View, kind: string | undefined): View => {
+  const own = kindOf(view);
+  if (kind === undefined || own === kind) return view;
+  const { cluster, namespace, name } = view;
+  throw new TidemarkError(
+    "cli.other-kind",
+    `Cannot find ${kind} "${name}": "${name}" in namespace "${namespace}" of cluster "${cluster}" is a ${own}`,
+    {
+      cluster,
+      namespace,
+      name,
+      kind: own,
+    },
+  );
+};
