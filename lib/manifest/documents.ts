@@ -29,6 +29,7 @@ export interface ReadOptions {
 export const readManifests = (text: string, fileName: string, options: ReadOptions = {}): readonly ManifestDocument[] => {
   const { budget = newBudget(), otherKinds } = options;
   const where = { where: fileName };
+  const before = otherKinds?.total();
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_TEXT_BYTES)
     throw manifestUnreadable(where, `it has ${bytes} bytes, and the limit is ${MAX_TEXT_BYTES}; divide it into several files`);
@@ -44,7 +45,7 @@ export const readManifests = (text: string, fileName: string, options: ReadOptio
     if (!first || repeatedKeys.length === 0) return first ? [first, ...more] : [];
     return [{ ...first, repeatedKeys: repeatedKeys.map(({ name, offset }) => ({ name, line: counter.linePos(offset).line })) }, ...more];
   });
-  if (manifests.length === 0 && !(otherKinds && documents.length > 0)) throw manifestUnreadable(where, "it contains no manifest");
+  if (manifests.length === 0 && otherKinds?.total() === before) throw manifestUnreadable(where, "it contains no manifest");
   return manifests;
 };
 

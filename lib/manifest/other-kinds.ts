@@ -7,6 +7,8 @@ import type { KindCount } from "./passed-over.ts";
 export interface OtherKinds {
   /** Counts the object and returns true if it has another kind. A kind that looks mistyped is not another kind: it is checked, and refused. */
   readonly passOver: (document: unknown) => boolean;
+  /** How many were passed over so far. */
+  readonly total: () => number;
   /** In order of kind. */
   readonly counts: () => readonly KindCount[];
 }
@@ -17,11 +19,14 @@ const FURTHER = "others";
 
 export const newOtherKinds = (): OtherKinds => {
   const counts = new Map<string, number>();
+  let total = 0;
   return {
+    total: () => total,
     passOver: (document) => {
       const kind = otherKind(document);
       if (kind === undefined) return false;
       const counted = counts.has(kind) || counts.size < MAX_NAMED_KINDS ? kind : FURTHER;
+      total++;
       counts.set(counted, (counts.get(counted) ?? 0) + 1);
       return true;
     },

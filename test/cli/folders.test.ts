@@ -90,6 +90,15 @@ describe("tidemark apply of objects of other kinds", () => {
     expect([code, err]).toEqual([0, "passed over 2 objects of other kinds: 1 AllowList, 1 CustomResourceDefinition\n"]);
   });
 
+  it("still refuses a file without any object, beside others", async () => {
+    const file = folder.write("empty-list.yaml", "apiVersion: v1\nkind: List\nitems: []\n");
+    expect(await apply(["-f", "-", "-f", file], documents(other("Service"), hpa("one")))).toEqual({
+      code: 1,
+      out: "",
+      err: `error: Cannot read "${file}": it contains no manifest\n`,
+    });
+  });
+
   it("refuses input of nothing but other kinds", async () => {
     expect(await apply(["-f", "-"], documents(other("Service"), other("Service")))).toEqual({
       code: 1,

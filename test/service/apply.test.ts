@@ -165,7 +165,7 @@ spec:
   });
 
   it("changes nothing when one of several documents is wrong, and names every problem with its line and field", async () => {
-    const text = documents(hpa("good"), hpa("bad", { max: 1 }), "kind: Pod\napiVersion: v1\nmetadata: {name: x}\n");
+    const text = documents(hpa("good"), hpa("bad", { max: 1 }), "kind: PodAutoscalr\napiVersion: v1\nmetadata: {name: x}\n");
     await expect(apply(text)).rejects.toMatchObject({
       code: "manifest.invalid",
       message: expect.stringMatching(
