@@ -20,7 +20,9 @@ const TAG_HEADERS = {
   [TAG_HEADER]: { description: "the tag of the autoscaler that is stored, for If-Match; an apply of several has none", schema: { type: "string" } },
 };
 
-const answersOf = (path: string): Json => {
+const PROBLEM_CONTENT = { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } };
+
+const answersOf = (path: string, conditional: boolean): Json => {
   const verb = VERBS.get(path);
   const content =
     path === METRICS_PATH || verb === undefined
@@ -28,7 +30,8 @@ const answersOf = (path: string): Json => {
       : { "application/json": { schema: schemaOf(ANSWERS[verb], "output") } };
   return {
     "200": { description: "done", ...(TAGGED.has(verb ?? "") && { headers: TAG_HEADERS }), content },
-    default: { description: "refused or failed", content: { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } } },
+    ...(conditional && { "412": { description: "If-Match does not hold, and nothing was changed", content: PROBLEM_CONTENT } }),
+    default: { description: "refused or failed", content: PROBLEM_CONTENT },
   };
 };
 
@@ -56,7 +59,7 @@ const IF_MATCH_PARAMETER = {
 const operationOf = ({ kind, path, route }: FoundRoute): Json => {
   const input = schemaOf(route.schema, "input");
   const operationId = VERBS.get(path) ?? "metrics";
-  const shared = { operationId, summary: route.summary, responses: answersOf(path) };
+  const shared = { operationId, summary: route.summary, responses: answersOf(path, route.conditional) };
   return kind === "reading"
     ? { ...shared, parameters: parametersOf(input) }
     : {

@@ -105,6 +105,13 @@ describe("docs/openapi.json", () => {
     }
   });
 
+  it("describes the refusal of an edit under If-Match", async () => {
+    const path = "/v1/autoscaler/pause";
+    const { status, json } = await ask(world.api, { path, body: JSON.stringify({ name: "shop/web" }), headers: { "if-match": '"other.1"' } });
+    expect(Object.keys(document.paths[path]?.["post"]?.responses ?? {})).toContain(String(status));
+    expect([status, faultsOf(document.components.schemas.Problem, json)]).toEqual([412, []]);
+  });
+
   it("describes refusals", async () => {
     const { status, json } = await ask(world.api, { path: "/v1/cluster", query: "name=eu-9" });
     expect([status, faultsOf(document.components.schemas.Problem, json)]).toEqual([404, []]);
