@@ -242,6 +242,21 @@ describe("an edit with If-Match beside another editor", () => {
     expect((await stored()).updatedBy).toBe("bob");
   });
 
+  it.each([
+    ["pause", COMMAND_PATHS.pause],
+    ["delete", COMMAND_PATHS.delete],
+  ])("is 409 when its autoscaler is replaced between its read and its write, and the new one stays as it is: %s", async (_what, path) => {
+    const ifMatch = await tag();
+    const replace = async () => {
+      await bob().delete(named());
+      await bob().apply(manifest(14).sources, { cluster: "eu-1", dryRun: false });
+    };
+    const { json } = await edit(path, named(), { ifMatch, api: apiWith({ before: replace }) });
+    expect(json).toMatchObject({ status: 409, code: "service.conflict", detail: expect.stringContaining("it was deleted and created again") });
+    const { paused, updatedBy } = await stored();
+    expect([paused, updatedBy]).toEqual([undefined, "bob"]);
+  });
+
   it("creates nothing when its autoscaler is deleted between its read and its write of a manifest", async () => {
     const api = apiWith({ before: () => bob().delete(named()) });
     expect((await edit(COMMAND_PATHS.apply, manifest(12), { ifMatch: "*", api })).status).toBe(412);
