@@ -45,6 +45,9 @@ interface ScopeOptions extends TargetOptions {
 
 const output = (choices: readonly string[]): Option => new Option("-o, --output <format>", "output format").choices(choices).default(choices[0]);
 
+/** The examples below the help of a command. */
+const example = (...calls: readonly string[]): string => `\nExample${calls.length > 1 ? "s" : ""}:\n${calls.map((call) => `  ${call}`).join("\n")}`;
+
 /** What the names of a command can look like. */
 const NAMES = "NAME, NAMESPACE/NAME, CLUSTER/NAMESPACE/NAME or TYPE/NAME; a type (pa, hpa, wpa) can also stand before the names";
 
@@ -99,10 +102,17 @@ const queryCommands = (root: Command, run: Run): void => {
   withScope(root.command("get"))
     .description("list autoscalers, or those with these names")
     .argument("[names...]", NAMES)
-    .addOption(output(["table", "json", "yaml"]))
-    .action((names: readonly string[], options: GetOptions & ScopeOptions) =>
-      run(options, async (session, printer) => (await code.get()).get(session, printer, selectionOf(names, filterOf(options)), options)),
-    );
+    .option("-A, --all-namespaces", "in every namespace, which is the default")
+    .option("-l, --selector <selector>", "only those whose manifests have these labels: app=web,tier!=db")
+    .option("--no-headers", "print a table without its header")
+    .addOption(output(["table", "wide", "name", "json", "yaml"]))
+    .addHelpText("after", example("tidemark get hpa -n shop -l app=web -o wide"))
+    .action(async (names: readonly string[], options: GetOptions & ScopeOptions) => {
+      const { get, checkOptions } = await code.get();
+      const selection = selectionOf(names, filterOf(options));
+      checkOptions(selection, options);
+      return run(options, async (session, printer) => get(session, printer, selection, options));
+    });
   withScope(root.command("describe"))
     .description("describe autoscalers: metrics, windows, conditions, last decision, events")
     .argument("<names...>", NAMES)
@@ -147,7 +157,8 @@ const queryCommands = (root: Command, run: Run): void => {
 
 const editCommands = (root: Command, run: Run, io: Io): void => {
   withFiles(withScope(root.command("apply")))
-    .description("create or update autoscalers; nothing is stored unless all documents are valid")
+    .description("create or update autoscalers; nothing is stored unless all documents are valid, and objects of other kinds are passed over")
+    .addHelpText("after", example("tidemark apply -R -f manifests/ --cluster eu-1", "kustomize build | tidemark apply -f - --cluster eu-1"))
     .option("--dry-run", "check everything, store nothing")
     .addOption(validateOption())
     .action(async (options: ApplyCommandOptions & ScopeOptions) => {
@@ -159,6 +170,7 @@ const editCommands = (root: Command, run: Run, io: Io): void => {
     .description("delete autoscalers by name, or those that manifests name; a workload keeps its count, and the history stays")
     .argument("[names...]", NAMES)
     .option("--ignore-not-found", "what does not exist is no error")
+    .addHelpText("after", example("tidemark delete shop/web", "tidemark delete -f manifests/ --ignore-not-found"))
     .action((names: readonly string[], options: ScopeOptions & DeleteOptions) => deleteCommand(names, options, { run, io }));
   withScope(root.command("pause"))
     .description("pause autoscalers; their workloads keep their counts")

@@ -22,12 +22,12 @@ describe("tidemark get", () => {
   it("prints a table, ages by the folder's clock", async () => {
     expect(await printed("get")).toBe(
       [
-        "CLUSTER   NAMESPACE   NAME   REFERENCE         TARGETS         MIN   MAX   CURRENT     DESIRED     STATE     REASON                    SYNCED    AGE",
-        "eu-1      infra       web    Deployment/web    <unknown>/60%   2     10    <unknown>   <unknown>   waiting   <none>                    15s ago   60m",
-        "eu-1      shop        api    Deployment/api    <unknown>/60%   2     10    3           3           failing   FailedGetResourceMetric   15s ago   60m",
-        "eu-1      shop        late   Deployment/late   <unknown>/60%   2     10    <unknown>   <unknown>   waiting   <none>                    15s ago   60m",
-        "eu-1      shop        web    Deployment/web    40%/60%         2     10    9           9           limited   ScaleDownStabilized       15s ago   60m",
-        "us-1      batch       jobs   Deployment/jobs   <unknown>/60%   2     10    <unknown>   <unknown>   waiting   <none>                    never     60m",
+        "CLUSTER   NAMESPACE   NAME   TARGETS         MIN   MAX   CURRENT     DESIRED     STATE     SYNCED",
+        "eu-1      infra       web    <unknown>/60%   2     10    <unknown>   <unknown>   waiting   15s ago",
+        "eu-1      shop        api    <unknown>/60%   2     10    3           3           failing   15s ago",
+        "eu-1      shop        late   <unknown>/60%   2     10    <unknown>   <unknown>   waiting   15s ago",
+        "eu-1      shop        web    40%/60%         2     10    9           9           limited   15s ago",
+        "us-1      batch       jobs   <unknown>/60%   2     10    <unknown>   <unknown>   waiting   never",
         "",
       ].join("\n"),
     );

@@ -4,16 +4,31 @@ import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { batches } from "../batches.ts";
 import { forEachResource } from "../each-resource.ts";
 import type { Printer, Session } from "../io.ts";
-import { AUTOSCALER_HEADERS, autoscalerRow } from "../output/autoscaler-rows.ts";
+import { readSelector } from "../label-selector.ts";
+import { autoscalerColumns, autoscalerHeaders } from "../output/autoscaler-rows.ts";
 import { documentText } from "../output/document-text.ts";
-import { kindOf, kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
+import { kindOf, kubernetesList, kubernetesObject, labelsOf } from "../output/kubernetes-object.ts";
 import { lines } from "../output/list-writers.ts";
 import { Table } from "../output/text-table.ts";
 import { mustHaveKind, type Resource, type Selection } from "../selected-names.ts";
+import { usage } from "../usage-error.ts";
 
 export interface GetOptions extends Filter {
-  readonly output: "table" | "json" | "yaml";
+  readonly output: "table" | "wide" | "name" | "json" | "yaml";
+  readonly allNamespaces?: true;
+  readonly selector?: string;
+  /** False for --no-headers. */
+  readonly headers?: boolean;
 }
+
+/** Refuses options that contradict each other, before anything is opened. */
+export const checkOptions = ({ resources }: Selection, { allNamespaces, namespace, selector }: GetOptions): void => {
+  if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
+  if (selector === undefined) return;
+  const [first] = resources;
+  if (first) throw usage(`Cannot use "${first.name}" and --selector together: give one of them`);
+  readSelector(selector);
+};
 
 /** Rows that are formatted and written together. */
 const BATCH = 200;
@@ -23,43 +38,61 @@ export const get = async (session: Session, printer: Printer, selection: Selecti
   const { resources } = selection;
   if (resources.length > 0) return getNamed(session, printer, resources, options);
   const views = listed(session.service, selection, options);
-  if (options.output === "table") return printTable(session, printer, views, options);
-  await printer.print(documentText(kubernetesList(await toArray(views)), options.output));
+  if (options.output === "json" || options.output === "yaml") await printer.print(documentText(kubernetesList(await toArray(views)), options.output));
+  else await printRows(session, printer, views, options);
 };
 
-const getNamed = async (session: Session, printer: Printer, resources: readonly Resource[], { output, ...filter }: GetOptions): Promise<void> => {
+const getNamed = async (session: Session, printer: Printer, resources: readonly Resource[], options: GetOptions): Promise<void> => {
   const views: AutoscalerView[] = [];
-  const print = async (): Promise<void> => {
-    const [first] = views;
-    if (!first) return;
-    if (output === "table") await printTable(session, printer, views, { output, ...filter });
-    else await printer.print(documentText(resources.length === 1 ? kubernetesObject(first) : kubernetesList(views), output));
-  };
   try {
     await forEachResource(resources, async ({ kind, ...query }) => {
       views.push(mustHaveKind(await session.service.get(query), kind));
     });
   } finally {
-    await print();
+    await printNamed(session, printer, views, { ...options, isList: resources.length > 1 });
   }
 };
 
-async function* listed(service: Service, { kind }: Selection, { cluster, namespace }: GetOptions): AsyncGenerator<AutoscalerView> {
+const printNamed = async (
+  session: Session,
+  printer: Printer,
+  views: readonly AutoscalerView[],
+  { isList, ...options }: GetOptions & { readonly isList: boolean },
+): Promise<void> => {
+  const { output } = options;
+  const [first] = views;
+  if (!first) return;
+  if (output === "json" || output === "yaml") await printer.print(documentText(isList ? kubernetesList(views) : kubernetesObject(first), output));
+  else await printRows(session, printer, views, options);
+};
+
+async function* listed(service: Service, { kind }: Selection, { cluster, namespace, selector }: GetOptions): AsyncGenerator<AutoscalerView> {
   const filter = { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) };
-  for await (const view of service.autoscalers(filter)) if (kind === undefined || kindOf(view) === kind) yield view;
+  const chosen = selector === undefined ? undefined : readSelector(selector);
+  for await (const view of service.autoscalers(filter))
+    if ((kind === undefined || kindOf(view) === kind) && (chosen === undefined || chosen(labelsOf(view)))) yield view;
 }
 
-const printTable = async (
+/** Prints a table, or with `-o name` the path of each, which every command takes as a name. */
+const printRows = async (
   { nowMs }: Session,
-  printer: Printer,
+  { print, paint }: Printer,
   views: AsyncIterable<AutoscalerView> | readonly AutoscalerView[],
-  { namespace }: GetOptions,
+  { namespace, output, selector, headers }: GetOptions,
 ): Promise<void> => {
-  const table = new Table(AUTOSCALER_HEADERS);
+  const wide = output === "wide";
+  const table = new Table(headers === false ? undefined : autoscalerHeaders(wide));
+  const textOf = (batch: readonly AutoscalerView[]): readonly string[] =>
+    output === "name"
+      ? batch.map(({ cluster, namespace: inside, name }) => `${cluster}/${inside}/${name}`)
+      : table.lines(batch.map((view) => autoscalerColumns(view, nowMs, { paint, wide })));
   let empty = true;
   for await (const batch of batches(views, BATCH)) {
     empty = false;
-    if (!(await printer.print(lines(table.lines(batch.map((view) => autoscalerRow(view, nowMs, printer.paint))))))) return;
+    if (!(await print(lines(textOf(batch))))) return;
   }
-  if (empty) await printer.print(`No autoscalers${namespace === undefined ? "" : ` in namespace "${namespace}"`}\n`);
+  if (empty && output !== "name")
+    await print(
+      `No autoscalers${namespace === undefined ? "" : ` in namespace "${namespace}"`}${selector === undefined ? "" : " with these labels"}\n`,
+    );
 };

@@ -2,21 +2,36 @@ import type { AutoscalerState, AutoscalerView, MetricView } from "../../service/
 import { ageText } from "./age-text.ts";
 import type { Paint, Style } from "./paint.ts";
 
-export const AUTOSCALER_HEADERS = [
-  "CLUSTER",
-  "NAMESPACE",
-  "NAME",
-  "REFERENCE",
-  "TARGETS",
-  "MIN",
-  "MAX",
-  "CURRENT",
-  "DESIRED",
-  "STATE",
-  "REASON",
-  "SYNCED",
-  "AGE",
-] as const;
+/** The columns of `get`. Those that only the wide table has make the other one fit 120 columns. */
+const COLUMNS = [
+  { header: "CLUSTER" },
+  { header: "NAMESPACE" },
+  { header: "NAME" },
+  { header: "REFERENCE", wide: true },
+  { header: "TARGETS" },
+  { header: "MIN" },
+  { header: "MAX" },
+  { header: "CURRENT" },
+  { header: "DESIRED" },
+  { header: "STATE" },
+  { header: "REASON", wide: true },
+  { header: "SYNCED" },
+  { header: "AGE", wide: true },
+] as const satisfies readonly { readonly header: string; readonly wide?: true }[];
+
+/** The cells of a row, or the headers, that a table shows. */
+const columnsOf = (cells: readonly string[], wide: boolean): readonly string[] => (wide ? cells : cells.filter((_, index) => !isWide(index)));
+
+const isWide = (index: number): boolean => {
+  const column = COLUMNS[index];
+  return column !== undefined && "wide" in column;
+};
+
+export const autoscalerHeaders = (wide: boolean): readonly string[] =>
+  columnsOf(
+    COLUMNS.map(({ header }) => header),
+    wide,
+  );
 
 const UNKNOWN = "<unknown>";
 const NONE = "<none>";
@@ -70,6 +85,14 @@ const targetsText = (metrics: readonly MetricView[]): string => {
   return metrics.length > SHOWN_TARGETS ? `${shown} + ${metrics.length - SHOWN_TARGETS} more...` : shown;
 };
 
+/** The row of the table. */
+export const autoscalerColumns = (
+  view: AutoscalerView,
+  nowMs: number,
+  { paint, wide }: { readonly paint: Paint; readonly wide: boolean },
+): readonly string[] => columnsOf(autoscalerRow(view, nowMs, paint), wide);
+
+/** The row of the wide table. */
 export const autoscalerRow = (view: AutoscalerView, nowMs: number, paint: Paint): readonly string[] => [
   view.cluster,
   view.namespace,

@@ -20,6 +20,13 @@ export const kindOf = ({ manifest }: Pick<AutoscalerView, "manifest">): string =
   return typeof kind === "string" ? kind : "unknown kind";
 };
 
+/** The labels of the manifest. */
+export const labelsOf = ({ manifest }: Pick<AutoscalerView, "manifest">): Readonly<Record<string, string>> => {
+  const metadata = isObject(manifest) ? manifest["metadata"] : undefined;
+  const labels = isObject(metadata) ? metadata["labels"] : undefined;
+  return isObject(labels) ? (labels as Readonly<Record<string, string>>) : {};
+};
+
 /** An autoscaler in the form of `kubectl get -o yaml`: the manifest as it was applied, with metadata and status. */
 export const kubernetesObject = ({ manifest, name, namespace, uid, generation, createdAt, ...status }: AutoscalerView): Added => {
   const { apiVersion, kind, metadata, ...rest } = manifest as { readonly apiVersion?: string; readonly kind?: string; readonly metadata?: object };

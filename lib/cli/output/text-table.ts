@@ -23,16 +23,17 @@ export const aligned = (rows: readonly Row[]): readonly string[] => {
 
 /** The same with a header and in batches, so that a list of any length needs constant memory. A column is as wide as its widest cell so far. */
 export class Table {
-  readonly #headers: Row;
+  readonly #headers: readonly Row[];
   #widths: readonly number[] | undefined;
 
-  constructor(headers: Row) {
-    this.#headers = headers;
+  /** Without headers the first batch has rows alone. */
+  constructor(headers: Row | undefined) {
+    this.#headers = headers ? [headers] : [];
   }
 
   /** The lines of one batch; the first batch has the header. */
   lines(batch: readonly Row[]): readonly string[] {
-    const rows = this.#widths ? batch : [this.#headers, ...batch];
+    const rows = this.#widths ? batch : [...this.#headers, ...batch];
     const widths = widest(this.#widths ?? [], rows);
     this.#widths = widths;
     return rows.map((row) => lineOf(row, widths));

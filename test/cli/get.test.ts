@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readSelector } from "../../lib/cli/label-selector.ts";
+import { documents, hpa } from "../service/world/manifests.ts";
+import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { inside } from "./inside.ts";
+
+let folder: Folder;
+const run = (...args: readonly string[]): Promise<Said> => inside(["get", ...args, "--data", folder.data]);
+const labelled = (name: string, labels: string): string => hpa(name, { namespace: "lab" }).replace("metadata:", `metadata:\n  labels: ${labels}`);
+
+beforeAll(async () => {
+  folder = await shopFolder();
+  const stdin = documents(labelled("front", "{ app: web, tier: front }"), labelled("back", "{ app: web, tier: back }"), labelled("bare", "{}"));
+  expect(await inside(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], { stdin })).toMatchObject({ code: 0 });
+});
+afterAll(() => folder.remove());
+
+describe("tidemark get, as kubectl", () => {
+  it("fits 120 columns with names of 20 characters, and -o wide has all columns", async () => {
+    const long = labelled("checkout-worker-high", "{}").replace("namespace: lab", "namespace: team-payments");
+    expect(await inside(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], { stdin: long })).toMatchObject({ code: 0 });
+    const widths = (await run()).out.split("\n").map(({ length }) => length);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(120);
+    const [header] = (await run("-o", "wide")).out.split("\n");
+    expect(header?.split(/ {3,}/)).toEqual("CLUSTER NAMESPACE NAME REFERENCE TARGETS MIN MAX CURRENT DESIRED STATE REASON SYNCED AGE".split(" "));
+    expect(await inside(["delete", "checkout-worker-high", "--data", folder.data])).toMatchObject({ code: 0 });
+  });
+
+  it("prints with -o name what every command takes as a name", async () => {
+    const { out } = await run("-n", "lab", "-o", "name");
+    expect(out).toBe("us-1/lab/back\nus-1/lab/bare\nus-1/lab/front\n");
+    expect((await run(...out.trim().split("\n"), "-o", "name")).out).toBe(out);
+  });
+
+  it.each([
+    ["app=web", "back front"],
+    ["app=web,tier!=back", "front"],
+    ["tier in (front, back)", "back front"],
+    ["!app", "bare"],
+  ])("lists with -l %s the autoscalers whose manifests have such labels", async (selector, names) => {
+    const { out } = await run("-n", "lab", "-l", selector, "-o", "name");
+    expect(out).toBe(
+      names
+        .split(" ")
+        .map((name) => `us-1/lab/${name}\n`)
+        .join(""),
+    );
+    const list = JSON.parse((await run("-n", "lab", "-l", selector, "-o", "json")).out);
+    expect(list.items).toHaveLength(names.split(" ").length);
+  });
+
+  it("leaves out the header with --no-headers, and -A lists every namespace", async () => {
+    const cells = (text: string): readonly string[] =>
+      text
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.replace(/ +/g, " "));
+    expect(cells((await run("-A", "--no-headers")).out)).toEqual(cells((await run()).out).slice(1));
+    expect(await run("-l", "app=nothing")).toEqual({ code: 0, out: "No autoscalers with these labels\n", err: "" });
+    expect(await run("-l", "app=nothing", "-o", "name")).toEqual({ code: 0, out: "", err: "" });
+  });
+
+  it.each([
+    [["-A", "-n", "lab"], 'Cannot use --all-namespaces and --namespace "lab" together: give one of them'],
+    [["web", "-l", "app=web"], 'Cannot use "web" and --selector together: give one of them'],
+    [["-l", "app=="], undefined],
+    [["-l", "a b"], 'Cannot read --selector "a b": "a b" is no name of a label; write for example app=web,tier!=db'],
+    [["-l", ""], 'Cannot read --selector "": "" is no name of a label; write for example app=web,tier!=db'],
+  ])("takes or refuses %j", async (args, words) => {
+    expect(await run(...args)).toMatchObject(words === undefined ? { code: 0 } : { code: 2, out: "", err: `error: ${words}\n` });
+  });
+});
+
+describe("readSelector()", () => {
+  it.each([
+    ["app", { app: "" }, true],
+    ["app", {}, false],
+    ["app=", { app: "" }, true],
+    ["app!=web", {}, true],
+    ["app notin (web,api)", { app: "db" }, true],
+    ["app notin (web,api)", { app: "api" }, false],
+    ["example.com/app==web , !old", { "example.com/app": "web" }, true],
+    ["toString", {}, false],
+  ])("reads %j for %j as %j", (selector, labels, chosen) => expect(readSelector(selector)(labels as Record<string, string>)).toBe(chosen));
+});
