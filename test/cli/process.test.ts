@@ -52,10 +52,10 @@ describe("the tidemark command as a process", () => {
 
   it.each([
     [["help"], "Usage: tidemark [options] [command]"],
-    [["help", "get"], "Usage: tidemark get [options] [name]"],
+    [["help", "get"], "Usage: tidemark get [options] [names...]"],
     [["help", "cluster", "add"], "Usage: tidemark cluster add [options] <name>"],
     [["cluster", "help", "add"], "Usage: tidemark cluster add [options] <name>"],
-    [["get", "--help"], "Usage: tidemark get [options] [name]"],
+    [["get", "--help"], "Usage: tidemark get [options] [names...]"],
   ])("prints the help that is asked for and exits with 0: %j", async (args, first) => {
     const { code, out, err } = await inside(args);
     expect([code, out.split("\n")[0], err]).toEqual([0, first, ""]);

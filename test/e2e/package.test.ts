@@ -58,7 +58,7 @@ describe("the package in an empty folder without a compiler", { timeout: 200_000
   it("scales the simulated cluster, and the command then reads what happened", async () => {
     const { stdout } = await tidemark("start", "--for", "10m", "--speed", "100000");
     expect(stdout).toContain("shop/daily created");
-    expect((await tidemark("get")).stdout).toContain("Deployment/daily");
+    expect((await tidemark("get")).stdout).toContain("daily");
     expect((await tidemark("events", "--all")).stdout).toContain("shop");
     expect((await tidemark("apply", "-f", "node_modules/tidemark/examples/web.yaml", "--dry-run")).stdout).toContain("web");
     expect(existsSync(join(installed, ".tidemark"))).toBe(true);
