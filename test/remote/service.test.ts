@@ -85,6 +85,17 @@ describe("the service of a stack", () => {
     }
   });
 
+  it("says which other kinds apply passed over, as the embedded one does", async () => {
+    const text = `${hpa("beside-others")}---\napiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\n`;
+    const countsOf = async (service: Service): Promise<unknown> => {
+      const counts: unknown[] = [];
+      await service.apply([{ file: "f", text }], { cluster: "eu-1", dryRun: true, onPassedOver: (passedOver) => counts.push(passedOver) });
+      return counts;
+    };
+    expect(await countsOf(remote)).toEqual([[{ kind: "Deployment", count: 1 }]]);
+    expect(await countsOf(embedded)).toEqual(await countsOf(remote));
+  });
+
   it("edits in the name of the signer", async () => {
     await apply(remote, "edited");
     await apply(world.remote("GRACE"), "of-grace");
