@@ -104,6 +104,7 @@ const queryCommands = (root: Command, run: Run): void => {
     .argument("[names...]", NAMES)
     .option("-A, --all-namespaces", "in every namespace, which is the default")
     .option("-l, --selector <selector>", "only those whose manifests have these labels: app=web,tier!=db")
+    .option("--sort-by <field>", "order of a field of the document: .status.currentReplicas")
     .option("--no-headers", "print a table without its header")
     .addOption(output(["table", "wide", "name", "json", "yaml"]))
     .addHelpText("after", example("tidemark get hpa -n shop -l app=web -o wide"))

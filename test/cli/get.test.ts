@@ -49,6 +49,14 @@ describe("tidemark get, as kubectl", () => {
     expect(list.items).toHaveLength(names.split(" ").length);
   });
 
+  it("sorts by a field of the document, numbers as numbers, and what has no such field last", async () => {
+    const namesBy = async (field: string, ...more: readonly string[]): Promise<string> => (await run("--sort-by", field, "-o", "name", ...more)).out;
+    expect(await namesBy(".status.currentReplicas")).toMatch(/^eu-1\/shop\/api\neu-1\/shop\/web\neu-1\/infra\/web\n/);
+    expect(await namesBy("{.metadata.name}", "-n", "lab")).toBe("us-1/lab/back\nus-1/lab/bare\nus-1/lab/front\n");
+    expect((await run("shop/web", "shop/api", "--sort-by", "metadata.name", "-o", "name")).out).toBe("eu-1/shop/api\neu-1/shop/web\n");
+    expect(JSON.parse((await run("-n", "shop", "--sort-by", "status.currentReplicas", "-o", "json")).out).items[0].metadata.name).toBe("api");
+  });
+
   it("leaves out the header with --no-headers, and -A lists every namespace", async () => {
     const cells = (text: string): readonly string[] =>
       text
@@ -63,6 +71,8 @@ describe("tidemark get, as kubectl", () => {
   it.each([
     [["-A", "-n", "lab"], 'Cannot use --all-namespaces and --namespace "lab" together: give one of them'],
     [["web", "-l", "app=web"], 'Cannot use "web" and --selector together: give one of them'],
+    [["--sort-by", "a b"], 'Cannot read --sort-by "a b": it is no path of a field; write for example .status.currentReplicas'],
+    [["--sort-by", ".nothing"], 'Cannot sort by "nothing": no autoscaler of the list has that field; write for example .status.currentReplicas'],
     [["-l", "app=="], undefined],
     [["-l", "a b"], 'Cannot read --selector "a b": "a b" is no name of a label; write for example app=web,tier!=db'],
     [["-l", ""], 'Cannot read --selector "": "" is no name of a label; write for example app=web,tier!=db'],

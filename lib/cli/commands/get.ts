@@ -11,18 +11,22 @@ import { kindOf, kubernetesList, kubernetesObject, labelsOf } from "../output/ku
 import { lines } from "../output/list-writers.ts";
 import { Table } from "../output/text-table.ts";
 import { mustHaveKind, type Resource, type Selection } from "../selected-names.ts";
+import { readSortField, sortedBy } from "../sort-field.ts";
 import { usage } from "../usage-error.ts";
 
 export interface GetOptions extends Filter {
   readonly output: "table" | "wide" | "name" | "json" | "yaml";
   readonly allNamespaces?: true;
   readonly selector?: string;
+  /** Path of a field; without it the order is that of cluster, namespace and name. */
+  readonly sortBy?: string;
   /** False for --no-headers. */
   readonly headers?: boolean;
 }
 
 /** Refuses options that contradict each other, before anything is opened. */
-export const checkOptions = ({ resources }: Selection, { allNamespaces, namespace, selector }: GetOptions): void => {
+export const checkOptions = ({ resources }: Selection, { allNamespaces, namespace, selector, sortBy }: GetOptions): void => {
+  if (sortBy !== undefined) readSortField(sortBy);
   if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
   if (selector === undefined) return;
   const [first] = resources;
@@ -37,7 +41,9 @@ const BATCH = 200;
 export const get = async (session: Session, printer: Printer, selection: Selection, options: GetOptions): Promise<void> => {
   const { resources } = selection;
   if (resources.length > 0) return getNamed(session, printer, resources, options);
-  const views = listed(session.service, selection, options);
+  const unsorted = listed(session.service, selection, options);
+  // Only a sorted list is read whole before its first line is printed.
+  const views = options.sortBy === undefined ? unsorted : sortedBy(await toArray(unsorted), readSortField(options.sortBy));
   if (options.output === "json" || options.output === "yaml") await printer.print(documentText(kubernetesList(await toArray(views)), options.output));
   else await printRows(session, printer, views, options);
 };
@@ -59,11 +65,12 @@ const printNamed = async (
   views: readonly AutoscalerView[],
   { isList, ...options }: GetOptions & { readonly isList: boolean },
 ): Promise<void> => {
-  const { output } = options;
-  const [first] = views;
+  const { output, sortBy } = options;
+  const ordered = sortBy === undefined ? views : sortedBy(views, readSortField(sortBy));
+  const [first] = ordered;
   if (!first) return;
-  if (output === "json" || output === "yaml") await printer.print(documentText(isList ? kubernetesList(views) : kubernetesObject(first), output));
-  else await printRows(session, printer, views, options);
+  if (output === "json" || output === "yaml") await printer.print(documentText(isList ? kubernetesList(ordered) : kubernetesObject(first), output));
+  else await printRows(session, printer, ordered, options);
 };
 
 async function* listed(service: Service, { kind }: Selection, { cluster, namespace, selector }: GetOptions): AsyncGenerator<AutoscalerView> {
