@@ -2,8 +2,6 @@ import { Command, Option } from "commander";
 import { startCommand } from "../local/run/options.ts";
 import { validateOption } from "../local/run/validate-option.ts";
 import { passedOverText } from "../manifest/passed-over.ts";
-import type { Filter } from "../service/service.ts";
-import type { TargetOptions } from "./command-target.ts";
 import type { ChangesOptions } from "./commands/changes.ts";
 import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
 import type { ApplyCommandOptions, DeleteOptions } from "./commands/edit.ts";
@@ -17,8 +15,9 @@ import { withFiles, withOptionalFiles } from "./file-options.ts";
 import { help } from "./help-command.ts";
 import type { Io } from "./io.ts";
 import { manifestCommands } from "./manifest-commands.ts";
-import { namedResources, selectionOf } from "./selected-names.ts";
 import type { Run } from "./run-command.ts";
+import { filterOf, NAMES, type ScopeOptions, withScope } from "./scope-options.ts";
+import { namedResources, selectionOf } from "./selected-names.ts";
 import { stackCommands } from "./stack-commands.ts";
 import { withTarget } from "./target-options.ts";
 import { usage } from "./usage-error.ts";
@@ -38,38 +37,10 @@ const code = {
   sources: () => import("./read-sources.ts"),
 };
 
-interface ScopeOptions extends TargetOptions {
-  readonly namespace?: string;
-  readonly cluster?: string;
-}
-
 const output = (choices: readonly string[]): Option => new Option("-o, --output <format>", "output format").choices(choices).default(choices[0]);
 
 /** The examples below the help of a command. */
 const example = (...calls: readonly string[]): string => `\nExample${calls.length > 1 ? "s" : ""}:\n${calls.map((call) => `  ${call}`).join("\n")}`;
-
-/** What the names of a command can look like. */
-const NAMES = "NAME, NAMESPACE/NAME, CLUSTER/NAMESPACE/NAME or TYPE/NAME; a type (pa, hpa, wpa) can also stand before the names";
-
-const filterOf = ({ namespace, cluster: inCluster }: ScopeOptions): Filter => ({
-  ...(namespace === undefined ? {} : { namespace }),
-  ...(inCluster === undefined ? {} : { cluster: inCluster }),
-});
-
-const withScope = (command: Command): Command =>
-  withTarget(command)
-    .addOption(once("-n, --namespace <namespace>", "only in this namespace"))
-    .addOption(once("--cluster <cluster>", "only in this cluster"));
-
-/** An option that is refused when it is given twice. The last one would win silently, and an edit would reach another cluster than was meant. */
-const once = (flags: string, description: string): Option => {
-  const option = new Option(flags, description);
-  return option.argParser((value: string, before: string | undefined) => {
-    if (before !== undefined && before !== value)
-      throw usage(`Cannot use ${option.long} "${before}" and ${option.long} "${value}" together: give one of them`);
-    return value;
-  });
-};
 
 /** Defines the command line. Each handler turns its options into one call of a command. */
 export const program = (run: Run, io: Io): Command => {
