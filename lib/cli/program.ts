@@ -168,8 +168,10 @@ const deleteCommand = async (
   { run, io }: { readonly run: Run; readonly io: Io },
 ): Promise<void> => {
   const filter = filterOf(options);
-  if (options.filename === undefined)
-    return run(options, async (session, printer) => (await code.edit()).remove(session, printer, namedResources(names, filter), options));
+  if (options.filename === undefined) {
+    const resources = namedResources(names, filter);
+    return run(options, async (session, printer) => (await code.edit()).remove(session, printer, resources, options));
+  }
   if (names.length > 0) throw usage(`Cannot delete "${names[0]}" and the manifests of -f together: give one of them`);
   const [{ readSources }, { resourcesIn }] = await Promise.all([code.sources(), import("./manifest-names.ts")]);
   const { resources, passedOver } = resourcesIn(await readSources({ ...options, filename: options.filename }, io.stdin), filter);
