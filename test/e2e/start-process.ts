@@ -55,6 +55,9 @@ export const exportedEvents = async (data: string): Promise<readonly EventView[]
 export const replicasNow = async (data: string): Promise<Readonly<Record<string, number>>> => {
   const { code, out, err } = await tidemark(["get", "-o", "json", "--data", data]);
   if (code !== 0) throw new Error(`tidemark get ended with ${code}: ${err}`);
-  const { items }: { readonly items: readonly { readonly name: string; readonly currentReplicas: number }[] } = JSON.parse(out);
-  return Object.fromEntries(items.map(({ name, currentReplicas }) => [name, currentReplicas]));
+  const {
+    items,
+  }: { readonly items: readonly { readonly metadata: { readonly name: string }; readonly status: { readonly currentReplicas: number } }[] } =
+    JSON.parse(out);
+  return Object.fromEntries(items.map(({ metadata, status }) => [metadata.name, status.currentReplicas]));
 };
