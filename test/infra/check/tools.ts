@@ -16,7 +16,7 @@ export const checkTools = async (say: (line: string) => void): Promise<string> =
   if (existsSync(programs)) return programs;
   say(`Installing ${PACKAGES.join(" and ")} into "${folder}"`);
   mkdirSync(cache, { recursive: true });
-  // A virtual environment names its own folder in its programs, so it cannot be moved. This mark tells that an installation ended.
+  // Installed beside the final name, so that an interrupted installation is not taken for a whole one.
   const unfinished = `${folder}-unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   await run("python3", ["-m", "venv", unfinished]);
@@ -28,7 +28,7 @@ export const checkTools = async (say: (line: string) => void): Promise<string> =
 /** What a check program printed. Both end with a code above 0 when they found something. */
 export const printedBy = async (python: string, program: string, args: readonly string[]): Promise<string> => {
   try {
-    // Run by the interpreter, as the first line of an installed program names the folder of its installation.
+    // Run by the interpreter, because the first line of a program names the folder in which it was installed, which was renamed since.
     return (await run(python, [program, ...args], { maxBuffer: OUTPUT_BYTES_MAX })).stdout;
   } catch (error) {
     const { stdout = "", stderr = "" } = error as { readonly stdout?: string; readonly stderr?: string };
