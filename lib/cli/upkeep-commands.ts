@@ -1,0 +1,109 @@
+import type { Command } from "commander";
+import type { SheetOptions } from "./commands/describe.ts";
+import type { FreezeOptions } from "./commands/fleet.ts";
+import type { ResetOptions } from "./commands/partition-commands.ts";
+import { output } from "./output-option.ts";
+import type { Run } from "./run-command.ts";
+import type { ScopeOptions } from "./scope-options.ts";
+import { withTarget } from "./target-options.ts";
+
+/** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
+const code = {
+  cluster: () => import("./commands/cluster-commands.ts"),
+  fleet: () => import("./commands/fleet.ts"),
+  partition: () => import("./commands/partition-commands.ts"),
+};
+
+export const clusterCommands = (parent: Command, run: Run): void => {
+  withTarget(parent.command("list"))
+    .description("list clusters")
+    .addOption(output(["table", "json", "yaml"]))
+    .action((options: ScopeOptions & { readonly output: "table" | "json" | "yaml" }) =>
+      run(options, async (session, printer) => (await code.cluster()).list(session, printer, options.output)),
+    );
+  withTarget(parent.command("describe"))
+    .description("describe one cluster")
+    .argument("<name>")
+    .addOption(output(["text", "json", "yaml"]))
+    .action((name: string, options: ScopeOptions & SheetOptions) =>
+      run(options, async (session, printer) => (await code.cluster()).describe(session, printer, name, options.output)),
+    );
+  withTarget(parent.command("pause"))
+    .description("pause a cluster; its workloads keep their counts")
+    .argument("<name>")
+    .option("--until <time>", "end of the pause: RFC 3339, or a duration from now")
+    .action((name: string, options: ScopeOptions & { readonly until?: string }) =>
+      run(options, async (session, printer) => (await code.cluster()).pause(session, printer, name, options.until)),
+    );
+  withTarget(parent.command("resume"))
+    .description("resume a paused cluster")
+    .argument("<name>")
+    .action((name: string, options: ScopeOptions) => run(options, async (session, printer) => (await code.cluster()).resume(session, printer, name)));
+  withTarget(parent.command("remove"))
+    .description("remove a cluster that has no autoscalers")
+    .argument("<name>")
+    .action((name: string, options: ScopeOptions) => run(options, async (session, printer) => (await code.cluster()).remove(session, printer, name)));
+};
+
+export const partitionCommands = (parent: Command, run: Run): void => {
+  withTarget(parent.command("describe"))
+    .description("describe windows pages and open intents, and the autoscalers that hold because one cannot be read")
+    .argument("<cluster/partition>")
+    .addOption(output(["text", "json", "yaml"]))
+    .action((path: string, options: ScopeOptions & SheetOptions) =>
+      run(options, async (session, printer) => (await code.partition()).describe(session, printer, path, options.output)),
+    );
+  withTarget(parent.command("reset-windows"))
+    .description("replace a page that cannot be read; its autoscalers go on as if each had just been scaled as far as its rules allow")
+    .argument("<cluster/partition>")
+    .requiredOption("--page <number>", "number of the page")
+    .option("--yes", "confirm that the content of the page is lost")
+    .action(async (path: string, options: ScopeOptions & ResetOptions & { readonly page: string }) => {
+      const partition = await code.partition();
+      const page = partition.pageNumber(options.page);
+      partition.requireYes(options, `windows page ${page} of "${path}"`, "the history of its windows is lost");
+      return run(options, async (session, printer) => partition.resetWindows(session, printer, path, page));
+    });
+  withTarget(parent.command("reset-intent"))
+    .description("settle an open intent that cannot be read as unknown, so that its autoscaler goes on; takes 40 s")
+    .argument("<cluster/partition>")
+    .requiredOption("--intent <id>", "id of the intent")
+    .option("--yes", "confirm that the content of the intent is lost")
+    .action(async (path: string, options: ScopeOptions & ResetOptions & { readonly intent: string }) => {
+      const partition = await code.partition();
+      partition.requireYes(options, `intent "${options.intent}" of "${path}"`, "its content is lost");
+      return run(options, async (session, printer) => partition.resetIntent(session, printer, path, options.intent));
+    });
+  withTarget(parent.command("reset-time"))
+    .description(
+      "for times that are ahead of the clock: autoscalers that stand still for one go on as if each had just been scaled as far as its rules allow",
+    )
+    .argument("<cluster/partition>")
+    .option("--yes", "what such autoscalers did is forgotten")
+    .action(async (path: string, options: ScopeOptions & ResetOptions) => {
+      const partition = await code.partition();
+      partition.requireYes(options, `the time of "${path}"`, "what autoscalers did whose windows have a time ahead of the clock is forgotten");
+      return run(options, async (session, printer) => partition.resetTime(session, printer, path));
+    });
+};
+
+export const fleetCommands = (parent: Command, run: Run): void => {
+  withTarget(parent.command("freeze"))
+    .description("freeze the fleet; every workload keeps its count")
+    .requiredOption("--reason <text>", "reason that describe and the log show")
+    .option("--replace", "replace the reason of a fleet that is already frozen")
+    .action(async (options: ScopeOptions & FreezeOptions) => {
+      const fleet = await code.fleet();
+      const reason = fleet.reasonOf(options);
+      return run(options, async (session, printer) => fleet.freeze(session, printer, reason, options.replace === true));
+    });
+  withTarget(parent.command("thaw"))
+    .description("thaw the fleet")
+    .action((options: ScopeOptions) => run(options, async (session, printer) => (await code.fleet()).thaw(session, printer)));
+  withTarget(parent.command("describe"))
+    .description("show whether the fleet is frozen, since when, by which user and why")
+    .addOption(output(["text", "json", "yaml"]))
+    .action((options: ScopeOptions & SheetOptions) =>
+      run(options, async (session, printer) => (await code.fleet()).describe(session, printer, options)),
+    );
+};
