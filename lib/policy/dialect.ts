@@ -6,7 +6,7 @@ import type { ControllerSettings } from "../model/settings.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { Explanations } from "./explanations.ts";
-import type { Change } from "./shared/recorded-scales.ts";
+import type { Change, DecisionTimes } from "./shared/recorded-scales.ts";
 import type { Moment, WindowStates } from "./shared/window-states.ts";
 import type { AnsweredWrite, Written } from "./shared/write-report.ts";
 
@@ -50,14 +50,13 @@ export interface Dialect<Spec extends AutoscalerSpec> {
 }
 
 /** Everything that a decision depends on. */
-export interface RulesInput<Spec extends AutoscalerSpec> {
+export interface RulesInput<Spec extends AutoscalerSpec> extends DecisionTimes {
   readonly namespace: Namespace;
   readonly name: AutoscalerName;
   readonly spec: Spec;
   readonly settings: ControllerSettings;
   readonly observation: Observation;
   readonly windows: Windows;
-  readonly nowMs: number;
 }
 
 /** What one sync saw of the cluster. */

@@ -63,7 +63,7 @@ export const decideAll = ({ rules, timing }: Pick<SyncPorts, "rules" | "timing">
     if (page?.kind === "unreadable") return { kind: "unevaluated", autoscaler, because: windowsUnreadable(page.index, page.message) };
     const observed = seen.observed.observations.get(uid);
     if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
-    const input = inputOf(loaded, autoscaler, observed);
+    const input = { ...inputOf(loaded, autoscaler, observed), ...(seen.answeredMs !== undefined && { answeredMs: seen.answeredMs }) };
     const evaluated = { autoscaler, input, decision: rules.decide(input) };
     return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalsOf(autoscaler, observed)]);
   });

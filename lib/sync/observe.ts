@@ -19,6 +19,8 @@ export interface Seen {
   readonly observed: ObservedCluster;
   /** The present scale of the workloads of all intents whose deadline is over. */
   readonly late: LateReadings;
+  /** Own clock when the last answer had come, never before `nowMs` of the sync. Absent where nothing was asked. */
+  readonly answeredMs?: number;
 }
 
 /** Share of the soft deadline that the observation may take. The rest is for deciding, writing and storing. */
@@ -43,7 +45,8 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
   const measured = watched.length === 0 ? NOTHING : await client.observe(watched, limits);
   const timeoutMs = Math.max(1, budgetMs - (ports.tables.clock() - startMs));
   const observed = await withRecommendations(client, watched, measured, { nowMs: loaded.nowMs, timeoutMs });
-  return { client, observed, late: await readLate(client, overdue, { observed, loaded, timeoutMs: ports.timing.putTimeoutMs }) };
+  const late = await readLate(client, overdue, { observed, loaded, timeoutMs: ports.timing.putTimeoutMs });
+  return { client, observed, late, answeredMs: Math.max(loaded.nowMs, ports.tables.clock()) };
 };
 
 const watchedOf = ({ specs, pages }: Loaded): readonly Watched[] => {

@@ -141,7 +141,7 @@ describe("what is shown of the rates", () => {
         const { rates } = windowsView(spec, { ...NEW_WINDOWS, memory }, { settings: DEFAULT_SETTINGS, nowMs: NOON, count: 50 });
         for (const { direction, periodSeconds, added, removed, events } of rates) {
           const start = direction === "scaleUp" ? startForUp : startForDown;
-          expect(50 - added + removed).toBe(start(50, periodSeconds * 1000, memory, NOON));
+          expect(50 - added + removed).toBe(start(50, periodSeconds * 1000, memory, { nowMs: NOON }));
           expect(events.reduce((sum, event) => sum + event.change, 0)).toBe(added - removed);
           expect(events.every(({ leaves }) => Date.parse(leaves) > NOON)).toBe(true);
         }

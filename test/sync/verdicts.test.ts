@@ -25,6 +25,29 @@ const SCALE: Decision = {
   windows: NEW_WINDOWS,
 };
 
+describe("the times of a decision", () => {
+  it("are the clock before the cluster is asked, and the clock when a slow source has answered", async () => {
+    const { client } = world.cluster;
+    const startMs = world.nowMs;
+    const slow: typeof client = {
+      ...client,
+      observe: async (watched, limits) => {
+        const observed = await client.observe(watched, limits);
+        world.nowMs += 6_000;
+        return observed;
+      },
+    };
+    const rules = demandRules(world.cluster);
+    const decided: object[] = [];
+    const decide: typeof rules.decide = (input) => {
+      decided.push(input);
+      return rules.decide(input);
+    };
+    await world.sync(world.worker({ rules: { ...rules, decide }, connect: () => Promise.resolve(slow) }));
+    expect(decided).toMatchObject([{ nowMs: startMs, answeredMs: startMs + 6_000 }]);
+  });
+});
+
 describe("a scale that rules decide on a cluster that cannot be reached", () => {
   it("is a hold in the journal, has no intent and no event, and leaves the sync whole", async () => {
     const rules = { ...demandRules(world.cluster), decide: () => SCALE };

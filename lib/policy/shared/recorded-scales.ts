@@ -25,6 +25,14 @@ export const surelyWithin = (events: Changes, periodMs: number, nowMs: number): 
 
 export type Events = Pick<Memory, "scaleUps" | "scaleDowns">;
 
+/** The times of one decision. */
+export interface DecisionTimes {
+  /** Read before the cluster was asked. A limit counts what was done until then: nothing leaves a period early. */
+  readonly nowMs: number;
+  /** Read when the last answer had come; `nowMs` where nothing was waited for. A source that is slow to answer must not give room that is over. */
+  readonly answeredMs?: number;
+}
+
 /** The events that the policies of one direction look at. */
 export const countedEvents = (direction: "scaleUp" | "scaleDown", countedChanges: CountedChanges | undefined, events: Events): Events => {
   if (countedChanges !== "SameDirection") return events;
@@ -33,13 +41,15 @@ export const countedEvents = (direction: "scaleUp" | "scaleDown", countedChanges
 
 /**
  * The count at the beginning of the period, as far as the given events tell: what they changed since is taken back. Of the direction that is limited everything counts that may have
- * happened; of the other one, which gives room, only what surely did.
+ * happened; of the other one, which gives room, only what surely did, and is inside the period still when the answers have come.
  */
-export const startForUp = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, nowMs: number): number =>
-  addI32(addI32(current, -changedWithin(scaleUps, periodMs, nowMs)), surelyChangedWithin(scaleDowns, periodMs, nowMs));
+export const startForUp = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, times: DecisionTimes): number =>
+  addI32(addI32(current, -changedWithin(scaleUps, periodMs, times.nowMs)), surelyChangedWithin(scaleDowns, periodMs, answeredMsOf(times)));
 
-export const startForDown = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, nowMs: number): number =>
-  addI32(addI32(current, -surelyChangedWithin(scaleUps, periodMs, nowMs)), changedWithin(scaleDowns, periodMs, nowMs));
+export const startForDown = (current: number, periodMs: number, { scaleUps, scaleDowns }: Events, times: DecisionTimes): number =>
+  addI32(addI32(current, -surelyChangedWithin(scaleUps, periodMs, answeredMsOf(times))), changedWithin(scaleDowns, periodMs, times.nowMs));
+
+const answeredMsOf = ({ nowMs, answeredMs = nowMs }: DecisionTimes): number => answeredMs;
 
 export interface Change {
   readonly from: number;

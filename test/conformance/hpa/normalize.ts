@@ -66,14 +66,14 @@ const outcome = (vector: NormalizeCase): { readonly runs?: readonly Recommendati
       return { value: count, reason: count === desired ? vector.expect["reason"] : reportOf(held).reason, runs: recommendations };
     }
     case "limitRate":
-      return shownLimit(limitRate({ current, count: desired }, { ...bounds, behavior }, events, NOON));
+      return shownLimit(limitRate({ current, count: desired }, { ...bounds, behavior }, events, { nowMs: NOON }));
     case "scaleUpLimit":
-      return { value: upLimit(current, behavior.scaleUp, events, NOON) };
+      return { value: upLimit(current, behavior.scaleUp, events, { nowMs: NOON }) };
     case "scaleDownLimit":
-      return { value: downLimit(current, behavior.scaleDown, events, NOON) };
+      return { value: downLimit(current, behavior.scaleDown, events, { nowMs: NOON }) };
     case "normalizeWithBehavior": {
       const stabilized = bothWays(vector, behavior);
-      return shownBoth(stabilized, limitRate({ current, count: stabilized.count }, { ...bounds, behavior }, events, NOON));
+      return shownBoth(stabilized, limitRate({ current, count: stabilized.count }, { ...bounds, behavior }, events, { nowMs: NOON }));
     }
     case "storeScaleEvent":
       return storedEvents(vector);

@@ -32,9 +32,8 @@ const reach = (policy: Policy, { from, atMs, decided }: KnownEffect, before: rea
       return counts ? total + Math.abs(one.to - one.from) : total;
     }, 0);
   const same = sum(up, atMs - policy.periodMs + CLOCK_ALLOWANCE_MS);
-  // The sync judges by its own time, which it reads before it observes. A source that is slow to answer makes the decision later, not the room smaller.
-  const judgedMs = Math.min(decided.atMs, decided.input.nowMs);
-  const undone = sum(!up, judgedMs - policy.periodMs - CLOCK_ALLOWANCE_MS);
+  // When it was decided, also where a source was slow to answer: room that is over by then is not given.
+  const undone = sum(!up, decided.atMs - policy.periodMs - CLOCK_ALLOWANCE_MS);
   return up ? grown(from - same + undone, policy) : shrunk(from + same - undone, policy);
 };
 

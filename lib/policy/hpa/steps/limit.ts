@@ -1,6 +1,6 @@
 import type { Behavior, HpaSpec, ScalingRules } from "../../../model/spec-hpa.ts";
 import { addI32, MAX_I32, MIN_I32, toI32 } from "../../shared/arithmetic.ts";
-import { countedEvents, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
+import { countedEvents, type DecisionTimes, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
 import { LIMIT_SENTENCES, type LimitReason, scalingLimited } from "./sentences.ts";
 import { type HpaStep, stepped, withCondition } from "./sync.ts";
 
@@ -20,7 +20,7 @@ export const limit: HpaStep = (sync) => {
   const { input, current, count: before } = sync;
   const { behavior, minReplicas, maxReplicas } = input.spec;
   const { count, reason } = behavior
-    ? limitRate({ current, count: before }, { minReplicas, maxReplicas, behavior }, input.windows.memory, input.nowMs)
+    ? limitRate({ current, count: before }, { minReplicas, maxReplicas, behavior }, input.windows.memory, input)
     : clamp(current, before, input.spec);
   const limited = count !== before;
   const bound = limited ? { reason, value: count, message: LIMIT_SENTENCES[reason] } : undefined;
@@ -42,15 +42,15 @@ export const limitRate = (
   { current, count }: { readonly current: number; readonly count: number },
   { minReplicas, maxReplicas, behavior }: Bounds & { readonly behavior: Behavior },
   memory: Events,
-  nowMs: number,
+  times: DecisionTimes,
 ): Limited => {
   if (count > current) {
-    const fastest = Math.max(current, upLimit(current, behavior.scaleUp, memory, nowMs));
+    const fastest = Math.max(current, upLimit(current, behavior.scaleUp, memory, times));
     const ceiling: Limited = maxReplicas > fastest ? { count: fastest, reason: "ScaleUpLimit" } : { count: maxReplicas, reason: "TooManyReplicas" };
     if (count > ceiling.count) return ceiling;
   }
   if (count < current) {
-    const fastest = Math.min(current, downLimit(current, behavior.scaleDown, memory, nowMs));
+    const fastest = Math.min(current, downLimit(current, behavior.scaleDown, memory, times));
     const floor: Limited = minReplicas < fastest ? { count: fastest, reason: "ScaleDownLimit" } : { count: minReplicas, reason: "TooFewReplicas" };
     if (count < floor.count) return floor;
   }
@@ -58,22 +58,32 @@ export const limitRate = (
 };
 
 /** The largest count that the policies allow; "Min" takes the slowest of them. Percentages round up, in doubles: 100 + 10 % is 111 (hpa.md 3.8.4). */
-export const upLimit = (current: number, { selectPolicy, policies, countedChanges }: ScalingRules, recorded: Events, nowMs: number): number => {
+export const upLimit = (
+  current: number,
+  { selectPolicy, policies, countedChanges }: ScalingRules,
+  recorded: Events,
+  times: DecisionTimes,
+): number => {
   if (selectPolicy === "Disabled") return current;
   const events = countedEvents("scaleUp", countedChanges, recorded);
   const allowed = policies.map(({ type, value, periodSeconds }) => {
-    const start = startForUp(current, periodSeconds * SECOND_MS, events, nowMs);
+    const start = startForUp(current, periodSeconds * SECOND_MS, events, times);
     return type === "Pods" ? addI32(start, value) : toI32(Math.ceil(start * (1 + value / 100)));
   });
   return selectPolicy === "Min" ? Math.min(MAX_I32, ...allowed) : Math.max(MIN_I32, ...allowed);
 };
 
 /** The smallest count that the policies allow; "Min" takes the one that removes least. Percentages are cut off: 10 - 90 % is 0 (hpa.md 3.8.4). */
-export const downLimit = (current: number, { selectPolicy, policies, countedChanges }: ScalingRules, recorded: Events, nowMs: number): number => {
+export const downLimit = (
+  current: number,
+  { selectPolicy, policies, countedChanges }: ScalingRules,
+  recorded: Events,
+  times: DecisionTimes,
+): number => {
   if (selectPolicy === "Disabled") return current;
   const events = countedEvents("scaleDown", countedChanges, recorded);
   const allowed = policies.map(({ type, value, periodSeconds }) => {
-    const start = startForDown(current, periodSeconds * SECOND_MS, events, nowMs);
+    const start = startForDown(current, periodSeconds * SECOND_MS, events, times);
     return type === "Pods" ? addI32(start, -value) : toI32(start * (1 - value / 100));
   });
   return selectPolicy === "Min" ? Math.max(MIN_I32, ...allowed) : Math.min(MAX_I32, ...allowed);

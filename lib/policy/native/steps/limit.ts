@@ -1,5 +1,5 @@
 import type { NativePolicy, NativeRules, NativeSpec } from "../../../model/spec-native.ts";
-import { countedEvents, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
+import { countedEvents, type DecisionTimes, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
 import { type NativeStep, rulesOf, stepped } from "./sync.ts";
 
 /** How fast: what the policies of the direction allow within their periods, cut to the modulo towards the current count. */
@@ -13,7 +13,7 @@ export const limit: NativeStep = (sync) => {
     return stepped(sync, "limit", current, { reason: "DirectionDisabled", value: current, message });
   }
   const events = countedEvents(up ? "scaleUp" : "scaleDown", rules.countedChanges, input.windows.memory);
-  const fastest = up ? upLimit(current, rules, events, input.nowMs) : downLimit(current, rules, events, input.nowMs);
+  const fastest = up ? upLimit(current, rules, events, input) : downLimit(current, rules, events, input);
   if (up ? count <= fastest : count >= fastest) return stepped(sync, "limit", count);
   const after = onModulo(fastest, current, rules.replicaModulo);
   // The bound comes first: the next step says so, and the rate would be blamed for what no rate could change.
@@ -33,8 +33,8 @@ const THOUSAND = 1000;
 const PERCENT = 100 * THOUSAND;
 
 /** The largest count that is allowed, never below the current one; "Min" takes the slowest policy. Percentages and factors are rounded up. */
-export const upLimit = (current: number, { selectPolicy, policies }: NativeRules, events: Events, nowMs: number): number => {
-  const allowed = policies.map((policy) => grown(startForUp(current, policy.periodSeconds * THOUSAND, events, nowMs), policy));
+export const upLimit = (current: number, { selectPolicy, policies }: NativeRules, events: Events, times: DecisionTimes): number => {
+  const allowed = policies.map((policy) => grown(startForUp(current, policy.periodSeconds * THOUSAND, events, times), policy));
   return Math.max(current, selectPolicy === "Min" ? Math.min(...allowed) : Math.max(...allowed));
 };
 
@@ -50,8 +50,8 @@ const grown = (start: number, { type, valueMilli }: NativePolicy): number => {
 };
 
 /** The smallest count that is allowed, never above the current one; "Min" takes the policy that removes least. Percentages are cut off, factors rounded up. */
-export const downLimit = (current: number, { selectPolicy, policies }: NativeRules, events: Events, nowMs: number): number => {
-  const allowed = policies.map((policy) => shrunk(startForDown(current, policy.periodSeconds * THOUSAND, events, nowMs), policy));
+export const downLimit = (current: number, { selectPolicy, policies }: NativeRules, events: Events, times: DecisionTimes): number => {
+  const allowed = policies.map((policy) => shrunk(startForDown(current, policy.periodSeconds * THOUSAND, events, times), policy));
   return Math.min(current, Math.max(0, selectPolicy === "Min" ? Math.max(...allowed) : Math.min(...allowed)));
 };
 
