@@ -12,6 +12,7 @@ import type { ClusterClient } from "./port.ts";
 import { askRecommender } from "./recommender.ts";
 import { MAX_PARALLEL_CALLS } from "./request-limits.ts";
 import { type ApiSession, putScaleWithin, readScaleWithin } from "./scale.ts";
+import { listSpecs } from "./specs/list-specs.ts";
 import { apiTransport, type Transport } from "./transport/transport.ts";
 
 export interface ConnectOptions {
@@ -53,6 +54,7 @@ export const clientFor = (record: Pick<ClusterRecord, "name" | "uid">, access: A
   const memory = newMemory(options.clock, options.notice ?? (() => undefined));
   return {
     observe: (watched, limits) => observe(session, memory, watched, limits),
+    listSpecs: (request) => listSpecs(session, record, request),
     putScale: (write, timeoutMs) => putScaleWithin(session, write, timeoutMs),
     readScale: (namespace, target, timeoutMs) => readScaleWithin(session, namespace, target, timeoutMs),
     recommend: (recommender, request, timeoutMs) => askRecommender(options.trusted ?? NOTHING_TRUSTED, recommender, request, timeoutMs),

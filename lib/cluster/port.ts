@@ -4,6 +4,7 @@ import type { Questions } from "../model/query.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { TargetRef } from "../model/spec-governed.ts";
 import type { Recommender } from "../model/spec-watermark.ts";
+import type { ListedSpecs, SpecRequest } from "./specs/spec-listing.ts";
 
 /**
  * Everything that a sync can do with one cluster. Authentication, connections and API paths are details of this room.
@@ -14,6 +15,8 @@ export interface ClusterClient {
    * observations, never an exception. No answer may come from a cache that is older than this call.
    */
   observe(watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster>;
+  /** Lists the objects that hold specs. A LIST that fails is a failure value. No answer may come from a cache that is older than this call. */
+  listSpecs(request: SpecRequest): Promise<ListedSpecs>;
   /** Sends one PUT, which the transport never repeats. */
   putScale(write: ScaleWrite, timeoutMs: number): Promise<ScaleAnswer>;
   readScale(namespace: Namespace, target: TargetRef, timeoutMs: number): Promise<ScaleReading>;
@@ -27,6 +30,8 @@ export interface ObserveLimits {
   readonly budgetMs: number;
   /** The whole cluster, or the namespaces of a partition. */
   readonly namespaces: readonly Namespace[] | "all";
+  /** Kinds whose objects are autoscalers of this cluster themselves, and so are no other controllers. */
+  readonly ownKinds?: readonly string[];
 }
 
 export interface Watched {

@@ -2,6 +2,7 @@ import type { Because, ControllerEvent, GaugeWrite, MetricOutcome, StepOutcome, 
 import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
 import type { ControllerSettings } from "./settings.ts";
 import type { TargetRef } from "./spec-governed.ts";
+import type { SpecKindName } from "./spec-kinds.ts";
 import type { Status, Windows } from "./windows.ts";
 
 /** The settings for all clusters of the account. */
@@ -36,6 +37,8 @@ export interface ClusterRecord {
   readonly partitions: readonly { readonly name: PartitionName; readonly namespaces?: readonly Namespace[] }[];
   readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
   readonly settings: ControllerSettings;
+  /** The kinds of autoscalers that are read from the cluster itself. Absent: every autoscaler is stored by people, as in records of older versions. */
+  readonly specsFromCluster?: readonly SpecKindName[];
   /** Present while the cluster is being removed. No autoscaler may be added then (lib/service/edits/removal.ts). */
   readonly removing?: { readonly by: string; readonly atMs: number };
   /** Raised by every edit. An edit is a conditional write on it. */
@@ -55,6 +58,19 @@ export interface AutoscalerRecord {
   readonly updatedMs: number;
   readonly updatedBy: string;
   readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
+  /** The object in the cluster that this record is a copy of. Absent where people store the manifest in Tidemark. */
+  readonly origin?: ClusterOrigin;
+}
+
+/** The object of a cluster that an autoscaler was read from. Its namespace and name are those of the record. */
+export interface ClusterOrigin {
+  readonly apiVersion: string;
+  readonly kind: SpecKindName;
+  readonly uid: string;
+  /** `metadata.generation` of the object. The generation of the record also counts pauses. */
+  readonly generation: number;
+  /** When a LIST first had no such object. The autoscaler holds from then on, and the record ends some time later. */
+  readonly goneMs?: number;
 }
 
 /** A scale about to be made, stored in the head of its partition before any PUT (docs/architecture.md, "Exactly one effect"). */

@@ -48,6 +48,7 @@ export const loadCluster = (names: readonly string[], replicas: number): LoadClu
       return { kind: "applied", resourceVersion: String(count.version + 1), generation: count.version + 1 };
     },
     readScale: async (_namespace, target) => readingOf(target.name),
+    listSpecs: async () => ({ listings: [], calls: 0, bytes: 0 }),
     recommend: async () => ({ kind: "failed", failure: { code: 0, reason: "RecommenderUnreachable", message: "there is none" } }),
     close: () => undefined,
   };

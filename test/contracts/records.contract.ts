@@ -44,6 +44,15 @@ export const recordsContract = (engine: () => Engine): void => {
       };
     });
 
+    it("a record keeps the object of the cluster that it is a copy of, also when a pause replaces it", async () => {
+      const origin = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", uid: "object-1", generation: 3 } as const;
+      await putAutoscaler(tables, { ...record("web"), origin }, undefined);
+      const stored = await getAutoscaler(tables, record("web"));
+      if (!stored) throw new Error("nothing is stored");
+      await putAutoscaler(tables, { ...stored, generation: 2, paused: { by: "a person", atMs: 1 } }, 1);
+      expect(await getAutoscaler(tables, record("web"))).toMatchObject({ generation: 2, origin });
+    });
+
     it("are created once, edited under the generation that was read, and deleted under it", async () => {
       expect(await putAutoscaler(tables, record("web"), undefined)).toEqual({ kind: "stored" });
       expect(await putAutoscaler(tables, record("web"), undefined)).toEqual({ kind: "conflict" });

@@ -52,6 +52,7 @@ const mortal = (world: World, ports: SyncPorts, { dieAt, dieAfter, skewMs }: Ste
         observe: (watched, limits) => through(() => client.observe(watched, limits)),
         putScale: (write, timeoutMs) => through(() => client.putScale(write, timeoutMs)),
         readScale: (namespace, target, timeoutMs) => through(() => client.readScale(namespace, target, timeoutMs)),
+        listSpecs: (request) => through(() => client.listSpecs(request)),
         recommend: (recommender, request, timeoutMs) => through(() => client.recommend(recommender, request, timeoutMs)),
         close: () => {},
       }),

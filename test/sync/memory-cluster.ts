@@ -119,6 +119,7 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
         world.calls++;
         return reading(target.name);
       },
+      listSpecs: async () => ({ listings: [], calls: 0, bytes: 0 }),
       recommend: async () => ({ kind: "failed", failure: failure(0, "RecommenderUnreachable", "there is none") }),
       close: () => {},
     },

@@ -27,7 +27,7 @@ export const observeRivals = async (observing: Observing, watched: readonly Watc
   const marks = new Map(watched.map((autoscaler) => [rivalKey(autoscaler.namespace, autoscaler.spec.target), markOf(autoscaler, scales)]));
   if (watched.length === 0) return () => ({ rivals: [] });
   const scopes = scopesFor(new Set(watched.map(({ namespace }) => namespace)), observing.limits);
-  const looks = (await Promise.all(RIVAL_KINDS.map((rival) => lookForKind(observing, rival, { marks, scopes })))).flat();
+  const looks = (await Promise.all(rivalKinds(observing).map((rival) => lookForKind(observing, rival, { marks, scopes })))).flat();
   const byNamespace = Map.groupBy(looks, ({ scope }) => scope.namespace);
   return (namespace, target) => {
     const key = rivalKey(namespace, target);
@@ -36,6 +36,9 @@ export const observeRivals = async (observing: Observing, watched: readonly Watc
     return { rivals: inScope.flatMap(({ rivals }) => rivals.get(key) ?? []), ...(unknown !== undefined && { rivalsUnknown: unknown }) };
   };
 };
+
+/** Objects that are autoscalers of this cluster are no rivals: where two have one target, both hold for that. */
+const rivalKinds = ({ limits: { ownKinds = [] } }: Observing): readonly RivalKind[] => RIVAL_KINDS.filter(({ kind }) => !ownKinds.includes(kind));
 
 /** The result of one LIST, or of the last one that was answered. */
 interface Look extends LookedFor {

@@ -2,6 +2,7 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../model/ids.ts";
+import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
 import { connectionFields } from "./connection.ts";
 
 /*
@@ -28,6 +29,15 @@ export const autoscalerSchema = z.looseObject({
   updatedMs: z.number(),
   updatedBy: z.string(),
   paused: paused.exactOptional(),
+  origin: z
+    .looseObject({
+      apiVersion: z.string(),
+      kind: z.enum(SPEC_KIND_NAMES),
+      uid: z.string(),
+      generation: z.number().int(),
+      goneMs: z.number().exactOptional(),
+    })
+    .exactOptional(),
 });
 
 const { eks, secret, kubeconfig } = connectionFields({ text: z.string(), caData: z.string() });
@@ -49,6 +59,7 @@ export const clusterSchema = z.looseObject({
     cpuInitializationPeriodMs: z.number(),
     initialReadinessDelayMs: z.number(),
   }),
+  specsFromCluster: z.array(z.enum(SPEC_KIND_NAMES)).exactOptional(),
   removing: z.looseObject({ by: z.string(), atMs: z.number() }).exactOptional(),
   version: z.number().int().positive(),
 });
