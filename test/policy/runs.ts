@@ -1,5 +1,5 @@
 /** A mutation test repeats every property for each of thousands of mutants: few runs then, always the same ones, and no search for the smallest failure. */
-const UNDER_MUTATION = process.env["STRYKER_MUTATOR_WORKER"] !== undefined;
+export const UNDER_MUTATION = process.env["STRYKER_MUTATOR_WORKER"] !== undefined;
 const MUTATION_RUNS = { numRuns: 50, seed: 1, endOnFailure: true } as const;
 
 /** CI repeats a property so often; a person waits for a tenth of that. */
