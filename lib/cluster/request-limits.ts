@@ -119,3 +119,9 @@ export const CHECK_NAMESPACES_MAX = 20;
 
 /** A larger difference of the clocks is a warning. The Date header is exact to a second. */
 export const CLOCK_DIFFERENCE_MS = 3_000;
+
+/** Time of all pages of a LIST that a person asked for. */
+export const READ_ALL_MS = 60_000;
+
+/** Time of one edit by a person. The API server itself gives up after 60 s. */
+export const EDIT_MS = 30_000;

@@ -19,8 +19,8 @@ export interface ApiRequest {
   readonly body?: unknown;
 }
 
-/** POST is for the reviews of a check alone. */
-export type Method = "GET" | "POST" | "PUT";
+/** A sync uses GET and PUT alone. POST is for the reviews of a check; POST and DELETE for the edits of a person (kubeconfig-api.ts). */
+export type Method = "DELETE" | "GET" | "POST" | "PUT";
 export type Sent = Exchange | { readonly kind: "no-credentials"; readonly failure: ApiFailure };
 
 /** Sends one request once, credentials and answer within `callMs` together. `binary`: protobuf is asked for before JSON. */

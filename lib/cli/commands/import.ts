@@ -1,0 +1,130 @@
+import type { KindPath } from "../../cluster/discovery.ts";
+import { type ApiAnswer, type KubeconfigApi, type KubeconfigSource, openKubeconfig } from "../../cluster/kubeconfig-api.ts";
+import type { Finding } from "../../manifest/import/finding.ts";
+import { type Imported, importObjects, type ListedAutoscalers } from "../../manifest/import/import-objects.ts";
+import type { Json } from "../../manifest/json.ts";
+import { TidemarkError } from "../../model/errors.ts";
+import { isObject } from "../../model/is-object.ts";
+import type { ManifestSource } from "../../service/service.ts";
+import type { Io, Printer, Session } from "../io.ts";
+import { type LabelTest, readSelector } from "../label-selector.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { usage } from "../usage-error.ts";
+
+export interface ImportOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly cluster?: string;
+  readonly namespace?: string;
+  readonly allNamespaces?: true;
+  readonly selector?: string;
+  readonly as: "same" | "native";
+  readonly apply?: true;
+  readonly output: DocumentFormat;
+}
+
+/** Checks the options before anything is opened. Throws usage errors. */
+export const checkImport = ({ kubeconfig, context, cluster, namespace, allNamespaces, apply, selector }: ImportOptions): void => {
+  if (namespace !== undefined && allNamespaces) throw usage(`Cannot use -n "${namespace}" and -A together: give one of them`);
+  if (kubeconfig === undefined && context !== undefined) throw usage("Cannot use --context alone: it needs --kubeconfig");
+  if (kubeconfig === undefined && cluster === undefined)
+    throw usage("Cannot import: give --kubeconfig FILE, or --cluster with a cluster that is connected by one");
+  if (apply && cluster === undefined) throw usage("Cannot use --apply alone: it needs --cluster, the cluster that the autoscalers are stored for");
+  if (selector !== undefined) readSelector(selector);
+};
+
+/** The kubeconfig of the options, or that of the cluster where it is connected by one. */
+export const kubeconfigOf = async (
+  { kubeconfig, context, cluster }: Pick<ImportOptions, "kubeconfig" | "context" | "cluster">,
+  session: Session | undefined,
+): Promise<KubeconfigSource> => {
+  if (kubeconfig !== undefined) return { path: kubeconfig, ...(context !== undefined && { context }) };
+  const connection = session && cluster !== undefined ? (await session.service.cluster(cluster)).connection : undefined;
+  if (connection?.kind === "kubeconfig") return { path: connection.path, ...(connection.context !== undefined && { context: connection.context }) };
+  throw new TidemarkError(
+    "cli.kubeconfig",
+    `Cannot read the objects of cluster "${String(cluster)}": it is not connected by a kubeconfig; give yours with --kubeconfig FILE`,
+    { cluster },
+  );
+};
+
+export const RIVAL_PATHS: Readonly<Record<"hpas" | "watermarks" | "scaledObjects", KindPath>> = {
+  hpas: { base: "/apis/autoscaling/v2", plural: "horizontalpodautoscalers", resource: "horizontalpodautoscalers.autoscaling" },
+  watermarks: { base: "/apis/datadoghq.com/v1alpha1", plural: "watermarkpodautoscalers", resource: "watermarkpodautoscalers.datadoghq.com" },
+  scaledObjects: { base: "/apis/keda.sh/v1alpha1", plural: "scaledobjects", resource: "scaledobjects.keda.sh" },
+};
+
+/** What was read, and what could not be. */
+export interface ImportResult extends Imported {
+  readonly unread: readonly string[];
+}
+
+/** Reads the autoscalers of a cluster as manifests. An API that is not installed has none; any other failure is told. */
+export const readImport = async (source: KubeconfigSource, options: Pick<ImportOptions, "namespace" | "selector" | "as">): Promise<ImportResult> => {
+  const api = await openKubeconfig(source);
+  try {
+    const kinds = ["hpas", "watermarks", "scaledObjects"] as const;
+    const answers = await Promise.all(kinds.map((kind) => api.list(RIVAL_PATHS[kind], options.namespace)));
+    const [hpas = [], watermarks = [], scaledObjects = []] = answers.map(objectsOf);
+    const unread = answers.flatMap((answer, at) => unreadOf(answer, kinds[at] ?? "hpas"));
+    const imported = importObjects(selected({ hpas, watermarks, scaledObjects }, options.selector), options.as);
+    return { ...imported, unread };
+  } finally {
+    api.close();
+  }
+};
+
+const objectsOf = (answer: ApiAnswer<readonly Json[]>): readonly Json[] => (answer.kind === "done" ? answer.value : []);
+
+const unreadOf = (answer: Awaited<ReturnType<KubeconfigApi["list"]>>, kind: keyof typeof RIVAL_PATHS): readonly string[] =>
+  answer.kind === "done" || answer.failure.code === 404 ? [] : [`Cannot list ${RIVAL_PATHS[kind].resource}: ${answer.failure.message}`];
+
+/** KEDA's HPAs are kept whatever labels they have: they belong to their ScaledObjects. */
+const selected = (listed: ListedAutoscalers, selector: string | undefined): ListedAutoscalers => {
+  if (selector === undefined) return listed;
+  const test: LabelTest = readSelector(selector);
+  const chosen = (raw: Json): boolean => {
+    const { labels, ownerReferences } = isObject(raw["metadata"]) ? raw["metadata"] : {};
+    const ofKeda = Array.isArray(ownerReferences) && ownerReferences.some((owner) => isObject(owner) && owner["kind"] === "ScaledObject");
+    return ofKeda || test(isObject(labels) ? (labels as Readonly<Record<string, string>>) : {});
+  };
+  return { hpas: listed.hpas.filter(chosen), watermarks: listed.watermarks.filter(chosen), scaledObjects: listed.scaledObjects.filter(chosen) };
+};
+
+/** Prints the manifests, and what they do not say. Throws `cli.incomplete` where something was lost or not read, after everything was printed. */
+export const printImport = async (printer: Printer, io: Pick<Io, "stderr">, result: ImportResult, output: DocumentFormat): Promise<void> => {
+  const { manifests, findings } = result;
+  if (output === "json") await printer.print(documentText({ apiVersion: "v1", kind: "List", items: manifests, findings }, "json"));
+  else await printer.print(manifests.map((manifest) => documentText(manifest, "yaml")).join("---\n"));
+  tellFindings(io, findings);
+  if (manifests.length === 0 && findings.length === 0 && result.unread.length === 0) io.stderr.write("No autoscalers found\n");
+};
+
+export const tellFindings = ({ stderr }: Pick<Io, "stderr">, findings: readonly Finding[]): void => {
+  for (const finding of findings) stderr.write(`${findingText(finding)}\n`);
+};
+
+const WORDS: Readonly<Record<Finding["severity"], string>> = { lost: "not carried over", changed: "note", "without effect": "note" };
+
+export const findingText = ({ kind, namespace, name, of, severity, message }: Finding): string =>
+  `${WORDS[severity]}: ${kind} "${name}" in namespace "${namespace}"${of === undefined ? "" : `: ${of}`}: ${message}`;
+
+/** Objects with a loss have no manifest, so that no autoscaler decides without a part of its metrics. */
+export const refuseIncomplete = ({ findings, unread }: ImportResult): void => {
+  const lost = new Set(findings.filter(({ severity }) => severity === "lost").map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`));
+  const faults = [
+    ...unread,
+    ...(lost.size === 0
+      ? []
+      : [
+          `Cannot import ${lost.size} of the autoscalers: ${[...lost].slice(0, 5).join(", ")}${lost.size > 5 ? " and others" : ""}; the lines above say why`,
+        ]),
+  ];
+  if (faults.length > 0) throw new TidemarkError("cli.incomplete", faults.join("\n"), { faults });
+};
+
+/** The manifests as the input of `apply`. */
+export const sourceOf = ({ manifests }: Imported): ManifestSource => ({
+  file: "import",
+  text: JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }),
+});

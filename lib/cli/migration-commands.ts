@@ -1,0 +1,50 @@
+import { type Command, Option } from "commander";
+import type { ImportOptions } from "./commands/import.ts";
+import { example } from "./example.ts";
+import { type Io, printerOn } from "./io.ts";
+import { output } from "./output-option.ts";
+import type { Run } from "./run-command.ts";
+import { type ScopeOptions, withScope } from "./scope-options.ts";
+
+/** Commands that move autoscalers from the controllers of a cluster to Tidemark. */
+export const migrationCommands = (root: Command, run: Run, io: Io): void => {
+  withScope(root.command("import"))
+    .description("print the HPAs, WatermarkPodAutoscalers and ScaledObjects of a cluster as manifests, with your own rights; or store them")
+    .option("--kubeconfig <file>", "your kubeconfig for the cluster (default: that of --cluster, where it is connected by one)")
+    .option("--context <context>", "context of the kubeconfig")
+    .option("-A, --all-namespaces", "of every namespace, which is the default")
+    .option("-l, --selector <selector>", "only those with these labels: app=web,tier!=db")
+    .addOption(
+      new Option("--as <form>", "the kind of each object, or PodAutoscalers that decide the same").choices(["same", "native"]).default("same"),
+    )
+    .option("--apply", "store them for --cluster, as apply does")
+    .addOption(output(["yaml", "json"]))
+    .addHelpText(
+      "after",
+      example("tidemark import --kubeconfig ~/.kube/config -n shop", "tidemark import --kubeconfig ~/.kube/config --cluster eu-1 --apply"),
+    )
+    .action((options: ImportOptions & ScopeOptions) => importCommand(options, run, io));
+};
+
+const importCommand = async (options: ImportOptions & ScopeOptions, run: Run, io: Io): Promise<void> => {
+  const { checkImport, kubeconfigOf, printImport, readImport, refuseIncomplete, sourceOf, tellFindings } = await import("./commands/import.ts");
+  checkImport(options);
+  // Without a cluster nothing of Tidemark is read, so that no data folder and no stack is needed.
+  if (options.kubeconfig !== undefined && !options.apply) {
+    const result = await readImport(await kubeconfigOf(options, undefined), options);
+    await printImport(printerOn(io), io, result, options.output);
+    return refuseIncomplete(result);
+  }
+  return run(options, async (session, printer) => {
+    const result = await readImport(await kubeconfigOf(options, session), options);
+    if (!options.apply) await printImport(printer, io, result, options.output);
+    else {
+      tellFindings(io, result.findings);
+      const { apply } = await import("./commands/edit.ts");
+      const { cluster = "" } = options;
+      if (result.manifests.length > 0) await apply(session, { printer, io }, [sourceOf(result)], { filename: [], cluster, validate: "strict" });
+      else io.stderr.write("No autoscalers to store\n");
+    }
+    refuseIncomplete(result);
+  });
+};

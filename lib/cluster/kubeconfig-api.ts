@@ -1,0 +1,104 @@
+import { TidemarkError } from "../model/errors.ts";
+import type { ApiFailure } from "../model/observation.ts";
+import type { Access } from "./access/access.ts";
+import { kubeconfigFileAccess } from "./access/kubeconfig-file.ts";
+import type { KindPath } from "./discovery.ts";
+import { list } from "./list.ts";
+import { listPath, objectPath } from "./paths.ts";
+import { EDIT_MS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS, READ_ALL_MS } from "./request-limits.ts";
+import { callBudget } from "./transport/budget.ts";
+import type { Exchange } from "./transport/exchange.ts";
+import { answeredFailure, brokenFailure, type JsonObject, malformedFailure, parseObject, type Subject } from "./transport/failure.ts";
+import { connectionPool } from "./transport/pool.ts";
+import { type ApiRequest, type Method, sender } from "./transport/send.ts";
+import { apiTransport } from "./transport/transport.ts";
+
+export type ApiAnswer<Value> = { readonly kind: "done"; readonly value: Value } | { readonly kind: "failed"; readonly failure: ApiFailure };
+
+/** The objects of a cluster with the rights of a kubeconfig: those of a person, never those of the syncs. A failed call is a value. No edit is repeated. */
+export interface KubeconfigApi {
+  /** Every object of the kind, of one namespace or of all. */
+  readonly list: (kind: KindPath, namespace?: string) => Promise<ApiAnswer<readonly JsonObject[]>>;
+  readonly get: (kind: KindPath, ref: ObjectRef) => Promise<ApiAnswer<JsonObject>>;
+  readonly create: (kind: KindPath, namespace: string, object: JsonObject) => Promise<ApiAnswer<JsonObject>>;
+  /** Replaces the object. Its resourceVersion is the precondition. */
+  readonly replace: (kind: KindPath, ref: ObjectRef, object: JsonObject) => Promise<ApiAnswer<JsonObject>>;
+  /** Deletes exactly this version of exactly this object: any other answers 409. */
+  readonly remove: (kind: KindPath, ref: ObjectRef, version: ObjectVersion) => Promise<ApiAnswer<JsonObject>>;
+  readonly close: () => void;
+}
+
+export interface ObjectRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface ObjectVersion {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+export interface KubeconfigSource {
+  readonly path: string;
+  readonly context?: string;
+}
+
+/** Opens the cluster of a kubeconfig. It sends nothing yet. Throws `cluster.access.kubeconfig`. */
+export const openKubeconfig = async ({ path, context }: KubeconfigSource, clock: () => number = Date.now): Promise<KubeconfigApi> => {
+  const cluster = context ?? path;
+  return kubeconfigApi(cluster, await kubeconfigFileAccess({ path, cluster, clock, ...(context !== undefined && { context }) }), clock);
+};
+
+const kubeconfigApi = (cluster: string, access: Access, clock: () => number): KubeconfigApi => {
+  const elapsed = (): number => performance.now();
+  const reads = apiTransport({ cluster, access, clock, elapsed });
+  const pool = connectionPool(access, clock);
+  const send = sender(access, pool, elapsed);
+  const budget = () => callBudget({ budgetMs: READ_ALL_MS, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed });
+  const edit = async (method: Exclude<Method, "GET">, request: ApiRequest): Promise<ApiAnswer<JsonObject>> => {
+    // A connection that the server closed while it was idle would make the outcome unclear.
+    pool.dropIdle(0);
+    const outcome = await send(method, request, EDIT_MS, false);
+    if (outcome.kind === "no-credentials") return failed(outcome.failure);
+    return answerOf(outcome, { cluster, method, resource: request.resource });
+  };
+  return {
+    list: async (kind, namespace) => {
+      const what = { path: listPath(kind, namespace), resource: kind.resource, read: (raw: JsonObject) => raw };
+      const listed = await list(reads, what, budget());
+      return listed.kind === "listed" ? done(listed.items) : listed;
+    },
+    get: async (kind, ref) => {
+      const answer = await reads.get({ path: pathOf(kind, ref), resource: kind.resource }, budget());
+      return answer.kind === "read" ? done(answer.body) : answer;
+    },
+    create: (kind, namespace, body) => edit("POST", { path: listPath(kind, namespace), resource: kind.resource, body }),
+    replace: (kind, ref, body) => edit("PUT", { path: pathOf(kind, ref), resource: kind.resource, body }),
+    remove: (kind, ref, preconditions) => {
+      const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions, propagationPolicy: "Background" };
+      return edit("DELETE", { path: pathOf(kind, ref), resource: kind.resource, body });
+    },
+    close: () => {
+      reads.close();
+      pool.close();
+    },
+  };
+};
+
+const done = <Value>(value: Value): ApiAnswer<Value> => ({ kind: "done", value });
+const failed = (failure: ApiFailure): ApiAnswer<never> => ({ kind: "failed", failure });
+
+const answerOf = (outcome: Exchange, subject: Subject): ApiAnswer<JsonObject> => {
+  if (outcome.kind === "broken") return failed(brokenFailure(outcome, subject, EDIT_MS));
+  const body = parseObject(outcome.bytes);
+  if (outcome.status < 200 || outcome.status > 299) return failed(answeredFailure(outcome.status, body, subject));
+  return body === undefined ? failed(malformedFailure(subject, `the server answered ${outcome.status} without a JSON object`)) : done(body);
+};
+
+const pathOf = (kind: KindPath, { namespace, name }: ObjectRef): string => objectPath(kind, namespace, name);
+
+/** Throws a failed call as `cluster.refused`, with what was to be done. */
+export const valueOrThrow = <Value>(answer: ApiAnswer<Value>, action: string): Value => {
+  if (answer.kind === "done") return answer.value;
+  throw new TidemarkError("cluster.refused", `Cannot ${action}: ${answer.failure.message}`, { failure: answer.failure });
+};

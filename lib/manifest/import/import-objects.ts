@@ -1,0 +1,103 @@
+import { isObject } from "../../model/is-object.ts";
+import { admit } from "../admit.ts";
+import type { Json } from "../json.ts";
+import { convert } from "../native/convert.ts";
+import { cleanObject } from "./clean-object.ts";
+import type { Detail, Finding } from "./finding.ts";
+import { importScaledObject } from "./scaled-object.ts";
+
+/** Autoscalers of a cluster as its API lists them, by kind. */
+export interface ListedAutoscalers {
+  readonly hpas: readonly Json[];
+  readonly watermarks: readonly Json[];
+  readonly scaledObjects: readonly Json[];
+}
+
+export interface Imported {
+  /** Manifests that `apply` takes, in order of namespace and name. */
+  readonly manifests: readonly Json[];
+  readonly findings: readonly Finding[];
+}
+
+interface Candidate {
+  readonly raw: Json;
+  readonly document?: Json;
+  readonly details: readonly Detail[];
+}
+
+const object = (value: unknown): Json => (isObject(value) ? value : {});
+const metadataOf = (raw: Json): Json => object(raw["metadata"]);
+
+/**
+ * The manifests of these autoscalers, and everything that they cannot say. An HPA that a ScaledObject owns is a part of it. Each manifest is admitted as `apply` admits it, so that what is
+ * printed can be applied; what is refused is a finding.
+ */
+export const importObjects = (listed: ListedAutoscalers, as: "same" | "native"): Imported => {
+  const isOwned = (hpa: Json): boolean => ownersOf(hpa).some(({ kind }) => kind === "ScaledObject");
+  const hpaOf = new Map<string, Json>(
+    listed.hpas
+      .filter(isOwned)
+      .flatMap((hpa) => ownersOf(hpa).map(({ name }) => [`${String(metadataOf(hpa)["namespace"])}/${String(name)}`, hpa] as const)),
+  );
+  const candidates: readonly Candidate[] = [
+    ...listed.hpas
+      .filter((hpa) => !isOwned(hpa))
+      .map((raw) => ({ raw: withKind(raw, "autoscaling/v2", "HorizontalPodAutoscaler"), details: ownedBy(raw) })),
+    ...listed.watermarks.map((raw) => ({ raw: withKind(raw, "datadoghq.com/v1alpha1", "WatermarkPodAutoscaler"), details: ownedBy(raw) })),
+  ].map(({ raw, details }) => ({ raw, document: cleanObject(raw), details }));
+  const scaled = listed.scaledObjects.map(
+    (raw): Candidate => ({ raw: withKind(raw, "keda.sh/v1alpha1", "ScaledObject"), ...importScaledObject(raw, hpaOf.get(keyOf(raw))) }),
+  );
+  const admitted = [...candidates, ...scaled]
+    .toSorted((one, other) => (keyOf(one.raw) < keyOf(other.raw) ? -1 : 1))
+    .map((candidate) => admittedAs(candidate, as));
+  return {
+    manifests: admitted.map(({ document }) => document).filter((document) => document !== undefined),
+    findings: admitted.flatMap(({ raw, details }) => details.map((detail) => ({ ...subjectOf(raw), ...detail }))),
+  };
+};
+
+const keyOf = (raw: Json): string => `${String(metadataOf(raw)["namespace"])}/${String(metadataOf(raw)["name"])}`;
+
+/** Items of a list need not say their kind. */
+const withKind = (raw: Json, apiVersion: string, kind: string): Json => ({ apiVersion, kind, ...raw });
+
+const ownersOf = (raw: Json): readonly Json[] => {
+  const { ownerReferences } = metadataOf(raw);
+  const owners: readonly unknown[] = Array.isArray(ownerReferences) ? ownerReferences : [];
+  return owners.map((owner) => object(owner));
+};
+
+const ownedBy = (raw: Json): readonly Detail[] =>
+  ownersOf(raw).map(({ kind, name }) => ({
+    of: "metadata.ownerReferences",
+    severity: "changed",
+    message: `${String(kind)} "${String(name)}" has made it, and may make it again after it was deleted`,
+  }));
+
+const subjectOf = (raw: Json): Pick<Finding, "kind" | "namespace" | "name"> => {
+  const { namespace, name } = metadataOf(raw);
+  return { kind: String(raw["kind"]), namespace: String(namespace), name: String(name) };
+};
+
+/** Fails to no manifest: what `apply` would refuse, and what a PodAutoscaler cannot say. */
+const admittedAs = (candidate: Candidate, as: "same" | "native"): Candidate => {
+  const { raw, document, details } = candidate;
+  if (document === undefined) return candidate;
+  const admission = admit(document, { validation: "strict" });
+  if (!admission.ok) {
+    const refused = admission.problems.map(
+      ({ field, detail }): Detail => ({ of: field, severity: "lost", message: `Tidemark refuses it: ${detail}` }),
+    );
+    return { raw, details: [...details, ...refused] };
+  }
+  if (as === "same") return candidate;
+  const conversion = convert(admission);
+  if (conversion.kind === "converted") return { raw, document: conversion.document, details };
+  const detail: Detail = {
+    of: conversion.rule,
+    severity: "lost",
+    message: `no PodAutoscaler decides so: ${conversion.message}; import it with --as same`,
+  };
+  return { raw, details: [...details, detail] };
+};
