@@ -1,31 +1,50 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import Table from "cli-table3";
+import { withTable } from "../../docs/figures/page-table.ts";
 import { measure, readReport } from "./measure.ts";
+import { mutationTable } from "./mutation-table.ts";
 import { PARTS } from "./parts.ts";
 import { leftOver, type PartSummary, scoreOf, summaryOf, totalOf } from "./summary.ts";
 
 /**
  * `npm run mutation [-- PART…]`: changes lib/policy and lib/model in small ways, one part after the other, and runs their tests against each change. Each part's result is
- * left in reports/mutation; last come what was not killed and a table of all parts measured so far. Exit code 1 if a part cannot be measured.
+ * left in reports/mutation; last come what was not killed and a table of all parts measured so far. Once all are, the table of docs/proofs.md is written. Exit code 1 if a part
+ * cannot be measured.
  */
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-const row = (name: string, summary: PartSummary): string[] => {
-  const { mutants, killed, endless, slow, survived, uncovered, broken, ignored } = summary;
-  return [name, ...[mutants, killed, endless, slow, survived, uncovered, broken, ignored].map(String), scoreOf(summary)?.toFixed(1) ?? "none"];
-};
+const PROOFS = join(import.meta.dirname, "../../docs/proofs.md");
 
-const printTable = (): void => {
-  const measured = Object.keys(PARTS).flatMap((part) => {
+interface MeasuredPart {
+  readonly part: string;
+  readonly summary: PartSummary;
+}
+
+const measuredParts = (): readonly MeasuredPart[] =>
+  Object.keys(PARTS).flatMap((part) => {
     const report = readReport(part);
     return report ? [{ part, summary: summaryOf(report) }] : [];
   });
+
+const row = ({ part, summary }: MeasuredPart): string[] => {
+  const { mutants, killed, endless, slow, survived, uncovered, broken, ignored } = summary;
+  return [part, ...[mutants, killed, endless, slow, survived, uncovered, broken, ignored].map(String), scoreOf(summary)?.toFixed(1) ?? "none"];
+};
+
+const printTable = (measured: readonly MeasuredPart[]): void => {
   const table = new Table({
     head: ["part", "mutants", "killed", "endless", "timed out", "survived", "not reached", "broken", "not tried", "score"],
     style: { head: [], border: [] },
   });
-  for (const { part, summary } of measured) table.push(row(part, summary));
-  table.push(row("all", totalOf(measured.map(({ summary }) => summary))));
+  table.push(...measured.map(row), row({ part: "all", summary: totalOf(measured.map(({ summary }) => summary)) }));
   say(table.toString());
+};
+
+const writePage = (measured: readonly MeasuredPart[]): void => {
+  const page = readFileSync(PROOFS, "utf8");
+  writeFileSync(PROOFS, withTable(page, "mutation", mutationTable(measured)));
+  say("docs/proofs.md is written");
 };
 
 const main = async (wanted: readonly string[]): Promise<void> => {
@@ -42,7 +61,9 @@ const main = async (wanted: readonly string[]): Promise<void> => {
     say(`\n${part}: ${Math.round((performance.now() - startedMs) / 60_000)} minutes; not killed:`);
     for (const line of leftOver(report)) say(`  ${line}`);
   }
-  printTable();
+  const measured = measuredParts();
+  printTable(measured);
+  if (measured.length === Object.keys(PARTS).length) writePage(measured);
 };
 
 await main(process.argv.slice(2));

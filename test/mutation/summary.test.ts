@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { mutationTable } from "./mutation-table.ts";
 import { PARTS } from "./parts.ts";
 import { atLoad, kept, leftOver, type MutantRecord, type MutationReport, scoreOf, summaryOf, totalOf, withResults } from "./summary.ts";
 
@@ -39,6 +40,15 @@ describe("the table of docs/proofs.md", () => {
   const parts = rows.filter(({ part }) => part !== "all");
 
   it("has a row for each part", () => expect(parts.map(({ part }) => part)).toEqual(Object.keys(PARTS)));
+
+  it("has the form that the command writes, which is a row for each part and their sum", () => {
+    const head = /<!-- mutation -->\n(.*\n.*)\n/.exec(readFileSync("docs/proofs.md", "utf8"))?.[1];
+    expect(mutationTable([{ part: "model", summary: summaryOf(report) }]).split("\n")).toEqual([
+      ...(head ?? "").split("\n"),
+      "| `model` | 8 | 2 | 1 | 1 | 1 | 1 | 1 | 66.7 % |",
+      "| all | 8 | 2 | 1 | 1 | 1 | 1 | 1 | 66.7 % |",
+    ]);
+  });
 
   it("adds up to its last row", () => {
     const all = rows.at(-1);

@@ -1,4 +1,5 @@
 import { admit } from "../../../lib/manifest/admit.ts";
+import { clauseOf } from "../../../lib/manifest/problem.ts";
 import type { Decision } from "../../../lib/model/decision.ts";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
@@ -44,7 +45,7 @@ interface Subject {
 /** The spec as each sync gets it, from the manifest as it is stored. */
 const admittedSpec = ({ manifest, settings }: CountsCase): Subject | { readonly why: string } => {
   const admission = admit(manifest, { syncPeriodSeconds: settings.syncPeriodMs / SECOND_MS });
-  if (!admission.ok) return { why: admission.problems.map(({ field, detail, fix }) => `${field} ${detail}; ${fix}`).join("\n") };
+  if (!admission.ok) return { why: admission.problems.map((problem) => `${clauseOf(problem)}; ${problem.fix}`).join("\n") };
   const stored = RULES.specOf(JSON.stringify(manifest));
   if (stored.kind === "invalid") return { why: stored.message };
   const { metadata } = admission;
