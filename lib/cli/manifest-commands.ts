@@ -12,6 +12,11 @@ export const manifestCommands = (root: Command, io: Io): void => {
     .addOption(validateOption())
     .action(async (options: ConvertOptions) => (await import("./commands/convert.ts")).convert(printerOn(io), options, io));
   root
+    .command("crd")
+    .description("print the CustomResourceDefinition of a PodAutoscaler, for clusters that hold autoscalers themselves")
+    .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
+    .action(async ({ output }: { readonly output: "json" | "yaml" }) => (await import("./commands/crd.ts")).crd(printerOn(io), output));
+  root
     .command("explain-schema")
     .description("show the meaning, default and bounds of a field of a PodAutoscaler")
     .argument("[field]", "path of the field, such as spec.scaleUp.sustainSeconds (default: the fields of the spec)")

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -70,6 +71,31 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }, ma
     );
     expect(code).toBe(1);
     expect(err).toMatch(/^error: Cannot accept "web" of "standard input"/);
+  });
+});
+
+describe("tidemark crd", () => {
+  it("prints the definition of a PodAutoscaler as the docs hold it: npm run crd", async () => {
+    const { code, out, err } = await run(["crd"]);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toBe(readFileSync(join(import.meta.dirname, "../../docs/pod-autoscaler.crd.yaml"), "utf8"));
+  });
+
+  it("prints the same in JSON, with a status of its own, the short name pa, and conditions by type", async () => {
+    const definition = JSON.parse((await run(["crd", "-o", "json"])).out);
+    expect(definition).toEqual(parse((await run(["crd"])).out));
+    const { names, versions } = definition.spec;
+    expect(names).toMatchObject({ plural: "podautoscalers", shortNames: ["pa"] });
+    const [version] = versions;
+    expect(version.subresources).toEqual({ status: {} });
+    expect(version.schema.openAPIV3Schema.properties.status.properties.conditions).toMatchObject({
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["type"],
+    });
+  });
+
+  it("writes no default into an object, so that a field that is absent stays absent", async () => {
+    expect((await run(["crd", "-o", "json"])).out).not.toContain('"default":');
   });
 });
 

@@ -7,12 +7,14 @@ import type { RulesRead } from "./spec-fields.ts";
 type Policy = RulesRead["policies"][number];
 
 const wholePods: Rule<Policy> = {
+  says: "with type: Pods, value must be a whole number",
   schema: ifThen(equals("type", "Pods"), members({ value: { multipleOf: 1 } })),
   problems: ({ type, value }, { path }) =>
     type === "Pods" && value && !isWhole(value) ? [invalid(`${path}.value`, "must be a whole number of pods", "write 1 or more")] : [],
 };
 
 const factorAboveOne: Rule<Policy> = {
+  says: "with type: Factor, value must be greater than 1",
   schema: ifThen(equals("type", "Factor"), members({ value: { exclusiveMinimum: 1 } })),
   problems: ({ type, value }, { path }) =>
     type === "Factor" && value && milliOf(value) <= 1000n
@@ -34,6 +36,7 @@ const stepWithinBounds: Rule<RulesRead> = {
 };
 
 const atLeastOnePolicy: Rule<RulesRead> = {
+  says: "policies must hold at least one policy; leave it out for the defaults",
   schema: ifNot(equals("selectPolicy", "Disabled"), members({ policies: { minItems: 1 } })),
   problems: ({ policies, selectPolicy }, { path }) =>
     policies.length === 0 && selectPolicy !== "Disabled"

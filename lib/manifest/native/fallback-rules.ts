@@ -7,6 +7,7 @@ type OnMissing = MetricRead["onMissing"];
 
 /** Both fields belong to `action: fallback`, which needs both. */
 const fieldsOfFallback: Rule<OnMissing> = {
+  says: "replicas and afterSeconds belong to action: fallback, which needs both",
   schema: ifThen(equals("action", "fallback"), allOf(isSet("replicas"), isSet("afterSeconds")), areAbsent("replicas", "afterSeconds")),
   problems: ({ action, ...written }, { path }) => {
     if (action !== "fallback")

@@ -2,6 +2,7 @@ import { isObject } from "../../model/is-object.ts";
 import type { Quantity } from "../../model/quantity.ts";
 import type { Json } from "../json.ts";
 import { int32, listOf, objectOf, quantity, type ReadContext, type Shape, text, textMap } from "../shape.ts";
+import type { ServerRule } from "./server-rule.ts";
 
 /** The description of a field: the one source of parsing, defaults, bounds, JSON Schema and `explain-schema`. */
 export interface FieldDescription {
@@ -18,6 +19,12 @@ export interface FieldDescription {
   readonly items?: FieldDescription;
   /** JSON Schema conditions between the members of a block that another form checks. The rules of our own fields are in rule-table.ts. */
   readonly conditions?: readonly Json[];
+  /** Rules of such a block that JSON Schema cannot express, for the API server of a cluster. */
+  readonly serverRules?: readonly ServerRule[];
+  /** True for a name that becomes one segment of a path: it has no / and no %. */
+  readonly segment?: true;
+  /** Form of a text that another form checks, for the API server of a cluster. */
+  readonly pattern?: string;
   /** True when another form reads and checks the field. */
   readonly readElsewhere?: true;
 }
@@ -29,7 +36,7 @@ export interface Field<Value, Filled extends boolean = boolean> {
   readonly filled: Filled;
 }
 
-type Options = Pick<FieldDescription, "required" | "default" | "least" | "most">;
+type Options = Pick<FieldDescription, "required" | "default" | "least" | "most" | "segment">;
 type IsFilled<Given> = Given extends { readonly default: unknown } ? true : false;
 
 const field = <Value, Given extends Options>(description: FieldDescription, shape: Shape<Value>, options: Given): Field<Value, IsFilled<Given>> => ({
@@ -114,9 +121,10 @@ export const foreignBlock = (
   meaning: string,
   fields: Readonly<Record<string, FieldDescription>>,
   conditions: readonly Json[],
+  serverRules: readonly ServerRule[] = [],
 ): Field<Readonly<Record<string, unknown>>, false> =>
   field(
-    { type: "object", meaning, fields, conditions, readElsewhere: true },
+    { type: "object", meaning, fields, conditions, serverRules, readElsewhere: true },
     (value, path, context) => {
       if (value === null || value === undefined) return undefined;
       if (isObject(value)) return value;

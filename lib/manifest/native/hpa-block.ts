@@ -1,9 +1,12 @@
 import { MAX_CONSTRAINT_SECONDS } from "../hpa/constraints.ts";
 import { MAX_PERIOD_SECONDS, MAX_STABILIZATION_SECONDS } from "../hpa/validate-behavior.ts";
 import type { Json } from "../json.ts";
+import { amountOf, notAbove } from "./cel-amounts.ts";
 import { choice, integer, listOf, object, quantity, REQUIRED, SELECTOR, text } from "./field-descriptions.ts";
 import { type FieldDescription, foreignBlock } from "./field-types.ts";
-import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members } from "./schema-conditions.ts";
+import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members, said } from "./schema-conditions.ts";
+import type { ServerRule } from "./server-rule.ts";
+import { CONTAINER_RESOURCE, GROUP_VERSION, LABEL } from "./text-patterns.ts";
 
 const POSITIVE = { least: 0.001 } as const;
 
@@ -21,12 +24,28 @@ const MARKS = {
 const MARKED = anyOf(isSet("highWatermark"), isSet("lowWatermark"));
 /** A target or marks. A single low mark is also the high mark, which must be positive. */
 const LEVELS = [
-  anyOf(allOf(isSet("target"), areAbsent("highWatermark", "lowWatermark")), allOf(MARKED, areAbsent("target"))),
-  ifThen(areAbsent("highWatermark"), members({ lowWatermark: { not: { enum: [0, "0"] } } })),
+  said(
+    "write either target or watermarks",
+    anyOf(allOf(isSet("target"), areAbsent("highWatermark", "lowWatermark")), allOf(MARKED, areAbsent("target"))),
+  ),
+  said(
+    "a lowWatermark without a highWatermark must be positive",
+    ifThen(areAbsent("highWatermark"), members({ lowWatermark: { not: { enum: [0, "0"] } } })),
+  ),
 ];
 
-const METRIC = object("The metric.", { name: text("Its name, as the metrics API knows it.", REQUIRED), selector: SELECTOR }, [], REQUIRED);
-const ONE_USE = exactlyOneSet("averageUtilization", "averageValue");
+const SEGMENT = { ...REQUIRED, segment: true } as const;
+const METRIC = object("The metric.", { name: text("Its name, as the metrics API knows it.", SEGMENT), selector: SELECTOR }, [], REQUIRED);
+/** The two marks of a metric in their order. */
+const CROSSED = {
+  serverRules: [
+    {
+      says: "lowWatermark must be less than or equal to highWatermark",
+      cel: `!has(self.lowWatermark) || !has(self.highWatermark) || ${notAbove("self.lowWatermark", "self.highWatermark")}`,
+    },
+  ],
+} as const;
+const ONE_USE = said("write either averageUtilization or averageValue", exactlyOneSet("averageUtilization", "averageValue"));
 const RESOURCE = text("cpu, memory, or another resource that pods request.", REQUIRED);
 
 const SOURCES = {
@@ -40,20 +59,32 @@ const SOURCES = {
         target: target(ONE_USE),
         ...MARKS,
       },
-      [...LEVELS, ifThen(isSet("target"), areAbsent("metricSelector"))],
+      [...LEVELS, said("metricSelector may not be set together with a target", ifThen(isSet("target"), areAbsent("metricSelector")))],
+      CROSSED,
     ),
   },
   ContainerResource: {
     member: "containerResource",
     about: object(
       "Use of a resource by one container of each pod.",
-      { name: RESOURCE, container: text("Name of the container.", REQUIRED), target: target(ONE_USE), ...MARKS },
+      {
+        name: { ...RESOURCE, pattern: CONTAINER_RESOURCE },
+        container: text("Name of the container.", { ...REQUIRED, pattern: LABEL }),
+        target: target(ONE_USE),
+        ...MARKS,
+      },
       LEVELS,
+      CROSSED,
     ),
   },
   Pods: {
     member: "pods",
-    about: object("A custom metric of each pod.", { metric: METRIC, target: target(isSet("averageValue")), ...MARKS }, LEVELS),
+    about: object(
+      "A custom metric of each pod.",
+      { metric: METRIC, target: target(said("write averageValue", isSet("averageValue"))), ...MARKS },
+      LEVELS,
+      CROSSED,
+    ),
   },
   Object: {
     member: "object",
@@ -62,23 +93,25 @@ const SOURCES = {
       {
         describedObject: object(
           "The object.",
-          { apiVersion: text("Its API version."), kind: text("Its kind.", REQUIRED), name: text("Its name.", REQUIRED) },
+          { apiVersion: text("Its API version.", { pattern: GROUP_VERSION }), kind: text("Its kind.", SEGMENT), name: text("Its name.", SEGMENT) },
           [],
           REQUIRED,
         ),
         metric: METRIC,
-        target: target(anyOf(isSet("value"), isSet("averageValue"))),
+        target: target(said("write value or averageValue", anyOf(isSet("value"), isSet("averageValue")))),
         ...MARKS,
       },
       LEVELS,
+      CROSSED,
     ),
   },
   External: {
     member: "external",
     about: object(
       "A metric of something outside the cluster.",
-      { metric: METRIC, target: target(exactlyOneSet("value", "averageValue")), ...MARKS },
+      { metric: METRIC, target: target(said("write either value or averageValue", exactlyOneSet("value", "averageValue"))), ...MARKS },
       LEVELS,
+      CROSSED,
     ),
   },
 } as const;
@@ -86,7 +119,10 @@ const SOURCES = {
 const MEMBERS = Object.values(SOURCES).map(({ member }) => member);
 /** Requires exactly the member that the type names. */
 const memberDemand = (type: string, member: string): Json =>
-  ifThen(equals("type", type), allOf(isSet(member), areAbsent(...MEMBERS.filter((other) => other !== member))));
+  said(
+    `with type: ${type}, write ${member} and no other source`,
+    ifThen(equals("type", type), allOf(isSet(member), areAbsent(...MEMBERS.filter((other) => other !== member)))),
+  );
 
 const SOURCE = object(
   "One metric: its type, and the member of that name.",
@@ -112,7 +148,7 @@ const RULES = object(
     ),
     tolerance: quantity("The band around the target in which the count stays.", { least: 0 }),
   },
-  [members({ policies: { minItems: 1 } })],
+  [said("policies must hold at least one policy; leave it out for the defaults", members({ policies: { minItems: 1 } }))],
 );
 
 const RATE = {
@@ -121,7 +157,17 @@ const RATE = {
   periodSeconds: integer("In how long.", { least: 1, most: MAX_CONSTRAINT_SECONDS }),
 };
 const DELAY = integer("Stabilization window.", { least: 0, most: MAX_CONSTRAINT_SECONDS });
-const DIRECTION = object("How fast in this direction.", { ...RATE, rate: object("The same, nested.", RATE), delaySeconds: DELAY });
+/** A value of the draft block may stand in two places, with the same number in both. */
+const ONE_DELAY: ServerRule = {
+  says: "delaySeconds may not have two values",
+  cel: "!has(self.delaySeconds) || !has(self.scaleDown) || !has(self.scaleDown.delaySeconds) || self.delaySeconds == self.scaleDown.delaySeconds",
+};
+const DIRECTION = object("How fast in this direction.", { ...RATE, rate: object("The same, nested.", RATE), delaySeconds: DELAY }, [], {
+  serverRules: Object.keys(RATE).map((name) => ({
+    says: `${name} may not have two values`,
+    cel: `!has(self.rate) || !has(self.rate.${name}) || !has(self.${name}) || self.${name} == self.rate.${name}`,
+  })),
+});
 
 const WHOLE_PERCENT = { least: 0, most: 100 } as const;
 /** Fields of the multi-threshold form (docs/manifests.md). When one of them or a mark is present, the others take their defaults. */
@@ -137,6 +183,11 @@ const THRESHOLDS = {
   downscaleForbiddenWindowSeconds: integer("No scale down so long after any scale; 300 where another of these fields is written.", { least: 0 }),
 };
 
+const WHOLE_FACTORS: readonly ServerRule[] = ["scaleUpLimitFactor", "scaleDownLimitFactor"].map((name) => ({
+  says: `${name} must be a whole percentage`,
+  cel: `!has(self.${name}) || ${amountOf(`self.${name}`)}.isInteger()`,
+}));
+
 /** With `rules: hpa`: the fields of autoscaling/v2 beside target and bounds. */
 export const HPA_BLOCK = foreignBlock(
   "With rules: hpa, metrics and behavior as in autoscaling/v2, or cpuUtilization as in extensions/v1beta1 (docs/manifests.md).",
@@ -146,12 +197,24 @@ export const HPA_BLOCK = foreignBlock(
     cpuUtilization: object("Instead of all others: the rules of the first design, as in extensions/v1beta1.", {
       targetPercentage: integer("Percent of the CPU that each pod requests.", { least: 1, default: 80 }),
     }),
-    constraints: object("The draft block of rates (docs/manifests.md).", {
-      scaleUp: DIRECTION,
-      scaleDown: DIRECTION,
-      delaySeconds: { ...DELAY, meaning: "Stabilization window of scaleDown." },
-    }),
+    constraints: object(
+      "The draft block of rates (docs/manifests.md).",
+      {
+        scaleUp: DIRECTION,
+        scaleDown: DIRECTION,
+        delaySeconds: { ...DELAY, meaning: "Stabilization window of scaleDown." },
+      },
+      [],
+      { serverRules: [ONE_DELAY] },
+    ),
     ...THRESHOLDS,
   },
-  [ifThen(isSet("behavior"), areAbsent("constraints")), ifThen(isSet("cpuUtilization"), areAbsent("metrics", "behavior", "constraints"))],
+  [
+    said("constraints may not be set together with behavior", ifThen(isSet("behavior"), areAbsent("constraints"))),
+    said(
+      "cpuUtilization may not be set together with metrics, behavior and constraints",
+      ifThen(isSet("cpuUtilization"), areAbsent("metrics", "behavior", "constraints")),
+    ),
+  ],
+  WHOLE_FACTORS,
 );

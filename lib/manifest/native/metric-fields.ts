@@ -13,7 +13,7 @@ const LABELS = group("Labels that the series of the metric must have.", {
   ),
 });
 
-const METRIC = words("Name of the metric, as the metrics API knows it.", { required: true });
+const METRIC = words("Name of the metric, as the metrics API knows it.", { required: true, segment: true });
 const RESOURCE = words('The resource: "cpu", "memory", or another one that pods request.', { required: true });
 const OF = choice("The base of a percentage.", ["request", "limit"], { default: "request" });
 const MOST_TOLERANCE = 100;
@@ -33,8 +33,8 @@ export const METRIC_FIELDS = {
       "The object.",
       {
         apiVersion: words("Its API version."),
-        kind: words("Its kind.", { required: true }),
-        name: words("Its name.", { required: true }),
+        kind: words("Its kind.", { required: true, segment: true }),
+        name: words("Its name.", { required: true, segment: true }),
       },
       { required: true },
     ),

@@ -1,6 +1,7 @@
 import { groupOf } from "../../model/api-group.ts";
 import { isWhole, milliOf, type Quantity } from "../../model/quantity.ts";
 import { forbidden, invalid, type Problem, required } from "../problem.ts";
+import { notAbove } from "./cel-amounts.ts";
 import type { Rule } from "./paired-rule.ts";
 import { measureOf, SOURCES, type SourceName, sourcesOf } from "./read-metric.ts";
 import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members } from "./schema-conditions.ts";
@@ -12,6 +13,7 @@ const RESOURCES = anyOf(isSet("resource"), isSet("containerResource"));
 const WHOLE_PERCENT = { multipleOf: 1, maximum: MOST_PERCENT };
 
 const oneSource: Rule<MetricRead> = {
+  says: `write exactly one of ${SOURCES.join(", ")}`,
   schema: exactlyOneSet(...SOURCES),
   problems: (metric, { path }) => {
     const [source, ...more] = sourcesOf(metric);
@@ -31,6 +33,8 @@ const names: Rule<MetricRead> = {
 };
 
 const describedVersion: Rule<MetricRead> = {
+  says: "object.describedObject.apiVersion must be group/version, such as networking.k8s.io/v1",
+  cel: "!has(self.object) || !has(self.object.describedObject.apiVersion) || self.object.describedObject.apiVersion.matches('^[^/]*(/[^/]*)?$')",
   problems: ({ object }, { path }) =>
     groupOf(object?.describedObject?.apiVersion ?? "") === undefined
       ? [invalid(`${path}.object.describedObject.apiVersion`, "must be group/version", "write group/version, such as networking.k8s.io/v1")]
@@ -43,6 +47,7 @@ type Measure = ReturnType<typeof measureOf>;
 const measuresOf = (sources: readonly SourceName[], measures: readonly Measure[]): Rule<MetricRead> => {
   const [source, ...more] = sources.map(isSet);
   return {
+    says: `measure must be ${measures.join(" or ")} for ${sources.join(", ")}`,
     schema: ifThen(source && more.length === 0 ? source : anyOf(...sources.map(isSet)), members({ measure: { enum: [...measures, null] } })),
     problems: (metric, { path }) => {
       const [set] = sourcesOf(metric);
@@ -53,6 +58,7 @@ const measuresOf = (sources: readonly SourceName[], measures: readonly Measure[]
 };
 
 const targetOrWatermarks: Rule<MetricRead> = {
+  says: "write either target or watermarks",
   schema: exactlyOneSet("target", "watermarks"),
   problems: ({ target, watermarks }, { path }) => {
     if (!target && !watermarks) return [required(`${path}.target`, "", "write target, or watermarks with low and high")];
@@ -61,12 +67,14 @@ const targetOrWatermarks: Rule<MetricRead> = {
 };
 
 const toleranceOfTarget: Rule<MetricRead> = {
+  says: "tolerance may not be set together with watermarks",
   schema: ifThen(isSet("watermarks"), areAbsent("tolerance")),
   problems: ({ watermarks, tolerance }, { path }) =>
     watermarks && tolerance ? [forbidden(`${path}.tolerance`, "may not be set together with watermarks", "move the watermarks apart instead")] : [],
 };
 
 const wholePercents: Rule<MetricRead> = {
+  says: `target and watermarks must be whole percentages up to ${MOST_PERCENT}`,
   schema: ifThen(
     allOf(RESOURCES, { not: equals("measure", "Average") }),
     members({ target: WHOLE_PERCENT, watermarks: members({ low: WHOLE_PERCENT, high: WHOLE_PERCENT }) }),
@@ -85,6 +93,8 @@ const percentProblems = (level: Quantity, path: string): readonly Problem[] =>
     : [invalid(path, `must be a whole percentage up to ${MOST_PERCENT}`, "write whole percents such as 60")];
 
 const watermarksInOrder: Rule<MetricRead> = {
+  says: "watermarks.low must be less than or equal to watermarks.high",
+  cel: `!has(self.watermarks) || ${notAbove("self.watermarks.low", "self.watermarks.high")}`,
   problems: ({ watermarks: { low, high } = {} }, { path }) =>
     low && high && milliOf(low) > milliOf(high)
       ? [invalid(`${path}.watermarks.low`, "must be less than or equal to high: the watermarks are crossed", "write the lower value as low")]
@@ -93,6 +103,7 @@ const watermarksInOrder: Rule<MetricRead> = {
 
 /** An idle workload has no pods, so it cannot be woken by a metric of its pods. */
 const activationWithoutPods: Rule<MetricRead> = {
+  says: "activation may not be set for a metric of pods: an idle workload has none",
   schema: ifThen(anyOf(RESOURCES, isSet("pods")), areAbsent("activation")),
   problems: ({ activation, object, external, namespace }, { path }) =>
     activation && !(object || external || namespace)

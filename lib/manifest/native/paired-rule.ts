@@ -1,11 +1,10 @@
 import type { Json } from "../json.ts";
 import type { Problem } from "../problem.ts";
+import type { ServerRule } from "./server-rule.ts";
 import type { SpecRead } from "./spec-fields.ts";
 
-/** One rule between the fields of an object, in two forms: a condition of the JSON Schema for editors, and the problems for people. */
-export interface Rule<Value> {
-  /** Absent where JSON Schema cannot express the rule. */
-  readonly schema?: Json;
+/** One rule between the fields of an object: a condition of the JSON Schema for editors, the rule for the API server of a cluster (`tidemark crd`), and the problems for people. */
+export interface Rule<Value> extends ServerRule {
   /** The problems of a value that breaks the rule. */
   readonly problems: (value: Value, context: RuleContext) => readonly Problem[];
 }
@@ -26,6 +25,7 @@ export interface RulesAtPath {
   /** The path in the terms of `explain-schema`: "spec.metrics[]". */
   readonly path: string;
   readonly conditions: readonly Json[];
+  readonly serverRules: readonly ServerRule[];
   readonly problems: (manifest: ManifestRead) => readonly Problem[];
 }
 
@@ -39,6 +39,7 @@ export const rulesAt = <Value>(
 ): RulesAtPath => ({
   path,
   conditions: rules.flatMap(({ schema }) => (schema ? [schema] : [])),
+  serverRules: rules.filter(({ says }) => says !== undefined),
   problems: (manifest) =>
     valuesIn(manifest.spec).flatMap(([at, value]) => rules.flatMap(({ problems }) => problems(value, { ...manifest, path: at }))),
 });

@@ -5,6 +5,8 @@ import { FALLBACK_RULES } from "./fallback-rules.ts";
 import { METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
 import { type ManifestRead, type RulesAtPath, rulesAt } from "./paired-rule.ts";
 import { sourcesOf } from "./read-metric.ts";
+import type { ServerRule } from "./server-rule.ts";
+import { WHOLE_SPEC_RULES } from "./whole-spec-rules.ts";
 import type { MetricRead, SpecRead } from "./spec-fields.ts";
 import { FIELD_RULES, SPEC_RULES } from "./spec-rules.ts";
 
@@ -42,6 +44,12 @@ export const RULE_TABLE: readonly RulesAtPath[] = [...FOR_ALL_RULES, ...FOR_NATI
 /** Conditions of the JSON Schema for the object at a path such as "spec.metrics[]". */
 export const conditionsAt = (path: string): readonly Json[] =>
   RULE_TABLE.filter((rules) => rules.path === path).flatMap(({ conditions }) => conditions);
+
+/** Rules of the API server for the object at a path. */
+export const serverRulesAt = (path: string): readonly ServerRule[] => [
+  ...RULE_TABLE.filter((rules) => rules.path === path).flatMap(({ serverRules }) => serverRules),
+  ...(path === "spec" ? WHOLE_SPEC_RULES : []),
+];
 
 /** Fields that do not belong to the `rules` of a spec. */
 export const fieldProblems = (manifest: ManifestRead): readonly Problem[] => FOR_ALL_RULES.flatMap(({ problems }) => problems(manifest));

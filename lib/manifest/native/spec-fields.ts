@@ -85,8 +85,8 @@ export const SPEC_FIELDS = {
     "The workload that is scaled, in the namespace of the autoscaler.",
     {
       apiVersion: words("Its API version, such as apps/v1."),
-      kind: words("Its kind, such as Deployment.", { required: true }),
-      name: words("Its name.", { required: true }),
+      kind: words("Its kind, such as Deployment.", { required: true, segment: true }),
+      name: words("Its name.", { required: true, segment: true }),
     },
     { required: true },
   ),

@@ -11,17 +11,20 @@ const OF_NATIVE = ["metrics", "combine", "scaleUp", "scaleDown", "flapBudget", "
 const REPLICAS = { minimum: 1, maximum: MOST_REPLICAS };
 
 const hpaFields: Rule<SpecRead> = {
+  says: "with rules: hpa, metrics and behavior stand in spec.hpa",
   schema: ifThen(equals("rules", "hpa"), areAbsent(...OF_NATIVE, "watermark")),
   problems: ({ rules }, { written }) => (rules === "hpa" ? misplacedFields(rules, written) : []),
 };
 
 /** The form of the watermark rules reports a minReplicas below 1. */
 const watermarkFields: Rule<SpecRead> = {
+  says: "with rules: watermark, the fields of the rules stand in spec.watermark, and minReplicas is at least 1",
   schema: ifThen(equals("rules", "watermark"), allOf(areAbsent(...OF_NATIVE, "hpa"), members({ minReplicas: { minimum: 1 } }))),
   problems: ({ rules }, { written }) => (rules === "watermark" ? misplacedFields(rules, written) : []),
 };
 
 const nativeFields: Rule<SpecRead> = {
+  says: `with rules: native, write at least one metric, no block hpa or watermark, and counts from 1 to ${MOST_REPLICAS}`,
   schema: ifNot(
     anyOf(equals("rules", "hpa"), equals("rules", "watermark")),
     allOf(areAbsent("hpa", "watermark"), isSet("metrics"), members({ metrics: { minItems: 1 }, minReplicas: REPLICAS, maxReplicas: REPLICAS })),
@@ -57,10 +60,15 @@ const TARGET_WITH_GROUP = anyOf(equals("kind", "ReplicationController"), {
   required: ["apiVersion"],
   properties: { apiVersion: { type: "string", pattern: "^[^/]+/[^/]*$" } },
 });
-/** The first design adds the group, and the watermark rules only warn. */
-const WITHOUT_GROUP = anyOf(equals("rules", "watermark"), allOf(isSet("hpa"), members({ hpa: isSet("cpuUtilization") })));
+/** The first design adds the group of these kinds, and the watermark rules only warn. */
+const ADDS_GROUP = allOf(
+  { required: ["kind"], properties: { kind: { enum: ["Deployment", "ReplicaSet"] } } },
+  anyOf(areAbsent("apiVersion"), equals("apiVersion", "")),
+);
+const WITHOUT_GROUP = anyOf(equals("rules", "watermark"), allOf(isSet("hpa"), members({ hpa: isSet("cpuUtilization"), scaleTargetRef: ADDS_GROUP })));
 
 const targetGroup: Rule<SpecRead> = {
+  says: "spec.scaleTargetRef.apiVersion must be group/version, such as apps/v1 for a Deployment",
   schema: ifNot(WITHOUT_GROUP, members({ scaleTargetRef: TARGET_WITH_GROUP })),
   problems: ({ scaleTargetRef }, { path }) => {
     if (!scaleTargetRef) return [];
@@ -81,18 +89,32 @@ const FROM_OUTSIDE = { contains: anyOf(equals("type", "Object"), equals("type", 
 
 /** A rule of the block `hpa`. Its form reports the problem in the words of the Kubernetes API. */
 const outsideMetricForZero: Rule<SpecRead> = {
+  says: "a minReplicas of 0 needs at least one Object or External metric",
   schema: ifThen(TO_ZERO, allOf(isSet("hpa"), members({ hpa: allOf(isSet("metrics"), members({ metrics: FROM_OUTSIDE })) }))),
   problems: () => [],
 };
 
 const boundsInOrder: Rule<SpecRead> = {
+  says: "maxReplicas must be greater than or equal to minReplicas",
+  cel: "self.maxReplicas >= (has(self.minReplicas) ? self.minReplicas : 1)",
   problems: ({ minReplicas, maxReplicas }) =>
     maxReplicas !== undefined && maxReplicas < minReplicas
       ? [invalid("spec.maxReplicas", "must be greater than or equal to minReplicas", `write ${minReplicas} or more`)]
       : [],
 };
 
+/** The name of a metric in CEL, as `nameOf` finds it. */
+const NAME_IN_CEL = [
+  "has(metric.name) && metric.name != '' ? metric.name",
+  ...["resource", "containerResource"].map((source) => `has(metric.${source}) ? metric.${source}.name`),
+  ...["pods", "object", "external"].map((source) => `has(metric.${source}) ? metric.${source}.metric`),
+  "has(metric.__namespace__) ? metric.__namespace__.metric",
+  "''",
+].join(" : ");
+
 const uniqueNames: Rule<SpecRead> = {
+  says: "every metric must have a name of its own; without a name it has that of its source",
+  cel: `!has(self.metrics) || self.metrics.map(metric, ${NAME_IN_CEL}).all(name, self.metrics.map(metric, ${NAME_IN_CEL}).filter(other, other == name).size() == 1)`,
   problems: ({ metrics }) => {
     const names = metrics.map(nameOf);
     const first = new Map(names.map((name, index) => [name, index] as const).reverse());
@@ -105,11 +127,15 @@ const uniqueNames: Rule<SpecRead> = {
 };
 
 const idleBelowMinimum: Rule<SpecRead> = {
+  says: "idle.replicas must be less than minReplicas",
+  cel: "!has(self.idle) || (has(self.idle.replicas) ? self.idle.replicas : 0) < (has(self.minReplicas) ? self.minReplicas : 1)",
   problems: ({ idle, minReplicas }) =>
     idle && idle.replicas >= minReplicas ? [invalid("spec.idle.replicas", "must be less than minReplicas", "write 0, or raise minReplicas")] : [],
 };
 
 const activationForIdle: Rule<SpecRead> = {
+  says: "idle needs a metric with an activation threshold",
+  cel: "!has(self.idle) || (has(self.metrics) && self.metrics.exists(metric, has(metric.activation)))",
   schema: ifThen(isSet("idle"), members({ metrics: { contains: isSet("activation") } })),
   problems: ({ idle, metrics }) =>
     idle && !metrics.some(({ activation }) => activation)

@@ -1,7 +1,10 @@
 import type { Json } from "../json.ts";
+import { notAbove } from "./cel-amounts.ts";
 import { choice, flag, integer, listOf, object, quantity, REQUIRED, SELECTOR, text, textMap } from "./field-descriptions.ts";
 import { type FieldDescription, foreignBlock } from "./field-types.ts";
-import { anyOf, equals, ifNot, ifThen, isSet, members } from "./schema-conditions.ts";
+import { anyOf, equals, ifNot, ifThen, isSet, members, said } from "./schema-conditions.ts";
+import type { ServerRule } from "./server-rule.ts";
+import { HTTP_ADDRESS } from "./text-patterns.ts";
 
 /** The only field of the block that the other form does not have. */
 export const COUNTS: FieldDescription = choice(
@@ -17,17 +20,29 @@ const MARKS = {
 
 /** The block that the type names; other blocks are ignored. */
 const blockDemand = (type: string, block: string, name: string): Json =>
-  ifThen(equals("type", type), {
-    ...isSet(block),
-    properties: {
-      [block]: {
-        type: "object",
-        ...anyOf(isSet("highWatermark"), isSet("lowWatermark")),
-        required: [name, "metricSelector"],
-        properties: { [name]: { type: "string", minLength: 1 }, metricSelector: { type: "object" } },
+  said(
+    `with type: ${type}, write ${block} with ${name}, metricSelector and at least one watermark`,
+    ifThen(equals("type", type), {
+      ...isSet(block),
+      properties: {
+        [block]: {
+          type: "object",
+          ...anyOf(isSet("highWatermark"), isSet("lowWatermark")),
+          required: [name, "metricSelector"],
+          properties: { [name]: { type: "string", minLength: 1 }, metricSelector: { type: "object" } },
+        },
       },
-    },
-  });
+    }),
+  );
+
+/** The marks of the block that the type names. */
+const inOrder = (type: string, block: string): ServerRule => {
+  const [low, high] = [`self.${block}.lowWatermark`, `self.${block}.highWatermark`];
+  return {
+    says: `${block}.lowWatermark must be less than or equal to ${block}.highWatermark`,
+    cel: `self.type != '${type}' || !has(self.${block}) || !has(${low}) || !has(${high}) || ${notAbove(low, high)}`,
+  };
+};
 
 const METRIC = object(
   "One metric: its type, and the block of that type.",
@@ -45,10 +60,11 @@ const METRIC = object(
     }),
   },
   [blockDemand("External", "external", "metricName"), blockDemand("Resource", "resource", "name")],
+  { serverRules: [inOrder("External", "external"), inOrder("Resource", "resource")] },
 );
 
 const RECOMMENDER = object("An external recommender instead of metrics.", {
-  url: text("Address to ask, http or https.", REQUIRED),
+  url: text("Address to ask, http or https.", { ...REQUIRED, pattern: HTTP_ADDRESS }),
   targetType: text("The subject of the marks, such as cpu."),
   settings: textMap("Passed on to the recommender."),
   highWatermark: quantity("High mark passed on to the recommender."),
@@ -92,7 +108,10 @@ export const WATERMARK_BLOCK = foreignBlock(
     readinessDelay: { type: "anything", meaning: "Of old versions of the form; dropped." },
   },
   [
-    ifThen(isSet("recommender"), members({ metrics: { maxItems: 0 } })),
-    ifNot(equals("counts", "current"), members({ scaleDownLimitFactor: { maximum: 99.999 } })),
+    said("recommender may not be set together with metrics", ifThen(isSet("recommender"), members({ metrics: { maxItems: 0 } }))),
+    said(
+      "scaleDownLimitFactor must be less than 100, except with counts: current",
+      ifNot(equals("counts", "current"), members({ scaleDownLimitFactor: { maximum: 99.999 } })),
+    ),
   ],
 );

@@ -1,29 +1,14 @@
-import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { admit } from "../../../lib/manifest/admit.ts";
-import { readManifests } from "../../../lib/manifest/documents.ts";
 import { podAutoscalerSchema } from "../../../lib/manifest/native/json-schema.ts";
 import type { Problem } from "../../../lib/manifest/problem.ts";
+import { isPodAutoscaler, SHIPPED } from "../shipped.ts";
 import { altered } from "./altered.ts";
 import { ajv, told } from "./outside.ts";
 
 const schema = podAutoscalerSchema();
 const validate = ajv.compile(schema);
-const ROOT = new URL("../../../", import.meta.url);
-
-/** Every manifest of the examples and the pages, with where it stands. */
-const shipped = ["docs", "examples"].flatMap((folder) =>
-  readdirSync(new URL(folder, ROOT))
-    .filter((file) => /\.(md|yaml)$/.test(file))
-    .flatMap((file) => {
-      const text = readFileSync(new URL(`${folder}/${file}`, ROOT), "utf8");
-      const parts = file.endsWith(".md") ? [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => yaml) : [text];
-      return parts.flatMap((part, index) => readManifests(part, `${folder}/${file} ${index + 1}`));
-    }),
-);
-const isNative = (document: unknown): boolean => (document as { readonly apiVersion?: unknown }).apiVersion === "tidemark.dev/v1";
-
 describe("the JSON Schema, by a validator that is not ours", () => {
   it("is a schema of the draft that it names", () => {
     expect(schema["$schema"]).toBe("https://json-schema.org/draft/2020-12/schema");
@@ -31,13 +16,13 @@ describe("the JSON Schema, by a validator that is not ours", () => {
   });
 
   it("takes every PodAutoscaler that is shipped", () => {
-    const native = shipped.filter(({ document }) => isNative(document));
+    const native = SHIPPED.filter(({ document }) => isPodAutoscaler(document));
     expect(native.length).toBeGreaterThan(4);
     for (const { document, where } of native) expect([where, validate(document) || told(validate.errors)]).toEqual([where, true]);
   });
 
   it("takes no manifest of another form", () => {
-    const foreign = shipped.filter(({ document }) => !isNative(document));
+    const foreign = SHIPPED.filter(({ document }) => !isPodAutoscaler(document));
     expect(foreign.length).toBeGreaterThan(10);
     expect(foreign.filter(({ document }) => validate(document))).toEqual([]);
   });

@@ -1,0 +1,20 @@
+/** Patterns of texts for the API server of a cluster, in the syntax of RE2, which has no look-ahead. */
+export const LABEL = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
+const QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+
+/** A resource that a container can request: a standard one, or one with the prefix of its vendor. */
+export const CONTAINER_RESOURCE = `^(cpu|memory|ephemeral-storage|hugepages-${QUALIFIED}|[a-z0-9]([-a-z0-9.]*[a-z0-9])?/${QUALIFIED})$`;
+export const GROUP_VERSION = "^[^/]*(/[^/]*)?$";
+export const HTTP_ADDRESS = "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]+";
+/** One segment of a path: no / and no %, and not only one or two dots. */
+export const SEGMENT = "^([^/%.]|[^/%][^/%.]|[^/%.][^/%]|[^/%]{3,})$";
+
+const SUFFIX = "([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?";
+const ZERO = "(0+(\\.0*)?|\\.0+)";
+const ABOVE_ZERO = "(0*[1-9][0-9]*(\\.[0-9]*)?|0*\\.0*[1-9][0-9]*)";
+const ANY = "([0-9]+(\\.[0-9]*)?|\\.[0-9]+)";
+
+/** The text of a quantity: of any one, of one that is not negative, and of one above zero. */
+export const QUANTITY = `^[+-]?${ANY}${SUFFIX}$`;
+export const NOT_NEGATIVE_QUANTITY = `^([+]?${ANY}|-${ZERO})${SUFFIX}$`;
+export const POSITIVE_QUANTITY = `^[+]?${ABOVE_ZERO}${SUFFIX}$`;

@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { beforeAll, expect, inject, it } from "vitest";
+import { admit } from "../../lib/manifest/admit.ts";
+import { type ApiCalls, apiCalls } from "../control-plane/api-calls.ts";
+import { altered, COMPLETE } from "../manifest/native/altered.ts";
+import { CONTRADICTIONS, document } from "../manifest/native/contradictions.ts";
+import { isPodAutoscaler, SHIPPED } from "../manifest/shipped.ts";
+import { DIFFERENCES, ROWS } from "./crd-differences.ts";
+import { installPodAutoscalers, POD_AUTOSCALERS } from "./definitions.ts";
+import { onServer } from "./on-server.ts";
+
+const CREATED = 201;
+const RUNS = 1_500;
+const SOME = 100;
+
+/** A fraction has a row of its own in the table, so that it is quoted here. */
+const quoted = (value: unknown): unknown => {
+  if (typeof value === "number") return Number.isInteger(value) ? value : String(value);
+  if (Array.isArray(value)) return value.map(quoted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, quoted(member)]));
+};
+
+/** The server asks for a namespace that exists; names of namespaces are not a matter of the definition. */
+const inDefault = (manifest: unknown): object => {
+  const { metadata, ...rest } = manifest as { readonly metadata?: unknown };
+  const named = typeof metadata === "object" && metadata !== null && !Array.isArray(metadata) ? { ...metadata, namespace: "default" } : metadata;
+  return { ...rest, ...(named !== undefined && { metadata: named }) };
+};
+
+interface Both {
+  readonly apply: "accepts" | "refuses";
+  readonly server: "accepts" | "refuses";
+  /** What each side says, for a person who reads a failure. */
+  readonly words: string;
+}
+
+onServer("the definition that tidemark crd prints, on a real API server", () => {
+  let calls: ApiCalls;
+  beforeAll(async () => {
+    const { url, ca, adminToken: token, missing } = inject("cluster");
+    if (missing !== undefined) return;
+    calls = apiCalls({ url, ca, token });
+    await installPodAutoscalers(calls);
+    return () => calls.close();
+  });
+
+  /** As `tidemark apply` and `kubectl apply --dry-run=server`, which both refuse unknown fields. */
+  const judged = async (given: unknown): Promise<Both> => {
+    const manifest = inDefault(given);
+    const admission = admit(manifest, { validation: "strict" });
+    const path = `${POD_AUTOSCALERS}/namespaces/default/podautoscalers?dryRun=All&fieldValidation=Strict`;
+    const { status, body } = await calls.call("POST", path, manifest);
+    const words = `apply: ${admission.ok ? "" : JSON.stringify(admission.problems)} server: ${status === CREATED ? "" : body}`;
+    return { apply: admission.ok ? "accepts" : "refuses", server: status === CREATED ? "accepts" : "refuses", words };
+  };
+
+  it("accepts every PodAutoscaler of the examples and the pages", async () => {
+    const manifests = SHIPPED.filter((one) => isPodAutoscaler(one.document));
+    expect(manifests.length).toBeGreaterThan(4);
+    for (const { document: manifest, where } of manifests)
+      expect([where, await judged(quoted(manifest))]).toMatchObject([where, { server: "accepts" }]);
+  });
+
+  it("accepts manifests that use every field, and refuses every contradiction between fields", async () => {
+    for (const manifest of COMPLETE) expect(await judged(quoted(manifest))).toMatchObject({ apply: "accepts", server: "accepts" });
+    for (const [what, spec] of CONTRADICTIONS)
+      expect([what, await judged(quoted(document(spec)))]).toMatchObject([what, { apply: "refuses", server: "refuses" }]);
+  });
+
+  it("always accepts and refuses the same manifests as tidemark apply, but for the rows of the page", async () => {
+    const seen = { same: 0, accepted: 0 };
+    const property = fc.asyncProperty(altered, async (given) => {
+      const manifest = quoted(given);
+      const { apply, server, words } = await judged(manifest);
+      if (apply !== server && DIFFERENCES.some(({ covers }) => covers(manifest))) return;
+      expect([words, server]).toEqual([words, apply]);
+      seen.same += 1;
+      if (server === "accepts") seen.accepted += 1;
+    });
+    await fc.assert(property, { numRuns: RUNS });
+    expect(seen.accepted).toBeGreaterThan(SOME);
+    expect(seen.same - seen.accepted).toBeGreaterThan(SOME);
+  });
+
+  it("differs from tidemark apply where the page says so, each row with manifests that show it", async () => {
+    expect(ROWS.map(([row]) => row)).toEqual(DIFFERENCES.map(({ row }) => row));
+    for (const [row, apply, server] of ROWS) {
+      const difference = DIFFERENCES.find((one) => one.row === row);
+      expect([row, apply.startsWith("refused"), server.startsWith("refused")]).toEqual([
+        row,
+        difference?.refusedBy === "apply",
+        difference?.refusedBy === "server",
+      ]);
+      for (const example of difference?.examples ?? [])
+        expect([row, await judged(example)]).toMatchObject([
+          row,
+          { apply: apply.startsWith("refused") ? "refuses" : "accepts", server: server.startsWith("refused") ? "refuses" : "accepts" },
+        ]);
+    }
+  });
+});

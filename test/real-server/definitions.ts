@@ -1,0 +1,13 @@
+import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
+import type { ApiCalls } from "../control-plane/api-calls.ts";
+import { until } from "./scene.ts";
+
+const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+export const POD_AUTOSCALERS = "/apis/tidemark.dev/v1";
+
+/** Makes the kind PodAutoscaler known to the cluster that all files share, as `tidemark crd | kubectl apply -f -` does. */
+export const installPodAutoscalers = async ({ call }: Pick<ApiCalls, "call">): Promise<void> => {
+  const { status, body } = await call("POST", DEFINITIONS, podAutoscalerDefinition());
+  if (status !== 201 && status !== 409) throw new Error(`the definition was refused: ${body}`);
+  await until("PodAutoscalers are served", async () => (await call("GET", `${POD_AUTOSCALERS}/podautoscalers`)).status === 200);
+};
