@@ -25,13 +25,13 @@ interface Keyword {
   readonly about: FieldDescription;
 }
 
-const keywordCel = (given: Keyword): readonly string[] => {
-  const write = WRITERS[given.keyword];
-  if (!write) throw new RangeError(`no CEL for the keyword "${given.keyword}"`);
-  return write(given);
+const keywordCel = (node: Keyword): readonly string[] => {
+  const write = WRITERS[node.keyword];
+  if (!write) throw new RangeError(`no CEL for the keyword "${node.keyword}"`);
+  return write(node);
 };
 
-type Writer = (given: Keyword) => readonly string[];
+type Writer = (node: Keyword) => readonly string[];
 
 const asJson = (value: unknown): Json => {
   if (!isObject(value)) throw new RangeError(`a condition must be an object, not ${JSON.stringify(value)}`);
@@ -67,12 +67,12 @@ const WRITERS: Readonly<Record<string, Writer>> = {
   $comment: () => [],
   // Other types are refused by the schema itself.
   type: ({ value }) => (value === "null" ? ["false"] : []),
-  required: (given) => namesIn(given).map((name) => hasMember(given.self, name)),
-  properties: (given) => Object.entries(asJson(given.value)).flatMap(([name, condition]) => memberCel(name, asJson(condition), given)),
+  required: (node) => namesIn(node).map((name) => hasMember(node.self, name)),
+  properties: (node) => Object.entries(asJson(node.value)).flatMap(([name, condition]) => memberCel(name, asJson(condition), node)),
   not: ({ value, self, about }) => [negated(celOf(asJson(value), self, about))],
-  allOf: (given) => [every(conditionsIn(given))],
-  anyOf: (given) => [some(conditionsIn(given))],
-  oneOf: (given) => [`[${conditionsIn(given).join(", ")}].exists_one(holds, holds)`],
+  allOf: (node) => [every(conditionsIn(node))],
+  anyOf: (node) => [some(conditionsIn(node))],
+  oneOf: (node) => [`[${conditionsIn(node).join(", ")}].exists_one(holds, holds)`],
   const: ({ value, self }) => [`${self} == ${literal(value)}`],
   enum: oneOf,
   pattern: ({ value, self }) => [`${self}.matches(${literal(value)})`],

@@ -4,7 +4,7 @@ import type { Json } from "../json.ts";
 import { amountOf, notAbove } from "./cel-amounts.ts";
 import { choice, integer, listOf, object, quantity, REQUIRED, SELECTOR, text } from "./field-descriptions.ts";
 import { type FieldDescription, foreignBlock } from "./field-types.ts";
-import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members, said } from "./schema-conditions.ts";
+import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members, inWords } from "./schema-conditions.ts";
 import type { ServerRule } from "./server-rule.ts";
 import { CONTAINER_RESOURCE, GROUP_VERSION, LABEL } from "./text-patterns.ts";
 
@@ -24,11 +24,11 @@ const MARKS = {
 const MARKED = anyOf(isSet("highWatermark"), isSet("lowWatermark"));
 /** A target or marks. A single low mark is also the high mark, which must be positive. */
 const LEVELS = [
-  said(
+  inWords(
     "write either target or watermarks",
     anyOf(allOf(isSet("target"), areAbsent("highWatermark", "lowWatermark")), allOf(MARKED, areAbsent("target"))),
   ),
-  said(
+  inWords(
     "a lowWatermark without a highWatermark must be positive",
     ifThen(areAbsent("highWatermark"), members({ lowWatermark: { not: { enum: [0, "0"] } } })),
   ),
@@ -45,7 +45,7 @@ const CROSSED = {
     },
   ],
 } as const;
-const ONE_USE = said("write either averageUtilization or averageValue", exactlyOneSet("averageUtilization", "averageValue"));
+const ONE_USE = inWords("write either averageUtilization or averageValue", exactlyOneSet("averageUtilization", "averageValue"));
 const RESOURCE = text("cpu, memory, or another resource that pods request.", REQUIRED);
 
 const SOURCES = {
@@ -59,7 +59,7 @@ const SOURCES = {
         target: target(ONE_USE),
         ...MARKS,
       },
-      [...LEVELS, said("metricSelector may not be set together with a target", ifThen(isSet("target"), areAbsent("metricSelector")))],
+      [...LEVELS, inWords("metricSelector may not be set together with a target", ifThen(isSet("target"), areAbsent("metricSelector")))],
       CROSSED,
     ),
   },
@@ -81,7 +81,7 @@ const SOURCES = {
     member: "pods",
     about: object(
       "A custom metric of each pod.",
-      { metric: METRIC, target: target(said("write averageValue", isSet("averageValue"))), ...MARKS },
+      { metric: METRIC, target: target(inWords("write averageValue", isSet("averageValue"))), ...MARKS },
       LEVELS,
       CROSSED,
     ),
@@ -98,7 +98,7 @@ const SOURCES = {
           REQUIRED,
         ),
         metric: METRIC,
-        target: target(said("write value or averageValue", anyOf(isSet("value"), isSet("averageValue")))),
+        target: target(inWords("write value or averageValue", anyOf(isSet("value"), isSet("averageValue")))),
         ...MARKS,
       },
       LEVELS,
@@ -109,7 +109,7 @@ const SOURCES = {
     member: "external",
     about: object(
       "A metric of something outside the cluster.",
-      { metric: METRIC, target: target(said("write either value or averageValue", exactlyOneSet("value", "averageValue"))), ...MARKS },
+      { metric: METRIC, target: target(inWords("write either value or averageValue", exactlyOneSet("value", "averageValue"))), ...MARKS },
       LEVELS,
       CROSSED,
     ),
@@ -119,7 +119,7 @@ const SOURCES = {
 const MEMBERS = Object.values(SOURCES).map(({ member }) => member);
 /** Requires exactly the member that the type names. */
 const memberDemand = (type: string, member: string): Json =>
-  said(
+  inWords(
     `with type: ${type}, write ${member} and no other source`,
     ifThen(equals("type", type), allOf(isSet(member), areAbsent(...MEMBERS.filter((other) => other !== member)))),
   );
@@ -148,7 +148,7 @@ const RULES = object(
     ),
     tolerance: quantity("The band around the target in which the count stays.", { least: 0 }),
   },
-  [said("policies must hold at least one policy; leave it out for the defaults", members({ policies: { minItems: 1 } }))],
+  [inWords("policies must hold at least one policy; leave it out for the defaults", members({ policies: { minItems: 1 } }))],
 );
 
 const RATE = {
@@ -210,8 +210,8 @@ export const HPA_BLOCK = foreignBlock(
     ...THRESHOLDS,
   },
   [
-    said("constraints may not be set together with behavior", ifThen(isSet("behavior"), areAbsent("constraints"))),
-    said(
+    inWords("constraints may not be set together with behavior", ifThen(isSet("behavior"), areAbsent("constraints"))),
+    inWords(
       "cpuUtilization may not be set together with metrics, behavior and constraints",
       ifThen(isSet("cpuUtilization"), areAbsent("metrics", "behavior", "constraints")),
     ),

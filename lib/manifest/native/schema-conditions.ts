@@ -16,7 +16,7 @@ export const allOf = (...conditions: readonly Json[]): Json => ({ allOf: conditi
 export const exactlyOneSet = (...names: readonly string[]): Json => ({ oneOf: names.map(isSet) });
 
 /** The condition with the words that an API server answers where it does not hold (`tidemark crd`). */
-export const said = (words: string, condition: Json): Json => ({ $comment: words, ...condition });
+export const inWords = (words: string, condition: Json): Json => ({ $comment: words, ...condition });
 
 const THEN = "then";
 

@@ -2,7 +2,7 @@ import type { Json } from "../json.ts";
 import { notAbove } from "./cel-amounts.ts";
 import { choice, flag, integer, listOf, object, quantity, REQUIRED, SELECTOR, text, textMap } from "./field-descriptions.ts";
 import { type FieldDescription, foreignBlock } from "./field-types.ts";
-import { anyOf, equals, ifNot, ifThen, isSet, members, said } from "./schema-conditions.ts";
+import { anyOf, equals, ifNot, ifThen, isSet, members, inWords } from "./schema-conditions.ts";
 import type { ServerRule } from "./server-rule.ts";
 import { HTTP_ADDRESS } from "./text-patterns.ts";
 
@@ -20,7 +20,7 @@ const MARKS = {
 
 /** The block that the type names; other blocks are ignored. */
 const blockDemand = (type: string, block: string, name: string): Json =>
-  said(
+  inWords(
     `with type: ${type}, write ${block} with ${name}, metricSelector and at least one watermark`,
     ifThen(equals("type", type), {
       ...isSet(block),
@@ -108,8 +108,8 @@ export const WATERMARK_BLOCK = foreignBlock(
     readinessDelay: { type: "anything", meaning: "Of old versions of the form; dropped." },
   },
   [
-    said("recommender may not be set together with metrics", ifThen(isSet("recommender"), members({ metrics: { maxItems: 0 } }))),
-    said(
+    inWords("recommender may not be set together with metrics", ifThen(isSet("recommender"), members({ metrics: { maxItems: 0 } }))),
+    inWords(
       "scaleDownLimitFactor must be less than 100, except with counts: current",
       ifNot(equals("counts", "current"), members({ scaleDownLimitFactor: { maximum: 99.999 } })),
     ),
