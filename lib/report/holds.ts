@@ -63,9 +63,15 @@ export const otherStack = ({ manager, own }: { readonly manager: string; readonl
   message: `another Tidemark was the last to scale the workload (field manager "${manager}", this one is "${own}"); delete the autoscaler in one of the two stacks; this one goes on when the count has stayed the same for five minutes`,
 });
 
-export const targetShared = (others: readonly string[]): Because => ({
+/** Another autoscaler of the same workload, with the kind of its object where it is read from the cluster. */
+export interface Sharer {
+  readonly name: string;
+  readonly of?: string;
+}
+
+export const targetShared = (others: readonly Sharer[]): Because => ({
   reason: "TargetShared",
-  message: `the workload is also the target of ${others.map((name) => `autoscaler "${name}"`).join(", ")}`,
+  message: `the workload is also the target of ${others.map(({ name, of }) => `autoscaler "${name}"${of === undefined ? "" : ` (a ${of} in the cluster)`}`).join(", ")}`,
 });
 
 export const intentTooLarge = (bytes: number): Because => ({

@@ -66,15 +66,18 @@ const completedLine = (report: CompletedSync): LogLine => ({
     journalPages: report.journalPages,
     phasesMs: report.phasesMs,
     ...(report.unreadable.length > 0 && { unreadable: report.unreadable.length, unreadableFirst: report.unreadable.slice(0, UNREADABLE_NAMED_MAX) }),
+    ...(problemsOf(report).length > 0 && { specProblems: problemsOf(report) }),
     ...(report.heldBack > 0 && { heldBack: report.heldBack }),
     ...(report.stopped && { stopped: report.stopped.reason }),
   },
 });
 
+const problemsOf = ({ specProblems = [] }: CompletedSync): readonly string[] => specProblems;
+
 /** A steady sync is at the level of debugging: CloudWatch charges for each byte, and its metrics say that it ran. */
 const levelOf = (report: CompletedSync): LogLine["level"] => {
   if (report.unreadable.length > 0) return "error";
-  if (report.failed > 0) return "warn";
+  if (report.failed > 0 || problemsOf(report).length > 0) return "warn";
   const steady = report.events.length === 0 && report.changed.length === 0 && report.openIntents === 0 && !report.stopped;
   return steady ? "debug" : "info";
 };

@@ -38,6 +38,8 @@ export interface CompletedSync extends SyncOutcome {
   readonly unreadable: readonly AutoscalerReason[];
   /** Autoscalers whose conditions changed. */
   readonly changed: readonly AutoscalerReason[];
+  /** What could not be read of the objects that hold specs; absent where the cluster holds none. */
+  readonly specProblems?: readonly string[];
   readonly calls: number;
   readonly bytes: number;
   readonly pagesWritten: number;

@@ -112,7 +112,7 @@ const rivalsOf = ({ spec }: ReadySpec, { rivals, rivalsUnknown: unknown, otherSt
 };
 
 /**
- * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause; an intent of its workload that is open or was settled in this sync; another autoscaler
+ * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause; its object in the cluster; an intent of its workload that is open or was settled in this sync; another autoscaler
  * of the same workload. One reason is enough to write nothing.
  */
 const holdsOf = (loaded: Loaded, seen: Seen, timing: Timing): ((autoscaler: ReadySpec) => readonly Because[]) => {
@@ -120,6 +120,7 @@ const holdsOf = (loaded: Loaded, seen: Seen, timing: Timing): ((autoscaler: Read
   const workloadHold = workloadHolds(loaded, seen, timing);
   return (autoscaler) => {
     const pause = pausedBy(autoscaler.record, loaded.nowMs);
-    return [stop, pause && autoscalerPaused(pause), workloadHold(autoscaler)].filter((hold) => hold !== undefined);
+    const objectHold = loaded.objects?.holds.get(autoscaler.record.uid);
+    return [stop, pause && autoscalerPaused(pause), objectHold, workloadHold(autoscaler)].filter((hold) => hold !== undefined);
   };
 };

@@ -30,7 +30,7 @@ const intendedOf = (verdict: ScaleVerdict, epoch: number, timing: Timing): Inten
     ...(read.generation !== undefined && { targetGeneration: read.generation }),
     decidedMs: nowMs,
     deadlineMs: deadlineOf(nowMs, timing),
-    specGeneration: record.generation,
+    specGeneration: record.origin?.generation ?? record.generation,
     because: decision.because,
     metrics: decision.metrics,
     steps: decision.steps,

@@ -1,3 +1,4 @@
+import type { SeenObject } from "../cluster/specs/spec-listing.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import { incarnationOf } from "../model/incarnation.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../model/records.ts";
@@ -8,14 +9,28 @@ import type { Rules } from "./rules.ts";
 
 /** One autoscaler of the partition. `invalid` and `unreadable` say why it cannot be decided; they stop this autoscaler alone. */
 export type LoadedSpec =
-  | ReadySpec
-  | { readonly kind: "invalid"; readonly record: AutoscalerRecord; readonly message: string }
+  | KnownSpec
   | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: AutoscalerUid; readonly message: string };
 
-export interface ReadySpec {
+/** An autoscaler whose record can be read. */
+export type KnownSpec = ReadySpec | InvalidSpec;
+
+export interface ReadySpec extends FromRecord {
   readonly kind: "ready";
-  readonly record: AutoscalerRecord;
   readonly spec: AutoscalerSpec;
+}
+
+export interface InvalidSpec extends FromRecord {
+  readonly kind: "invalid";
+  readonly message: string;
+}
+
+interface FromRecord {
+  readonly record: AutoscalerRecord;
+  /** The object of the cluster with this manifest, as an earlier sync has seen it. Absent where none was seen yet, or the record is no copy of one. */
+  readonly object?: SeenObject;
+  /** Since when the answers show an older generation of its object. */
+  readonly olderSinceMs?: number;
 }
 
 export interface LoadedSpecs {
@@ -49,7 +64,8 @@ export const readSpecs = async (
   return { specVersion: wanted.specVersion, clusterIncarnation: incarnationOf(cluster), readMs: wanted.readMs, all };
 };
 
-const converted = (rules: Rules, record: AutoscalerRecord): LoadedSpec => {
+/** The spec of a record, or why it has none. */
+export const converted = (rules: Rules, record: AutoscalerRecord): KnownSpec => {
   const reading = rules.specOf(record.manifest);
   return reading.kind === "spec" ? { kind: "ready", record, spec: reading.spec } : { kind: "invalid", record, message: reading.message };
 };

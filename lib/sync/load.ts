@@ -1,3 +1,5 @@
+import type { Because } from "../model/decision.ts";
+import type { AutoscalerUid } from "../model/ids.ts";
 import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord, FleetRecord } from "../model/records.ts";
 import { followsCleanRelease, type Head } from "../store/head/head.ts";
@@ -20,6 +22,18 @@ export interface Loaded extends LoadedPages {
   readonly nowMs: number;
   /** True when this environment has released pages of this generation, and the last sync released cleanly. Then no leftover pages can exist. */
   readonly knowsPages: boolean;
+  /** What the LISTs of the specs gave, where the cluster holds some. */
+  readonly objects?: ReadObjects;
+}
+
+/** The LISTs of the objects that hold specs. */
+export interface ReadObjects {
+  /** Why an autoscaler must not act because of its object. */
+  readonly holds: ReadonlyMap<AutoscalerUid, Because>;
+  /** What could not be read or stored, for the line of the sync. */
+  readonly problems: readonly string[];
+  readonly calls: number;
+  readonly bytes: number;
 }
 
 /**

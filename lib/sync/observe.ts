@@ -1,11 +1,11 @@
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
-import { isTidemarkError } from "../model/errors.ts";
-import { foreignWords } from "../model/foreign-words.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
-import type { ClusterRecord, Intent } from "../model/records.ts";
+import { kindsReadFrom } from "../model/origin.ts";
+import type { Intent } from "../model/records.ts";
 import { asksOf } from "../policy/questions.ts";
 import { namespacesOf } from "../store/records/partitions.ts";
 import { eachDone } from "../store/table/all-done.ts";
+import { connected } from "./connected.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import { isPastDeadline, type LateReadings, workloadKey } from "./open-intents.ts";
@@ -40,7 +40,8 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
   if (connection.kind === "failed") return { client: undefined, observed: unobserved(watched, connection.message), late: new Map() };
   const { client } = connection;
   const budgetMs = OBSERVE_SHARE * Math.min(message.periodMs, ports.timing.softDeadlineMs);
-  const limits = { budgetMs, namespaces: namespacesOf(loaded.cluster, message.partition) };
+  const ownKinds = kindsReadFrom(loaded.cluster).map(({ kind }) => kind);
+  const limits = { budgetMs, namespaces: namespacesOf(loaded.cluster, message.partition), ownKinds };
   const startMs = ports.tables.clock();
   const measured = watched.length === 0 ? NOTHING : await client.observe(watched, limits);
   const timeoutMs = Math.max(1, budgetMs - (ports.tables.clock() - startMs));
@@ -61,19 +62,6 @@ const watchedOf = ({ specs, pages }: Loaded): readonly Watched[] => {
     const selector = selectors.get(uid);
     return [{ uid, namespace, name, spec: loaded.spec, ...asksOf(loaded.spec, namespace), ...(selector !== undefined && { selector }) }];
   });
-};
-
-type Connected = { readonly kind: "connected"; readonly client: ClusterClient } | { readonly kind: "failed"; readonly message: string };
-
-/** Fails to a hold: a cluster without access cannot be observed, so that its autoscalers hold and say why. */
-const connected = async (ports: SyncPorts, cluster: ClusterRecord): Promise<Connected> => {
-  try {
-    return { kind: "connected", client: await ports.connect(cluster) };
-  } catch (error) {
-    // A TidemarkError has a sentence of ours. The text of any other error is foreign: libraries quote the input that they were given.
-    const message = error instanceof Error ? error.message : String(error);
-    return { kind: "failed", message: isTidemarkError(error) ? message : foreignWords(message) };
-  }
 };
 
 /** The observation of an unreachable cluster: every scale failed with the same message, so that every autoscaler holds by its own rules. */

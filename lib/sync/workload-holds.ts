@@ -1,7 +1,8 @@
 import type { Because } from "../model/decision.ts";
 import { type AutoscalerUid, uidOfIntent, type WorkloadKey } from "../model/ids.ts";
 import type { AutoscalerRecord, Intent } from "../model/records.ts";
-import { intentOpen, intentSettled, intentUnreadable, targetShared } from "../report/holds.ts";
+import { intentOpen, intentSettled, intentUnreadable, type Sharer, targetShared } from "../report/holds.ts";
+import { OBJECT_GONE } from "../report/object-holds.ts";
 import type { Head } from "../store/head/head.ts";
 import type { UnreadableIntent } from "../store/head/intent-entries.ts";
 import type { Loaded } from "./load.ts";
@@ -17,7 +18,7 @@ export const workloadHolds = (loaded: Loaded, seen: Seen, timing: Timing): ((aut
   const intentOfUid = new Map<AutoscalerUid, Intent>(head.intents.map((intent) => [intent.uid, intent]));
   const leftovers = leftoverHolds(head);
   const unreadableOf = unreadableOfWorkload(loaded, timing);
-  const sharersOf = sharers(specs.all);
+  const sharersOf = sharers(specs.all.filter((autoscaler) => autoscaler.kind === "ready" && !isEnding(loaded, autoscaler)));
   return ({ record, spec }) => {
     const key = workloadKey(record.namespace, spec.target);
     const intent = intentOfWorkload.get(key) ?? intentOfUid.get(record.uid);
@@ -68,14 +69,19 @@ const unreadableOfEdited = ({ head, nowMs }: Loaded, timing: Timing): ((record: 
   return ({ updatedMs }) => (lost && nowMs <= deadlineOf(updatedMs + timing.specsFreshMs + timing.clockDifferenceMs, timing) ? lost : undefined);
 };
 
-/** The names of the other autoscalers that write the same workload. An autoscaler in a dry run writes none: it is in no such list, and gets none. */
-const sharers = (all: readonly LoadedSpec[]): ((autoscaler: Pick<ReadySpec, "record" | "spec">) => readonly string[]) => {
+/** An autoscaler whose object was deleted writes no more, so that another one may take over its workload at once. */
+const isEnding = ({ objects }: Loaded, { record }: ReadySpec): boolean => objects?.holds.get(record.uid)?.reason === OBJECT_GONE;
+
+/** The other autoscalers that write the same workload. An autoscaler in a dry run writes none: it is in no such list, and gets none. */
+const sharers = (all: readonly LoadedSpec[]): ((autoscaler: Pick<ReadySpec, "record" | "spec">) => readonly Sharer[]) => {
   const writing = all.filter((autoscaler) => autoscaler.kind === "ready").filter(({ spec }) => !spec.dryRun);
   const byWorkload = Map.groupBy(writing, ({ record, spec }) => workloadKey(record.namespace, spec.target));
   return ({ record, spec }) => {
     if (spec.dryRun) return [];
     const sharing = byWorkload.get(workloadKey(record.namespace, spec.target)) ?? [];
-    return sharing.filter((other) => other.record.uid !== record.uid).map((other) => other.record.name);
+    return sharing
+      .filter((other) => other.record.uid !== record.uid)
+      .map(({ record: other }) => ({ name: other.name, ...(other.origin && { of: other.origin.kind }) }));
   };
 };
 

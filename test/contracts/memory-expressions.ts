@@ -187,13 +187,14 @@ export const conditionOf = cached((text: string): Condition => {
 /** The item after an expression of SET and REMOVE. Every value is worked out on the item as it was; a path into a map that is not there is refused, as by the service. */
 export const updateOf = cached((text: string): ((item: Item, terms: Terms) => Item) => {
   const parser = new Parser(text);
-  parser.take("SET");
   const assignments: { readonly path: readonly string[]; readonly value: Reader | undefined }[] = [];
-  do {
-    const path = parser.path();
-    parser.take("=");
-    assignments.push({ path, value: parser.sum() });
-  } while (parser.maybe(","));
+  if (parser.maybe("SET")) {
+    do {
+      const path = parser.path();
+      parser.take("=");
+      assignments.push({ path, value: parser.sum() });
+    } while (parser.maybe(","));
+  }
   if (parser.maybe("REMOVE")) {
     do assignments.push({ path: parser.path(), value: undefined });
     while (parser.maybe(","));

@@ -12,7 +12,7 @@ import { PAGE_LIMITS } from "../../lib/api/list-page.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
 import { raiseClusterVersionParams } from "../../lib/store/records/clusters.ts";
-import { FLEET_PK } from "../../lib/store/table/keys.ts";
+import { autoscalersPk, FLEET_PK } from "../../lib/store/table/keys.ts";
 import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/table/tables.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { actionsCalledBy } from "./calls.ts";
@@ -356,14 +356,14 @@ describe("the roles", () => {
     );
 
   it("let functions insert into history and look at what is there, never change or delete it", () => {
-    expect(onHistory("SyncRole")).toEqual(["dynamodb:PartiQLInsert", "dynamodb:GetItem"]);
+    expect(onHistory("SyncRole")).toEqual(["dynamodb:PartiQLInsert", "dynamodb:GetItem", "dynamodb:Query"]);
     expect(onHistory("ApiRole")).toEqual(["dynamodb:PartiQLInsert", "dynamodb:GetItem", "dynamodb:Query"]);
     expect(onHistory("ConnectRole")).toEqual(onHistory("ApiRole"));
     expect(onHistory("ViewRole")).toEqual(["dynamodb:Query"]);
     expect(JSON.stringify(statementsOf("ScheduleRole"))).not.toContain("HistoryTable");
   });
 
-  it("let the sync write items of partitions, and of a cluster its version alone: no autoscaler, no connection, not the kill switch", () => {
+  it("let the sync write items of partitions, copies of autoscalers, and of a cluster its version alone: no connection, not the kill switch", () => {
     const writing = Object.values(statementsOf("SyncRole")).filter(({ Action }) =>
       Action.some((action) => /^dynamodb:(Put|Update|Delete|Batch)/.test(action)),
     );
@@ -371,6 +371,14 @@ describe("the roles", () => {
       {
         Resource: arnOf("StateTable"),
         Condition: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["partition#*"] }, Null: { "dynamodb:LeadingKeys": "false" } },
+      },
+      {
+        Action: ["dynamodb:PutItem", "dynamodb:UpdateItem"],
+        Resource: arnOf("StateTable"),
+        Condition: {
+          "ForAllValues:StringLike": { "dynamodb:LeadingKeys": [autoscalersPk(clusterName("*"))] },
+          Null: { "dynamodb:LeadingKeys": "false" },
+        },
       },
       {
         Action: ["dynamodb:UpdateItem"],

@@ -1,5 +1,9 @@
 import type { ClusterClient, Observed, ScaleAnswer, Watched } from "../../lib/cluster/port.ts";
-import type { ScaleReading } from "../../lib/model/observation.ts";
+import type { SpecListing, SpecRequest } from "../../lib/cluster/specs/spec-listing.ts";
+import { specObject } from "../../lib/cluster/specs/spec-object.ts";
+import type { Namespace } from "../../lib/model/ids.ts";
+import type { ApiFailure, ScaleReading } from "../../lib/model/observation.ts";
+import type { SpecKind } from "../../lib/model/spec-kinds.ts";
 import { observationOf, scaleRead } from "../observation.ts";
 
 /** One workload of the cluster in memory: as much of a Deployment as the protocol can see. */
@@ -36,8 +40,26 @@ export interface MemoryCluster {
   rivalsUnknown?: string;
   /** Another stack that was the last to scale each workload. */
   otherStack?: NonNullable<Observed["otherStack"]>;
+  /** Objects that hold specs, by kind, namespace and name, as the API has them. */
+  readonly objects: Map<string, Record<string, unknown>>;
+  /** Why the LIST of a kind fails. */
+  readonly specFailures: Map<string, ApiFailure>;
+  specLists: number;
   readonly client: ClusterClient;
 }
+
+const listingOf = (
+  { objects, specFailures }: MemoryCluster,
+  kind: SpecKind,
+  { namespace, knownVersion }: Pick<SpecRequest, "knownVersion"> & { readonly namespace: Namespace | undefined },
+): SpecListing => {
+  const scope = { kind, ...(namespace !== undefined && { namespace }) };
+  const failure = specFailures.get(kind.kind);
+  if (failure) return { ...scope, outcome: { kind: "failed", failure } };
+  const prefix = `${kind.kind}/${namespace === undefined ? "" : `${namespace}/`}`;
+  const raws = [...objects].filter(([key]) => key.startsWith(prefix)).map(([, raw]) => raw);
+  return { ...scope, outcome: { kind: "listed", objects: raws.flatMap((raw) => specObject(raw, { ...kind, cluster: {}, knownVersion }) ?? []) } };
+};
 
 /** The faults of a PUT that was executed at once. */
 const TAKES_EFFECT: ReadonlySet<PutFault> = new Set(["repeated", "repeated, then denied", "lost answer", "server error"]);
@@ -88,6 +110,9 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
     denial: 403,
     calls: 0,
     rivals: new Map(),
+    objects: new Map(),
+    specFailures: new Map(),
+    specLists: 0,
     client: {
       observe: async (watched: readonly Watched[]) => {
         world.calls += 2;
@@ -119,7 +144,12 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
         world.calls++;
         return reading(target.name);
       },
-      listSpecs: async () => ({ listings: [], calls: 0, bytes: 0 }),
+      listSpecs: async ({ kinds, namespaces, knownVersion }) => {
+        world.specLists++;
+        const scopes = namespaces === "all" ? [undefined] : namespaces;
+        const listings = kinds.flatMap((kind) => scopes.map((namespace) => listingOf(world, kind, { namespace, knownVersion })));
+        return { listings, calls: listings.length, bytes: 100 };
+      },
       recommend: async () => ({ kind: "failed", failure: failure(0, "RecommenderUnreachable", "there is none") }),
       close: () => {},
     },

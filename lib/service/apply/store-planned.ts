@@ -3,7 +3,7 @@ import { type AutoscalerRef, autoscalerName, autoscalerUid, namespace } from "..
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { ServiceContext } from "../context.ts";
 import { mustHaveStayed } from "../edits/removal.ts";
-import { raiseSpecVersions, storeOnly } from "../edits/store-change.ts";
+import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.ts";
 import type { ApplyOptions } from "../service.ts";
 import type { Applied } from "../views/autoscaler-view.ts";
 import { insertTogether } from "./insert-together.ts";
@@ -97,7 +97,7 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
     const { input, old, applied } = plan;
     if (old && applied.outcome === "unchanged") return { applied };
     const after = recordOf(context, cluster, plan);
-    const written = await storeOnly(context, { cluster, verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
+    const written = await storeOnly(context, { verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
     if (written.kind === "stored")
       return { applied: { ...applied, uid: after.uid, generation: written.generation }, ...(old ? {} : { created: after }) };
     const again = await replan(context, step, input);

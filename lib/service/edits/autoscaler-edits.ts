@@ -6,7 +6,7 @@ import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autos
 import type { AutoscalerEdit, AutoscalerQuery, EditResult } from "../service.ts";
 import { checkPauseEnd, pauseView } from "../views/pause-view.ts";
 import { mustMatch, raiseForChanged } from "./edit-condition.ts";
-import { type Edit, raiseSpecVersions, store } from "./store-change.ts";
+import { type Edit, raiseSpecVersions, store } from "../../store/records/store-change.ts";
 
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
@@ -41,7 +41,7 @@ const raiseForDeleted = async (context: ServiceContext, { cluster, namespace: in
 const editFound = async (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
   let uid: AutoscalerRecord["uid"] | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const { cluster, record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
+    const { record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
     uid ??= record.uid;
     // The edit is meant for the autoscaler that was found first. This comes before the condition: a delete whose answer was lost may be what deleted it, so it must not be told that nothing was changed.
     if (record.uid !== uid) throw replaced(query.name);
@@ -52,7 +52,7 @@ const editFound = async (context: ServiceContext, query: AutoscalerEdit, change:
       await raiseSpecVersions(context, record.cluster, [record.namespace]);
       return { ...edited, uid, generation: record.generation, changed: false };
     }
-    const outcome = await store(context, { cluster, ref: record, uid: record.uid, before: record, ...wanted });
+    const outcome = await store(context, { ref: record, uid: record.uid, before: record, ...wanted });
     const after = wanted.after && { uid, generation: outcome.generation };
     if (outcome.kind === "stored") return { ...edited, ...after, changed: true };
   }

@@ -7,7 +7,7 @@ import type { ServiceContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
 import { recordChange } from "../partitions/record-change.ts";
 import { whenSettled } from "../partitions/settle-for-removal.ts";
-import { store } from "./store-change.ts";
+import { store } from "../../store/records/store-change.ts";
 
 /*
  *  remove             mark (7 → 8) ── settle open intents ── list: none ── delete under 8
@@ -86,7 +86,7 @@ export const mustHaveStayed = async (context: ServiceContext, cluster: ClusterRe
     now = await getCluster(context.tables, cluster.name);
   }
   if (now) return mustStay(now);
-  for (const stored of created) await takeBack(context, cluster, stored);
+  for (const stored of created) await takeBack(context, stored);
   throw new TidemarkError("service.unknown", `Cannot apply: cluster "${cluster.name}" was removed in the meantime`, { name: cluster.name });
 };
 
@@ -95,11 +95,11 @@ type Stored = AutoscalerRef & Pick<AutoscalerRecord, "uid">;
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
 
-const takeBack = async (context: ServiceContext, cluster: ClusterRecord, stored: Stored): Promise<void> => {
+const takeBack = async (context: ServiceContext, stored: Stored): Promise<void> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const record = await getAutoscaler(context.tables, stored);
     if (record?.uid !== stored.uid) return;
-    const { kind } = await store(context, { cluster, verb: "delete", ref: record, uid: record.uid, before: record });
+    const { kind } = await store(context, { verb: "delete", ref: record, uid: record.uid, before: record });
     if (kind === "stored") return;
   }
 };

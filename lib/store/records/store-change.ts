@@ -1,19 +1,29 @@
 import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRef, ClusterName, Namespace } from "../../model/ids.ts";
-import type { AutoscalerRecord, ChangeRecord, ClusterRecord } from "../../model/records.ts";
-import { insertChange, isBaseOfChange } from "../../store/history/changes.ts";
-import { deleteAutoscaler, lastGeneration, putAutoscaler, raiseSpecVersion } from "../../store/records/autoscalers.ts";
-import { getCluster } from "../../store/records/clusters.ts";
-import { partitionOf } from "../../store/records/partitions.ts";
-import type { RecordWrite } from "../../store/records/write.ts";
-import type { ServiceContext } from "../context.ts";
+import type { AutoscalerRecord, ChangeRecord } from "../../model/records.ts";
+import { insertChange, isBaseOfChange } from "../history/changes.ts";
+import type { InsertHistory } from "../history/port.ts";
+import type { Tables } from "../table/tables.ts";
+import { deleteAutoscaler, lastGeneration, putAutoscaler, raiseSpecVersion } from "./autoscalers.ts";
+import { getCluster } from "./clusters.ts";
+import { partitionOf } from "./partitions.ts";
+import type { RecordWrite } from "./write.ts";
+
+/** What an edit of an autoscaler needs. */
+export interface EditContext {
+  readonly tables: Tables;
+  /** Appends to the history. */
+  readonly insert: InsertHistory;
+  readonly clock: () => number;
+  /** The editor: a person, or the field manager of an object in a cluster. */
+  readonly by: string;
+}
 
 /** Generations tried in turn. An editor that failed between its change item and its record has used one up. */
 const GENERATIONS_MAX = 16;
 
 export interface Edit {
-  readonly cluster: ClusterRecord;
   readonly verb: ChangeRecord["verb"];
   readonly ref: AutoscalerRef;
   readonly uid: AutoscalerRecord["uid"];
@@ -30,14 +40,14 @@ export interface Edit {
  *
  * Every edit has its change item (docs/architecture.md, "What is stored"). If the history cannot be written, nothing is edited.
  */
-export const store = async (context: ServiceContext, edit: Edit): Promise<Stored> => {
+export const store = async (context: EditContext, edit: Edit): Promise<Stored> => {
   const stored = await storeOnly(context, edit);
   if (stored.kind === "stored") await raiseSpecVersions(context, edit.ref.cluster, [edit.ref.namespace]);
   return stored;
 };
 
 /** Stores without raising the spec version, for callers that raise it once for many edits. */
-export const storeOnly = async (context: ServiceContext, edit: Edit): Promise<Stored> => {
+export const storeOnly = async (context: EditContext, edit: Edit): Promise<Stored> => {
   const stored = await storeAbove(context, edit, edit.before?.generation ?? 0);
   if (stored.kind === "stored" || edit.before) return stored;
   // Refused although no record exists: an autoscaler of this name was deleted within a day, and generations go on from there.
@@ -45,7 +55,7 @@ export const storeOnly = async (context: ServiceContext, edit: Edit): Promise<St
   return last > 0 ? storeAbove(context, edit, last) : stored;
 };
 
-type Stored = RecordWrite & { readonly generation: number };
+export type Stored = RecordWrite & { readonly generation: number };
 
 /*
  *  A  put 5 ✓ (answer lost) ─ ─ ─ ─ ─ ─ put 5 ✗      the token is that of B, and a change is based on 5: A has stored 5, and does not edit again
@@ -53,7 +63,7 @@ type Stored = RecordWrite & { readonly generation: number };
  *
  * Without the look at the changes, A takes its own edit for one that was not made, edits again, and undoes the edit of B.
  */
-const storeAbove = async (context: ServiceContext, edit: Edit, lastKnown: number): Promise<Stored> => {
+const storeAbove = async (context: EditContext, edit: Edit, lastKnown: number): Promise<Stored> => {
   const generation = await recordChange(context, edit, lastKnown + 1);
   const written = await write(context, edit, generation);
   // No edit is based on a delete.
@@ -62,7 +72,7 @@ const storeAbove = async (context: ServiceContext, edit: Edit, lastKnown: number
   return { kind: wasStored ? "stored" : "conflict", generation };
 };
 
-const recordChange = async (context: ServiceContext, { verb, ref, uid, before, after }: Edit, first: number): Promise<number> => {
+const recordChange = async (context: EditContext, { verb, ref, uid, before, after }: Edit, first: number): Promise<number> => {
   for (let generation = first; generation < first + GENERATIONS_MAX; generation++) {
     const change: ChangeRecord = {
       cluster: ref.cluster,
@@ -87,7 +97,7 @@ const recordChange = async (context: ServiceContext, { verb, ref, uid, before, a
 const textOf = ({ manifest, paused }: Pick<AutoscalerRecord, "manifest" | "paused">): string =>
   paused ? JSON.stringify({ manifest, paused }) : manifest;
 
-const write = (context: ServiceContext, { before, after }: Edit, generation: number): Promise<RecordWrite> => {
+const write = (context: EditContext, { before, after }: Edit, generation: number): Promise<RecordWrite> => {
   if (after) return putAutoscaler(context.tables, { ...after, generation, updatedMs: context.clock(), updatedBy: context.by }, before?.generation);
   if (before) return deleteAutoscaler(context.tables, before, before.generation);
   throw new RangeError("an edit has a state before it or after it");
@@ -97,7 +107,7 @@ const write = (context: ServiceContext, { before, after }: Edit, generation: num
  * Raises the spec version of the partitions that hold these namespaces, so that their next syncs load the records again. It reads the partitions anew, because namespaces may have moved since
  * the edit began. A namespace that no partition holds is not synced, so there is nothing to raise.
  */
-export const raiseSpecVersions = async (context: ServiceContext, name: ClusterName, namespaces: readonly Namespace[]): Promise<void> => {
+export const raiseSpecVersions = async (context: EditContext, name: ClusterName, namespaces: readonly Namespace[]): Promise<void> => {
   const cluster = await getCluster(context.tables, name);
   const partitions = cluster ? namespaces.map((namespace) => partitionOf(cluster, namespace)) : [];
   for (const partition of new Set(partitions)) if (partition !== undefined) await raiseSpecVersion(context.tables, { cluster: name, partition });

@@ -1,0 +1,55 @@
+import type { Because } from "../model/decision.ts";
+import type { ClusterOrigin } from "../model/records.ts";
+
+/** Reasons to hold an autoscaler that is read from its cluster: one constructor per reason, with its sentence. */
+
+type Kind = Pick<ClusterOrigin, "kind">;
+
+/** The reason of `objectGone`. An autoscaler that ends shares its workload with none. */
+export const OBJECT_GONE = "ObjectGone";
+
+export const objectUnread = ({ kind }: Kind, words: string): Because => ({
+  reason: "SpecUnknown",
+  message: `the ${kind} could not be read from the cluster in this sync, so it may have been changed or deleted: ${words}`,
+});
+
+export const objectGone = ({ kind }: Kind): Because => ({
+  reason: OBJECT_GONE,
+  message: `the cluster has no such ${kind} any more; the autoscaler ends when the next syncs see none either`,
+});
+
+export const manyGone = (
+  { kind }: Kind,
+  { gone, all, untilMs }: { readonly gone: number; readonly all: number; readonly untilMs: number },
+): Because => ({
+  reason: OBJECT_GONE,
+  message: `${gone} of ${all} objects of the kind ${kind} are gone at once, and this is one of them; if that was not wanted, look at the connection of the cluster and restore them; otherwise the autoscaler ends at ${new Date(untilMs).toISOString()}`,
+});
+
+export const objectOlder = ({ kind, generation }: Pick<ClusterOrigin, "kind" | "generation">, listed: number): Because => ({
+  reason: "SpecOutdated",
+  message: `the ${kind} was read with generation ${listed}, and with ${generation} before: the answer of the API server is old, or the cluster was restored`,
+});
+
+export const objectNotStored = ({ kind }: Kind): Because => ({
+  reason: "SpecNotStored",
+  message: `the ${kind} was changed, and its change is not stored yet; the next sync reads it again`,
+});
+
+export const objectTooLarge = ({ kind }: Kind, bytes: number, bytesMax: number): Because => ({
+  reason: "SpecTooLarge",
+  message: `the ${kind} has ${bytes} bytes without its status, and ${bytesMax} can be stored; shorten its labels, annotations or metrics`,
+});
+
+export const nameShared = (other: { readonly kind: string; readonly name: string }): Because => ({
+  reason: "NameShared",
+  message: `the cluster also has the ${other.kind} "${other.name}", and an autoscaler of Tidemark has its name alone in its namespace; rename or delete one of them`,
+});
+
+export const statusWritten = (
+  { kind, name }: Kind & { readonly name: string },
+  by: { readonly manager: string; readonly atMs: number },
+): Because => ({
+  reason: "RivalController",
+  message: `the status of ${kind} "${name}" was written by "${by.manager}" at ${new Date(by.atMs).toISOString()}: another controller follows it; stop that controller, and this one goes on five minutes later`,
+});

@@ -1,0 +1,76 @@
+import type { SpecListing, SpecObject } from "../../cluster/specs/spec-listing.ts";
+import type { Because } from "../../model/decision.ts";
+import type { AutoscalerRecord, ClusterOrigin, ClusterRecord } from "../../model/records.ts";
+import type { SpecKind } from "../../model/spec-kinds.ts";
+import { objectOlder, objectTooLarge } from "../../report/object-holds.ts";
+import type { KnownSpec } from "../load-specs.ts";
+
+/** An object of one LIST. */
+export interface ListedObject {
+  readonly of: SpecKind;
+  readonly object: SpecObject;
+}
+
+/** What the LISTs say of one autoscaler. */
+export type Finding =
+  /** Its object is what it was. */
+  | ({ readonly kind: "same"; readonly spec: KnownSpec } & ListedObject)
+  /** Its object must be stored. Without `spec` the autoscaler is new. `anew`: the object is another one of the same name. */
+  | ({ readonly kind: "store"; readonly spec?: KnownSpec; readonly manifest: string; readonly anew: boolean } & ListedObject)
+  /** Its object was deleted. `ends`: an earlier sync has seen that too. */
+  | { readonly kind: "gone"; readonly spec: KnownSpec; readonly ends: boolean; readonly because: Because }
+  /** It must not act: what its object says is not known, or cannot be used. */
+  | { readonly kind: "held"; readonly spec: KnownSpec; readonly because: Because; readonly olderSinceMs?: number };
+
+/** What the LISTs are compared with. */
+export interface ComparedWith {
+  readonly cluster: ClusterRecord;
+  readonly nowMs: number;
+}
+
+export type Listings = readonly SpecListing[];
+
+/**
+ * Most bytes of a manifest that is stored. A change of it has the manifest before and after, each as text in JSON: twice as long at most. An item of the table has 400 KB.
+ */
+export const MANIFEST_BYTES_MAX = 90_000;
+
+/** How long an object that shows an older generation holds. After a restored backup the old one is the true one. */
+const OLDER_MS = 5 * 60_000;
+
+/** Compares an object with the stored record of its name and kind; undefined for a new object that cannot be stored. */
+export const findingOf = (listed: ListedObject, spec: KnownSpec | undefined, { nowMs }: ComparedWith): Finding | undefined => {
+  const { of, object } = listed;
+  const origin = spec?.record.origin;
+  const isSame = origin?.uid === object.uid;
+  const { manifest = isSame ? spec?.record.manifest : undefined } = object;
+  // Only the manifest of a known object is left out of a LIST.
+  if (manifest === undefined) return undefined;
+  const bytes = Buffer.byteLength(manifest);
+  if (bytes > MANIFEST_BYTES_MAX) return spec && { kind: "held", spec, because: objectTooLarge(of, bytes, MANIFEST_BYTES_MAX) };
+  if (!spec || !origin || !isSame) return { kind: "store", ...listed, ...(spec && { spec }), manifest, anew: origin !== undefined };
+  // Fails to a hold: an old answer may be of before an edit that made the limits smaller.
+  const olderSinceMs = spec.olderSinceMs ?? nowMs;
+  if (object.generation < origin.generation && nowMs - olderSinceMs < OLDER_MS)
+    return { kind: "held", spec, because: objectOlder(origin, object.generation), olderSinceMs };
+  const unchanged = object.generation === origin.generation && manifest === spec.record.manifest;
+  return unchanged ? { kind: "same", spec, ...listed } : { kind: "store", spec, ...listed, manifest, anew: false };
+};
+
+/** The object as the record names it. */
+export const originOf = ({ of, object }: ListedObject): ClusterOrigin => ({
+  apiVersion: of.apiVersion,
+  kind: of.kind,
+  uid: object.uid,
+  generation: object.generation,
+});
+
+/** The kind of the manifest that people have stored, where it is one that can be read from a cluster. */
+export const kindOfManifest = ({ manifest }: Pick<AutoscalerRecord, "manifest">): unknown => {
+  try {
+    return (JSON.parse(manifest) as { readonly kind?: unknown } | null)?.kind;
+  } catch {
+    // A manifest that is no JSON is of no kind: its autoscaler is invalid, and holds.
+    return undefined;
+  }
+};

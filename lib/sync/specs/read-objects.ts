@@ -1,0 +1,63 @@
+import { foreignWords } from "../../model/foreign-words.ts";
+import { namespace as namespaceOf } from "../../model/ids.ts";
+import { kindsReadFrom } from "../../model/origin.ts";
+import type { SpecKind } from "../../model/spec-kinds.ts";
+import { namespacesOf, partitionOf } from "../../store/records/partitions.ts";
+import { connected } from "../connected.ts";
+import type { Loaded } from "../load.ts";
+import type { SyncMessage } from "../message.ts";
+import type { SyncPorts } from "../sync-ports.ts";
+import { compared, knownVersions } from "./compare.ts";
+import type { Listings } from "./finding.ts";
+import { holdsOfObjects } from "./holds-of-objects.ts";
+import { storeFindings } from "./store-findings.ts";
+
+/** Share of the soft deadline that the LISTs of specs may take. The observation begins after them. */
+const SPECS_SHARE = 0.2;
+
+/**
+ * Reads the specs that the cluster holds, and stores what has changed there. From here on they are as any others: the sync observes and decides with what it has just read. A cluster
+ * whose autoscalers are all stored by people is not asked.
+ */
+export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded: Loaded): Promise<Loaded> => {
+  const { cluster, nowMs } = loaded;
+  const kinds = kindsReadFrom(cluster);
+  if (kinds.length === 0) return loaded;
+  const { listings, calls, bytes } = await listed(ports, message, { loaded, kinds });
+  const { findings, clashes } = compared(loaded.specs.all, listings, { cluster, nowMs });
+  const { specs, notStored, waiting } = await storeFindings(ports, message, { loaded, findings });
+  const holds = holdsOfObjects(cluster, specs.all, { findings, clashes, notStored, nowMs });
+  const failures = listings.flatMap(({ kind: { kind }, outcome }) => (outcome.kind === "failed" ? [{ kind, message: outcome.failure.message }] : []));
+  const problems = [
+    ...failures.map(({ kind, message: words }) => `no ${kind} could be read: ${foreignWords(words)}`),
+    ...(waiting > 0 ? [`${waiting} new objects wait for the next sync`] : []),
+  ];
+  return { ...loaded, specs, objects: { holds, problems, calls, bytes } };
+};
+
+const listed = async (
+  ports: SyncPorts,
+  message: SyncMessage,
+  { loaded, kinds }: { readonly loaded: Loaded; readonly kinds: readonly SpecKind[] },
+): Promise<{ readonly listings: Listings; readonly calls: number; readonly bytes: number }> => {
+  const { cluster, specs } = loaded;
+  const connection = await connected(ports, cluster);
+  if (connection.kind === "failed") {
+    const failure = { code: 0, reason: "ClusterUnreachable", message: connection.message };
+    return { listings: kinds.map((kind) => ({ kind, outcome: { kind: "failed", failure } })), calls: 0, bytes: 0 };
+  }
+  const known = knownVersions(cluster, specs.all);
+  const answer = await connection.client.listSpecs({
+    kinds,
+    namespaces: namespacesOf(cluster, message.partition),
+    knownVersion: (uid) => known.get(uid),
+    budgetMs: SPECS_SHARE * Math.min(message.periodMs, ports.timing.softDeadlineMs),
+  });
+  return { ...answer, listings: answer.listings.map((listing) => ({ ...listing, outcome: ofPartition(listing.outcome, message, loaded) })) };
+};
+
+/** A LIST of the whole cluster also has the objects of the namespaces that other partitions name. */
+const ofPartition = (outcome: Listings[number]["outcome"], { partition }: SyncMessage, { cluster }: Loaded): Listings[number]["outcome"] =>
+  outcome.kind === "failed" || cluster.partitions.length === 1
+    ? outcome
+    : { ...outcome, objects: outcome.objects.filter(({ namespace }) => partitionOf(cluster, namespaceOf(namespace)) === partition) };

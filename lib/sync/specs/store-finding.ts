@@ -1,0 +1,99 @@
+import type { SpecObject } from "../../cluster/specs/spec-listing.ts";
+import { isTidemarkError } from "../../model/errors.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
+import { markGone } from "../../store/records/gone-mark.ts";
+import { type Edit, type EditContext, type Stored, storeOnly } from "../../store/records/store-change.ts";
+import { converted, type KnownSpec } from "../load-specs.ts";
+import type { SyncPorts } from "../sync-ports.ts";
+import { type Finding, originOf } from "./finding.ts";
+
+export type StoredFinding =
+  /** The autoscaler as it is stored now; absent where it has ended. */
+  | { readonly kind: "stored"; readonly spec?: KnownSpec }
+  /** Another editor was first. The next sync reads what it has stored. */
+  | { readonly kind: "conflict" };
+
+/** Stores what a finding says, by the same conditional write as an edit of a person. */
+export const storeFinding = async (ports: SyncPorts, cluster: ClusterRecord, finding: Finding): Promise<StoredFinding> => {
+  switch (finding.kind) {
+    case "same":
+      return { kind: "stored", spec: seen(await withoutMark(ports, finding.spec), finding.object) };
+    case "held":
+      return { kind: "stored", spec: heldSince(finding) };
+    case "gone":
+      return finding.ends ? ended(ports, cluster, finding.spec) : { kind: "stored", spec: await marked(ports, finding.spec) };
+    case "store":
+      return storeObject(ports, cluster, finding);
+  }
+};
+
+/** The object is remembered, so that the next sync need not compare its manifest. */
+const seen = (spec: KnownSpec, { resourceVersion, statusBy }: SpecObject): KnownSpec => {
+  if (spec.object?.resourceVersion === resourceVersion && spec.olderSinceMs === undefined) return spec;
+  const { olderSinceMs: _over, ...rest } = spec;
+  return { ...rest, object: { resourceVersion, ...(statusBy && { statusBy }) } };
+};
+
+const heldSince = ({ spec, olderSinceMs }: Extract<Finding, { kind: "held" }>): KnownSpec =>
+  olderSinceMs === undefined ? spec : { ...spec, olderSinceMs };
+
+const withoutMark = async (ports: SyncPorts, spec: KnownSpec): Promise<KnownSpec> => {
+  const { record } = spec;
+  if (record.origin?.goneMs === undefined) return spec;
+  await markGone(ports.tables, record, undefined);
+  const { goneMs: _over, ...origin } = record.origin;
+  return { ...spec, record: { ...record, origin } };
+};
+
+const marked = async (ports: SyncPorts, spec: KnownSpec): Promise<KnownSpec> => {
+  const { record } = spec;
+  if (!record.origin || record.origin.goneMs !== undefined) return spec;
+  const goneMs = ports.tables.clock();
+  await markGone(ports.tables, record, goneMs);
+  return { ...spec, record: { ...record, origin: { ...record.origin, goneMs } } };
+};
+
+const ended = async (ports: SyncPorts, cluster: ClusterRecord, { record }: KnownSpec): Promise<StoredFinding> => {
+  const context = contextOf(ports, `the cluster "${cluster.name}"`);
+  const { kind } = await tryStore(context, { verb: "delete", ref: record, uid: record.uid, before: record });
+  return { kind };
+};
+
+/** An object of another uid is another autoscaler: the old one ends first. A death between the two leaves none, and the next sync stores the new one. */
+const storeObject = async (ports: SyncPorts, cluster: ClusterRecord, finding: Extract<Finding, { kind: "store" }>): Promise<StoredFinding> => {
+  const { spec, object, anew, manifest } = finding;
+  const context = contextOf(ports, object.changedBy === undefined ? `the cluster "${cluster.name}"` : `field manager "${object.changedBy}"`);
+  if (spec && anew) {
+    const before = await tryStore(context, { verb: "delete", ref: spec.record, uid: spec.record.uid, before: spec.record });
+    if (before.kind === "conflict") return before;
+  }
+  const before = anew ? undefined : spec?.record;
+  const after = {
+    ...(before ?? {
+      cluster: cluster.name,
+      namespace: namespace(object.namespace),
+      name: autoscalerName(object.name),
+      uid: autoscalerUid(object.uid),
+      createdMs: context.clock(),
+    }),
+    manifest,
+    origin: originOf(finding),
+  };
+  const written = await tryStore(context, { verb: "apply", ref: after, uid: after.uid, after, ...(before && { before }) });
+  if (written.kind === "conflict") return written;
+  const record: AutoscalerRecord = { ...after, generation: written.generation, updatedMs: context.clock(), updatedBy: context.by };
+  return { kind: "stored", spec: seen(converted(ports.rules, record), object) };
+};
+
+const contextOf = ({ tables, insert }: SyncPorts, by: string): EditContext => ({ tables, insert, clock: tables.clock, by });
+
+/** Fails to a conflict, not to a failed sync: the other autoscalers of the partition must go on. */
+const tryStore = async (context: EditContext, edit: Edit): Promise<Stored | { readonly kind: "conflict" }> => {
+  try {
+    return await storeOnly(context, edit);
+  } catch (error) {
+    if (isTidemarkError(error, "service.conflict")) return { kind: "conflict" };
+    throw error;
+  }
+};
