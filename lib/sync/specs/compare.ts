@@ -58,13 +58,13 @@ const unseen = (specs: readonly LoadedSpec[], listings: Listings, at: ComparedWi
   const unread = copies.flatMap(({ spec, origin, problem }): readonly Finding[] =>
     problem === undefined ? [] : [{ kind: "held", spec, because: objectUnread(origin, problem) }],
   );
-  const asked = copies.filter(({ problem }) => problem === undefined);
-  const missing = asked.filter(({ spec, origin }) => !seen.has(`${origin.kind} ${nameKey(spec.record)}`));
+  const answered = copies.filter(({ problem }) => problem === undefined);
+  const missing = answered.filter(({ spec, origin }) => !seen.has(`${origin.kind} ${nameKey(spec.record)}`));
   return [
     ...unread,
     ...goneFindings(
       missing.map(({ spec }) => spec),
-      asked.map(({ spec }) => spec),
+      answered.map(({ spec }) => spec),
       at,
     ),
   ];

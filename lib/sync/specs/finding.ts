@@ -15,8 +15,8 @@ export interface ListedObject {
 export type Finding =
   /** Its object is what it was. */
   | ({ readonly kind: "same"; readonly spec: KnownSpec } & ListedObject)
-  /** Its object must be stored. Without `spec` the autoscaler is new. `anew`: the object is another one of the same name. */
-  | ({ readonly kind: "store"; readonly spec?: KnownSpec; readonly manifest: string; readonly anew: boolean } & ListedObject)
+  /** Its object must be stored. Without `spec` the autoscaler is new. `isNewObject`: the object is another one of the same name. */
+  | ({ readonly kind: "store"; readonly spec?: KnownSpec; readonly manifest: string; readonly isNewObject: boolean } & ListedObject)
   /** Its object was deleted. `ends`: an earlier sync has seen that too. */
   | { readonly kind: "gone"; readonly spec: KnownSpec; readonly ends: boolean; readonly because: Because }
   /** It must not act: what its object says is not known, or cannot be used. */
@@ -48,13 +48,13 @@ export const findingOf = (listed: ListedObject, spec: KnownSpec | undefined, { n
   if (manifest === undefined) return undefined;
   const bytes = Buffer.byteLength(manifest);
   if (bytes > MANIFEST_BYTES_MAX) return spec && { kind: "held", spec, because: objectTooLarge(of, bytes, MANIFEST_BYTES_MAX) };
-  if (!spec || !origin || !isSame) return { kind: "store", ...listed, ...(spec && { spec }), manifest, anew: origin !== undefined };
+  if (!spec || !origin || !isSame) return { kind: "store", ...listed, ...(spec && { spec }), manifest, isNewObject: origin !== undefined };
   // Fails to a hold: an old answer may be of before an edit that made the limits smaller.
   const olderSinceMs = spec.olderSinceMs ?? nowMs;
   if (object.generation < origin.generation && nowMs - olderSinceMs < OLDER_MS)
     return { kind: "held", spec, because: objectOlder(origin, object.generation), olderSinceMs };
   const unchanged = object.generation === origin.generation && manifest === spec.record.manifest;
-  return unchanged ? { kind: "same", spec, ...listed } : { kind: "store", spec, ...listed, manifest, anew: false };
+  return unchanged ? { kind: "same", spec, ...listed } : { kind: "store", spec, ...listed, manifest, isNewObject: false };
 };
 
 /** The object as the record names it. */

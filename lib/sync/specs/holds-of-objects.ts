@@ -14,21 +14,24 @@ const STATUS_RIVAL_MS = 5 * 60_000;
 export const holdsOfObjects = (
   cluster: ClusterRecord,
   specs: readonly LoadedSpec[],
-  found: {
+  comparison: {
     readonly findings: readonly Finding[];
     readonly clashes: ReadonlyMap<string, Because>;
     readonly notStored: ReadonlySet<string>;
     readonly nowMs: number;
   },
 ): ReadonlyMap<AutoscalerUid, Because> => {
-  const ofFinding = becauseByUid(found.findings);
+  const ofFinding = becauseByUid(comparison.findings);
   const holds = new Map<AutoscalerUid, Because>();
   for (const spec of specs) {
     if (spec.kind === "unreadable") continue;
     const { record } = spec;
     const key = nameKey(record);
     const because =
-      ofFinding.get(record.uid) ?? notStored(spec, found.notStored.has(key)) ?? found.clashes.get(key) ?? follower(cluster, spec, found.nowMs);
+      ofFinding.get(record.uid) ??
+      notStored(spec, comparison.notStored.has(key)) ??
+      comparison.clashes.get(key) ??
+      follower(cluster, spec, comparison.nowMs);
     if (because) holds.set(record.uid, because);
   }
   return holds;

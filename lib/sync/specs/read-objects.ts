@@ -10,7 +10,7 @@ import type { SyncPorts } from "../sync-ports.ts";
 import { compared, knownVersions } from "./compare.ts";
 import type { Listings } from "./finding.ts";
 import { holdsOfObjects } from "./holds-of-objects.ts";
-import { storeFindings } from "./store-findings.ts";
+import { storeFindings } from "./store-all.ts";
 
 /** Share of the soft deadline that the LISTs of specs may take. The observation begins after them. */
 const SPECS_SHARE = 0.2;

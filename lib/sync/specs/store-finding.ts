@@ -62,13 +62,13 @@ const ended = async (ports: SyncPorts, cluster: ClusterRecord, { record }: Known
 
 /** An object of another uid is another autoscaler: the old one ends first. A death between the two leaves none, and the next sync stores the new one. */
 const storeObject = async (ports: SyncPorts, cluster: ClusterRecord, finding: Extract<Finding, { kind: "store" }>): Promise<StoredFinding> => {
-  const { spec, object, anew, manifest } = finding;
+  const { spec, object, isNewObject, manifest } = finding;
   const context = contextOf(ports, object.changedBy === undefined ? `the cluster "${cluster.name}"` : `field manager "${object.changedBy}"`);
-  if (spec && anew) {
+  if (spec && isNewObject) {
     const before = await tryStore(context, { verb: "delete", ref: spec.record, uid: spec.record.uid, before: spec.record });
     if (before.kind === "conflict") return before;
   }
-  const before = anew ? undefined : spec?.record;
+  const before = isNewObject ? undefined : spec?.record;
   const after = {
     ...(before ?? {
       cluster: cluster.name,
