@@ -28,7 +28,7 @@ export const storePages = async (
   loaded: Loaded,
   after: ReadonlyMap<AutoscalerUid, StoredWindows>,
 ): Promise<StoredPages> => {
-  const wanted = wantedNow(loaded, after.size);
+  const wanted = wantedNow(loaded, after.size, ports.timing.pageEntries);
   const plan = wanted === loaded.pages.length ? sameGeneration(loaded, after) : newGeneration(loaded, after, wanted);
   const fitting = plan.writes.every(({ body }) => body.length <= PAGE_BYTES_MAX) || hasUnreadable(loaded) ? plan : divided(loaded, after, wanted);
   await eachDone(fitting.writes, PARALLEL, ({ index, body, readEpoch }) => {
@@ -48,9 +48,9 @@ interface Plan {
 const hasUnreadable = ({ pages }: Loaded): boolean => pages.some(({ kind }) => kind === "unreadable");
 
 /** The number of pages stays while one cannot be read, because its entries cannot be moved. */
-const wantedNow = (loaded: Loaded, autoscalers: number): number => {
+const wantedNow = (loaded: Loaded, autoscalers: number, pageEntries: number): number => {
   const bytes = loaded.pages.reduce((sum, { body }) => sum + body.length, 0);
-  return hasUnreadable(loaded) ? loaded.pages.length : wantedPages(autoscalers, loaded.pages.length, bytes);
+  return hasUnreadable(loaded) ? loaded.pages.length : wantedPages(autoscalers, loaded.pages.length, bytes, pageEntries);
 };
 
 const byPage = (after: ReadonlyMap<AutoscalerUid, StoredWindows>, pages: number): ReadonlyMap<number, readonly StoredWindows[]> =>

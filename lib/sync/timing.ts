@@ -1,3 +1,5 @@
+import { PAGE_ENTRIES } from "../store/pages/plan.ts";
+
 /**
  * How long a sync and its parts may take, and how many scales a wave has. The safety of the protocol rests on the order of these numbers (docs/protocol.md, "Time"). The template
  * states the same function timeout, and a test compares them.
@@ -16,6 +18,8 @@ export interface Timing {
   readonly scalesPerWave: number;
   /** After this time specs are read again, also under the same version: the editor may have died before it raised the version. */
   readonly specsFreshMs: number;
+  /** Wanted entries of a windows page (plan.ts). */
+  readonly pageEntries: number;
 }
 
 const lifeMs = 30_000;
@@ -30,6 +34,7 @@ export const DEFAULT_TIMING: Timing = {
   leaseMs: lifeMs + clockDifferenceMs,
   scalesPerWave: 500,
   specsFreshMs: 60_000,
+  pageEntries: PAGE_ENTRIES,
 };
 
 /** A message that is older than this many periods is dropped, because later messages do its work. */

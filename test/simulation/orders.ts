@@ -6,13 +6,15 @@ export type PlannedOrder = { readonly atMs: number } & Order;
 export type Order =
   | { readonly verb: "freeze" | "thaw" }
   | { readonly verb: "pause cluster" | "resume cluster"; readonly cluster: string }
-  | { readonly verb: "divide"; readonly cluster: string; readonly partitions: Partitions };
+  | { readonly verb: "divide"; readonly cluster: string; readonly partitions: Partitions }
+  /** All autoscalers are deleted and the cluster is removed; it is added again elsewhere, with the same manifests. */
+  | { readonly verb: "remove" | "add elsewhere"; readonly cluster: string };
 
 type Partitions = readonly { readonly name: string; readonly namespaces?: readonly string[] }[];
 
-const REST = { name: "default" };
+export const REST: Partitions[number] = { name: "default" };
 /** As the cluster was divided at first, and as it may be meanwhile: as a whole, the other way round, or with a partition of another name. */
-const AT_FIRST: Partitions = [REST, { name: "pay", namespaces: ["pay"] }];
+export const DIVIDED: Partitions = [REST, { name: "pay", namespaces: ["pay"] }];
 const MEANWHILE: readonly Partitions[] = [[REST], [REST, { name: "pay", namespaces: ["shop"] }], [REST, { name: "other", namespaces: ["pay"] }]];
 
 /** The orders of a seed: each kind of them in some seeds, and everything is as it was before the faults end. */
@@ -21,6 +23,7 @@ export const plannedOrders = (random: Random, faultsMs: number): readonly Planne
     ...(random.chance(1 / 3) ? forAWhile(random, faultsMs, { verb: "freeze" }, { verb: "thaw" }) : []),
     ...(random.chance(1 / 3) ? pausedCluster(random, faultsMs) : []),
     ...(random.chance(1 / 3) ? dividedAnew(random, faultsMs) : []),
+    ...(random.chance(1 / 3) ? movedElsewhere(random) : []),
   ];
   return orders.sort((one, other) => one.atMs - other.atMs);
 };
@@ -38,11 +41,21 @@ const pausedCluster = (random: Random, faultsMs: number): readonly PlannedOrder[
   return forAWhile(random, faultsMs, { verb: "pause cluster", cluster }, { verb: "resume cluster", cluster });
 };
 
+/** A removal waits for the deadlines of open intents, so it begins early enough. */
+const movedElsewhere = (random: Random): readonly PlannedOrder[] => {
+  const cluster = random.pick(["eu-1", "eu-2", "us-1"]);
+  const atMs = random.int(20_000, 110_000);
+  return [
+    { atMs, verb: "remove", cluster },
+    { atMs: atMs + random.int(1, 40_000), verb: "add elsewhere", cluster },
+  ];
+};
+
 /** Divides a cluster anew, and back again before the faults end. */
 const dividedAnew = (random: Random, faultsMs: number): readonly PlannedOrder[] => {
   const atMs = random.int(30_000, faultsMs / 3);
   return [
     { atMs, verb: "divide", cluster: "us-1", partitions: random.pick(MEANWHILE) },
-    { atMs: atMs + random.int(20_000, faultsMs / 4), verb: "divide", cluster: "us-1", partitions: AT_FIRST },
+    { atMs: atMs + random.int(20_000, faultsMs / 4), verb: "divide", cluster: "us-1", partitions: DIVIDED },
   ];
 };

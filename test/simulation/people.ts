@@ -8,9 +8,9 @@ import type { Order } from "./orders.ts";
 import type { Process } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
-import type { PlannedAutoscaler, PlannedEdit } from "./timetable.ts";
+import type { PlannedAutoscaler, PlannedEdit, Timetable } from "./timetable.ts";
 import type { EditAnswer, EditLog, WantedEdit } from "./watch/edits.ts";
-import { SIMULATED_CONNECTION } from "./world.ts";
+import { clusterAdded, ELSEWHERE } from "./world.ts";
 
 /** A person at the command line. */
 export interface Person {
@@ -28,6 +28,7 @@ interface World {
   readonly newProcess: (name: string) => Process;
   readonly tablesOf: (process: Process) => Tables;
   readonly edits: EditLog;
+  readonly timetable: Timetable;
 }
 
 /** One command, as often as it is tried. */
@@ -90,7 +91,7 @@ export const newPerson = (world: World, name: string): Person => {
   };
   return {
     edit: (autoscaler, edit) => ask(editDeed(autoscaler, edit)),
-    order: (order) => ask({ words: wordsOf(order), perform: (service) => performOrder(service, order) }),
+    order: (order) => ask({ words: wordsOf(order), perform: (service) => performOrder(service, order, world.timetable) }),
     idle: () => waiting.length === 0,
   };
 };
@@ -125,7 +126,7 @@ const answerOf = (answer: unknown): EditAnswer => {
 
 const wordsOf = (order: Order): string => ("cluster" in order ? `${order.verb} ${order.cluster}` : order.verb);
 
-const performOrder = (service: Service, order: Order): Promise<unknown> => {
+const performOrder = (service: Service, order: Order, timetable: Timetable): Promise<unknown> => {
   switch (order.verb) {
     case "freeze":
       return service.freeze("to see what happens");
@@ -136,8 +137,32 @@ const performOrder = (service: Service, order: Order): Promise<unknown> => {
     case "resume cluster":
       return service.resumeCluster(order.cluster);
     case "divide":
-      return service.replaceCluster({ name: order.cluster, connection: SIMULATED_CONNECTION, partitions: order.partitions });
+      return service.replaceCluster({ name: order.cluster, partitions: order.partitions });
+    case "remove":
+      return removeAll(service, autoscalersOf(timetable, order.cluster), order.cluster);
+    case "add elsewhere":
+      return addElsewhere(service, timetable, order.cluster);
   }
+};
+
+const autoscalersOf = ({ autoscalers }: Timetable, cluster: string): readonly PlannedAutoscaler[] =>
+  autoscalers.filter((planned) => planned.cluster === cluster);
+
+/** What a person does for a cluster that goes. One that another editor creates meanwhile makes the removal fail, and all of it is done again. */
+const removeAll = async (service: Service, autoscalers: readonly PlannedAutoscaler[], cluster: string): Promise<unknown> => {
+  for (const { namespace, name } of autoscalers) await service.delete({ cluster, namespace, name }).catch(isGone);
+  return service.removeCluster(cluster);
+};
+
+const addElsewhere = async (service: Service, timetable: Timetable, name: string): Promise<unknown> => {
+  const planned = timetable.clusters.find((one) => one.name === name);
+  if (!planned) throw new RangeError(`there is no cluster "${name}"`);
+  await service.addCluster({ ...clusterAdded(planned), connection: ELSEWHERE, force: true }).catch((error: unknown) => {
+    // An attempt that died may have added it.
+    if (!isTidemarkError(error, "service.exists")) throw error;
+  });
+  const texts = autoscalersOf(timetable, name).map(({ manifest }) => ({ file: "-", text: JSON.stringify(manifest) }));
+  return service.apply(texts, { cluster: name, dryRun: false });
 };
 
 /** Another person may have deleted it before, or this one in an attempt that died after its effect. */

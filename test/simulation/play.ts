@@ -1,9 +1,9 @@
-import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { ClusterClient, ObservedCluster } from "../../lib/cluster/port.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
-import type { Effect } from "./cluster.ts";
+import type { Effect, SimulatedCluster } from "./cluster.ts";
 import { clusterClient } from "./cluster-client.ts";
 import { environments } from "./environments.ts";
 import type { Invocation } from "./invocation.ts";
@@ -15,6 +15,7 @@ import { newPlatform, type Platform, type Played } from "./platform.ts";
 import type { Process } from "./process.ts";
 import { simulatedQueue } from "./queue.ts";
 import { SHARED_RULES, watchedRules } from "./rules.ts";
+import { siteFor, siteOf, watchSite } from "./sites.ts";
 import { newStage, START_MS, type Stage } from "./stage.ts";
 import { FAULTS_MS, type Happening, LAST_MS, type PlannedAutoscaler } from "./timetable.ts";
 import { watchEffect } from "./watch/effects.ts";
@@ -73,9 +74,10 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
     newProcess,
     tablesOf: (process: Process) => stage.tablesFor(process, undefined),
     edits: ledger.edits,
+    timetable,
   };
   const [owner, deputy, operator] = [newPerson(staff, "owner"), newPerson(staff, "deputy"), newPerson(staff, "operator")];
-  for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, { owner, deputy }, happening));
+  for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, { owner, deputy, operator }, happening));
   for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => operator.order(order));
   const broken = (): boolean => ledger.violation !== undefined;
   await scheduler.run(START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS), broken);
@@ -86,9 +88,9 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
   if (!ledger.violation) watchEnd(ledger);
   if (!ledger.violation) watchLiveness(ledger, timetable.clusters, START_MS + FAULTS_MS + UNDER_WAY_MS);
   if (!ledger.violation && !(owner.idle() && deputy.idle() && operator.idle())) ledger.violate("nothing breaks", "an edit was never done");
-  const workloads = [...stage.clusters.values()].flatMap(({ name, workloads: inside }) =>
-    [...inside].map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const),
-  );
+  const workloads = [...stage.clusters.keys()]
+    .map((name) => siteOf(stage, name))
+    .flatMap(({ name, workloads: inside }) => [...inside].map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const));
   return {
     violation: ledger.violation,
     replicas: new Map(workloads),
@@ -137,14 +139,17 @@ const newProcess = (name: string): Process => ({
 const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): SyncPorts => {
   const { story, ledger, nowMs, network } = stage;
   const tables = stage.tablesFor(by.process, by);
-  const cluster = stage.clusters.get(by.message.cluster);
-  if (!cluster) throw new RangeError(`there is no cluster "${by.message.cluster}"`);
-  const effect = (made: Effect): void => {
-    story.tell(made.workload.cluster, `"${made.workload.target.name}" goes from ${made.from} to ${made.to} by a PUT of ${by.name}`);
-    watchEffect(ledger, by, made);
-  };
-  const client = clusterClient(network, by.process, cluster, { nowMs, effect, failing: () => failingNow(stage) });
-  const observe: ClusterClient["observe"] = async (watched, limits) => {
+  const { cluster: name } = by.message;
+  const effect =
+    (site: SimulatedCluster) =>
+    (made: Effect): void => {
+      watchSite(stage, by, site, `moves "${made.workload.target.name}"`);
+      story.tell(made.workload.cluster, `"${made.workload.target.name}" goes from ${made.from} to ${made.to} by a PUT of ${by.name}`);
+      watchEffect(ledger, by, made);
+    };
+  const clientOf = (site: SimulatedCluster): ClusterClient =>
+    clusterClient(network, by.process, site, { nowMs, effect: effect(site), failing: () => failingNow(stage) });
+  const observe = async (client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>): Promise<ObservedCluster> => {
     for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
     const seen = await client.observe(watched, limits);
     for (const { uid, spec } of watched) {
@@ -153,19 +158,27 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
     }
     return seen;
   };
-  const putScale: ClusterClient["putScale"] = (write, timeoutMs) => {
-    watchSent(ledger, by, write);
-    return client.putScale(write, timeoutMs);
+  const watchedClient = (site: SimulatedCluster): ClusterClient => {
+    const client = clientOf(site);
+    return {
+      ...client,
+      observe: (watched, limits) => observe(client, watched, limits),
+      putScale: (write, timeoutMs) => {
+        watchSent(ledger, by, write);
+        watchSite(stage, by, site, `sends a PUT of "${write.target.name}"`);
+        return client.putScale(write, timeoutMs);
+      },
+    };
   };
   const ports: SyncPorts = {
     tables,
     insert: insertByStatement(tables),
-    connect: () => Promise.resolve({ ...client, observe, putScale }),
+    connect: async (record) => watchedClient(await siteFor(stage, by.process, record)),
     rules: SHARED_RULES,
-    timing: stage.timing,
+    timing: { ...stage.timing, pageEntries: stage.pageEntries() },
     cache: by.process.cache,
   };
-  const wrapped = planted?.ports?.(ports, by, client) ?? ports;
+  const wrapped = planted?.ports?.(ports, by, clientOf(siteOf(stage, name))) ?? ports;
   return { ...wrapped, rules: watchedRules(wrapped.rules, by, ledger, nowMs) };
 };
 
@@ -181,31 +194,44 @@ const failingNow = ({ timetable, random, temper, rate }: Stage): Failing =>
 interface Editors {
   readonly owner: Person;
   readonly deputy: Person;
+  readonly operator: Person;
 }
 
-/** How often the owner looks whether the deputy is done, before the last words. */
+/** How often the owner looks whether deputy and operator are done, before the last words. */
 const LOOK_MS = 1_000;
 
-/** The owner's last words come when the deputy has none left. */
-const edited = (stage: Stage, { owner, deputy }: Editors, autoscaler: PlannedAutoscaler, { atMs, by, edit }: PlannedEditing): void => {
+/** The owner's last words come when the others have none left. */
+const edited = (stage: Stage, editors: Editors, autoscaler: PlannedAutoscaler, { atMs, by, edit }: PlannedEditing): void => {
+  const { owner, deputy, operator } = editors;
   if (by === "deputy") deputy.edit(autoscaler, edit);
-  else if (atMs < LAST_MS || deputy.idle()) owner.edit(autoscaler, edit);
-  else stage.scheduler.at(stage.nowMs() + LOOK_MS, () => edited(stage, { owner, deputy }, autoscaler, { atMs, edit }));
+  else if (atMs < LAST_MS || (deputy.idle() && operator.idle())) owner.edit(autoscaler, edit);
+  else stage.scheduler.at(stage.nowMs() + LOOK_MS, () => edited(stage, editors, autoscaler, { atMs, edit }));
 };
 
 type PlannedEditing = Pick<Extract<Happening, { kind: "edit" }>, "atMs" | "by" | "edit">;
 
 const happen = (stage: Stage, editors: Editors, happening: Happening): void => {
-  const { timetable, clusters, story } = stage;
+  const { timetable, clusters, elsewhere } = stage;
   const autoscaler = timetable.autoscalers[happening.workload];
-  const cluster = autoscaler && clusters.get(autoscaler.cluster);
-  const workload = autoscaler && cluster?.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
-  if (!autoscaler || !cluster || !workload) throw new RangeError("something happens to an unknown workload");
+  if (!autoscaler) throw new RangeError("something happens to an unknown workload");
+  if (happening.kind === "edit") return edited(stage, editors, autoscaler, happening);
+  // The same at both places, so that nothing depends on the instant at which a cluster moved.
+  for (const sites of [clusters, elsewhere]) {
+    const site = sites.get(autoscaler.cluster);
+    if (site) happenAt(stage, site, autoscaler, happening);
+  }
+};
+
+const happenAt = (
+  { story }: Stage,
+  cluster: SimulatedCluster,
+  autoscaler: PlannedAutoscaler,
+  happening: Exclude<Happening, { kind: "edit" }>,
+): void => {
+  const workload = cluster.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
+  if (!workload) throw new RangeError("something happens to an unknown workload");
   const tell = (words: string): void => story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
   switch (happening.kind) {
-    case "edit":
-      edited(stage, editors, autoscaler, happening);
-      break;
     case "load":
       tell(`has a load of ${happening.load}`);
       workload.load = happening.load;

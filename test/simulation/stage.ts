@@ -1,3 +1,4 @@
+import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
 import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/store/table/keys.ts";
 import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";
 import { memoryTables } from "../contracts/memory-engine.ts";
@@ -13,7 +14,7 @@ import { FAULTS_MS, newTimetable, type Timetable } from "./timetable.ts";
 import { type Item, watchHead } from "./watch/head.ts";
 import { watchHistory } from "./watch/history.ts";
 import { type Ledger, newLedger } from "./watch/ledger.ts";
-import { clustersOf, fillTables } from "./world.ts";
+import { clustersOf, elsewhereOf, fillTables } from "./world.ts";
 
 export const START_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
 
@@ -35,6 +36,12 @@ export interface Stage {
   readonly parallel: number;
   /** Environments that are kept warm. */
   readonly warmMax: number;
+  /** Wanted entries of a windows page now. It changes with time, so that pages divide and merge, as they do when autoscalers come and go by the hundred. */
+  readonly pageEntries: () => number;
+  /** Where clusters that are removed are added again: other API servers, under the same names. */
+  readonly elsewhere: ReadonlyMap<string, SimulatedCluster>;
+  /** The path in the stored connection of a cluster; absent while there is no such cluster. */
+  readonly connectedTo: (cluster: string) => string | undefined;
   readonly tablesFor: (process: Process, by: Invocation | undefined) => ReturnType<typeof tablesOf>;
 }
 
@@ -87,12 +94,28 @@ export const newStage = (
     clusters: clustersOf(timetable, nowMs),
     parallel: settings.int(1, 2),
     warmMax: settings.pick([2, 3, 6]),
+    pageEntries: pageEntriesOf(settings, nowMs),
+    elsewhere: elsewhereOf(timetable, nowMs),
+    connectedTo: (cluster) => pathOf(tables.read(FLEET_PK, `${CLUSTER_SK_PREFIX}${cluster}`)),
     tablesFor: (process, by) => {
       const execute = (command: unknown): object => tables.execute(sent(command), { by, process: process.name });
       return tablesOf(network, process, { nowMs, random: random.real, token: () => `token-${++tokens}`, execute });
     },
   };
 };
+
+/** Changes of the wanted entries, while there are faults and while there are none. */
+const PAGES_CHANGE_MS = 70_000;
+const FEW_ENTRIES = [2, 3, 4];
+
+const pageEntriesOf = (settings: Random, nowMs: () => number): (() => number) => {
+  if (settings.chance(1 / 2)) return () => PAGE_ENTRIES;
+  const few = settings.pick(FEW_ENTRIES);
+  return () => (Math.floor((nowMs() - START_MS) / PAGES_CHANGE_MS) % 2 === 0 ? few : PAGE_ENTRIES);
+};
+
+const pathOf = (record: Item | undefined): string | undefined =>
+  record?.["deletedMs"] === undefined ? record?.["connection"]?.M?.["path"]?.S : undefined;
 
 /** The fleet, or one cluster. */
 const recordOf = (item: Item): string => {
@@ -106,8 +129,13 @@ interface Sender {
   readonly process: string;
 }
 
+interface WatchedTables {
+  readonly execute: (command: unknown, sender: Sender) => object;
+  readonly read: (pk: string, sk: string) => Item | undefined;
+}
+
 /** Tables of which every write that takes effect is looked at, together with who sent it. */
-const watchedTables = (ledger: Ledger): { readonly execute: (command: unknown, sender: Sender) => object } => {
+const watchedTables = (ledger: Ledger): WatchedTables => {
   let writer: Sender = { by: undefined, process: "" };
   const memory = memoryTables((table, before, after) => {
     const { pk, sk } = keyOf(after);
@@ -118,6 +146,7 @@ const watchedTables = (ledger: Ledger): { readonly execute: (command: unknown, s
   });
   const readItem = (pk: string, sk: string) => memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
   return {
+    read: readItem,
     execute: (command, sender) => {
       writer = sender;
       return memory.execute(command);

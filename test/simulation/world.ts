@@ -5,6 +5,8 @@ import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putRecordParams } from "../../lib/store/records/write.ts";
 import { autoscalerKey, clusterKey } from "../../lib/store/table/keys.ts";
 import { type SimulatedCluster, simulatedCluster, type Workload } from "./cluster.ts";
+import { PODS_MAX } from "./manifests/bounds.ts";
+import { DIVIDED, REST } from "./orders.ts";
 import { TABLE_NAMES } from "./tables.ts";
 import type { PlannedAutoscaler, PlannedCluster, Timetable } from "./timetable.ts";
 
@@ -19,6 +21,22 @@ export const clustersOf = ({ clusters, autoscalers }: Timetable, nowMs: () => nu
       return [name, simulatedCluster(name, workloads, nowMs)];
     }),
   );
+
+/** The same workloads on other API servers, with counts of their own. */
+export const elsewhereOf = ({ clusters, autoscalers }: Timetable, nowMs: () => number): ReadonlyMap<string, SimulatedCluster> =>
+  new Map(
+    clusters.map(({ name }) => {
+      const inside = autoscalers.filter(({ cluster }) => cluster === name);
+      const workloads = inside.map((planned) => ({
+        ...workloadOf(planned),
+        uid: `object-${planned.target.name}-elsewhere`,
+        replicas: countElsewhere(planned),
+      }));
+      return [name, simulatedCluster(name, workloads, nowMs)];
+    }),
+  );
+
+const countElsewhere = ({ replicas }: PlannedAutoscaler): number => (replicas % PODS_MAX) + 1;
 
 const workloadOf = ({ cluster, namespace: inside, target, counted, replicas, load }: PlannedAutoscaler): Workload => ({
   cluster,
@@ -47,16 +65,26 @@ export const fillTables = ({ clusters, autoscalers }: Timetable, startMs: number
 
 /** The connection of the simulated clusters, which is never opened. */
 export const SIMULATED_CONNECTION = { kind: "kubeconfig", path: "simulated" } as const;
+export const ELSEWHERE = { kind: "kubeconfig", path: "elsewhere" } as const;
 
-const clusterRecord = ({ name, periodMs, divided }: PlannedCluster): ClusterRecord => ({
-  name: clusterName(name),
-  connection: SIMULATED_CONNECTION,
+const clusterRecord = (planned: PlannedCluster): ClusterRecord => {
+  const { name, syncPeriodMs, partitions, settings } = clusterAdded(planned);
+  return {
+    name: clusterName(name),
+    connection: SIMULATED_CONNECTION,
+    syncPeriodMs,
+    partitions: partitions.map((one) => ({ name: partitionName(one.name), ...(one.namespaces && { namespaces: one.namespaces.map(namespace) }) })),
+    settings: { ...DEFAULT_SETTINGS, ...settings },
+    version: 1,
+  };
+};
+
+/** What a person gives who adds the cluster, wherever it is. */
+export const clusterAdded = ({ name, periodMs, divided }: Pick<PlannedCluster, "name" | "periodMs" | "divided">) => ({
+  name,
   syncPeriodMs: periodMs,
-  partitions: divided
-    ? [{ name: partitionName("default") }, { name: partitionName("pay"), namespaces: [namespace("pay")] }]
-    : [{ name: partitionName("default") }],
-  settings: { ...DEFAULT_SETTINGS, downscaleStabilizationMs: DOWNSCALE_STABILIZATION_MS },
-  version: 1,
+  partitions: divided ? DIVIDED : [REST],
+  settings: { downscaleStabilizationMs: DOWNSCALE_STABILIZATION_MS },
 });
 
 const autoscalerRecord = ({ cluster, namespace: inside, name, manifest }: PlannedAutoscaler, startMs: number): AutoscalerRecord => ({

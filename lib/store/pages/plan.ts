@@ -37,9 +37,9 @@ export const PAGE_BYTES_NEVER_ABOVE = 390_000;
  * The number of pages for so many autoscalers, by the present number of pages (0: none yet) and their bytes together. It only falls where the stored bytes fit fewer pages with
  * room to spare, so that pages that were divided for their size are not joined again at once.
  */
-export const wantedPages = (autoscalers: number, present: number, bytes: number): number => {
-  const wanted = Math.ceil(autoscalers / PAGE_ENTRIES);
-  if (present === 0 || autoscalers > present * PAGE_ENTRIES * FULL) return Math.max(wanted, present);
-  const sparse = autoscalers < present * PAGE_ENTRIES * EMPTY && bytes / Math.max(1, wanted) < PAGE_BYTES_MAX / 2;
+export const wantedPages = (autoscalers: number, present: number, bytes: number, entries = PAGE_ENTRIES): number => {
+  const wanted = Math.ceil(autoscalers / entries);
+  if (present === 0 || autoscalers > present * entries * FULL) return Math.max(wanted, present);
+  const sparse = autoscalers < present * entries * EMPTY && bytes / Math.max(1, wanted) < PAGE_BYTES_MAX / 2;
   return sparse ? Math.max(1, wanted) : present;
 };

@@ -16,6 +16,7 @@ export const LIMITS: Invariant = "per-period limits are never exceeded as seen f
 export const WINDOWS: Invariant = "stabilization windows hold what was recommended, no more and no less";
 export const MADE: Invariant = "windows count only scales that may have been made";
 export const FORBIDDEN: Invariant = "forbidden windows are never cut short";
+export const SITE: Invariant = "no PUT goes to an API server that its cluster does not name";
 export const BREACH: Invariant = "a breach must last, though workers die";
 
 /** What breaks when an autoscaler goes by windows that are not its own last ones. */

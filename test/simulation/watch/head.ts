@@ -8,7 +8,7 @@ import type { Invocation } from "../invocation.ts";
 import { watchAhead } from "./clocks.ts";
 import { watchCounted } from "./effects.ts";
 import { type Ledger, listed } from "./ledger.ts";
-import { watchClearedIntent, watchNamedPages } from "./pages.ts";
+import { watchClearedIntent, watchNamedPages, watchPagesThere } from "./pages.ts";
 
 export type Item = Readonly<Record<string, AttributeValue>>;
 export type ReadItem = (pk: string, sk: string) => Item | undefined;
@@ -37,6 +37,7 @@ export const watchHead = (ledger: Ledger, write: HeadWrite): void => {
   const isRelease = number(after, "releasedEpoch") !== number(before, "releasedEpoch");
   if (isRelease) listed(ledger.releases, partition).push(ledger.nowMs());
   if (isRelease) watchNamedPages(ledger, after, write.read);
+  else watchPagesThere(ledger, after, write.read);
   watchCleared(ledger, write);
   if (isRelease && by) completed(ledger, by);
 };

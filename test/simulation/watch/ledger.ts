@@ -15,6 +15,7 @@ export type Invariant =
   | "a breach must last, though workers die"
   | "nothing is sent that was claimed after a freeze or a pause"
   | "nothing is sent where another controller was seen or may be"
+  | "no PUT goes to an API server that its cluster does not name"
   | "every intent ends in exactly one event"
   | "every PUT that took effect has an event, applied or unknown"
   | "nothing is sent under a clock that is wrong"

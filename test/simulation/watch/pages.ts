@@ -30,6 +30,14 @@ export const watchNamedPages = (ledger: Ledger, head: Item, read: ReadItem): voi
   }
 };
 
+/** A page that the head names is there until another head names others: a holder that does not find it holds its autoscalers for ever. */
+export const watchPagesThere = (ledger: Ledger, head: Item, read: ReadItem): void => {
+  for (const [index, { N: named }] of (head["pages"]?.L ?? []).entries()) {
+    const found = pageItem(head, index, read)?.["epoch"]?.N;
+    if (found === undefined) ledger.violate(COUNTS, `the head of ${head["pk"]?.S} names page ${index} of epoch ${named}, and it is gone`);
+  }
+};
+
 /** What a freeze, a pause or a rival kept from being written is in no window: limits, forbidden windows and the last scale are of PUTs that were sent and not refused. */
 const watchMade = (ledger: Ledger, body: Uint8Array): void => {
   if (watched.has(body)) return;
@@ -79,8 +87,10 @@ const watchCountedOnPage = (
   const page = decoded(pageItem(head, index, read)?.["body"]?.B ?? NO_BYTES);
   const windows = page.kind === "read" ? page.entries.get(uid)?.windows : undefined;
   const key = autoscalerKey({ ...partitionOf(head), namespace, name });
-  const isThere = read(key.pk, key.sk)?.["uid"]?.S === uid;
-  if (!windows && isThere) ledger.violate(COUNTS, `"${id}" was cleared, and the page has no windows of its autoscaler`);
+  const record = read(key.pk, key.sk);
+  // Windows of a deleted autoscaler limit nothing: a new one of its name has another uid.
+  if (record?.["uid"]?.S !== uid || record["deletedMs"] !== undefined) return;
+  if (!windows) ledger.violate(COUNTS, `"${id}" was cleared, and the page has no windows of its autoscaler`);
   // One dialect keeps whole seconds.
   const wholeMs = Math.floor(settledMs / SECOND_MS) * SECOND_MS;
   if (windows && (windows.status.lastScaleMs ?? 0) < wholeMs) ledger.violate(COUNTS, `"${id}" was cleared, and the page does not count it`);
