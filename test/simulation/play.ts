@@ -1,23 +1,23 @@
 import type { ClusterClient, ObservedCluster } from "../../lib/cluster/port.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
-import { workloadKey } from "../../lib/sync/open-intents.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import type { Effect, SimulatedCluster } from "./cluster.ts";
 import { clusterClient } from "./cluster-client.ts";
 import { environments } from "./environments.ts";
+import { happen } from "./happenings.ts";
 import type { Invocation } from "./invocation.ts";
 import { LONGEST_WINDOW_SECONDS } from "./manifests/bounds.ts";
 import { planMinutes } from "./minutes.ts";
 import type { Failing } from "./observe.ts";
-import { newPerson, type Person } from "./people.ts";
+import { newPerson } from "./people.ts";
 import { newPlatform, type Platform, type Played } from "./platform.ts";
 import type { Process } from "./process.ts";
 import { simulatedQueue } from "./queue.ts";
 import { SHARED_RULES, watchedRules } from "./rules.ts";
 import { siteFor, siteOf, watchSite } from "./sites.ts";
 import { newStage, START_MS, type Stage } from "./stage.ts";
-import { FAULTS_MS, type Happening, LAST_MS, type PlannedAutoscaler } from "./timetable.ts";
+import { FAULTS_MS } from "./timetable.ts";
 import { watchEffect } from "./watch/effects.ts";
 import { watchEnd } from "./watch/history.ts";
 import type { Violation } from "./watch/ledger.ts";
@@ -190,67 +190,3 @@ const failingNow = ({ timetable, random, temper, rate }: Stage): Failing =>
         metrics: new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate)).map(({ name }) => name)),
         rivals: random.chance(temper.metricRate),
       };
-
-interface Editors {
-  readonly owner: Person;
-  readonly deputy: Person;
-  readonly operator: Person;
-}
-
-/** How often the owner looks whether deputy and operator are done, before the last words. */
-const LOOK_MS = 1_000;
-
-/** The owner's last words come when the others have none left. */
-const edited = (stage: Stage, editors: Editors, autoscaler: PlannedAutoscaler, { atMs, by, edit }: PlannedEditing): void => {
-  const { owner, deputy, operator } = editors;
-  if (by === "deputy") deputy.edit(autoscaler, edit);
-  else if (atMs < LAST_MS || (deputy.idle() && operator.idle())) owner.edit(autoscaler, edit);
-  else stage.scheduler.at(stage.nowMs() + LOOK_MS, () => edited(stage, editors, autoscaler, { atMs, edit }));
-};
-
-type PlannedEditing = Pick<Extract<Happening, { kind: "edit" }>, "atMs" | "by" | "edit">;
-
-const happen = (stage: Stage, editors: Editors, happening: Happening): void => {
-  const { timetable, clusters, elsewhere } = stage;
-  const autoscaler = timetable.autoscalers[happening.workload];
-  if (!autoscaler) throw new RangeError("something happens to an unknown workload");
-  if (happening.kind === "edit") return edited(stage, editors, autoscaler, happening);
-  // The same at both places, so that nothing depends on the instant at which a cluster moved.
-  for (const sites of [clusters, elsewhere]) {
-    const site = sites.get(autoscaler.cluster);
-    if (site) happenAt(stage, site, autoscaler, happening);
-  }
-};
-
-const happenAt = (
-  { story }: Stage,
-  cluster: SimulatedCluster,
-  autoscaler: PlannedAutoscaler,
-  happening: Exclude<Happening, { kind: "edit" }>,
-): void => {
-  const workload = cluster.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
-  if (!workload) throw new RangeError("something happens to an unknown workload");
-  const tell = (words: string): void => story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
-  switch (happening.kind) {
-    case "load":
-      tell(`has a load of ${happening.load}`);
-      workload.load = happening.load;
-      break;
-    case "rival":
-      tell(happening.there ? "has another controller" : "has no other controller any more");
-      workload.rival = happening.there;
-      break;
-    case "gone":
-      tell("is deleted");
-      workload.gone = true;
-      break;
-    case "made":
-      tell(`is made anew with ${happening.replicas}`);
-      cluster.make(workload, happening.replicas);
-      break;
-    case "count":
-      tell(happening.replicas === undefined ? "is touched from outside" : `is set to ${happening.replicas} from outside`);
-      if (!workload.gone) cluster.edit(workload, happening.replicas);
-      break;
-  }
-};
