@@ -2,6 +2,7 @@ import { SignatureV4 } from "@smithy/signature-v4";
 import { Sha256 } from "../../aws/sha256.ts";
 import { awsDomain } from "../../model/eks.ts";
 import { foreignWords } from "../../model/foreign-words.ts";
+import { percentEncoded } from "../../model/percent-encoding.ts";
 import { asObject } from "../read/json.ts";
 import { DESCRIBE_TIMEOUT_MS, MAX_DESCRIPTION_BYTES } from "../request-limits.ts";
 import { type Exchange, exchange } from "../transport/exchange.ts";
@@ -42,7 +43,7 @@ const isPassing = (outcome: Exchange): boolean => outcome.kind === "broken" || o
 
 const signedGet = async ({ credentials, clusterId, region, nowMs }: DescribeInput) => {
   const { protocol, hostname, port } = eksUrl(region);
-  const path = `/clusters/${encodeURIComponent(clusterId)}`;
+  const path = `/clusters/${percentEncoded(clusterId)}`;
   const host = port === "" ? hostname : `${hostname}:${port}`;
   const signer = new SignatureV4({ service: "eks", region, credentials, sha256: Sha256 });
   const { headers } = await signer.sign(

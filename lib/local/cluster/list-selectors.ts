@@ -57,9 +57,10 @@ const fieldTerm = (term: string, fields: readonly string[]): ((object: KubeObjec
 
 /** The value at a dotted path; undefined where the path ends early. */
 export const fieldAt = (object: KubeObject, path: string): unknown =>
-  path.split(".").reduce<unknown>((inside, name) => (isRecord(inside) ? inside[name] : undefined), object);
+  path.split(".").reduce<unknown>((inside, name) => (hasEntries(inside) ? inside[name] : undefined), object);
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
+/** Lists count too: a path may name an index. */
+const hasEntries = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
 
 /** Keeps the objects that the `labelSelector` and `fieldSelector` of a query select. */
 export const selectObjects = (objects: readonly KubeObject[], query: URLSearchParams, fields: readonly string[]): readonly KubeObject[] => {
