@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -21,6 +22,20 @@ const printed = async (...args: readonly string[]): Promise<string> => {
   const { code, out, err } = await inside(["cluster", "rbac", ...args]);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   return out;
+};
+const SYNC_ROLE = "arn:aws:iam::210987654321:role/sync";
+/** Runs the commands in the comments with a stand-in for `aws`, which keeps its arguments. */
+const callsOfAws = (out: string): readonly (readonly string[])[] => {
+  const commands = out.split("\n").flatMap((line) => /^# {3}(.+)/.exec(line)?.[1] ?? []);
+  const standIn = `aws() { printf '%s\\0' "$@" >&3; printf '\\n' >&3; echo ${SYNC_ROLE}; }`;
+  const { output } = spawnSync("bash", ["-euc", [standIn, ...commands].join("\n")], {
+    encoding: "utf8",
+    stdio: ["ignore", "ignore", "inherit", "pipe"],
+  });
+  return (output[3] ?? "")
+    .trimEnd()
+    .split("\n")
+    .map((call) => call.split("\0"));
 };
 const named = (documents: readonly Shown[]): readonly string[] =>
   documents.map(({ kind, metadata: { name, namespace } }) => [kind, namespace, name].filter((part) => part !== undefined).join(" "));
@@ -82,7 +97,40 @@ describe("tidemark cluster rbac", () => {
     const role = "arn:aws:iam::123456789012:role/tidemark-prod-cluster-eu-1";
     const out = await printed("--eks", "prod", "--region", "eu-west-1", "--role-arn", role);
     expect(out).toContain(`--principal-arn "${role}"`);
-    expect(out).not.toContain("describe-stacks");
+  });
+
+  it("prints commands that make the role of another account: it trusts the function that syncs and may describe the cluster", async () => {
+    const role = "arn:aws:iam::123456789012:role/tidemark-prod-cluster-eu-1";
+    const out = await printed("--eks", "prod", "--region", "eu-west-1", "--role-arn", role);
+    expect(documentsIn(out)).toEqual(documentsIn(DEFAULTS));
+    const called = callsOfAws(out);
+    expect(called.map(([service, verb]) => `${service} ${verb}`)).toEqual([
+      "cloudformation describe-stacks",
+      "iam create-role",
+      "iam put-role-policy",
+      "eks create-access-entry",
+    ]);
+    const valueOf = (verb: string, option: string): string => {
+      const call = called.find(([, name]) => name === verb) ?? [];
+      return call[call.indexOf(option) + 1] ?? "";
+    };
+    expect(valueOf("create-role", "--role-name")).toBe("tidemark-prod-cluster-eu-1");
+    expect(JSON.parse(valueOf("create-role", "--assume-role-policy-document"))).toEqual({
+      Version: "2012-10-17",
+      Statement: [{ Effect: "Allow", Principal: { AWS: SYNC_ROLE }, Action: "sts:AssumeRole" }],
+    });
+    expect(JSON.parse(valueOf("put-role-policy", "--policy-document"))).toEqual({
+      Version: "2012-10-17",
+      Statement: [{ Effect: "Allow", Action: "eks:DescribeCluster", Resource: "arn:aws:eks:eu-west-1:123456789012:cluster/prod" }],
+    });
+  });
+
+  it("prints no command for a role that the function may not assume, and says which names it may", async () => {
+    const out = await printed("--eks", "prod", "--region", "eu-west-1", "--role-arn", "arn:aws:iam::123456789012:role/reader");
+    expect(out).toContain(
+      '# The function that syncs assumes roles named tidemark-prod-cluster-* alone: "reader" is none of them. Put the name of yours in the place of tidemark-prod.',
+    );
+    expect(out).not.toContain("iam create-role");
   });
 
   it.each([
