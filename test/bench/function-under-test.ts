@@ -13,13 +13,18 @@ export interface FunctionUnderTest {
   readonly stop: () => Promise<void>;
 }
 
-/** Bundles and starts it with the plane as its cluster. `BENCH_NODE_OPTIONS` goes to its Node, such as `--cpu-prof`. */
-export const startFunction = async (plane: ControlPlane, engine: Engine, dir: string): Promise<FunctionUnderTest> => {
+/** Bundles and starts it with the plane as its cluster. The options go to its Node, such as `--cpu-prof`. */
+export const startFunction = async (
+  plane: ControlPlane,
+  engine: Engine,
+  dir: string,
+  nodeOptions: string = process.env["BENCH_NODE_OPTIONS"] ?? "",
+): Promise<FunctionUnderTest> => {
   const folder = join(dir, "function");
   await bundleEntry(join(import.meta.dirname, "function-process.ts"), folder);
   const child = fork(join(folder, "index.js"), {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    execArgv: (process.env["BENCH_NODE_OPTIONS"] ?? "").split(" ").filter((option) => option !== ""),
+    execArgv: nodeOptions.split(" ").filter((option) => option !== ""),
     env: {
       PATH: process.env["PATH"],
       AWS_REGION: LOOPBACK_REGION,
