@@ -110,16 +110,16 @@ describe("tidemark cluster rbac", () => {
       "iam put-role-policy",
       "eks create-access-entry",
     ]);
-    const valueOf = (verb: string, option: string): string => {
+    const optionOf = (verb: string, option: string): string => {
       const call = called.find(([, name]) => name === verb) ?? [];
       return call[call.indexOf(option) + 1] ?? "";
     };
-    expect(valueOf("create-role", "--role-name")).toBe("tidemark-prod-cluster-eu-1");
-    expect(JSON.parse(valueOf("create-role", "--assume-role-policy-document"))).toEqual({
+    expect(optionOf("create-role", "--role-name")).toBe("tidemark-prod-cluster-eu-1");
+    expect(JSON.parse(optionOf("create-role", "--assume-role-policy-document"))).toEqual({
       Version: "2012-10-17",
       Statement: [{ Effect: "Allow", Principal: { AWS: SYNC_ROLE }, Action: "sts:AssumeRole" }],
     });
-    expect(JSON.parse(valueOf("put-role-policy", "--policy-document"))).toEqual({
+    expect(JSON.parse(optionOf("put-role-policy", "--policy-document"))).toEqual({
       Version: "2012-10-17",
       Statement: [{ Effect: "Allow", Action: "eks:DescribeCluster", Resource: "arn:aws:eks:eu-west-1:123456789012:cluster/prod" }],
     });
