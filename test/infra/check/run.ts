@@ -4,7 +4,7 @@ import Table from "cli-table3";
 import * as z from "zod";
 import { packageStack } from "../packaged.ts";
 import { ACCEPTED, type Accepted } from "./accepted.ts";
-import { checkTools, printedBy } from "./tools.ts";
+import { CHECK_PACKAGES, printedBy, pythonPrograms } from "./tools.ts";
 
 /**
  * `npm run check:infra`: compiles the template and checks it with cfn-lint and checkov. Ends with 1 for a finding that is not in `accepted.ts`, for an entry there that is not found any
@@ -74,7 +74,7 @@ const print = (findings: readonly Finding[]): void => {
   say(table.toString());
 };
 
-const programs = await checkTools(say);
+const programs = await pythonPrograms(CHECK_PACKAGES, say);
 const stack = await packageStack();
 try {
   const template = join(stack.folder, "template.json");

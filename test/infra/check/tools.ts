@@ -4,23 +4,27 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-const PACKAGES = ["cfn-lint==1.58.0", "checkov==3.3.30"] as const;
+export const CHECK_PACKAGES = ["cfn-lint==1.58.0", "checkov==3.3.30"] as const;
+/** An emulator of AWS, and the command line of AWS that talks to it. */
+export const EMULATOR_PACKAGES = ["moto[server]==5.2.5", "awscli==1.45.11"] as const;
 const OUTPUT_BYTES_MAX = 64 * 1_048_576;
 const run = promisify(execFile);
 
-/** The folder of both programs. Installs them on the first call into a cache outside the repository, which needs Python 3.9 or newer and its package registry. */
-export const checkTools = async (say: (line: string) => void): Promise<string> => {
+/** The folder of the programs of these packages. Installs them on the first call into a cache outside the repository, which needs Python 3.9 or newer and its package registry. */
+export const pythonPrograms = async (packages: readonly string[], say: (line: string) => void): Promise<string> => {
   const cache = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "tidemark");
-  const folder = join(cache, PACKAGES.join("-").replaceAll("==", "-"));
+  const folder = join(cache, packages.join("-").replaceAll(/==|\[|\]/g, "-"));
   const programs = join(folder, "bin");
   if (existsSync(programs)) return programs;
-  say(`Installing ${PACKAGES.join(" and ")} into "${folder}"`);
+  say(`Installing ${packages.join(" and ")} into "${folder}"`);
   mkdirSync(cache, { recursive: true });
   // Installed beside the final name, so that an interrupted installation is not taken for a whole one.
   const unfinished = `${folder}-unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
-  await run("python3", ["-m", "venv", unfinished]);
-  await run(join(unfinished, "bin/pip"), ["install", "--quiet", "--disable-pip-version-check", ...PACKAGES], { maxBuffer: OUTPUT_BYTES_MAX });
+  await run("python3", ["-m", "venv", unfinished]).catch((error: unknown) => {
+    throw new Error(`Cannot install ${packages.join(" and ")}: python3 with its module venv is needed`, { cause: error });
+  });
+  await run(join(unfinished, "bin/pip"), ["install", "--quiet", "--disable-pip-version-check", ...packages], { maxBuffer: OUTPUT_BYTES_MAX });
   renameSync(unfinished, folder);
   return programs;
 };
