@@ -1,9 +1,10 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { type AddOptions, clusterChange, newCluster } from "./cluster-options.ts";
 import type { TargetOptions } from "./command-target.ts";
 import type { CheckOptions } from "./commands/check.ts";
 import type { RbacCommandOptions } from "./commands/rbac.ts";
 import { type Io, printerOn } from "./io.ts";
+import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { withPlace, withTarget } from "./target-options.ts";
 
@@ -53,7 +54,7 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
     .description("look at a cluster from where the syncs connect to it: credentials, TLS, rights, metrics, clock; it changes nothing")
     .argument("<name>")
     .option("--kind <group/plural>", "a custom resource that is scaled too, such as argoproj.io/rollouts; repeatable", collect)
-    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json", "yaml"]).default("table"))
+    .addOption(output(["table", "json", "yaml"]))
     .addHelpText("after", CHECK_EXAMPLES)
     .action((name: string, options: CheckOptions & TargetOptions) =>
       run(options, async (session, printer) => (await import("./commands/check.ts")).check(session, printer, name, options)),

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { validateOption } from "../local/run/validate-option.ts";
 import { passedOverText } from "../manifest/passed-over.ts";
 import type { ApplyCommandOptions, DeleteOptions } from "./commands/edit.ts";
+import { dryRun } from "./dry-run-option.ts";
 import { example } from "./example.ts";
 import { withFiles, withOptionalFiles } from "./file-options.ts";
 import type { Io } from "./io.ts";
@@ -21,7 +22,7 @@ export const editingCommands = (root: Command, run: Run, io: Io): void => {
   withFiles(withScope(root.command("apply")))
     .description("create or update autoscalers; nothing is stored unless all documents are valid, and objects of other kinds are passed over")
     .addHelpText("after", example("tidemark apply -R -f manifests/ --cluster eu-1", "kustomize build | tidemark apply -f - --cluster eu-1"))
-    .option("--dry-run", "check everything, store nothing")
+    .addOption(dryRun())
     .addOption(validateOption())
     .action(async (options: ApplyCommandOptions & ScopeOptions) => {
       const { readSources } = await code.sources();

@@ -15,6 +15,8 @@ export interface Io {
   readonly terminal?: boolean;
   /** Runs work with a signal that the first Ctrl-C aborts. The second Ctrl-C ends the process at once. */
   readonly interruptible?: <Result>(work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
+  /** How long `--watch` waits between two looks, in place of five seconds. */
+  readonly watchEveryMs?: number;
   /** The editor that a data folder records. A stack verifies its callers itself. */
   readonly by: string;
   /** The value of TIDEMARK_URL. */
@@ -27,6 +29,8 @@ export interface Session {
   readonly service: Service;
   /** The clock of the folder, or of this machine for a stack. All ages and times are measured by it. */
   readonly nowMs: number;
+  /** The same clock, for a command that watches. */
+  readonly clock: () => number;
   /** True when interrupted work ends in order. Absent for a stack, which finishes a request anyway. */
   readonly endsInOrder?: true;
   close(): Promise<void>;
@@ -37,10 +41,12 @@ export interface Printer {
   readonly paint: Paint;
   /** Resolves to false when the reader has gone (`| head -1`), so that the rest need not be read. */
   print(text: string): Promise<boolean>;
+  /** Prints a line that begins with "note: " on standard error, which no program reads as a result. */
+  note(text: string): void;
 }
 
 /** A reader that ends early is no error; any other failure of the output is one. */
-export const printerOn = (io: Pick<Io, "stdout" | "colours">): Printer => {
+export const printerOn = (io: Pick<Io, "stdout" | "stderr" | "colours">): Printer => {
   let gone = false;
   let failure: Error | undefined;
   io.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -49,6 +55,7 @@ export const printerOn = (io: Pick<Io, "stdout" | "colours">): Printer => {
   });
   return {
     paint: painter(io.colours),
+    note: (text) => io.stderr.write(`note: ${text}\n`),
     print: async (text) => {
       if (!gone && !io.stdout.write(text)) await drained(io.stdout);
       if (failure) throw failure;

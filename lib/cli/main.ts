@@ -6,10 +6,12 @@ import { type CommandTarget, chooseTarget, TARGET_OPTIONS, type TargetOptions, t
 import { type Io, printerOn } from "./io.ts";
 import { program } from "./program.ts";
 import type { Run } from "./run-command.ts";
+import { inOrder, withSubcommands } from "./word-order.ts";
 
-export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+/** As kubectl: a wrong call is a failure too. */
+export const EXIT = { done: 0, failed: 1 } as const;
 
-/** Runs one command line (without node and file) and returns the exit code: 0 done, 1 an operating error, 2 a wrong call. It prints one line per error on standard error. */
+/** Runs one command line (without node and file) and returns the exit code: 0 done, 1 an error, or that of `cli.exit`. It prints one line per error on standard error. */
 export const main = async (args: readonly string[], io: Io): Promise<number> => {
   const printer = printerOn(io);
   let target: CommandTarget | undefined;
@@ -23,13 +25,14 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
     }
   };
   const root = program(run, io);
-  for (const command of [root, ...root.commands, ...root.commands.flatMap(({ commands }) => commands)]) {
+  for (const command of withSubcommands(root)) {
     command
       .exitOverride()
-      .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text), outputError: () => {} });
+      // Errors are printed below. What commander itself would write is the help of a command that lacks a word, which is no error, as with kubectl.
+      .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stdout.write(text), outputError: () => {} });
   }
   try {
-    await root.parseAsync(args, { from: "user" });
+    await root.parseAsync(inOrder(root, args), { from: "user" });
     return EXIT.done;
   } catch (error) {
     return failure(error, io, target);
@@ -59,7 +62,7 @@ const failure = (error: unknown, io: Io, target: CommandTarget | undefined): num
   if (isUnhealthy(error)) return EXIT.failed;
   if (!isTidemarkError(error)) return unexpected(error, io);
   for (const line of error.message.split("\n")) io.stderr.write(`error: ${line}\n`);
-  if (isTidemarkError(error, "cli.usage")) return EXIT.usage;
+  if (isTidemarkError(error, "cli.usage")) return EXIT.failed;
   const note = target && targetNote(target, error);
   if (note !== undefined) io.stderr.write(`note: ${note}\n`);
   return EXIT.failed;
@@ -71,11 +74,10 @@ const unexpected = (error: unknown, io: Io): number => {
   return EXIT.failed;
 };
 
-const HELPED = new Set(["commander.helpDisplayed", "commander.version"]);
+const HELPED = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
 
 const usageFailure = (error: CommanderError, io: Io): number => {
-  // Requested help exits with 0. Commander uses the same code for the help that it prints when the command is missing, with another exit code.
-  if (HELPED.has(error.code) || (error.code === "commander.help" && error.exitCode === 0)) return EXIT.done;
-  if (error.code !== "commander.help") io.stderr.write(`error: ${usageWords(error.message)}\n`);
-  return EXIT.usage;
+  if (HELPED.has(error.code)) return EXIT.done;
+  io.stderr.write(`error: ${usageWords(error.message)}\n`);
+  return EXIT.failed;
 };

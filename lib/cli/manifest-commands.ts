@@ -1,14 +1,16 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { validateOption } from "../local/run/validate-option.ts";
 import type { ConvertOptions } from "./commands/convert.ts";
 import { withFiles } from "./file-options.ts";
 import { type Io, printerOn } from "./io.ts";
+import { output } from "./output-option.ts";
+import type { DocumentFormat } from "./output/document-text.ts";
 
 /** Commands that only read manifests and open no data folder. */
 export const manifestCommands = (root: Command, io: Io): void => {
   withFiles(root.command("convert"))
     .description("convert manifests of any accepted form to PodAutoscalers with the same decisions")
-    .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
+    .addOption(output(["yaml", "json"]))
     .addOption(validateOption())
     .action(async (options: ConvertOptions) => (await import("./commands/convert.ts")).convert(printerOn(io), options, io));
   root
@@ -20,8 +22,8 @@ export const manifestCommands = (root: Command, io: Io): void => {
     .command("explain-schema")
     .description("show the meaning, default and bounds of a field of a PodAutoscaler")
     .argument("[field]", "path of the field, such as spec.scaleUp.sustainSeconds (default: the fields of the spec)")
-    .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json", "yaml"]).default("text"))
-    .action(async (field: string | undefined, { output }: { readonly output: "text" | "json" | "yaml" }) =>
+    .addOption(output(["text", "json", "yaml"]))
+    .action(async (field: string | undefined, { output }: { readonly output: "text" | DocumentFormat }) =>
       (await import("./commands/explain-schema.ts")).explainSchema(printerOn(io), field, output),
     );
 };

@@ -19,7 +19,7 @@ export const program = (run: Run, io: Io): Command => {
   const root = withTarget(new Command("tidemark").enablePositionalOptions())
     .description("Scales Kubernetes workloads in many clusters, with nothing installed in the clusters")
     .version(version());
-  readingCommands(root, run);
+  readingCommands(root, run, io);
   stackCommands(root, run, io);
   editingCommands(root, run, io);
   manifestCommands(root, io);

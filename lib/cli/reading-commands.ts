@@ -4,10 +4,12 @@ import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
 import type { EventsOptions } from "./commands/events.ts";
 import type { GetOptions } from "./commands/get.ts";
 import type { SeriesOptions } from "./commands/series.ts";
+import { resourcesInClusters } from "./cluster-pattern.ts";
 import { example } from "./example.ts";
+import type { Io } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
-import { filterOf, NAMES, type ScopeOptions, withScope } from "./scope-options.ts";
+import { filterOf, NAMES, type ScopeOptions, withScope, withScopes } from "./scope-options.ts";
 import { namedResources, selectionOf } from "./selected-names.ts";
 import { withTarget } from "./target-options.ts";
 
@@ -20,9 +22,12 @@ const code = {
   series: () => import("./commands/series.ts"),
 };
 
+/** What a time of the past can look like. */
+const PAST = "RFC 3339, a duration ago, or monday, 09:00, 2026-01-05";
+
 /** Commands that read autoscalers, their events and their edits. */
-export const readingCommands = (root: Command, run: Run): void => {
-  withScope(root.command("get"))
+export const readingCommands = (root: Command, run: Run, io: Io): void => {
+  withScopes(root.command("get"))
     .description("list autoscalers, or those with these names")
     .argument("[names...]", NAMES)
     .option("-A, --all-namespaces", "in every namespace, which is the default")
@@ -30,47 +35,66 @@ export const readingCommands = (root: Command, run: Run): void => {
     .option("--sort-by <field>", "order of a field of the document: .status.currentReplicas")
     .option("--no-headers", "print a table without its header")
     .addOption(output(["table", "wide", "name", "json", "yaml"]))
+    .option("--show-labels", "a last column with the labels")
+    .option("-w, --watch", "then print each that changes, until Ctrl-C")
     .addHelpText("after", example("tidemark get hpa -n shop -l app=web -o wide"))
     .action(async (names: readonly string[], options: GetOptions & ScopeOptions) => {
       const { get, checkOptions } = await code.get();
       const selection = selectionOf(names, filterOf(options));
       checkOptions(selection, options);
-      return run(options, async (session, printer) => get(session, printer, selection, options));
+      return run(options, async (session, printer) => get(session, { printer, io }, selection, options));
     });
-  withScope(root.command("describe"))
+  withScopes(root.command("describe"))
     .description("describe autoscalers: metrics, windows, conditions, last decision, events")
     .argument("<names...>", NAMES)
     .addOption(output(["text", "json", "yaml"]))
     .action((names: readonly string[], options: SheetOptions & ScopeOptions) => {
       const resources = namedResources(names, filterOf(options));
-      return run(options, async (session, printer) => (await code.describe()).describe(session, printer, resources, options));
+      return run(options, async (session, printer) => {
+        const { clusters } = options;
+        const chosen = clusters === undefined ? resources : await resourcesInClusters(session.service, resources, clusters);
+        await (await code.describe()).describe(session, printer, chosen, options);
+      });
     });
   withScope(root.command("explain"))
     .description("explain why an autoscaler is at its count, and what would change it")
     .argument("<name>")
-    .option("--at <time>", "explain the evaluation at this time: RFC 3339, or a duration ago")
+    .option("--at <time>", `explain the evaluation at this time: ${PAST}`)
     .addOption(output(["text", "json", "yaml"]))
     .action((name: string, options: ExplainOptions & ScopeOptions) =>
       run(options, async (session, printer) => (await code.describe()).explain(session, printer, { name, ...filterOf(options) }, options)),
     );
-  withScope(root.command("events"))
+  withScopes(root.command("events"))
     .description("list scale events, oldest first")
     .argument("[name]")
     .option("--all", "list those of every autoscaler")
-    .option("--since <time>", "only since this time: RFC 3339, or a duration ago")
+    .option("-A, --all-namespaces", "the same as --all")
+    .option("--since <time>", `only since this time: ${PAST}`)
+    .option("--until <time>", `only until this time: ${PAST}`)
+    .option("-w, --watch", "then print those that come, until Ctrl-C")
+    .option("--no-headers", "print a table without its header")
     .addOption(output(["table", "jsonl", "json", "yaml", "csv"]))
-    .action((name: string | undefined, options: EventsOptions & ScopeOptions) =>
-      run(options, async (session, printer) => (await code.events()).events(session, printer, name, options)),
-    );
-  withScope(root.command("changes"))
+    .addHelpText("after", example("tidemark events -n shop --since monday --until 09:00", "tidemark events shop/web -w"))
+    .action(async (name: string | undefined, options: EventsOptions) => {
+      const { events, checkOptions } = await code.events();
+      filterOf(options);
+      checkOptions(name, options);
+      return run(options, async (session, printer) => events(session, { printer, io }, name, options));
+    });
+  withScopes(root.command("changes"))
     .description("list edits, oldest first, with their time, editor and changed fields")
     .argument("[name]")
     .option("--all", "list those of every autoscaler, cluster and partition, and of the fleet")
-    .option("--since <time>", "only since this time: RFC 3339, or a duration ago")
+    .option("--since <time>", `only since this time: ${PAST}`)
+    .option("--until <time>", `only until this time: ${PAST}`)
     .addOption(output(["text", "jsonl", "json", "yaml"]))
-    .action((name: string | undefined, options: ChangesOptions & ScopeOptions) =>
-      run(options, async (session, printer) => (await code.changes()).changes(session, printer, name, options)),
-    );
+    .addHelpText("after", example("tidemark changes shop/web", "tidemark changes --all --since yesterday"))
+    .action(async (name: string | undefined, options: ChangesOptions) => {
+      const { changes, checkOptions } = await code.changes();
+      filterOf(options);
+      checkOptions(name, options);
+      return run(options, async (session, printer) => changes(session, printer, name, options));
+    });
   withTarget(root.command("series"))
     .description("print the metrics and decisions of every autoscaler as OpenMetrics text")
     .option("--labels <names>", "labels for wpa_controller_labels_info")

@@ -7,21 +7,35 @@ import { usage } from "./usage-error.ts";
 export interface ScopeOptions extends TargetOptions {
   readonly namespace?: string;
   readonly cluster?: string;
+  /** Patterns of names, of a command that reads several clusters at once. */
+  readonly clusters?: string;
 }
 
 /** What the names of a command can look like. */
 export const NAMES = "NAME, NAMESPACE/NAME, CLUSTER/NAMESPACE/NAME or TYPE/NAME; a type (pa, hpa, wpa) can also stand before the names";
 
-export const filterOf = ({ namespace, cluster: inCluster }: ScopeOptions): Filter => ({
-  ...(namespace === undefined ? {} : { namespace }),
-  ...(inCluster === undefined ? {} : { cluster: inCluster }),
-});
+export const filterOf = ({ namespace, cluster: inCluster, clusters }: ScopeOptions): Filter => {
+  if (inCluster !== undefined && clusters !== undefined)
+    throw usage(`Cannot use --cluster "${inCluster}" and --clusters "${clusters}" together: give one of them`);
+  return { ...(namespace === undefined ? {} : { namespace }), ...(inCluster === undefined ? {} : { cluster: inCluster }) };
+};
 
-/** Adds the options that choose the target, a namespace and a cluster. */
-export const withScope = (command: Command): Command =>
+const withPlaces = (command: Command): Command =>
   withTarget(command)
     .addOption(once("-n, --namespace <namespace>", "only in this namespace"))
     .addOption(once("--cluster <cluster>", "only in this cluster"));
+
+/** Adds the options that choose the target, a namespace and one cluster. */
+export const withScope = (command: Command): Command => {
+  const refused = new Option("--clusters <patterns>", "for commands that read a list").hideHelp().argParser((patterns: string) => {
+    throw usage(`Cannot use --clusters "${patterns}" with ${command.name()}: it works on one cluster; name it with --cluster`);
+  });
+  return withPlaces(command).addOption(refused);
+};
+
+/** The same for a command that reads several clusters at once. */
+export const withScopes = (command: Command): Command =>
+  withPlaces(command).addOption(once("--clusters <patterns>", "only in clusters with such names: 'prod-*', or 'prod-*,eu-1'"));
 
 /** An option that is refused when it is given twice. The last one would win silently, and an edit would reach another cluster than was meant. */
 const once = (flags: string, description: string): Option => {

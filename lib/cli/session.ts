@@ -55,6 +55,7 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
   return {
     service,
     nowMs: folder.clock(),
+    clock: folder.clock,
     endsInOrder: true,
     close: async () => {
       client.destroy();

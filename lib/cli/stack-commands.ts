@@ -3,17 +3,16 @@ import type { TargetOptions } from "./command-target.ts";
 import type { CostOptions } from "./commands/cost.ts";
 import type { StatusOptions } from "./commands/status.ts";
 import { type Io, printerOn } from "./io.ts";
+import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { withTarget } from "./target-options.ts";
-
-const output = (): Option => new Option("-o, --output <format>", "output format").choices(["text", "json", "yaml"]).default("text");
 
 /** Commands about the stack as a whole. */
 export const stackCommands = (root: Command, run: Run, io: Io): void => {
   withTarget(root.command("status"))
     .description("show on one screen whether everything works, and what to look at; exit code 1 when something is unhealthy")
     .option("-w, --watch", "print it again every 5 s, until Ctrl-C")
-    .addOption(output())
+    .addOption(output(["text", "json", "yaml"]))
     .action((options: StatusOptions & TargetOptions) =>
       run(options, async (session, printer) => (await import("./commands/status.ts")).status(session, printer, options, io)),
     );
@@ -26,7 +25,7 @@ export const stackCommands = (root: Command, run: Run, io: Io): void => {
     .option("--scales <n>", "scales of one autoscaler in a day (default: those of the last day)")
     .option("--secrets <n>", "clusters that are reached by a secret (default: those there are)")
     .addOption(new Option("--cluster-metrics <extent>", "the parameter clusterMetrics of the stack").choices(["none", "few", "all"]).default("none"))
-    .addOption(output())
+    .addOption(output(["text", "json", "yaml"]))
     .action(async (options: CostOptions & TargetOptions) => {
       const { cost, givenFleet } = await import("./commands/cost.ts");
       const wanted = givenFleet(options);

@@ -16,6 +16,7 @@ const sessionOf = (ask: SendRequest, clock: () => number): Session => ({
   service: remoteService(ask, randomUUID),
   // The clock of this machine, because signatures are refused when the clocks differ by more than five minutes.
   nowMs: clock(),
+  clock,
   close: async () => {},
 });
 

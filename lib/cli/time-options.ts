@@ -1,18 +1,27 @@
 import { readDuration } from "../model/duration.ts";
 import { LATEST_MS, readInstant } from "../model/instant.ts";
+import { type Direction, readEverydayTime, zonedText } from "./everyday-time.ts";
 import { usage } from "./usage-error.ts";
 
-const WANTED = 'give a duration such as "90s", "1h30m" or "7d", or a time such as "2026-03-01T12:00:00Z"';
+const WANTED =
+  'give a duration such as "90s" or "7d", a time such as "2026-03-01T12:00:00Z", or "09:00", "monday", "yesterday 18:30" or "2026-03-01"';
+
+/** Tells which instant an everyday time was taken for. */
+export type Note = (text: string) => void;
+
+interface Reading {
+  readonly nowMs: number;
+  readonly direction: Direction;
+  readonly note: Note | undefined;
+}
 
 const timeText = (ms: number): string => new Date(ms).toISOString();
 
 /** RFC 3339 also allows small letters, and a blank instead of the T. */
 const instantMs = (text: string): number | undefined => readInstant(text.replace(/(?<=^\S{10}) /, "T").toUpperCase());
 
-/** `direction`: -1 for a duration back from now, 1 for one ahead. */
-const atMs = (option: string, text: string, nowMs: number, direction: 1 | -1): number => {
-  const duration = readDuration(text);
-  const instant = duration === undefined ? instantMs(text) : nowMs + direction * Math.round(duration);
+const atMs = (option: string, text: string, reading: Reading): number => {
+  const instant = exactMs(text, reading) ?? everydayMs(option, text, reading);
   if (instant === undefined) throw usage(`Cannot read ${option} "${text}": ${WANTED}`);
   // A time out of this range cannot be shown or stored.
   if (instant < 0) throw usage(`Cannot use ${option} "${text}": the earliest time is ${timeText(0)}`);
@@ -20,16 +29,30 @@ const atMs = (option: string, text: string, nowMs: number, direction: 1 | -1): n
   return instant;
 };
 
-/** An instant in the past: a duration before now, or an RFC 3339 time that has come. Throws a usage error that names the option. */
-export const pastMs = (option: string, text: string, nowMs: number): number => {
-  const instant = atMs(option, text, nowMs, -1);
+/** A duration from now, or an RFC 3339 time. */
+const exactMs = (text: string, { nowMs, direction }: Reading): number | undefined => {
+  const duration = readDuration(text);
+  if (duration === undefined) return instantMs(text);
+  return direction === "past" ? nowMs - Math.round(duration) : nowMs + Math.round(duration);
+};
+
+/** An everyday time depends on the time zone of the machine, so the instant is told. */
+const everydayMs = (option: string, text: string, { nowMs, direction, note }: Reading): number | undefined => {
+  const instant = readEverydayTime(text, nowMs, direction);
+  if (instant !== undefined) note?.(`${option} "${text}" is ${zonedText(instant)}`);
+  return instant;
+};
+
+/** An instant in the past: a duration before now, or a time that has come. Throws a usage error that names the option. */
+export const pastMs = (option: string, text: string, nowMs: number, note?: Note): number => {
+  const instant = atMs(option, text, { nowMs, direction: "past", note });
   if (instant > nowMs) throw usage(`Cannot use ${option} "${text}": that time has not come; it is now ${timeText(nowMs)}`);
   return instant;
 };
 
-/** An instant in the future: a duration after now, or an RFC 3339 time that has not come. Throws a usage error that names the option. */
-export const futureMs = (option: string, text: string, nowMs: number): number => {
-  const instant = atMs(option, text, nowMs, 1);
+/** An instant in the future: a duration after now, or a time that has not come. Throws a usage error that names the option. */
+export const futureMs = (option: string, text: string, nowMs: number, note?: Note): number => {
+  const instant = atMs(option, text, { nowMs, direction: "future", note });
   if (instant <= nowMs) throw usage(`Cannot use ${option} "${text}": that time has passed; it is now ${timeText(nowMs)}`);
   return instant;
 };
@@ -45,4 +68,17 @@ export const lengthMs = (option: string, text: string, leastMs = SECOND_MS): num
     );
   }
   return Math.round(length);
+};
+
+/** The time range of a list. Throws a usage error for a time that has not come, and for a range that ends before it begins. */
+export const rangeMs = (
+  { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
+  nowMs: number,
+  note: Note,
+): { readonly sinceMs?: number; readonly untilMs?: number } => {
+  const sinceMs = since === undefined ? undefined : pastMs("--since", since, nowMs, note);
+  const untilMs = until === undefined ? undefined : pastMs("--until", until, nowMs, note);
+  if (sinceMs !== undefined && untilMs !== undefined && untilMs < sinceMs)
+    throw usage(`Cannot use --until "${until}" with --since "${since}": ${timeText(untilMs)} is before ${timeText(sinceMs)}`);
+  return { ...(sinceMs !== undefined && { sinceMs }), ...(untilMs !== undefined && { untilMs }) };
 };

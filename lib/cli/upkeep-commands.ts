@@ -6,6 +6,7 @@ import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import type { ScopeOptions } from "./scope-options.ts";
 import { withTarget } from "./target-options.ts";
+import type { DocumentFormat } from "./output/document-text.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
@@ -18,7 +19,7 @@ export const clusterCommands = (parent: Command, run: Run): void => {
   withTarget(parent.command("list"))
     .description("list clusters")
     .addOption(output(["table", "json", "yaml"]))
-    .action((options: ScopeOptions & { readonly output: "table" | "json" | "yaml" }) =>
+    .action((options: ScopeOptions & { readonly output: "table" | DocumentFormat }) =>
       run(options, async (session, printer) => (await code.cluster()).list(session, printer, options.output)),
     );
   withTarget(parent.command("describe"))

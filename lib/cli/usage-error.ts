@@ -1,4 +1,4 @@
 import { TidemarkError } from "../model/errors.ts";
 
-/** A usage error: exit code 2, and nothing was read or changed. */
+/** A usage error: nothing was read or changed. */
 export const usage = (message: string): TidemarkError<"cli.usage"> => new TidemarkError("cli.usage", message, undefined);

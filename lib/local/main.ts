@@ -1,5 +1,4 @@
 import { CommanderError } from "commander";
-import { isTidemarkError } from "../model/errors.ts";
 import { usageWords } from "../report/usage-words.ts";
 import { failureText } from "./folder/failure-text.ts";
 import { closing } from "./run/closing.ts";
@@ -8,8 +7,8 @@ import { run } from "./run/run.ts";
 import { terminalOf } from "./run/terminal.ts";
 
 const INTERRUPTED = 130;
-/** The exit codes of `tidemark`: 1 for a failure, 2 for wrong arguments. */
-const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+/** The exit codes of `tidemark`: 1 for a failure and for wrong arguments. */
+const EXIT = { done: 0, failed: 1 } as const;
 /** Two signals within this time count as one. */
 const ECHO_MS = 1_000;
 /** How long a run that has crashed may take to close. */
@@ -53,12 +52,12 @@ export const main = async (): Promise<void> => {
 const misuse = ({ code, message }: CommanderError): number => {
   if (code === "commander.helpDisplayed") return EXIT.done;
   process.stderr.write(`error: ${usageWords(message)}\n(--help shows all options)\n`);
-  return EXIT.usage;
+  return EXIT.failed;
 };
 
 const failure = (error: unknown): number => {
   say(error);
-  return isTidemarkError(error, "local.usage") ? EXIT.usage : EXIT.failed;
+  return EXIT.failed;
 };
 
 /** A programmer's mistake is printed with its stack. */

@@ -83,7 +83,7 @@ describe("a refusal with a report", () => {
       printed += more;
       return true;
     };
-    const asked = reported({ paint, print }, () => Promise.reject(problemError(problem)));
+    const asked = reported({ note: () => {}, paint, print }, () => Promise.reject(problemError(problem)));
     await expect(asked).rejects.toMatchObject({ code: "service.unusable", message: "Cannot add it" });
     expect([status, printed]).toEqual([409, checksText(checks, { paint })]);
   });

@@ -56,6 +56,6 @@ describe("tidemark cost", () => {
     [["--changing", "2"], 'Cannot read --changing "2": give a share from 0 to 1, such as "0.01" or "1%"'],
     [["--period", "0"], 'Cannot read --period "0": give a duration of at least 1s, such as "15s" or "1m30s"'],
   ])("refuses %j, and opens nothing", async (args, words) => {
-    expect(await inside(["cost", ...args], { open: never })).toEqual({ code: 2, out: "", err: `error: ${words}\n` });
+    expect(await inside(["cost", ...args], { open: never })).toEqual({ code: 1, out: "", err: `error: ${words}\n` });
   });
 });

@@ -66,7 +66,7 @@ describe("tidemark apply", () => {
       );
     expect(await names()).toBe("");
     expect(await run("apply", "-f", file, "--validate=maybe")).toEqual(
-      said(2, "", 'error: Option "--validate [mode]" argument "maybe" is invalid. Wanted one of strict, true, warn, ignore, false\n'),
+      said(1, "", 'error: Option "--validate [mode]" argument "maybe" is invalid. Wanted one of strict, true, warn, ignore, false\n'),
     );
   });
 
@@ -129,7 +129,7 @@ describe("tidemark apply", () => {
 
   it("names a file that is not there, and standard input given twice", async () => {
     expect(await run("apply", "-f", "/no/such.yaml")).toEqual(said(1, "", 'error: Cannot read "/no/such.yaml": there is no such file\n'));
-    expect(await run("apply", "-f", "-", "-f", "-")).toEqual(said(2, "", "error: Cannot read standard input twice: give -f - only once\n"));
+    expect(await run("apply", "-f", "-", "-f", "-")).toEqual(said(1, "", "error: Cannot read standard input twice: give -f - only once\n"));
   });
 
   it("asks which cluster when there are several", async () => {
@@ -183,8 +183,8 @@ describe("tidemark delete, pause and resume", () => {
     );
     for (const end of ["soon", "2026-03-30T25:00:00Z", "2027-02-30T00:00:00Z", "99999999999d"]) {
       const { code, err } = await run("pause", "lab/web", "--until", end);
-      expect([code, err.split(":")[0]]).toEqual([2, "error"]);
-      expect((await run("cluster", "pause", "eu-1", "--until", end)).code).toBe(2);
+      expect([code, err.split(":")[0]]).toEqual([1, "error"]);
+      expect((await run("cluster", "pause", "eu-1", "--until", end)).code).toBe(1);
     }
     expect(await told()).toBe(before);
   });
@@ -259,12 +259,12 @@ describe("tidemark cluster and fleet", () => {
     [["--secret", "s", "--period", "1m30"], 'Cannot read --period "1m30": give a duration of at least 1s, such as "15s" or "1m30s"'],
     [["--secret", "s", "--tolerance", "wide"], 'Cannot read --tolerance "wide": give a number of at least 0, such as 0.1'],
   ])("refuse the options %j", async (options, message) => {
-    expect(await run("cluster", "add", "x", ...options)).toEqual(said(2, "", `error: ${message}\n`));
+    expect(await run("cluster", "add", "x", ...options)).toEqual(said(1, "", `error: ${message}\n`));
   });
 
   it.each([[""], ["  "]])("refuse to freeze the fleet for the reason %j", async (reason) => {
     expect(await run("fleet", "freeze", "--reason", reason)).toEqual(
-      said(2, "", "error: Cannot freeze the fleet: --reason is empty; give the reason that describe and the log show\n"),
+      said(1, "", "error: Cannot freeze the fleet: --reason is empty; give the reason that describe and the log show\n"),
     );
     expect(await run("fleet", "describe")).toEqual(said(0, "Fleet not frozen\n"));
   });

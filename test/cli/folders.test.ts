@@ -138,7 +138,7 @@ describe("an option that names one place", () => {
   ])("is refused when %s names two", async (option, first, second) => {
     const long = option === "-n" ? "--namespace" : option;
     expect(await inside(["get", option, first, option, second, "--data", folder.data])).toEqual({
-      code: 2,
+      code: 1,
       out: "",
       err: `error: Cannot use ${long} "${first}" and ${long} "${second}" together: give one of them\n`,
     });

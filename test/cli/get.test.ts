@@ -77,7 +77,7 @@ describe("tidemark get, as kubectl", () => {
     [["-l", "a b"], 'Cannot read --selector "a b": "a b" is no name of a label; write for example app=web,tier!=db'],
     [["-l", ""], 'Cannot read --selector "": "" is no name of a label; write for example app=web,tier!=db'],
   ])("takes or refuses %j", async (args, words) => {
-    expect(await run(...args)).toMatchObject(words === undefined ? { code: 0 } : { code: 2, out: "", err: `error: ${words}\n` });
+    expect(await run(...args)).toMatchObject(words === undefined ? { code: 0 } : { code: 1, out: "", err: `error: ${words}\n` });
   });
 });
 

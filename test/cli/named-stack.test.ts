@@ -88,6 +88,6 @@ describe("tidemark --stack NAME", () => {
       'Cannot use --stack "example.com": wanted the function URL of a stack, such as "https://abc123.lambda-url.eu-central-1.on.aws", or its name',
     ],
   ])("refuses %j, and asks nothing", async (args, words) => {
-    expect(await inside(["get", ...args])).toEqual({ code: 2, out: "", err: `error: ${words}\n` });
+    expect(await inside(["get", ...args])).toEqual({ code: 1, out: "", err: `error: ${words}\n` });
   });
 });

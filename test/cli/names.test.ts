@@ -75,7 +75,7 @@ describe("names as kubectl takes them", () => {
   });
 
   it.each([["delete"], ["delete", "hpa"], ["pause", "wpa"]])("%s %s without a name is a wrong call that changes nothing", async (...args) => {
-    expect(await run(args)).toMatchObject({ code: 2, out: "" });
+    expect(await run(args)).toMatchObject({ code: 1, out: "" });
     expect(await inLab()).toBe("one three two");
   });
 });
@@ -107,7 +107,7 @@ describe("tidemark delete -f", () => {
   it("deletes nothing when one manifest cannot be read or is in another namespace", async () => {
     for (const wrong of ["kind: [\n", "kind: HorizontalPodAutoscalr\napiVersion: autoscaling/v2\n", hpa("two", { namespace: "shop" }), hpa('""')])
       expect(await run(["delete", "-f", "-", "-n", "lab"], documents(hpa("one"), wrong))).toMatchObject({ code: 1, out: "" });
-    expect(await run(["delete", "one", "-f", folder.write("x.yaml", hpa("one"))])).toMatchObject({ code: 2, out: "" });
+    expect(await run(["delete", "one", "-f", folder.write("x.yaml", hpa("one"))])).toMatchObject({ code: 1, out: "" });
     expect(await inLab()).toBe("one three two");
   });
 

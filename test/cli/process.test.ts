@@ -39,12 +39,12 @@ describe("the tidemark command as a process", () => {
     });
     expect(existsSync(lost)).toBe(false);
     expect(await folder.tidemark(["gett"], { bare: true })).toEqual({
-      code: 2,
+      code: 1,
       out: "",
       err: 'error: Unknown command "gett", did you mean "get"?\n',
     });
     expect(await folder.tidemark(["get", "--outptu", "json"])).toEqual({
-      code: 2,
+      code: 1,
       out: "",
       err: 'error: Unknown option "--outptu", did you mean "--output"?\n',
     });
@@ -61,10 +61,15 @@ describe("the tidemark command as a process", () => {
     expect([code, out.split("\n")[0], err]).toEqual([0, first, ""]);
   });
 
-  it("exits with 2 for help on an unknown command, and without a command", async () => {
-    expect(await inside(["help", "gett"])).toEqual({ code: 2, out: "", err: 'error: Unknown command "gett", did you mean "get"?\n' });
-    const { code, err } = await inside([]);
-    expect([code, err.split("\n")[0]]).toEqual([2, "Usage: tidemark [options] [command]"]);
+  it("exits with 1 for help on an unknown command, and prints the help without a command, as kubectl", async () => {
+    expect(await inside(["help", "gett"])).toEqual({ code: 1, out: "", err: 'error: Unknown command "gett", did you mean "get"?\n' });
+    for (const [args, usage] of [
+      [[], "Usage: tidemark [options] [command]"],
+      [["cluster"], "Usage: tidemark cluster [options] [command]"],
+    ] as const) {
+      const { code, out, err } = await inside(args);
+      expect([code, out.split("\n")[0], err]).toEqual([0, usage, ""]);
+    }
   });
 
   it("reads manifests from standard input, and records who applied them", async () => {

@@ -144,7 +144,7 @@ describe("tidemark cluster rbac", () => {
       'Cannot print an access entry for "prod;reboot": the name of an EKS cluster has letters, digits, - and _, at most 100',
     ],
   ])("refuses %j, with what to give", async (args, message) => {
-    expect(await inside(["cluster", "rbac", ...args])).toEqual({ code: 2, out: "", err: `error: ${message}\n` });
+    expect(await inside(["cluster", "rbac", ...args])).toEqual({ code: 1, out: "", err: `error: ${message}\n` });
   });
 });
 

@@ -31,7 +31,7 @@ const shown = (page: string): string => /^### `status`.*?^```text\n(.*?)^```/ms.
 let world: ServiceWorld;
 let deadLetters: DeadLetters | undefined;
 const serviceOf = () => openService({ ...world.context, deadLetters: async () => deadLetters });
-const session = async () => ({ service: serviceOf(), nowMs: NOON, close: async () => {} });
+const session = async () => ({ service: serviceOf(), nowMs: NOON, clock: () => NOON, close: async () => {} });
 const status = (...args: readonly string[]) => inside(["status", ...args], { open: session });
 
 beforeEach(async () => {

@@ -17,12 +17,26 @@ describe("pastMs()", () => {
     expect(pastMs("--since", text, NOON)).toBe(ms);
   });
 
-  it.each(["", "2", "soon", "2 parsecs", "-2h", "2026-03-01", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "h"])("refuses %j by name", (text) => {
+  it.each([
+    "",
+    "2",
+    "soon",
+    "2 parsecs",
+    "-2h",
+    "2026-03-32",
+    "24:00",
+    "25:10",
+    "someday",
+    "monday 9",
+    "2026-13-01T00:00:00Z",
+    "2026-02-30T00:00:00Z",
+    "h",
+  ])("refuses %j by name", (text) => {
     expect(() => pastMs("--since", text, NOON)).toThrow(
       expect.objectContaining({
         name: "TidemarkError",
         code: "cli.usage",
-        message: `Cannot read --since "${text}": give a duration such as "90s", "1h30m" or "7d", or a time such as "2026-03-01T12:00:00Z"`,
+        message: `Cannot read --since "${text}": give a duration such as "90s" or "7d", a time such as "2026-03-01T12:00:00Z", or "09:00", "monday", "yesterday 18:30" or "2026-03-01"`,
       }),
     );
   });

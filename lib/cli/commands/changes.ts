@@ -1,36 +1,57 @@
 import type { ChangeQuery } from "../../service/service.ts";
 import type { ChangeView } from "../../service/views/change-view.ts";
 import { batches } from "../batches.ts";
+import { clustersMatching } from "../cluster-pattern.ts";
 import type { Printer, Session } from "../io.ts";
+import type { JsonPathFormat } from "../jsonpath/format.ts";
 import { changeLines } from "../output/change-lines.ts";
 import { lines, listWriter, separator, type Writer } from "../output/list-writers.ts";
-import { pastMs } from "../time-options.ts";
+import type { ScopeOptions } from "../scope-options.ts";
+import { rangeMs } from "../time-options.ts";
 import { usage } from "../usage-error.ts";
 
-export interface ChangesOptions {
+export interface ChangesOptions extends ScopeOptions {
   readonly all?: true;
   readonly since?: string;
-  readonly namespace?: string;
-  readonly cluster?: string;
-  readonly output: "text" | "jsonl" | "json" | "yaml";
+  readonly until?: string;
+  readonly output: "text" | "jsonl" | "json" | "yaml" | JsonPathFormat;
 }
 
 const BATCH = 100;
 
+/** Refuses options that contradict each other, before anything is opened. */
+export const checkOptions = (name: string | undefined, { all }: ChangesOptions): void => {
+  if (name !== undefined && all) throw usage(`Cannot list changes: "${name}" and --all cannot be used together`);
+  if (name === undefined && !all) throw usage("Cannot list changes: give the name of an autoscaler, or --all");
+};
+
 /** Prints edits, oldest first. */
 export const changes = async ({ service, nowMs }: Session, printer: Printer, name: string | undefined, options: ChangesOptions): Promise<void> => {
-  if (name === undefined && !options.all) throw usage("Cannot list changes: give the name of an autoscaler, or --all");
-  if (name !== undefined && options.all) throw usage(`Cannot list changes: "${name}" and --all cannot be used together`);
+  const { untilMs, sinceMs } = rangeMs(options, nowMs, printer.note);
   const query: ChangeQuery = {
     ...(name === undefined ? {} : { name }),
     ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
     ...(options.cluster === undefined ? {} : { cluster: options.cluster }),
-    ...(options.since === undefined ? {} : { sinceMs: pastMs("--since", options.since, nowMs) }),
+    ...(sinceMs === undefined ? {} : { sinceMs }),
   };
+  const clusters = options.clusters === undefined ? undefined : await clustersMatching(service, options.clusters);
   const write: Writer<ChangeView> = options.output === "text" ? textWriter(nowMs) : listWriter(options.output);
-  for await (const batch of batches(service.changes(query), BATCH)) if (!(await printer.print(write.batch(batch)))) return;
+  for await (const batch of batches(chosenOf(service.changes(query), clusters, untilMs), BATCH))
+    if (!(await printer.print(write.batch(batch)))) return;
   await printer.print(write.end());
 };
+
+/** Changes are listed oldest first, so that nothing is read after the end of the range. A change of the fleet belongs to no cluster. */
+async function* chosenOf(
+  all: AsyncIterable<ChangeView>,
+  clusters: ReadonlySet<string> | undefined,
+  untilMs = Number.POSITIVE_INFINITY,
+): AsyncGenerator<ChangeView> {
+  for await (const change of all) {
+    if (Date.parse(change.at) > untilMs) return;
+    if (clusters === undefined || (change.cluster !== undefined && clusters.has(change.cluster))) yield change;
+  }
+}
 
 const textWriter = (nowMs: number): Writer<ChangeView> => {
   const nothing = separator("No changes\n", "");

@@ -1,11 +1,11 @@
 import { TidemarkError } from "../../model/errors.ts";
 import type { Printer, Session } from "../io.ts";
 import { checksText } from "../output/check-lines.ts";
-import { documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
 
 export interface CheckOptions {
   readonly kind?: readonly string[];
-  readonly output: "table" | "json" | "yaml";
+  readonly output: "table" | DocumentFormat;
 }
 
 /** Prints what a look at a cluster found. Throws where a necessary point failed, so that a script sees it. */

@@ -6,7 +6,7 @@ import type { Printer, Session } from "../io.ts";
 import { ageText } from "../output/age-text.ts";
 import { checksText, reported } from "../output/check-lines.ts";
 import { pausedText } from "../output/describe-sheet.ts";
-import { documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText, listOf } from "../output/document-text.ts";
 import type { Paint, Style } from "../output/paint.ts";
 import { sheet } from "../output/sheet.ts";
 import { Table } from "../output/text-table.ts";
@@ -14,9 +14,9 @@ import { futureMs } from "../time-options.ts";
 
 export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "STATE", "SYNCED"] as const;
 
-export const list = async ({ service }: Session, printer: Printer, output: "table" | "json" | "yaml"): Promise<void> => {
+export const list = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {
   const all = await toArray(service.clusters());
-  if (output !== "table") await printer.print(documentText({ items: all }, output));
+  if (output !== "table") await printer.print(documentText(listOf(all), output));
   else if (all.length === 0) await printer.print("No clusters\n");
   else await printer.print(`${new Table(CLUSTER_HEADERS).lines(all.map((cluster) => row(cluster, printer.paint))).join("\n")}\n`);
 };
@@ -51,7 +51,7 @@ const row = (cluster: ClusterView, paint: Paint): readonly string[] => [
   syncedText(cluster),
 ];
 
-export const describe = async ({ service }: Session, printer: Printer, name: string, output: "text" | "json" | "yaml"): Promise<void> => {
+export const describe = async ({ service }: Session, printer: Printer, name: string, output: "text" | DocumentFormat): Promise<void> => {
   const cluster = await service.cluster(name);
   await printer.print(output === "text" ? clusterSheet(cluster, printer.paint) : documentText(cluster, output));
 };
@@ -103,7 +103,7 @@ export const replace = async ({ service }: Session, printer: Printer, change: Cl
 };
 
 export const pause = async ({ service, nowMs }: Session, printer: Printer, name: string, until: string | undefined): Promise<void> => {
-  const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs);
+  const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs, printer.note);
   await service.pauseCluster(name, untilMs);
   await printer.print(`Cluster "${name}" paused${untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`}\n`);
 };

@@ -6,7 +6,7 @@ import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Io, Printer } from "../io.ts";
-import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText, listOf } from "../output/document-text.ts";
 import { type FileOptions, readSources } from "../read-sources.ts";
 
 export interface ConvertOptions extends FileOptions {
@@ -42,5 +42,5 @@ const convertedOrThrow = (admitted: Parameters<typeof conversionOf>[0] & { reado
 
 const printed = (documents: readonly Json[], output: DocumentFormat): string => {
   if (output === "yaml") return documents.map((document) => documentText(document, "yaml")).join("---\n");
-  return documentText(documents.length === 1 ? documents[0] : { apiVersion: "v1", kind: "List", items: documents }, "json");
+  return documentText(documents.length === 1 ? documents[0] : listOf(documents), output);
 };

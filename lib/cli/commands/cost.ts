@@ -1,7 +1,7 @@
 import { type Bill, billOf, type Fleet, PARTS } from "../../cost/bill.ts";
 import { PRICES } from "../../cost/prices.ts";
 import type { Printer, Session } from "../io.ts";
-import { documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { aligned } from "../output/text-table.ts";
 import { lengthMs } from "../time-options.ts";
 import { usage } from "../usage-error.ts";
@@ -14,7 +14,7 @@ export interface CostOptions {
   readonly scales?: string;
   readonly secrets?: string;
   readonly clusterMetrics: Fleet["clusterMetrics"];
-  readonly output: "text" | "json" | "yaml";
+  readonly output: "text" | DocumentFormat;
 }
 
 export type GivenFleet = Partial<Fleet> & Pick<Fleet, "clusterMetrics">;

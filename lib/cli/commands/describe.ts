@@ -3,14 +3,14 @@ import type { Description } from "../../service/views/autoscaler-view.ts";
 import { forEachResource } from "../each-resource.ts";
 import type { Printer, Session } from "../io.ts";
 import { describeSheet } from "../output/describe-sheet.ts";
-import { documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { explainSheet } from "../output/explain-sheet.ts";
 import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
 import { mustHaveKind, type Resource } from "../selected-names.ts";
 import { pastMs } from "../time-options.ts";
 
 export interface SheetOptions {
-  readonly output: "text" | "json" | "yaml";
+  readonly output: "text" | DocumentFormat;
 }
 
 /** Prints a sheet for each autoscaler, with an empty line between two; or one document, a `List` where there are several names. */
@@ -41,6 +41,6 @@ export const explain = async (
   query: AutoscalerQuery,
   { output, at }: ExplainOptions,
 ): Promise<void> => {
-  const explanation = await service.explain(query, at === undefined ? undefined : pastMs("--at", at, nowMs));
+  const explanation = await service.explain(query, at === undefined ? undefined : pastMs("--at", at, nowMs, printer.note));
   await printer.print(output === "text" ? explainSheet(explanation, nowMs, printer.paint) : documentText(explanation, output));
 };

@@ -13,7 +13,7 @@ import { futureMs } from "../time-options.ts";
 export interface ApplyCommandOptions extends FileOptions {
   readonly namespace?: string;
   readonly cluster?: string;
-  readonly dryRun?: true;
+  readonly dryRun?: boolean;
   readonly validate: Validation;
 }
 
@@ -97,7 +97,7 @@ export const pause = async (
   resources: readonly Resource[],
   until: string | undefined,
 ): Promise<void> => {
-  const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs);
+  const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs, printer.note);
   const end = untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`;
   await forEachResource(resources, async (resource) => {
     const edited = await service.pause(await queryFor(service, resource), untilMs);

@@ -1,57 +1,128 @@
 import type { EventQuery } from "../../service/service.ts";
 import type { EventView } from "../../service/views/autoscaler-view.ts";
 import { batches } from "../batches.ts";
-import type { Printer, Session } from "../io.ts";
+import { clustersMatching } from "../cluster-pattern.ts";
+import type { Io, Printer, Session } from "../io.ts";
+import type { JsonPathFormat } from "../jsonpath/format.ts";
 import { CSV_HEADER, EVENT_HEADERS, eventCsv, eventRow } from "../output/event-rows.ts";
 import { lines, listWriter, separator, type Writer } from "../output/list-writers.ts";
 import { Table } from "../output/text-table.ts";
-import { pastMs } from "../time-options.ts";
+import type { ScopeOptions } from "../scope-options.ts";
+import { rangeMs } from "../time-options.ts";
 import { usage } from "../usage-error.ts";
+import { watch } from "../watch.ts";
 
-export interface EventsOptions {
+export interface EventsOptions extends ScopeOptions {
   readonly all?: true;
+  readonly allNamespaces?: true;
   readonly since?: string;
-  readonly namespace?: string;
-  readonly cluster?: string;
-  readonly output: "table" | "jsonl" | "json" | "yaml" | "csv";
+  readonly until?: string;
+  readonly watch?: true;
+  /** False for --no-headers. */
+  readonly headers?: boolean;
+  readonly output: "table" | "jsonl" | "json" | "yaml" | "csv" | JsonPathFormat;
 }
 
 /** Rows that are formatted and written together. */
 const BATCH = 200;
 
-/** Prints scale events, oldest first, with one batch in memory. */
-export const events = async ({ service, nowMs }: Session, printer: Printer, name: string | undefined, options: EventsOptions): Promise<void> => {
-  if (name === undefined && !options.all) throw usage("Cannot list events: give the name of an autoscaler, or --all");
-  if (name !== undefined && options.all) throw usage(`Cannot list events: "${name}" and --all cannot be used together`);
+const WATCHED_FORMATS: ReadonlySet<string> = new Set(["table", "jsonl", "csv"]);
+
+/** Refuses options that contradict each other, before anything is opened. */
+export const checkOptions = (name: string | undefined, options: EventsOptions): void => {
+  const { all, allNamespaces, namespace, cluster, clusters, until, output } = options;
+  const everyone = all ? "--all" : allNamespaces ? "--all-namespaces" : undefined;
+  if (name !== undefined && everyone !== undefined) throw usage(`Cannot list events: "${name}" and ${everyone} cannot be used together`);
+  if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
+  if ([name, everyone, namespace, cluster, clusters].every((choice) => choice === undefined))
+    throw usage("Cannot list events: give the name of an autoscaler, or --all, -n or --cluster");
+  if (options.watch) checkWatch(until, output);
+};
+
+const checkWatch = (until: string | undefined, output: string): void => {
+  if (until !== undefined) throw usage(`Cannot use --watch and --until "${until}" together: the list goes on`);
+  if (!WATCHED_FORMATS.has(output)) throw usage(`Cannot use --watch with --output "${output}": the list has no end; give table, jsonl or csv`);
+};
+
+/** Prints scale events, oldest first, with one batch in memory; with `--watch` also those that come, until Ctrl-C. */
+export const events = async (
+  session: Session,
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "interruptible" | "watchEveryMs"> },
+  name: string | undefined,
+  options: EventsOptions,
+): Promise<void> => {
+  const { service, nowMs } = session;
   const query: EventQuery = {
     ...(name === undefined ? {} : { name }),
     ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
     ...(options.cluster === undefined ? {} : { cluster: options.cluster }),
-    ...(options.since === undefined ? {} : { sinceMs: pastMs("--since", options.since, nowMs) }),
+    ...rangeMs(options, nowMs, printer.note),
   };
-  const write = writerFor(options.output, nowMs, printer);
-  for await (const batch of batches(service.events(query), BATCH)) if (!(await printer.print(write.batch(batch)))) return;
+  const chosen = options.clusters === undefined ? undefined : await clustersMatching(service, options.clusters);
+  const list = (from: EventQuery) => inClusters(service.events(from), chosen);
+  const write = writerFor(options, session, printer);
+  if (options.watch) return watched(query, { list, write, printer, io, clock: session.clock });
+  for await (const batch of batches(list(query), BATCH)) if (!(await printer.print(write.batch(batch)))) return;
   await printer.print(write.end());
 };
 
-const writerFor = (format: EventsOptions["output"], nowMs: number, printer: Printer): Writer<EventView> => {
-  if (format === "table") return tableWriter(nowMs, printer);
-  return format === "csv" ? csvWriter() : listWriter(format);
+async function* inClusters(all: AsyncIterable<EventView>, chosen: ReadonlySet<string> | undefined): AsyncGenerator<EventView> {
+  for await (const event of all) if (chosen === undefined || chosen.has(event.cluster)) yield event;
+}
+
+interface Watched {
+  readonly list: (query: EventQuery) => AsyncIterable<EventView>;
+  readonly write: Writer<EventView>;
+  readonly printer: Printer;
+  readonly io: Pick<Io, "interruptible" | "watchEveryMs">;
+  readonly clock: () => number;
+}
+
+const watched = async (query: EventQuery, { list, write, printer, io, clock }: Watched): Promise<void> => {
+  const unprinted = unprintedEvents();
+  await watch(io, async (isFirst) => {
+    const backMs = Math.max(query.sinceMs ?? 0, clock() - LOOK_BACK_MS);
+    const events = unprinted(list(isFirst ? query : { ...query, sinceMs: backMs }), backMs);
+    for await (const batch of batches(events, BATCH)) if (!(await printer.print(write.batch(batch)))) return false;
+    return true;
+  });
 };
 
-const tableWriter = (nowMs: number, { paint }: Printer): Writer<EventView> => {
-  const table = new Table(EVENT_HEADERS);
+/** An event is stored when its outcome is known, which can be minutes after its decision when a sync died. Each look goes back as far. */
+const LOOK_BACK_MS = 600_000;
+
+/** Passes on what the list before did not have. Events older than the next look will reach need not be remembered. */
+const unprintedEvents = () => {
+  let printed: ReadonlySet<string> = new Set();
+  return async function* (all: AsyncIterable<EventView>, backMs: number): AsyncGenerator<EventView> {
+    const seen = new Set<string>();
+    for await (const event of all) {
+      if (Date.parse(event.at) >= backMs) seen.add(event.id);
+      if (!printed.has(event.id)) yield event;
+    }
+    printed = seen;
+  };
+};
+
+const writerFor = ({ output, headers }: EventsOptions, session: Session, printer: Printer): Writer<EventView> => {
+  if (output === "table") return tableWriter(session, printer, headers);
+  return output === "csv" ? csvWriter(headers) : listWriter(output);
+};
+
+const tableWriter = ({ clock }: Session, { paint }: Printer, headers?: boolean): Writer<EventView> => {
+  const table = new Table(headers === false ? undefined : EVENT_HEADERS);
   const nothing = separator("No scale events\n", "");
   return {
     batch: (batch) => {
       nothing();
+      const nowMs = clock();
       return lines(table.lines(batch.map((event) => eventRow(event, nowMs, paint))));
     },
     end: nothing,
   };
 };
 
-const csvWriter = (): Writer<EventView> => {
-  const header = separator(`${CSV_HEADER}\n`, "");
+const csvWriter = (headers?: boolean): Writer<EventView> => {
+  const header = separator(headers === false ? "" : `${CSV_HEADER}\n`, "");
   return { batch: (batch) => header() + lines(batch.map(eventCsv)), end: header };
 };

@@ -3,10 +3,10 @@ import type { FieldDescription } from "../../manifest/native/field-types.ts";
 import { podAutoscalerSchema, schemaOf } from "../../manifest/native/json-schema.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Printer } from "../io.ts";
-import { documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
 
 /** Prints the meaning and bounds of a field of a PodAutoscaler; without a field those of the spec, or in JSON the whole schema. Throws `manifest.unknown-field`. */
-export const explainSchema = async (printer: Printer, field: string | undefined, output: "text" | "json" | "yaml"): Promise<void> => {
+export const explainSchema = async (printer: Printer, field: string | undefined, output: "text" | DocumentFormat): Promise<void> => {
   const explanation = explainField(field ?? "spec");
   if (explanation.kind === "unknown") {
     const { path, name, nearest } = explanation;

@@ -1,7 +1,7 @@
 import type { IntentView, PageView, PartitionView, ResetView } from "../../service/views/partition-view.ts";
 import type { Printer, Session } from "../io.ts";
 import { ageText } from "../output/age-text.ts";
-import { documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { sheet } from "../output/sheet.ts";
 import { Table } from "../output/text-table.ts";
 import { usage } from "../usage-error.ts";
@@ -9,7 +9,7 @@ import { usage } from "../usage-error.ts";
 /** Autoscalers that are listed for a page; the others are counted. */
 const NAMED_MAX = 20;
 
-export const describe = async ({ service }: Session, printer: Printer, path: string, output: "text" | "json" | "yaml"): Promise<void> => {
+export const describe = async ({ service }: Session, printer: Printer, path: string, output: "text" | DocumentFormat): Promise<void> => {
   const view = await service.partition(path);
   await printer.print(output === "text" ? partitionSheet(view) : documentText(view, output));
 };

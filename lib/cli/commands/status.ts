@@ -2,15 +2,15 @@ import { TidemarkError } from "../../model/errors.ts";
 import type { Service } from "../../service/service.ts";
 import type { StatusView } from "../../service/views/status.ts";
 import type { Io, Printer, Session } from "../io.ts";
-import { documentText } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { statusSheet } from "../output/status-sheet.ts";
+import { watch } from "../watch.ts";
 
 export interface StatusOptions {
-  readonly output: "text" | "json" | "yaml";
+  readonly output: "text" | DocumentFormat;
   readonly watch?: true;
 }
 
-const WATCH_EVERY_MS = 5_000;
 /** Moves to the first column of the first line, and clears the screen below. */
 const CLEAR = "\u001B[H\u001B[J";
 
@@ -18,13 +18,16 @@ const CLEAR = "\u001B[H\u001B[J";
 export const status = async (
   { service }: Session,
   printer: Printer,
-  { output, watch }: StatusOptions,
-  io: Pick<Io, "interruptible" | "stdout">,
+  { output, watch: again }: StatusOptions,
+  io: Pick<Io, "interruptible" | "stdout" | "watchEveryMs">,
 ): Promise<void> => {
-  const newest =
-    watch && io.interruptible
-      ? await io.interruptible((signal) => watched(service, printer, output, { signal, isScreen: isScreen(io.stdout) }))
-      : await printed(service, printer, output, "");
+  const before = again && isScreen(io.stdout) ? CLEAR : "";
+  let newest = await printed(service, printer, output, before);
+  if (again)
+    await watch(io, async (isFirst) => {
+      if (!isFirst) newest = await printed(service, printer, output, before);
+      return newest.read;
+    });
   if (!newest.view.healthy) throw new TidemarkError("cli.unhealthy", "Something is unhealthy", {});
 };
 
@@ -40,28 +43,3 @@ const printed = async (service: Service, printer: Printer, output: StatusOptions
   const view = await service.status();
   return { view, read: await printer.print(before + (output === "text" ? statusSheet(view, printer.paint) : documentText(view, output))) };
 };
-
-const watched = async (
-  service: Service,
-  printer: Printer,
-  output: StatusOptions["output"],
-  { signal, isScreen: clears }: { readonly signal: AbortSignal; readonly isScreen: boolean },
-): Promise<Printed> => {
-  for (;;) {
-    const newest = await printed(service, printer, output, clears ? CLEAR : "");
-    if (!newest.read || (await isAborted(signal))) return newest;
-  }
-};
-
-/** Waits for the next time to print; true when Ctrl-C came first. */
-const isAborted = (signal: AbortSignal): Promise<boolean> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve(true);
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve(signal.aborted);
-    };
-    const timer = setTimeout(end, WATCH_EVERY_MS);
-    signal.addEventListener("abort", end);
-  });

@@ -1,9 +1,16 @@
 import { stringify } from "yaml";
+import { type JsonPathFormat, templateOf } from "../jsonpath/format.ts";
+import { printTemplate } from "../jsonpath/print.ts";
 
-export type DocumentFormat = "json" | "yaml";
+export type DocumentFormat = "json" | "yaml" | JsonPathFormat;
 
-/** Formats one value as a document with a line end. Undefined members are left out in both formats. */
-export const documentText = (value: unknown, format: DocumentFormat): string =>
-  format === "json"
-    ? `${JSON.stringify(value, null, 2)}\n`
-    : stringify(JSON.parse(JSON.stringify(value)), { lineWidth: 0, aliasDuplicateObjects: false });
+/** Formats one value as a document with a line end, or as the template says. Undefined members are left out in all formats. */
+export const documentText = (value: unknown, format: DocumentFormat): string => {
+  if (format === "json") return `${JSON.stringify(value, null, 2)}\n`;
+  const plain: unknown = JSON.parse(JSON.stringify(value));
+  if (format === "yaml") return stringify(plain, { lineWidth: 0, aliasDuplicateObjects: false });
+  return printTemplate(templateOf(format), plain);
+};
+
+/** A list, as Kubernetes prints one. */
+export const listOf = <Item>(items: readonly Item[]) => ({ apiVersion: "v1", kind: "List", items });

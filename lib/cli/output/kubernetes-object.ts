@@ -1,3 +1,4 @@
+import { listOf } from "./document-text.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 
@@ -33,4 +34,4 @@ export const kubernetesObject = ({ manifest, name, namespace, uid, generation, c
   return { ...{ apiVersion, kind }, metadata: { ...metadata, name, namespace, uid, generation, creationTimestamp: createdAt }, ...rest, status };
 };
 
-export const kubernetesList = (views: readonly AutoscalerView[]) => ({ apiVersion: "v1", kind: "List", items: views.map(kubernetesObject) });
+export const kubernetesList = (views: readonly AutoscalerView[]) => listOf(views.map(kubernetesObject));

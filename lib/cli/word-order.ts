@@ -1,0 +1,64 @@
+import type { Command, Option } from "commander";
+
+const SHORT_WITH_VALUE = /^(-[A-Za-z])=(.*)$/s;
+
+/** The value of an option that can stand alone, which kubectl takes with "=" only: the next word is no value of it. */
+const ALONE: Readonly<Record<string, string>> = { "--dry-run": "--dry-run=server" };
+
+/**
+ * The words of a command line in the order that commander reads: options that stand before their command go behind it, as kubectl allows ("tidemark -n shop get").
+ * An option of the words before (--data, --region) keeps its place, where it can mean something else than behind. Also "-o=json" becomes "-o json".
+ */
+export const inOrder = (root: Command, args: readonly string[]): readonly string[] => {
+  const words = beforeDashes(args).flatMap((word) => {
+    const short = SHORT_WITH_VALUE.exec(word);
+    return short ? [short[1] ?? "", short[2] ?? ""] : [ALONE[word] ?? word];
+  });
+  return [...reordered(root, words), ...args.slice(beforeDashes(args).length)];
+};
+
+/** What follows "--" is never an option. */
+const beforeDashes = (args: readonly string[]): readonly string[] => (args.includes("--") ? args.slice(0, args.indexOf("--")) : args);
+
+const reordered = (root: Command, words: readonly string[]): readonly string[] => {
+  const front: string[] = [];
+  const moved: string[] = [];
+  let command = root;
+  let at = 0;
+  for (let step = nextStep(root, command, words); step; step = nextStep(root, command, words.slice(at))) {
+    const isMoved = step.kind === "option" && optionIn(command, step.words[0] ?? "") === undefined;
+    (isMoved ? moved : front).push(...step.words);
+    at += step.words.length;
+    if (step.kind === "command") command = step.command;
+  }
+  // Without a command nothing is moved, so that the message names what was written.
+  return command === root ? words : [...front, ...moved, ...words.slice(at)];
+};
+
+type Step =
+  | { readonly kind: "command"; readonly command: Command; readonly words: readonly string[] }
+  | { readonly kind: "option"; readonly words: readonly string[] };
+
+/** The next option with its value, or the next word of the command; undefined where the command is complete or unknown. */
+const nextStep = (root: Command, command: Command, words: readonly string[]): Step | undefined => {
+  const [word] = words;
+  if (word === undefined || command.commands.length === 0) return undefined;
+  if (word.startsWith("-") && word !== "-") return { kind: "option", words: words.slice(0, takesNext(root, word) ? 2 : 1) };
+  const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+  return next && { kind: "command", command: next, words: [word] };
+};
+
+const flagOf = (word: string): string => (word.startsWith("--") ? (word.split("=")[0] ?? word) : word.slice(0, 2));
+
+const optionIn = (command: Command, word: string): Option | undefined =>
+  command.options.find(({ short, long }) => short === flagOf(word) || long === flagOf(word));
+
+/** True for an option whose value is the next word. An option has the same form with every command. */
+const takesNext = (root: Command, word: string): boolean => {
+  const known = withSubcommands(root).flatMap((command) => optionIn(command, word) ?? []);
+  const isWhole = word.startsWith("--") ? !word.includes("=") : word.length === 2;
+  return isWhole && known.some(({ required }) => required);
+};
+
+/** A command and all commands below it. */
+export const withSubcommands = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(withSubcommands)];

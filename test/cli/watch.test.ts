@@ -1,0 +1,138 @@
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { main } from "../../lib/cli/main.ts";
+import { openTarget } from "../../lib/cli/session.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { NOON } from "../noon.ts";
+import { hpa } from "../service/world/manifests.ts";
+import { type Folder, type Said, shopFolder } from "./folder.ts";
+import { inside } from "./inside.ts";
+
+let folder: Folder;
+beforeAll(async () => {
+  folder = await shopFolder();
+});
+afterAll(() => folder.remove());
+
+type Edit = (service: Service) => Promise<unknown>;
+
+/** Runs a command that watches. Before each look after the first an edit is made; Ctrl-C comes during the last look. */
+const watched = async (args: readonly string[], edits: readonly Edit[]): Promise<Said> => {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const printed = [text(stdout), text(stderr)] as const;
+  const stop = new AbortController();
+  const session = await openTarget({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
+  const { service } = session;
+  let looks = 0;
+  const look = async (): Promise<void> => {
+    await edits[looks - 1]?.(service);
+    if (looks++ === edits.length) stop.abort();
+  };
+  const edited: Service = {
+    ...service,
+    async *autoscalers(...query) {
+      await look();
+      yield* service.autoscalers(...query);
+    },
+    async *events(query) {
+      await look();
+      yield* service.events(query);
+    },
+  };
+  const code = await main(args, {
+    ...{ stdin: Readable.from([""]), stdout, stderr, colours: false, by: "ada", watchEveryMs: 1 },
+    open: async () => ({ ...session, service: edited }),
+    interruptible: (work) => work(stop.signal),
+  });
+  stdout.end();
+  stderr.end();
+  expect(looks).toBe(edits.length + 1);
+  return { code, out: await printed[0], err: await printed[1] };
+};
+
+const apply =
+  (manifest: string): Edit =>
+  (service) =>
+    service.apply([{ file: "x.yaml", text: manifest }], { cluster: "us-1", dryRun: false });
+
+describe("tidemark get -w", () => {
+  it("prints the list once, and then each autoscaler that is new or changed", async () => {
+    const none: Edit = async () => {};
+    const { code, out, err } = await watched(
+      ["get", "-w", "--cluster", "us-1"],
+      [none, apply(hpa("fresh", { namespace: "lab" })), (service) => service.pause({ name: "fresh" }), none],
+    );
+    expect([code, err]).toEqual([0, ""]);
+    expect(out.split("\n").map((line) => line.split(/ {3,}/).filter((_, column) => [2, 8].includes(column)))).toEqual([
+      ["NAME", "STATE"],
+      ["jobs", "waiting"],
+      ["fresh", "waiting"],
+      ["fresh", "paused"],
+      [],
+    ]);
+  });
+
+  it("prints names and documents in the same way", async () => {
+    expect((await watched(["get", "-w", "-n", "shop", "-o", "name"], [apply(hpa("more", { namespace: "shop" }))])).out).toBe(
+      "eu-1/shop/api\neu-1/shop/late\neu-1/shop/web\nus-1/shop/more\n",
+    );
+    const { out } = await watched(["get", "-w", "--cluster", "us-1", "-n", "shop", "-o", "json"], [(service) => service.pause({ name: "more" })]);
+    expect(out.match(/"state": "\w+"/g)).toEqual(['"state": "waiting"', '"state": "paused"']);
+  });
+
+  it("is refused where it has no order", async () => {
+    expect(await inside(["get", "-w", "--sort-by", ".metadata.name", "--data", folder.data])).toEqual({
+      code: 1,
+      out: "",
+      err: 'error: Cannot use --watch and --sort-by ".metadata.name" together: rows are printed as they change\n',
+    });
+  });
+});
+
+const eventAt = (id: string, atMs: number) => ({
+  ...{ id, at: new Date(atMs).toISOString(), cluster: "eu-1", namespace: "shop", name: "web", from: 2, to: 3, reason: "ScaleUp", message: "m" },
+  ...{ target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, outcome: "applied" },
+});
+
+describe("tidemark events -w", () => {
+  it("prints the events there are, and each new one once, also one that is stored minutes after its decision", async () => {
+    const [old, first, late, last] = [
+      eventAt("old", NOON - 3_600_000),
+      eventAt("1", NOON - 5_000),
+      eventAt("late", NOON - 200_000),
+      eventAt("2", NOON),
+    ];
+    const lists = [[old, first], [first], [late, first], [late, first, last]];
+    const asked: unknown[] = [];
+    const stop = new AbortController();
+    const stdout = new PassThrough();
+    const printed = text(stdout);
+    async function* events(query: object) {
+      asked.push(query);
+      if (asked.length === lists.length) stop.abort();
+      yield* lists[asked.length - 1] ?? [];
+    }
+    const code = await main(["events", "-n", "shop", "-w", "-o", "jsonl"], {
+      ...{ stdin: Readable.from([""]), stdout, stderr: new PassThrough(), colours: false, by: "ada", watchEveryMs: 1 },
+      open: async () => ({ service: { events } as unknown as Service, nowMs: NOON, clock: () => NOON, close: async () => {} }),
+      interruptible: (work) => work(stop.signal),
+    });
+    stdout.end();
+    expect([code, (await printed).match(/"id":"\w+"/g)]).toEqual([0, ['"id":"old"', '"id":"1"', '"id":"late"', '"id":"2"']]);
+    expect(asked.slice(0, 2)).toEqual([{ namespace: "shop" }, { namespace: "shop", sinceMs: NOON - 600_000 }]);
+  });
+
+  it("prints those of the folder once", async () => {
+    const { out } = await watched(["events", "-n", "shop", "-w", "--since", "1h", "--no-headers"], [async () => {}, async () => {}]);
+    expect(out.match(/ScaleUp/g)).toHaveLength(2);
+  });
+
+  it.each([
+    [["--until", "1m"], 'Cannot use --watch and --until "1m" together: the list goes on'],
+    [["-o", "json"], 'Cannot use --watch with --output "json": the list has no end; give table, jsonl or csv'],
+  ])("is refused with %j", async (more, words) => {
+    expect(await inside(["events", "--all", "-w", ...more, "--data", folder.data])).toEqual({ code: 1, out: "", err: `error: ${words}\n` });
+  });
+});

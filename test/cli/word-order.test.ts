@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { program } from "../../lib/cli/program.ts";
+import { inOrder, withSubcommands } from "../../lib/cli/word-order.ts";
+import { inside } from "./inside.ts";
+
+const root = program(async () => {}, {
+  ...{ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, colours: false, by: "ada" },
+  open: () => Promise.reject(new Error("nothing is opened")),
+});
+
+const ordered = (line: string): string => inOrder(root, line.split(" ")).join(" ");
+
+describe("the words of a command line", () => {
+  it.each([
+    ["-n shop get web", "get -n shop web"],
+    ["-o yaml get -n shop", "get -o yaml -n shop"],
+    ["-o=yaml get", "get -o yaml"],
+    ["--namespace=shop -w get", "get --namespace=shop -w"],
+    ["--stack x get", "--stack x get"],
+    ["--data d -A get hpa", "--data d get -A hpa"],
+    ["--region r cluster add x --region s", "--region r cluster add x --region s"],
+    ["cluster -o json list", "cluster list -o json"],
+    ["-o json cluster list", "cluster list -o json"],
+    ["-f - apply --dry-run", "apply -f - --dry-run=server"],
+    ["delete -- -n", "delete -- -n"],
+    ["-nshop get", "get -nshop"],
+    ["get web -n shop", "get web -n shop"],
+    // Without a command the message is about the words as they were written.
+    ["-n shop gett", "-n shop gett"],
+    ["--version", "--version"],
+  ])("are read in any order: %s", (line, wanted) => {
+    expect(ordered(line)).toBe(wanted);
+  });
+
+  it("take the same form of an option with every command, so that its value is known before the command is", () => {
+    const forms = new Map<string, Set<boolean>>();
+    for (const command of withSubcommands(root))
+      for (const { short, long, required } of command.options)
+        for (const flag of [short, long]) if (flag) forms.set(flag, (forms.get(flag) ?? new Set()).add(required));
+    expect(forms.size).toBeGreaterThan(40);
+    expect([...forms].filter(([, values]) => values.size > 1).map(([flag]) => flag)).toEqual([]);
+  });
+
+  it("name the command that was meant", async () => {
+    expect(await inside(["-n", "shop", "gett"])).toMatchObject({ code: 1, out: "" });
+    expect((await inside(["gett"])).err).toBe('error: Unknown command "gett", did you mean "get"?\n');
+  });
+});
