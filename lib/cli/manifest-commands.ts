@@ -16,8 +16,8 @@ export const manifestCommands = (root: Command, io: Io): void => {
   root
     .command("crd")
     .description("print the CustomResourceDefinition of a PodAutoscaler, for clusters that hold autoscalers themselves")
-    .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
-    .action(async ({ output }: { readonly output: "json" | "yaml" }) => (await import("./commands/crd.ts")).crd(printerOn(io), output));
+    .addOption(output(["yaml", "json"]))
+    .action(async ({ output }: { readonly output: DocumentFormat }) => (await import("./commands/crd.ts")).crd(printerOn(io), output));
   root
     .command("explain-schema")
     .description("show the meaning, default and bounds of a field of a PodAutoscaler")
