@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { Service } from "../service/service.ts";
-import { type Resource, mustHaveKind } from "./selected-names.ts";
+import { mustHaveKind, type Resource } from "./selected-names.ts";
 
 /** Clusters that are looked into at the same time for a name. */
 const SIDE_BY_SIDE = 8;

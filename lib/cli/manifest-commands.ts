@@ -3,8 +3,8 @@ import { validateOption } from "../local/run/validate-option.ts";
 import type { ConvertOptions } from "./commands/convert.ts";
 import { withFiles } from "./file-options.ts";
 import { type Io, printerOn } from "./io.ts";
-import { output } from "./output-option.ts";
 import type { DocumentFormat } from "./output/document-text.ts";
+import { output } from "./output-option.ts";
 
 /** Commands that only read manifests and open no data folder. */
 export const manifestCommands = (root: Command, io: Io): void => {

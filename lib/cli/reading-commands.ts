@@ -4,7 +4,6 @@ import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
 import type { EventsOptions } from "./commands/events.ts";
 import type { GetOptions } from "./commands/get.ts";
 import type { SeriesOptions } from "./commands/series.ts";
-import { resourcesInClusters } from "./cluster-pattern.ts";
 import { example } from "./example.ts";
 import type { Io } from "./io.ts";
 import { output } from "./output-option.ts";
@@ -15,6 +14,7 @@ import { withTarget } from "./target-options.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
+  clusters: () => import("./cluster-pattern.ts"),
   changes: () => import("./commands/changes.ts"),
   describe: () => import("./commands/describe.ts"),
   events: () => import("./commands/events.ts"),
@@ -52,7 +52,7 @@ export const readingCommands = (root: Command, run: Run, io: Io): void => {
       const resources = namedResources(names, filterOf(options));
       return run(options, async (session, printer) => {
         const { clusters } = options;
-        const chosen = clusters === undefined ? resources : await resourcesInClusters(session.service, resources, clusters);
+        const chosen = clusters === undefined ? resources : await (await code.clusters()).resourcesInClusters(session.service, resources, clusters);
         await (await code.describe()).describe(session, printer, chosen, options);
       });
     });

@@ -3,7 +3,7 @@ import type { Command, Option } from "commander";
 const SHORT_WITH_VALUE = /^(-[A-Za-z])=(.*)$/s;
 
 /** The value of an option that can stand alone, which kubectl takes with "=" only: the next word is no value of it. */
-const ALONE: Readonly<Record<string, string>> = { "--dry-run": "--dry-run=server" };
+const ALONE: ReadonlyMap<string, string> = new Map([["--dry-run", "--dry-run=server"]]);
 
 /**
  * The words of a command line in the order that commander reads: options that stand before their command go behind it, as kubectl allows ("tidemark -n shop get").
@@ -12,7 +12,7 @@ const ALONE: Readonly<Record<string, string>> = { "--dry-run": "--dry-run=server
 export const inOrder = (root: Command, args: readonly string[]): readonly string[] => {
   const words = beforeDashes(args).flatMap((word) => {
     const short = SHORT_WITH_VALUE.exec(word);
-    return short ? [short[1] ?? "", short[2] ?? ""] : [ALONE[word] ?? word];
+    return short ? [short[1] ?? "", short[2] ?? ""] : [ALONE.get(word) ?? word];
   });
   return [...reordered(root, words), ...args.slice(beforeDashes(args).length)];
 };

@@ -3,9 +3,9 @@ import type { CommandTarget } from "../../lib/cli/command-target.ts";
 import type { Io } from "../../lib/cli/io.ts";
 import { openTarget } from "../../lib/cli/session.ts";
 import { openNamedStack } from "../../lib/cli/stack-session.ts";
+import { NOON } from "../noon.ts";
 import { type CloudFormation, errorAnswer, stackAnswer, startCloudFormation } from "../remote/stand-in/cloudformation.ts";
 import { callerOf, type RemoteWorld, remoteWorld } from "../remote/world.ts";
-import { NOON } from "../noon.ts";
 import { inside } from "./inside.ts";
 
 let world: RemoteWorld;

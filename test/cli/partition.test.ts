@@ -43,13 +43,13 @@ describe("tidemark partition", () => {
   it.each([
     [
       ["reset-windows", "eu-1", "--page", "0"],
-      2,
+      1,
       'Cannot reset windows page 0 of "eu-1": the history of its windows is lost; check it with tidemark partition describe, then add --yes',
     ],
-    [["reset-windows", "eu-1", "--page", "x", "--yes"], 2, 'Cannot read --page "x": give the number of a page from tidemark partition describe'],
+    [["reset-windows", "eu-1", "--page", "x", "--yes"], 1, 'Cannot read --page "x": give the number of a page from tidemark partition describe'],
     [
       ["reset-intent", "eu-1", "--intent", "a:1"],
-      2,
+      1,
       'Cannot reset intent "a:1" of "eu-1": its content is lost; check it with tidemark partition describe, then add --yes',
     ],
     [
@@ -59,7 +59,7 @@ describe("tidemark partition", () => {
     ],
     [
       ["reset-time", "eu-1"],
-      2,
+      1,
       'Cannot reset the time of "eu-1": what autoscalers did whose windows have a time ahead of the clock is forgotten; check it with tidemark partition describe, then add --yes',
     ],
     [["reset-windows", "us-1", "--page", "0", "--yes"], 1, 'Cannot reset windows page 0 of "us-1/default": it has no pages yet'],

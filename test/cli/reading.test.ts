@@ -223,8 +223,9 @@ describe("tidemark events", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(lines.map(({ id }) => id)).toEqual(["uid-3:2", "uid-7:1", "uid-3:3"]);
-    expect(JSON.parse(await all("json"))).toEqual(lines);
-    expect(parseYaml(await all("yaml"))).toEqual(lines);
+    const list = { apiVersion: "v1", kind: "List", items: lines };
+    expect(JSON.parse(await all("json"))).toEqual(list);
+    expect(parseYaml(await all("yaml"))).toEqual(list);
     const rows: readonly Record<string, string>[] = parseCsv(await all("csv"), { columns: true });
     expect(rows.map(({ id, to, detail }) => [id, to, detail])).toEqual([
       ["uid-3:2", "6", "the server said: forbidden"],
@@ -235,8 +236,8 @@ describe("tidemark events", () => {
 
   it.each([
     ["jsonl", ""],
-    ["json", "[]\n"],
-    ["yaml", "[]\n"],
+    ["json", '{\n"apiVersion": "v1",\n"kind": "List",\n"items": []\n}\n'],
+    ["yaml", "apiVersion: v1\nkind: List\nitems: []\n"],
     ["csv", "id,at,settledAt,cluster,namespace,name,targetKind,targetName,from,to,reason,outcome,specGeneration,message,detail\n"],
   ])("prints no events as %s that can still be parsed", async (format, text) => {
     expect(await printed("events", "api", "-o", format)).toBe(text);

@@ -6,7 +6,8 @@ import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import type { Io, Printer } from "../io.ts";
-import { type DocumentFormat, documentText, listOf } from "../output/document-text.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { listOf } from "../output/kubernetes-list.ts";
 import { type FileOptions, readSources } from "../read-sources.ts";
 
 export interface ConvertOptions extends FileOptions {

@@ -31,10 +31,10 @@ const WATCHED_FORMATS: ReadonlySet<string> = new Set(["table", "jsonl", "csv"]);
 /** Refuses options that contradict each other, before anything is opened. */
 export const checkOptions = (name: string | undefined, options: EventsOptions): void => {
   const { all, allNamespaces, namespace, cluster, clusters, until, output } = options;
-  const everyone = all ? "--all" : allNamespaces ? "--all-namespaces" : undefined;
-  if (name !== undefined && everyone !== undefined) throw usage(`Cannot list events: "${name}" and ${everyone} cannot be used together`);
+  const allFlag = all ? "--all" : allNamespaces ? "--all-namespaces" : undefined;
+  if (name !== undefined && allFlag !== undefined) throw usage(`Cannot list events: "${name}" and ${allFlag} cannot be used together`);
   if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
-  if ([name, everyone, namespace, cluster, clusters].every((choice) => choice === undefined))
+  if ([name, allFlag, namespace, cluster, clusters].every((choice) => choice === undefined))
     throw usage("Cannot list events: give the name of an autoscaler, or --all, -n or --cluster");
   if (options.watch) checkWatch(until, output);
 };

@@ -102,8 +102,8 @@ const testOf = ({ kind }: Selection, { selector }: GetOptions): ((view: Autoscal
 async function* listed(service: Service, selection: Selection, options: GetOptions): AsyncGenerator<AutoscalerView> {
   const { cluster, clusters, namespace } = options;
   const isChosen = testOf(selection, options);
-  for (const place of clusters === undefined ? [cluster] : await clustersMatching(service, clusters)) {
-    const filter = { ...(place !== undefined && { cluster: place }), ...(namespace !== undefined && { namespace }) };
+  for (const inCluster of clusters === undefined ? [cluster] : await clustersMatching(service, clusters)) {
+    const filter = { ...(inCluster !== undefined && { cluster: inCluster }), ...(namespace !== undefined && { namespace }) };
     for await (const view of service.autoscalers(filter)) if (isChosen(view)) yield view;
   }
 }

@@ -1,5 +1,5 @@
 import { usage } from "../usage-error.ts";
-import { parsePath, type Step } from "./path.ts";
+import { parsePath, type Step } from "./json-path.ts";
 
 /** One part of a template: text that is printed as it is, a path, or what is repeated for each result of a path. */
 export type Part =

@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import { type JsonPathFormat, templateOf } from "../jsonpath/format.ts";
-import { printTemplate } from "../jsonpath/print.ts";
+import { printTemplate } from "../jsonpath/print-template.ts";
 
 export type DocumentFormat = "json" | "yaml" | JsonPathFormat;
 
@@ -11,6 +11,3 @@ export const documentText = (value: unknown, format: DocumentFormat): string => 
   if (format === "yaml") return stringify(plain, { lineWidth: 0, aliasDuplicateObjects: false });
   return printTemplate(templateOf(format), plain);
 };
-
-/** A list, as Kubernetes prints one. */
-export const listOf = <Item>(items: readonly Item[]) => ({ apiVersion: "v1", kind: "List", items });

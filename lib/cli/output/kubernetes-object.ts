@@ -1,6 +1,6 @@
-import { listOf } from "./document-text.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import { listOf } from "./kubernetes-list.ts";
 
 /** What Tidemark adds to a manifest. `apply` passes over it, so that what `get` and `describe` print can be applied again. */
 interface Added {

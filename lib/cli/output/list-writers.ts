@@ -1,5 +1,6 @@
 import { isJsonPath, type JsonPathFormat } from "../jsonpath/format.ts";
-import { documentText, listOf } from "./document-text.ts";
+import { documentText } from "./document-text.ts";
+import { listOf } from "./kubernetes-list.ts";
 
 /** Formats a list batch by batch, so that a list of any length needs constant memory. */
 export interface Writer<Item> {

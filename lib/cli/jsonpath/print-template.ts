@@ -1,6 +1,6 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
-import type { Operand, Operator, Step } from "./path.ts";
+import type { Operand, Operator, Step } from "./json-path.ts";
 import type { Part } from "./template.ts";
 
 /** Prints a document as a template of `-o jsonpath=` says. A field that does not exist prints nothing, as with kubectl. Throws `cli.jsonpath` for a step that the value cannot take. */
