@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { documentText } from "../../lib/cli/output/document-text.ts";
-import { podAutoscalerSchema } from "../../lib/manifest/native/json-schema.ts";
 import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
+import { podAutoscalerSchema } from "../../lib/manifest/native/json-schema.ts";
 
 /** `npm run crd`: writes docs/pod-autoscaler.crd.yaml and docs/pod-autoscaler.schema.json from the fields and their rules. Tests compare both. */
 const ROOT = join(import.meta.dirname, "../..");

@@ -12,6 +12,14 @@ const fleet = z.looseObject({ frozen: frozen.exactOptional() });
 
 const page = <Item extends z.ZodType>(item: Item) => z.looseObject({ items: z.array(item), next: text.exactOptional() });
 
+const rival = z.looseObject({
+  kind: text,
+  name: text,
+  uid: text.exactOptional(),
+  desiredReplicas: count.exactOptional(),
+  lastScaleAt: time.exactOptional(),
+});
+
 const autoscaler = z.looseObject({
   cluster: text,
   namespace: text,
@@ -22,7 +30,8 @@ const autoscaler = z.looseObject({
   target: open.exactOptional(),
   minReplicas: count.exactOptional(),
   maxReplicas: count.exactOptional(),
-  state: z.enum(["active", "failing", "frozen", "held", "invalid", "limited", "paused", "waiting"]),
+  state: z.enum(["active", "failing", "frozen", "held", "invalid", "limited", "paused", "shadow", "waiting"]),
+  rivals: z.array(rival).exactOptional(),
   paused: pause.exactOptional(),
   clusterPaused: pause.exactOptional(),
   frozen: frozen.exactOptional(),
@@ -116,6 +125,20 @@ export const ANSWERS: Readonly<Record<keyof QueryService | keyof CommandService,
     windows: open,
     windowsPartial: z.boolean(),
     otherwise: z.array(text),
+  }),
+  shadow: z.looseObject({
+    cluster: text,
+    namespace: text,
+    name: text,
+    since: time,
+    until: time,
+    rivals: z.array(rival),
+    syncs: count,
+    agreed: count,
+    undecided: count,
+    replicaHours: z.looseObject({ own: z.number(), rival: z.number() }),
+    stretches: z.array(z.looseObject({ at: time, until: time, syncs: count, reason: text, message: text })),
+    reactions: z.array(z.looseObject({ at: time, from: count })),
   }),
   events: page(event),
   changes: page(z.looseObject({ at: time, by: text, verb: text })),

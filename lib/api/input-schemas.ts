@@ -46,6 +46,7 @@ const autoscaler = { name: ascii(NAME_CHARACTERS_MAX), ...filter };
 export const FILTER = z.strictObject({ ...filter, page: page.exactOptional() });
 export const AUTOSCALER = z.strictObject(autoscaler);
 export const AUTOSCALER_AT = z.strictObject({ ...autoscaler, at: instant.exactOptional() });
+export const AUTOSCALER_SINCE = z.strictObject({ ...autoscaler, since: instant.exactOptional(), until: instant.exactOptional() });
 export const EVENTS = z.strictObject({
   ...filter,
   name: autoscaler.name.exactOptional(),

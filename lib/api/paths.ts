@@ -6,6 +6,7 @@ export const QUERY_PATHS = {
   get: "/v1/autoscaler",
   describe: "/v1/autoscaler/description",
   explain: "/v1/autoscaler/explanation",
+  shadow: "/v1/autoscaler/shadow",
   events: "/v1/events",
   changes: "/v1/changes",
   series: "/v1/series",

@@ -3,7 +3,19 @@ import { OPEN_METRICS_TYPE, openMetricsText } from "../report/open-metrics.ts";
 import { labelNames } from "../service/series/labels-info.ts";
 import type { AutoscalerCursor, ChangeCursor, EventQuery, QueryService } from "../service/service.ts";
 import { eventsPage } from "./events-page.ts";
-import { AUTOSCALER, AUTOSCALER_AT, CHANGES, CLUSTER, CLUSTERS, EVENTS, FILTER, NOTHING, PARTITION, SERIES } from "./input-schemas.ts";
+import {
+  AUTOSCALER,
+  AUTOSCALER_AT,
+  AUTOSCALER_SINCE,
+  CHANGES,
+  CLUSTER,
+  CLUSTERS,
+  EVENTS,
+  FILTER,
+  NOTHING,
+  PARTITION,
+  SERIES,
+} from "./input-schemas.ts";
 import { Page } from "./list-page.ts";
 import { cursorIn } from "./page-cursor.ts";
 import { pageToken } from "./page-token.ts";
@@ -65,6 +77,11 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
   ),
   explain: getRoute("why an autoscaler is at its count, now or at a time", AUTOSCALER_AT, async (service, { at, ...query }) =>
     json(await service.explain(query, at)),
+  ),
+  shadow: getRoute(
+    "what an autoscaler decided beside another controller, compared with that one",
+    AUTOSCALER_SINCE,
+    async (service, { since, until, ...query }) => json(await service.shadow({ ...query, ...timesOf(since, until) })),
   ),
   events: getRoute("lists scale events, oldest first, a page at a time", EVENTS, (service, { page: token, since, until, ...query }, context) =>
     eventsPage(service, { ...query, ...timesOf(since, until) }, token, context),

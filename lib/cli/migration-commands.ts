@@ -1,10 +1,11 @@
 import { type Command, Option } from "commander";
 import type { ImportOptions } from "./commands/import.ts";
+import type { ShadowOptions } from "./commands/shadow.ts";
 import { example } from "./example.ts";
 import { type Io, printerOn } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
-import { type ScopeOptions, withScope } from "./scope-options.ts";
+import { filterOf, type ScopeOptions, withScope } from "./scope-options.ts";
 
 /** Commands that move autoscalers from the controllers of a cluster to Tidemark. */
 export const migrationCommands = (root: Command, run: Run, io: Io): void => {
@@ -24,6 +25,18 @@ export const migrationCommands = (root: Command, run: Run, io: Io): void => {
       example("tidemark import --kubeconfig ~/.kube/config -n shop", "tidemark import --kubeconfig ~/.kube/config --cluster eu-1 --apply"),
     )
     .action((options: ImportOptions & ScopeOptions) => importCommand(options, run, io));
+  withScope(root.command("shadow"))
+    .description("compare what autoscalers decide beside another controller with what that one does")
+    .argument("[name]", "NAME, NAMESPACE/NAME or CLUSTER/NAMESPACE/NAME (default: a line for each in the state shadow)")
+    .option("--since <time>", "from this time on: RFC 3339, or a duration ago", "24h")
+    .option("--until <time>", "up to this time (default: now)")
+    .addOption(output(["text", "json", "csv"]))
+    .addHelpText("after", example("tidemark shadow", "tidemark shadow shop/web --since 2h", "tidemark shadow shop/web -o csv > web.csv"))
+    .action((name: string | undefined, options: ShadowOptions & ScopeOptions) =>
+      run(options, async (session, printer) =>
+        (await import("./commands/shadow.ts")).shadow(session, printer, { ...filterOf(options), ...(name !== undefined && { name }) }, options),
+      ),
+    );
 };
 
 const importCommand = async (options: ImportOptions & ScopeOptions, run: Run, io: Io): Promise<void> => {

@@ -1,6 +1,7 @@
 import type { AutoscalerName, AutoscalerUid, Namespace } from "../model/ids.ts";
 import type { Answer, ApiFailure, Observation, RecommenderReply, ScaleReading } from "../model/observation.ts";
 import type { Questions } from "../model/query.ts";
+import type { Rival } from "../model/rival-state.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { TargetRef } from "../model/spec-governed.ts";
 import type { Recommender } from "../model/spec-watermark.ts";
@@ -62,11 +63,6 @@ export interface Observed {
   readonly rivalsUnknown?: string;
   /** Another stack that has scaled the target since this one did, by its field manager and ours. Tidemark holds for some minutes. */
   readonly otherStack?: { readonly manager: string; readonly own: string };
-}
-
-export interface Rival {
-  readonly kind: string;
-  readonly name: string;
 }
 
 export interface ScaleWrite {

@@ -1,5 +1,6 @@
 import type { Because, ControllerEvent, GaugeWrite, MetricOutcome, StepOutcome, WriteOutcome } from "./decision.ts";
 import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
+import type { Rival } from "./rival-state.ts";
 import type { ControllerSettings } from "./settings.ts";
 import type { TargetRef } from "./spec-governed.ts";
 import type { SpecKindName } from "./spec-kinds.ts";
@@ -187,6 +188,8 @@ export interface Evaluation {
   readonly metrics: readonly MetricOutcome[];
   readonly steps: readonly StepOutcome[];
   readonly events: readonly ControllerEvent[];
+  /** The other controllers of the workload, as this sync found them. Absent where there is none, and in journals of earlier releases. */
+  readonly rivals?: readonly Rival[];
   /** The failed read that stopped the evaluation. Absent where nothing failed, and in journals of earlier releases. */
   readonly failedRead?: FailedRead;
   /** The status after this sync; absent where nothing was evaluated. */

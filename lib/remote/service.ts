@@ -33,6 +33,8 @@ const queryService = (ask: SendRequest): QueryService => {
     get: (query) => sendQuery(QUERY_PATHS.get, queryFields(query)),
     describe: (query) => sendQuery(QUERY_PATHS.describe, queryFields(query)),
     explain: (query, atMs) => sendQuery(QUERY_PATHS.explain, { ...queryFields(query), at: timeText(atMs) }),
+    shadow: ({ sinceMs, untilMs, ...query }) =>
+      sendQuery(QUERY_PATHS.shadow, presentFields({ ...queryFields(query), since: timeText(sinceMs), until: timeText(untilMs) })),
     events: (query) => events(sendQuery, query),
     changes: (query) => changes(sendQuery, query),
     series: async (labels = []) => {

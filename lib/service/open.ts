@@ -17,6 +17,7 @@ import { resetTime } from "./partitions/reset-time.ts";
 import { resetWindows } from "./partitions/reset-windows.ts";
 import { seriesReader } from "./series/series.ts";
 import type { CommandService, QueryService, Service } from "./service.ts";
+import { shadow } from "./shadow/shadow.ts";
 import { status } from "./status/status.ts";
 import { autoscalerView } from "./views/autoscaler-of.ts";
 
@@ -29,6 +30,7 @@ export const openQueries = (context: QueryContext): QueryService => ({
   get: async (query) => autoscalerView(await loadSnapshot(context, await findAutoscaler(context, query))),
   describe: (query) => describe(context, query),
   explain: (query, atMs) => explain(context, query, atMs),
+  shadow: (query) => shadow(context, query),
   events: (query) => events(context, query),
   changes: (query) => changes(context, query),
   series: seriesReader(context),

@@ -7,6 +7,7 @@ import type { MetricFamily } from "../report/open-metrics.ts";
 import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetEdited, FleetView } from "./views/autoscaler-view.ts";
 import type { ChangeView } from "./views/change-view.ts";
 import type { PartitionView, ResetView } from "./views/partition-view.ts";
+import type { ShadowView } from "./views/shadow-view.ts";
 import type { StatusView } from "./views/status.ts";
 
 export type { KindCount };
@@ -19,6 +20,8 @@ export interface QueryService {
   describe(query: AutoscalerQuery): Promise<Description>;
   /** The newest evaluation at or before `atMs` (default: now). */
   explain(query: AutoscalerQuery, atMs?: number): Promise<Explanation>;
+  /** What it decided beside another controller, compared with what that one wanted. */
+  shadow(query: ShadowQuery): Promise<ShadowView>;
   /** Oldest first. */
   events(query: EventQuery): AsyncIterable<EventView>;
   /** Lists edits, oldest first: those of one autoscaler, or all of them. */
@@ -75,6 +78,13 @@ export interface Filter {
 /** Names one autoscaler: "web", "shop/web" or "eu-1/shop/web". Namespace and cluster may be absent when the name is unique. */
 export interface AutoscalerQuery extends Filter {
   readonly name: string;
+}
+
+export interface ShadowQuery extends AutoscalerQuery {
+  /** The default is a day ago. */
+  readonly sinceMs?: number;
+  /** Inclusive; the default is now. */
+  readonly untilMs?: number;
 }
 
 /** Where a list of autoscalers goes on. */

@@ -3,6 +3,7 @@ import type { Because, Decision, Scale } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import type { ScaleRead } from "../model/observation.ts";
 import type { WithoutHold } from "../model/records.ts";
+import type { Rival } from "../model/rival-state.ts";
 import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
 import type { DecideInput } from "../policy/decide.ts";
 import { autoscalerPaused, otherStack, recordUnreadable, rivalControllers, rivalsUnknown, specInvalid, windowsUnreadable } from "../report/holds.ts";
@@ -31,6 +32,8 @@ interface Evaluated {
   readonly autoscaler: ReadySpec;
   readonly input: DecideInput;
   readonly decision: Decision;
+  /** The other controllers of the workload; absent where there is none. */
+  readonly rivals?: readonly Rival[];
 }
 
 export interface HoldVerdict extends Evaluated {
@@ -64,7 +67,8 @@ export const decideAll = ({ rules, timing }: Pick<SyncPorts, "rules" | "timing">
     const observed = seen.observed.observations.get(uid);
     if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
     const input = { ...inputOf(loaded, autoscaler, observed), ...(seen.answeredMs !== undefined && { answeredMs: seen.answeredMs }) };
-    const evaluated = { autoscaler, input, decision: rules.decide(input) };
+    const { rivals } = observed;
+    const evaluated = { autoscaler, input, decision: rules.decide(input), ...(rivals.length > 0 && { rivals }) };
     return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalsOf(autoscaler, observed)]);
   });
 };

@@ -19,21 +19,30 @@ const evaluationOf = (verdict: Verdict, after: After): Evaluation | undefined =>
   const status = after.entries.get(uid)?.windows.status;
   const gauges = after.gauges.get(uid);
   const decision = verdict.kind === "unevaluated" ? undefined : verdict.decision;
-  const withoutHold = verdict.kind === "hold" ? verdict.withoutHold : undefined;
-  const failedRead = verdict.kind === "unevaluated" ? undefined : failedReadOf(verdict.input.observation, verdict.decision);
   return {
     uid,
     namespace,
     name,
     ...outcomeOf(verdict),
     because,
-    ...(withoutHold && { withoutHold }),
+    ...circumstancesOf(verdict),
     metrics: decision?.metrics ?? [],
     steps: decision?.steps ?? [],
     events: after.events.get(uid) ?? [],
-    ...(failedRead && { failedRead }),
     ...(status && { status }),
     ...(gauges && { gauges }),
+  };
+};
+
+/** What surrounds the decision: the hold, the other controllers, the failed read. */
+const circumstancesOf = (verdict: Verdict): Pick<Evaluation, "withoutHold" | "rivals" | "failedRead"> => {
+  if (verdict.kind === "unevaluated") return {};
+  const { rivals, input, decision } = verdict;
+  const failedRead = failedReadOf(input.observation, decision);
+  return {
+    ...(verdict.kind === "hold" && verdict.withoutHold && { withoutHold: verdict.withoutHold }),
+    ...(rivals && { rivals }),
+    ...(failedRead && { failedRead }),
   };
 };
 
@@ -65,7 +74,8 @@ export const writeJournal = async (
   // After an unclean release it is not known whether the pages of this minute were written whole.
   const whole = opensMinute(loaded) || loaded.mustWrite || stored.generation !== loaded.head.pageGeneration;
   const { nowMs: atMs, head } = loaded;
-  const isWritten = ({ uid, kind }: Evaluation): boolean => whole || kind === "scale" || stored.changed.has(uid);
+  // Beside another controller every sync is kept: the comparison of both counts them (lib/service/shadow).
+  const isWritten = ({ uid, kind, rivals }: Evaluation): boolean => whole || kind === "scale" || rivals !== undefined || stored.changed.has(uid);
   const evaluations = context.verdicts.flatMap((verdict) => evaluationOf(verdict, after) ?? []).filter(isWritten);
   const byPage = Map.groupBy(evaluations, ({ uid }) => pageOf(uid, stored.pages.length));
   const indexes = whole ? stored.pages.map(({ index }) => index) : [...byPage.keys()];

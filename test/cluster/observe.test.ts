@@ -481,13 +481,41 @@ describe("observe() looks for rivals", () => {
   it("finds an HPA, a ScaledObject and a WatermarkPodAutoscaler of the same target", async () => {
     server.collections.set("/apis/autoscaling/v2/horizontalpodautoscalers", [
       hpa("web"),
-      hpa("keda-hpa-web", { ownerReferences: [{ kind: "ScaledObject", name: "web" }] }),
+      hpa("keda-hpa-web", { ownerReferences: [{ kind: "ScaledObject", name: "queue" }] }),
     ]);
     install("keda.sh", "v1alpha1", "scaledobjects", [{ metadata: { namespace: "shop", name: "queue" }, spec: { scaleTargetRef: { name: "web" } } }]);
     const wpa = (name: string, dryRun: boolean) => ({ ...hpa(name), spec: { ...hpa(name).spec, dryRun } });
     install("datadoghq.com", "v1alpha1", "watermarkpodautoscalers", [wpa("tide", false), wpa("rehearsal", true)]);
     expect(await rivalsOf()).toEqual(["HorizontalPodAutoscaler web", "ScaledObject queue", "WatermarkPodAutoscaler tide"]);
     expect(seen(await client.observe([watch("shop", "api")], WHOLE), watch("shop", "api")).rivals).toEqual([]);
+  });
+
+  describe("and a ScaledObject that KEDA has paused", () => {
+    const owned = hpa("keda-hpa-queue", { ownerReferences: [{ kind: "ScaledObject", name: "queue" }] });
+    const PAUSED = { "autoscaling.keda.sh/paused": "true" };
+    const STOPPED = [{ type: "Paused", status: "True" }];
+    const queue = (annotations: object, conditions: readonly object[]) => ({
+      metadata: { namespace: "shop", name: "queue", annotations },
+      spec: { scaleTargetRef: { name: "web" } },
+      status: { conditions },
+    });
+
+    it.each([
+      ["stands for the HPA that it still owns", [owned], queue(PAUSED, STOPPED), ["ScaledObject queue"]],
+      ["is a rival until KEDA says that it has stopped", [], queue(PAUSED, []), ["ScaledObject queue"]],
+      ["is a rival again without the annotation", [], queue({}, STOPPED), ["ScaledObject queue"]],
+      [
+        "is a rival while it is brought to a count",
+        [],
+        queue({ ...PAUSED, "autoscaling.keda.sh/paused-replicas": "3" }, STOPPED),
+        ["ScaledObject queue"],
+      ],
+      ["is none when it has stopped and its HPA is gone", [], queue(PAUSED, STOPPED), []],
+    ] as const)("%s", async (_words, hpas, object, rivals) => {
+      server.collections.set("/apis/autoscaling/v2/horizontalpodautoscalers", [...hpas]);
+      install("keda.sh", "v1alpha1", "scaledobjects", [object]);
+      expect(await rivalsOf()).toEqual(rivals);
+    });
   });
 
   it("asks only for what is installed, and not again at once", async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { ClusterClient, Rival } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/port.ts";
+import type { Rival } from "../../lib/model/rival-state.ts";
 import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import { until } from "./scene.ts";
@@ -36,7 +37,7 @@ onServer("beside an HPA of the real controller", (newScene) => {
     await scene.metrics({ [`cpu ${namespace}/web`]: 600 });
     expect((await scene.sync()).events).toEqual([]);
     const held = await scene.service.get({ name: "web" });
-    expect([held.state, held.heldBy]).toEqual(["held", "rival"]);
+    expect([held.state, held.heldBy]).toEqual(["shadow", "rival"]);
     expect(held.decision?.message).toContain('HorizontalPodAutoscaler "web"');
     await scene.running(workload, 6);
     expect((await scene.sync()).events).toEqual([]);

@@ -266,7 +266,7 @@ describe("the state of an autoscaler", () => {
   it.each<[Partial<Evaluation>, string]>([
     [{ steps: [{ step: "propose", before: 4, after: 4 }] }, "active"],
     [{ steps: [{ step: "limit", before: 9, after: 4, limit: { reason: "TooManyReplicas", value: 4, message: "x" } }] }, "limited"],
-    [{ steps: [{ step: "propose", before: 4, after: 6 }], because: { reason: "RivalController", message: "x" } }, "held"],
+    [{ steps: [{ step: "propose", before: 4, after: 6 }], because: { reason: "RivalController", message: "x" } }, "shadow"],
     [{ failed: true, because: { reason: "UnreadableWindows", message: "x" } }, "failing"],
     [{ failed: true, because: { reason: "AutoscalerPaused", message: "x" } }, "waiting"],
   ])("after %j is %s", async (evaluation, state) => {

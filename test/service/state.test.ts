@@ -74,7 +74,7 @@ const because = (reason: string) => ({ because: { reason, message: "m" } });
 
 describe("the state of an autoscaler", () => {
   it.each([
-    ["held: rival", because("RivalController")],
+    ["shadow", because("RivalController")],
     ["held: other stack", because("OtherStack")],
     ["held: shared target", because("TargetShared")],
     ["held: monitor", because("DatadogMonitorNotOK")],
@@ -90,7 +90,7 @@ describe("the state of an autoscaler", () => {
   });
 
   it("says what holds it as a field of its own, so that programs need not read a sentence", () => {
-    expect(viewOf(because("RivalController"))).toMatchObject({ state: "held", heldBy: "rival" });
+    expect(viewOf(because("RivalController"))).toMatchObject({ state: "shadow", heldBy: "rival" });
     expect(viewOf({})).not.toHaveProperty("heldBy");
   });
 });

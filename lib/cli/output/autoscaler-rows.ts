@@ -46,10 +46,11 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
   invalid: "bad",
   limited: "warn",
   paused: "warn",
+  shadow: "quiet",
   waiting: "quiet",
 };
 
-/** For example "held: rival", with the cause of the hold. */
+/** For example "held: monitor", with the cause of the hold. */
 export const stateText = ({ state, heldBy }: Pick<AutoscalerView, "state" | "heldBy">, paint: Paint): string =>
   paint(STATE_STYLES[state], state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state);
 

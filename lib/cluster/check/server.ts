@@ -3,7 +3,7 @@ import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
 import { asObject, asText } from "../read/json.ts";
 import { CLOCK_DIFFERENCE_MS } from "../request-limits.ts";
-import type { CheckAnswer, Asker, Reply } from "./ask.ts";
+import type { Asker, CheckAnswer, Reply } from "./ask.ts";
 import { type CheckedPoint, failed, passed, warning } from "./report.ts";
 
 /** What the first question shows: whether the server is reached, its certificate, its version and its clock. */

@@ -22,6 +22,17 @@ const scaleTargetRef = (spec: JsonObject, otherwise = { apiVersion: "", kind: ""
   return { apiVersion: asText(ref["apiVersion"]) || otherwise.apiVersion, kind: asText(ref["kind"]) || otherwise.kind, name: asText(ref["name"]) };
 };
 
+const PAUSED = "autoscaling.keda.sh/paused";
+const PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas";
+
+/** KEDA says by the condition that it has stopped. With a count to pause at it may still scale to it. Its HPA is listed as long as it exists, so that it is a rival until it is gone. */
+const isPaused = (raw: JsonObject): boolean => {
+  const annotations = asObject(asObject(raw["metadata"])["annotations"]);
+  if (asText(annotations[PAUSED]) !== "true" || annotations[PAUSED_REPLICAS] !== undefined) return false;
+  const conditions = asList(asObject(raw["status"])["conditions"]).map(asObject);
+  return conditions.some(({ type, status }) => type === "Paused" && status === "True");
+};
+
 export const RIVAL_KINDS: readonly RivalKind[] = [
   {
     kind: "HorizontalPodAutoscaler",
@@ -30,14 +41,13 @@ export const RIVAL_KINDS: readonly RivalKind[] = [
     plural: "horizontalpodautoscalers",
     protobuf: HPA_LIST,
     target: (spec) => scaleTargetRef(spec),
-    // A ScaledObject owns this HPA, and is reported itself.
-    idle: (raw) => asList(asObject(raw["metadata"])["ownerReferences"]).some((owner) => asObject(owner)["kind"] === "ScaledObject"),
   },
   {
     kind: "ScaledObject",
     group: "keda.sh",
     plural: "scaledobjects",
     target: (spec) => scaleTargetRef(spec, { apiVersion: "apps/v1", kind: "Deployment" }),
+    idle: isPaused,
   },
   {
     kind: "WatermarkPodAutoscaler",

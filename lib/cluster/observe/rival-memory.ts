@@ -1,4 +1,4 @@
-import type { Rival } from "../port.ts";
+import type { Rival } from "../../model/rival-state.ts";
 import { MAX_RIVAL_LOOKS_SPARED, RIVALS_TTL_MS } from "../request-limits.ts";
 
 /** The rivals in one LIST, for the targets that were searched in it. */

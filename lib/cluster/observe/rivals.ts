@@ -1,11 +1,13 @@
 import { groupOf } from "../../model/api-group.ts";
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure } from "../../model/observation.ts";
+import type { Rival } from "../../model/rival-state.ts";
 import type { Found, KindPath } from "../discovery.ts";
 import { list } from "../list.ts";
 import { listPath } from "../paths.ts";
-import type { Observed, Rival, Watched } from "../port.ts";
-import { asName, asObject, asText } from "../read/json.ts";
+import type { Observed, Watched } from "../port.ts";
+import { asObject, asText } from "../read/json.ts";
+import { readRival } from "../read/rival-status.ts";
 import type { JsonObject } from "../transport/transport.ts";
 import { RIVAL_KINDS, type RivalKind } from "./rival-kinds.ts";
 import type { LookedFor, Marks } from "./rival-memory.ts";
@@ -33,7 +35,7 @@ export const observeRivals = async (observing: Observing, watched: readonly Watc
     const key = rivalKey(namespace, target);
     const inScope = [...(byNamespace.get(undefined) ?? []), ...(byNamespace.get(namespace) ?? [])];
     const unknown = inScope.find(({ problem, targets: known }) => problem !== undefined && !known.has(key))?.problem;
-    return { rivals: inScope.flatMap(({ rivals }) => rivals.get(key) ?? []), ...(unknown !== undefined && { rivalsUnknown: unknown }) };
+    return { rivals: merged(inScope.flatMap(({ rivals }) => rivals.get(key) ?? [])), ...(unknown !== undefined && { rivalsUnknown: unknown }) };
   };
 };
 
@@ -103,7 +105,7 @@ const lookInScope = async (
     return { ...looked, scope };
   }
   // Fails to a hold: after a temporary failure the last LIST still counts, and a target that no LIST ever covered holds.
-  if (!isRefusal(listed.failure)) return { ...(memory.rivals.last(path) ?? NOWHERE), scope, problem: problemOf(rival, listed.failure) };
+  if (!isRefusal(listed.failure)) return { ...withoutCounts(memory.rivals.last(path) ?? NOWHERE), scope, problem: problemOf(rival, listed.failure) };
   // Fails to no hold: without the right to list, or without the API, rivals are not searched, and a notice says so. A hold would stop every cluster that grants no such right.
   memory.forbid(path);
   if (listed.failure.code === 403)
@@ -114,5 +116,18 @@ const lookInScope = async (
 const rivalIn = (raw: JsonObject, rival: RivalKind, targets: Marks): { readonly key: string; readonly rival: Rival } | undefined => {
   const metadata = asObject(raw["metadata"]);
   const key = rivalKey(asText(metadata["namespace"]), rival.target(asObject(raw["spec"])));
-  return targets.has(key) && !rival.idle?.(raw) ? { key, rival: { kind: rival.kind, name: asName(metadata["name"]) } } : undefined;
+  return targets.has(key) && !rival.idle?.(raw) ? { key, rival: readRival(raw, rival.kind) } : undefined;
 };
+
+/** One rival for a ScaledObject and for the HPA that it owns: the first has the uid, the other the counts. */
+const merged = (rivals: readonly Rival[]): readonly Rival[] => {
+  if (rivals.length < 2) return rivals;
+  const byName = Map.groupBy(rivals, ({ kind, name }) => `${kind}/${name}`);
+  return [...byName.values()].map(([first, ...more]) => Object.assign({}, first, ...more) as Rival);
+};
+
+/** The rivals of an earlier sync, without the counts of that time. */
+const withoutCounts = ({ targets, rivals }: LookedFor): LookedFor => ({
+  targets,
+  rivals: new Map([...rivals].map(([key, known]) => [key, known.map(({ kind, name, uid }) => ({ kind, name, ...(uid !== undefined && { uid }) }))])),
+});

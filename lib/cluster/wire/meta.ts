@@ -35,7 +35,12 @@ export const WORKLOAD_META = message(OBJECT_META, {
   managedFields: list(17, MANAGED_FIELDS_ENTRY),
 });
 /** The metadata of another controller of a workload. */
-export const RIVAL_META = message(OBJECT_META, { name: one(1, "text"), namespace: one(3, "text"), ownerReferences: list(13, OWNER_REFERENCE) });
+export const RIVAL_META = message(OBJECT_META, {
+  name: one(1, "text"),
+  namespace: one(3, "text"),
+  uid: one(5, "text"),
+  ownerReferences: list(13, OWNER_REFERENCE),
+});
 
 const LABEL_SELECTOR_REQUIREMENT = message("k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement", {
   key: one(1, "text"),

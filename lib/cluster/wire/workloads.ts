@@ -1,5 +1,5 @@
-import { map, message, one, type WireKind } from "./message.ts";
-import { LABEL_SELECTOR, listOf, RIVAL_META, WORKLOAD_META } from "./meta.ts";
+import { list, map, message, one, type WireKind } from "./message.ts";
+import { LABEL_SELECTOR, listOf, RIVAL_META, TIME, WORKLOAD_META } from "./meta.ts";
 
 const listKind = (file: string, kind: string, replicasInStatus: number): WireKind => {
   const name = `k8s.io.api.${file}.${kind}`;
@@ -36,7 +36,24 @@ const SCALE_TARGET_REF = message("k8s.io.api.autoscaling.v2.CrossVersionObjectRe
 
 const HPA_SPEC = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerSpec", { scaleTargetRef: one(1, SCALE_TARGET_REF) });
 
-const HPA = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscaler", { metadata: one(1, RIVAL_META), spec: one(2, HPA_SPEC) });
+const HPA_CONDITION = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerCondition", {
+  type: one(1, "text"),
+  status: one(2, "text"),
+  reason: one(4, "text"),
+  message: one(5, "text"),
+});
+
+const HPA_STATUS = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerStatus", {
+  lastScaleTime: one(2, TIME),
+  desiredReplicas: one(4, "int32"),
+  conditions: list(6, HPA_CONDITION),
+});
+
+const HPA = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscaler", {
+  metadata: one(1, RIVAL_META),
+  spec: one(2, HPA_SPEC),
+  status: one(3, HPA_STATUS),
+});
 
 export const HPA_LIST: WireKind = {
   kind: "HorizontalPodAutoscalerList",

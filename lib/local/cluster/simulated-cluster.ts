@@ -13,7 +13,7 @@ import { type WorkloadDefinition, workloadModel } from "./definition.ts";
 import { type Faults, faultSwitches } from "./faults.ts";
 import type { Rival } from "./kube-objects.ts";
 import { kubeconfig } from "./kubeconfig.ts";
-import { type WorkloadFigures, reading, type Statistics, statistics } from "./reading.ts";
+import { reading, type Statistics, statistics, type WorkloadFigures } from "./reading.ts";
 import { apiServer } from "./server.ts";
 import { type SimulatedWorkload, Simulation } from "./simulation.ts";
 import { openWriteJournal, type RunHeader, type WriteJournal } from "./write-journal.ts";

@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
 import type { ClusterRecord } from "../../model/records.ts";
-import type { WorkloadFigures, Statistics } from "../cluster/reading.ts";
+import type { Statistics, WorkloadFigures } from "../cluster/reading.ts";
 import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";

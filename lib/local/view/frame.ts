@@ -20,7 +20,7 @@ export interface Frame {
 export interface Row {
   readonly name: string;
   readonly target: string;
-  /** "held: rival" with what holds it. */
+  /** "held: monitor" with what holds it. */
   readonly state: string;
   readonly current?: number;
   readonly desired?: number;

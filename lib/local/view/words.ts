@@ -13,7 +13,7 @@ export const metricText = (metric: MetricView): string => {
   return metric.kind === "failed" ? `${short} missing` : `${short} not measured yet, target ${metric.target}`;
 };
 
-/** "held: rival": the state with what holds it. */
+/** "held: monitor": the state with what holds it. */
 export const stateWords = ({ state, heldBy }: Pick<AutoscalerView, "state" | "heldBy">): string =>
   state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state;
 

@@ -4,7 +4,7 @@ import type { Json } from "../json.ts";
 import { amountOf, notAbove } from "./cel-amounts.ts";
 import { choice, integer, listOf, object, quantity, REQUIRED, SELECTOR, text } from "./field-descriptions.ts";
 import { type FieldDescription, foreignBlock } from "./field-types.ts";
-import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, isSet, members, inWords } from "./schema-conditions.ts";
+import { allOf, anyOf, areAbsent, equals, exactlyOneSet, ifThen, inWords, isSet, members } from "./schema-conditions.ts";
 import type { ServerRule } from "./server-rule.ts";
 import { CONTAINER_RESOURCE, GROUP_VERSION, LABEL } from "./text-patterns.ts";
 

@@ -6,9 +6,9 @@ import { METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
 import { type ManifestRead, type RulesAtPath, rulesAt } from "./paired-rule.ts";
 import { sourcesOf } from "./read-metric.ts";
 import type { ServerRule } from "./server-rule.ts";
-import { WHOLE_SPEC_RULES } from "./whole-spec-rules.ts";
 import type { MetricRead, SpecRead } from "./spec-fields.ts";
 import { FIELD_RULES, SPEC_RULES } from "./spec-rules.ts";
+import { WHOLE_SPEC_RULES } from "./whole-spec-rules.ts";
 
 const metricsOf = ({ metrics }: SpecRead): readonly (readonly [string, MetricRead])[] =>
   metrics.map((metric, index) => [`spec.metrics[${index}]`, metric]);

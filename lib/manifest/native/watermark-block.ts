@@ -2,7 +2,7 @@ import type { Json } from "../json.ts";
 import { notAbove } from "./cel-amounts.ts";
 import { choice, flag, integer, listOf, object, quantity, REQUIRED, SELECTOR, text, textMap } from "./field-descriptions.ts";
 import { type FieldDescription, foreignBlock } from "./field-types.ts";
-import { anyOf, equals, ifNot, ifThen, isSet, members, inWords } from "./schema-conditions.ts";
+import { anyOf, equals, ifNot, ifThen, inWords, isSet, members } from "./schema-conditions.ts";
 import type { ServerRule } from "./server-rule.ts";
 import { HTTP_ADDRESS } from "./text-patterns.ts";
 

@@ -1,9 +1,9 @@
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
+import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import { mustHaveStayed } from "../edits/removal.ts";
-import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.ts";
 import type { ApplyOptions } from "../service.ts";
 import type { Applied } from "../views/autoscaler-view.ts";
 import { insertTogether } from "./insert-together.ts";

@@ -1,12 +1,12 @@
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
+import { type Edit, raiseSpecVersions, store } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autoscaler.ts";
 import type { AutoscalerEdit, AutoscalerQuery, EditResult } from "../service.ts";
 import { checkPauseEnd, pauseView } from "../views/pause-view.ts";
 import { mustMatch, raiseForChanged } from "./edit-condition.ts";
-import { type Edit, raiseSpecVersions, store } from "../../store/records/store-change.ts";
 
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;

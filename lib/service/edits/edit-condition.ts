@@ -1,9 +1,9 @@
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRef } from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
+import { raiseSpecVersions } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import type { AutoscalerVersion, EditCondition } from "../service.ts";
-import { raiseSpecVersions } from "../../store/records/store-change.ts";
 
 /** The payload of `service.changed`. */
 export interface ChangedDetails {

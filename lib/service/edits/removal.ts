@@ -3,11 +3,11 @@ import { type AutoscalerRef, clusterName } from "../../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { deleteCluster, getCluster, putCluster } from "../../store/records/clusters.ts";
+import { store } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
 import { recordChange } from "../partitions/record-change.ts";
 import { whenSettled } from "../partitions/settle-for-removal.ts";
-import { store } from "../../store/records/store-change.ts";
 
 /*
  *  remove             mark (7 → 8) ── settle open intents ── list: none ── delete under 8

@@ -17,7 +17,7 @@ export interface LabelledSample extends Pick<MetricFamily, "name" | "type" | "he
 const WPA_PREFIX = "wpa_controller_";
 /** Series that count increments. Their value is the sum of the events. */
 const INCREMENT = /_total$/;
-const DECIDED: ReadonlySet<AutoscalerState> = new Set(["active", "held", "limited"]);
+const DECIDED: ReadonlySet<AutoscalerState> = new Set(["active", "held", "limited", "shadow"]);
 
 /** Every series of one autoscaler, from its newest evaluation. A series that this evaluation did not write, or removed, is absent (watermark.md 2.15). */
 export const seriesOf = (known: AutoscalerSnapshot, totals: Totals, labels: readonly string[] = []): readonly LabelledSample[] => {

@@ -7,6 +7,7 @@ import type { AutoscalerView, DecisionView, EventView, FrozenView, MetricView, S
 import { withAverages } from "./metric-averages.ts";
 import { unmeasured } from "./metric-targets.ts";
 import { pauseView } from "./pause-view.ts";
+import { rivalView } from "./rival-view.ts";
 import { heldBy, stateOf } from "./state.ts";
 import { timeText } from "./time-text.ts";
 
@@ -22,6 +23,7 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
     ...specView(spec),
     state: stateOf(known),
     ...heldByView(evaluated),
+    ...rivalsView(evaluated),
     ...holdsView(known),
     ...(status && countsOf(known, status)),
     metrics: metricsOf(known),
@@ -84,6 +86,11 @@ const desiredReplicas = ({ evaluated }: AutoscalerSnapshot, status: Status): num
 const heldByView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<AutoscalerView, "heldBy"> => {
   const holder = evaluated && heldBy(evaluated.evaluation);
   return holder === undefined ? {} : { heldBy: holder };
+};
+
+const rivalsView = (evaluated: AutoscalerSnapshot["evaluated"]): Pick<AutoscalerView, "rivals"> => {
+  const rivals = evaluated?.evaluation.rivals;
+  return rivals === undefined ? {} : { rivals: rivals.map(rivalView) };
 };
 
 /**

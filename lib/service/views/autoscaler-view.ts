@@ -25,6 +25,8 @@ export interface AutoscalerView {
   readonly state: AutoscalerState;
   /** What holds it beside its metrics, as of the newest sync: "rival", "monitor", "dry run" or similar. */
   readonly heldBy?: string;
+  /** The other controllers of the workload in the newest sync, with what they want. Absent where there is none. */
+  readonly rivals?: readonly RivalView[];
   readonly paused?: PauseView;
   /** The pause of its cluster. */
   readonly clusterPaused?: PauseView;
@@ -54,9 +56,20 @@ export interface AutoscalerView {
 
 /**
  * One word for a table: `waiting` before its first sync, `frozen` by the kill switch, `paused` by itself or with its cluster, `failing` when it could not be
- * evaluated, `held` when something beside its rules kept the count (a rival controller, an open scale), `limited` when a bound or rate cut the proposal, `invalid` when its stored manifest cannot be read.
+ * evaluated, `shadow` beside another controller of the workload, `held` when something else beside its rules kept the count (an open scale), `limited` when a bound or rate cut the proposal, `invalid` when its stored manifest cannot be read.
  */
-export type AutoscalerState = "active" | "failing" | "frozen" | "held" | "invalid" | "limited" | "paused" | "waiting";
+export type AutoscalerState = "active" | "failing" | "frozen" | "held" | "invalid" | "limited" | "paused" | "shadow" | "waiting";
+
+export interface RivalView {
+  readonly kind: string;
+  readonly name: string;
+  readonly uid?: string;
+  readonly desiredReplicas?: number;
+  readonly lastScaleAt?: string;
+  /** The condition that says most about its count. */
+  readonly reason?: string;
+  readonly message?: string;
+}
 
 export interface PauseView {
   readonly by: string;

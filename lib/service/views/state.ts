@@ -13,12 +13,16 @@ export const stateOf = ({ cluster, record, fleet, spec, evaluated, nowMs }: Auto
   // The newest evaluation is from before the resume.
   if (PAUSES.has(evaluation.because.reason)) return "waiting";
   if (evaluation.failed) return "failing";
-  if (heldBy(evaluation) !== undefined) return "held";
+  const holder = heldBy(evaluation);
+  if (holder === RIVAL) return "shadow";
+  if (holder !== undefined) return "held";
   return evaluation.steps.some(({ limit }) => limit) ? "limited" : "active";
 };
 
 /** Reasons of lib/report/holds.ts for a pause or a freeze. */
 const PAUSES: ReadonlySet<string> = new Set(["FleetFrozen", "ClusterPaused", "AutoscalerPaused"]);
+
+const RIVAL = "rival";
 
 /** What holds the count beside metrics and limits, by the reason of the decision, in one or two words. */
 const HOLDERS: Readonly<Record<string, string>> = {
@@ -30,7 +34,7 @@ const HOLDERS: Readonly<Record<string, string>> = {
   ObjectGone: "object gone",
   OtherStack: "other stack",
   Paused: "manifest pause",
-  RivalController: "rival",
+  RivalController: RIVAL,
   RivalsUnknown: "rivals unknown",
   ScaleSettled: "unsettled scale",
   ScaleUnsettled: "unsettled scale",

@@ -74,7 +74,10 @@ describe("the answers of a real API server", () => {
     );
     expect(plain(overProtobuf)[0]).toMatchObject({
       scale: { selector: "app=web,tier in (back,front)", generation: 1 },
-      rivals: [{ kind: "HorizontalPodAutoscaler", name: "web" }],
+      rivals: [
+        { kind: "ScaledObject", name: "keda" },
+        { kind: "HorizontalPodAutoscaler", name: "web" },
+      ],
     });
   });
 

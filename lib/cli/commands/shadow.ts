@@ -1,0 +1,54 @@
+import type { Filter, ShadowQuery } from "../../service/service.ts";
+import type { ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
+import type { Printer, Session } from "../io.ts";
+import { csvLine } from "../output/csv.ts";
+import { documentText } from "../output/document-text.ts";
+import { lines } from "../output/list-writers.ts";
+import { SHADOW_HEADERS, shadowRow, shadowSheet } from "../output/shadow-sheet.ts";
+import { Table } from "../output/text-table.ts";
+import { pastMs } from "../time-options.ts";
+
+export interface ShadowOptions {
+  readonly since: string;
+  readonly until?: string;
+  readonly output: "text" | "json" | "csv";
+}
+
+/** Prints the comparison of one autoscaler, or a line for each that is in the state shadow. */
+export const shadow = async (
+  session: Session,
+  printer: Printer,
+  query: Filter & { readonly name?: string },
+  options: ShadowOptions,
+): Promise<void> => {
+  const { service, nowMs } = session;
+  const stretch = {
+    sinceMs: pastMs("--since", options.since, nowMs),
+    ...(options.until !== undefined && { untilMs: pastMs("--until", options.until, nowMs) }),
+  };
+  const { name, ...filter } = query;
+  if (name !== undefined) {
+    const view = await service.shadow({ ...filter, name, ...stretch });
+    await printer.print(textOf([view], options.output, () => shadowSheet(view)));
+    return;
+  }
+  const views: ShadowView[] = [];
+  for await (const { cluster, namespace, name: each, state } of service.autoscalers(filter)) {
+    if (state === "shadow") views.push(await service.shadow({ cluster, namespace, name: each, ...stretch } satisfies ShadowQuery));
+  }
+  await printer.print(textOf(views, options.output, () => tableOf(views)));
+};
+
+const textOf = (views: readonly ShadowView[], format: ShadowOptions["output"], text: () => string): string => {
+  if (format === "json") return documentText(views.length === 1 ? views[0] : { items: views }, "json");
+  return format === "csv" ? lines([CSV_HEADER, ...views.flatMap((view) => view.stretches.map((stretch) => csvRow(view, stretch)))]) : text();
+};
+
+const tableOf = (views: readonly ShadowView[]): string =>
+  views.length === 0 ? "No autoscaler is in the state shadow\n" : lines(new Table(SHADOW_HEADERS).lines(views.map(shadowRow)));
+
+const CSV_COLUMNS = ["at", "until", "syncs", "current", "own", "rival", "reason", "message", "rivalReason", "rivalMessage"] as const;
+const CSV_HEADER = ["cluster", "namespace", "name", ...CSV_COLUMNS].join(",");
+
+const csvRow = ({ cluster, namespace, name }: ShadowView, stretch: ShadowStretch): string =>
+  csvLine([cluster, namespace, name, ...CSV_COLUMNS.map((column) => String(stretch[column] ?? ""))]);

@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { shadowSheet } from "../../lib/cli/output/shadow-sheet.ts";
+import { autoscalerUid } from "../../lib/model/ids.ts";
+import type { Evaluation } from "../../lib/model/records.ts";
+import { compareShadow } from "../../lib/service/shadow/compare.ts";
+import { type ShadowSample, sampleOf } from "../../lib/service/shadow/shadow-sample.ts";
+import { NOON } from "../noon.ts";
+
+const PERIOD_MS = 15_000;
+const HPA = { kind: "HorizontalPodAutoscaler", name: "web", uid: "u-1" };
+
+/** One sync each 15 s: what both want, and when the other one scaled. */
+type Sync = readonly [own: number | undefined, rival: number | undefined, scaledMs?: number];
+const play = (...syncs: readonly Sync[]): readonly ShadowSample[] =>
+  syncs.map(([own, rival, scaledMs], at) => ({
+    atMs: NOON + at * PERIOD_MS,
+    rivals: [HPA],
+    because: { reason: own === 4 ? "WithinTolerance" : "ScaleUp", message: "own words" },
+    rivalBecause: { reason: "ValidMetricFound", message: "other words" },
+    ...(own !== undefined && { own }),
+    ...(rival !== undefined && { rival, current: rival }),
+    ...(scaledMs !== undefined && { rivalScaledMs: NOON + scaledMs }),
+  }));
+const compared = (...syncs: readonly Sync[]) => compareShadow(play(...syncs), NOON + syncs.length * PERIOD_MS);
+
+describe("compareShadow()", () => {
+  it("counts the syncs in which both want the same, and leaves those out in which one did not decide", () => {
+    expect(compared([4, 4], [6, 4], [6, 6], [undefined, 6], [6, undefined])).toMatchObject({ syncs: 3, agreed: 2, undecided: 2 });
+  });
+
+  it("sums the replica hours of both over the syncs in which both decided", () => {
+    // Three syncs of 15 s: 16 and 14 replicas times 15 s.
+    expect(compared([4, 4], [6, 4], [6, 6]).replicaHours).toEqual({ own: 0.067, rival: 0.058 });
+  });
+
+  it("joins equal syncs, with both reasons", () => {
+    const { stretches } = compared([4, 4], [4, 4], [6, 4], [6, 6]);
+    expect(stretches.map(({ own, rival, syncs }) => [own, rival, syncs])).toEqual([
+      [4, 4, 2],
+      [6, 4, 1],
+      [6, 6, 1],
+    ]);
+    expect(stretches[1]).toMatchObject({ reason: "ScaleUp", message: "own words", rivalReason: "ValidMetricFound", rivalMessage: "other words" });
+  });
+
+  it("measures how long each took to react from the last sync in which both agreed, and takes the other's own time of its last scale", () => {
+    expect(compared([4, 4], [6, 4], [6, 6, 20_000], [6, 6]).reactions).toEqual([
+      { at: "2026-03-01T12:00:00.000Z", from: 4, to: 6, ownSeconds: 15, rivalSeconds: 20 },
+    ]);
+  });
+
+  it("says that one did not react where both agree on the old count again, and leaves the end open where they do not agree yet", () => {
+    expect(compared([4, 4], [6, 4], [4, 4], [4, 5]).reactions).toEqual([
+      { at: "2026-03-01T12:00:00.000Z", from: 4, to: 4, ownSeconds: 15 },
+      { at: "2026-03-01T12:00:30.000Z", from: 4, rivalSeconds: 15 },
+    ]);
+  });
+
+  it("knows nothing where no sync found another controller", () => {
+    expect(compareShadow([], NOON)).toMatchObject({ syncs: 0, agreed: 0, stretches: [], reactions: [], rivals: [] });
+  });
+});
+
+const EVALUATION: Evaluation = {
+  uid: autoscalerUid("u-2"),
+  namespace: "shop" as Evaluation["namespace"],
+  name: "web" as Evaluation["name"],
+  kind: "hold",
+  failed: false,
+  from: 4,
+  because: { reason: "RivalController", message: "m" },
+  metrics: [],
+  steps: [],
+  events: [],
+};
+
+describe("sampleOf()", () => {
+  it("takes the count that the rules want without the hold, and the observed one where they want no other", () => {
+    const rivals = [{ ...HPA, desiredReplicas: 5 }];
+    const to = { reason: "ScaleUp", message: "more" };
+    expect(sampleOf(NOON, { ...EVALUATION, rivals, withoutHold: { to: 6, because: to } })).toMatchObject({
+      own: 6,
+      rival: 5,
+      current: 4,
+      because: to,
+    });
+    expect(sampleOf(NOON, { ...EVALUATION, rivals, withoutHold: { because: to } })).toMatchObject({ own: 4, rival: 5 });
+    expect(sampleOf(NOON, { ...EVALUATION, rivals, failed: true })).not.toHaveProperty("own");
+  });
+
+  it("is none of an evaluation without another controller, as in journals of earlier releases", () => {
+    expect(sampleOf(NOON, EVALUATION)).toBeUndefined();
+  });
+});
+
+describe("shadowSheet()", () => {
+  it("shows the share, a plot of both with one scale, the differences and the reactions", () => {
+    const text = shadowSheet({
+      cluster: "eu-1",
+      namespace: "shop",
+      name: "web",
+      since: "2026-03-01T12:00:00.000Z",
+      until: "2026-03-01T12:01:00.000Z",
+      ...compared([4, 4], [8, 4], [8, 8, 20_000], [8, 8]),
+    });
+    expect(text.split("\n").slice(0, 7)).toEqual([
+      "Name:               eu-1/shop/web",
+      "Beside:             HorizontalPodAutoscaler/web",
+      "From:               2026-03-01T12:00:00.000Z to 2026-03-01T12:01:00.000Z",
+      "Syncs that agree:   3 of 4 (75%)",
+      "Replica hours:      Tidemark 0.117, the other 0.1",
+      "Wanted replicas, 0 to 8, 2026-03-01T12:00:00.000Z to 2026-03-01T12:01:00.000Z:",
+      `  Tidemark    ${"▅".repeat(18)}${"█".repeat(54)}`,
+    ]);
+    expect(text).toContain("1 sync   Tidemark 8: ScaleUp: own words   the other 4: ValidMetricFound: other words");
+    expect(text).toContain("4 -> 8   Tidemark after 15 s   the other after 20 s");
+  });
+});
