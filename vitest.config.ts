@@ -11,8 +11,10 @@ const PLAYED = [
   "test/service/partitions-story.test.ts",
 ];
 
-/** Tests that start processes or whole runs one after the other, or hold twenty thousand events. */
+/** Tests that start processes or whole runs one after the other, wait for limits of seconds, or hold twenty thousand events. */
 const PROCESSES = [
+  "test/aws/silent-servers.test.ts",
+  "test/cluster/check/hostile.test.ts",
   "test/cli/apply-many.test.ts",
   "test/cli/export.test.ts",
   "test/cli/process.test.ts",

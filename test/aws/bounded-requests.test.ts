@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { boundedRequests } from "../../lib/aws/bounded-requests.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
 import { repeat } from "../../lib/store/table/repeat.ts";
-import { answering, BROKEN, type BrokenServer, brokenServer, deadAfterOne, silent, wholeAnswer, within } from "./broken-server.ts";
+import { answering, type BrokenServer, brokenServer, silent, wholeAnswer, within } from "./broken-server.ts";
 
 const BODY = '{"Item":{"pk":{"S":"fleet"}}}';
 const WHOLE = wholeAnswer(BODY);
@@ -39,23 +39,6 @@ describe("the client of the tables", () => {
     const { leastMs = 0, mostMs = 0 } = serverClock?.() ?? {};
     expect(leastMs).toBeGreaterThan(3_598_000);
     expect(mostMs).toBeLessThan(3_610_000);
-  });
-
-  it.each(BROKEN)("gives up a call after 2 s when the server %s", async (_what, behaviour) => {
-    server.behaviours = [behaviour(WHOLE)];
-    const error: unknown = await within(10_000, tables().client.send(getFleet)).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(Error);
-    expect(String(error)).not.toContain("still waiting");
-  });
-
-  it("repeats a call on a new connection when the old one went dead while the environment was frozen", async () => {
-    server.behaviours = [deadAfterOne(WHOLE), answering(WHOLE)];
-    const own = tables();
-    const read = () => repeat(own, "read the fleet", () => own.client.send(getFleet));
-    expect((await read()).Item).toEqual({ pk: { S: "fleet" } });
-    expect((await within(10_000, read())).Item).toEqual({ pk: { S: "fleet" } });
-    expect(server.connections).toHaveLength(2);
-    expect(server.connections[0]?.destroyed || server.connections[0]?.readableEnded).toBe(true);
   });
 
   it("ends its repeats when the time of the sync is over, against a server that never answers", async () => {
