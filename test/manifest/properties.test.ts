@@ -154,7 +154,7 @@ describe("any JSON value", () => {
           outcomeOf(() => readManifests(text, "hpa.yaml").map((given) => admitOrThrow(given)));
         },
       ),
-      { numRuns: 3_000 },
+      runs(3_000),
     );
   });
 });
