@@ -8,13 +8,13 @@ import type { Tables } from "../store/table/tables.ts";
 import { completedReport } from "./completed-report.ts";
 import { decideAll } from "./decide.ts";
 import { type LeaseHolder, leaseHolder } from "./holder.ts";
-import { type Loaded, load } from "./load.ts";
+import { load } from "./load.ts";
 import { isEarly, isStale, type SyncMessage } from "./message.ts";
 import { observe } from "./observe.ts";
 import { phaseTimer } from "./phase-timer.ts";
 import { releasePartition } from "./release.ts";
 import { settleEarlier } from "./settle.ts";
-import type { readObjects } from "./specs/read-objects.ts";
+import { readObjects } from "./specs/read-objects.ts";
 import { removeOldPages, storePages } from "./store-pages.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 import { makeWaves } from "./waves.ts";
@@ -65,7 +65,7 @@ const syncClaimed = async (
   const softUntilMs = startMs + Math.min(message.periodMs, ports.timing.softDeadlineMs);
   const fromTables = await timer.phase("load", load(ports, message, claimed.head));
   if (!fromTables) return undefined;
-  const loaded = fromTables.cluster.specsFromCluster ? await timer.phase("specs", withObjects(ports, message, fromTables)) : fromTables;
+  const loaded = fromTables.cluster.specsFromCluster ? await timer.phase("specs", readObjects(ports, message, fromTables)) : fromTables;
   const seen = await timer.phase("observe", observe(ports, message, loaded));
   const decided = decideAll(ports, loaded, seen);
   timer.mark("decide");
@@ -80,10 +80,6 @@ const syncClaimed = async (
   const { phasesMs } = timer;
   return completedReport(message, { loaded, seen, verdicts, settled, stored, journalPages, startMs, endMs, phasesMs });
 };
-
-/** The code that reads specs from clusters is loaded when the first cluster needs it. */
-const withObjects = async (...[ports, message, loaded]: Parameters<typeof readObjects>): Promise<Loaded> =>
-  (await import("./specs/read-objects.ts")).readObjects(ports, message, loaded);
 
 /** Ends the lease of a failed sync. Where that fails too, the lease ends by its own time. The first failure stays the cause of the error. */
 const endLease = async (tables: Tables, lease: Lease, failure: unknown): Promise<void> => {
