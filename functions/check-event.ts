@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { CheckedConnection } from "../lib/cluster/check/checked-connection.ts";
 import type { ConnectionReport } from "../lib/cluster/check/report.ts";
 import { clusterName } from "../lib/model/ids.ts";
+import { SPEC_KIND_NAMES } from "../lib/model/spec-kinds.ts";
 import { connectionFields } from "../lib/store/records/connection.ts";
 
 /**
@@ -15,6 +16,7 @@ const event = z.strictObject({
     connection: z.discriminatedUnion("kind", [z.strictObject(secret), z.strictObject(eks)]),
     namespaces: z.array(z.string()).exactOptional(),
     kinds: z.array(z.strictObject({ group: z.string(), plural: z.string() })).exactOptional(),
+    specsFromCluster: z.array(z.enum(SPEC_KIND_NAMES)).exactOptional(),
   }),
 });
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { SPEC_KIND_NAMES } from "../../lib/model/spec-kinds.ts";
 import type { CommandService, QueryService } from "../../lib/service/service.ts";
 
 /** What the routes answer, for the description of the API. Objects are open, because fields are added between versions. docs/cli.md says what each field means. */
@@ -20,6 +21,8 @@ const rival = z.looseObject({
   lastScaleAt: time.exactOptional(),
 });
 
+const specKind = z.enum(SPEC_KIND_NAMES);
+
 const autoscaler = z.looseObject({
   cluster: text,
   namespace: text,
@@ -30,6 +33,7 @@ const autoscaler = z.looseObject({
   target: open.exactOptional(),
   minReplicas: count.exactOptional(),
   maxReplicas: count.exactOptional(),
+  origin: z.looseObject({ apiVersion: text, kind: specKind, uid: text, generation: count, goneAt: time.exactOptional() }).exactOptional(),
   state: z.enum(["active", "failing", "frozen", "held", "invalid", "limited", "paused", "shadow", "waiting"]),
   rivals: z.array(rival).exactOptional(),
   paused: pause.exactOptional(),
@@ -81,6 +85,7 @@ const cluster = z.looseObject({
     z.looseObject({ name: text, state, namespaces: z.union([z.array(text), z.literal("all others")]), syncedAt: time.exactOptional() }),
   ),
   paused: pause.exactOptional(),
+  specsFromCluster: z.array(specKind).exactOptional(),
   settings: z.looseObject({ tolerance: z.number(), downscaleStabilizationSeconds: z.number() }),
   version: count,
 });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { readInstant } from "../model/instant.ts";
+import { SPEC_KIND_NAMES } from "../model/spec-kinds.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
 import { VALIDATIONS } from "../service/validation.ts";
 import { connectionFields } from "../store/records/connection.ts";
@@ -108,6 +109,10 @@ const optionalParts = {
   syncPeriodMs: durationMs.exactOptional(),
   partitions: z.array(partition).max(PARTITIONS_MAX, `must have at most ${PARTITIONS_MAX} items`).exactOptional(),
   settings: settings.exactOptional(),
+  specsFromCluster: z
+    .array(z.enum(SPEC_KIND_NAMES, `must be one of ${SPEC_KIND_NAMES.join(", ")}`))
+    .max(SPEC_KIND_NAMES.length, `must have at most ${SPEC_KIND_NAMES.length} items`)
+    .exactOptional(),
   force: z.boolean().exactOptional(),
 };
 const KINDS_MAX = 20;

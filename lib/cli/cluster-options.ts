@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Connection } from "../model/records.ts";
 import type { ClusterChange, NewCluster } from "../service/service.ts";
+import { SPEC_KIND_NAMES, type SpecKindName } from "../model/spec-kinds.ts";
 import { lengthMs } from "./time-options.ts";
 import { usage } from "./usage-error.ts";
 
@@ -20,6 +21,7 @@ export interface AddOptions {
   readonly downscaleStabilization?: string;
   readonly cpuInitializationPeriod?: string;
   readonly initialReadinessDelay?: string;
+  readonly specs?: string;
   readonly force?: true;
 }
 
@@ -38,6 +40,7 @@ const scope = (name: string, options: AddOptions): Omit<ClusterChange, "connecti
   ...(options.force && { force: true }),
   ...(options.period === undefined ? {} : { syncPeriodMs: lengthMs("--period", options.period) }),
   ...(options.partition === undefined ? {} : { partitions: options.partition.map(partition) }),
+  ...(options.specs === undefined ? {} : { specsFromCluster: specKinds(options.specs) }),
   settings: {
     ...(options.tolerance === undefined ? {} : { tolerance: ratio("--tolerance", options.tolerance) }),
     ...setting("downscaleStabilizationMs", "--downscale-stabilization", options.downscaleStabilization),
@@ -106,6 +109,19 @@ const partition = (text: string): { readonly name: string; readonly namespaces?:
   if (name === "" || list === "" || more.length > 0)
     throw usage(`Cannot read --partition "${text}": give NAME=NAMESPACE,NAMESPACE, or NAME alone for all other namespaces`);
   return list === undefined ? { name } : { name, namespaces: list.split(",") };
+};
+
+/** "table", "cluster", or the source of single kinds: "PodAutoscaler=cluster". A kind that is not named is stored by people. */
+const specKinds = (text: string): readonly SpecKindName[] => {
+  if (text === "table") return [];
+  if (text === "cluster") return SPEC_KIND_NAMES;
+  return text.split(",").flatMap((part) => {
+    const [kind, source, ...more] = part.split("=");
+    const known = SPEC_KIND_NAMES.find((name) => name === kind);
+    if (known === undefined || !(source === "table" || source === "cluster") || more.length > 0)
+      throw usage(`Cannot read --specs "${text}": give table, cluster, or KIND=cluster for one of ${SPEC_KIND_NAMES.join(" and ")}`);
+    return source === "cluster" ? [known] : [];
+  });
 };
 
 const ratio = (option: string, text: string): number => {

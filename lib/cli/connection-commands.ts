@@ -16,7 +16,8 @@ Before a connection is stored it is looked at, as "tidemark cluster check" does.
 Examples:
   tidemark cluster add eu-1 --eks prod --region eu-west-1
   tidemark cluster add eu-1 --secret tidemark-prod/eu-1 --period 30s
-  tidemark cluster add eu-1 --kubeconfig ~/.kube/config --partition shop=shop,cart --partition rest`;
+  tidemark cluster add eu-1 --kubeconfig ~/.kube/config --partition shop=shop,cart --partition rest
+  tidemark cluster add eu-1 --replace --specs cluster`;
 
 /** The commands that connect a cluster, and help to. */
 export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
@@ -33,6 +34,7 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
     .option("--role-arn <arn>", "role to assume for it")
     .option("--period <duration>", "sync period, 5s to 15m (default: 15s)")
     .option("--partition <name=namespaces>", "a partition and its namespaces, or a name alone for all other namespaces; repeatable", collect)
+    .option("--specs <source>", "where autoscalers are kept: table, cluster, or by kind PodAutoscaler=cluster (default: table)")
     .option("--tolerance <ratio>", "controller setting (default: 0.1)")
     .option("--downscale-stabilization <duration>", "controller setting (default: 5m)")
     .option("--cpu-initialization-period <duration>", "controller setting (default: 5m)")

@@ -3,6 +3,7 @@ import type { KindCount } from "../manifest/passed-over.ts";
 import type { Validation } from "../manifest/validation.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/settings.ts";
+import type { SpecKindName } from "../model/spec-kinds.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
 import type { Applied, AutoscalerView, ClusterView, Description, EventView, Explanation, FleetEdited, FleetView } from "./views/autoscaler-view.ts";
 import type { ChangeView } from "./views/change-view.ts";
@@ -192,6 +193,8 @@ export interface NewCluster {
   readonly syncPeriodMs?: number;
   readonly partitions?: readonly { readonly name: string; readonly namespaces?: readonly string[] }[];
   readonly settings?: Partial<ControllerSettings>;
+  /** The kinds of autoscalers that the syncs read from the cluster itself; an empty list is none. */
+  readonly specsFromCluster?: readonly SpecKindName[];
   /** Stores the connection without a look at the cluster. */
   readonly force?: boolean;
 }

@@ -5,6 +5,7 @@ import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { rbacText } from "../../lib/cluster/rights/rbac-text.ts";
 import { namespace } from "../../lib/model/ids.ts";
+import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
 import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
 import { type Asked, askedText, requestInfo } from "./stand-in/request-info.ts";
@@ -85,6 +86,7 @@ beforeAll(async () => {
     ["a", "b", "c", "d", "e"].map((ns) => watch(ns, "web")),
     WHOLE,
   );
+  await client.listSpecs({ kinds: SPEC_KINDS, namespaces: "all", knownVersion: () => undefined, budgetMs: 1_000 });
   for (const { apiVersion, kind } of TARGETS) {
     await client.readScale(namespace("shop"), { apiVersion, kind, name: "web" }, 1_000);
     await client.putScale(

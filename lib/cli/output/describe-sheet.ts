@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import type { Description, FrozenView, PauseView } from "../../service/views/autoscaler-view.ts";
+import type { Description, FrozenView, OriginView, PauseView } from "../../service/views/autoscaler-view.ts";
 import { ageText } from "./age-text.ts";
 import { countText, currentText, metricText, referenceText, stateText } from "./autoscaler-rows.ts";
 import { eventRow } from "./event-rows.ts";
@@ -21,12 +21,16 @@ export const frozenText = ({ at, by, reason }: FrozenView): string => `since ${a
 
 const ago = (time: string, nowMs: number): string => `${time} (${ageText(nowMs - Date.parse(time))} ago)`;
 
+const originText = ({ apiVersion, kind, generation, goneAt }: OriginView): string =>
+  `${kind} of ${apiVersion} in the cluster, generation ${generation}${goneAt === undefined ? "" : `, gone since ${goneAt}`}`;
+
 const identity = (view: Description, nowMs: number, paint: Paint): readonly SheetRow[] => [
   ["Name", view.name],
   ["Namespace", view.namespace],
   ["Cluster", view.cluster],
   ["UID", view.uid],
   ["Generation", String(view.generation)],
+  ...(view.origin ? [["Object", originText(view.origin)] as const] : []),
   ["Created", ago(view.createdAt, nowMs)],
   ["Updated", `${ago(view.updatedAt, nowMs)} by ${view.updatedBy}`],
   ["Dialect", view.dialect],

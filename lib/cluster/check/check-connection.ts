@@ -1,11 +1,12 @@
 import { isTidemarkError } from "../../model/errors.ts";
+import { kindsReadFrom } from "../../model/origin.ts";
 import type { Access } from "../access/access.ts";
 import { accessFor, type ConnectOptions } from "../connect.ts";
 import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../request-limits.ts";
 import { RBAC_GROUP } from "../rights/rbac-text.ts";
 import { type Asker, asker } from "./ask.ts";
 import { checkMetrics } from "./check-metrics.ts";
-import { checkKinds, checkOthers, checkPods, type RightsContext } from "./check-resources.ts";
+import { checkKinds, checkOthers, checkPods, checkSpecs, type RightsContext } from "./check-resources.ts";
 import type { CheckedConnection } from "./checked-connection.ts";
 import { apiGroups } from "./groups.ts";
 import { type CheckedPoint, type ConnectionReport, failed, passed, reportOf, skipped } from "./report.ts";
@@ -47,6 +48,7 @@ const checkApi = async (asking: Asker, access: Access, target: CheckedConnection
     askRight: rightsAsker(asking, target.namespaces),
     groups: await apiGroups(asking),
     kinds: target.kinds ?? [],
+    specKinds: kindsReadFrom(target),
     fix: rightsFix(user.groups, target.namespaces),
   };
   const points = await Promise.all([
@@ -54,6 +56,7 @@ const checkApi = async (asking: Asker, access: Access, target: CheckedConnection
     checkPods(context).then((point) => [point]),
     checkMetrics(asking, context, target.namespaces),
     checkOthers(context),
+    checkSpecs(context),
   ]);
   return [...server, ...user.points, ...points.flat(), ...unaskedNamespaces(target.namespaces)];
 };

@@ -1,3 +1,4 @@
+import type { SpecKind } from "../../model/spec-kinds.ts";
 import { BUILT_IN_KINDS, customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind } from "../rights/rules.ts";
 import { type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";
 import { type AskRight, type Right, type RightAnswer, rightText } from "./rights.ts";
@@ -7,6 +8,8 @@ export interface RightsContext {
   /** API groups with their versions; undefined where the list could not be read. */
   readonly groups: ReadonlyMap<string, readonly string[]> | undefined;
   readonly kinds: readonly ScalableKind[];
+  /** Kinds of autoscalers that are read from the cluster. */
+  readonly specKinds: readonly SpecKind[];
   /** What to do where a right is missing. */
   readonly fix: string;
 }
@@ -72,8 +75,9 @@ export const checkPods = async ({ askRight, fix }: RightsContext): Promise<Check
 /** What is looked for only to hold beside it. An API that is not installed needs no right. */
 const BESIDE = ["horizontalpodautoscalers", "scaledobjects", "watermarkpodautoscalers", "datadogmonitors"];
 
-export const checkOthers = async ({ askRight, groups, fix }: RightsContext): Promise<readonly CheckedPoint[]> => {
-  const rights = rightsOf(OBSERVE_RULES).filter(({ resource }) => BESIDE.includes(resource));
+export const checkOthers = async ({ askRight, groups, specKinds, fix }: RightsContext): Promise<readonly CheckedPoint[]> => {
+  const isRead = new Set(specKinds.map(({ plural }) => plural));
+  const rights = rightsOf(OBSERVE_RULES).filter(({ resource }) => BESIDE.includes(resource) && !isRead.has(resource));
   return Promise.all(
     rights.map(async (right) => {
       const check = nameOf(right.group, right.resource);
@@ -83,6 +87,24 @@ export const checkOthers = async ({ askRight, groups, fix }: RightsContext): Pro
       return warning(check, `${missingText(missing)}; ${OUTCOME[right.resource] ?? "those of a target are not seen, and both would scale it"}`, fix);
     }),
   );
+};
+
+/** The kinds that hold the specs themselves. A missing one warns, because autoscalers of the other kinds still work. */
+export const checkSpecs = async ({ askRight, groups, specKinds, fix }: RightsContext): Promise<readonly CheckedPoint[]> =>
+  Promise.all(
+    specKinds.map(async ({ group, plural, kind }) => {
+      const check = nameOf(group, plural);
+      if (groups !== undefined && !groups.has(group))
+        return warning(check, `not installed, so that no ${kind} is read, and those that were read before hold`, INSTALL[kind]);
+      const missing = missingOf(await askAll(askRight, [{ group, resource: plural, verb: "list" }]));
+      if (missing.length === 0) return passed(check, "can be listed, and autoscalers are read from it");
+      return warning(check, `${missingText(missing)}; every ${kind} holds without it`, fix);
+    }),
+  );
+
+const INSTALL: Readonly<Record<SpecKind["kind"], string>> = {
+  PodAutoscaler: "install the definition: tidemark crd | kubectl apply -f -",
+  WatermarkPodAutoscaler: "install the definition of the Watermark Pod Autoscaler, without its controller",
 };
 
 const OUTCOME: Readonly<Record<string, string>> = { datadogmonitors: "autoscalers with a monitor hold" };

@@ -1,4 +1,5 @@
 import type { ClusterRecord } from "../../model/records.ts";
+import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { ScalableKind } from "../rights/rules.ts";
 
 /** The cluster to look at, which need not be stored. */
@@ -7,4 +8,6 @@ export interface CheckedConnection extends Pick<ClusterRecord, "name" | "connect
   readonly namespaces?: readonly string[];
   /** Custom resources that are scaled, beside the built-in kinds. */
   readonly kinds?: readonly ScalableKind[];
+  /** Kinds of autoscalers that are read from the cluster. */
+  readonly specsFromCluster?: readonly SpecKindName[];
 }

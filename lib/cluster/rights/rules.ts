@@ -46,6 +46,12 @@ export const OBSERVE_RULES: readonly RbacRule[] = [
   { group: "keda.sh", resources: ["scaledobjects"], verbs: ["list"] },
   { group: "datadoghq.com", resources: ["watermarkpodautoscalers"], verbs: ["list"] },
   {
+    group: "tidemark.dev",
+    resources: ["podautoscalers"],
+    verbs: ["list"],
+    because: "Only for a cluster that was added with --specs cluster, which also reads the watermarkpodautoscalers above.",
+  },
+  {
     group: "datadoghq.com",
     resources: ["datadogmonitors"],
     verbs: ["list"],

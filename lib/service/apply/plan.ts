@@ -2,6 +2,7 @@ import type { Metadata } from "../../manifest/metadata.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../../model/ids.ts";
+import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
@@ -11,6 +12,7 @@ import { mustRead } from "../find-autoscaler.ts";
 import type { EditCondition } from "../service.ts";
 import type { Applied } from "../views/autoscaler-view.ts";
 import { type Checked, check, type ManifestInput, namespaceClash, storedSpec } from "./manifest-inputs.ts";
+import { livesInCluster, readFromObject } from "../edits/object-owned.ts";
 import { rulesChange } from "./rules-change.ts";
 import { type ScaleTarget, sharedTargets } from "./shared-targets.ts";
 
@@ -87,7 +89,9 @@ const checkEachAlone = (
 const checkAlone = ({ cluster, validation }: ApplyTarget, input: ManifestInput): CheckedInput | Refused => {
   const checked = check(input, undefined, { syncPeriodMs: cluster.syncPeriodMs, validation });
   if (checked.kind === "refused") return { lines: checked.lines };
-  const { metadata } = checked.admitted;
+  const { metadata, stored } = checked.admitted;
+  const elsewhere = livesInCluster(cluster, { kind: String(stored["kind"]), where: input.where });
+  if (elsewhere !== undefined) return { lines: [elsewhere] };
   return { input, ref: { cluster: cluster.name, namespace: namespace(metadata.namespace), name: autoscalerName(metadata.name) }, checked };
 };
 
@@ -121,6 +125,8 @@ const planOf = (
   old: AutoscalerRecord | undefined,
 ): Planned | Refused => {
   mustMatch(onlyIf, ref, old);
+  const object = old && originIn(cluster, old);
+  if (object) return { lines: [`Cannot accept "${input.where}": ${readFromObject(ref, object)}; give this autoscaler another name`] };
   const checked = old ? check(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation }) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, stored, spec } = checked.admitted;

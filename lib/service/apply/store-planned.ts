@@ -107,10 +107,8 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
   throw new TidemarkError("service.conflict", `Cannot apply "${first.applied.namespace}/${first.applied.name}": others are editing it`, {});
 };
 
-const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { document }, applied: { namespace: inside, name }, old }: Planned) => ({
-  ...(old ?? { uid: autoscalerUid(context.newUid()), createdMs: context.clock() }),
-  cluster: cluster.name,
-  manifest: JSON.stringify(document),
-  namespace: namespace(inside),
-  name: autoscalerName(name),
-});
+const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { document }, applied: { namespace: inside, name }, old }: Planned) => {
+  // A record that was a copy of an object, before the cluster was changed to `--specs table`, is none any more.
+  const { origin: _object, ...kept } = old ?? { uid: autoscalerUid(context.newUid()), createdMs: context.clock() };
+  return { ...kept, cluster: cluster.name, manifest: JSON.stringify(document), namespace: namespace(inside), name: autoscalerName(name) };
+};

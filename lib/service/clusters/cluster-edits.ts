@@ -4,6 +4,7 @@ import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../model/ids.ts";
 import type { ClusterRecord, ScopeChangeRecord } from "../../model/records.ts";
 import { DEFAULT_SETTINGS } from "../../model/settings.ts";
+import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
 import { getCluster, getFleet, lastVersion, putCluster } from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { eachDone } from "../../store/table/all-done.ts";
@@ -52,6 +53,7 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
     plannedFromMs: context.clock(),
     partitions: partitionsOf(wanted) ?? [{ name: WHOLE_CLUSTER }],
     settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
+    ...specsOf(wanted.specsFromCluster),
     // Versions of a removed cluster with this name go on, so that a late edit of it never matches.
     version: (await lastVersion(context.tables, name)) + 1,
   };
@@ -76,6 +78,10 @@ const wasStored = (context: ServiceContext, record: ClusterRecord): Promise<bool
 const partitionsOf = ({ partitions }: ClusterChange): ClusterRecord["partitions"] | undefined =>
   partitions?.map(({ name, namespaces }) => ({ name: partitionName(name), ...(namespaces && { namespaces: namespaces.map(namespace) }) }));
 
+/** The kinds in their own order, each once. An empty list is stored too: it takes the place of the one before. */
+const specsOf = (kinds: ClusterChange["specsFromCluster"]): Pick<ClusterRecord, "specsFromCluster"> =>
+  kinds === undefined ? {} : { specsFromCluster: SPEC_KIND_NAMES.filter((kind) => kinds.includes(kind)) };
+
 /** An edit that changes due times is planned from its write on. */
 const changesDueTimes = (before: ClusterRecord, after: ClusterRecord): boolean =>
   before.syncPeriodMs !== after.syncPeriodMs || !isDeepStrictEqual(before.partitions, after.partitions);
@@ -91,16 +97,22 @@ const taken = (name: string): TidemarkError =>
 /** Changes a cluster. Absent fields stay as they are, and windows move with their namespaces. Throws `service.invalid`, `service.unknown`, `service.unusable`, `service.busy`, `service.unmovable`. */
 export const replaceCluster = async (context: ServiceContext, wanted: ClusterChange): Promise<ClusterStored> => {
   refuseFaults("replace", wanted.name, clusterFaults(wanted));
-  const report =
-    wanted.connection && (await lookBefore(context, "replace", { partitions: (await findCluster(context, wanted.name)).partitions, ...wanted }));
+  const report = wanted.connection && (await lookBefore(context, "replace", { ...(await lookedAt(context, wanted.name)), ...wanted }));
   const stored = await edit(context, wanted.name, "replace", (record) => ({
     ...record,
     connection: wanted.connection ?? record.connection,
     partitions: partitionsOf(wanted) ?? record.partitions,
     syncPeriodMs: wanted.syncPeriodMs ?? record.syncPeriodMs,
     settings: { ...record.settings, ...wanted.settings },
+    ...specsOf(wanted.specsFromCluster),
   }));
   return withChecks(stored, report);
+};
+
+/** What a look at a cluster goes by, beside its connection. */
+const lookedAt = async (context: ServiceContext, name: string): Promise<Pick<ClusterChange, "partitions" | "specsFromCluster">> => {
+  const { partitions, specsFromCluster } = await findCluster(context, name);
+  return { partitions, ...(specsFromCluster && { specsFromCluster }) };
 };
 
 const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly string[]): void => {

@@ -10,12 +10,18 @@ import type { ClusterChange, ClusterCheck } from "../service.ts";
 /** Looks at a stored cluster from where the syncs connect to it. It stores nothing. Throws `service.unknown`, `service.invalid`. */
 export const checkCluster = async (context: ServiceContext, { name, kinds = [] }: ClusterCheck): Promise<ConnectionReport> => {
   const wanted = kinds.map((text) => kindIn(name, text));
-  const { connection, partitions } = await findCluster(context, name);
+  const { connection, partitions, specsFromCluster } = await findCluster(context, name);
   if (!context.checkConnection)
     throw new TidemarkError("service.invalid", `Cannot check cluster "${name}": nothing here connects to clusters; ask the URL that connects them`, {
       name,
     });
-  return context.checkConnection({ name: clusterName(name), connection, kinds: wanted, ...namespacesOf(partitions) });
+  return context.checkConnection({
+    name: clusterName(name),
+    connection,
+    kinds: wanted,
+    ...namespacesOf(partitions),
+    ...(specsFromCluster && { specsFromCluster }),
+  });
 };
 
 const kindIn = (name: string, text: string): ScalableKind => {
@@ -37,10 +43,15 @@ const namespacesOf = (partitions: ClusterChange["partitions"] = []): { readonly 
 export const lookBefore = async (
   context: ServiceContext,
   verb: "add" | "replace",
-  { name, connection, partitions, force }: ClusterChange,
+  { name, connection, partitions, specsFromCluster, force }: ClusterChange,
 ): Promise<ConnectionReport | undefined> => {
   if (!connection || force === true || !context.checkConnection) return undefined;
-  const report = await context.checkConnection({ name: clusterName(name), connection, ...namespacesOf(partitions) });
+  const report = await context.checkConnection({
+    name: clusterName(name),
+    connection,
+    ...namespacesOf(partitions),
+    ...(specsFromCluster && { specsFromCluster }),
+  });
   if (report.usable) return report;
   const message = `Cannot ${verb} cluster "${name}": ${unusableWords(report)}; mend this, or store it all the same with force`;
   throw new TidemarkError("service.unusable", message, { report });

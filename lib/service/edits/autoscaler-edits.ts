@@ -1,19 +1,20 @@
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace } from "../../model/ids.ts";
-import type { AutoscalerRecord } from "../../model/records.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { type Edit, raiseSpecVersions, store } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autoscaler.ts";
 import type { AutoscalerEdit, AutoscalerQuery, EditResult } from "../service.ts";
 import { checkPauseEnd, pauseView } from "../views/pause-view.ts";
 import { mustMatch, raiseForChanged } from "./edit-condition.ts";
+import { mustNotBeObject } from "./object-owned.ts";
 
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
 
 type Change = Pick<Edit, "verb" | "after">;
 
-type ChangeOf = (before: AutoscalerRecord) => Change | undefined;
+type ChangeOf = (before: AutoscalerRecord, cluster: ClusterRecord) => Change | undefined;
 
 /**
  * Edits an autoscaler. Throws `service.changed`, and `service.unknown` when it does not exist. The spec version is raised even then, because the edit that deleted it may have failed before it raised it: without
@@ -41,13 +42,13 @@ const raiseForDeleted = async (context: ServiceContext, { cluster, namespace: in
 const editFound = async (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
   let uid: AutoscalerRecord["uid"] | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const { record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
+    const { cluster, record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
     uid ??= record.uid;
     // The edit is meant for the autoscaler that was found first. This comes before the condition: a delete whose answer was lost may be what deleted it, so it must not be told that nothing was changed.
     if (record.uid !== uid) throw replaced(query.name);
     mustMatch(query.onlyIf, record, record);
     const edited = { cluster: record.cluster, namespace: record.namespace, name: record.name };
-    const wanted = change(record);
+    const wanted = change(record, cluster);
     if (!wanted) {
       await raiseSpecVersions(context, record.cluster, [record.namespace]);
       return { ...edited, uid, generation: record.generation, changed: false };
@@ -73,8 +74,12 @@ const findAgain = async (context: ServiceContext, query: AutoscalerQuery): Promi
 const replaced = (name: string): TidemarkError =>
   new TidemarkError("service.conflict", `Cannot edit "${name}": it was deleted and created again in the meantime; check it and try again`, { name });
 
-/** Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws `service.unknown` when it does not exist, also when another editor was first to delete it. */
-export const remove = (context: ServiceContext, query: AutoscalerEdit): Promise<EditResult> => edit(context, query, () => ({ verb: "delete" }));
+/** Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws `service.conflict` for one that is read from an object of its cluster, and `service.unknown` when it does not exist, also when another editor was first to delete it. */
+export const remove = (context: ServiceContext, query: AutoscalerEdit): Promise<EditResult> =>
+  edit(context, query, (before, cluster) => {
+    mustNotBeObject(cluster, before);
+    return { verb: "delete" };
+  });
 
 /** Pauses an autoscaler at its count. A pause with another end replaces the one before. Throws `service.invalid` for an end that has passed. */
 export const pause = (context: ServiceContext, query: AutoscalerEdit, untilMs?: number): Promise<EditResult> =>

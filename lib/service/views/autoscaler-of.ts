@@ -1,4 +1,5 @@
 import type { StepOutcome } from "../../model/decision.ts";
+import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, Evaluation, FleetRecord, ScaleEventRecord, WithoutHold } from "../../model/records.ts";
 import type { Status } from "../../model/windows.ts";
 import type { Evaluated } from "../partitions/partition-data.ts";
@@ -21,6 +22,7 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
     uid: record.uid,
     generation: record.generation,
     ...specView(spec),
+    ...originView(known),
     state: stateOf(known),
     ...heldByView(evaluated),
     ...rivalsView(evaluated),
@@ -36,6 +38,13 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
     updatedBy: record.updatedBy,
     manifest: manifestOf(record),
   };
+};
+
+const originView = ({ cluster, record }: AutoscalerSnapshot): Pick<AutoscalerView, "origin"> => {
+  const origin = originIn(cluster, record);
+  if (!origin) return {};
+  const { apiVersion, kind, uid, generation, goneMs } = origin;
+  return { origin: { apiVersion, kind, uid, generation, ...(goneMs !== undefined && { goneAt: timeText(goneMs) }) } };
 };
 
 /** What stops the autoscaler: its own pause, the cluster's pause, the kill switch. */

@@ -1,5 +1,6 @@
 import type { Limit, MetricOutcome } from "../../model/decision.ts";
 import type { Connection } from "../../model/records.ts";
+import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { TargetRef } from "../../model/spec-governed.ts";
 import type { Condition } from "../../model/windows.ts";
 import type { StateView } from "./cluster-state.ts";
@@ -22,6 +23,8 @@ export interface AutoscalerView {
   readonly target?: TargetRef;
   readonly minReplicas?: number;
   readonly maxReplicas?: number;
+  /** The object in the cluster that it is read from. Absent where people store it. Its `generation` counts the edits of the object alone. */
+  readonly origin?: OriginView;
   readonly state: AutoscalerState;
   /** What holds it beside its metrics, as of the newest sync: "rival", "monitor", "dry run" or similar. */
   readonly heldBy?: string;
@@ -69,6 +72,15 @@ export interface RivalView {
   /** The condition that says most about its count. */
   readonly reason?: string;
   readonly message?: string;
+}
+
+export interface OriginView {
+  readonly apiVersion: string;
+  readonly kind: SpecKindName;
+  readonly uid: string;
+  readonly generation: number;
+  /** Since when the cluster has no such object. */
+  readonly goneAt?: string;
 }
 
 export interface PauseView {
@@ -182,6 +194,8 @@ export interface ClusterView extends StateView {
   readonly paused?: PauseView;
   /** The removal that has begun and not ended. Until it ends, nothing can be applied. */
   readonly removing?: { readonly by: string; readonly at: string };
+  /** The kinds of autoscalers that are read from the cluster. Absent: people store all of them. */
+  readonly specsFromCluster?: readonly SpecKindName[];
   readonly settings: {
     readonly tolerance: number;
     readonly downscaleStabilizationSeconds: number;

@@ -1,4 +1,5 @@
 import type { PartitionRef } from "../../model/ids.ts";
+import { kindsReadFrom } from "../../model/origin.ts";
 import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import { eachDone } from "../../store/table/all-done.ts";
@@ -27,6 +28,7 @@ export const clusterReading = async (context: QueryContext, cluster: ClusterReco
   const nowMs = context.clock();
   const paused = pauseView(cluster.paused, nowMs);
   const { settings } = cluster;
+  const kinds = kindsReadFrom(cluster);
   const partitions = await eachDone(cluster.partitions, PARTITIONS_AT_ONCE, (partition) => partitionView(context, cluster, partition, nowMs));
   const view: ClusterView = {
     name: cluster.name,
@@ -36,6 +38,7 @@ export const clusterReading = async (context: QueryContext, cluster: ClusterReco
     partitions: partitions.map(({ view }) => view),
     ...(paused && { paused }),
     ...(cluster.removing && { removing: { by: cluster.removing.by, at: timeText(cluster.removing.atMs) } }),
+    ...(kinds.length > 0 && { specsFromCluster: kinds.map(({ kind }) => kind) }),
     settings: {
       tolerance: settings.tolerance,
       downscaleStabilizationSeconds: settings.downscaleStabilizationMs / 1000,

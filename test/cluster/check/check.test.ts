@@ -24,8 +24,13 @@ describe("a look at a cluster", () => {
     expect(written).toEqual([]);
   });
 
-  it("asks for exactly the rights of the roles, in the whole cluster", async () => {
+  it("asks for exactly the rights of the roles, in the whole cluster, and for specs only where they are read from it", async () => {
     await look(server);
+    expect(server.rights.filter(({ group }) => group === "tidemark.dev")).toEqual([]);
+    server.rights.length = 0;
+    server.groups({ ...ALL_GROUPS, "tidemark.dev": ["v1"] });
+    const { checks } = await look(server, { specsFromCluster: ["PodAutoscaler"] });
+    expect(checks.find(({ check }) => check === "podautoscalers.tidemark.dev")).toMatchObject({ result: "passed" });
     const text = (group: string, resource: string, verb: string): string => `${verb} ${resource}.${group}`;
     const asked = server.rights.map(({ group, resource, subresource, verb }) =>
       text(group, subresource === undefined ? resource : `${resource}/${subresource}`, verb),
