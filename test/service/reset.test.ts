@@ -237,6 +237,16 @@ describe("resetIntent()", () => {
     expect(await damaged.sync()).toMatchObject({ kind: "completed", evaluated: 2 });
   });
 
+  it("is refused when it stalls between its claim and its look at the page: what a sync wrote meanwhile stands", async () => {
+    const damaged = await lostIntent();
+    const stalled = ahead(damaged.world.tables.client, "QueryCommand", 1, async () => {
+      damaged.world.nowMs += 40_000;
+      await damaged.sync();
+    });
+    await expect(openService(damaged.context(stalled)).resetIntent(damaged.path, ID)).rejects.toMatchObject({ code: "service.conflict" });
+    expect((await damaged.world.head()).unreadable).toHaveLength(1);
+  });
+
   it("tells no event twice: one that its holder had stored is the one that counts", async () => {
     const damaged = await lostIntent();
     const { tables } = damaged.world;

@@ -7,6 +7,9 @@ export type Order =
   | { readonly verb: "freeze" | "thaw" }
   | { readonly verb: "pause cluster" | "resume cluster"; readonly cluster: string }
   | { readonly verb: "divide"; readonly cluster: string; readonly partitions: Partitions }
+  /** What a person does about stored items that cannot be read. */
+  | { readonly verb: "reset windows"; readonly partition: string; readonly page: number }
+  | { readonly verb: "reset intent"; readonly partition: string; readonly id: string }
   /** All autoscalers are deleted and the cluster is removed; it is added again elsewhere, with the same manifests. */
   | { readonly verb: "remove" | "add elsewhere"; readonly cluster: string };
 

@@ -138,11 +138,20 @@ const performOrder = (service: Service, order: Order, timetable: Timetable): Pro
       return service.resumeCluster(order.cluster);
     case "divide":
       return service.replaceCluster({ name: order.cluster, partitions: order.partitions });
+    case "reset windows":
+      return service.resetWindows(order.partition, order.page).catch(isReadable);
+    case "reset intent":
+      return service.resetIntent(order.partition, order.id).catch(isReadable);
     case "remove":
       return removeAll(service, autoscalersOf(timetable, order.cluster), order.cluster);
     case "add elsewhere":
       return addElsewhere(service, timetable, order.cluster);
   }
+};
+
+/** A sync of a warm function, or another attempt, may have written it anew. */
+const isReadable = (error: unknown): void => {
+  if (!isTidemarkError(error, "service.readable")) throw error;
 };
 
 const autoscalersOf = ({ autoscalers }: Timetable, cluster: string): readonly PlannedAutoscaler[] =>

@@ -4,13 +4,14 @@ import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import type { Effect, SimulatedCluster } from "./cluster.ts";
 import { clusterClient } from "./cluster-client.ts";
+import { type Damaged, planDamage } from "./damages.ts";
 import { environments } from "./environments.ts";
 import { happen } from "./happenings.ts";
 import type { Invocation } from "./invocation.ts";
 import { LONGEST_WINDOW_SECONDS } from "./manifests/bounds.ts";
 import { planMinutes } from "./minutes.ts";
 import type { Failing } from "./observe.ts";
-import { newPerson } from "./people.ts";
+import { newPerson, type Person } from "./people.ts";
 import { newPlatform, type Platform, type Played } from "./platform.ts";
 import type { Process } from "./process.ts";
 import { simulatedQueue } from "./queue.ts";
@@ -76,7 +77,13 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
     edits: ledger.edits,
     timetable,
   };
-  const [owner, deputy, operator] = [newPerson(staff, "owner"), newPerson(staff, "deputy"), newPerson(staff, "operator")];
+  const [owner, deputy, operator, mender] = [
+    newPerson(staff, "owner"),
+    newPerson(staff, "deputy"),
+    newPerson(staff, "operator"),
+    newPerson(staff, "mender"),
+  ];
+  if (faults) planDamage(scheduler, stage.damages, { stored: stage.stored, startMs: START_MS, damaged: mended(stage, mender) });
   for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, { owner, deputy, operator }, happening));
   for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => operator.order(order));
   const broken = (): boolean => ledger.violation !== undefined;
@@ -87,7 +94,8 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
   }
   if (!ledger.violation) watchEnd(ledger);
   if (!ledger.violation) watchLiveness(ledger, timetable.clusters, START_MS + FAULTS_MS + UNDER_WAY_MS);
-  if (!ledger.violation && !(owner.idle() && deputy.idle() && operator.idle())) ledger.violate("nothing breaks", "an edit was never done");
+  if (!ledger.violation && ![owner, deputy, operator, mender].every((person) => person.idle()))
+    ledger.violate("nothing breaks", "an edit was never done");
   const workloads = [...stage.clusters.keys()]
     .map((name) => siteOf(stage, name))
     .flatMap(({ name, workloads: inside }) => [...inside].map(([key, { replicas }]) => [`${name}/${key}`, replicas] as const));
@@ -99,6 +107,17 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
     story: stage.story.lines,
   };
 };
+
+/** What a person does about the damage, once it is noticed: a reset; a record comes back from a backup, unless it was written anew meanwhile. */
+const mended =
+  ({ scheduler, story }: Stage, mender: Person): Damaged =>
+  (damage, restore, mendAtMs) => {
+    story.tell("DAMAGE", JSON.stringify(damage));
+    scheduler.at(mendAtMs, () => {
+      if (damage.kind === "record") restore();
+      else mender.order(damage.kind === "page" ? { verb: "reset windows", ...damage } : { verb: "reset intent", ...damage });
+    });
+  };
 
 const begun = ({ completed, dropped, failed, ended }: Played): number => completed + dropped + failed + ended;
 

@@ -1,7 +1,6 @@
 import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
 import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/store/table/keys.ts";
 import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";
-import { memoryTables } from "../contracts/memory-engine.ts";
 import type { SimulatedCluster } from "./cluster.ts";
 import { calmFates, faultyFates, TEMPERS, type Temper } from "./fates.ts";
 import type { Invocation } from "./invocation.ts";
@@ -9,11 +8,11 @@ import { type Network, newNetwork, type Process } from "./process.ts";
 import { type Random, randomOf } from "./random.ts";
 import { newScheduler, type Scheduler } from "./scheduler.ts";
 import { newStory, type Story } from "./story.ts";
-import { TABLE_NAMES, tablesOf } from "./tables.ts";
+import { tablesOf } from "./tables.ts";
 import { FAULTS_MS, newTimetable, type Timetable } from "./timetable.ts";
-import { type Item, watchHead } from "./watch/head.ts";
-import { watchHistory } from "./watch/history.ts";
+import type { Item } from "./watch/head.ts";
 import { type Ledger, newLedger } from "./watch/ledger.ts";
+import { type WatchedTables, watchedTables } from "./watched-tables.ts";
 import { clustersOf, elsewhereOf, fillTables } from "./world.ts";
 
 export const START_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
@@ -42,6 +41,10 @@ export interface Stage {
   readonly elsewhere: ReadonlyMap<string, SimulatedCluster>;
   /** The path in the stored connection of a cluster; absent while there is no such cluster. */
   readonly connectedTo: (cluster: string) => string | undefined;
+  /** The state table, past every request: for damage. */
+  readonly stored: WatchedTables["stored"];
+  /** Draws what is damaged. */
+  readonly damages: Random;
   readonly tablesFor: (process: Process, by: Invocation | undefined) => ReturnType<typeof tablesOf>;
 }
 
@@ -96,6 +99,8 @@ export const newStage = (
     warmMax: settings.pick([2, 3, 6]),
     pageEntries: pageEntriesOf(settings, nowMs),
     elsewhere: elsewhereOf(timetable, nowMs),
+    stored: tables.stored,
+    damages: randomOf(seed, "damages"),
     connectedTo: (cluster) => pathOf(tables.read(FLEET_PK, `${CLUSTER_SK_PREFIX}${cluster}`)),
     tablesFor: (process, by) => {
       const execute = (command: unknown): object => tables.execute(sent(command), { by, process: process.name });
@@ -116,43 +121,3 @@ const pageEntriesOf = (settings: Random, nowMs: () => number): (() => number) =>
 
 const pathOf = (record: Item | undefined): string | undefined =>
   record?.["deletedMs"] === undefined ? record?.["connection"]?.M?.["path"]?.S : undefined;
-
-/** The fleet, or one cluster. */
-const recordOf = (item: Item): string => {
-  const sk = item["sk"]?.S ?? "";
-  return sk.startsWith(CLUSTER_SK_PREFIX) ? `cluster ${sk.slice(CLUSTER_SK_PREFIX.length)}` : "fleet";
-};
-
-/** Who sends a request: a process, and the sync that runs in it. */
-interface Sender {
-  readonly by: Invocation | undefined;
-  readonly process: string;
-}
-
-interface WatchedTables {
-  readonly execute: (command: unknown, sender: Sender) => object;
-  readonly read: (pk: string, sk: string) => Item | undefined;
-}
-
-/** Tables of which every write that takes effect is looked at, together with who sent it. */
-const watchedTables = (ledger: Ledger): WatchedTables => {
-  let writer: Sender = { by: undefined, process: "" };
-  const memory = memoryTables((table, before, after) => {
-    const { pk, sk } = keyOf(after);
-    if (table === TABLE_NAMES.historyTable) watchHistory(ledger, before, after);
-    else if (after && pk === FLEET_PK) ledger.stops.recordWritten(recordOf(after), after);
-    else if (after && sk === "head") watchHead(ledger, { before, after, by: writer.by, read: readItem });
-    else if (pk.startsWith(AUTOSCALERS)) ledger.edits.written(writer.process, before, after);
-  });
-  const readItem = (pk: string, sk: string) => memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
-  return {
-    read: readItem,
-    execute: (command, sender) => {
-      writer = sender;
-      return memory.execute(command);
-    },
-  };
-};
-
-const AUTOSCALERS = "autoscalers#";
-const keyOf = (item: Item | undefined): { readonly pk: string; readonly sk: string } => ({ pk: item?.["pk"]?.S ?? "", sk: item?.["sk"]?.S ?? "" });

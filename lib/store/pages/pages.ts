@@ -85,7 +85,10 @@ export const writePageParams = (stateTable: string, { id, epoch, readEpoch, body
 
 /** Writes one page. Throws `store.lease-lost` when it is not as it was read: this sync ends, and the sync that wrote it continues. */
 export const writePage = async (tables: Tables, write: PageWrite): Promise<void> => {
-  if (write.readEpoch !== undefined && write.readEpoch >= write.epoch) throw new RangeError("a page is written once per epoch, by a later one");
+  const { epoch, readEpoch = 0 } = write;
+  if (readEpoch === epoch) throw new RangeError("a page is written once per epoch, by a later one");
+  // The writer stood still between its claim and its read of the page, and another holder claimed meanwhile.
+  if (readEpoch > epoch) throw overtaken({ ...write, readEpoch: epoch }, readEpoch);
   try {
     await repeat(tables, `write ${nameOf(write.id)}`, () => tables.client.send(new PutItemCommand(writePageParams(tables.stateTable, write))));
   } catch (error) {
@@ -93,14 +96,17 @@ export const writePage = async (tables: Tables, write: PageWrite): Promise<void>
     const stored = await readPage(tables, write.id);
     // Only one write has this epoch. So the refused request was the repeat of a request that was executed.
     if (stored?.epoch === write.epoch) return;
-    const details = { ...write.id.partition, page: write.id.index, mine: write.epoch, found: stored?.epoch };
-    throw new TidemarkError(
-      "store.lease-lost",
-      `Cannot write ${nameOf(write.id)}: its epoch is ${stored?.epoch ?? "none"}, not ${write.readEpoch ?? "none"}`,
-      details,
-    );
+    throw overtaken(write, stored?.epoch);
   }
 };
+
+const overtaken = ({ id, epoch, readEpoch }: PageWrite, found: number | undefined): TidemarkError =>
+  new TidemarkError("store.lease-lost", `Cannot write ${nameOf(id)}: its epoch is ${found ?? "none"}, not ${readEpoch ?? "none"}`, {
+    ...id.partition,
+    page: id.index,
+    mine: epoch,
+    found,
+  });
 
 /** Deletes a page of a generation that the head no longer names. */
 export const deletePage = async (tables: Tables, id: PageId): Promise<void> => {

@@ -1,4 +1,5 @@
 import { CLUSTER_BUGS } from "./cluster.ts";
+import { DAMAGE_BUGS } from "./damages.ts";
 import { HEAD_BUGS } from "./head.ts";
 import { PLACE_BUGS } from "./places.ts";
 import type { PlantedBug } from "./planted.ts";
@@ -6,4 +7,4 @@ import { STOP_BUGS } from "./stops.ts";
 import { WINDOWS_BUGS } from "./windows.ts";
 
 /** Every row of the table in docs/proofs.md, "Planted mistakes". */
-export const PLANTED: readonly PlantedBug[] = [...HEAD_BUGS, ...WINDOWS_BUGS, ...CLUSTER_BUGS, ...STOP_BUGS, ...PLACE_BUGS];
+export const PLANTED: readonly PlantedBug[] = [...HEAD_BUGS, ...WINDOWS_BUGS, ...CLUSTER_BUGS, ...STOP_BUGS, ...PLACE_BUGS, ...DAMAGE_BUGS];

@@ -72,6 +72,8 @@ export interface Ledger {
   readonly effects: Map<string, KnownEffect[]>;
   /** By uid: when the newest of its scales that counts was settled. */
   readonly settledMs: Map<string, number>;
+  /** By uid: the instant at which a person reset its windows. */
+  readonly resetMs: Map<string, number>;
   readonly recommendations: Map<string, Recommendation[]>;
   /** By uid: the newest recommendation that had left every window, so that nothing is known of what was made before it. */
   readonly leftMs: Map<string, number>;
@@ -98,6 +100,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     intents: new Map(),
     effects: new Map(),
     settledMs: new Map(),
+    resetMs: new Map(),
     recommendations: new Map(),
     leftMs: new Map(),
     pending: new Map(),

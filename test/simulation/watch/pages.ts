@@ -5,6 +5,7 @@ import { pageOf } from "../../../lib/store/pages/plan.ts";
 import { autoscalerKey, pageKey } from "../../../lib/store/table/keys.ts";
 import type { Item, ReadItem } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
+import { isOfReset } from "./resets.ts";
 
 const COUNTS = "no PUT takes effect without an intent that every later holder counts";
 
@@ -46,7 +47,9 @@ const watchMade = (ledger: Ledger, body: Uint8Array): void => {
   if (page.kind === "unreadable") return;
   for (const [uid, { windows }] of page.entries) {
     const { scaleUps, scaleDowns } = windows.memory;
-    const unmade = [...scaleUps, ...scaleDowns].find(({ eventId = "" }) => (ledger.intents.get(eventId)?.event?.outcome ?? "refused") === "refused");
+    const unmade = [...scaleUps, ...scaleDowns].find(
+      ({ eventId = "" }) => !isOfReset(eventId) && (ledger.intents.get(eventId)?.event?.outcome ?? "refused") === "refused",
+    );
     if (unmade) ledger.violate(MADE, `"${uid}" counts "${unmade.eventId}", which was never made`);
     const { lastScaleMs } = windows.status;
     if (lastScaleMs !== undefined && lastScaleMs > (ledger.settledMs.get(uid) ?? 0)) {
@@ -85,7 +88,9 @@ const watchCountedOnPage = (
 ): void => {
   const index = pageOf(autoscalerUid(uid), Math.max(1, head["pages"]?.L?.length ?? 0));
   const page = decoded(pageItem(head, index, read)?.["body"]?.B ?? NO_BYTES);
-  const windows = page.kind === "read" ? page.entries.get(uid)?.windows : undefined;
+  // A page that was damaged after it was written holds its autoscalers, until a reset counts everything that may have been.
+  if (page.kind === "unreadable") return;
+  const windows = page.entries.get(uid)?.windows;
   const key = autoscalerKey({ ...partitionOf(head), namespace, name });
   const record = read(key.pk, key.sk);
   // Windows of a deleted autoscaler limit nothing: a new one of its name has another uid.

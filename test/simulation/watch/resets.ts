@@ -1,0 +1,26 @@
+import type { StoredWindows } from "../../../lib/model/records.ts";
+import { decodePage } from "../../../lib/store/pages/codec.ts";
+import type { Item } from "./head.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** The name of the scale that a reset of a page assumes. */
+export const isOfReset = (eventId: string): boolean => eventId.startsWith("reset");
+
+/** An assumed scale of a reset gives room to no direction: it may have been made at any time (policy/unknown-past.ts). */
+const isAssumed = ({ windows: { memory } }: StoredWindows): boolean =>
+  memory.recommendations === null && memory.scaleUps.some(({ earliestMs }) => earliestMs === 0);
+
+/** A person wrote a page. Where that was a reset, what was recorded before is gone by its own rule, and everything that the rules allow counts as done at that instant. */
+export const watchReset = (ledger: Ledger, after: Item | undefined): void => {
+  const page = decodePage(after?.["body"]?.B ?? new Uint8Array());
+  if (page.kind === "unreadable") return;
+  for (const [uid, entry] of page.entries) {
+    const { lastScaleMs = 0 } = entry.windows.status;
+    if (!isAssumed(entry) || ledger.resetMs.get(uid) === lastScaleMs) continue;
+    ledger.resetMs.set(uid, lastScaleMs);
+    ledger.settledMs.set(uid, Math.max(ledger.settledMs.get(uid) ?? 0, lastScaleMs));
+    ledger.leftMs.set(uid, Math.max(ledger.leftMs.get(uid) ?? 0, lastScaleMs));
+    ledger.recommendations.set(uid, []);
+    for (const effect of ledger.effects.get(uid) ?? []) effect.forgettable = true;
+  }
+};

@@ -1,0 +1,62 @@
+import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/store/table/keys.ts";
+import { memoryTables } from "../contracts/memory-engine.ts";
+import type { Invocation } from "./invocation.ts";
+import { TABLE_NAMES } from "./tables.ts";
+import { type Item, watchHead } from "./watch/head.ts";
+import { watchHistory } from "./watch/history.ts";
+import type { Ledger } from "./watch/ledger.ts";
+import { watchReset } from "./watch/resets.ts";
+
+/** The fleet, or one cluster. */
+const recordOf = (item: Item): string => {
+  const sk = item["sk"]?.S ?? "";
+  return sk.startsWith(CLUSTER_SK_PREFIX) ? `cluster ${sk.slice(CLUSTER_SK_PREFIX.length)}` : "fleet";
+};
+
+/** Who sends a request: a process, and the sync that runs in it. */
+interface Sender {
+  readonly by: Invocation | undefined;
+  readonly process: string;
+}
+
+export interface WatchedTables {
+  readonly execute: (command: unknown, sender: Sender) => object;
+  readonly read: (pk: string, sk: string) => Item | undefined;
+  /** Past every request: for damage. */
+  readonly stored: { readonly items: () => Iterable<Item>; readonly replace: (before: Item, after: Item) => void };
+}
+
+/** Tables of which every write that takes effect is looked at, together with who sent it. */
+export const watchedTables = (ledger: Ledger): WatchedTables => {
+  let writer: Sender = { by: undefined, process: "" };
+  const memory = memoryTables((table, before, after) => {
+    if (table === TABLE_NAMES.historyTable) watchHistory(ledger, before, after);
+    else watchState(before, after);
+  });
+  const watchState = (before: Item | undefined, after: Item | undefined): void => {
+    const { pk, sk } = keyOf(after);
+    if (after && pk === FLEET_PK) ledger.stops.recordWritten(recordOf(after), after);
+    else if (after && sk === "head") watchHead(ledger, { before, after, by: writer.by, read: readItem });
+    else if (pk.startsWith(AUTOSCALERS)) ledger.edits.written(writer.process, before, after);
+    else if (sk.startsWith("page#") && !writer.by) watchReset(ledger, after);
+  };
+  const readItem = (pk: string, sk: string) => memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
+  return {
+    read: readItem,
+    stored: {
+      items: () => [...memory.table(TABLE_NAMES.stateTable).partitions.values()].flatMap((inside) => [...inside.values()]),
+      replace: (before, after) => {
+        const { pk, sk } = keyOf(before);
+        const inside = memory.table(TABLE_NAMES.stateTable).partitions.get(pk);
+        if (inside?.get(sk) === before) inside.set(sk, after);
+      },
+    },
+    execute: (command, sender) => {
+      writer = sender;
+      return memory.execute(command);
+    },
+  };
+};
+
+const AUTOSCALERS = "autoscalers#";
+const keyOf = (item: Item | undefined): { readonly pk: string; readonly sk: string } => ({ pk: item?.["pk"]?.S ?? "", sk: item?.["sk"]?.S ?? "" });
