@@ -2,6 +2,7 @@ import type { ClusterClient, Observed, Watched } from "../../lib/cluster/port.ts
 import type { Answer, ApiFailure, RecommenderReply } from "../../lib/model/observation.ts";
 import type { TargetRef } from "../../lib/model/spec-governed.ts";
 import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
+import type { Invocation } from "./invocation.ts";
 import { type Failing, observeNow, recommendationOf } from "./observe.ts";
 import type { Network, Process } from "./process.ts";
 
@@ -25,6 +26,7 @@ export const clusterClient = (
   now: {
     readonly nowMs: () => number;
     readonly effect: (effect: Effect) => void;
+    readonly by: Invocation;
     /** What fails in the next observation. */
     readonly failing: () => Failing;
   },
@@ -32,6 +34,8 @@ export const clusterClient = (
   observe: async (watched, { budgetMs }) => ({
     observations: await network.call<ReadonlyMap<Watched["uid"], Observed>>(caller, {
       kind: "observe",
+      name: "observe",
+      by: now.by,
       what: `observe ${cluster.name}`,
       timeoutMs: budgetMs,
       lateMs: 0,
@@ -44,6 +48,8 @@ export const clusterClient = (
   putScale: (write, timeoutMs) =>
     network.call(caller, {
       kind: "put",
+      name: "put",
+      by: now.by,
       what: `PUT ${write.target.name} to ${write.replicas}`,
       timeoutMs,
       // The server executes a request until the timeout that it was given, and not after.
@@ -57,6 +63,8 @@ export const clusterClient = (
   readScale: (namespace, target, timeoutMs) =>
     network.call(caller, {
       kind: "read",
+      name: "read scale",
+      by: now.by,
       what: `GET ${target.name}`,
       timeoutMs,
       lateMs: 0,
@@ -67,6 +75,8 @@ export const clusterClient = (
   recommend: (_recommender, request, timeoutMs) =>
     network.call<Answer<RecommenderReply>>(caller, {
       kind: "recommend",
+      name: "recommend",
+      by: now.by,
       what: "ask the recommender",
       timeoutMs,
       lateMs: 0,

@@ -44,7 +44,8 @@ export type Stall =
   | { readonly kind: "brink"; readonly leftMs: number };
 
 const NONE: Stall = { kind: "none" };
-const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
+/** Every fault that a call of a kind may meet. */
+export const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
   table: ["throttled", "lost request", "lost answer", "failed before", "failed after", "late", "orphaned"],
   page: ["lost answer", "failed after", "late", "orphaned", "orphaned"],
   observe: ["lost request", "failed before", "throttled"],

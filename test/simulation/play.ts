@@ -4,6 +4,7 @@ import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import type { Effect, SimulatedCluster } from "./cluster.ts";
 import { clusterClient } from "./cluster-client.ts";
+import type { Coverage } from "./coverage.ts";
 import { type Damaged, planDamage } from "./damages.ts";
 import { environments } from "./environments.ts";
 import { happen } from "./happenings.ts";
@@ -62,6 +63,7 @@ export interface Outcome {
   readonly played: Played;
   readonly effects: number;
   readonly story: readonly string[];
+  readonly coverage: Coverage;
 }
 
 /** Plays one seed from beginning to end, or to its first violation. */
@@ -105,6 +107,7 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
     played: platform.played,
     effects: [...ledger.effects.values()].reduce((sum, { length }) => sum + length, 0),
     story: stage.story.lines,
+    coverage: stage.coverage,
   };
 };
 
@@ -167,7 +170,7 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
       watchEffect(ledger, by, made);
     };
   const clientOf = (site: SimulatedCluster): ClusterClient =>
-    clusterClient(network, by.process, site, { nowMs, effect: effect(site), failing: () => failingNow(stage) });
+    clusterClient(network, by.process, site, { nowMs, by, effect: effect(site), failing: () => failingNow(stage) });
   const observe = async (client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>): Promise<ObservedCluster> => {
     for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
     const seen = await client.observe(watched, limits);

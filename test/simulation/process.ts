@@ -1,4 +1,5 @@
 import type { WarmCache } from "../../lib/sync/warm-cache.ts";
+import type { CoverageCount, PlacedCall } from "./coverage.ts";
 import type { CallKind, Fate, Fates, Fault, Stall } from "./fates.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
@@ -22,6 +23,9 @@ export interface Process {
 /** One call over a network. `execute` is what the other side does; `unclear` is what the caller gets when no clear answer reaches it. */
 export interface Call<Answer> {
   readonly kind: CallKind;
+  /** What it is for, in the words of the coverage. */
+  readonly name: string;
+  readonly by?: PlacedCall["by"];
   readonly what: string;
   readonly execute: () => Answer;
   /** Own patience of the caller, and how long after it the other side may still execute a late request. */
@@ -40,7 +44,11 @@ export interface Network {
 type Deliver = (process: Process, happen: () => void) => void;
 
 /** Carries calls between processes and the rest of the world, as the seed's fates say. Promises of a process that ended are never resolved. */
-export const newNetwork = (scheduler: Scheduler, fates: Fates, story: Story): Network => {
+export const newNetwork = (
+  scheduler: Scheduler,
+  fates: Fates,
+  { story, note }: { readonly story: Story; readonly note: CoverageCount["note"] },
+): Network => {
   const end = (process: Process, why: string): void => {
     if (!process.alive) return;
     process.alive = false;
@@ -89,6 +97,7 @@ export const newNetwork = (scheduler: Scheduler, fates: Fates, story: Story): Ne
     call: (caller, call) =>
       new Promise((resolve, reject) => {
         const fate = fates.next(call.kind);
+        note(call, fate);
         stepped(caller, fate, call.what);
         stalled(caller, fate.before, call.what);
         deliver(caller, () => travel(caller, call, fate, { resolve, reject }));

@@ -56,6 +56,7 @@ export const simulatedQueue = (
       const send = (command: object): Promise<object> =>
         network.call<object>(sender, {
           kind: "queue",
+          name: "queue",
           what: "SendMessageBatch",
           timeoutMs: 3_000,
           lateMs: 0,

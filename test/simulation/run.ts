@@ -1,10 +1,20 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
+import { type Coverage, coverageText, joinedCoverage } from "./coverage.ts";
 import type { SeedOutcome } from "./seed.ts";
 
-/** `npm run simulate -- --seeds N [--first-seed K]`: plays seeds K … K+N−1, prints the story of each that fails, and ends with 1 if one did. */
-const { values } = parseArgs({ options: { seeds: { type: "string", default: "100" }, "first-seed": { type: "string", default: "0" } } });
+/**
+ * `npm run simulate -- --seeds N [--first-seed K] [--coverage]`: plays seeds K … K+N−1, prints the story of each that fails, and ends with 1 if one did. With --coverage it also tells
+ * which faults met which calls.
+ */
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "100" },
+    "first-seed": { type: "string", default: "0" },
+    coverage: { type: "boolean", default: false },
+  },
+});
 const seeds = Number(values.seeds);
 const first = Number(values["first-seed"]);
 if (!Number.isInteger(seeds) || seeds < 1 || !Number.isInteger(first) || first < 0) {
@@ -20,6 +30,7 @@ let next = first;
 let passed = 0;
 let failed = 0;
 let toldMs = 0;
+const coverages: Coverage[] = [];
 
 const progress = (): void => {
   if (!stdout.isTTY || performance.now() - toldMs < PROGRESS_MS) return;
@@ -28,7 +39,8 @@ const progress = (): void => {
   stdout.write(`\r\u001b[K${passed + failed} of ${seeds} seeds, ${failed} failed, ${rate.toFixed(1)} a second`);
 };
 
-const told = ({ seed, violation, story }: SeedOutcome): void => {
+const told = ({ seed, violation, story, coverage }: SeedOutcome): void => {
+  coverages.push(coverage);
   if (!violation) {
     passed++;
     return;
@@ -58,6 +70,7 @@ const playAll = (): Promise<void> =>
 
 await Promise.all(Array.from({ length: Math.min(availableParallelism(), seeds) }, playAll));
 if (stdout.isTTY) stdout.write("\r\u001b[K");
+if (values.coverage) stdout.write(`${coverageText(joinedCoverage(coverages))}\n`);
 const took = (performance.now() - startedMs) / SECOND_MS;
 stdout.write(`${seeds} seeds in ${took.toFixed(1)} s, ${(seeds / took).toFixed(1)} a second\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -1,7 +1,7 @@
 import { type Outcome, type Planted, play } from "./play.ts";
 
 /** How one seed ended: with its first violation, or without. */
-export interface SeedOutcome extends Pick<Outcome, "violation" | "played" | "effects" | "story"> {
+export interface SeedOutcome extends Pick<Outcome, "violation" | "played" | "effects" | "story" | "coverage"> {
   readonly seed: number;
 }
 

@@ -10,6 +10,6 @@ port.on("message", (seed: number) => {
     .then(async (outcome) => port.postMessage(outcome.violation ? await playSeed(seed, { told: true }) : outcome))
     .catch((error: unknown) => {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      port.postMessage({ seed, violation: { invariant: "nothing breaks", message }, story: [] });
+      port.postMessage({ seed, violation: { invariant: "nothing breaks", message }, story: [], coverage: {} });
     });
 });

@@ -2,6 +2,7 @@ import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
 import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/store/table/keys.ts";
 import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";
 import type { SimulatedCluster } from "./cluster.ts";
+import { type Coverage, countCoverage } from "./coverage.ts";
 import { calmFates, faultyFates, TEMPERS, type Temper } from "./fates.ts";
 import type { Invocation } from "./invocation.ts";
 import { type Network, newNetwork, type Process } from "./process.ts";
@@ -24,6 +25,7 @@ export interface Stage {
   readonly story: Story;
   readonly ledger: Ledger;
   readonly network: Network;
+  readonly coverage: Coverage;
   readonly random: Random;
   readonly timetable: Timetable;
   readonly timing: Timing;
@@ -79,7 +81,8 @@ export const newStage = (
   const story = newStory(nowMs, START_MS, options.told);
   const ledger = newLedger(story.tell, nowMs);
   const calm = (atMs = nowMs()): boolean => !options.faults || atMs >= START_MS + FAULTS_MS;
-  const network = newNetwork(scheduler, options.faults ? faultyFates(random, temper, calm) : calmFates(random), story);
+  const coverage = countCoverage();
+  const network = newNetwork(scheduler, options.faults ? faultyFates(random, temper, calm) : calmFates(random), { story, note: coverage.note });
   const tables = watchedTables(ledger);
   fillTables(timetable, START_MS, (command) => tables.execute(command, { by: undefined, process: "" }));
   let tokens = 0;
@@ -89,6 +92,7 @@ export const newStage = (
     story,
     ledger,
     network,
+    coverage: coverage.counts,
     random,
     timetable,
     timing,
@@ -104,7 +108,7 @@ export const newStage = (
     connectedTo: (cluster) => pathOf(tables.read(FLEET_PK, `${CLUSTER_SK_PREFIX}${cluster}`)),
     tablesFor: (process, by) => {
       const execute = (command: unknown): object => tables.execute(sent(command), { by, process: process.name });
-      return tablesOf(network, process, { nowMs, random: random.real, token: () => `token-${++tokens}`, execute });
+      return tablesOf(network, process, { nowMs, random: random.real, token: () => `token-${++tokens}`, execute, by });
     },
   };
 };

@@ -1,6 +1,8 @@
 import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Tables } from "../../lib/store/table/tables.ts";
+import { callName } from "./call-names.ts";
 import type { Fate } from "./fates.ts";
+import type { Invocation } from "./invocation.ts";
 import type { Network, Process } from "./process.ts";
 
 export const TABLE_NAMES = { stateTable: "state", historyTable: "history" } as const;
@@ -28,11 +30,14 @@ export const tablesOf = (
     readonly nowMs: () => number;
     readonly random: () => number;
     readonly token: () => string;
+    readonly by: Invocation | undefined;
   },
 ): Tables => {
   const send = (command: object): Promise<object> =>
     network.call<object>(process, {
       kind: isPageWrite(command) ? "page" : "table",
+      name: callName(command),
+      by: world.by,
       what: command.constructor.name.replace(/Command$/, ""),
       timeoutMs: REQUEST_TIMEOUT_MS,
       lateMs: LATE_MS,

@@ -100,12 +100,12 @@ export const writePage = async (tables: Tables, write: PageWrite): Promise<void>
   }
 };
 
-const overtaken = ({ id, epoch, readEpoch }: PageWrite, found: number | undefined): TidemarkError =>
-  new TidemarkError("store.lease-lost", `Cannot write ${nameOf(id)}: its epoch is ${found ?? "none"}, not ${readEpoch ?? "none"}`, {
+const overtaken = ({ id, epoch, readEpoch }: PageWrite, storedEpoch: number | undefined): TidemarkError =>
+  new TidemarkError("store.lease-lost", `Cannot write ${nameOf(id)}: its epoch is ${storedEpoch ?? "none"}, not ${readEpoch ?? "none"}`, {
     ...id.partition,
     page: id.index,
     mine: epoch,
-    found,
+    found: storedEpoch,
   });
 
 /** Deletes a page of a generation that the head no longer names. */

@@ -35,7 +35,9 @@ const UPDATES: readonly (readonly [part: string, write: ConditionalWrite])[] = [
   ["version = :next", "raise a cluster's version"],
 ];
 
-const writeOf = (command: Conditional): ConditionalWrite | undefined => {
+/** The kind of a conditional write; absent for anything else. */
+export const writeOf = (command: unknown): ConditionalWrite | undefined => {
+  if (!isConditional(command)) return undefined;
   if (command instanceof UpdateItemCommand) return UPDATES.find(([part]) => command.input.UpdateExpression?.includes(part))?.[1];
   if (command instanceof DeleteItemCommand) return "delete an old page";
   const { Item, TableName, ConditionExpression = "" } = command.input;
