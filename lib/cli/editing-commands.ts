@@ -14,6 +14,7 @@ import { usage } from "./usage-error.ts";
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
   edit: () => import("./commands/edit.ts"),
+  prune: () => import("./commands/prune.ts"),
   sources: () => import("./read-sources.ts"),
 };
 
@@ -24,10 +25,16 @@ export const editingCommands = (root: Command, run: Run, io: Io): void => {
     .addHelpText("after", example("tidemark apply -R -f manifests/ --cluster eu-1", "kustomize build | tidemark apply -f - --cluster eu-1"))
     .addOption(dryRun())
     .addOption(validateOption())
+    .option("--prune", "then delete what has the labels of -l and is in no document, in the namespaces of the documents")
+    .option("-l, --selector <selector>", "with --prune: the labels of what these documents own, which each of them must have")
     .action(async (options: ApplyCommandOptions & ScopeOptions) => {
       const { readSources } = await code.sources();
       const sources = await readSources(options, io.stdin);
-      await run(options, async (session, printer) => (await code.edit()).apply(session, { printer, io }, sources, options));
+      const plan = options.prune || options.selector !== undefined ? (await code.prune()).prunePlan(options, sources) : undefined;
+      await run(options, async (session, printer) => {
+        const applied = await (await code.edit()).apply(session, { printer, io }, sources, options);
+        if (plan) await (await code.prune()).prune(session.service, printer, applied, { ...plan, dryRun: options.dryRun === true });
+      });
     });
   withOptionalFiles(withScope(root.command("delete")))
     .description("delete autoscalers by name, or those that manifests name; a workload keeps its count, and the history stays")

@@ -15,6 +15,8 @@ export interface Io {
   readonly terminal?: boolean;
   /** Runs work with a signal that the first Ctrl-C aborts. The second Ctrl-C ends the process at once. */
   readonly interruptible?: <Result>(work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
+  /** Opens a file in the editor of the person, until it is closed. Absent where there is none. */
+  readonly editFile?: (file: string) => Promise<void>;
   /** How long `--watch` waits between two looks, in place of five seconds. */
   readonly watchEveryMs?: number;
   /** The editor that a data folder records. A stack verifies its callers itself. */

@@ -6,12 +6,12 @@ import { type CommandTarget, chooseTarget, TARGET_OPTIONS, type TargetOptions, t
 import { type Io, printerOn } from "./io.ts";
 import { program } from "./program.ts";
 import type { Run } from "./run-command.ts";
-import { inOrder, withSubcommands } from "./word-order.ts";
+import { commandIn, inOrder, withSubcommands } from "./word-order.ts";
 
 /** As kubectl: a wrong call is a failure too. */
-export const EXIT = { done: 0, failed: 1 } as const;
+export const EXIT = { done: 0, failed: 1, differs: 1, notCompared: 2 } as const;
 
-/** Runs one command line (without node and file) and returns the exit code: 0 done, 1 an error, or that of `cli.exit`. It prints one line per error on standard error. */
+/** Runs one command line (without node and file) and returns the exit code: 0 done, 1 an error or a difference, 2 a diff that could not compare. It prints one line per error on standard error. */
 export const main = async (args: readonly string[], io: Io): Promise<number> => {
   const printer = printerOn(io);
   let target: CommandTarget | undefined;
@@ -35,7 +35,10 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
     await root.parseAsync(inOrder(root, args), { from: "user" });
     return EXIT.done;
   } catch (error) {
-    return failure(error, io, target);
+    if (isTidemarkError(error, "cli.differs")) return EXIT.differs;
+    const code = failure(error, io, target);
+    // A script must not take a failed comparison for a difference.
+    return code === EXIT.failed && commandIn(root, args).name() === "diff" ? EXIT.notCompared : code;
   }
 };
 

@@ -5,6 +5,7 @@ import { editingCommands } from "./editing-commands.ts";
 import { help } from "./help-command.ts";
 import type { Io } from "./io.ts";
 import { manifestCommands } from "./manifest-commands.ts";
+import { manifestEdits } from "./manifest-edits.ts";
 import { migrationCommands } from "./migration-commands.ts";
 import { readingCommands } from "./reading-commands.ts";
 import type { Run } from "./run-command.ts";
@@ -22,6 +23,7 @@ export const program = (run: Run, io: Io): Command => {
   readingCommands(root, run, io);
   stackCommands(root, run, io);
   editingCommands(root, run, io);
+  manifestEdits(root, run, io);
   manifestCommands(root, io);
   migrationCommands(root, run, io);
   const cluster = withTarget(root.command("cluster").enablePositionalOptions()).description("manage the clusters that Tidemark scales in");

@@ -35,6 +35,7 @@ process.exitCode = await main(process.argv.slice(2), {
   interruptible,
   colours: process.stdout.isTTY === true && !noColor && term !== "dumb",
   by: userName(),
+  editFile: async (file) => (await import("./run-editor.ts")).editFile(process.env, file),
   ...(stackUrl !== undefined && { stackUrl }),
   // Loaded on demand, because help and usage errors need neither tables nor SDK.
   open: async (target, by) => (await import("./session.ts")).openTarget(target, by),

@@ -20,7 +20,24 @@ export const inOrder = (root: Command, args: readonly string[]): readonly string
 /** What follows "--" is never an option. */
 const beforeDashes = (args: readonly string[]): readonly string[] => (args.includes("--") ? args.slice(0, args.indexOf("--")) : args);
 
+/** The command that the words name, as far as they do. */
+export const commandIn = (root: Command, args: readonly string[]): Command => walk(root, beforeDashes(args)).command;
+
 const reordered = (root: Command, words: readonly string[]): readonly string[] => {
+  const { command, front, moved, rest } = walk(root, words);
+  // Without a command nothing is moved, so that the message names what was written.
+  return command === root ? words : [...front, ...moved, ...rest];
+};
+
+interface Walked {
+  readonly command: Command;
+  /** Words of the command, and options that belong to the word before them. */
+  readonly front: readonly string[];
+  readonly moved: readonly string[];
+  readonly rest: readonly string[];
+}
+
+const walk = (root: Command, words: readonly string[]): Walked => {
   const front: string[] = [];
   const moved: string[] = [];
   let command = root;
@@ -31,8 +48,7 @@ const reordered = (root: Command, words: readonly string[]): readonly string[] =
     at += step.words.length;
     if (step.kind === "command") command = step.command;
   }
-  // Without a command nothing is moved, so that the message names what was written.
-  return command === root ? words : [...front, ...moved, ...words.slice(at)];
+  return { command, front, moved, rest: words.slice(at) };
 };
 
 type Step =

@@ -8,7 +8,14 @@ import type { Said } from "./folder.ts";
 /** Runs one command line in this process, on the real data folder: the same code without the start of a process. */
 export const inside = async (
   args: readonly string[],
-  more: { readonly stdin?: string; readonly by?: string; readonly colours?: true; readonly open?: Io["open"]; readonly stackUrl?: string } = {},
+  more: {
+    readonly stdin?: string;
+    readonly by?: string;
+    readonly colours?: true;
+    readonly open?: Io["open"];
+    readonly editFile?: NonNullable<Io["editFile"]>;
+    readonly stackUrl?: string;
+  } = {},
 ): Promise<Said> => {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
@@ -20,6 +27,7 @@ export const inside = async (
     colours: more.colours === true,
     by: more.by ?? "ada",
     ...(more.stackUrl !== undefined && { stackUrl: more.stackUrl }),
+    ...(more.editFile !== undefined && { editFile: more.editFile }),
     open: more.open ?? openTarget,
   };
   const code = await main(args, io);

@@ -7,10 +7,11 @@ import { forEachResource } from "../each-resource.ts";
 import type { Io, Printer, Session } from "../io.ts";
 import { progressOn } from "../progress.ts";
 import type { FileOptions } from "../read-sources.ts";
+import type { PruneOptions } from "./prune.ts";
 import { queryFor, type Resource } from "../selected-names.ts";
 import { futureMs } from "../time-options.ts";
 
-export interface ApplyCommandOptions extends FileOptions {
+export interface ApplyCommandOptions extends FileOptions, PruneOptions {
   readonly namespace?: string;
   readonly cluster?: string;
   readonly dryRun?: boolean;
@@ -23,7 +24,7 @@ export const apply = async (
   { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "stderr" | "terminal" | "interruptible"> },
   sources: readonly ManifestSource[],
   { cluster, namespace, validate, dryRun: dry }: ApplyCommandOptions,
-): Promise<void> => {
+): Promise<readonly Applied[]> => {
   const progress = progressOn(io);
   const dryRun = dry === true;
   const options = { ...(cluster === undefined ? {} : { cluster }), ...(namespace === undefined ? {} : { namespace }), dryRun, validation: validate };
@@ -49,6 +50,7 @@ export const apply = async (
     const applied = await (session.endsInOrder && io.interruptible ? io.interruptible(work) : work());
     await printing;
     await print(applied);
+    return applied;
   } finally {
     await printing.catch(() => undefined);
     progress.clear();

@@ -1,0 +1,87 @@
+import { TidemarkError } from "../../model/errors.ts";
+import type { ApplyOptions } from "../../service/service.ts";
+import type { Printer, Session } from "../io.ts";
+import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { usage } from "../usage-error.ts";
+
+export interface AutoscaleOptions {
+  readonly min?: string;
+  readonly max: string;
+  readonly cpu?: string;
+  readonly cpuPercent?: string;
+  readonly memory?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly cluster?: string;
+  readonly dryRun?: boolean;
+  readonly output?: DocumentFormat;
+}
+
+const KINDS = [
+  { words: /^(deploy|deployments?)(\.(v1\.)?apps)?$/i, apiVersion: "apps/v1", kind: "Deployment" },
+  { words: /^(sts|statefulsets?)(\.(v1\.)?apps)?$/i, apiVersion: "apps/v1", kind: "StatefulSet" },
+  { words: /^(rs|replicasets?)(\.(v1\.)?apps)?$/i, apiVersion: "apps/v1", kind: "ReplicaSet" },
+  { words: /^(rc|replicationcontrollers?)$/i, apiVersion: "v1", kind: "ReplicationController" },
+] as const;
+
+/** The HorizontalPodAutoscaler that `kubectl autoscale` makes of the same words: "deployment/web" or "deployment web". Throws a usage error. */
+export const autoscaleManifest = (words: readonly string[], options: AutoscaleOptions) => {
+  const [type = "", target, ...more] = words.flatMap((word) => word.split("/"));
+  const scaled = KINDS.find((kind) => kind.words.test(type));
+  if (!scaled || !target || more.length > 0)
+    throw usage(`Cannot autoscale "${words.join(" ")}": give deployment/NAME, statefulset/NAME, replicaset/NAME or replicationcontroller/NAME`);
+  const cpu = options.cpu ?? (options.cpuPercent === undefined ? undefined : `${options.cpuPercent.replace(/%$/, "")}%`);
+  const metrics = [
+    ...(cpu === undefined ? [] : [resourceMetric("cpu", milliByDefault(cpu))]),
+    ...(options.memory === undefined ? [] : [resourceMetric("memory", options.memory)]),
+  ];
+  return {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: options.name ?? target, ...(options.namespace !== undefined && { namespace: options.namespace }) },
+    spec: {
+      scaleTargetRef: { apiVersion: scaled.apiVersion, kind: scaled.kind, name: target },
+      ...(options.min !== undefined && { minReplicas: wholeNumber("--min", options.min) }),
+      maxReplicas: wholeNumber("--max", options.max),
+      ...(metrics.length > 0 && { metrics }),
+    },
+  };
+};
+
+const wholeNumber = (option: string, text: string): number => {
+  if (!/^\d{1,9}$/.test(text)) throw usage(`Cannot read ${option} "${text}": give a whole number`);
+  return Number(text);
+};
+
+/** As kubectl reads it, "500" is "500m". */
+const milliByDefault = (cpu: string): string => (/^\d+$/.test(cpu) ? `${cpu}m` : cpu);
+
+/** "80%" is a share of the request, any other value an amount per pod. The manifest's own rules check it. */
+const resourceMetric = (name: "cpu" | "memory", text: string) => {
+  const percent = /^(\d{1,9})%$/.exec(text)?.[1];
+  const target = percent === undefined ? { type: "AverageValue", averageValue: text } : { type: "Utilization", averageUtilization: Number(percent) };
+  return { type: "Resource", resource: { name, target } };
+};
+
+/** Stores the manifest, unless one of its name is stored. Between that look and the write another editor may store one, and then this one replaces it; the history keeps both. */
+export const autoscale = async (
+  { service }: Session,
+  printer: Printer,
+  manifest: ReturnType<typeof autoscaleManifest>,
+  { cluster, dryRun = false, output }: AutoscaleOptions,
+): Promise<void> => {
+  const sources = [{ file: "autoscale", text: JSON.stringify(manifest) }];
+  const options: ApplyOptions = { ...(cluster !== undefined && { cluster }), dryRun, validation: "strict" };
+  for (const there of await service.apply(sources, { ...options, dryRun: true }))
+    if (there.outcome !== "created")
+      throw new TidemarkError(
+        "service.exists",
+        `Cannot autoscale "${manifest.spec.scaleTargetRef.name}": "${there.name}" in namespace "${there.namespace}" of cluster "${there.cluster}" exists already; change it with tidemark edit, or give another --name`,
+        { name: there.name },
+      );
+  const [applied] = await service.apply(sources, options);
+  if (!applied) return;
+  const { kind, name, namespace, cluster: inCluster, outcome } = applied;
+  const line = `${kind} "${name}" in namespace "${namespace}" of cluster "${inCluster}" ${outcome}${dryRun ? " (dry run)" : ""}\n`;
+  await printer.print(output === undefined ? line : documentText(manifest, output));
+};

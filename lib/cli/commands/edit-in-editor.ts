@@ -1,0 +1,113 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { isObject } from "../../model/is-object.ts";
+import { readInputs } from "../../service/apply/manifest-inputs.ts";
+import type { Service } from "../../service/service.ts";
+import type { Applied, AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import type { Io, Printer, Session } from "../io.ts";
+import { documentText } from "../output/document-text.ts";
+import { kindOf } from "../output/kubernetes-object.ts";
+import { mustHaveKind, type Resource } from "../selected-names.ts";
+
+const INTRODUCTION = [
+  "# Edit the autoscaler below. Lines that begin with # are left out, and an empty file cancels the edit.",
+  "# Where the edit is refused, this file is opened again with the reason.",
+  "#",
+];
+
+/**
+ * Opens the manifest of an autoscaler in an editor and applies what was saved, under the version that was opened: the edit of another person is never undone.
+ * A refused manifest is opened again with the problem at its top. Where the edit cannot be made, the text is kept in a file that the message names.
+ */
+export const editInEditor = async (
+  { service }: Session,
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "editFile" | "stderr"> },
+  { kind, ...query }: Resource,
+): Promise<void> => {
+  const view = mustHaveKind(await service.get(query), kind);
+  const { editFile } = io;
+  if (!editFile)
+    throw new TidemarkError("cli.editor", `Cannot edit "${view.name}": there is no editor here; use tidemark get -o yaml and tidemark apply`, {});
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-edit-"));
+  const file = join(folder, `${view.name}.yaml`);
+  let isKept = false;
+  try {
+    const saved = await editUntilValid(service, view, { file, editFile });
+    await printer.print(saved === undefined ? "Edit cancelled, no changes made\n" : appliedText(saved));
+  } catch (error) {
+    isKept = true;
+    io.stderr.write(`note: your changes are kept in ${file}\n`);
+    throw error;
+  } finally {
+    if (!isKept) rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const appliedText = ({ kind, name, namespace, cluster, outcome }: Applied): string =>
+  outcome === "unchanged" ? "Edit cancelled, no changes made\n" : `${kind} "${name}" in namespace "${namespace}" of cluster "${cluster}" edited\n`;
+
+interface Editing {
+  readonly file: string;
+  readonly editFile: NonNullable<Io["editFile"]>;
+}
+
+/** Undefined where the text was saved as it was opened, or empty. */
+const editUntilValid = async (service: Service, view: AutoscalerView, { file, editFile }: Editing): Promise<Applied | undefined> => {
+  let text = documentText(view.manifest, "yaml");
+  let problems: readonly string[] = [];
+  for (;;) {
+    writeFileSync(file, `${[...INTRODUCTION, ...problems.map((problem) => `# ${problem}`)].join("\n")}\n${text}`, { mode: 0o600 });
+    await editFile(file);
+    const saved = withoutComments(readFileSync(file, "utf8"));
+    if (saved.trim() === "") return undefined;
+    if (saved === text) {
+      if (problems.length === 0) return undefined;
+      throw new TidemarkError("cli.edit", `Cannot edit "${view.name}": no valid changes were saved\n${problems.join("\n")}`, {});
+    }
+    text = saved;
+    const outcome = await applyEdited(service, view, text);
+    if ("applied" in outcome) return outcome.applied;
+    problems = outcome.problems;
+  }
+};
+
+const withoutComments = (text: string): string =>
+  text
+    .split("\n")
+    .filter((line) => !line.startsWith("#"))
+    .join("\n");
+
+type Outcome = { readonly applied: Applied } | { readonly problems: readonly string[] };
+
+/** A refused manifest is an outcome, which the editor shows. Another failure is thrown. */
+const applyEdited = async (service: Service, view: AutoscalerView, text: string): Promise<Outcome> => {
+  const { cluster, namespace, uid, generation } = view;
+  const sources = [{ file: "edit", text }];
+  try {
+    mustBeSame(view, sources);
+    const [applied] = await service.apply(sources, {
+      ...{ cluster, namespace, dryRun: false, validation: "strict" },
+      onlyIf: [{ uid, generation }],
+    });
+    return applied ? { applied } : { problems: ["the file holds no autoscaler"] };
+  } catch (error) {
+    if (isTidemarkError(error, "manifest")) return { problems: error.message.split("\n") };
+    throw error;
+  }
+};
+
+/** An edit under another name would make another autoscaler. Throws `manifest.invalid`. */
+const mustBeSame = (view: AutoscalerView, sources: Parameters<typeof readInputs>[0]): void => {
+  const { inputs } = readInputs(sources, "strict");
+  const [document] = inputs.map((input) => input.document);
+  const { kind, metadata } = isObject(document) ? document : {};
+  const { name, namespace = view.namespace } = isObject(metadata) ? metadata : {};
+  if (inputs.length === 1 && name === view.name && namespace === view.namespace && kind === kindOf(view)) return;
+  throw new TidemarkError(
+    "manifest.invalid",
+    `Cannot edit "${view.name}": the file must hold this one ${kindOf(view)}, with the name "${view.name}" and the namespace "${view.namespace}"`,
+    {},
+  );
+};
