@@ -6,6 +6,7 @@ import type { EksDescription } from "./access/eks-description.ts";
 import { NOTHING_TRUSTED, type Trusted } from "./access/trusted.ts";
 import { apiDiscovery } from "./discovery.ts";
 import { fieldManagerOf } from "./field-manager.ts";
+import { teller } from "./objects/tell.ts";
 import { newMemory } from "./observe/memory.ts";
 import { observe } from "./observe/observe.ts";
 import type { ClusterClient } from "./port.ts";
@@ -58,6 +59,7 @@ export const clientFor = (record: Pick<ClusterRecord, "name" | "uid">, access: A
     putScale: (write, timeoutMs) => putScaleWithin(session, write, timeoutMs),
     readScale: (namespace, target, timeoutMs) => readScaleWithin(session, namespace, target, timeoutMs),
     recommend: (recommender, request, timeoutMs) => askRecommender(options.trusted ?? NOTHING_TRUSTED, recommender, request, timeoutMs),
+    tell: teller(session, options.clock),
     close: transport.close,
   };
 };

@@ -1,3 +1,4 @@
+import type { SpecObject } from "../cluster/specs/spec-listing.ts";
 import type { Because } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import { incarnationOf } from "../model/incarnation.ts";
@@ -28,6 +29,8 @@ export interface Loaded extends LoadedPages {
 
 /** The LISTs of the objects that hold specs. */
 export interface ReadObjects {
+  /** The objects of this sync's LISTs, by uid. */
+  readonly listed: ReadonlyMap<string, SpecObject>;
   /** Why an autoscaler must not act because of its object. */
   readonly holds: ReadonlyMap<AutoscalerUid, Because>;
   /** What could not be read or stored, for the line of the sync. */

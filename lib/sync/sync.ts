@@ -10,6 +10,7 @@ import { decideAll } from "./decide.ts";
 import { type LeaseHolder, leaseHolder } from "./holder.ts";
 import { load } from "./load.ts";
 import { isEarly, isStale, type SyncMessage } from "./message.ts";
+import { tellObjects } from "./objects/tell-objects.ts";
 import { observe } from "./observe.ts";
 import { phaseTimer } from "./phase-timer.ts";
 import { releasePartition } from "./release.ts";
@@ -76,6 +77,7 @@ const syncClaimed = async (
   const journalPages = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts, stored, after }));
   await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored }));
   await removeOldPages(ports, holder.lease.partition, loaded, stored);
+  if (loaded.objects) await timer.phase("tell", tellObjects(ports, message, { loaded, seen, verdicts, settled, after, softUntilMs }));
   const endMs = ports.tables.clock();
   const { phasesMs } = timer;
   return completedReport(message, { loaded, seen, verdicts, settled, stored, journalPages, startMs, endMs, phasesMs });

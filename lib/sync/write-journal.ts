@@ -3,7 +3,7 @@ import type { Evaluation, JournalPage } from "../model/records.ts";
 import { insertJournal } from "../store/history/journal.ts";
 import { pageOf } from "../store/pages/plan.ts";
 import type { Verdict } from "./decide.ts";
-import { failedReadOf } from "./failed-read.ts";
+import { evaluationOf } from "./evaluation.ts";
 import type { Loaded } from "./load.ts";
 import type { StoredPages } from "./store-pages.ts";
 import type { SyncPorts } from "./sync-ports.ts";
@@ -11,47 +11,6 @@ import type { After } from "./windows-after.ts";
 
 /** The journal gets each page whole at least this often while its partition is synced. */
 export const JOURNAL_EVERY_MS = 60_000;
-
-const evaluationOf = (verdict: Verdict, after: After): Evaluation | undefined => {
-  const { autoscaler, because } = verdict;
-  if (autoscaler.kind === "unreadable") return undefined;
-  const { uid, namespace, name } = autoscaler.record;
-  const status = after.entries.get(uid)?.windows.status;
-  const gauges = after.gauges.get(uid);
-  const decision = verdict.kind === "unevaluated" ? undefined : verdict.decision;
-  return {
-    uid,
-    namespace,
-    name,
-    ...outcomeOf(verdict),
-    because,
-    ...circumstancesOf(verdict),
-    metrics: decision?.metrics ?? [],
-    steps: decision?.steps ?? [],
-    events: after.events.get(uid) ?? [],
-    ...(status && { status }),
-    ...(gauges && { gauges }),
-  };
-};
-
-/** What surrounds the decision: the hold, the other controllers, the failed read. */
-const circumstancesOf = (verdict: Verdict): Pick<Evaluation, "withoutHold" | "rivals" | "failedRead"> => {
-  if (verdict.kind === "unevaluated") return {};
-  const { rivals, input, decision } = verdict;
-  const failedRead = failedReadOf(input.observation, decision);
-  return {
-    ...(verdict.kind === "hold" && verdict.withoutHold && { withoutHold: verdict.withoutHold }),
-    ...(rivals && { rivals }),
-    ...(failedRead && { failedRead }),
-  };
-};
-
-const outcomeOf = (verdict: Verdict): Pick<Evaluation, "kind" | "failed" | "from" | "to"> => {
-  if (verdict.kind === "unevaluated") return { kind: "hold", failed: true };
-  if (verdict.kind === "scale") return { kind: "scale", failed: false, from: verdict.decision.from, to: verdict.decision.to };
-  const { decision } = verdict;
-  return { kind: "hold", failed: decision.kind === "hold" && decision.failed, ...(decision.from !== undefined && { from: decision.from }) };
-};
 
 /** True for the first sync of a minute, which writes each page whole. */
 const opensMinute = ({ nowMs, head }: Loaded): boolean => Math.floor(nowMs / JOURNAL_EVERY_MS) > Math.floor(head.nowMs / JOURNAL_EVERY_MS);

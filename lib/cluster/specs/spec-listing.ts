@@ -37,6 +37,8 @@ export interface SpecObject extends SeenObject {
   readonly deleting: boolean;
   /** The field manager of the last change beside the status. */
   readonly changedBy?: string;
+  /** As the LIST has it; absent where the object has none. It is not remembered. */
+  readonly status?: Readonly<Record<string, unknown>>;
   /** The manifest as JSON text, without what the API server adds. Absent where the object has the resourceVersion that the caller knows. */
   readonly manifest?: string;
 }

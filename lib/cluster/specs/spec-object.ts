@@ -1,3 +1,4 @@
+import { isObject } from "../../model/is-object.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import { fieldManagerOf } from "../field-manager.ts";
 import { asCount, asList, asName, asObject, asText, type Json } from "../read/json.ts";
@@ -30,6 +31,7 @@ export const specObject = (raw: Json, as: ReadAs): SpecObject | undefined => {
     resourceVersion,
     generation: asCount(metadata["generation"]) ?? 0,
     deleting: asText(metadata["deletionTimestamp"]) !== "",
+    ...(isObject(raw[STATUS]) && { status: raw[STATUS] }),
     ...(changedBy !== undefined && { changedBy }),
     ...statusWriter(writers, fieldManagerOf(as.cluster)),
     ...(as.knownVersion(uid) === resourceVersion ? {} : { manifest: manifestOf(raw, as) }),

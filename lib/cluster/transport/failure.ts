@@ -7,7 +7,7 @@ import type { Broken } from "./exchange.ts";
 /** The subject of a call in messages: `GET deployments.apps of cluster "eu-1"`. */
 export interface Subject {
   readonly cluster: string;
-  readonly method: "DELETE" | "GET" | "POST" | "PUT";
+  readonly method: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
   /** The resource as in messages of the API server: "pods.metrics.k8s.io". */
   readonly resource: string;
 }

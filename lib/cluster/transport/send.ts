@@ -17,10 +17,12 @@ export interface ApiRequest {
   readonly protobuf?: WireKind;
   /** The JSON body; never with GET. */
   readonly body?: unknown;
+  /** The type of the body; "application/json" where it is absent. */
+  readonly contentType?: string;
 }
 
-/** A sync uses GET and PUT alone. POST is for the reviews of a check; POST and DELETE for the edits of a person (kubeconfig-api.ts). */
-export type Method = "DELETE" | "GET" | "POST" | "PUT";
+/** A sync reads with GET and scales with PUT; PATCH and POST tell people what it did. POST is also for the reviews of a check, POST and DELETE for the edits of a person (kubeconfig-api.ts). */
+export type Method = "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
 export type Sent = Exchange | { readonly kind: "no-credentials"; readonly failure: ApiFailure };
 
 /** Sends one request once, credentials and answer within `callMs` together. `binary`: protobuf is asked for before JSON. */
@@ -67,7 +69,7 @@ const optionsOf = (method: Method, request: ApiRequest, { access, credentials, t
     "user-agent": "tidemark",
     // Packing 1,000 pods costs the API server 13 ms of CPU and spares the network 1.5 MB of 1.6; it packs nothing under 128 KiB. At 15 s that is 9 GB a day against a thousandth of a core.
     ...(method === "GET" && { "accept-encoding": "gzip" }),
-    ...(body !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+    ...(body !== undefined && { "content-type": request.contentType ?? ACCEPT_JSON, "content-length": Buffer.byteLength(body) }),
   },
   // The certificate goes with the call and not with the pool: the agent then opens new connections for a rotated one.
   ...(credentials.cert !== undefined && { cert: credentials.cert }),

@@ -16,6 +16,8 @@ export interface Transport {
   readonly get: (request: ApiRequest, budget: CallBudget) => Promise<ReadAnswer>;
   /** Sends one PUT once. `sent: false` proves that the server did not receive it. */
   readonly put: (request: ApiRequest & { readonly body: unknown }, timeoutMs: number) => Promise<WriteAnswer>;
+  /** Sends one write once, on which nothing depends. */
+  readonly tell: (request: ApiRequest & { readonly method: "PATCH" | "POST"; readonly body: unknown }, timeoutMs: number) => Promise<WriteAnswer>;
   readonly close: () => void;
 }
 
@@ -47,7 +49,11 @@ export const apiTransport = ({ cluster, access, clock, elapsed }: TransportOptio
       // It is never repeated, neither here nor by Node. A connection that the server closed while it was idle would lose the PUT and leave it unclear. So only connections with a recent
       // answer are used; the LISTs of the sync have just used them.
       pool.dropIdle(PUT_SOCKET_IDLE_MS);
-      return write(http, request, timeoutMs);
+      return write(http, "PUT", request, timeoutMs);
+    },
+    tell: ({ method, ...request }, timeoutMs) => {
+      pool.dropIdle(PUT_SOCKET_IDLE_MS);
+      return write(http, method, request, timeoutMs);
     },
     close: pool.close,
   };
@@ -87,9 +93,14 @@ const beforeAgain = async (next: Again, { access, pool }: HttpSession): Promise<
   if (next.afterMs > 0) await sleep(next.afterMs);
 };
 
-const write = async ({ cluster, access, send }: HttpSession, request: ApiRequest, timeoutMs: number): Promise<WriteAnswer> => {
-  const subject: Subject = { cluster, method: "PUT", resource: request.resource };
-  const outcome = await send("PUT", request, timeoutMs, false);
+const write = async (
+  { cluster, access, send }: HttpSession,
+  method: "PATCH" | "POST" | "PUT",
+  request: ApiRequest,
+  timeoutMs: number,
+): Promise<WriteAnswer> => {
+  const subject: Subject = { cluster, method, resource: request.resource };
+  const outcome = await send(method, request, timeoutMs, false);
   if (outcome.kind === "no-credentials") return { ...failed(outcome.failure), sent: false };
   if (outcome.kind === "broken") return { ...failed(brokenFailure(outcome, subject, timeoutMs)), sent: outcome.sent };
   if (outcome.status === 401) access.forget();

@@ -8,7 +8,7 @@ import { nameKey } from "./compare.ts";
 import type { Finding } from "./finding.ts";
 
 /** How long after its last write to the status another controller counts as following the object. A controller that has nothing to write is not noticed (docs/clusters.md). */
-const STATUS_RIVAL_MS = 5 * 60_000;
+export const STATUS_RIVAL_MS = 5 * 60_000;
 
 /** Why autoscalers must not act because of their objects, strongest reason first. */
 export const holdsOfObjects = (

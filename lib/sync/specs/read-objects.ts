@@ -32,7 +32,8 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
     ...failures.map(({ kind, message: words }) => `no ${kind} could be read: ${foreignWords(words)}`),
     ...(waiting > 0 ? [`${waiting} new objects wait for the next sync`] : []),
   ];
-  return { ...loaded, specs, objects: { holds, problems, calls, bytes } };
+  const objects = listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? outcome.objects : []));
+  return { ...loaded, specs, objects: { listed: new Map(objects.map((object) => [object.uid, object])), holds, problems, calls, bytes } };
 };
 
 const listed = async (

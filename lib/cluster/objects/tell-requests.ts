@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { objectPath } from "../paths.ts";
+import type { ApiRequest } from "../transport/send.ts";
+import type { Telling, ToldObject } from "./telling.ts";
+
+/** The request of one telling. */
+export type TellRequest = ApiRequest & { readonly method: "PATCH" | "POST"; readonly body: unknown };
+
+const APPLY_PATCH = "application/apply-patch+yaml";
+/** Limits of an Event of events.k8s.io/v1. */
+const NOTE_BYTES_MAX = 1_024;
+const REASON_CHARACTERS_MAX = 128;
+const NAME_CHARACTERS_MAX = 220;
+const HASH_CHARACTERS = 16;
+
+export const tellRequest = (telling: Telling, fieldManager: string): TellRequest =>
+  telling.kind === "status" ? statusRequest(telling, fieldManager) : eventRequest(telling, fieldManager);
+
+/** A server-side apply. Its uid is a precondition: an object that was deleted and made anew is not written. It takes fields from an earlier manager, which is no controller any more. */
+const statusRequest = ({ about, status }: Extract<Telling, { kind: "status" }>, fieldManager: string): TellRequest => {
+  const { of, namespace, name, uid } = about;
+  const { group, version, plural, apiVersion, kind } = of;
+  const resource = `${plural}.${group}`;
+  return {
+    method: "PATCH",
+    path: `${objectPath({ base: `/apis/${group}/${version}`, plural, resource }, namespace, name)}/status`,
+    resource: `${resource}/status`,
+    query: { fieldManager, force: "true" },
+    contentType: APPLY_PATCH,
+    body: { apiVersion, kind, metadata: { name, namespace, uid }, status },
+  };
+};
+
+/** The name is made from the id, so that a repeat meets the Event that is there already. */
+const eventRequest = ({ about, event }: Extract<Telling, { kind: "event" }>, fieldManager: string): TellRequest => {
+  const { namespace, name } = about;
+  const eventName = `${name.slice(0, NAME_CHARACTERS_MAX)}.${createHash("sha256").update(event.id).digest("hex").slice(0, HASH_CHARACTERS)}`;
+  return {
+    method: "POST",
+    path: `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`,
+    resource: "events.events.k8s.io",
+    query: { fieldManager },
+    body: {
+      apiVersion: "events.k8s.io/v1",
+      kind: "Event",
+      metadata: { name: eventName, namespace },
+      eventTime: `${new Date(event.atMs).toISOString().slice(0, -1)}000Z`,
+      reportingController: "tidemark.dev/tidemark",
+      reportingInstance: fieldManager,
+      action: "Scale",
+      type: event.type,
+      reason: event.reason.slice(0, REASON_CHARACTERS_MAX) || "Unknown",
+      note: cut(event.note),
+      regarding: regarding(about),
+    },
+  };
+};
+
+const regarding = ({ of, namespace, name, uid }: ToldObject) => ({ apiVersion: of.apiVersion, kind: of.kind, namespace, name, uid });
+
+/** Cut between characters, and never inside one. */
+const cut = (note: string): string => {
+  if (Buffer.byteLength(note) <= NOTE_BYTES_MAX) return note;
+  const characters = [...note];
+  let [bytes, kept] = [Buffer.byteLength("…"), 0];
+  for (const character of characters) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > NOTE_BYTES_MAX) break;
+    kept += 1;
+  }
+  return `${characters.slice(0, kept).join("")}…`;
+};

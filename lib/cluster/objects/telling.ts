@@ -1,0 +1,32 @@
+import type { SpecKind } from "../../model/spec-kinds.ts";
+
+/** The object of a cluster that something is told about. */
+export interface ToldObject {
+  readonly of: SpecKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Something that is told to the people of a cluster and that nothing depends on. */
+export type Telling =
+  | { readonly kind: "status"; readonly about: ToldObject; readonly status: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: "event";
+      readonly about: ToldObject;
+      readonly event: { readonly id: string; readonly type: string; readonly reason: string; readonly note: string; readonly atMs: number };
+    };
+
+export interface TellLimits {
+  /** Wall time for all of them together. */
+  readonly budgetMs: number;
+  /** Most requests. */
+  readonly callsMax: number;
+}
+
+/** What became of the tellings. `left`: no time, no room, or no right. */
+export interface Told {
+  readonly written: number;
+  readonly failed: number;
+  readonly left: number;
+}

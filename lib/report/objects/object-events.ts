@@ -1,0 +1,48 @@
+import type { ScaleEventRecord } from "../../model/records.ts";
+import { type Json, listedConditions, READY } from "./object-status.ts";
+
+/** One Event of Kubernetes about an object. Equal ids are one Event, however often they are told. */
+export interface ObjectEvent {
+  readonly id: string;
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly note: string;
+  readonly atMs: number;
+}
+
+const REASONS: Readonly<Record<ScaleEventRecord["outcome"], string>> = {
+  applied: "SuccessfulRescale",
+  refused: "FailedRescale",
+  unknown: "UnknownRescale",
+};
+
+/** The Event of a scale, under the id of the scale event in the history: a repeat is the same Event. */
+export const scaleObjectEvent = ({ id, outcome, from, to, message, detail, settledMs }: ScaleEventRecord): ObjectEvent => ({
+  id,
+  type: outcome === "applied" ? "Normal" : "Warning",
+  reason: REASONS[outcome],
+  note: `${outcome === "applied" ? "Scaled" : "Tried to scale"} from ${from} to ${to}: ${message}${detail === undefined ? "" : `; ${detail}`}`,
+  atMs: settledMs,
+});
+
+/** Conditions that people are told of. The others come and go with every value. */
+const TOLD: ReadonlySet<unknown> = new Set([READY, "AbleToScale", "ScalingActive", "ScalingBlocked", "Idle"]);
+const HOUR_MS = 3_600_000;
+
+/** An Event for each condition with another status than in the cluster. A condition that comes and goes is one Event an hour. The first status of an object tells nothing. */
+export const conditionObjectEvents = (uid: string, wanted: Json, listed: Json, nowMs: number): readonly ObjectEvent[] => {
+  const before = new Map(listedConditions(listed).map(({ type, status }) => [type, status]));
+  if (before.size === 0) return [];
+  const hour = Math.floor(nowMs / HOUR_MS);
+  return listedConditions(wanted)
+    .filter(({ type, status }) => TOLD.has(type) && before.has(type) && before.get(type) !== status)
+    .map(({ type, status, reason, message }) => ({
+      id: `${uid}:${type}:${status}:${reason}:${hour}`,
+      type: isGood(type, status) ? "Normal" : "Warning",
+      reason: String(reason).replaceAll(/[^A-Za-z0-9]/g, ""),
+      note: `${type} is ${status}: ${message}`,
+      atMs: nowMs,
+    }));
+};
+
+const isGood = (type: unknown, status: unknown): boolean => type === "Idle" || (type === "ScalingBlocked" ? status === "False" : status === "True");

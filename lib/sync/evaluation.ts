@@ -1,0 +1,46 @@
+import type { Evaluation } from "../model/records.ts";
+import type { Verdict } from "./decide.ts";
+import { failedReadOf } from "./failed-read.ts";
+import type { After } from "./windows-after.ts";
+
+/** What a sync found and decided for one autoscaler, as the journal stores it and the status of its object tells it. */
+export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undefined => {
+  const { autoscaler, because } = verdict;
+  if (autoscaler.kind === "unreadable") return undefined;
+  const { uid, namespace, name } = autoscaler.record;
+  const status = after.entries.get(uid)?.windows.status;
+  const gauges = after.gauges.get(uid);
+  const decision = verdict.kind === "unevaluated" ? undefined : verdict.decision;
+  return {
+    uid,
+    namespace,
+    name,
+    ...outcomeOf(verdict),
+    because,
+    ...circumstancesOf(verdict),
+    metrics: decision?.metrics ?? [],
+    steps: decision?.steps ?? [],
+    events: after.events.get(uid) ?? [],
+    ...(status && { status }),
+    ...(gauges && { gauges }),
+  };
+};
+
+/** What surrounds the decision: the hold, the other controllers, the failed read. */
+const circumstancesOf = (verdict: Verdict): Pick<Evaluation, "withoutHold" | "rivals" | "failedRead"> => {
+  if (verdict.kind === "unevaluated") return {};
+  const { rivals, input, decision } = verdict;
+  const failedRead = failedReadOf(input.observation, decision);
+  return {
+    ...(verdict.kind === "hold" && verdict.withoutHold && { withoutHold: verdict.withoutHold }),
+    ...(rivals && { rivals }),
+    ...(failedRead && { failedRead }),
+  };
+};
+
+const outcomeOf = (verdict: Verdict): Pick<Evaluation, "kind" | "failed" | "from" | "to"> => {
+  if (verdict.kind === "unevaluated") return { kind: "hold", failed: true };
+  if (verdict.kind === "scale") return { kind: "scale", failed: false, from: verdict.decision.from, to: verdict.decision.to };
+  const { decision } = verdict;
+  return { kind: "hold", failed: decision.kind === "hold" && decision.failed, ...(decision.from !== undefined && { from: decision.from }) };
+};

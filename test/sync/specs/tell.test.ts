@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { TellLimits, Telling, Told } from "../../../lib/cluster/objects/telling.ts";
+import { TOLD_MAX } from "../../../lib/sync/objects/tell-objects.ts";
+import { type Engine, startMemory } from "../../contracts/engines.ts";
+import { type SpecsWorld, specsWorld } from "./cluster-specs.ts";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startMemory();
+});
+afterAll(() => engine.close());
+
+const MINUTE_OF_SYNCS = 4;
+
+/** The cluster stores each status that it is told, and every telling is kept. */
+const withTelling = async (workloads: readonly string[], told: Told = { written: 1, failed: 0, left: 0 }) => {
+  const world = await specsWorld(engine, workloads);
+  const tellings: Telling[] = [];
+  const limits: TellLimits[] = [];
+  const tell = async (all: readonly Telling[], given: TellLimits): Promise<Told> => {
+    tellings.push(...all);
+    limits.push(given);
+    for (const telling of all) if (telling.kind === "status" && told.written > 0) store(world, telling);
+    return told;
+  };
+  Object.assign(world.cluster.client, { tell });
+  return { world, tellings, limits };
+};
+
+const store = (world: SpecsWorld, { about, status }: Extract<Telling, { kind: "status" }>): void => {
+  const object = world.cluster.objects.get(`${about.of.kind}/${about.namespace}/${about.name}`);
+  if (object) object["status"] = status;
+};
+
+const kindsOf = (tellings: readonly Telling[]): readonly string[] => tellings.map(({ kind }) => kind);
+
+describe("what a sync tells the objects that it has read", () => {
+  it("is the status of each object and an Event of each scale, in the sync that made it", async () => {
+    const { world, tellings } = await withTelling(["web"]);
+    world.apply("web", { uid: "object-web" });
+    await world.next();
+    expect(kindsOf(tellings)).toEqual(["status", "event"]);
+    const [event] = await world.events();
+    expect(tellings).toMatchObject([
+      { about: { namespace: "shop", name: "web", uid: "object-web", of: { plural: "podautoscalers" } }, status: { observedGeneration: 1 } },
+      { about: { uid: "object-web" }, event: { id: event?.id, reason: "SuccessfulRescale", type: "Normal" } },
+    ]);
+  });
+
+  it("is nothing while nothing moves since what the LIST showed", async () => {
+    const { world, tellings } = await withTelling(["web"]);
+    world.apply("web");
+    await world.next();
+    await world.next();
+    const before = tellings.length;
+    for (let sync = 0; sync < MINUTE_OF_SYNCS; sync++) await world.next();
+    expect(tellings.length).toBe(before);
+  });
+
+  it("says on an invalid object what is wrong with it", async () => {
+    const { world, tellings } = await withTelling(["web"]);
+    world.apply("web", { spec: { maxReplicas: 3 } });
+    await world.next();
+    expect(tellings).toMatchObject([{ kind: "status", status: { conditions: [{ type: "Ready", status: "False", reason: "InvalidSpec" }] } }]);
+  });
+
+  it("delays and fails nothing where nothing can be written: the scales are made, and it is tried with the next sync", async () => {
+    const { world, tellings } = await withTelling(["web"], { written: 0, failed: 1, left: 0 });
+    world.apply("web");
+    await world.next();
+    expect(world.replicas("web")).toBe(5);
+    const first = tellings.length;
+    await world.next();
+    expect(kindsOf(tellings.slice(first))).toContain("status");
+  });
+
+  it("is bounded by requests and by the time that is left", async () => {
+    const { world, limits } = await withTelling(["web"]);
+    world.apply("web");
+    await world.next();
+    expect(limits).toMatchObject([{ callsMax: TOLD_MAX }]);
+    expect(limits[0]?.budgetMs).toBeLessThanOrEqual(2_000);
+  });
+
+  it("leaves the status of an object to another controller that writes it", async () => {
+    const { world, tellings } = await withTelling(["web"]);
+    const rival = [{ manager: "watermarkpodautoscaler", operation: "Update", subresource: "status", time: new Date(world.nowMs).toISOString() }];
+    world.apply("web", { kind: "WatermarkPodAutoscaler", metadata: { managedFields: rival } });
+    await world.next();
+    expect(tellings).toEqual([]);
+  });
+});
