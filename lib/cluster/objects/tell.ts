@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import type { ApiSession } from "../scale.ts";
 import type { WriteAnswer } from "../transport/transport.ts";
 import { tellRequest } from "./tell-requests.ts";
-import type { TellLimits, Telling, Told } from "./telling.ts";
+import type { Telling, TellLimits, Told } from "./telling.ts";
 
 const PARALLEL = 4;
 /** One slow answer must not take the time of all others. */
@@ -22,32 +22,38 @@ export type Tell = (tellings: readonly Telling[], limits: TellLimits) => Promise
  */
 export const teller = (session: ApiSession, clock: () => number): Tell => {
   const quietUntilMs = new Map<string, number>();
-  return async (tellings, { budgetMs, callsMax }) => {
-    const untilMs = session.elapsed() + budgetMs;
+  const isQuiet = (subject: string): boolean => (quietUntilMs.get(subject) ?? 0) > clock();
+  const send = async (telling: Telling, timeoutMs: number): Promise<Outcome> => {
+    const { method, body, ...request } = tellRequest(telling, session.fieldManager);
+    const outcome = outcomeOf(telling, await session.transport.tell({ ...request, method, body }, timeoutMs));
+    if (outcome === "forbidden") quietUntilMs.set(subjectOf(telling), clock() + QUIET_MS);
+    return outcome;
+  };
+  return async (tellings, limits) => {
+    const untilMs = session.elapsed() + limits.budgetMs;
     const limit = pLimit(PARALLEL);
-    const counts = { written: 0, failed: 0, left: 0 };
     let calls = 0;
-    let over = false;
+    let isBusy = false;
     const tellOne = async (telling: Telling): Promise<keyof Told> => {
       const leftMs = untilMs - session.elapsed();
-      const what = subjectOf(telling);
-      if (over || leftMs <= 0 || calls >= callsMax || (quietUntilMs.get(what) ?? 0) > clock()) return "left";
+      if (isBusy || leftMs <= 0 || calls >= limits.callsMax || isQuiet(subjectOf(telling))) return "left";
       calls += 1;
-      const { method, body, ...request } = tellRequest(telling, session.fieldManager);
-      const outcome = outcomeOf(telling, await session.transport.tell({ ...request, method, body }, Math.min(leftMs, CALL_MS_MAX)));
-      if (outcome === "forbidden") quietUntilMs.set(what, clock() + QUIET_MS);
-      if (outcome === "busy") over = true;
+      const outcome = await send(telling, Math.min(leftMs, CALL_MS_MAX));
+      isBusy ||= outcome === "busy";
       return outcome === "written" ? "written" : "failed";
     };
-    await Promise.all(tellings.map((telling) => limit(async () => void (counts[await tellOne(telling)] += 1))));
-    return counts;
+    const outcomes = await Promise.all(tellings.map((telling) => limit(() => tellOne(telling))));
+    const count = (wanted: keyof Told): number => outcomes.filter((outcome) => outcome === wanted).length;
+    return { written: count("written"), failed: count("failed"), left: count("left") };
   };
 };
+
+type Outcome = "written" | "forbidden" | "busy" | "failed";
 
 const subjectOf = (telling: Telling): string =>
   telling.kind === "event" ? `events ${telling.about.namespace}` : `status ${telling.about.of.plural} ${telling.about.namespace}`;
 
-const outcomeOf = (telling: Telling, answer: WriteAnswer): "written" | "forbidden" | "busy" | "failed" => {
+const outcomeOf = (telling: Telling, answer: WriteAnswer): Outcome => {
   if (answer.kind === "written") return "written";
   const { code } = answer.failure;
   // The Event of this id is there already.

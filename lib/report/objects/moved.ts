@@ -1,4 +1,4 @@
-import { type Json, listedConditions } from "./object-status.ts";
+import { type Json, listedConditions } from "./object-conditions.ts";
 
 /** How a status differs from the one in the cluster. `values`: only in measured values, and in sentences that name them. */
 export type Moved = "nothing" | "values" | "state";

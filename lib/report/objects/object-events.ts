@@ -1,5 +1,5 @@
 import type { ScaleEventRecord } from "../../model/records.ts";
-import { type Json, listedConditions, READY } from "./object-status.ts";
+import { type Json, listedConditions, READY } from "./object-conditions.ts";
 
 /** One Event of Kubernetes about an object. Equal ids are one Event, however often they are told. */
 export interface ObjectEvent {

@@ -1,5 +1,5 @@
 import type { Evaluation } from "../../model/records.ts";
-import { type Json, READY, type StatusContext, timeText } from "./object-status.ts";
+import { type Json, READY, type StatusContext, timeText } from "./object-conditions.ts";
 
 /**
  * The status of a WatermarkPodAutoscaler, in the fields of its own definition (watermark.md 1.5), so that the columns of `kubectl get wpa` stay. Its definition refuses a field that it does

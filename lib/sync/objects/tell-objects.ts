@@ -1,5 +1,5 @@
-import type { ClusterClient } from "../../cluster/port.ts";
 import type { Telling, Told, ToldObject } from "../../cluster/objects/telling.ts";
+import type { ClusterClient } from "../../cluster/port.ts";
 import type { SpecObject } from "../../cluster/specs/spec-listing.ts";
 import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, ScaleEventRecord } from "../../model/records.ts";
