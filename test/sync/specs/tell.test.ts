@@ -17,9 +17,9 @@ const withTelling = async (workloads: readonly string[], told: Told = { written:
   const world = await specsWorld(engine, workloads);
   const tellings: Telling[] = [];
   const limits: TellLimits[] = [];
-  const tell = async (all: readonly Telling[], given: TellLimits): Promise<Told> => {
+  const tell = async (all: readonly Telling[], bounds: TellLimits): Promise<Told> => {
     tellings.push(...all);
-    limits.push(given);
+    limits.push(bounds);
     for (const telling of all) if (telling.kind === "status" && told.written > 0) store(world, telling);
     return told;
   };
