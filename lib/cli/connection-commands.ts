@@ -66,6 +66,7 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
     .argument("[name]", "a cluster that was added, for its access entry")
     .option("--namespaces <namespaces>", "roles in these namespaces alone, separated by commas (default: the whole cluster)")
     .option("--read-only", "leave out the right to scale: everything is decided and reported, nothing is changed")
+    .option("--status", "add the right to write the status of autoscalers that the cluster holds, and Events about them")
     .option("--kind <group/plural>", "a custom resource that is scaled too, such as argoproj.io/rollouts; repeatable", collect)
     .option("--eks <cluster-id>", "print the access entry of this EKS cluster too")
     .option("--region <region>", "its region; that of a named stack is given before the command")

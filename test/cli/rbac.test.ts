@@ -46,6 +46,16 @@ describe("tidemark cluster rbac", () => {
     expect(await printed("--data", "/nowhere")).toBe(DEFAULTS);
   });
 
+  it("adds with --status a role that writes the status of autoscalers and Events, and can do nothing else", async () => {
+    const added = documentsIn(await printed("--status")).filter(({ metadata }) => metadata.name === "tidemark-status");
+    expect(added.map(({ kind }) => kind)).toEqual(["ClusterRole", "ClusterRoleBinding"]);
+    expect(added[0]?.rules).toEqual([
+      { apiGroups: ["tidemark.dev"], resources: ["podautoscalers/status"], verbs: ["patch"] },
+      { apiGroups: ["datadoghq.com"], resources: ["watermarkpodautoscalers/status"], verbs: ["patch"] },
+      { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] },
+    ]);
+  });
+
   it("prints roles of single namespaces, and says what does not work with them", async () => {
     const out = await printed("--namespaces", "shop,cart,shop");
     expect(named(documentsIn(out))).toEqual(

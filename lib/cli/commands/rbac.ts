@@ -10,6 +10,7 @@ import { usage } from "../usage-error.ts";
 export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage"> {
   readonly namespaces?: string;
   readonly readOnly?: true;
+  readonly status?: true;
   readonly kind?: readonly string[];
   readonly eks?: string;
   readonly region?: string;
@@ -33,10 +34,15 @@ export interface RbacRequest {
 }
 
 /** Reads the options. Throws usage errors that name the option. */
-export const rbacRequest = ({ namespaces, readOnly, kind = [], ...target }: RbacCommandOptions): RbacRequest => {
+export const rbacRequest = ({ namespaces, readOnly, status, kind = [], ...target }: RbacCommandOptions): RbacRequest => {
   const entry = entryOf(target);
   return {
-    roles: { readOnly: readOnly === true, kinds: kind.map(scalableKind), ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }) },
+    roles: {
+      readOnly: readOnly === true,
+      status: status === true,
+      kinds: kind.map(scalableKind),
+      ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }),
+    },
     ...(entry && { entry }),
     ...stackName(target),
   };

@@ -16,9 +16,12 @@ const HASH_CHARACTERS = 16;
 export const tellRequest = (telling: Telling, fieldManager: string): TellRequest =>
   telling.kind === "status" ? statusRequest(telling, fieldManager) : eventRequest(telling, fieldManager);
 
-/** A server-side apply. Its uid is a precondition: an object that was deleted and made anew is not written. It takes fields from an earlier manager, which is no controller any more. */
+/**
+ * A server-side apply. Its resourceVersion is a precondition, because an apply of a status does not compare uids: an object that was edited, or deleted and made anew, since the LIST is left
+ * to the next sync. It takes fields from an earlier manager, which is no controller any more.
+ */
 const statusRequest = ({ about, status }: Extract<Telling, { kind: "status" }>, fieldManager: string): TellRequest => {
-  const { of, namespace, name, uid } = about;
+  const { of, namespace, name, uid, resourceVersion } = about;
   const { group, version, plural, apiVersion, kind } = of;
   const resource = `${plural}.${group}`;
   return {
@@ -27,7 +30,7 @@ const statusRequest = ({ about, status }: Extract<Telling, { kind: "status" }>, 
     resource: `${resource}/status`,
     query: { fieldManager, force: "true" },
     contentType: APPLY_PATCH,
-    body: { apiVersion, kind, metadata: { name, namespace, uid }, status },
+    body: { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion }, status },
   };
 };
 

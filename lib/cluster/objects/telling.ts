@@ -6,6 +6,8 @@ export interface ToldObject {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  /** As the LIST has it. */
+  readonly resourceVersion: string;
 }
 
 /** Something that is told to the people of a cluster and that nothing depends on. */

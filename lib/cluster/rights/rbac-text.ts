@@ -1,10 +1,12 @@
-import { customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind } from "./rules.ts";
+import { customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind, STATUS_RULES } from "./rules.ts";
 
 export interface RbacOptions {
   /** Roles in these namespaces alone; absent: roles for the whole cluster. */
   readonly namespaces?: readonly string[];
   /** Leaves out the right to scale. */
   readonly readOnly?: boolean;
+  /** Adds the right to write the status of autoscalers that the cluster holds, and Events about them. */
+  readonly status?: boolean;
   /** Custom resources that manifests name, beside the built-in kinds. */
   readonly kinds?: readonly ScalableKind[];
 }
@@ -15,11 +17,12 @@ const API = "rbac.authorization.k8s.io";
 export const RBAC_GROUP = "tidemark";
 
 /** The smallest roles for these options, and their bindings, as YAML. Without options it is infra/cluster-rbac.yaml. */
-export const rbacText = ({ namespaces, readOnly = false, kinds = [] }: RbacOptions): string => {
+export const rbacText = ({ namespaces, readOnly = false, status = false, kinds = [] }: RbacOptions): string => {
   const custom = customKindRules(kinds);
   const roles: readonly Role[] = [
     { name: "tidemark-observe", rules: [...OBSERVE_RULES, ...custom.observe] },
     ...(readOnly ? [] : [{ name: "tidemark-scale", rules: [...SCALE_RULES, ...custom.scale] }]),
+    ...(status ? [{ name: "tidemark-status", rules: STATUS_RULES }] : []),
   ];
   const scopes: readonly Scope[] = namespaces?.map((namespace) => ({ namespace })) ?? [{}];
   const documents = scopes.flatMap((scope) => [

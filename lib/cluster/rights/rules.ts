@@ -1,3 +1,5 @@
+import { SPEC_KINDS } from "../../model/spec-kinds.ts";
+
 /** One rule of a role of Kubernetes, as RBAC has it. */
 export interface RbacRule {
   readonly group: string;
@@ -60,6 +62,12 @@ export const OBSERVE_RULES: readonly RbacRule[] = [
 ];
 
 export const SCALE_RULES: readonly RbacRule[] = perGroup(BUILT_IN_KINDS, ({ plural }) => `${plural}/scale`, ["update"]);
+
+/** Rights to tell people in the cluster what was decided. Nothing depends on them: `cluster rbac --status` prints them, and a sync without them scales as ever. */
+export const STATUS_RULES: readonly RbacRule[] = [
+  ...SPEC_KINDS.map(({ group, plural }) => ({ group, resources: [`${plural}/status`], verbs: ["patch"] })),
+  { group: "events.k8s.io", resources: ["events"], verbs: ["create"] },
+];
 
 /** The rules for custom resources: the scale is read and written, the object itself is not. */
 export const customKindRules = (kinds: readonly ScalableKind[]): { readonly observe: readonly RbacRule[]; readonly scale: readonly RbacRule[] } => ({

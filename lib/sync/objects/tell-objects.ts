@@ -82,10 +82,10 @@ const ofVerdict = (
 ): readonly Ranked[] => {
   if (verdict.autoscaler.kind === "unreadable") return [];
   const { record } = verdict.autoscaler;
-  const found = toldObjectOf(loaded, record);
-  const evaluation = found && evaluationOf(verdict, after);
-  if (!found || !evaluation) return [];
-  const { about, object } = found;
+  const target = toldObjectOf(loaded, record);
+  const evaluation = target && evaluationOf(verdict, after);
+  if (!target || !evaluation) return [];
+  const { about, object } = target;
   const events = scales.get(record.uid) ?? [];
   const listed = object.status ?? {};
   const made = events.filter(({ outcome }) => outcome !== "refused").length;
@@ -111,6 +111,6 @@ const toldObjectOf = (
   const object = origin && objects?.listed.get(origin.uid);
   if (!of || !object) return undefined;
   if (object.statusBy && nowMs - object.statusBy.atMs <= STATUS_RIVAL_MS) return undefined;
-  const { namespace, name, uid } = object;
-  return { about: { of, namespace, name, uid }, object };
+  const { namespace, name, uid, resourceVersion } = object;
+  return { about: { of, namespace, name, uid, resourceVersion }, object };
 };

@@ -1,0 +1,178 @@
+import { beforeAll, expect, inject, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
+import { connect } from "../../lib/cluster/connect.ts";
+import type { Telling, ToldObject } from "../../lib/cluster/objects/telling.ts";
+import type { ClusterClient } from "../../lib/cluster/port.ts";
+import { rbacText } from "../../lib/cluster/rights/rbac-text.ts";
+import { clusterName, namespace } from "../../lib/model/ids.ts";
+import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
+import { type ApiCalls, apiCalls } from "../control-plane/api-calls.ts";
+import { document } from "../manifest/native/contradictions.ts";
+import { installPodAutoscalers, POD_AUTOSCALERS } from "./definitions.ts";
+import { onServer } from "./on-server.ts";
+import { type Scene, until } from "./scene.ts";
+
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const LIMITS = { budgetMs: 5_000, callsMax: 100 };
+const [OWN] = SPEC_KINDS;
+const AT = Date.parse("2030-01-31T08:00:00Z");
+
+const status = (message: string) => ({
+  observedGeneration: 1,
+  currentReplicas: 4,
+  desiredReplicas: 5,
+  targets: "cpu: 41%/60%",
+  conditions: [
+    { type: "Ready", status: "True", reason: "WithinTarget", message, lastTransitionTime: "2030-01-31T08:00:00Z", observedGeneration: 1 },
+    {
+      type: "ScalingActive",
+      status: "True",
+      reason: "ValidMetricFound",
+      message: "",
+      lastTransitionTime: "2030-01-31T08:00:00Z",
+      observedGeneration: 1,
+    },
+  ],
+});
+
+onServer("what is told to the objects of a real API server", (newScene) => {
+  let scene: Scene;
+  let calls: ApiCalls;
+  let client: ClusterClient;
+  let objects = 0;
+  beforeAll(async () => {
+    const { url, ca, adminToken: token, missing } = inject("cluster");
+    if (missing !== undefined) return;
+    calls = apiCalls({ url, ca, token });
+    await installPodAutoscalers(calls);
+    scene = await newScene("told");
+    client = await clientOf("told");
+    return () => {
+      client.close();
+      calls.close();
+    };
+  });
+
+  const clientOf = (uid: string): Promise<ClusterClient> =>
+    connect(
+      { name: clusterName("real"), uid, connection: { kind: "kubeconfig", path: scene.kubeconfig } },
+      { clock: Date.now, trusted: ON_THIS_MACHINE },
+    );
+  const tell = async (from: ClusterClient, ...tellings: readonly Telling[]) => from.tell?.(tellings, LIMITS);
+
+  const made = async (): Promise<ToldObject & { readonly path: string }> => {
+    const name = `web-${++objects}`;
+    const place = `${POD_AUTOSCALERS}/namespaces/${scene.namespace}/podautoscalers`;
+    const { metadata } = await scene.admin("POST", place, { ...document(), metadata: { name, namespace: scene.namespace } });
+    if (!OWN) throw new Error("there is no kind of our own");
+    const { uid, resourceVersion } = metadata as { readonly uid: string; readonly resourceVersion: string };
+    return { of: OWN, namespace: scene.namespace, name, uid, resourceVersion, path: `${place}/${name}` };
+  };
+
+  it("is refused without the role, which delays and fails nothing, and is not asked for again for ten minutes", async () => {
+    const about = await made();
+    const restricted = await clientOf("without");
+    const telling = { kind: "status", about, status: status("a") } as const;
+    expect(await tell(restricted, telling)).toEqual({ written: 0, failed: 1, left: 0 });
+    expect(await tell(restricted, telling, telling)).toEqual({ written: 0, failed: 0, left: 2 });
+    restricted.close();
+  });
+
+  it("is allowed by the role that tidemark cluster rbac --status prints", async () => {
+    const documents = parseAllDocuments(rbacText({ status: true })).map(
+      (one): { readonly kind: string; readonly metadata: { readonly name: string } } => one.toJS(),
+    );
+    for (const role of documents.filter(({ metadata }) => metadata.name === "tidemark-status"))
+      await scene.admin("POST", `${RBAC}/${role.kind.toLowerCase()}s`, role);
+    const about = await made();
+    // The authorizer knows a new role a moment after it was made.
+    await until("the role counts", async () => {
+      const fresh = await clientOf("told");
+      const answer = await tell(fresh, { kind: "status", about, status: status("a") });
+      fresh.close();
+      return answer?.written === 1;
+    });
+  });
+
+  it("is the status of the object, under the field manager of the stack, and no other generation", async () => {
+    const about = await made();
+    expect(await tell(client, { kind: "status", about, status: status("no metric asks for another count") })).toEqual({
+      written: 1,
+      failed: 0,
+      left: 0,
+    });
+    const object = await scene.admin("GET", about.path);
+    expect(object).toMatchObject({ metadata: { generation: 1 }, status: status("no metric asks for another count") });
+    const { managedFields } = object["metadata"] as { readonly managedFields: readonly object[] };
+    expect(managedFields).toContainEqual(expect.objectContaining({ manager: "tidemark-told", operation: "Apply", subresource: "status" }));
+  });
+
+  it("is read again by the LIST of the specs, as what it is compared with", async () => {
+    const about = await made();
+    await tell(client, { kind: "status", about, status: status("a") });
+    const { kubeconfig, close } = await newScene("listing", { namespace: scene.namespace, token: inject("cluster").adminToken });
+    const reader = await connect(
+      { name: clusterName("real"), uid: "told", connection: { kind: "kubeconfig", path: kubeconfig } },
+      { clock: Date.now, trusted: ON_THIS_MACHINE },
+    );
+    const { listings } = await reader.listSpecs({
+      kinds: [about.of],
+      namespaces: [namespace(scene.namespace)],
+      knownVersion: () => undefined,
+      budgetMs: 5_000,
+    });
+    const [listing] = listings;
+    const object = listing?.outcome.kind === "listed" ? listing.outcome.objects.find(({ name }) => name === about.name) : undefined;
+    expect(object?.status).toEqual(status("a"));
+    expect(object?.statusBy).toBeUndefined();
+    reader.close();
+    await close();
+  });
+
+  it("takes a condition away that is not told any more, and leaves one of another writer", async () => {
+    const about = await made();
+    await tell(client, { kind: "status", about, status: status("a") });
+    const other = { type: "Reviewed", status: "True", reason: "Person", message: "", lastTransitionTime: "2030-01-31T08:00:00Z" };
+    const apply = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", status: { conditions: [other] } };
+    await scene.admin("PATCH", `${about.path}/status?fieldManager=person`, apply, "application/apply-patch+yaml");
+    const { conditions, ...rest } = status("b");
+    const { metadata } = await scene.admin("GET", about.path);
+    const now = { ...about, ...(metadata as Pick<ToldObject, "resourceVersion">) };
+    await tell(client, { kind: "status", about: now, status: { ...rest, conditions: conditions.slice(0, 1) } });
+    const object = await scene.admin("GET", about.path);
+    const types = (object["status"] as { readonly conditions: readonly { readonly type: string }[] }).conditions.map(({ type }) => type);
+    expect(types.toSorted()).toEqual(["Ready", "Reviewed"]);
+  });
+
+  it("never reaches an object that was edited, or deleted and made anew under the same name, since the LIST", async () => {
+    const about = await made();
+    await scene.admin("DELETE", about.path);
+    const place = about.path.slice(0, -about.name.length - 1);
+    await scene.admin("POST", place, { ...document(), metadata: { name: about.name, namespace: scene.namespace } });
+    expect(await tell(client, { kind: "status", about, status: status("a") })).toEqual({ written: 0, failed: 1, left: 0 });
+    expect(await scene.admin("GET", about.path)).not.toHaveProperty("status");
+  });
+
+  it("shows in the columns of kubectl get: the targets, the bounds, the count and why", async () => {
+    const about = await made();
+    await tell(client, { kind: "status", about, status: status("a") });
+    const table = JSON.parse((await calls.call("GET", about.path, undefined, undefined, "application/json;as=Table;v=v1;g=meta.k8s.io")).body);
+    const names = table.columnDefinitions
+      .filter(({ priority }: { readonly priority: number }) => priority === 0)
+      .map(({ name }: { readonly name: string }) => name);
+    expect(names).toEqual(["Name", "Reference", "Targets", "MinPods", "MaxPods", "Replicas", "Why", "Age"]);
+    expect(table.rows[0].cells.slice(0, 6)).toEqual([about.name, "web", "cpu: 41%/60%", 2, 10, 4]);
+    expect(table.rows[0].cells).toContain("WithinTarget");
+  });
+
+  it("is an Event about the object, and the same Event when it is told again", async () => {
+    const about = await made();
+    const event = { id: "object-web:7", type: "Normal", reason: "SuccessfulRescale", note: `Scaled from 2 to 4: ${"ä".repeat(1_000)}`, atMs: AT };
+    expect(await tell(client, { kind: "event", about, event })).toEqual({ written: 1, failed: 0, left: 0 });
+    expect(await tell(client, { kind: "event", about, event })).toEqual({ written: 1, failed: 0, left: 0 });
+    const { items } = await scene.admin("GET", `/api/v1/namespaces/${scene.namespace}/events?fieldSelector=involvedObject.uid%3D${about.uid}`);
+    expect(items).toMatchObject([{ type: "Normal", reason: "SuccessfulRescale", involvedObject: { kind: "PodAutoscaler", name: about.name } }]);
+    expect(items).toHaveLength(1);
+  });
+});
