@@ -97,6 +97,13 @@ describe("an autoscaler that is read from its cluster", () => {
     expect(await stored()).toMatchObject({ generation: 1, origin: ORIGIN });
   });
 
+  it("keeps its cluster from being removed, and the refusal says how the cluster is no longer read", async () => {
+    await copy();
+    await expect(service.removeCluster(cluster)).rejects.toThrow(
+      `Cannot remove cluster "${cluster}": it still has autoscalers, such as "shop/web"; run tidemark cluster add ${cluster} --replace --specs table, and delete them`,
+    );
+  });
+
   it("may be deleted when its object is gone", async () => {
     await copy({ ...ORIGIN, goneMs: NOON });
     await service.delete({ cluster, ...web });

@@ -1,5 +1,6 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, clusterName } from "../../model/ids.ts";
+import { kindsReadFrom } from "../../model/origin.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
 import { deleteCluster, getCluster, putCluster } from "../../store/records/clusters.ts";
@@ -31,14 +32,14 @@ const unmarked = ({ removing: _over, ...record }: ClusterRecord): ClusterRecord 
  */
 export const removeCluster = async (context: ServiceContext, name: string): Promise<void> => {
   const before = await findCluster(context, name);
-  await mustBeEmpty(context, name);
+  await mustBeEmpty(context, before);
   const version = before.version + 1;
   await recordChange(context, { scope: "cluster", name, version, verb: "remove", before: unmarked(before) });
   const marked = { ...before, version, removing: { by: context.by, atMs: context.clock() } };
   if ((await putCluster(context.tables, marked, before.version)).kind === "conflict") return mustBeGone(context, name);
   try {
     const deleted = await whenSettled(context, before, async () => {
-      await mustBeEmpty(context, name);
+      await mustBeEmpty(context, before);
       return deleteCluster(context.tables, before, version);
     });
     if (deleted.kind === "conflict") await mustBeGone(context, name);
@@ -53,14 +54,15 @@ const mustBeGone = async (context: ServiceContext, name: string): Promise<void> 
   if ((await getCluster(context.tables, clusterName(name))) !== undefined) throw conflict(name);
 };
 
-const mustBeEmpty = async (context: ServiceContext, name: string): Promise<void> => {
-  for await (const item of listAutoscalers(context.tables, clusterName(name))) {
+const mustBeEmpty = async (context: ServiceContext, cluster: ClusterRecord): Promise<void> => {
+  const { name } = cluster;
+  // What is read from the cluster would come back as long as the cluster is read.
+  const toDo = kindsReadFrom(cluster).length > 0 ? `run tidemark cluster add ${name} --replace --specs table, and delete them` : "delete them first";
+  for await (const item of listAutoscalers(context.tables, name)) {
     const { namespace, name: first } = item.kind === "read" ? item.record : item;
-    throw new TidemarkError(
-      "service.in-use",
-      `Cannot remove cluster "${name}": it still has autoscalers, such as "${namespace}/${first}"; delete them first`,
-      { name },
-    );
+    throw new TidemarkError("service.in-use", `Cannot remove cluster "${name}": it still has autoscalers, such as "${namespace}/${first}"; ${toDo}`, {
+      name,
+    });
   }
 };
 

@@ -20,7 +20,8 @@ export const compared = (specs: readonly LoadedSpec[], listings: Listings, at: C
   const stored = new Map(specs.map((spec) => [nameKey(spec.kind === "unreadable" ? spec : spec.record), spec]));
   const findings: Finding[] = [];
   const clashes = new Map<string, Because>();
-  for (const [key, [first, ...others]] of objectsByName(listings)) {
+  const byName = objectsByName(listings);
+  for (const [key, [first, ...others]] of byName) {
     const spec = stored.get(key);
     // A record that cannot be read holds by itself, and is not written over.
     if (!first || spec?.kind === "unreadable") continue;
@@ -31,10 +32,12 @@ export const compared = (specs: readonly LoadedSpec[], listings: Listings, at: C
     const other = wanted.find((listed) => listed !== own);
     if (other) clashes.set(key, nameShared({ kind: other.of.kind, name: other.object.name }));
   }
-  return { findings: [...findings, ...unseen(specs, listings, at)], clashes };
+  return { findings: [...findings, ...unseen(specs, { listings, byName }, at)], clashes };
 };
 
-const objectsByName = (listings: Listings): ReadonlyMap<string, readonly ListedObject[]> => {
+type ByName = ReadonlyMap<string, readonly ListedObject[]>;
+
+const objectsByName = (listings: Listings): ByName => {
   const objects = listings.flatMap(({ kind: of, outcome }) => (outcome.kind === "listed" ? outcome.objects.map((object) => ({ of, object })) : []));
   return Map.groupBy(
     objects.filter(({ object }) => !object.deleting),
@@ -46,8 +49,11 @@ const objectsByName = (listings: Listings): ReadonlyMap<string, readonly ListedO
 const isOfKind = ({ record }: KnownSpec, kind: string): boolean => (record.origin?.kind ?? kindOfManifest(record)) === kind;
 
 /** The autoscalers whose object is in no answer: it is gone, or the LIST failed. */
-const unseen = (specs: readonly LoadedSpec[], listings: Listings, at: ComparedWith): readonly Finding[] => {
-  const seen = seenNames(listings);
+const unseen = (
+  specs: readonly LoadedSpec[],
+  { listings, byName }: { readonly listings: Listings; readonly byName: ByName },
+  at: ComparedWith,
+): readonly Finding[] => {
   const copies = specs
     .filter((spec) => spec.kind !== "unreadable")
     .flatMap((spec) => {
@@ -59,7 +65,8 @@ const unseen = (specs: readonly LoadedSpec[], listings: Listings, at: ComparedWi
     problem === undefined ? [] : [{ kind: "held", spec, because: objectUnread(origin, problem) }],
   );
   const answered = copies.filter(({ problem }) => problem === undefined);
-  const missing = answered.filter(({ spec, origin }) => !seen.has(`${origin.kind} ${nameKey(spec.record)}`));
+  // An object of another uid replaces the one before, which is then not gone.
+  const missing = answered.filter(({ spec, origin }) => !byName.get(nameKey(spec.record))?.some(({ of }) => of.kind === origin.kind));
   return [
     ...unread,
     ...goneFindings(
@@ -76,10 +83,6 @@ const problemOf = (listings: Listings, origin: ClusterOrigin, { record }: KnownS
   if (listing?.outcome.kind === "listed") return undefined;
   return listing?.outcome.failure.message ?? "it was not asked for";
 };
-
-/** Kind and name of every object: an object of another uid replaces the one before, which is then not gone. */
-const seenNames = (listings: Listings): ReadonlySet<string> =>
-  new Set([...objectsByName(listings)].flatMap(([key, objects]) => objects.map(({ of }) => `${of.kind} ${key}`)));
 
 /** The resourceVersion of each object whose manifest is stored. */
 export const knownVersions = (cluster: ClusterRecord, specs: readonly LoadedSpec[]): ReadonlyMap<string, string> => {

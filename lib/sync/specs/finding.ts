@@ -39,21 +39,31 @@ export const MANIFEST_BYTES_MAX = 90_000;
 const OLDER_MS = 5 * 60_000;
 
 /** Compares an object with the stored record of its name and kind; undefined for a new object that cannot be stored. */
-export const findingOf = (listed: ListedObject, spec: KnownSpec | undefined, { nowMs }: ComparedWith): Finding | undefined => {
+export const findingOf = (listed: ListedObject, spec: KnownSpec | undefined, at: ComparedWith): Finding | undefined => {
   const { of, object } = listed;
   const origin = spec?.record.origin;
   const isSame = origin?.uid === object.uid;
-  const { manifest = isSame ? spec?.record.manifest : undefined } = object;
-  // Only the manifest of a known object is left out of a LIST.
-  if (manifest === undefined) return undefined;
+  const { manifest } = object;
+  // The object has the version whose manifest is stored.
+  if (manifest === undefined) return isSame && spec ? { kind: "same", spec, ...listed } : undefined;
   const bytes = Buffer.byteLength(manifest);
   if (bytes > MANIFEST_BYTES_MAX) return spec && { kind: "held", spec, because: objectTooLarge(of, bytes, MANIFEST_BYTES_MAX) };
-  if (!spec || !origin || !isSame) return { kind: "store", ...listed, ...(spec && { spec }), manifest, isNewObject: origin !== undefined };
-  // Fails to a hold: an old answer may be of before an edit that made the limits smaller.
+  if (spec && origin && isSame) return findingOfEdited({ ...listed, manifest }, { spec, origin }, at);
+  return { kind: "store", ...listed, ...(spec && { spec }), manifest, isNewObject: origin !== undefined };
+};
+
+/** Compares an object that may have been edited. */
+const findingOfEdited = (
+  { manifest, ...listed }: ListedObject & { readonly manifest: string },
+  { spec, origin }: { readonly spec: KnownSpec; readonly origin: ClusterOrigin },
+  { nowMs }: ComparedWith,
+): Finding => {
+  const { generation } = listed.object;
   const olderSinceMs = spec.olderSinceMs ?? nowMs;
-  if (object.generation < origin.generation && nowMs - olderSinceMs < OLDER_MS)
-    return { kind: "held", spec, because: objectOlder(origin, object.generation), olderSinceMs };
-  const unchanged = object.generation === origin.generation && manifest === spec.record.manifest;
+  // Fails to a hold: an old answer may be of before an edit that made the limits smaller.
+  if (generation < origin.generation && nowMs - olderSinceMs < OLDER_MS)
+    return { kind: "held", spec, because: objectOlder(origin, generation), olderSinceMs };
+  const unchanged = generation === origin.generation && manifest === spec.record.manifest;
   return unchanged ? { kind: "same", spec, ...listed } : { kind: "store", spec, ...listed, manifest, isNewObject: false };
 };
 
