@@ -65,7 +65,7 @@ export const packageManifest = ({ name, version, description, license, dependenc
   license,
   type: "module",
   engines: { node: ">=24" },
-  bin: { tidemark: "bin/tidemark.js" },
+  bin: { tidemark: "bin/tidemark.js", "kubectl-tidemark": "bin/tidemark.js", "kubectl_complete-tidemark": "bin/kubectl-complete.js" },
   exports: {
     ...Object.fromEntries(TYPED_ROOMS.map((room) => [`./${room}/*`, { types: `./lib/${room}/*.d.ts`, default: `./lib/${room}/*.js` }])),
     "./package.json": "./package.json",

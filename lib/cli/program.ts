@@ -1,5 +1,7 @@
 import { Command } from "commander";
 import { startCommand } from "../local/run/options.ts";
+import { addExamples } from "./command-examples.ts";
+import { completionCommands } from "./completion-commands.ts";
 import { connectionCommands } from "./connection-commands.ts";
 import { editingCommands } from "./editing-commands.ts";
 import { help } from "./help-command.ts";
@@ -25,6 +27,7 @@ export const program = (run: Run, io: Io): Command => {
   editingCommands(root, run, io);
   manifestEdits(root, run, io);
   manifestCommands(root, io);
+  completionCommands(root, io);
   migrationCommands(root, run, io);
   const cluster = withTarget(root.command("cluster").enablePositionalOptions()).description("manage the clusters that Tidemark scales in");
   clusterCommands(cluster, run);
@@ -36,6 +39,7 @@ export const program = (run: Run, io: Io): Command => {
   fleetCommands(withTarget(root.command("fleet").enablePositionalOptions()).description("freeze or thaw every cluster (the kill switch)"), run);
   root.addCommand(startCommand(startIsFirst).name("start"));
   help(root);
+  addExamples(root);
   return root;
 };
 

@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { example } from "./example.ts";
+
+/** Examples of the commands that have no others where they are defined. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  describe: ["tidemark describe shop/web", "tidemark describe hpa/web wpa/api -n shop"],
+  explain: ["tidemark explain shop/web", "tidemark explain shop/web --at 2h", "tidemark explain shop/web --at 'yesterday 18:30'"],
+  series: ["tidemark series --labels team,tier"],
+  status: ["tidemark status", "tidemark status -w --stack tidemark-prod"],
+  cost: ["tidemark cost --stack tidemark-prod", "tidemark cost --clusters 50 --autoscalers 2000 --period 30s"],
+  pause: ["tidemark pause shop/web --until 2h", "tidemark pause hpa/web hpa/api -n shop --until 'monday 09:00'"],
+  resume: ["tidemark resume shop/web"],
+  convert: ["tidemark convert -f hpa.yaml > web.yaml", "tidemark convert -R -f manifests/ -o json"],
+  crd: ["tidemark crd | kubectl apply --server-side -f -"],
+  "explain-schema": ["tidemark explain-schema scaleUp", "tidemark explain-schema -o json > podautoscaler.schema.json"],
+  "cluster list": ["tidemark cluster list", "tidemark cluster list -o jsonpath='{.items[*].name}'"],
+  "cluster describe": ["tidemark cluster describe eu-1"],
+  "cluster pause": ["tidemark cluster pause eu-1 --until 2h"],
+  "cluster resume": ["tidemark cluster resume eu-1"],
+  "cluster remove": ["tidemark cluster remove eu-1"],
+  "partition describe": ["tidemark partition describe eu-1/shop"],
+  "partition reset-windows": ["tidemark partition reset-windows eu-1/shop --page 3 --yes"],
+  "partition reset-intent": ["tidemark partition reset-intent eu-1/shop --intent ID --yes"],
+  "partition reset-time": ["tidemark partition reset-time eu-1/shop --yes"],
+  "fleet freeze": ["tidemark fleet freeze --reason 'API servers are being upgraded'"],
+  "fleet thaw": ["tidemark fleet thaw"],
+  "fleet describe": ["tidemark fleet describe"],
+  start: ["tidemark start", "tidemark start --kubeconfig ~/.kube/config --manifest web.yaml", "tidemark start --speed 60 --for 3h"],
+  help: ["tidemark help cluster add"],
+};
+
+/** Adds the examples to the help of each command that has some. */
+export const addExamples = (root: Command): void => {
+  for (const command of root.commands) {
+    addTo(command, command.name());
+    for (const below of command.commands) addTo(below, `${command.name()} ${below.name()}`);
+  }
+};
+
+const addTo = (command: Command, path: string): void => {
+  const calls = EXAMPLES[path];
+  if (calls) command.addHelpText("after", example(...calls));
+};

@@ -1,0 +1,36 @@
+import { Argument, type Command } from "commander";
+import type { Shell } from "./completion/scripts.ts";
+import { example } from "./example.ts";
+import { type Io, printerOn } from "./io.ts";
+
+/** `completion`, and the hidden command that the scripts of the shells call with the words before the cursor. */
+export const completionCommands = (root: Command, io: Io): void => {
+  root
+    .command("completion")
+    .description("print the script that completes commands, options and names in a shell")
+    .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))
+    .addHelpText(
+      "after",
+      example(
+        "source <(tidemark completion bash)",
+        "source <(tidemark completion zsh)",
+        "tidemark completion fish > ~/.config/fish/completions/tidemark.fish",
+      ),
+    )
+    .action(async (shell: Shell) => {
+      await printerOn(io).print((await import("./completion/scripts.ts")).SCRIPTS[shell]);
+    });
+  root
+    .command("__complete", { hidden: true })
+    .description("print the words that can follow, one a line, as the completion of kubectl plugins reads them")
+    .argument("[words...]")
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async (words: readonly string[]) => {
+      const [{ completionOf }, { readNames }] = await Promise.all([import("./completion/candidates.ts"), import("./completion/read-names.ts")]);
+      const { candidates, files } = await completionOf(root, words, (before) => readNames(io, before));
+      const lines = candidates.map(({ word, about }) => (about === undefined || about === "" ? word : `${word}\t${about}`));
+      await printerOn(io).print([...lines, files ? ":0" : ":4", ""].join("\n"));
+    });
+};

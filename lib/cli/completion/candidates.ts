@@ -1,0 +1,80 @@
+import type { Command, Option } from "commander";
+import { commandIn } from "../word-order.ts";
+import { type Named, namesFor } from "./named-words.ts";
+
+export interface Candidate {
+  readonly word: string;
+  readonly about?: string;
+}
+
+export interface Completion {
+  readonly candidates: readonly Candidate[];
+  /** True where the shell may offer files. */
+  readonly files: boolean;
+}
+
+/** What is read from the data folder or the stack, only when a name is needed. */
+export type ReadNames = (words: readonly string[]) => Promise<Named>;
+
+/** The words that can stand at the place of the last one. Those before it say which command and which option it belongs to. */
+export const completionOf = async (root: Command, words: readonly string[], read: ReadNames): Promise<Completion> => {
+  // bash gives the "=" of "--cluster=eu" as a word of its own.
+  const all = words.filter((word, index) => word !== "=" || index === words.length - 1);
+  const last = all.at(-1) ?? "";
+  const before = all.slice(0, -1);
+  const start = last === "=" ? "" : last;
+  const command = commandIn(root, before);
+  const option = optionBefore(command, before.at(-1));
+  if (option) return ofOption(option, start, () => read(before));
+  if (start.startsWith("-")) return { candidates: optionsOf(root, command, start), files: false };
+  if (command.commands.length > 0) return { candidates: starting(subcommandsOf(command), start), files: false };
+  return { candidates: starting(await wordsOf(root, command, { start, before, read }), start), files: false };
+};
+
+const starting = (candidates: readonly Candidate[], start: string): readonly Candidate[] => candidates.filter(({ word }) => word.startsWith(start));
+
+const subcommandsOf = (command: Command): readonly Candidate[] =>
+  command
+    .createHelp()
+    .visibleCommands(command)
+    .map((each) => ({ word: each.name(), about: each.summary() || each.description() }));
+
+const isShown = (option: Option): boolean => !option.hidden;
+
+const optionsOf = (root: Command, command: Command, start: string): readonly Candidate[] =>
+  [...command.options, ...(command === root ? [] : root.options)].filter(isShown).flatMap(({ long, short, description }) => {
+    const flag = [long, short].find((each) => each?.startsWith(start) === true);
+    return flag === undefined ? [] : [{ word: flag, about: description }];
+  });
+
+/** The option that the word before is, where its value follows. */
+const optionBefore = (command: Command, word: string | undefined): Option | undefined =>
+  word === undefined ? undefined : command.options.find(({ long, short, required }) => required && (word === long || word === short));
+
+const FILE_OPTIONS: ReadonlySet<string> = new Set(["--filename", "--data", "--kubeconfig"]);
+
+const ofOption = async ({ long, argChoices }: Option, start: string, read: () => Promise<Named>): Promise<Completion> => {
+  const of = (all: readonly string[]): Completion => ({
+    candidates: starting(
+      all.map((word) => ({ word })),
+      start,
+    ),
+    files: false,
+  });
+  if (argChoices) return of(argChoices);
+  if (long === "--cluster" || long === "--clusters") return of((await read()).clusters);
+  if (long === "--namespace") return of((await read()).namespaces);
+  return { candidates: [], files: long !== undefined && FILE_OPTIONS.has(long) };
+};
+
+const SHELLS = ["bash", "zsh", "fish"];
+
+const wordsOf = async (
+  root: Command,
+  command: Command,
+  { start, before, read }: { readonly start: string; readonly before: readonly string[]; readonly read: ReadNames },
+): Promise<readonly Candidate[]> => {
+  if (command.name() === "completion") return SHELLS.map((word) => ({ word }));
+  if (command.name() === "help") return subcommandsOf(root);
+  return (await namesFor(command, start, () => read(before))).map((word) => ({ word }));
+};

@@ -1,0 +1,31 @@
+import type { Command } from "commander";
+
+/** The names that the data folder or the stack holds. */
+export interface Named {
+  readonly clusters: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly partitions: readonly string[];
+  readonly autoscalers: readonly { readonly cluster: string; readonly namespace: string; readonly name: string }[];
+}
+
+const AUTOSCALER_COMMANDS: ReadonlySet<string> = new Set(["get", "describe", "explain", "events", "changes", "edit", "delete", "pause", "resume"]);
+const TYPES = ["hpa", "pa", "wpa"];
+
+/** The names that a command takes: of autoscalers, clusters or partitions. */
+export const namesFor = async (command: Command, start: string, read: () => Promise<Named>): Promise<readonly string[]> => {
+  const group = command.parent?.name();
+  if (group === "cluster") return command.name() === "list" || command.name() === "add" ? [] : (await read()).clusters;
+  if (group === "partition") return (await read()).partitions;
+  if (group !== "tidemark" || !AUTOSCALER_COMMANDS.has(command.name())) return [];
+  return autoscalerWords((await read()).autoscalers, start);
+};
+
+/** Short names first; with a point of a path in the word, the longer forms: "shop/web", "eu-1/shop/web" and "hpa/web". */
+const autoscalerWords = (autoscalers: Named["autoscalers"], start: string): readonly string[] => {
+  const [first = "", ...more] = start.split("/");
+  const names = [...new Set(autoscalers.map(({ name }) => name))];
+  if (more.length === 0) return [...names, ...autoscalers.map(({ namespace, name }) => `${namespace}/${name}`), ...TYPES];
+  if (TYPES.includes(first)) return names.map((name) => `${first}/${name}`);
+  const paths = autoscalers.map(({ cluster, namespace, name }) => `${cluster}/${namespace}/${name}`);
+  return [...new Set([...autoscalers.map(({ namespace, name }) => `${namespace}/${name}`), ...paths])];
+};

@@ -1,0 +1,130 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Folder, shopFolder } from "./folder.ts";
+import { inside } from "./inside.ts";
+
+const BIN = join(import.meta.dirname, "../../bin");
+
+let folder: Folder;
+/** A folder of the PATH with the commands as npm links them, on the Node of the tests. */
+let path: string;
+beforeAll(async () => {
+  folder = await shopFolder();
+  path = mkdtempSync(join(tmpdir(), "tidemark-path-"));
+  mkdirSync(join(path, "empty"));
+  symlinkSync(process.execPath, join(path, "node"));
+  for (const [name, file] of Object.entries({
+    tidemark: "tidemark.js",
+    "kubectl-tidemark": "tidemark.js",
+    "kubectl_complete-tidemark": "kubectl-complete.js",
+  }))
+    symlinkSync(join(BIN, file), join(path, name));
+});
+afterAll(() => {
+  folder.remove();
+  rmSync(path, { recursive: true, force: true });
+});
+
+/** The words that can follow, and the directive for files. */
+const complete = async (...words: readonly string[]): Promise<readonly string[]> => {
+  const { code, out, err } = await inside(["__complete", ...words]);
+  expect([code, err]).toEqual([0, ""]);
+  return out
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split("\t")[0] ?? "");
+};
+const data = (): readonly string[] => ["--data", folder.data];
+
+describe("the words that can follow", () => {
+  it.each([
+    [["des"], ["describe", ":4"]],
+    [
+      ["cluster", "re"],
+      ["resume", "remove", ":4"],
+    ],
+    [
+      ["get", "--show"],
+      ["--show-labels", ":4"],
+    ],
+    [
+      ["get", "-o", "w"],
+      ["wide", ":4"],
+    ],
+    [
+      ["-n", "shop", "get", "--no-h"],
+      ["--no-headers", ":4"],
+    ],
+    [
+      ["completion", ""],
+      ["bash", "zsh", "fish", ":4"],
+    ],
+    [
+      ["help", "conv"],
+      ["convert", ":4"],
+    ],
+    [["apply", "-f", ""], [":0"]],
+    [["nothing", "x"], [":4"]],
+  ])("of commands and options after %j", async (words, wanted) => {
+    expect(await complete(...words)).toEqual(wanted);
+  });
+
+  it("of names come from the fleet", async () => {
+    expect(await complete(...data(), "get", "jo")).toEqual(["jobs", ":4"]);
+    expect(await complete("describe", ...data(), "shop/")).toEqual(["shop/api", "shop/late", "shop/web", ":4"]);
+    expect(await complete("pause", ...data(), "hpa/w")).toEqual(["hpa/web", ":4"]);
+    expect(await complete("pause", ...data(), "eu-1/s")).toEqual(["eu-1/shop/api", "eu-1/shop/late", "eu-1/shop/web", ":4"]);
+    expect(await complete("get", ...data(), "-n", "")).toEqual(["batch", "infra", "shop", ":4"]);
+    expect(await complete("get", ...data(), "--cluster", "=", "u")).toEqual(["us-1", ":4"]);
+    expect(await complete("cluster", "describe", ...data(), "e")).toEqual(["eu-1", ":4"]);
+    expect(await complete("partition", "describe", ...data(), "u")).toEqual(["us-1/default", ":4"]);
+  });
+
+  it("are none, without an error, where nothing can be opened", async () => {
+    expect(await complete("get", "--data", "/nowhere", "w")).toEqual(["wpa", ":4"]);
+  });
+});
+
+const has = (shell: string): boolean => spawnSync("sh", ["-c", `command -v ${shell}`]).status === 0;
+const run = (shell: string, args: readonly string[]): string =>
+  execFileSync(shell, args, {
+    encoding: "utf8",
+    cwd: join(path, "empty"),
+    env: { ...process.env, PATH: `${path}:${process.env["PATH"]}`, HOME: path },
+  });
+
+describe("the script of a shell", () => {
+  it("completes in bash", () => {
+    const words = `tidemark --data ${folder.data} describe shop/`;
+    const script = `source <(tidemark completion bash); COMP_WORDS=(${words}); COMP_CWORD=4; _tidemark; echo "\${COMPREPLY[@]}"; complete -p tidemark`;
+    expect(run("bash", ["-c", script])).toBe("shop/api shop/late shop/web\ncomplete -F _tidemark tidemark\n");
+  });
+
+  it.skipIf(!has("fish"))("completes in fish", () => {
+    const script = `tidemark completion fish | source; complete -C 'tidemark cluster re'; complete -C 'tidemark --data ${folder.data} get jo'`;
+    expect(run("fish", ["--no-config", "-c", script])).toBe(
+      "remove\tremove a cluster that has no autoscalers\nresume\tresume a paused cluster\njobs\n",
+    );
+  });
+
+  it.skipIf(!has("zsh"))("completes in zsh", () => {
+    const stub = `compdef() { :; }; _describe() { print -l -- "\${(@P)2}"; }; source <(tidemark completion zsh);`;
+    const at = `words=(tidemark --data ${folder.data} cluster describe ""); CURRENT=\${#words}; _tidemark; words=(tidemark cluster res); CURRENT=3; _tidemark`;
+    expect(run("zsh", ["-fc", `${stub} ${at}`])).toBe("eu-1\nus-1\nresume:resume a paused cluster\n");
+  });
+});
+
+describe("the plugin of kubectl", () => {
+  it.skipIf(!has("kubectl"))("is found and run by kubectl, and completed by it", () => {
+    expect(run("kubectl", ["tidemark", "get", "-o", "name", "--data", folder.data])).toContain("eu-1/shop/web\n");
+    expect(run("kubectl", ["__complete", "tidemark", "cluster", "res"])).toContain("resume\tresume a paused cluster\n");
+  });
+
+  it("has its two files beside the command", () => {
+    expect(run("kubectl-tidemark", ["get", "jobs", "-o", "name", "--data", folder.data])).toBe("us-1/batch/jobs\n");
+    expect(run("kubectl_complete-tidemark", ["cluster", "res"])).toBe("resume\tresume a paused cluster\n:4\n");
+  });
+});

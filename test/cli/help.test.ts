@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { program } from "../../lib/cli/program.ts";
+import { withSubcommands } from "../../lib/cli/word-order.ts";
+import { inside } from "./inside.ts";
+
+const root = program(async () => {}, {
+  ...{ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, colours: false, by: "ada" },
+  open: () => Promise.reject(new Error("nothing is opened")),
+});
+const pathOf = (command: (typeof root)["commands"][number]): string =>
+  command.parent && command.parent !== root ? `${command.parent.name()} ${command.name()}` : command.name();
+const paths = withSubcommands(root)
+  .filter((command) => command.commands.length === 0 && command.name() !== "__complete")
+  .map(pathOf);
+
+describe("the help of a command", () => {
+  it("exists for every command", () => {
+    expect(paths.length).toBeGreaterThan(30);
+  });
+
+  it.each(paths)("has examples of: tidemark %s", async (path) => {
+    const { code, out, err } = await inside([...path.split(" "), "--help"]);
+    expect([code, err]).toEqual([0, ""]);
+    const examples = /\nExamples?:\n((?: {2}.+\n?)+)/.exec(out)?.[1] ?? "";
+    expect(examples.split("\n").some((line) => line.includes(`tidemark ${path}`))).toBe(true);
+  });
+
+  it.each(paths)("gives no option twice and no example that the command does not know: tidemark %s", async (path) => {
+    const { out } = await inside([...path.split(" "), "--help"]);
+    const known = [...out.matchAll(/^ {2}(?:(-\w), )?(--[\w-]+)/gm)].flatMap(([, short, long]) => [short, long]);
+    const long = known.filter((flag) => flag?.startsWith("--"));
+    expect(new Set(long).size).toBe(long.length);
+    const own = [...out.matchAll(new RegExp(`^ {2}.*tidemark ${path}( .*)?$`, "gm"))].map(([, words = ""]) => words.split(" | ")[0] ?? "");
+    const used = own.flatMap((words) => [...words.replaceAll(/'[^']*'/g, "").matchAll(/ (--?[a-z][\w-]*)/gi)].map(([, flag]) => flag));
+    expect(used.filter((flag) => !known.includes(flag))).toEqual([]);
+  });
+});
