@@ -3,6 +3,7 @@ import type { Applied } from "../service/views/autoscaler-view.ts";
 import {
   APPLY,
   AUTOSCALER,
+  AUTOSCALER_RIVAL,
   AUTOSCALER_UNTIL,
   CLUSTER,
   CLUSTER_CHANGE,
@@ -23,6 +24,9 @@ import { postRoute, type Route, type RouteContext } from "./route.ts";
 export const APPLY_BODY_BYTES_MAX = 5_000_000;
 /** The change item of a cluster holds the record before and after the edit, and an item has at most 400 KB. */
 const CLUSTER_BODY_BYTES_MAX = 128 * 1024;
+
+/** The object of another controller, and the name of the autoscaler. */
+const RIVAL_BODY_BYTES_MAX = 256 * 1024;
 
 /** Refuses a pause whose end has passed. */
 const inFuture = (untilMs: number | undefined, { clock }: RouteContext): number | undefined => {
@@ -67,6 +71,18 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     AUTOSCALER,
     async (service, query, { condition }) => editedJson(await service.resume({ ...query, ...condition })),
     { conditional: true },
+  ),
+  takeOver: postRoute(
+    "keeps the object of another controller in the history, before a person takes it away",
+    AUTOSCALER_RIVAL,
+    async (service, query, { condition }) => editedJson(await service.takeOver({ ...query, ...condition })),
+    { bodyBytesMax: RIVAL_BODY_BYTES_MAX, conditional: true },
+  ),
+  handBack: postRoute(
+    "pauses an autoscaler and keeps the object of another controller, before a person makes it again",
+    AUTOSCALER_RIVAL,
+    async (service, query, { condition }) => editedJson(await service.handBack({ ...query, ...condition })),
+    { bodyBytesMax: RIVAL_BODY_BYTES_MAX, conditional: true },
   ),
   checkCluster: postRoute(
     "looks at a cluster from where the syncs connect to it",

@@ -23,6 +23,8 @@ export const COMMAND_PATHS = {
   delete: "/v1/autoscaler/delete",
   pause: "/v1/autoscaler/pause",
   resume: "/v1/autoscaler/resume",
+  takeOver: "/v1/autoscaler/takeover",
+  handBack: "/v1/autoscaler/handback",
   checkCluster: "/v1/cluster/check",
   addCluster: "/v1/cluster/add",
   replaceCluster: "/v1/cluster/replace",

@@ -1,11 +1,13 @@
 import { type Command, Option } from "commander";
 import type { ImportOptions } from "./commands/import.ts";
 import type { ShadowOptions } from "./commands/shadow.ts";
+import type { TakeoverOptions } from "./commands/takeover.ts";
 import { example } from "./example.ts";
 import { type Io, printerOn } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
-import { filterOf, type ScopeOptions, withScope } from "./scope-options.ts";
+import { filterOf, NAMES, type ScopeOptions, withScope } from "./scope-options.ts";
+import { namedResources } from "./selected-names.ts";
 
 /** Commands that move autoscalers from the controllers of a cluster to Tidemark. */
 export const migrationCommands = (root: Command, run: Run, io: Io): void => {
@@ -37,6 +39,48 @@ export const migrationCommands = (root: Command, run: Run, io: Io): void => {
         (await import("./commands/shadow.ts")).shadow(session, printer, { ...filterOf(options), ...(name !== undefined && { name }) }, options),
       ),
     );
+  takeoverCommand(root, run, {
+    name: "takeover",
+    words:
+      "bring the other controller of autoscalers in the state shadow to rest, with your own rights; it goes on again where the first syncs cannot read or scale",
+    calls: [
+      "tidemark takeover shop/web --kubeconfig ~/.kube/config",
+      "tidemark takeover -A -l team=shop --batch 5 --pause-between 2m --kubeconfig ~/.kube/config",
+    ],
+  });
+  takeoverCommand(root, run, {
+    name: "handback",
+    words: "undo a takeover: pause the autoscaler, let the other controller go on, and stay in its shadow",
+    calls: ["tidemark handback shop/web --kubeconfig ~/.kube/config"],
+  });
+};
+
+interface Switching {
+  readonly name: "takeover" | "handback";
+  readonly words: string;
+  readonly calls: readonly string[];
+}
+
+const takeoverCommand = (root: Command, run: Run, { name, words, calls }: Switching): void => {
+  const command = withScope(root.command(name))
+    .description(words)
+    .argument("[names...]", NAMES)
+    .requiredOption("--kubeconfig <file>", "your kubeconfig for the cluster")
+    .option("--context <context>", "context of the kubeconfig")
+    .option("--batch <n>", "how many at once", "1")
+    .option("--pause-between <duration>", "wait between two batches");
+  if (name === "takeover")
+    command
+      .option("-A, --all-namespaces", "all that are in the state shadow")
+      .option("-l, --selector <selector>", "those of them with these labels: app=web,tier!=db")
+      .option("--force", "also where a metric is missing, or the count would move at the switch");
+  command.addHelpText("after", example(...calls)).action(async (names: readonly string[], options: TakeoverOptions & ScopeOptions) => {
+    const code = await import("./commands/takeover.ts");
+    code.batchesOf(names, options);
+    const filter = filterOf(options);
+    const chosen = { filter, resources: names.length === 0 ? [] : namedResources(names, filter) };
+    return run(options, (session, printer) => code[name](session, printer, chosen, options));
+  });
 };
 
 const importCommand = async (options: ImportOptions & ScopeOptions, run: Run, io: Io): Promise<void> => {

@@ -143,11 +143,13 @@ export interface ChangeRecord extends AutoscalerRef {
   readonly id: string;
   readonly atMs: number;
   readonly by: string;
-  readonly verb: "apply" | "delete" | "pause" | "resume";
+  readonly verb: "apply" | "delete" | "handback" | "pause" | "resume" | "takeover";
   /** The generation before the edit, 0 for a new autoscaler. The chain of these tells the edits that took effect from those that did not. */
   readonly baseGeneration?: number;
   readonly before?: string;
   readonly after?: string;
+  /** Of a takeover or handback: the object of the other controller as JSON, so that it can be made again. */
+  readonly rival?: string;
 }
 
 /** An edit of a cluster, of the fleet or of what a partition stores. It is stored before it is made; it took effect if `before` of the next edit is its `after`. */

@@ -5,7 +5,7 @@ import { addCluster, cluster, clusters, pauseCluster, replaceCluster, resumeClus
 import { checkCluster } from "./clusters/connection-check.ts";
 import { fleet, freeze, thaw } from "./clusters/fleet.ts";
 import type { QueryContext, ServiceContext } from "./context.ts";
-import { pause, remove, resume } from "./edits/autoscaler-edits.ts";
+import { handBack, pause, remove, resume, takeOver } from "./edits/autoscaler-edits.ts";
 import { removeCluster } from "./edits/removal.ts";
 import { events } from "./events.ts";
 import { describe } from "./explain/describe.ts";
@@ -48,6 +48,8 @@ export const openCommands = (context: ServiceContext): CommandService => ({
   delete: (query) => remove(context, query),
   pause: (query, untilMs) => pause(context, query, untilMs),
   resume: (query) => resume(context, query),
+  takeOver: (query) => takeOver(context, query),
+  handBack: (query) => handBack(context, query),
 
   checkCluster: (check) => checkCluster(context, check),
   addCluster: (wanted) => addCluster(context, wanted),

@@ -47,6 +47,11 @@ export interface CommandService {
   pause(edit: AutoscalerEdit, untilMs?: number): Promise<EditResult>;
   resume(edit: AutoscalerEdit): Promise<EditResult>;
 
+  /** Keeps the object of another controller in the history, before a person takes it away. */
+  takeOver(edit: RivalEdit): Promise<EditResult>;
+  /** Pauses an autoscaler and keeps the object of another controller, before a person makes it again. */
+  handBack(edit: RivalEdit): Promise<EditResult>;
+
   /** Looks at a stored cluster from where the syncs connect to it: credentials, TLS, rights, metrics APIs. It changes nothing. */
   checkCluster(check: ClusterCheck): Promise<ConnectionReport>;
   /** Looks at the cluster before it is stored. Throws `service.unusable` with the report where no sync could work, unless `force` is true. */
@@ -138,6 +143,11 @@ export type EditCondition = "exists" | readonly AutoscalerVersion[];
 export interface AutoscalerEdit extends AutoscalerQuery {
   /** Throws `service.changed` where it is not met, and changes nothing. */
   readonly onlyIf?: EditCondition;
+}
+
+/** An edit about another controller of the workload, with its object as the API of the cluster takes it. */
+export interface RivalEdit extends AutoscalerEdit {
+  readonly rival: Readonly<Record<string, unknown>>;
 }
 
 /** The text of one file: YAML or JSON, with several documents and Lists. */

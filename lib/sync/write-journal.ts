@@ -1,4 +1,4 @@
-import type { PartitionRef } from "../model/ids.ts";
+import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import type { Evaluation, JournalPage } from "../model/records.ts";
 import { insertJournal } from "../store/history/journal.ts";
 import { pageOf } from "../store/pages/plan.ts";
@@ -14,6 +14,14 @@ export const JOURNAL_EVERY_MS = 60_000;
 
 /** True for the first sync of a minute, which writes each page whole. */
 const opensMinute = ({ nowMs, head }: Loaded): boolean => Math.floor(nowMs / JOURNAL_EVERY_MS) > Math.floor(head.nowMs / JOURNAL_EVERY_MS);
+
+/** Every sync of the first minute after an edit is kept, so that its editor sees what follows from it. */
+const editedLately = (verdicts: readonly Verdict[], nowMs: number): ReadonlySet<AutoscalerUid> =>
+  new Set(
+    verdicts.flatMap(({ autoscaler }) =>
+      autoscaler.kind !== "unreadable" && nowMs - autoscaler.record.updatedMs < JOURNAL_EVERY_MS ? [autoscaler.record.uid] : [],
+    ),
+  );
 
 /**
  * Inserts what this sync found and decided. The first sync of a minute, and one with a new generation of pages, writes every page whole. The others write what changed, so that a few
@@ -33,8 +41,10 @@ export const writeJournal = async (
   // After an unclean release it is not known whether the pages of this minute were written whole.
   const whole = opensMinute(loaded) || loaded.mustWrite || stored.generation !== loaded.head.pageGeneration;
   const { nowMs: atMs, head } = loaded;
+  const edited = editedLately(context.verdicts, atMs);
   // Beside another controller every sync is kept: the comparison of both counts them (lib/service/shadow).
-  const isWritten = ({ uid, kind, rivals }: Evaluation): boolean => whole || kind === "scale" || rivals !== undefined || stored.changed.has(uid);
+  const isWritten = ({ uid, kind, rivals }: Evaluation): boolean =>
+    whole || kind === "scale" || rivals !== undefined || edited.has(uid) || stored.changed.has(uid);
   const evaluations = context.verdicts.flatMap((verdict) => evaluationOf(verdict, after) ?? []).filter(isWritten);
   const byPage = Map.groupBy(evaluations, ({ uid }) => pageOf(uid, stored.pages.length));
   const indexes = whole ? stored.pages.map(({ index }) => index) : [...byPage.keys()];

@@ -1,18 +1,21 @@
+import { MAX_MANIFEST_BYTES } from "../../manifest/list-items.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import { type Edit, raiseSpecVersions, store } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler, splitName } from "../find-autoscaler.ts";
-import type { AutoscalerEdit, AutoscalerQuery, EditResult } from "../service.ts";
+import type { AutoscalerEdit, AutoscalerQuery, EditResult, RivalEdit } from "../service.ts";
 import { checkPauseEnd, pauseView } from "../views/pause-view.ts";
 import { mustMatch, raiseForChanged } from "./edit-condition.ts";
 import { mustNotBeObject } from "./object-owned.ts";
 
+/** As much as a manifest may have. */
+const RIVAL_BYTES_MAX = MAX_MANIFEST_BYTES;
 /** Attempts of an edit while other editors win. */
 const ATTEMPTS_MAX = 5;
 
-type Change = Pick<Edit, "verb" | "after">;
+type Change = Pick<Edit, "verb" | "after" | "rival">;
 
 type ChangeOf = (before: AutoscalerRecord, cluster: ClusterRecord) => Change | undefined;
 
@@ -95,3 +98,26 @@ export const resume = (context: ServiceContext, query: AutoscalerEdit): Promise<
     const { paused, ...after } = before;
     return pauseView(paused, context.clock()) ? { verb: "resume", after } : undefined;
   });
+
+/** Keeps the object of another controller in the history. The autoscaler itself stays as it is; its new generation makes every sync of the next minute visible. */
+export const takeOver = (context: ServiceContext, { rival, ...query }: RivalEdit): Promise<EditResult> =>
+  edit(context, query, (after) => ({ verb: "takeover", after, rival: rivalText(query.name, rival) }));
+
+/** Pauses an autoscaler, and keeps the object that is made again. */
+export const handBack = (context: ServiceContext, { rival, ...query }: RivalEdit): Promise<EditResult> =>
+  edit(context, query, (before) => ({
+    verb: "handback",
+    after: { ...before, paused: { by: context.by, atMs: context.clock() } },
+    rival: rivalText(query.name, rival),
+  }));
+
+/** A change holds the manifest twice and this object, and an item of the table has at most 400 KB. */
+const rivalText = (name: string, rival: RivalEdit["rival"]): string => {
+  const text = JSON.stringify(rival);
+  if (Buffer.byteLength(text) <= RIVAL_BYTES_MAX) return text;
+  throw new TidemarkError(
+    "service.invalid",
+    `Cannot keep the object of the other controller of "${name}": it has ${Buffer.byteLength(text)} bytes as JSON, and the limit is ${RIVAL_BYTES_MAX}`,
+    { name },
+  );
+};

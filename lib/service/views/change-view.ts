@@ -22,6 +22,8 @@ export interface ChangeView {
   readonly fields: readonly FieldChange[];
   readonly before?: unknown;
   readonly after?: unknown;
+  /** Of a takeover or handback: the object of the other controller. */
+  readonly rival?: unknown;
 }
 
 const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
@@ -60,6 +62,7 @@ export const changeView = (change: ChangeRecord, made?: boolean): ChangeView => 
   generation: generationOf(change.id),
   ...(made !== undefined && { made }),
   ...sides(manifestOf(change.before), manifestOf(change.after)),
+  ...(change.rival !== undefined && { rival: parsed(change.rival) }),
 });
 
 export const scopeChangeView = (change: ScopeChangeRecord): ChangeView => ({

@@ -31,6 +31,8 @@ export interface Edit {
   readonly before?: AutoscalerRecord;
   /** The record to store, with a new generation and editor; absent for a delete. */
   readonly after?: Omit<AutoscalerRecord, "generation" | "updatedMs" | "updatedBy">;
+  /** The object of another controller, which the change keeps. */
+  readonly rival?: string;
 }
 
 /*
@@ -72,7 +74,7 @@ const storeAbove = async (context: EditContext, edit: Edit, lastKnown: number): 
   return { kind: wasStored ? "stored" : "conflict", generation };
 };
 
-const recordChange = async (context: EditContext, { verb, ref, uid, before, after }: Edit, first: number): Promise<number> => {
+const recordChange = async (context: EditContext, { verb, ref, uid, before, after, rival }: Edit, first: number): Promise<number> => {
   for (let generation = first; generation < first + GENERATIONS_MAX; generation++) {
     const change: ChangeRecord = {
       cluster: ref.cluster,
@@ -85,6 +87,7 @@ const recordChange = async (context: EditContext, { verb, ref, uid, before, afte
       baseGeneration: before?.generation ?? 0,
       ...(before && { before: textOf(before) }),
       ...(after && { after: textOf(after) }),
+      ...(rival !== undefined && { rival }),
     };
     if (isDeepStrictEqual(await insertChange(context.insert, change), change)) return generation;
   }

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { openKubeconfig } from "../../cluster/kubeconfig-api.ts";
+import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import type { Filter, Service } from "../../service/service.ts";
+import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import type { Printer, Session } from "../io.ts";
+import { readSelector } from "../label-selector.ts";
+import { labelsOf } from "../output/kubernetes-object.ts";
+import { queryFor, type Resource } from "../selected-names.ts";
+import { handBackOne } from "../takeover/hand-back-one.ts";
+import { pathOf, type TakeoverPorts, takeOverOne } from "../takeover/take-over-one.ts";
+import { lengthMs } from "../time-options.ts";
+import { usage } from "../usage-error.ts";
+
+export interface TakeoverOptions {
+  readonly kubeconfig: string;
+  readonly context?: string;
+  readonly allNamespaces?: true;
+  readonly selector?: string;
+  readonly batch: string;
+  readonly pauseBetween?: string;
+  readonly force?: true;
+}
+
+/** Checks the options before anything is opened. Throws usage errors. */
+export const batchesOf = (
+  names: readonly string[],
+  { allNamespaces, selector, batch, pauseBetween }: TakeoverOptions,
+): { readonly size: number; readonly waitMs: number } => {
+  if (names.length > 0 && (allNamespaces || selector !== undefined)) throw usage("Cannot use names together with -A or -l: give one of them");
+  if (names.length === 0 && !allNamespaces && selector === undefined) throw usage("Cannot choose autoscalers: give names, or -A, or -l SELECTOR");
+  const size = Number(batch);
+  if (!Number.isInteger(size) || size < 1) throw usage(`Cannot read --batch "${batch}": give a whole number from 1 on`);
+  if (selector !== undefined) readSelector(selector);
+  return { size, waitMs: pauseBetween === undefined ? 0 : lengthMs("--pause-between", pauseBetween, 0) };
+};
+
+export const takeover = (session: Session, printer: Printer, chosen: Chosen, options: TakeoverOptions): Promise<void> =>
+  inBatches(session, printer, { chosen, options }, (ports, view) => takeOverOne(ports, view, { force: options.force === true }));
+
+export const handback = (session: Session, printer: Printer, chosen: Chosen, options: TakeoverOptions): Promise<void> =>
+  inBatches(session, printer, { chosen, options }, handBackOne);
+
+export interface Chosen {
+  readonly filter: Filter;
+  /** Empty where -A or -l chooses. */
+  readonly resources: readonly Resource[];
+}
+
+interface Task {
+  readonly chosen: Chosen;
+  readonly options: TakeoverOptions;
+}
+
+/** Works batch by batch. After a batch with a failure the rest is left as it is: a cause that many have in common then strikes one batch alone. */
+const inBatches = async (
+  { service }: Session,
+  printer: Printer,
+  { chosen, options }: Task,
+  work: (ports: TakeoverPorts, view: AutoscalerView) => Promise<string>,
+): Promise<void> => {
+  const { size, waitMs } = batchesOf(
+    chosen.resources.map(({ name }) => name),
+    options,
+  );
+  const views = await viewsOf(service, chosen, options);
+  const api = await openKubeconfig({ path: options.kubeconfig, ...(options.context !== undefined && { context: options.context }) });
+  const ports: TakeoverPorts = { service, api, elapsed: () => performance.now(), wait: async (ms) => sleep(ms) };
+  try {
+    for (let begin = 0; begin < views.length; begin += size) {
+      if (begin > 0) await sleep(waitMs);
+      const faults = await oneBatch(views.slice(begin, begin + size), printer, (view) => work(ports, view));
+      if (faults.length > 0) throw stopped(faults, views.slice(begin + size));
+    }
+  } finally {
+    api.close();
+  }
+};
+
+const oneBatch = async (
+  batch: readonly AutoscalerView[],
+  printer: Printer,
+  work: (view: AutoscalerView) => Promise<string>,
+): Promise<readonly string[]> => {
+  const outcomes = await Promise.allSettled(batch.map(async (view) => printer.print(`${await work(view)}\n`)));
+  return outcomes.flatMap((outcome) => {
+    if (outcome.status === "fulfilled") return [];
+    if (!isTidemarkError(outcome.reason)) throw outcome.reason;
+    return [outcome.reason.message];
+  });
+};
+
+const stopped = (faults: readonly string[], rest: readonly AutoscalerView[]): TidemarkError => {
+  const left =
+    rest.length === 0 ? [] : [`Cannot go on after a failure: ${rest.length} more were left as they are, from "${rest[0] ? pathOf(rest[0]) : ""}" on`];
+  return new TidemarkError("cli.takeover", [...faults, ...left].join("\n"), { faults });
+};
+
+const viewsOf = async (service: Service, { filter, resources }: Chosen, { selector }: TakeoverOptions): Promise<readonly AutoscalerView[]> => {
+  if (resources.length > 0) return Promise.all(resources.map(async (resource) => service.get(await queryFor(service, resource))));
+  const test = selector === undefined ? () => true : readSelector(selector);
+  const views: AutoscalerView[] = [];
+  for await (const view of service.autoscalers(filter)) if (view.state === "shadow" && test(labelsOf(view))) views.push(view);
+  if (views.length === 0)
+    throw new TidemarkError("cli.takeover", "Cannot find an autoscaler to take over: none of those that were chosen is in the state shadow", {});
+  return views;
+};

@@ -1,0 +1,76 @@
+import { type KubeconfigApi, valueOrThrow } from "../../cluster/kubeconfig-api.ts";
+import type { Json } from "../../manifest/json.ts";
+import { TidemarkError } from "../../model/errors.ts";
+import { isObject } from "../../model/is-object.ts";
+import type { Service } from "../../service/service.ts";
+import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import { refOf, switchOf } from "./rival-switch.ts";
+import { pathOf, type TakeoverPorts } from "./take-over-one.ts";
+
+const LOOK_AGAIN_MS = 500;
+const PERIODS = 4;
+const SLACK_MS = 60_000;
+
+const failed = (path: string, why: string): TidemarkError => new TidemarkError("cli.handback", `Cannot hand back "${path}": ${why}`, { path });
+
+/*
+ *  pause ── a sync that holds ── go on ── seen as shadow ── resume
+ *    └─ ✗ nothing was changed      └─ ✗ paused: the count stays
+ */
+
+/**
+ * Gives one workload back to the controller that it was taken from: pauses the autoscaler, waits for a sync that holds, makes the controller's object go on, and resumes the autoscaler
+ * when a sync has seen it beside. So two never write, and nothing shrinks in between: a new HPA begins with the present count. Throws `cli.handback`.
+ */
+export const handBackOne = async (ports: TakeoverPorts, view: AutoscalerView): Promise<string> => {
+  const path = pathOf(view);
+  const { cluster, namespace, name } = view;
+  const query = { cluster, namespace, name };
+  if (view.rivals !== undefined) throw failed(path, "another controller scales its workload already");
+  const kept = await newestKept(ports.service, query, path);
+  const { syncPeriodSeconds } = await ports.service.cluster(cluster);
+  await ports.service.handBack({ ...query, rival: kept });
+  const limits = { ports, query, untilMs: ports.elapsed() + PERIODS * syncPeriodSeconds * 1_000 + SLACK_MS };
+  const held = await until(limits, ({ state, decision }) => state === "paused" && decision?.reason === "AutoscalerPaused");
+  if (!held) throw failed(path, "no sync came in time that held it; it stays paused, and nothing else was changed");
+  const kind = String(kept["kind"]);
+  await goOn(ports.api, kept, path);
+  const seen = await until(limits, ({ rivals }) => rivals !== undefined);
+  const words = `"${path}" handed back: ${kind} "${refOf(kept).name}" ${switchOf(kind).wentOn}`;
+  // Fails to a pause: resumed beside a controller that no sync has seen, both would write.
+  if (!seen) return `${words}; no sync has seen it yet, so the autoscaler stays paused: tidemark resume ${path}`;
+  await ports.service.resume(query);
+  return `${words}, and the autoscaler is in its shadow`;
+};
+
+const goOn = async (api: KubeconfigApi, kept: Json, path: string): Promise<void> => {
+  const kind = String(kept["kind"]);
+  const { name } = refOf(kept);
+  valueOrThrow(await switchOf(kind).goOn(api, kept), `hand back "${path}": it stays paused, and ${kind} "${name}" was not ${switchOf(kind).wentOn}`);
+};
+
+/** The object that the newest takeover has kept. */
+const newestKept = async (
+  service: Service,
+  query: { readonly cluster: string; readonly namespace: string; readonly name: string },
+  path: string,
+): Promise<Json> => {
+  let kept: unknown;
+  for await (const { verb, rival } of service.changes(query)) if (verb === "takeover") kept = rival;
+  if (isObject(kept)) return kept;
+  throw failed(path, "its history has no takeover; make the object of the other controller by kubectl, after tidemark pause");
+};
+
+interface Limits {
+  readonly ports: TakeoverPorts;
+  readonly query: { readonly cluster: string; readonly namespace: string; readonly name: string };
+  readonly untilMs: number;
+}
+
+const until = async ({ ports, query, untilMs }: Limits, isTrue: (view: AutoscalerView) => boolean): Promise<boolean> => {
+  while (ports.elapsed() < untilMs) {
+    await ports.wait(LOOK_AGAIN_MS);
+    if (isTrue(await ports.service.get(query))) return true;
+  }
+  return false;
+};

@@ -1,0 +1,92 @@
+import type { ApiAnswer, KubeconfigApi, ObjectRef } from "../../cluster/kubeconfig-api.ts";
+import type { Json } from "../../manifest/json.ts";
+import { TidemarkError } from "../../model/errors.ts";
+import { isObject } from "../../model/is-object.ts";
+import { RIVAL_PATHS } from "../commands/import.ts";
+
+/** How a controller of a kind is brought to rest, and how it goes on. */
+export interface RivalSwitch {
+  readonly get: (api: KubeconfigApi, ref: ObjectRef) => Promise<ApiAnswer<Json>>;
+  /** Acts on exactly the version that was read: any other answers 409. */
+  readonly rest: (api: KubeconfigApi, live: Json) => Promise<ApiAnswer<Json>>;
+  /** Brings back what `kept` was. */
+  readonly goOn: (api: KubeconfigApi, kept: Json) => Promise<ApiAnswer<Json>>;
+  /** What was done: "deleted". */
+  readonly rested: string;
+  readonly wentOn: string;
+}
+
+const object = (value: unknown): Json => (isObject(value) ? value : {});
+const metadataOf = (raw: Json): Json => object(raw["metadata"]);
+export const refOf = (raw: Json): ObjectRef => ({ namespace: String(metadataOf(raw)["namespace"]), name: String(metadataOf(raw)["name"]) });
+export const uidOf = (raw: Json): string => String(metadataOf(raw)["uid"]);
+
+/** The object as it can be made again: with its labels, annotations and owners, without what the server adds. */
+export const restorable = ({ apiVersion, kind, metadata, spec }: Json): Json => {
+  const { name, namespace, labels, annotations, ownerReferences, finalizers } = object(metadata);
+  return JSON.parse(JSON.stringify({ apiVersion, kind, metadata: { name, namespace, labels, annotations, ownerReferences, finalizers }, spec }));
+};
+
+const { hpas, watermarks, scaledObjects } = RIVAL_PATHS;
+
+const HPA: RivalSwitch = {
+  get: (api, ref) => api.get(hpas, ref),
+  rest: (api, live) => api.remove(hpas, refOf(live), { uid: uidOf(live), resourceVersion: String(metadataOf(live)["resourceVersion"]) }),
+  goOn: (api, kept) => api.create(hpas, refOf(kept).namespace, kept),
+  rested: "deleted",
+  wentOn: "made again",
+};
+
+/** The Datadog Cluster Agent fetches a metric only while an HPA or a WatermarkPodAutoscaler asks for it: in a dry run it still does. */
+const WATERMARK: RivalSwitch = {
+  get: (api, ref) => api.get(watermarks, ref),
+  rest: (api, live) => api.replace(watermarks, refOf(live), { ...live, spec: { ...object(live["spec"]), dryRun: true } }),
+  goOn: (api, kept) =>
+    replaceLive(api, { path: watermarks, kept }, (live) => ({
+      ...live,
+      spec: { ...object(live["spec"]), dryRun: object(kept["spec"])["dryRun"] ?? false },
+    })),
+  rested: "set to a dry run",
+  wentOn: "taken out of its dry run",
+};
+
+const PAUSED = "autoscaling.keda.sh/paused";
+
+/** KEDA serves the external metrics of a ScaledObject as long as it exists. A deleted one may also set the count back. */
+const SCALED_OBJECT: RivalSwitch = {
+  get: (api, ref) => api.get(scaledObjects, ref),
+  rest: (api, live) => api.replace(scaledObjects, refOf(live), withAnnotation(live, "true")),
+  goOn: (api, kept) => {
+    const before = object(metadataOf(kept)["annotations"])[PAUSED];
+    return replaceLive(api, { path: scaledObjects, kept }, (live) => withAnnotation(live, before));
+  },
+  rested: "paused",
+  wentOn: "resumed",
+};
+
+const SWITCHES: Readonly<Record<string, RivalSwitch>> = {
+  HorizontalPodAutoscaler: HPA,
+  WatermarkPodAutoscaler: WATERMARK,
+  ScaledObject: SCALED_OBJECT,
+};
+
+/** Throws `cli.takeover` for a kind that is not known. */
+export const switchOf = (kind: string): RivalSwitch => {
+  const found = SWITCHES[kind];
+  if (found) return found;
+  throw new TidemarkError("cli.takeover", `Cannot switch a ${kind}: it is none of ${Object.keys(SWITCHES).join(", ")}`, { kind });
+};
+
+const withAnnotation = (live: Json, value: unknown): Json => {
+  const { [PAUSED]: _before, ...others } = object(metadataOf(live)["annotations"]);
+  return { ...live, metadata: { ...metadataOf(live), annotations: { ...others, ...(value !== undefined && { [PAUSED]: value }) } } };
+};
+
+const replaceLive = async (
+  api: KubeconfigApi,
+  { path, kept }: { readonly path: (typeof RIVAL_PATHS)["hpas"]; readonly kept: Json },
+  change: (live: Json) => Json,
+): Promise<ApiAnswer<Json>> => {
+  const live = await api.get(path, refOf(kept));
+  return live.kind === "done" ? api.replace(path, refOf(kept), change(live.value)) : live;
+};

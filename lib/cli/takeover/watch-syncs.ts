@@ -1,0 +1,60 @@
+import type { AutoscalerQuery, Service } from "../../service/service.ts";
+import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+
+export interface SyncWatch {
+  readonly service: Pick<Service, "get" | "events">;
+  /** Real time, and a wait in real time. */
+  readonly elapsed: () => number;
+  readonly wait: (ms: number) => Promise<unknown>;
+}
+
+export type Watched = { readonly kind: "good"; readonly view: AutoscalerView } | { readonly kind: "bad"; readonly why: string };
+
+const LOOK_AGAIN_MS = 500;
+/** Syncs without a fault after which a switch has worked. */
+const SYNCS_NEEDED = 2;
+/** A sync is noticed in the journal within a minute at the latest. */
+const SLACK_MS = 60_000;
+const PERIODS = 4;
+
+/**
+ * Watches the first syncs after a switch. Good: two of them found no other controller, and could read and scale. Bad: one could not, or they did not come in time.
+ * `since` is the newest sync before the switch, by the clock of the syncs.
+ */
+export const watchSyncs = async (
+  { service, elapsed, wait }: SyncWatch,
+  query: AutoscalerQuery,
+  { since, periodSeconds }: { readonly since: string | undefined; readonly periodSeconds: number },
+): Promise<Watched> => {
+  const untilMs = elapsed() + PERIODS * periodSeconds * 1_000 + SLACK_MS;
+  let [last, good] = [since, 0];
+  while (elapsed() < untilMs) {
+    await wait(LOOK_AGAIN_MS);
+    const view = await service.get(query);
+    if (view.syncedAt === undefined || view.syncedAt === last) continue;
+    last = view.syncedAt;
+    const why = faultOf(view) ?? (await refusal(service, query, since));
+    if (why !== undefined) return { kind: "bad", why };
+    good += isFree(view) ? 1 : 0;
+    if (good >= SYNCS_NEEDED) return { kind: "good", view };
+  }
+  return { kind: "bad", why: `no ${SYNCS_NEEDED} syncs came in time that found it without another controller` };
+};
+
+/** Neither beside another controller nor held by something that a next sync ends. */
+const isFree = ({ state, rivals }: AutoscalerView): boolean => rivals === undefined && (state === "active" || state === "limited");
+
+/** A metric that is missing now may be one that only the other controller had asked for. */
+const faultOf = ({ state, metrics, decision }: AutoscalerView): string | undefined => {
+  if (state === "failing") return `the sync could not evaluate it: ${decision?.message ?? "no reason"}`;
+  if (state === "paused" || state === "frozen" || state === "invalid") return `it is ${state}`;
+  const missing = metrics.find((metric) => metric.kind === "failed");
+  return missing?.kind === "failed" ? `its metric "${missing.name}" cannot be read: ${missing.message}` : undefined;
+};
+
+const refusal = async (service: SyncWatch["service"], query: AutoscalerQuery, since: string | undefined): Promise<string | undefined> => {
+  for await (const { outcome, detail, at } of service.events({ ...query, ...(since !== undefined && { sinceMs: Date.parse(since) }) })) {
+    if (outcome === "refused" && at !== since) return `its scale was refused: ${detail ?? "no reason"}`;
+  }
+  return undefined;
+};

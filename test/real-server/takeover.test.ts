@@ -1,0 +1,147 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { expect, inject, it } from "vitest";
+import { toArray } from "../../lib/service/to-array.ts";
+import { inside } from "../cli/inside.ts";
+import { watchReplicas } from "../control-plane/watch-replicas.ts";
+import { MANIFESTS } from "./objects.ts";
+import { onServer } from "./on-server.ts";
+import { personKubeconfig, sessionOn } from "./person.ts";
+import { type Scene, until } from "./scene.ts";
+
+const BETWEEN_SYNCS_MS = 300;
+
+/** Syncs again and again while the work goes on, and notes every count of the workloads that the API server tells of. */
+const whileSyncing = async <Result>(scene: Scene, work: () => Promise<Result>): Promise<readonly [Result, ReadonlySet<number>]> => {
+  const { url, ca, adminToken: token } = inject("cluster");
+  const seen = new Set<number>();
+  const watch = watchReplicas({ url, ca, token }, `/apis/apps/v1/namespaces/${scene.namespace}/deployments`, (_name, replicas) => seen.add(replicas));
+  await watch.ready;
+  let over = false;
+  const syncing = (async () => {
+    while (!over) {
+      await scene.sync();
+      await wait(BETWEEN_SYNCS_MS);
+    }
+  })();
+  try {
+    return [await work(), seen];
+  } finally {
+    over = true;
+    await syncing;
+    watch.stop();
+  }
+};
+
+interface HpaMetadata {
+  readonly uid: string;
+  readonly annotations?: object;
+}
+
+const besideHpa = async (scene: Scene, name: string, change: (manifest: ReturnType<typeof MANIFESTS.hpa>) => object = (manifest) => manifest) => {
+  const { namespace, admin } = scene;
+  const hpas = `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
+  const workload = await scene.make("Deployment", name, 2);
+  await scene.running(workload, 2);
+  await scene.metrics({ [`cpu ${namespace}/${name}`]: 400 });
+  const manifest = MANIFESTS.hpa(workload, "cpu");
+  const made = await admin("POST", hpas, { ...manifest, metadata: { name, labels: { team: "shop" }, annotations: { note: "by hand" } } });
+  await scene.apply(change(manifest));
+  await scene.running(workload, 4);
+  await until(
+    "the HPA wants four",
+    async () => ((await admin("GET", `${hpas}/${name}`))["status"] as { readonly desiredReplicas?: number }).desiredReplicas === 4,
+  );
+  await scene.sync();
+  const hpa = async (): Promise<HpaMetadata | undefined> =>
+    admin("GET", `${hpas}/${name}`).then(
+      ({ metadata }) => metadata as HpaMetadata,
+      () => undefined,
+    );
+  return { workload, hpas, hpa, uid: (made["metadata"] as { readonly uid: string }).uid };
+};
+
+onServer("tidemark takeover and handback", (newScene) => {
+  it("switch from the HPA and back to it, and the count never moves", { timeout: 120_000 }, async () => {
+    const scene = await newScene("takeover");
+    const { namespace } = scene;
+    const { workload, hpa, uid } = await besideHpa(scene, "web");
+    const person = personKubeconfig(scene);
+    const open = sessionOn(scene);
+    const [taken, during] = await whileSyncing(scene, () => inside(["takeover", "web", "--kubeconfig", person], { open }));
+    expect(taken).toEqual({
+      code: 0,
+      out: `"real/${namespace}/web" taken over at 4 replicas: HorizontalPodAutoscaler "web" deleted, state active\n`,
+      err: "",
+    });
+    expect([...during]).toEqual([4]);
+    expect(await hpa()).toBeUndefined();
+    const changes = await toArray(scene.service.changes({ name: "web" }));
+    expect(changes.at(-1)).toMatchObject({
+      verb: "takeover",
+      made: true,
+      by: "test",
+      rival: { kind: "HorizontalPodAutoscaler", metadata: { labels: { team: "shop" } } },
+    });
+    // From now on Tidemark scales.
+    await scene.metrics({ [`cpu ${namespace}/web`]: 600 });
+    await scene.sync();
+    await scene.running(workload, 6);
+    const [back, after] = await whileSyncing(scene, () => inside(["handback", "web", "--kubeconfig", person], { open }));
+    expect(back.err).toBe("");
+    expect(back.out).toContain(`"real/${namespace}/web" handed back: HorizontalPodAutoscaler "web" made again`);
+    expect([...after]).toEqual([6]);
+    const again = await hpa();
+    expect([again?.uid === uid, again?.annotations]).toEqual([false, { note: "by hand" }]);
+    await scene.metrics({ [`cpu ${namespace}/web`]: 800 });
+    await scene.running(workload, 8);
+    await scene.sync();
+    expect((await scene.service.get({ name: "web" })).state).toBe("shadow");
+  });
+
+  it("make the HPA again by themselves where the first syncs cannot scale, with the autoscaler paused", { timeout: 120_000 }, async () => {
+    const scene = await newScene("takeover", {
+      wrap: (client) => ({
+        ...client,
+        putScale: async () => ({ kind: "refused", failure: { code: 403, reason: "Forbidden", message: "not for you" } }),
+      }),
+    });
+    const { namespace } = scene;
+    const { workload, hpa, uid } = await besideHpa(scene, "web");
+    // The load moves at once after the switch, so that Tidemark has something to write.
+    const moved = (async () => {
+      await until("the HPA is gone", async () => (await hpa()) === undefined);
+      await scene.metrics({ [`cpu ${namespace}/web`]: 600 });
+    })();
+    const work = () => inside(["takeover", "web", "--kubeconfig", personKubeconfig(scene)], { open: sessionOn(scene) });
+    const [taken] = await whileSyncing(scene, work);
+    await moved;
+    expect([taken.code, taken.out]).toEqual([1, ""]);
+    expect(taken.err).toContain('its scale was refused: not for you; the autoscaler was paused, and HorizontalPodAutoscaler "web" was made again');
+    expect([undefined, uid]).not.toContain((await hpa())?.uid);
+    expect(await scene.service.get({ name: "web" })).toMatchObject({ paused: { by: "test" } });
+    await scene.running(workload, 6);
+  });
+
+  it("do nothing where the count would move, where the object is another one, or where nothing is in the shadow", async () => {
+    const scene = await newScene("takeover");
+    const { namespace, admin } = scene;
+    const { hpas } = await besideHpa(scene, "web", (manifest) => ({ ...manifest, spec: { ...manifest.spec, minReplicas: 7 } }));
+    const person = personKubeconfig(scene);
+    const open = sessionOn(scene);
+    const refused = async (...args: readonly string[]): Promise<string> => {
+      const { code, err } = await inside(["takeover", ...args, "--kubeconfig", person], { open });
+      expect(code).toBe(1);
+      return err;
+    };
+    expect(await refused("web")).toContain("Tidemark wants 7 replicas, and there are 4: the count would move at the switch");
+    // The HPA was made anew, and no sync has seen that.
+    const { spec } = await admin("GET", `${hpas}/web`);
+    await admin("DELETE", `${hpas}/web`);
+    await admin("POST", hpas, { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "web" }, spec: spec as object });
+    expect(await refused("web", "--force")).toContain("is another one than Tidemark sees");
+    await admin("DELETE", `${hpas}/web`);
+    await scene.sync();
+    expect(await refused("-A", "-n", namespace, "-l", "team=none")).toContain("none of those that were chosen is in the state shadow");
+    expect((await toArray(scene.service.changes({ name: "web" }))).map(({ verb }) => verb)).toEqual(["apply"]);
+  });
+});
