@@ -72,8 +72,8 @@ const SWITCHES: Readonly<Record<string, RivalSwitch>> = {
 
 /** Throws `cli.takeover` for a kind that is not known. */
 export const switchOf = (kind: string): RivalSwitch => {
-  const found = SWITCHES[kind];
-  if (found) return found;
+  const known = SWITCHES[kind];
+  if (known) return known;
   throw new TidemarkError("cli.takeover", `Cannot switch a ${kind}: it is none of ${Object.keys(SWITCHES).join(", ")}`, { kind });
 };
 
