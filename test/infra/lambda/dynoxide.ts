@@ -11,7 +11,7 @@ const BINARY = join(ROOT, "node_modules/@dynoxide/linux-x64/dynoxide");
 export const HAS_DYNOXIDE = existsSync(BINARY);
 const START_TIMEOUT_MS = 10_000;
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,0 +1,96 @@
+import {
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  ListTablesCommand,
+} from "@aws-sdk/client-dynamodb";
+import * as z from "zod";
+import { QUERY_PATHS } from "../../../lib/api/paths.ts";
+import { clusterName, WHOLE_CLUSTER } from "../../../lib/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
+import { putCluster } from "../../../lib/store/records/clusters.ts";
+import { eventOf } from "../../api/world.ts";
+import { testTables } from "../../sync/world.ts";
+import { startEnvironment } from "../lambda/runtime-api.ts";
+import { type Shell, runBlock } from "./runbooks.ts";
+
+/** What is deployed, as the account itself tells it. */
+export interface Deployed {
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly tables: readonly string[];
+}
+
+const outputList = z.array(z.object({ OutputKey: z.string(), OutputValue: z.string() }));
+const DESCRIBE = `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].Outputs" --output json`;
+
+export const tableClient = ({ environment }: Shell): DynamoDBClient =>
+  new DynamoDBClient({
+    region: "eu-central-1",
+    endpoint: environment["AWS_ENDPOINT_URL"] ?? "",
+    credentials: { accessKeyId: "emulator", secretAccessKey: "emulator" },
+  });
+
+export const tablesThere = async (shell: Shell): Promise<readonly string[]> => {
+  const client = tableClient(shell);
+  const { TableNames = [] } = await client.send(new ListTablesCommand({}));
+  client.destroy();
+  return TableNames;
+};
+
+export const deployed = async (shell: Shell): Promise<Deployed> => {
+  const listed = outputList.parse(JSON.parse(await runBlock(shell, DESCRIBE)));
+  return { outputs: Object.fromEntries(listed.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue])), tables: await tablesThere(shell) };
+};
+
+/** Stores a cluster in the state table that the stack names, as `cluster add` does. The emulator knows no insert into the history, so it is stored without its change. */
+export const storeCluster = async (shell: Shell, stateTable: string, name: string): Promise<void> => {
+  const client = tableClient(shell);
+  const record = {
+    name: clusterName(name),
+    connection: { kind: "secret", secretId: `tidemark-prod/${name}` },
+    partitions: [{ name: WHOLE_CLUSTER }],
+    syncPeriodMs: 15_000,
+    settings: DEFAULT_SETTINGS,
+    version: 1,
+  } as const;
+  await putCluster(testTables(client, { stateTable, historyTable: "" }, Date.now), record, undefined);
+  client.destroy();
+};
+
+const VIEW = `aws lambda get-function-configuration --function-name "tidemark-$stage-view" --query Environment.Variables --output json`;
+const names = z.object({ items: z.array(z.object({ name: z.string() })) });
+
+/** The clusters that the deployed function `view` lists: its bundle, with the environment that the deployment gave it. */
+export const clustersInView = async (shell: Shell): Promise<readonly string[]> => {
+  const variables = z.record(z.string(), z.string()).parse(JSON.parse(await runBlock(shell, VIEW)));
+  const view = await startEnvironment({
+    taskRoot: shell.folder,
+    handler: "dist/view/index.handler",
+    timeoutMs: 60_000,
+    environment: { ...variables, AWS_ENDPOINT_URL: shell.environment["AWS_ENDPOINT_URL"] ?? "" },
+  });
+  try {
+    const { body } = await view.invoke(eventOf({ path: QUERY_PATHS.clusters }));
+    const { statusCode, body: text } = body as { readonly statusCode: number; readonly body: string };
+    if (statusCode !== 200) throw new Error(`Cannot list the clusters: the function view answered ${statusCode}: ${text}\n${view.log()}`);
+    return names.parse(JSON.parse(text)).items.map(({ name }) => name);
+  } finally {
+    await view.stop();
+  }
+};
+
+/** What a restore does not bring, of one table. */
+export const protectionOf = async (shell: Shell, table: string) => {
+  const client = tableClient(shell);
+  const named = { TableName: table };
+  const { Table } = await client.send(new DescribeTableCommand(named));
+  const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand(named));
+  const { ContinuousBackupsDescription } = await client.send(new DescribeContinuousBackupsCommand(named));
+  client.destroy();
+  return {
+    protected: Table?.DeletionProtectionEnabled,
+    timeToLive: `${TimeToLiveDescription?.AttributeName} ${TimeToLiveDescription?.TimeToLiveStatus}`,
+    recovery: ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus,
+  };
+};

@@ -1,0 +1,116 @@
+import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
+import { symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { ROOT } from "../../architecture/source.ts";
+import { packageStack } from "../packaged.ts";
+import { clustersInView, type Deployed, deployed, protectionOf, storeCluster, tablesThere } from "./deployed.ts";
+import { startEmulator } from "./emulator.ts";
+import { runBlock, runbookBlocks, type Shell } from "./runbooks.ts";
+
+/**
+ * `npm run check:stack`: runs the blocks of the runbooks in docs/operations.md against an emulator of AWS, in their order, and looks at the account after each. Ends with 1 where a block fails or does not do what
+ * the page says, where a runbook has a block without a check, and where the emulator cannot run.
+ */
+const CLUSTER = "eu-1";
+const NAMED = ["StateTableName", "HistoryTableName"] as const;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const namedTables = ({ outputs }: Deployed): readonly string[] => NAMED.map((output) => outputs[output] ?? "");
+
+type Check = (shell: Shell, before: Deployed | undefined) => Promise<Deployed | undefined>;
+
+const installed: Check = async (shell) => {
+  const now = await deployed(shell);
+  const urls = ["ApiLambdaFunctionUrl", "ConnectLambdaFunctionUrl", "ViewLambdaFunctionUrl"];
+  for (const output of [...urls, ...NAMED, "SyncRoleArn", "SyncQueueUrl"]) ok(now.outputs[output], `the output ${output} is there`);
+  deepEqual([...namedTables(now)].toSorted(), [...now.tables].toSorted(), "the stack has made its two tables");
+  await storeCluster(shell, now.outputs["StateTableName"] ?? "", CLUSTER);
+  return now;
+};
+
+/** The deployment uses the tables of the one before, and people see what they saw. */
+const sameData: Check = async (shell, before) => {
+  const now = await deployed(shell);
+  if (before) deepEqual(namedTables(now), namedTables(before), "the stack uses the tables that it used before");
+  deepEqual(await clustersInView(shell), [CLUSTER], "the function view lists the cluster");
+  return now;
+};
+
+const restored: Check = async (shell, before) => {
+  const now = await deployed(shell);
+  for (const [at, table] of namedTables(now).entries()) {
+    const former = before && namedTables(before)[at];
+    ok(former && table.startsWith(`${former}-`), `"${table}" is named after "${former}"`);
+    deepEqual(await protectionOf(shell, table), { protected: true, timeToLive: "ttl ENABLED", recovery: "ENABLED" });
+  }
+  deepEqual(await clustersInView(shell), [CLUSTER], "the function view lists the cluster");
+  return now;
+};
+
+const removed: Check = async (shell, before) => {
+  const left = await tablesThere(shell);
+  for (const table of before ? namedTables(before) : []) ok(!left.includes(table), `"${table}" is gone`);
+  equal(left.length, 2, "the tables of before the restore stay, because they are retained");
+  const rejected = await deployed(shell).then(
+    () => "",
+    (error: Error) => error.message,
+  );
+  ok(rejected.includes("does not exist"), "there is no stack");
+  return undefined;
+};
+
+/** By the heading of the runbook. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  "Install in a new account": installed,
+  Upgrade: sameData,
+  "Remove the stack and keep the data": sameData,
+  "Restore both tables": restored,
+  "Remove everything": removed,
+};
+
+/** A deployment without parameters, where tables of earlier ones are left: it makes its own, and reads nothing of them. */
+const deployAnew = async (shell: Shell): Promise<void> => {
+  const left = await tablesThere(shell);
+  notEqual(left.length, 0);
+  await runBlock(shell, 'npx osls deploy --stage "$stage"');
+  const now = await deployed(shell);
+  ok(
+    namedTables(now).every((table) => !left.includes(table)),
+    "the tables are new",
+  );
+  deepEqual(await clustersInView(shell), []);
+};
+
+const step = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+  const startedMs = performance.now();
+  const result = await work();
+  say(`${name}: done in ${((performance.now() - startedMs) / 1_000).toFixed(0)} s`);
+  return result;
+};
+
+const blocks = [...runbookBlocks()].filter(([title]) => title !== "");
+deepEqual(
+  blocks.map(([title]) => title),
+  Object.keys(CHECKS),
+  "each runbook with a block has a check, in the order of the page",
+);
+const emulator = await startEmulator(say);
+const stack = await step("Package", packageStack);
+try {
+  await symlink(join(ROOT, "node_modules"), join(stack.folder, "node_modules"));
+  const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(":");
+  const quiet = { SLS_TELEMETRY_DISABLED: "1", SLS_NOTIFICATIONS_MODE: "off", HOME: join(stack.folder, "home") };
+  const shell: Shell = { folder: stack.folder, environment: { ...emulator.environment, ...quiet, PATH: path, PROGRAMS: emulator.programs } };
+  let state: Deployed | undefined;
+  for (const [title, block] of blocks) {
+    state = await step(title, async () => {
+      await runBlock(shell, block);
+      return CHECKS[title]?.(shell, state);
+    });
+  }
+  await step("Deploy beside the tables of earlier deployments", () => deployAnew(shell));
+  say("Every runbook did what docs/operations.md says");
+} finally {
+  await stack.done();
+  await emulator.stop();
+}
