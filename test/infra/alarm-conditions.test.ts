@@ -106,7 +106,7 @@ const startTables = async (endpoint: string): Promise<void> => {
 };
 
 const textVariablesOf = (name: string): Readonly<Record<string, string>> => {
-  const { Variables } = stack.packaged.resources[name]?.Properties["Environment"] as { readonly Variables: Readonly<Record<string, Json>> };
+  const { Variables } = (stack.packaged.resources[name]?.Properties ?? {})["Environment"] as { readonly Variables: Readonly<Record<string, Json>> };
   return Object.fromEntries(Object.entries(Variables).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 };
 
@@ -122,7 +122,7 @@ beforeAll(async () => {
   await startTables(dynoxide.endpoint);
   const { resources } = stack.packaged;
   const statementsOf = (role: string): readonly Statement[] => {
-    const { Policies } = resources[role]?.Properties as unknown as {
+    const { Policies } = (resources[role]?.Properties ?? {}) as unknown as {
       readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[];
     };
     return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
