@@ -20,7 +20,7 @@ import { keyOf, type Sample, samplesIn } from "./lambda/emitted.ts";
 import { fires } from "./lambda/fires.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
 import { CLUSTER_ADDRESS, type LoadBalancer, startLoadBalancer } from "./load-balancer.ts";
-import { type Json, packageStack, type Stack } from "./packaged.ts";
+import { type Json, packageStack, type Resource, type Stack } from "./packaged.ts";
 
 /**
  * The condition of each alarm happens once to the packaged functions, and the alarm of the template is evaluated on what they sent. What Lambda and SQS count of calls and messages is counted here by what was
@@ -105,8 +105,9 @@ const startTables = async (endpoint: string): Promise<void> => {
   await service.apply([{ file: "web.json", text: MANIFEST }], { dryRun: false });
 };
 
+const propertiesOf = (name: string): Resource["Properties"] => stack.packaged.resources[name]?.Properties ?? {};
 const textVariablesOf = (name: string): Readonly<Record<string, string>> => {
-  const { Variables } = (stack.packaged.resources[name]?.Properties ?? {})["Environment"] as { readonly Variables: Readonly<Record<string, Json>> };
+  const { Variables } = propertiesOf(name)["Environment"] as { readonly Variables: Readonly<Record<string, Json>> };
   return Object.fromEntries(Object.entries(Variables).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 };
 
@@ -120,9 +121,8 @@ beforeAll(async () => {
   closing.push(queues.close);
   await startCluster();
   await startTables(dynoxide.endpoint);
-  const { resources } = stack.packaged;
   const statementsOf = (role: string): readonly Statement[] => {
-    const { Policies } = (resources[role]?.Properties ?? {}) as unknown as {
+    const { Policies } = propertiesOf(role) as unknown as {
       readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[];
     };
     return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
@@ -202,11 +202,10 @@ const minutesOf = async (condition: () => Promise<readonly Sample[]>, count = 5)
   for (let minute = 0; minute < count; minute++) minutes.push(await condition());
   return minutes;
 };
-const alarmOf = (name: string) => stack.packaged.resources[name]?.Properties ?? {};
 /** The alarm is silent on a quiet minute, and fires when its condition goes on. */
 const expectFiring = (name: string, minutes: readonly (readonly Sample[])[]): void => {
   driven.add(name);
-  expect(fires(alarmOf(name), minutes), `${name}\n${sync.log().slice(-2_000)}`).toBe(true);
+  expect(fires(propertiesOf(name), minutes), `${name}\n${sync.log().slice(-2_000)}`).toBe(true);
 };
 
 /** A person scales the workload beside Tidemark. */
