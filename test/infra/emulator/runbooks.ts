@@ -7,14 +7,14 @@ import { ROOT } from "../../architecture/source.ts";
 const OUTPUT_BYTES_MAX = 16 * 1_048_576;
 const RUN_TIMEOUT_MS = 600_000;
 
-/** The blocks of shell commands in the section "Runbooks" of docs/operations.md, by the heading above them. Those above the first heading are named "". */
+/** The blocks of bash in the section "Runbooks" of docs/operations.md, by the heading above them. Those above the first heading are named "". */
 export const runbookBlocks = (): ReadonlyMap<string, string> => {
   const page = readFileSync(join(ROOT, "docs/operations.md"), "utf8");
   const section = /\n## Runbooks\n(.*?)\n## /s.exec(page)?.[1];
   if (section === undefined) throw new Error('Cannot find the section "Runbooks" in docs/operations.md');
   const parts = section.split(/^### /m).map((part, at) => {
     const title = at === 0 ? "" : (part.split("\n")[0] ?? "");
-    return [title, [...part.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block).join("")] as const;
+    return [title, [...part.matchAll(/^```bash\n(.*?)^```$/gms)].map(([, block = ""]) => block).join("")] as const;
   });
   return new Map(parts.filter(([, block]) => block !== ""));
 };
