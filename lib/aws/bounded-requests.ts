@@ -1,3 +1,4 @@
+import type { Agent } from "node:http";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 
 type Handle = NodeHttpHandler["handle"];
@@ -18,8 +19,15 @@ export interface RequestLimits {
  *
  * A request that reaches its limit fails with the name `TimeoutError`. It says nothing about whether the service executed the request.
  */
-export const boundedRequests = ({ connectMs, wholeMs }: RequestLimits, onDate: OnDate = () => {}): NodeHttpHandler =>
-  new BoundedHandler(connectMs, wholeMs, onDate);
+export const boundedRequests = (limits: RequestLimits, onDate: OnDate = () => {}, surroundings: Surroundings = {}): NodeHttpHandler =>
+  new BoundedHandler(limits, onDate, surroundings);
+
+/** Connections and time, where they are not those of the machine. */
+export interface Surroundings {
+  readonly httpAgent?: Agent;
+  /** A signal that aborts after a time. */
+  readonly signalAfter?: (ms: number) => AbortSignal;
+}
 
 /** Told of the `Date` header of every answer, with the machine's clock before the request was sent and after the head of the answer came. */
 export type OnDate = (answer: { readonly date: string; readonly sentMs: number; readonly receivedMs: number }) => void;
@@ -27,16 +35,18 @@ export type OnDate = (answer: { readonly date: string; readonly sentMs: number; 
 class BoundedHandler extends NodeHttpHandler {
   readonly #wholeMs: number;
   readonly #onDate: OnDate;
+  readonly #signalAfter: (ms: number) => AbortSignal;
 
-  constructor(connectMs: number, wholeMs: number, onDate: OnDate) {
-    super({ connectionTimeout: connectMs });
+  constructor({ connectMs, wholeMs }: RequestLimits, onDate: OnDate, { httpAgent, signalAfter = AbortSignal.timeout }: Surroundings) {
+    super({ connectionTimeout: connectMs, ...(httpAgent && { httpAgent }) });
     this.#wholeMs = wholeMs;
+    this.#signalAfter = signalAfter;
     this.#onDate = onDate;
   }
 
   override async handle(...[request, options]: Parameters<Handle>): ReturnType<Handle> {
     // Aborting also destroys the connection after the head of the answer came: the reader of the body then fails with ECONNRESET.
-    const limit = AbortSignal.timeout(this.#wholeMs);
+    const limit = this.#signalAfter(this.#wholeMs);
     const callerSignal = options?.abortSignal;
     const abortSignal = callerSignal instanceof AbortSignal ? AbortSignal.any([limit, callerSignal]) : limit;
     try {

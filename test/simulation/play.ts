@@ -18,7 +18,8 @@ import type { Process } from "./process.ts";
 import { simulatedQueue } from "./queue.ts";
 import { SHARED_RULES, watchedRules } from "./rules.ts";
 import { siteFor, siteOf, watchSite } from "./sites.ts";
-import { newStage, START_MS, type Stage } from "./stage.ts";
+import { warmClient } from "./sockets/sdk-client.ts";
+import { isOverSockets, newStage, START_MS, type Stage } from "./stage.ts";
 import { FAULTS_MS } from "./timetable.ts";
 import { watchEffect } from "./watch/effects.ts";
 import { watchEnd } from "./watch/history.ts";
@@ -68,6 +69,7 @@ export interface Outcome {
 
 /** Plays one seed from beginning to end, or to its first violation. */
 export const play = async (seed: number, { faults, told, planted }: PlayOptions): Promise<Outcome> => {
+  if (isOverSockets(seed)) await warmClient();
   const stage = newStage(seed, { faults, told, ...(planted?.sent && { sent: planted.sent }) });
   const { scheduler, ledger, timetable } = stage;
   const platform = platformOf(stage, planted);
@@ -113,9 +115,11 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
 
 /** What a person does about the damage, once it is noticed: a reset; a record comes back from a backup, unless it was written anew meanwhile. */
 const mended =
-  ({ scheduler, story }: Stage, mender: Person): Damaged =>
+  ({ scheduler, story, ledger }: Stage, mender: Person): Damaged =>
   (damage, restore, mendAtMs) => {
     story.tell("DAMAGE", JSON.stringify(damage));
+    if (damage.kind === "intent") ledger.damaged.add(damage.id);
+    if (damage.kind === "page") ledger.damaged.add(damage.partition);
     scheduler.at(mendAtMs, () => {
       if (damage.kind === "record") restore();
       else mender.order(damage.kind === "page" ? { verb: "reset windows", ...damage } : { verb: "reset intent", ...damage });

@@ -8,6 +8,7 @@ import type { Invocation } from "./invocation.ts";
 import { type Network, newNetwork, type Process } from "./process.ts";
 import { type Random, randomOf } from "./random.ts";
 import { newScheduler, type Scheduler } from "./scheduler.ts";
+import { clientOverSockets } from "./sockets/socket-tables.ts";
 import { newStory, type Story } from "./story.ts";
 import { tablesOf } from "./tables.ts";
 import { FAULTS_MS, newTimetable, type Timetable } from "./timetable.ts";
@@ -108,10 +109,19 @@ export const newStage = (
     connectedTo: (cluster) => pathOf(tables.read(FLEET_PK, `${CLUSTER_SK_PREFIX}${cluster}`)),
     tablesFor: (process, by) => {
       const execute = (command: unknown): object => tables.execute(sent(command), { by, process: process.name });
-      return tablesOf(network, process, { nowMs, random: random.real, token: () => `token-${++tokens}`, execute, by });
+      return tablesOf(
+        network,
+        process,
+        { nowMs, random: random.real, token: () => `token-${++tokens}`, execute, by },
+        isOverSockets(seed) ? clientOverSockets : undefined,
+      );
     },
   };
 };
+
+/** In a share of the seeds requests to the tables pass the real client of the SDK and HTTP. They cost several times as much. */
+const SOCKET_SEEDS = 20;
+export const isOverSockets = (seed: number): boolean => seed % SOCKET_SEEDS === SOCKET_SEEDS - 1;
 
 /** Changes of the wanted entries, while there are faults and while there are none. */
 const PAGES_CHANGE_MS = 70_000;

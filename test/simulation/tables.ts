@@ -8,9 +8,9 @@ import type { Network, Process } from "./process.ts";
 export const TABLE_NAMES = { stateTable: "state", historyTable: "history" } as const;
 
 /** As the functions' own client has it: patience per request. */
-const REQUEST_TIMEOUT_MS = 2_000;
+export const REQUEST_TIMEOUT_MS = 2_000;
 /** A request that was given up may still be executed this long after it was sent. */
-const LATE_MS = 20_000;
+export const LATE_MS = 20_000;
 
 const named = (name: string, httpStatusCode: number): Error => Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
 
@@ -19,20 +19,32 @@ const errorOf = ({ fault }: Fate): Error => {
   return fault === "failed before" || fault === "failed after" ? named("InternalServerError", 500) : named("TimeoutError", 0);
 };
 
-const isPageWrite = (command: object): boolean => command instanceof PutItemCommand && (command.input.Item?.["sk"]?.S ?? "").startsWith("page#");
+export const isPageWrite = (command: object): boolean =>
+  command instanceof PutItemCommand && (command.input.Item?.["sk"]?.S ?? "").startsWith("page#");
 
-/** The tables as one process reaches them. `execute` is the engine, told who sends; the clock is the process's own. */
-export const tablesOf = (
-  network: Network,
-  process: Process,
-  world: {
-    readonly execute: (command: unknown) => object;
-    readonly nowMs: () => number;
-    readonly random: () => number;
-    readonly token: () => string;
-    readonly by: Invocation | undefined;
-  },
-): Tables => {
+/** `execute` is the engine, told who sends. */
+export interface TableWorld {
+  readonly execute: (command: unknown) => object;
+  readonly nowMs: () => number;
+  readonly random: () => number;
+  readonly token: () => string;
+  readonly by: Invocation | undefined;
+}
+
+/** The tables as one process reaches them. The clock is the process's own. */
+export const tablesOf = (network: Network, process: Process, world: TableWorld, clientOf: typeof simulatedClient = simulatedClient): Tables => ({
+  client: clientOf(network, process, world),
+  ...TABLE_NAMES,
+  clock: () => world.nowMs() + process.skewMs,
+  // Known to a second, as a Date header tells it.
+  serverClock: () => ({ leastMs: process.skewMs - 1_000, mostMs: process.skewMs + 1_000 }),
+  wait: (ms) => network.wait(process, ms),
+  random: world.random,
+  token: world.token,
+});
+
+/** A client of the SDK without the SDK: its calls are those of the network. */
+const simulatedClient = (network: Network, process: Process, world: TableWorld): Tables["client"] => {
   const send = (command: object): Promise<object> =>
     network.call<object>(process, {
       kind: isPageWrite(command) ? "page" : "table",
@@ -46,14 +58,5 @@ export const tablesOf = (
         throw errorOf(fate);
       },
     });
-  return {
-    client: { send: send as DynamoDBClient["send"] },
-    ...TABLE_NAMES,
-    clock: () => world.nowMs() + process.skewMs,
-    // Known to a second, as a Date header tells it.
-    serverClock: () => ({ leastMs: process.skewMs - 1_000, mostMs: process.skewMs + 1_000 }),
-    wait: (ms) => network.wait(process, ms),
-    random: world.random,
-    token: world.token,
-  };
+  return { send: send as DynamoDBClient["send"] };
 };

@@ -8,7 +8,7 @@ import type { Invocation } from "../invocation.ts";
 import { watchAhead } from "./clocks.ts";
 import { watchCounted } from "./effects.ts";
 import { type Ledger, listed } from "./ledger.ts";
-import { watchClearedIntent, watchNamedPages, watchPagesThere } from "./pages.ts";
+import { isAutoscalerThere, watchClearedIntent, watchNamedPages, watchPagesThere } from "./pages.ts";
 
 export type Item = Readonly<Record<string, AttributeValue>>;
 export type ReadItem = (pk: string, sk: string) => Item | undefined;
@@ -48,7 +48,8 @@ const watchCleared = (ledger: Ledger, { before, after, read }: HeadWrite): void 
     if (!known) continue;
     known.open = false;
     for (const one of known.carried) one.counts = true;
-    watchClearedIntent(ledger, known, after, read);
+    known.forgotten = ledger.damaged.has(id) && !isAutoscalerThere(known.intent, after, read);
+    if (!known.forgotten) watchClearedIntent(ledger, known, after, read);
   }
 };
 
@@ -92,7 +93,7 @@ const watchAdded = (
     // The intent carries its recommendation on, whatever becomes of its sync: it is in the windows once the intent has ended.
     const carried = ((by && ledger.pending.get(by)?.get(intent.uid)) ?? []).filter(({ replicas }) => replicas === intent.recommendation);
     if (decided) watchCounted(ledger, decided);
-    ledger.intents.set(id, { intent, partition, decided, carried, effects: [], open: true, event: undefined, dayEvents: 0 });
+    ledger.intents.set(id, { intent, partition, decided, carried, effects: [], open: true, forgotten: false, event: undefined, dayEvents: 0 });
   }
   // A scale that only waits to be counted is over: its PUT was answered, and another autoscaler of its workload need not wait for it.
   const open = Object.entries(bodies(after)).filter(([, { B: body }]) => body?.[0] !== UNCOUNTED_VERSION);

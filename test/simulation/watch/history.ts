@@ -37,9 +37,11 @@ const watchDayEvent = (ledger: Ledger, known: KnownIntent, event: ScaleEventReco
   if (known.event?.outcome !== event.outcome) ledger.violate(ONE, `"${event.id}" is told in two ways`);
 };
 
+const remembered = (ledger: Ledger): readonly (readonly [string, KnownIntent])[] => [...ledger.intents].filter(([, { forgotten }]) => !forgotten);
+
 /** At the end, when everything was settled: no intent without its one event, under its autoscaler and under its day. */
 export const watchEnd = (ledger: Ledger): void => {
-  for (const [id, { event, dayEvents, open, effects }] of ledger.intents) {
+  for (const [id, { event, dayEvents, open, effects }] of remembered(ledger)) {
     if (open) ledger.violate(ONE, `"${id}" is still open`);
     else if (!event || dayEvents !== 1) ledger.violate(ONE, `"${id}" has ${event ? 1 : 0}, and ${dayEvents} under its day`);
     else if (effects.length > 0 && event.outcome === "refused") {

@@ -40,6 +40,8 @@ export interface KnownIntent {
   readonly carried: readonly Recommendation[];
   readonly effects: KnownEffect[];
   open: boolean;
+  /** It was damaged, and a reset cleared it when its autoscaler was deleted: no event is known of it, and a change in history tells of it. */
+  forgotten: boolean;
   event: ScaleEventRecord | undefined;
   dayEvents: number;
 }
@@ -72,6 +74,8 @@ export interface Ledger {
   readonly effects: Map<string, KnownEffect[]>;
   /** By uid: when the newest of its scales that counts was settled. */
   readonly settledMs: Map<string, number>;
+  /** What was damaged in the state table: ids of intents, and partitions with their pages. */
+  readonly damaged: Set<string>;
   /** By uid: the instant at which a person reset its windows. */
   readonly resetMs: Map<string, number>;
   readonly recommendations: Map<string, Recommendation[]>;
@@ -100,6 +104,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     intents: new Map(),
     effects: new Map(),
     settledMs: new Map(),
+    damaged: new Set(),
     resetMs: new Map(),
     recommendations: new Map(),
     leftMs: new Map(),

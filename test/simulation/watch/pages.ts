@@ -48,7 +48,8 @@ const watchMade = (ledger: Ledger, body: Uint8Array): void => {
   for (const [uid, { windows }] of page.entries) {
     const { scaleUps, scaleDowns } = windows.memory;
     const unmade = [...scaleUps, ...scaleDowns].find(
-      ({ eventId = "" }) => !isOfReset(eventId) && (ledger.intents.get(eventId)?.event?.outcome ?? "refused") === "refused",
+      ({ eventId = "" }) =>
+        !isOfReset(eventId) && !ledger.damaged.has(eventId) && (ledger.intents.get(eventId)?.event?.outcome ?? "refused") === "refused",
     );
     if (unmade) ledger.violate(MADE, `"${uid}" counts "${unmade.eventId}", which was never made`);
     const { lastScaleMs } = windows.status;
@@ -80,6 +81,12 @@ const decoded = (body: Uint8Array): DecodedPage => {
 };
 const pages = new WeakMap<Uint8Array, DecodedPage>();
 
+export const isAutoscalerThere = ({ uid, namespace, name }: Pick<Intent, "uid" | "namespace" | "name">, head: Item, read: ReadItem): boolean => {
+  const key = autoscalerKey({ ...partitionOf(head), namespace, name });
+  const record = read(key.pk, key.sk);
+  return record?.["uid"]?.S === uid && record["deletedMs"] === undefined;
+};
+
 const watchCountedOnPage = (
   ledger: Ledger,
   { id, uid, namespace, name }: Intent,
@@ -91,10 +98,8 @@ const watchCountedOnPage = (
   // A page that was damaged after it was written holds its autoscalers, until a reset counts everything that may have been.
   if (page.kind === "unreadable") return;
   const windows = page.entries.get(uid)?.windows;
-  const key = autoscalerKey({ ...partitionOf(head), namespace, name });
-  const record = read(key.pk, key.sk);
   // Windows of a deleted autoscaler limit nothing: a new one of its name has another uid.
-  if (record?.["uid"]?.S !== uid || record["deletedMs"] !== undefined) return;
+  if (!isAutoscalerThere({ uid, namespace, name }, head, read)) return;
   if (!windows) ledger.violate(COUNTS, `"${id}" was cleared, and the page has no windows of its autoscaler`);
   // One dialect keeps whole seconds.
   const wholeMs = Math.floor(settledMs / SECOND_MS) * SECOND_MS;

@@ -41,7 +41,8 @@ export const watchRecommendations = (ledger: Ledger, decided: Decided): void => 
   ledger.leftMs.set(uid, leftMs);
   ledger.recommendations.set(uid, kept);
   // A worker that was overtaken decides on an old state, and is fenced off.
-  if (ledger.holders.get(headKey(decided.by.message).pk) === decided.by) watchRuns(ledger, uid, input, { kept, leftMs });
+  if (ledger.holders.get(headKey(decided.by.message).pk) === decided.by)
+    watchRuns(ledger, uid, input, { kept, leftMs, damaged: ledger.damaged.has(`${decided.by.message.cluster}/${decided.by.message.partition}`) });
   const made = madeBy(decided);
   kept.push(...made);
   const pending = ledger.pending.get(decided.by) ?? new Map<string, Recommendation[]>();
@@ -60,15 +61,18 @@ const madeBy = ({ input, decision }: Decided): Recommendation[] => {
 interface Known {
   readonly kept: readonly Recommendation[];
   readonly leftMs: number;
+  /** A page of the partition was damaged: a sync that could read it from memory alone takes open runs to go on through syncs that held, until the page is reset. */
+  readonly damaged: boolean;
 }
 
-const watchRuns = (ledger: Ledger, uid: string, { windows, nowMs }: DecideInput, { kept, leftMs }: Known): void => {
+const watchRuns = (ledger: Ledger, uid: string, { windows, nowMs }: DecideInput, { kept, leftMs, damaged }: Known): void => {
   const runs = windows.memory.recommendations ?? [];
   for (const { replicas, nowMs: atMs, counts } of kept) {
     // The same count recommended again later stands for it in every window that it is in.
     const held = runs.some((run) => run.replicas === replicas && atMs <= run.lastMs);
     if (counts && !held) ledger.violate(WINDOWS, `"${uid}" has lost the recommendation of ${replicas}, ${nowMs - atMs} ms ago`);
   }
+  if (damaged) return;
   const newest = runs[newestRunAt(runs)];
   for (const run of runs) if (run.lastMs > leftMs) watchRun(ledger, uid, run, { known: kept, newest: run === newest });
   watchCount(ledger, uid, runs, kept);
