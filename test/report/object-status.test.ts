@@ -140,6 +140,15 @@ describe("what has moved since the LIST", () => {
     expect(movedOf(objectStatus("PodAutoscaler", { ...evaluation, ...parts } as Evaluation, context({ listed: status })), status)).toBe(moved);
   });
 
+  it("tells nothing of the pause that comes after every scale", () => {
+    const able = (state: string, reason: string) => ({ conditions: [{ type: "AbleToScale", status: state, reason, message: "" }] });
+    expect(conditionObjectEvents("object-web", able("False", "BackoffBoth"), able("True", "ReadyForScale"), AT)).toEqual([]);
+    expect(conditionObjectEvents("object-web", able("True", "ReadyForScale"), able("False", "BackoffBoth"), AT)).toEqual([]);
+    expect(conditionObjectEvents("object-web", able("False", "FailedGetScale"), able("True", "ReadyForScale"), AT)).toMatchObject([
+      { type: "Warning" },
+    ]);
+  });
+
   it("tells of a condition with another status once an hour, and not of the first status of an object", () => {
     const failed = objectStatus("PodAutoscaler", { ...evaluation, failed: true }, context({ listed: status }));
     expect(conditionObjectEvents("object-web", failed, {}, AT)).toEqual([]);

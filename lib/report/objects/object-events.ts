@@ -31,11 +31,11 @@ const HOUR_MS = 3_600_000;
 
 /** An Event for each condition with another status than in the cluster. A condition that comes and goes is one Event an hour. The first status of an object tells nothing. */
 export const conditionObjectEvents = (uid: string, wanted: Json, listed: Json, nowMs: number): readonly ObjectEvent[] => {
-  const before = new Map(listedConditions(listed).map(({ type, status }) => [type, status]));
+  const before = new Map(listedConditions(listed).map((condition) => [condition["type"], condition]));
   if (before.size === 0) return [];
   const hour = Math.floor(nowMs / HOUR_MS);
   return listedConditions(wanted)
-    .filter(({ type, status }) => TOLD.has(type) && before.has(type) && before.get(type) !== status)
+    .filter((condition) => isNews(condition, before.get(condition["type"])))
     .map(({ type, status, reason, message }) => ({
       id: `${uid}:${type}:${status}:${reason}:${hour}`,
       type: isGood(type, status) ? "Normal" : "Warning",
@@ -44,5 +44,13 @@ export const conditionObjectEvents = (uid: string, wanted: Json, listed: Json, n
       atMs: nowMs,
     }));
 };
+
+/** A pause after a scale comes with every scale, and its Event tells of it. */
+const isNews = (condition: Json, before: Json | undefined): boolean =>
+  TOLD.has(condition["type"]) &&
+  before !== undefined &&
+  before["status"] !== condition["status"] &&
+  ![before, condition].some(({ reason }) => String(reason).startsWith(PAUSED));
+const PAUSED = "Backoff";
 
 const isGood = (type: unknown, status: unknown): boolean => type === "Idle" || (type === "ScalingBlocked" ? status === "False" : status === "True");
