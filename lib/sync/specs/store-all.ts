@@ -36,8 +36,9 @@ export const storeFindings = async (
   const room = new Set(cluster.removing ? [] : findings.filter(needsWrite).slice(0, STORED_MAX));
   const makeable = findings.filter((finding) => !needsWrite(finding) || room.has(finding));
   const made = await eachDone(makeable, PARALLEL, async (finding) => ({ finding, stored: await storeFinding(ports, cluster, finding) }));
-  const isEdited = made.some(({ finding, stored }) => stored.kind === "conflict" || isEdit(finding));
-  if (isEdited) await raiseSpecVersion(ports.tables, message);
+  // Also after a mark: another environment would look for it in the record that it remembers.
+  const isWritten = made.some(({ finding, stored }) => stored.kind === "conflict" || needsWrite(finding));
+  if (isWritten) await raiseSpecVersion(ports.tables, message);
   const left = [
     ...findings.filter((finding) => needsWrite(finding) && !room.has(finding)),
     ...made.flatMap(({ finding, stored }) => (stored.kind === "conflict" ? [finding] : [])),
