@@ -35,7 +35,8 @@ export interface TableWorld {
 export const tablesOf = (network: Network, process: Process, world: TableWorld, clientOf: typeof simulatedClient = simulatedClient): Tables => ({
   client: clientOf(network, process, world),
   ...TABLE_NAMES,
-  clock: () => world.nowMs() + process.skewMs,
+  // Whole milliseconds, as the clock of a machine tells them: a key of history sorts by their digits.
+  clock: () => Math.floor(world.nowMs()) + process.skewMs,
   // Known to a second, as a Date header tells it.
   serverClock: () => ({ leastMs: process.skewMs - 1_000, mostMs: process.skewMs + 1_000 }),
   wait: (ms) => network.wait(process, ms),
