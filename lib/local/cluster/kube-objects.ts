@@ -146,10 +146,13 @@ export interface Rival {
   readonly namespace: string;
   readonly name: string;
   readonly target: { readonly apiVersion: string; readonly kind: string; readonly name: string };
+  readonly uid?: string;
+  /** Absent while no controller has looked at it. */
+  readonly status?: object;
 }
 
-export const rival = ({ namespace, name, target }: Rival): KubeObject => ({
-  metadata: { namespace, name, resourceVersion: "1" },
+export const rival = ({ namespace, name, target, uid, status = {} }: Rival): KubeObject => ({
+  metadata: { namespace, name, resourceVersion: "1", ...(uid !== undefined && { uid }) },
   spec: { scaleTargetRef: target, minReplicas: 1, maxReplicas: 10 },
-  status: {},
+  status,
 });

@@ -14,7 +14,7 @@ export interface World {
   readonly nowMs: number;
   /** Relative amplitude of the noise on CPU readings. */
   readonly noise: number;
-  /** Autoscalers of the cluster itself; they do nothing. */
+  /** Autoscalers of the cluster itself. */
   readonly rivals: readonly Rival[];
 }
 

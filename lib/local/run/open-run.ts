@@ -4,6 +4,7 @@ import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
 import { insertByStatement } from "../../store/history/insert.ts";
 import type { RunClock } from "../engine/clock.ts";
+import type { Activity } from "../engine/drive.ts";
 import { beginSchedule } from "../engine/schedule-activity.ts";
 import { writeIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
@@ -15,6 +16,7 @@ import { runClock } from "./clock.ts";
 import type { Closing } from "./closing.ts";
 import { ensureCluster } from "./cluster-record.ts";
 import { greetingLines } from "./greeting.ts";
+import { hpaStandIn } from "./hpa-stand-in.ts";
 import { openLogFile } from "./log-file.ts";
 import type { RunOptions } from "./options.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
@@ -38,6 +40,8 @@ export interface Run {
   readonly counter: Counter;
   readonly reader: StackReader;
   readonly series: SeriesServer;
+  /** The stand-in of the HPA controller, with --beside-hpa. */
+  readonly standIn?: Activity;
   /** The first lines of the view. */
   readonly greeting: readonly string[];
 }
@@ -88,8 +92,11 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   // On a real cluster a write of a run that died may still be under way, so its lease and its intents expire by themselves.
   const dead = { tables: store, cluster, connect: stack.connect, nowMs: clock.now() };
   const unfinished = setup.identity.kind === "simulated" ? await endDeadLeases(dead) : NOTHING_UNFINISHED;
+  const standIn = options.besideHpa && world.hpas ? await hpaStandIn({ clock: clock.now, service, cluster, hpas: world.hpas }) : undefined;
+  if (standIn) closer.add(async () => standIn.close());
   return {
     setup,
+    ...(standIn && { standIn }),
     clock,
     tables,
     queues,

@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly speed: number;
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** An HPA controller scales the simulated workloads, and Tidemark is in its shadow. */
+  readonly besideHpa?: true;
   /** Port of the series on 127.0.0.1; 0 takes a free one. */
   readonly metricsPort: number;
   /** The arguments without `--data`, for hints. */
@@ -46,6 +48,7 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
     .option("--seed <n>", "another seed, other start-up times of pods", once(wholeNumber))
     .option("--kubeconfig <file>", "scale this cluster in real time instead of a simulated one", once(text))
     .option("--context <name>", "context of the kubeconfig", once(text))
+    .option("--beside-hpa", "a stand-in of the HPA controller scales, and Tidemark is in its shadow (tidemark shadow compares the two)")
     .option("--metrics-port <port>", "serve the series on this port of 127.0.0.1; 0 takes a free one (default: 0)", once(portNumber))
     .allowExcessArguments(false)
     .exitOverride()
@@ -64,6 +67,7 @@ const refuseIdle = (options: WrittenOptions): void => {
     throw usage("Cannot use --context without --kubeconfig: a simulated cluster has no contexts");
   if (options.kubeconfig === undefined) return;
   if (options.trace !== undefined) throw usage("Cannot use --trace with --kubeconfig: a real cluster has its own load");
+  if (options.besideHpa) throw usage("Cannot use --beside-hpa with --kubeconfig: a real cluster has its own controllers");
   if (options.speed !== undefined) throw usage("Cannot use --speed with --kubeconfig: a real cluster runs in real time");
   if (options.seed !== undefined) throw usage("Cannot use --seed with --kubeconfig: it decides about simulated pods only");
 };

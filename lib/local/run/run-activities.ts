@@ -20,7 +20,7 @@ const CONCURRENCY = 50;
  */
 export const runActivities = (
   layout: FolderLayout,
-  { clock, queues, stack, counter, setup }: Run,
+  { clock, queues, stack, counter, setup, standIn }: Run,
   view: View,
   lifeMs: number | undefined,
 ): { readonly activities: readonly Activity[]; readonly close: () => Promise<void> } => {
@@ -49,7 +49,7 @@ export const runActivities = (
       if (failure !== undefined) view.say(`A sync failed and is delivered again: ${reasonOf(failure)}; see ${layout.log}`);
     },
   });
-  return { activities: [ticks, deliveries], close: async () => dog?.close() };
+  return { activities: [...(standIn ? [standIn] : []), ticks, deliveries], close: async () => dog?.close() };
 };
 
 const guarded =

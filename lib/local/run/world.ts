@@ -1,5 +1,6 @@
 import { basename, resolve } from "node:path";
 import type { ClusterRecord } from "../../model/records.ts";
+import type { Rival } from "../cluster/kube-objects.ts";
 import type { Statistics, WorkloadFigures } from "../cluster/reading.ts";
 import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
@@ -15,6 +16,8 @@ export interface World {
   /** Of the simulated workloads; nothing on a real cluster. */
   readonly readings: () => readonly WorkloadFigures[];
   readonly statistics: () => readonly Statistics[] | undefined;
+  /** The HPAs of a simulated cluster, to which a stand-in of their controller adds. */
+  readonly hpas?: Rival[];
   readonly close: () => Promise<void>;
 }
 
@@ -37,12 +40,14 @@ export const worldOf = async (
 
 const simulatedWorld = async (layout: FolderLayout, identity: SimulatedIdentity, clock: () => number): Promise<World> => {
   const workloads = await workloadsOf(identity);
-  const cluster = await startSimulatedCluster({ dataDir: layout.cluster, clock, seed: identity.seed, workloads, noise: NOISE });
+  const hpas: Rival[] = [];
+  const cluster = await startSimulatedCluster({ dataDir: layout.cluster, clock, seed: identity.seed, workloads, noise: NOISE, rivals: hpas });
   return {
     name: SIMULATED_NAME,
     connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },
     readings: cluster.readings,
     statistics: cluster.statistics,
+    hpas,
     close: cluster.close,
   };
 };
