@@ -4,11 +4,11 @@ import type { TargetOptions } from "./command-target.ts";
 import type { CheckOptions } from "./commands/check.ts";
 import type { RbacCommandOptions } from "./commands/rbac.ts";
 import { type Io, printerOn } from "./io.ts";
+import { scaledKind } from "./kind-option.ts";
 import { output } from "./output-option.ts";
+import { repeatable } from "./repeatable.ts";
 import type { Run } from "./run-command.ts";
 import { withPlace, withTarget } from "./target-options.ts";
-
-const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
 
 const ADD_EXAMPLES = `
 Before a connection is stored it is looked at, as "tidemark cluster check" does. It is refused where no sync could work with it.
@@ -33,7 +33,7 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
     .option("--region <region>", "its region; that of a named stack is given before the command")
     .option("--role-arn <arn>", "role to assume for it")
     .option("--period <duration>", "sync period, 5s to 15m (default: 15s)")
-    .option("--partition <name=namespaces>", "a partition and its namespaces, or a name alone for all other namespaces; repeatable", collect)
+    .option("--partition <name=namespaces>", "a partition and its namespaces, or a name alone for all other namespaces; repeatable", repeatable)
     .option("--specs <source>", "where autoscalers are kept: table, cluster, or by kind PodAutoscaler=cluster (default: table)")
     .option("--tolerance <ratio>", "controller setting (default: 0.1)")
     .option("--downscale-stabilization <duration>", "controller setting (default: 5m)")
@@ -55,7 +55,7 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
   withTarget(parent.command("check"))
     .description("look at a cluster from where the syncs connect to it: credentials, TLS, rights, metrics, clock; it changes nothing")
     .argument("<name>")
-    .option("--kind <group/plural>", "a custom resource that is scaled too, such as argoproj.io/rollouts; repeatable", collect)
+    .addOption(scaledKind())
     .addOption(output(["table", "json", "yaml"]))
     .addHelpText("after", CHECK_EXAMPLES)
     .action((name: string, options: CheckOptions & TargetOptions) =>
@@ -67,7 +67,7 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
     .option("--namespaces <namespaces>", "roles in these namespaces alone, separated by commas (default: the whole cluster)")
     .option("--read-only", "leave out the right to scale: everything is decided and reported, nothing is changed")
     .option("--status", "add the right to write the status of autoscalers that the cluster holds, and Events about them")
-    .option("--kind <group/plural>", "a custom resource that is scaled too, such as argoproj.io/rollouts; repeatable", collect)
+    .addOption(scaledKind())
     .option("--eks <cluster-id>", "print the access entry of this EKS cluster too")
     .option("--region <region>", "its region; that of a named stack is given before the command")
     .option("--role-arn <arn>", "the role that is assumed for it (default: the role of the function that syncs)")

@@ -1,13 +1,12 @@
 import type { Command } from "commander";
-
-const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
+import { repeatable } from "./repeatable.ts";
 
 const FILES = "manifests in YAML or JSON: a file, a folder, or - for standard input; repeatable";
 
 /** The options that name files and folders of manifests. */
-export const withFiles = (command: Command): Command => withRecursive(command.requiredOption("-f, --filename <file>", FILES, collect));
+export const withFiles = (command: Command): Command => withRecursive(command.requiredOption("-f, --filename <file>", FILES, repeatable));
 
 /** The same for a command that can do without files. */
-export const withOptionalFiles = (command: Command): Command => withRecursive(command.option("-f, --filename <file>", FILES, collect));
+export const withOptionalFiles = (command: Command): Command => withRecursive(command.option("-f, --filename <file>", FILES, repeatable));
 
 const withRecursive = (command: Command): Command => command.option("-R, --recursive", "read the folders inside a folder too");

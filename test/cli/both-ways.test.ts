@@ -126,7 +126,12 @@ const COMMANDS: readonly string[] = [
   "fleet thaw",
 ];
 
-const NOTHING_ASKED: ReadonlySet<string> = new Set(["events", "apply -f none.yaml --cluster eu-1", "pause lab/one --until 2020-01-01T00:00:00Z"]);
+const NOTHING_ASKED: ReadonlySet<string> = new Set([
+  "events",
+  "cluster check new --kind Rollout",
+  "apply -f none.yaml --cluster eu-1",
+  "pause lab/one --until 2020-01-01T00:00:00Z",
+]);
 
 describe("a command says and does the same on a data folder and on a deployed stack", () => {
   it.each(COMMANDS.map((command, at) => [at, command] as const))("%i: tidemark %s", async (_at, command) => {

@@ -1,7 +1,6 @@
 import { type AccessEntry, accessEntryText } from "../../cluster/rights/access-entry.ts";
 import { type RbacOptions, rbacText } from "../../cluster/rights/rbac-text.ts";
-import type { ScalableKind } from "../../cluster/rights/rules.ts";
-import { readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/scalable-kind.ts";
+import { readScalableKind } from "../../cluster/rights/scalable-kind.ts";
 import { eksFault } from "../../model/eks.ts";
 import { chooseTarget, type TargetOptions } from "../command-target.ts";
 import type { Printer, Session } from "../io.ts";
@@ -40,7 +39,7 @@ export const rbacRequest = ({ namespaces, readOnly, status, kind = [], ...target
     roles: {
       readOnly: readOnly === true,
       status: status === true,
-      kinds: kind.map(scalableKind),
+      kinds: kind.map(readScalableKind).filter((read) => read !== undefined),
       ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }),
     },
     ...(entry && { entry }),
@@ -61,12 +60,6 @@ const namespacesIn = (text: string): readonly string[] => {
   const wrong = names.find((name) => !LABEL.test(name));
   if (wrong !== undefined) throw usage(`Cannot read --namespaces "${text}": "${wrong}" is no name of a namespace; give NAMESPACE,NAMESPACE`);
   return [...new Set(names)];
-};
-
-const scalableKind = (text: string): ScalableKind => {
-  const read = readScalableKind(text);
-  if (read) return read;
-  throw usage(`Cannot read --kind "${text}": ${SCALABLE_KIND_WORDS}`);
 };
 
 const entryOf = ({ eks, region, roleArn }: Pick<RbacCommandOptions, "eks" | "region" | "roleArn">): AccessEntry | undefined => {
