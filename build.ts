@@ -30,6 +30,7 @@ const OPTIONS = {
   mainFields: ["module", "main"],
   minify: true,
   legalComments: "none",
+  alias: { "@aws-sdk/credential-provider-node": join(ROOT, "functions/role-credentials.ts") },
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
