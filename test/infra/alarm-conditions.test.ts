@@ -217,7 +217,7 @@ const scaleByHand = async (replicas: number): Promise<void> => {
   const call = (method: string, body?: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${user.token}`, "content-type": "application/json" };
-      const request = https.request(url, { method, ca, headers }, (answer) => text(answer).then(resolve, reject));
+      const request = https.request(url, { method, ca, headers }, (answer) => void text(answer).then(resolve, reject));
       request.on("error", reject);
       request.end(body);
     });
