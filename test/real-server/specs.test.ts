@@ -28,7 +28,7 @@ onServer("autoscalers that are objects of a real API server", (makeScene) => {
     return scene;
   };
 
-  it("scale from the sync after they were made, follow an edit, hold alone when they are invalid, and end when they are deleted", async () => {
+  it("scale from the sync after they were made, follow an edit and a label, end when they are deleted, and start anew under another uid", async () => {
     const scene = await specsScene();
     const { namespace, admin, service } = scene;
     const path = pathOf(scene, "tidemark.dev/v1/podautoscalers");
