@@ -4,13 +4,15 @@ import { originIn } from "../../model/origin.ts";
 import type { ClusterOrigin, ClusterRecord } from "../../model/records.ts";
 import { nameShared, objectUnread } from "../../report/object-holds.ts";
 import type { KnownSpec, LoadedSpec } from "../load-specs.ts";
-import { type ComparedWith, type Finding, findingOf, kindOfManifest, type ListedObject, type Listings } from "./finding.ts";
+import { type ComparedWith, type Finding, findingOf, kindOfManifest, type ListedObject, type Listings, tooLarge } from "./finding.ts";
 import { goneFindings } from "./gone.ts";
 
 export interface Compared {
   readonly findings: readonly Finding[];
   /** Names that two autoscalers want, by namespace and name. */
   readonly clashes: ReadonlyMap<string, Because>;
+  /** Objects that get no autoscaler, a sentence each. */
+  readonly passedOver: readonly string[];
 }
 
 export const nameKey = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string => `${namespace}/${name}`;
@@ -20,6 +22,7 @@ export const compared = (specs: readonly LoadedSpec[], listings: Listings, at: C
   const stored = new Map(specs.map((spec) => [nameKey(spec.kind === "unreadable" ? spec : spec.record), spec]));
   const findings: Finding[] = [];
   const clashes = new Map<string, Because>();
+  const passedOver: string[] = [];
   const byName = objectsByName(listings);
   for (const [key, [first, ...others]] of byName) {
     const spec = stored.get(key);
@@ -29,10 +32,11 @@ export const compared = (specs: readonly LoadedSpec[], listings: Listings, at: C
     const own = wanted.find(({ of }) => !spec || isOfKind(spec, of.kind));
     const finding = own && findingOf(own, spec, at);
     if (finding) findings.push(finding);
+    else if (own) passedOver.push(`${own.of.kind} "${key}" has no autoscaler: ${tooLarge(own).message}`);
     const other = wanted.find((listed) => listed !== own);
     if (other) clashes.set(key, nameShared({ kind: other.of.kind, name: other.object.name }));
   }
-  return { findings: [...findings, ...unseen(specs, { listings, byName }, at)], clashes };
+  return { findings: [...findings, ...unseen(specs, { listings, byName }, at)], clashes, passedOver };
 };
 
 type ByName = ReadonlyMap<string, readonly ListedObject[]>;

@@ -38,16 +38,20 @@ export const MANIFEST_BYTES_MAX = 90_000;
 /** How long an object that shows an older generation holds. After a restored backup the old one is the true one. */
 const OLDER_MS = 5 * 60_000;
 
-/** Compares an object with the stored record of its name and kind; undefined for a new object that cannot be stored. */
+/** Why an object cannot be stored. */
+export const tooLarge = ({ of, object }: ListedObject): Because => objectTooLarge(of, bytesOf(object.manifest), MANIFEST_BYTES_MAX);
+
+const bytesOf = (manifest = ""): number => Buffer.byteLength(manifest);
+
+/** Compares an object with the stored record of its name and kind; undefined for a new object that is too large to be stored. */
 export const findingOf = (listed: ListedObject, spec: KnownSpec | undefined, at: ComparedWith): Finding | undefined => {
-  const { of, object } = listed;
+  const { object } = listed;
   const origin = spec?.record.origin;
   const isSame = origin?.uid === object.uid;
   const { manifest } = object;
   // The object has the version whose manifest is stored.
   if (manifest === undefined) return isSame && spec ? { kind: "same", spec, ...listed } : undefined;
-  const bytes = Buffer.byteLength(manifest);
-  if (bytes > MANIFEST_BYTES_MAX) return spec && { kind: "held", spec, because: objectTooLarge(of, bytes, MANIFEST_BYTES_MAX) };
+  if (bytesOf(manifest) > MANIFEST_BYTES_MAX) return spec && { kind: "held", spec, because: tooLarge(listed) };
   if (spec && origin && isSame) return findingOfEdited({ ...listed, manifest }, { spec, origin }, at);
   return { kind: "store", ...listed, ...(spec && { spec }), manifest, isNewObject: origin !== undefined };
 };

@@ -24,12 +24,13 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
   const kinds = kindsReadFrom(cluster);
   if (kinds.length === 0) return loaded;
   const { listings, calls, bytes } = await listed(ports, message, { loaded, kinds });
-  const { findings, clashes } = compared(loaded.specs.all, listings, { cluster, nowMs });
+  const { findings, clashes, passedOver } = compared(loaded.specs.all, listings, { cluster, nowMs });
   const { specs, notStored, waiting } = await storeFindings(ports, message, { loaded, findings });
   const holds = holdsOfObjects(cluster, specs.all, { findings, clashes, notStored, nowMs });
   const failures = listings.flatMap(({ kind: { kind }, outcome }) => (outcome.kind === "failed" ? [{ kind, message: outcome.failure.message }] : []));
   const problems = [
     ...failures.map(({ kind, message: words }) => `no ${kind} could be read: ${foreignWords(words)}`),
+    ...passedOver,
     ...(waiting > 0 ? [`${waiting} new objects wait for the next sync`] : []),
   ];
   const objects = listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? outcome.objects : []));

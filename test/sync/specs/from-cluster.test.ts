@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { changesOf } from "../../../lib/store/history/changes.ts";
 import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
 import type { Evaluation } from "../../../lib/model/records.ts";
+import { changesOf } from "../../../lib/store/history/changes.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../../lib/store/records/autoscalers.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { newestJournalPage } from "../../store/newest-journal-page.ts";
@@ -75,6 +75,28 @@ describe("an autoscaler that is read from its cluster", () => {
       unreadable: [{ name: "web", reason: "InvalidSpec", message: expect.stringContaining("spec.metrics is required") }],
     });
     expect([world.replicas("web"), world.replicas("api")]).toEqual([2, 7]);
+  });
+
+  it("holds alone where its object has grown too large to be stored; a new one that is too large is named in the log line", async () => {
+    const world = await specsWorld(engine, ["web", "api"]);
+    const annotations = { note: "n".repeat(90_000) };
+    world.apply("web");
+    world.apply("api", { metadata: { annotations } });
+    expect(await world.next()).toMatchObject({
+      specProblems: [
+        expect.stringMatching(
+          /^PodAutoscaler "shop\/api" has no autoscaler: the PodAutoscaler has 90\d{3} bytes without its status, and 90000 can be stored/,
+        ),
+      ],
+    });
+    expect([world.replicas("web"), world.replicas("api")]).toEqual([5, 2]);
+    world.apply("web", { metadata: { annotations } });
+    world.cluster.workloads.forEach((workload) => {
+      workload.demand = 7;
+    });
+    await world.next();
+    expect(world.replicas("web")).toBe(5);
+    expect(await told(world, "web")).toMatchObject({ because: { reason: "SpecTooLarge" } });
   });
 
   it("keeps its pause while its object is edited", async () => {

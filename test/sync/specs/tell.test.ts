@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { TellLimits, Telling, Told } from "../../../lib/cluster/objects/telling.ts";
+import type { Telling, TellLimits, Told } from "../../../lib/cluster/objects/telling.ts";
 import { TOLD_MAX } from "../../../lib/sync/objects/tell-objects.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { type SpecsWorld, specsWorld } from "./cluster-specs.ts";
