@@ -7,8 +7,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import Table from "cli-table3";
 import { syncHandler } from "../../functions/sync.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import type { Queue } from "../../lib/local/queue/queue.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import { startQueues } from "../../lib/local/run/run-queues.ts";
 import { autoscalerName, autoscalerUid, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
@@ -24,7 +24,7 @@ import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { ENGINES } from "../contracts/engines.ts";
-import { connectedTo, CONTEXT, nameOf } from "../sync/stand-in-fleet.ts";
+import { CONTEXT, connectedTo, manifestOf, nameOf } from "../sync/stand-in-fleet.ts";
 import { testTables } from "../sync/world.ts";
 import { projectionText } from "./fleet-projection.ts";
 
@@ -50,19 +50,6 @@ interface Played {
   readonly reports: readonly CompletedSync[];
 }
 
-const manifest = (name: string): string =>
-  JSON.stringify({
-    apiVersion: "autoscaling/v2",
-    kind: "HorizontalPodAutoscaler",
-    metadata: { name, namespace: SHOP },
-    spec: {
-      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
-      minReplicas: 1,
-      maxReplicas: 10,
-      metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }],
-    },
-  });
-
 /** One partition a cluster, and a sync a minute, so that each minute of planning is one sync of everything. */
 const storeFleet = async (tables: Tables): Promise<void> => {
   for (let at = 0; at < CLUSTERS; at++) {
@@ -79,7 +66,7 @@ const storeFleet = async (tables: Tables): Promise<void> => {
           namespace: namespace(SHOP),
           name: autoscalerName(app),
           uid: autoscalerUid(`${name}-${app}`),
-          manifest: manifest(app),
+          manifest: manifestOf(app),
           ...times,
         },
         undefined,

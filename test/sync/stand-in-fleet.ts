@@ -46,7 +46,8 @@ export const standInCluster = async (trouble?: Trouble): Promise<StandIn> => {
 
 export const nameOf = (at: number): ClusterName => clusterName(`c-${at}`);
 
-const manifest = (name: string): string =>
+/** The manifest of each workload: a mean CPU of half its request. */
+export const manifestOf = (name: string): string =>
   JSON.stringify({
     apiVersion: "autoscaling/v2",
     kind: "HorizontalPodAutoscaler",
@@ -68,7 +69,7 @@ export const storeCluster = async (tables: Tables, name: ClusterName, syncPeriod
     const uid = autoscalerUid(`uid-${name}-${app}`);
     const times = { generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" };
     const place = { cluster: name, namespace: namespace(SHOP), name: autoscalerName(app) };
-    await putAutoscaler(tables, { ...place, uid, manifest: manifest(app), ...times }, undefined);
+    await putAutoscaler(tables, { ...place, uid, manifest: manifestOf(app), ...times }, undefined);
   }
   return record;
 };
