@@ -30,7 +30,7 @@ describe("the tidemark command as a process", () => {
     expect(out).not.toContain("\u001b");
   });
 
-  it("exits with 1 on an operating error and with 2 when called wrongly, one line each", async () => {
+  it("exits with 1 on an operating error and when called wrongly, one line each", async () => {
     const lost = join(folder.data, "nowhere");
     expect(await folder.tidemark(["get", "--data", lost], { bare: true })).toEqual({
       code: 1,

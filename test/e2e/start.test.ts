@@ -111,21 +111,20 @@ describe("npm start", { timeout: 120_000 }, () => {
   });
 
   it.each([
-    ["a duration that is none", 2, ["--for", "soon"], /^error: Option "--for <duration>" argument "soon" is invalid\. Wanted a duration like /m],
-    ["an unknown option", 2, ["--sped", "60"], /^error: Unknown option "--sped", did you mean ".*speed.*"\?$/m],
+    ["a duration that is none", ["--for", "soon"], /^error: Option "--for <duration>" argument "soon" is invalid\. Wanted a duration like /m],
+    ["an unknown option", ["--sped", "60"], /^error: Unknown option "--sped", did you mean ".*speed.*"\?$/m],
     [
       "an option given twice",
-      2,
       ["--trace", "a.csv", "--trace", "b.csv"],
       /^error: Option "--trace <file>" argument "b\.csv" is invalid\. It was given twice$/m,
     ],
-    ["a context without a kubeconfig", 2, ["--context", "dev"], /^error: Cannot use --context without --kubeconfig: /m],
-    ["a trace that is not there", 1, ["--trace", "/none.csv"], /^error: Cannot read trace ".*none\.csv": /m],
-    ["a manifest that is not there", 1, ["--manifest", "none.yaml"], /^error: Cannot read "none\.yaml": there is no such file$/m],
-    ["a kubeconfig that is not there", 1, ["--kubeconfig", "/none"], /^error: Cannot read "\/none": there is no such file$/m],
-  ])("refuses %s with exit code %i in one line, and writes nothing", async (_, wanted, args, words) => {
+    ["a context without a kubeconfig", ["--context", "dev"], /^error: Cannot use --context without --kubeconfig: /m],
+    ["a trace that is not there", ["--trace", "/none.csv"], /^error: Cannot read trace ".*none\.csv": /m],
+    ["a manifest that is not there", ["--manifest", "none.yaml"], /^error: Cannot read "none\.yaml": there is no such file$/m],
+    ["a kubeconfig that is not there", ["--kubeconfig", "/none"], /^error: Cannot read "\/none": there is no such file$/m],
+  ])("refuses %s with exit code 1 in one line, and writes nothing", async (_, args, words) => {
     const { code, err } = await startRun(["--data", folder("refused"), ...args]).ended;
-    expect(code).toBe(wanted);
+    expect(code).toBe(1);
     expect(err).toMatch(words);
     expect(existsSync(folder("refused"))).toBe(false);
   });

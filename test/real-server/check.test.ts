@@ -10,6 +10,7 @@ import type { CheckedConnection } from "../../lib/cluster/check/checked-connecti
 import type { ConnectionReport } from "../../lib/cluster/check/report.ts";
 import { rbacText } from "../../lib/cluster/rights/rbac-text.ts";
 import { clusterName } from "../../lib/model/ids.ts";
+import type { SpecKindName } from "../../lib/model/spec-kinds.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
 import { kubeconfigText } from "../control-plane/kubeconfig.ts";
 import { onServer } from "./on-server.ts";
@@ -23,6 +24,8 @@ interface Place {
   readonly url?: string;
   readonly ca?: string;
   readonly namespaces?: readonly string[];
+  /** Kinds of autoscalers that are read from the cluster. */
+  readonly specs?: readonly SpecKindName[];
 }
 
 let dir: string;
@@ -32,11 +35,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const look = ({ token, url, ca, namespaces }: Place): Promise<ConnectionReport> => {
+const look = ({ token, url, ca, namespaces, specs }: Place): Promise<ConnectionReport> => {
   const shared = inject("cluster");
   const path = join(dir, `kubeconfig-${++looks}`);
   writeFileSync(path, kubeconfigText({ url: url ?? shared.url, ca: ca ?? shared.ca }, { token }), { mode: 0o600 });
-  const target: CheckedConnection = { name: clusterName("real"), connection: { kind: "kubeconfig", path }, ...(namespaces && { namespaces }) };
+  const target: CheckedConnection = {
+    name: clusterName("real"),
+    connection: { kind: "kubeconfig", path },
+    ...(namespaces && { namespaces }),
+    ...(specs && { specsFromCluster: specs }),
+  };
   return checkConnection(target, { clock: Date.now, trusted: ON_THIS_MACHINE });
 };
 
@@ -90,7 +98,7 @@ onServer("a look at a real cluster", (newScene) => {
       // The authorizer knows a new role a moment after it was made.
       let found: readonly string[] = [];
       await until(`${JSON.stringify(rule)} alone is missing`, async () => {
-        found = troubles(await look({ token }));
+        found = troubles(await look({ token, specs: ["PodAutoscaler"] }));
         return found.length <= wanted.length;
       });
       expect(found, JSON.stringify(rule)).toEqual(wanted);

@@ -6,7 +6,7 @@ import { altered, COMPLETE } from "../manifest/native/altered.ts";
 import { CONTRADICTIONS, document } from "../manifest/native/contradictions.ts";
 import { isPodAutoscaler, SHIPPED } from "../manifest/shipped.ts";
 import { DIFFERENCES, ROWS } from "./crd-differences.ts";
-import { installPodAutoscalers, POD_AUTOSCALERS } from "./definitions.ts";
+import { POD_AUTOSCALERS } from "./definitions.ts";
 import { onServer } from "./on-server.ts";
 
 const CREATED = 201;
@@ -44,7 +44,6 @@ onServer("the definition that tidemark crd prints, on a real API server", () => 
     const { url, ca, adminToken: token, missing } = inject("cluster");
     if (missing !== undefined) return;
     calls = apiCalls({ url, ca, token });
-    await installPodAutoscalers(calls);
     return () => calls.close();
   });
 

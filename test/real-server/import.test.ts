@@ -7,7 +7,6 @@ import { kubeconfigText } from "../control-plane/kubeconfig.ts";
 import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import { personKubeconfig, sessionOn } from "./person.ts";
-import { installRivalKinds } from "./rival-kinds.ts";
 import type { Scene } from "./scene.ts";
 
 const fill = async ({ admin, namespace, make }: Scene) => {
@@ -42,31 +41,26 @@ onServer("tidemark import", (newScene) => {
   it("prints every autoscaler of a namespace as a manifest that apply takes, KEDA's own HPA not again, and says what works in another way", async () => {
     const scene = await newScene("import");
     const { namespace } = scene;
-    const uninstall = await installRivalKinds(scene.admin);
-    try {
-      await fill(scene);
-      const person = personKubeconfig(scene);
-      const printed = await inside(["import", "--kubeconfig", person, "-n", namespace]);
-      const documents = parseAllDocuments(printed.out).map((document) => document.toJS());
-      expect(documents.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
-        "WatermarkPodAutoscaler api",
-        "HorizontalPodAutoscaler jobs",
-        "HorizontalPodAutoscaler web",
-      ]);
-      for (const { metadata, status } of documents) expect([Object.keys(metadata), status]).toEqual([["name", "namespace"], undefined]);
-      expect(printed.err).toContain('note: ScaledObject "jobs" in namespace');
-      expect(printed.code).toBe(0);
-      // What is printed can be applied as it is, and --apply does both at once.
-      const open = sessionOn(scene);
-      const dry = await inside(["apply", "-f", "-", "--cluster", "real", "--dry-run"], { stdin: printed.out, open });
-      expect([dry.code, dry.err]).toEqual([0, ""]);
-      const stored = await inside(["import", "--kubeconfig", person, "-n", namespace, "--cluster", "real", "--apply", "--as", "native"], { open });
-      expect(stored.out.trim().split("\n").sort()).toEqual(
-        ["api", "jobs", "web"].map((name) => `PodAutoscaler "${name}" in namespace "${namespace}" of cluster "real" created`),
-      );
-    } finally {
-      await uninstall();
-    }
+    await fill(scene);
+    const person = personKubeconfig(scene);
+    const printed = await inside(["import", "--kubeconfig", person, "-n", namespace]);
+    const documents = parseAllDocuments(printed.out).map((document) => document.toJS());
+    expect(documents.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+      "WatermarkPodAutoscaler api",
+      "HorizontalPodAutoscaler jobs",
+      "HorizontalPodAutoscaler web",
+    ]);
+    for (const { metadata, status } of documents) expect([Object.keys(metadata), status]).toEqual([["name", "namespace"], undefined]);
+    expect(printed.err).toContain('note: ScaledObject "jobs" in namespace');
+    expect(printed.code).toBe(0);
+    // What is printed can be applied as it is, and --apply does both at once.
+    const open = sessionOn(scene);
+    const dry = await inside(["apply", "-f", "-", "--cluster", "real", "--dry-run"], { stdin: printed.out, open });
+    expect([dry.code, dry.err]).toEqual([0, ""]);
+    const stored = await inside(["import", "--kubeconfig", person, "-n", namespace, "--cluster", "real", "--apply", "--as", "native"], { open });
+    expect(stored.out.trim().split("\n").sort()).toEqual(
+      ["api", "jobs", "web"].map((name) => `PodAutoscaler "${name}" in namespace "${namespace}" of cluster "real" created`),
+    );
   });
 
   it("names what may not be listed, prints the rest and ends with 1", async () => {

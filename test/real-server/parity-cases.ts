@@ -1,5 +1,5 @@
-import type { MetricsScript } from "../control-plane/metrics-script.ts";
 import { UNREADY } from "../control-plane/kubelet.ts";
+import type { MetricsScript } from "../control-plane/metrics-script.ts";
 
 /** A deployment, its HPA, and what its metrics say in each phase. */
 export interface ParityCase {

@@ -2,8 +2,6 @@ import { beforeAll, expect, inject, it } from "vitest";
 import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
 import { checkConnection } from "../../lib/cluster/check/check-connection.ts";
 import { clusterName } from "../../lib/model/ids.ts";
-import { apiCalls } from "../control-plane/api-calls.ts";
-import { installWatermarkPodAutoscalers } from "./definitions.ts";
 import { MANIFESTS, type Workload } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import { pointsOf, RULES, type Rule, TABLE, wordsOf } from "./rbac-rules.ts";
@@ -11,17 +9,6 @@ import { newScene as openScene, type Scene, until } from "./scene.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const MONITORED = { "wpa.datadoghq.com/lifecycle-control.enabled": "true" };
-const RIVALS = [
-  ["keda.sh", "ScaledObject", "scaledobjects"],
-  ["datadoghq.com", "DatadogMonitor", "datadogmonitors"],
-] as const;
-
-const definition = ([group, kind, plural]: (typeof RIVALS)[number]) => {
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  const names = { plural, kind, singular: kind.toLowerCase() };
-  const versions = [{ name: "v1alpha1", served: true, storage: true, schema }];
-  return { metadata: { name: `${plural}.${group}` }, spec: { group, scope: "Namespaced", names, versions } };
-};
 
 /** Eight workloads of two pods whose loads ask for three. Three have another autoscaler, one a monitor. */
 interface Stage {
@@ -34,11 +21,6 @@ const NAMES = ["cpu", "custom", "external", "controller", "hpa", "keda", "wpa", 
 
 const stageOf = async (scene: Scene): Promise<Stage> => {
   const { namespace: ns, admin } = scene;
-  const { url, ca, adminToken } = inject("cluster");
-  const calls = apiCalls({ url, ca, token: adminToken });
-  await installWatermarkPodAutoscalers(calls);
-  calls.close();
-  for (const rival of RIVALS) await admin("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition(rival));
   const made = NAMES.map(async (name) => [name, await scene.make(name === "controller" ? "ReplicationController" : "Deployment", name, 2)] as const);
   const workloads = Object.fromEntries(await Promise.all(made));
   const of = (name: (typeof NAMES)[number]): Workload => workloads[name] as Workload;

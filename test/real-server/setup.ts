@@ -1,6 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { startWholeCluster } from "../control-plane/cluster.ts";
+import { installDefinitions } from "./definitions.ts";
 import { installFleets } from "./fleets.ts";
 
 /** What the files of this folder share: one cluster, or why there is none. */
@@ -35,6 +36,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   }
   const { plane, metricsUrl, tidemarkToken, busyToken, close } = await startWholeCluster(binaries.folder);
   await installFleets(plane);
+  await installDefinitions(plane);
   const { url, etcdUrl, ca, token: adminToken } = plane;
   project.provide("cluster", { binaries: binaries.folder, url, etcdUrl, ca, adminToken, tidemarkToken, busyToken, metricsUrl });
   return close;

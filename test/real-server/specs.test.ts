@@ -1,6 +1,4 @@
-import { expect, inject, it } from "vitest";
-import { apiCalls } from "../control-plane/api-calls.ts";
-import { installPodAutoscalers, installWatermarkPodAutoscalers } from "./definitions.ts";
+import { expect, it } from "vitest";
 import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import type { Scene } from "./scene.ts";
@@ -14,11 +12,6 @@ const pathOf = (scene: Scene, kind: "tidemark.dev/v1/podautoscalers" | "datadogh
 onServer("autoscalers that are objects of a real API server", (makeScene) => {
   /** The files share one cluster, so that each scene reads its own namespace alone. */
   const specsScene = async (): Promise<Scene> => {
-    const shared = inject("cluster");
-    const calls = apiCalls({ url: shared.url, ca: shared.ca, token: shared.adminToken });
-    await installPodAutoscalers(calls);
-    await installWatermarkPodAutoscalers(calls);
-    calls.close();
     const scene = await makeScene("specs");
     await scene.service.replaceCluster({
       name: "real",

@@ -6,7 +6,6 @@ import { watchReplicas } from "../control-plane/watch-replicas.ts";
 import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import { personKubeconfig, sessionOn } from "./person.ts";
-import { installRivalKinds } from "./rival-kinds.ts";
 import { type Scene, until } from "./scene.ts";
 
 const BETWEEN_SYNCS_MS = 300;
@@ -126,48 +125,38 @@ onServer("tidemark takeover and handback", (newScene) => {
   it("leave a WatermarkPodAutoscaler and a ScaledObject in place, in a dry run and paused, and take them back", { timeout: 120_000 }, async () => {
     const scene = await newScene("takeover");
     const { namespace, admin } = scene;
-    const uninstall = await installRivalKinds(admin);
-    try {
-      const web = await scene.make("Deployment", "web", 2);
-      await scene.running(web, 2);
-      await scene.metrics({ [`cpu ${namespace}/web`]: 200 });
-      const watermarks = `/apis/datadoghq.com/v1alpha1/namespaces/${namespace}/watermarkpodautoscalers`;
-      await admin("POST", watermarks, MANIFESTS.watermark(web, "cpu"));
-      await scene.apply(MANIFESTS.watermark(web, "cpu"));
-      await scene.sync();
-      const person = personKubeconfig(scene);
-      const open = sessionOn(scene);
-      const dryRun = async (): Promise<unknown> => ((await admin("GET", `${watermarks}/web`))["spec"] as { readonly dryRun?: boolean }).dryRun;
-      const [taken, during] = await whileSyncing(scene, () => inside(["takeover", "-A", "-n", namespace, "--kubeconfig", person], { open }));
-      expect(taken.err).toBe("");
-      expect(taken.out).toContain('WatermarkPodAutoscaler "web" set to a dry run');
-      expect([await dryRun(), ...during]).toEqual([true, 2]);
-      const [back] = await whileSyncing(scene, () => inside(["handback", "web", "--kubeconfig", person], { open }));
-      await scene.sync();
-      expect([back.code, await dryRun(), (await scene.service.get({ name: "web" })).state]).toEqual([0, false, "shadow"]);
-      await admin("DELETE", `${watermarks}/web`);
-      // KEDA itself is played: it says by its condition that it has paused.
-      const scaled = `/apis/keda.sh/v1alpha1/namespaces/${namespace}/scaledobjects`;
-      const spec = { scaleTargetRef: { name: "web" }, triggers: [{ type: "cpu", metadata: { value: "100" } }] };
-      await admin("POST", scaled, { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", metadata: { name: "web" }, spec });
-      for (let syncs = 0; syncs < 4; syncs++) await scene.sync();
-      const playing = (async () => {
-        const annotated = async (): Promise<boolean> =>
-          ((await admin("GET", `${scaled}/web`))["metadata"] as { readonly annotations?: object }).annotations !== undefined;
-        await until("it is paused", annotated);
-        await admin(
-          "PATCH",
-          `${scaled}/web/status`,
-          { status: { conditions: [{ type: "Paused", status: "True" }] } },
-          "application/merge-patch+json",
-        );
-      })();
-      const [rested] = await whileSyncing(scene, () => inside(["takeover", "web", "--kubeconfig", person], { open }));
-      await playing;
-      expect(rested.out).toContain('ScaledObject "web" paused');
-    } finally {
-      await uninstall();
-    }
+    const web = await scene.make("Deployment", "web", 2);
+    await scene.running(web, 2);
+    await scene.metrics({ [`cpu ${namespace}/web`]: 200 });
+    const watermarks = `/apis/datadoghq.com/v1alpha1/namespaces/${namespace}/watermarkpodautoscalers`;
+    await admin("POST", watermarks, MANIFESTS.watermark(web, "cpu"));
+    await scene.apply(MANIFESTS.watermark(web, "cpu"));
+    await scene.sync();
+    const person = personKubeconfig(scene);
+    const open = sessionOn(scene);
+    const dryRun = async (): Promise<unknown> => ((await admin("GET", `${watermarks}/web`))["spec"] as { readonly dryRun?: boolean }).dryRun;
+    const [taken, during] = await whileSyncing(scene, () => inside(["takeover", "-A", "-n", namespace, "--kubeconfig", person], { open }));
+    expect(taken.err).toBe("");
+    expect(taken.out).toContain('WatermarkPodAutoscaler "web" set to a dry run');
+    expect([await dryRun(), ...during]).toEqual([true, 2]);
+    const [back] = await whileSyncing(scene, () => inside(["handback", "web", "--kubeconfig", person], { open }));
+    await scene.sync();
+    expect([back.code, await dryRun(), (await scene.service.get({ name: "web" })).state]).toEqual([0, false, "shadow"]);
+    await admin("DELETE", `${watermarks}/web`);
+    // KEDA itself is played: it says by its condition that it has paused.
+    const scaled = `/apis/keda.sh/v1alpha1/namespaces/${namespace}/scaledobjects`;
+    const spec = { scaleTargetRef: { name: "web" }, triggers: [{ type: "cpu", metadata: { value: "100" } }] };
+    await admin("POST", scaled, { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", metadata: { name: "web" }, spec });
+    for (let syncs = 0; syncs < 4; syncs++) await scene.sync();
+    const playing = (async () => {
+      const annotated = async (): Promise<boolean> =>
+        ((await admin("GET", `${scaled}/web`))["metadata"] as { readonly annotations?: object }).annotations !== undefined;
+      await until("it is paused", annotated);
+      await admin("PATCH", `${scaled}/web/status`, { status: { conditions: [{ type: "Paused", status: "True" }] } }, "application/merge-patch+json");
+    })();
+    const [rested] = await whileSyncing(scene, () => inside(["takeover", "web", "--kubeconfig", person], { open }));
+    await playing;
+    expect(rested.out).toContain('ScaledObject "web" paused');
   });
 
   it("do nothing where the count would move, where the object is another one, or where nothing is in the shadow", async () => {

@@ -7,7 +7,7 @@ import { clusterName, namespace } from "../../lib/model/ids.ts";
 import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
 import { type ApiCalls, apiCalls } from "../control-plane/api-calls.ts";
 import { document } from "../manifest/native/contradictions.ts";
-import { installPodAutoscalers, POD_AUTOSCALERS } from "./definitions.ts";
+import { POD_AUTOSCALERS } from "./definitions.ts";
 import { onServer } from "./on-server.ts";
 import type { Scene } from "./scene.ts";
 import { giveStatusRole } from "./status-role.ts";
@@ -43,7 +43,6 @@ onServer("what is told to the objects of a real API server", (newScene) => {
     const { url, ca, adminToken: token, missing } = inject("cluster");
     if (missing !== undefined) return;
     calls = apiCalls({ url, ca, token });
-    await installPodAutoscalers(calls);
     scene = await newScene("told");
     client = await clientOf("told");
     return () => {

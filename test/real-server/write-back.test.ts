@@ -1,6 +1,4 @@
-import { beforeAll, expect, inject, it } from "vitest";
-import { apiCalls } from "../control-plane/api-calls.ts";
-import { installPodAutoscalers, installWatermarkPodAutoscalers } from "./definitions.ts";
+import { expect, it } from "vitest";
 import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import type { Scene } from "./scene.ts";
@@ -15,15 +13,6 @@ const conditionOf = (object: Json, wanted: string): Json | undefined => {
 };
 
 onServer("syncs of autoscalers that are objects of a real API server", (makeScene) => {
-  beforeAll(async () => {
-    const { url, ca, adminToken: token, missing } = inject("cluster");
-    if (missing !== undefined) return;
-    const calls = apiCalls({ url, ca, token });
-    await installPodAutoscalers(calls);
-    await installWatermarkPodAutoscalers(calls);
-    calls.close();
-  });
-
   const specsScene = async (): Promise<Scene> => {
     const scene = await makeScene("written");
     const partitions = [{ name: "default", namespaces: [scene.namespace] }];

@@ -20,6 +20,9 @@ import { type MemoryCluster, memoryCluster, type Workload } from "./memory-clust
 export const PERIOD_MS = 15_000;
 const NAMESPACE = namespace("shop");
 
+/** Long enough that no sync counts as one after an edit. */
+const EDITED_AGO_MS = 3_600_000;
+
 let clusters = 0;
 let tokens = 0;
 
@@ -46,8 +49,8 @@ export const autoscalerRecord = (cluster: ClusterRecord["name"], name: string, g
   uid: autoscalerUid(`uid-${name}`),
   generation,
   manifest: name,
-  createdMs: NOON,
-  updatedMs: NOON,
+  createdMs: NOON - EDITED_AGO_MS,
+  updatedMs: NOON - EDITED_AGO_MS,
   updatedBy: "test",
 });
 
