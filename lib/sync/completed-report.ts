@@ -1,3 +1,4 @@
+import type { Told } from "../cluster/objects/telling.ts";
 import type { Condition } from "../model/windows.ts";
 import type { AutoscalerReason, CompletedSync } from "../report/sync-report.ts";
 import type { Verdict } from "./decide.ts";
@@ -18,12 +19,13 @@ export const completedReport = (
     readonly settled: Settled;
     readonly stored: StoredPages;
     readonly journalPages: number;
+    readonly told: Told | undefined;
     readonly startMs: number;
     readonly endMs: number;
     readonly phasesMs: Readonly<Record<string, number>>;
   },
 ): CompletedSync => {
-  const { loaded, seen, verdicts, settled, stored, journalPages, startMs, endMs, phasesMs } = context;
+  const { loaded, seen, verdicts, settled, stored, journalPages, told, startMs, endMs, phasesMs } = context;
   const stopped = stopOf(loaded);
   return {
     kind: "completed",
@@ -42,6 +44,7 @@ export const completedReport = (
     unreadable: verdicts.filter(({ because }) => UNREADABLE.has(because.reason)).map(reported),
     changed: verdicts.filter(conditionsChanged).map(reported),
     ...(loaded.objects && { specProblems: loaded.objects.problems }),
+    ...(told && { told }),
     calls: seen.observed.calls + (loaded.objects?.calls ?? 0),
     bytes: seen.observed.bytes + (loaded.objects?.bytes ?? 0),
     pagesWritten: stored.written,

@@ -14,6 +14,8 @@ import { storeFindings } from "./store-all.ts";
 
 /** Share of the soft deadline that the LISTs of specs may take. The observation begins after them. */
 const SPECS_SHARE = 0.2;
+/** Objects without an autoscaler that the log line names; the others are counted. */
+const PASSED_OVER_NAMED_MAX = 5;
 
 /**
  * Reads the specs that the cluster holds, and stores what has changed there. From here on they are as any others: the sync observes and decides with what it has just read. A cluster
@@ -30,7 +32,8 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
   const failures = listings.flatMap(({ kind: { kind }, outcome }) => (outcome.kind === "failed" ? [{ kind, message: outcome.failure.message }] : []));
   const problems = [
     ...failures.map(({ kind, message: words }) => `no ${kind} could be read: ${foreignWords(words)}`),
-    ...passedOver,
+    ...passedOver.slice(0, PASSED_OVER_NAMED_MAX),
+    ...(passedOver.length > PASSED_OVER_NAMED_MAX ? [`${passedOver.length - PASSED_OVER_NAMED_MAX} more objects have no autoscaler`] : []),
     ...(waiting > 0 ? [`${waiting} new objects wait for the next sync`] : []),
   ];
   const objects = listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? outcome.objects : []));
