@@ -4,6 +4,7 @@ const below = (...rooms: readonly string[]): string[] => rooms.map((room) => `te
 
 /** Tests that play hundreds of syncs or fill a partition to its limits. */
 const PLAYED = [
+  "test/local/cluster/closed-loop.test.ts",
   "test/sync/crash.test.ts",
   "test/sync/fleet-plan.test.ts",
   "test/sync/limits.test.ts",
@@ -13,12 +14,16 @@ const PLAYED = [
 
 /** Tests that start processes or whole runs one after the other, wait for limits of seconds, or hold twenty thousand events. */
 const PROCESSES = [
+  "test/aws/bounded-requests.test.ts",
   "test/aws/silent-servers.test.ts",
   "test/cluster/check/hostile.test.ts",
   "test/cli/apply-many.test.ts",
+  "test/cli/completion.test.ts",
   "test/cli/export.test.ts",
+  "test/cli/in-editor.test.ts",
   "test/cli/process.test.ts",
   "test/cli/standard-input.test.ts",
+  "test/local/beside-hpa.test.ts",
   "test/local/start-memory.test.ts",
   "test/local/cluster/restart.test.ts",
   "test/nightly/run.test.ts",

@@ -67,14 +67,14 @@ const completedLine = (report: CompletedSync): LogLine => ({
     phasesMs: report.phasesMs,
     ...(report.unreadable.length > 0 && { unreadable: report.unreadable.length, unreadableFirst: report.unreadable.slice(0, UNREADABLE_NAMED_MAX) }),
     ...(problemsOf(report).length > 0 && { specProblems: problemsOf(report) }),
-    ...(isIncomplete(report.told) && { told: report.told }),
+    ...(isIncomplete(report.writtenBack) && { writtenBack: report.writtenBack }),
     ...(report.heldBack > 0 && { heldBack: report.heldBack }),
     ...(report.stopped && { stopped: report.stopped.reason }),
   },
 });
 
-/** What was told whole is in no line. */
-const isIncomplete = (told: CompletedSync["told"]): boolean => told !== undefined && told.failed + told.left > 0;
+/** What was written back whole is in no line. */
+const isIncomplete = (writtenBack: CompletedSync["writtenBack"]): boolean => writtenBack !== undefined && writtenBack.failed + writtenBack.left > 0;
 
 const problemsOf = ({ specProblems = [] }: CompletedSync): readonly string[] => specProblems;
 

@@ -41,7 +41,7 @@ export interface CompletedSync extends SyncOutcome {
   /** What could not be read of the objects that hold specs; absent where the cluster holds none. */
   readonly specProblems?: readonly string[];
   /** What became of the status and the Events that the objects of the cluster were told. `left`: no time, no room, or no right. */
-  readonly told?: { readonly written: number; readonly failed: number; readonly left: number };
+  readonly writtenBack?: { readonly written: number; readonly failed: number; readonly left: number };
   readonly calls: number;
   readonly bytes: number;
   readonly pagesWritten: number;

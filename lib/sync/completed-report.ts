@@ -19,13 +19,13 @@ export const completedReport = (
     readonly settled: Settled;
     readonly stored: StoredPages;
     readonly journalPages: number;
-    readonly told: Told | undefined;
+    readonly writtenBack: Told | undefined;
     readonly startMs: number;
     readonly endMs: number;
     readonly phasesMs: Readonly<Record<string, number>>;
   },
 ): CompletedSync => {
-  const { loaded, seen, verdicts, settled, stored, journalPages, told, startMs, endMs, phasesMs } = context;
+  const { loaded, seen, verdicts, settled, stored, journalPages, writtenBack, startMs, endMs, phasesMs } = context;
   const stopped = stopOf(loaded);
   return {
     kind: "completed",
@@ -44,7 +44,7 @@ export const completedReport = (
     unreadable: verdicts.filter(({ because }) => UNREADABLE.has(because.reason)).map(reported),
     changed: verdicts.filter(conditionsChanged).map(reported),
     ...(loaded.objects && { specProblems: loaded.objects.problems }),
-    ...(told && { told }),
+    ...(writtenBack && { writtenBack }),
     calls: seen.observed.calls + (loaded.objects?.calls ?? 0),
     bytes: seen.observed.bytes + (loaded.objects?.bytes ?? 0),
     pagesWritten: stored.written,

@@ -77,10 +77,11 @@ const syncClaimed = async (
   const journalPages = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts, stored, after }));
   await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored }));
   await removeOldPages(ports, holder.lease.partition, loaded, stored);
-  const told = loaded.objects && (await timer.phase("tell", tellObjects(ports, message, { loaded, seen, verdicts, settled, after, softUntilMs })));
+  const writtenBack =
+    loaded.objects && (await timer.phase("tell", tellObjects(ports, message, { loaded, seen, verdicts, settled, after, softUntilMs })));
   const endMs = ports.tables.clock();
   const { phasesMs } = timer;
-  return completedReport(message, { loaded, seen, verdicts, settled, stored, journalPages, told, startMs, endMs, phasesMs });
+  return completedReport(message, { loaded, seen, verdicts, settled, stored, journalPages, writtenBack, startMs, endMs, phasesMs });
 };
 
 /** Ends the lease of a failed sync. Where that fails too, the lease ends by its own time. The first failure stays the cause of the error. */

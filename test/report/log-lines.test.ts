@@ -86,8 +86,8 @@ describe("logLines()", () => {
   it("counts what was not told to the objects of the cluster, and nothing where all was", () => {
     const whole = { written: 4, failed: 0, left: 0 };
     const partly = { written: 0, failed: 1, left: 3 };
-    expect(logLines(completed({ told: whole }))[0]?.fields).not.toHaveProperty("told");
-    expect(logLines(completed({ told: partly }))[0]?.fields).toMatchObject({ told: partly });
+    expect(logLines(completed({ writtenBack: whole }))[0]?.fields).not.toHaveProperty("writtenBack");
+    expect(logLines(completed({ writtenBack: partly }))[0]?.fields).toMatchObject({ writtenBack: partly });
   });
 
   it.each([
