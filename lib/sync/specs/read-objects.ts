@@ -18,7 +18,7 @@ const SPECS_SHARE = 0.2;
 const PASSED_OVER_NAMED_MAX = 5;
 
 /**
- * Reads the specs that the cluster holds, and stores what has changed there. From here on they are as any others: the sync observes and decides with what it has just read. A cluster
+ * Reads the specs that the cluster holds, and stores what has changed there. From here on they are like all others: the sync observes and decides with what it has just read. A cluster
  * whose autoscalers are all stored by people is not asked.
  */
 export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded: Loaded): Promise<Loaded> => {
