@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { relative } from "node:path";
+import { isTidemarkError } from "../../model/errors.ts";
 import { readSchedule } from "../engine/schedule-activity.ts";
 import { readQueueJournal } from "../queue/journal.ts";
 import type { FolderIdentity } from "./identity.ts";
@@ -15,6 +16,7 @@ import { brokenFiles, hasSealedTables, type Sealed } from "./seal.ts";
  * clock and tables alone, so that what is left of a damaged folder can still be looked at. Changes nothing. The caller holds the folder.
  */
 export const refuseDamaged = (layout: FolderLayout, identity: FolderIdentity, use: Sealed): void => {
+  refuseBrokenSeal(layout);
   const problems = [...new Set([...missingFiles(layout, identity, use), ...tablesProblems(layout), ...brokenFiles(layout, use)])];
   if (problems.length > 0) throw damaged(layout, problems);
   // Each throws where its text is not what we write.
@@ -22,6 +24,15 @@ export const refuseDamaged = (layout: FolderLayout, identity: FolderIdentity, us
   if (use === "command") return;
   readSchedule(layout.schedule);
   readQueueJournal(layout.queue);
+};
+
+const refuseBrokenSeal = (layout: FolderLayout): void => {
+  try {
+    hasSealedTables(layout);
+  } catch (error) {
+    if (!isTidemarkError(error, "local.unreadable")) throw error;
+    throw damaged(layout, ["seal.json does not hold what was written there"]);
+  }
 };
 
 const missingFiles = (layout: FolderLayout, identity: FolderIdentity, use: Sealed): readonly string[] =>

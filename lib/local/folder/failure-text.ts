@@ -55,7 +55,11 @@ const systemText = ({ code, syscall = "", path }: NodeJS.ErrnoException & { read
 const isTablesError = (error: unknown): error is Error =>
   error instanceof Error && (("code" in error && String(error.code).startsWith("LEVEL_")) || error.message === "Database is closed");
 
+/** LevelDB closes itself after a failed write and does not say why to the calls that were under way. */
+const CLOSED = "they closed after a write failed; look whether the disk is full";
+const isClosed = ({ message }: Error): boolean => /database is (not open|closed)|iterator is not open/i.test(message);
+
 const tablesText = (error: Error, dir: string | undefined): string => {
   const where = dir === undefined ? "the embedded tables" : `the tables in "${dir}"`;
-  return `Cannot use ${where}: ${error.message.replace(/\s+/g, " ")}`;
+  return `Cannot use ${where}: ${isClosed(error) ? CLOSED : error.message.replace(/\s+/g, " ")}`;
 };

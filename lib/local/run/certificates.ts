@@ -54,7 +54,7 @@ const readStored = async (path: string): Promise<ServerCredentials | undefined> 
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
     throw new TidemarkError(
       "local.credentials-unreadable",
-      `Cannot use the credentials in "${path}": they are not what was written there`,
+      `Cannot use the credentials in "${path}": they are not what was written there; put the file back from a copy, or begin anew with another --data`,
       { path },
       { cause },
     );

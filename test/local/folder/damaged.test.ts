@@ -54,6 +54,7 @@ describe("a data folder that was closed in good order", { timeout: 60_000 }, () 
   it.each([
     ["clock.json is missing", () => gone(at("clock.json")), COMMAND],
     ["clock.json is not as the last run left it", () => cut(at("clock.json")), COMMAND],
+    ["seal.json does not hold what was written there", () => garbage(at("seal.json")), COMMAND],
     ["tables is missing", () => gone(at("tables")), COMMAND],
     ["tables/CURRENT is missing", () => gone(at("tables", "CURRENT")), COMMAND],
     [/tables\/MANIFEST-\d+ is missing/, () => gone(table(MANIFEST())), COMMAND],
