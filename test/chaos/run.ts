@@ -7,25 +7,28 @@ import { parseArgs } from "node:util";
 import { serverCredentials } from "../../lib/local/run/certificates.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
-import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
-import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../lib/sync/timing.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
-import { type App, fillCluster } from "../control-plane/fill.ts";
+import { fillCluster } from "../control-plane/fill.ts";
 import { startMetricsAdapter } from "../control-plane/metrics-adapter.ts";
 import { startControlPlane } from "../control-plane/start.ts";
 import { AUDIT_POLICY, auditedPuts } from "./audit.ts";
 import { breaches, type StoredEvent } from "./check.ts";
-import { type FaultyProxy, startProxy } from "./proxy.ts";
+import { editObject, makeObjects, recordsBehind } from "./objects.ts";
+import { print, tellOutcome } from "./outcome.ts";
+import { startProxy } from "./proxy.ts";
+import { APPS, CLUSTERS, FROM_OBJECTS, FROM_TABLE, hpaOf, LIMITS, NAMESPACES, partitionsOf } from "./setting.ts";
+import { startChaosTables } from "./tables.ts";
 import { startWorkers } from "./workers.ts";
 
 /**
- * `npm run chaos [-- --minutes 60]`: a real kube-apiserver, the embedded tables, worker processes that are killed and stopped, and proxies before both servers that delay,
+ * `npm run chaos [-- --minutes 60]`: a real kube-apiserver, DynamoDB Local or the embedded tables, worker processes that are killed and stopped, and proxies before both servers that delay,
  * cut, repeat and lose requests. At the end the API server's audit log is held against the stored events. Prints what was done; ends with 1 when something is wrong.
  */
 const { values } = parseArgs({ options: { minutes: { type: "string", default: "10" }, workers: { type: "string", default: "4" } } });
@@ -33,11 +36,9 @@ const chaosMs = Number(values.minutes) * 60_000;
 const workerCount = Number(values.workers);
 if (!(chaosMs > 0) || !(workerCount > 0)) throw new RangeError("Cannot run: --minutes and --workers must be above 0");
 
-const CLUSTER = "eu-1";
-const NAMESPACES = ["team-0", "team-1", "team-2", "team-3"];
-const APPS_EACH = 3;
 const PERIOD_MS = 5_000;
 const LOAD_EVERY_MS = 12_000;
+const EDIT_EVERY_MS = 20_000;
 const DISTURB_MS = [4_000, 12_000] as const;
 const FAULT_RATE = 0.08;
 /** Copies of one message at once. */
@@ -47,21 +48,12 @@ const QUIET_MS = 100_000;
 /** Shorter than the server's timeout for a PUT and than what is left of a table call. */
 const LATE_MAX_MS = 3_000;
 const CPU_MILLI = [40, 100, 250, 450, 700, 900];
-const POLICY = { pods: 3, periodMs: 30_000 };
-const BOUNDS = { minReplicas: 1, maxReplicas: 8 };
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const PARTITIONS = CLUSTERS.flatMap((name) =>
+  NAMESPACES[name].map((partition) => ({ cluster: clusterName(name), partition: partitionName(partition) })),
+);
+
 const between = ([from, to]: readonly [number, number]): number => from + Math.random() * (to - from);
-
-const manifestOf = ({ namespace, name }: App): object => {
-  const policies = [{ type: "Pods", value: POLICY.pods, periodSeconds: POLICY.periodMs / 1_000 }];
-  const behavior = { scaleUp: { stabilizationWindowSeconds: 0, policies }, scaleDown: { stabilizationWindowSeconds: 0, policies } };
-  const metrics = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 100 } } }];
-  const spec = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name }, ...BOUNDS, metrics, behavior };
-  return { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name, namespace }, spec };
-};
-
-const countsOf = (counts: ReadonlyMap<string, number>): string => [...counts].map(([what, count]) => `${count} ${what}`).join(", ") || "none";
 
 const binaries = controlPlaneBinaries();
 if (binaries.kind === "missing") {
@@ -74,13 +66,13 @@ const closing: (() => Promise<void> | void)[] = [() => rmSync(dir, { recursive: 
 try {
   const plane = await startControlPlane(binaries.folder, { auditPolicy: AUDIT_POLICY });
   closing.unshift(plane.close);
-  const apps = NAMESPACES.flatMap((namespace, at) => Array.from({ length: APPS_EACH }, (_, app) => ({ namespace, name: `app-${at}-${app}` })));
+  const apps = [...APPS[FROM_TABLE], ...APPS[FROM_OBJECTS]];
   await fillCluster(plane, apps);
   const adapter = await startMetricsAdapter(plane, apps, dir);
   closing.unshift(adapter.close);
-  const engine = await startTables();
+  await makeObjects(plane, APPS[FROM_OBJECTS]);
+  const engine = await startChaosTables();
   closing.unshift(engine.close);
-  await ensureTables(engine.client(), tableDefinitions(TABLE_NAMES));
 
   let rate = 0;
   const credentials = await serverCredentials(dir, Date.now());
@@ -104,7 +96,7 @@ try {
   );
 
   const tables: Tables = {
-    client: engine.client(),
+    client: engine.client,
     ...TABLE_NAMES,
     clock: Date.now,
     wait: async (ms) => wait(ms),
@@ -112,11 +104,13 @@ try {
     token: randomUUID,
   };
   const service = openService({ tables, insert: insertByStatement(tables), clock: Date.now, by: "chaos", newUid: randomUUID });
-  const [rest = "", ...divided] = NAMESPACES;
-  const partitions = [{ name: rest }, ...divided.map((name) => ({ name, namespaces: [name] }))];
-  await service.addCluster({ name: CLUSTER, connection: { kind: "kubeconfig", path: kubeconfig }, syncPeriodMs: PERIOD_MS, partitions });
-  const text = apps.map((app) => JSON.stringify(manifestOf(app))).join("\n---\n");
-  await service.apply([{ file: "chaos.yaml", text }], { cluster: CLUSTER, dryRun: false });
+  const connection = { kind: "kubeconfig", path: kubeconfig } as const;
+  for (const name of CLUSTERS) {
+    const specsFromCluster = name === FROM_OBJECTS ? (["PodAutoscaler"] as const) : [];
+    await service.addCluster({ name, connection, syncPeriodMs: PERIOD_MS, partitions: partitionsOf(NAMESPACES[name]), specsFromCluster });
+  }
+  const text = APPS[FROM_TABLE].map((app) => JSON.stringify(hpaOf(app))).join("\n---\n");
+  await service.apply([{ file: "chaos.yaml", text }], { cluster: FROM_TABLE, dryRun: false });
 
   const workers = startWorkers(workerCount, {
     ...process.env,
@@ -127,11 +121,13 @@ try {
   });
   closing.unshift(workers.close);
 
+  const problems: string[] = [];
+  let objectEdits = 0;
   const startMs = Date.now();
   const endMs = startMs + chaosMs;
   const deliverDue = (dueMs: number): void => {
-    for (const name of NAMESPACES) {
-      const message = { cluster: clusterName(CLUSTER), partition: partitionName(name), dueMs, periodMs: PERIOD_MS };
+    for (const partition of PARTITIONS) {
+      const message = { ...partition, dueMs, periodMs: PERIOD_MS };
       workers.deliver(message);
       if (Math.random() < DOUBLED) workers.deliver(message);
     }
@@ -141,8 +137,13 @@ try {
     setInterval(() => {
       adapter.cpuMilli = CPU_MILLI[Math.floor(Math.random() * CPU_MILLI.length)] ?? 100;
     }, LOAD_EVERY_MS),
+    setInterval(() => {
+      objectEdits++;
+      editObject(plane, APPS[FROM_OBJECTS]).catch((error: unknown) => problems.push(`an object could not be edited: ${String(error)}`));
+    }, EDIT_EVERY_MS),
   ];
-  print(`${apps.length} autoscalers in ${NAMESPACES.length} partitions, ${workerCount} workers, for ${values.minutes} minutes`);
+  print(`${apps.length} autoscalers, ${APPS[FROM_OBJECTS].length} of them objects of the cluster, in ${PARTITIONS.length} partitions`);
+  print(`${workerCount} workers, ${engine.name}, for ${values.minutes} minutes`);
   rate = FAULT_RATE;
   while (Date.now() < endMs) {
     await wait(between(DISTURB_MS));
@@ -157,27 +158,27 @@ try {
   const events = await toArray(service.events({}));
   const stored = events.map(({ at, ...event }): StoredEvent => ({ ...event, atMs: Date.parse(at) }));
   const puts = auditedPuts(plane.auditLog);
-  const heads = await Promise.all(NAMESPACES.map((name) => readHead(tables, { cluster: clusterName(CLUSTER), partition: partitionName(name) })));
+  const heads = await Promise.all(PARTITIONS.map((partition) => readHead(tables, partition)));
   const open = heads.flatMap((head) => [...(head?.intents ?? []), ...(head?.unreadable ?? [])]);
   const faults = [
-    ...breaches(puts, stored, { ...BOUNDS, ...POLICY, deadlineMs: deadlineOf(0, DEFAULT_TIMING) }),
+    ...problems,
+    ...(await recordsBehind(plane, tables, APPS[FROM_OBJECTS])),
+    ...breaches(puts, stored, { ...LIMITS, deadlineMs: deadlineOf(0, DEFAULT_TIMING) }),
     ...open.map(({ id }) => `the intent "${id}" is still open`),
-    ...(puts.length === 0 ? ["no PUT was ever sent"] : []),
+    ...CLUSTERS.filter((name) => !puts.some(({ namespace }) => NAMESPACES[name].includes(namespace))).map(
+      (name) => `no PUT was ever sent for "${name}"`,
+    ),
   ];
-  const told = (name: string, { done }: FaultyProxy): void => print(`requests to ${name}: ${countsOf(done)}`);
-  print(countsOf(workers.done));
-  told("the tables", toTables);
-  told("the cluster", toCluster);
-  for (const [why, count] of workers.failures) print(`  ${count} × ${why}`);
-  print(`PUTs in the audit log: ${countsOf(countBy(puts, ({ status }) => `answered ${status}`))}`);
-  print(`events: ${countsOf(countBy(stored, ({ outcome }) => outcome))}`);
-  for (const fault of faults) print(`BREACH ${fault}`);
-  print(faults.length === 0 ? "every PUT has its event, every applied event its PUT, and no limit was exceeded" : `${faults.length} breaches`);
+  tellOutcome({
+    workers,
+    proxies: { "the tables": toTables, "the cluster": toCluster },
+    objectEdits,
+    puts,
+    stored,
+    faults,
+    auditLog: plane.auditLog,
+  });
   process.exitCode = faults.length === 0 ? 0 : 1;
 } finally {
   for (const close of closing) await close();
-}
-
-function countBy<Item>(items: readonly Item[], nameOf: (item: Item) => string): ReadonlyMap<string, number> {
-  return new Map([...Map.groupBy(items, nameOf)].map(([name, all]) => [name, all.length]));
 }

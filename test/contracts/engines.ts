@@ -16,6 +16,8 @@ import { memoryEngine } from "./memory-engine.ts";
 /** A table engine with both tables made. */
 export interface Engine {
   readonly client: TableClient;
+  /** Where other processes reach it; absent for an engine in memory. */
+  readonly endpoint?: string;
   readonly tables: Pick<Tables, "stateTable" | "historyTable">;
   readonly close: () => Promise<void>;
 }
@@ -31,7 +33,7 @@ const TABLES = { stateTable: "state", historyTable: "history" };
 const START_MAX_MS = 30_000;
 const POLL_MS = 20;
 
-const clientAt = (endpoint: string): DynamoDBClient =>
+export const clientAt = (endpoint: string): DynamoDBClient =>
   withoutLogger(new DynamoDBClient({ endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS, maxAttempts: 1 }));
 
 const engineAt = async (endpoint: string, stop: () => Promise<void>): Promise<Engine> => {
@@ -42,7 +44,7 @@ const engineAt = async (endpoint: string, stop: () => Promise<void>): Promise<En
     client.destroy();
     await stop();
   };
-  return { client, tables: TABLES, close };
+  return { client, endpoint, tables: TABLES, close };
 };
 
 const untilAnswering = async (client: DynamoDBClient): Promise<void> => {
@@ -109,7 +111,10 @@ const dynoxideBinary = (): string | undefined => {
 const LOCAL_VARIABLE = "DYNAMODB_LOCAL_LIB";
 const localFolder = process.env[LOCAL_VARIABLE];
 
-const startLocal = (): Promise<Engine> => {
+export const isLocalThere = localFolder !== undefined && existsSync(localFolder);
+
+/** AWS's own engine, in memory. */
+export const startLocal = (): Promise<Engine> => {
   const folder = localFolder ?? "";
   const jvm = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", `-Djava.library.path=${folder}`, "-cp", `${folder}/*`];
   const main = "com.amazonaws.services.dynamodbv2.local.main.ServerRunner";
@@ -131,6 +136,6 @@ export const ENGINES: readonly EngineChoice[] = [
   {
     name: "DynamoDB Local",
     start: startLocal,
-    missing: localFolder && existsSync(localFolder) ? undefined : `needs Java and ${LOCAL_VARIABLE}, the folder of its jars`,
+    missing: isLocalThere ? undefined : `needs Java and ${LOCAL_VARIABLE}, the folder of its jars (docs/proofs.md, "Real parts")`,
   },
 ];
