@@ -14,7 +14,7 @@ import { endDeadLeases } from "../../lib/local/run/recover.ts";
 import { localTables } from "../../lib/local/run/stack.ts";
 import { type Tables as Embedded, ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import { autoscalerName, autoscalerUid, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { ClusterRecord, Intent } from "../../lib/model/records.ts";
 import { claim } from "../../lib/store/head/claim.ts";
 import { readHead } from "../../lib/store/head/head.ts";
@@ -40,10 +40,13 @@ beforeEach(async () => {
   await ensureTables(dynamo, tableDefinitions(TABLE_NAMES));
   tables = localTables(dynamo, () => NOW_MS);
   simulated = await startSimulatedCluster({ dataDir: join(dir, "cluster"), clock: () => NOW_MS, seed: 1, workloads: await demonstrationWorkloads() });
-  cluster = await ensureCluster({ tables, insert: insertByStatement(tables), clock: () => NOW_MS, by: "ada", newUid: () => "" }, "local", {
-    kind: "kubeconfig",
-    path: simulated.kubeconfigPath,
-  });
+  cluster = await ensureCluster(
+    { tables, insert: insertByStatement(tables), clock: () => NOW_MS, by: "ada", newUid: () => "" },
+    {
+      name: clusterName("local"),
+      connection: { kind: "kubeconfig", path: simulated.kubeconfigPath },
+    },
+  );
   client = await connect(cluster, { clock: Date.now, trusted: ON_THIS_MACHINE });
 });
 afterEach(async () => {

@@ -4,7 +4,7 @@ import { badRequest } from "./status.ts";
 /** The target of a path of the API. */
 export type Target =
   | ({ readonly kind: "list" } & Located)
-  | ({ readonly kind: "object" | "scale"; readonly name: string } & Located)
+  | ({ readonly kind: "object" | "scale" | "status"; readonly name: string } & Located)
   /** `rest`: what follows "namespaces/". */
   | { readonly kind: "custom"; readonly version: string; readonly rest: readonly string[] }
   | { readonly kind: "external"; readonly rest: readonly string[] };
@@ -47,6 +47,7 @@ const inNamespace = (served: readonly Resource[], namespace: string | undefined,
   if (!resource || more.length > 0) return undefined;
   if (name === undefined) return { kind: "list", resource, namespace };
   if (subresource === undefined) return { kind: "object", resource, namespace, name };
+  if (subresource === "status" && resource.custom) return { kind: "status", resource, namespace, name };
   return subresource === "scale" && resource.scalable ? { kind: "scale", resource, namespace, name } : undefined;
 };
 

@@ -1,8 +1,10 @@
-import { type Located, resolvePath } from "./api-path.ts";
+import { type Located, resolvePath, type Target } from "./api-path.ts";
 import { discover } from "./discovery.ts";
 import { scale } from "./kube-objects.ts";
 import { selectObjects } from "./list-selectors.ts";
 import { customMetrics, externalMetrics } from "./metrics-api.ts";
+import type { ClusterEvents } from "./objects/events.ts";
+import { type ObjectStore, writeObject } from "./objects/object-requests.ts";
 import { inKeyOrder, Pages } from "./pages.ts";
 import { table, wantsTable } from "./printed-table.ts";
 import { review } from "./reviews.ts";
@@ -30,23 +32,34 @@ export interface Keep {
   settled(): Promise<void>;
 }
 
+/** What the API shows beside the simulated workloads. */
+export interface ApiSettings extends Pick<World, "noise" | "rivals"> {
+  readonly store: ObjectStore;
+  readonly events: ClusterEvents;
+}
+
 const MERGE_PATCH = "application/merge-patch+json";
 
 /**
  * The Kubernetes API over a simulation. A write takes effect in memory at once and is answered when it is durable. If that fails the client gets a 500, as from
  * a server without a disk, and may not conclude that the write had no effect.
  */
-export const kubeApi = (simulation: Simulation, settings: Pick<World, "noise" | "rivals">, keep: Keep): KubeApi => {
+export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Keep): KubeApi => {
+  const { store, events } = settings;
   const pages = new Pages();
   return async (request) => {
     const nowMs = simulation.now();
-    const world = { ...settings, nowMs, version: simulation.version, workloads: simulation.workloads() };
+    const version = simulation.version + store.objects.version + events.version;
+    const { noise, rivals } = settings;
+    const world = { noise, rivals, nowMs, version, workloads: simulation.workloads(), objects: store.objects.all(), events: events.all(nowMs) };
     const discovered = request.method === "GET" ? discover(request.path) : undefined;
     if (discovered !== undefined) return discovered;
     const reviewed = review(request);
     if (reviewed !== undefined) return reviewed;
     const target = resolvePath(request.path);
     if (!target) return undefined;
+    const answer = written(settings, world, target, request);
+    if (answer !== undefined) return answer;
     switch (target.kind) {
       case "custom":
         return customMetrics(world, target.version, target.rest, readOnly(request));
@@ -55,11 +68,25 @@ export const kubeApi = (simulation: Simulation, settings: Pick<World, "noise" | 
       case "list":
         return list(world, pages, target, request);
       case "object":
+      case "status":
         return read(world, target, request);
       case "scale":
         return scaleOf(simulation, target, request, keep);
     }
   };
+};
+
+/** Carries out a write to an autoscaler that is kept in the cluster, or to an Event. Undefined for every other request. */
+const written = (settings: ApiSettings, world: World, target: Target, { method, contentType, query, body }: ApiRequest): unknown => {
+  if (method === "GET" || (target.kind !== "list" && target.kind !== "object" && target.kind !== "status")) return undefined;
+  const { custom, group } = target.resource;
+  const { namespace } = target;
+  if (namespace === undefined || (!custom && group !== "events.k8s.io")) return undefined;
+  if (!world.workloads.some(({ model }) => model.namespace === namespace)) throw notFound({ group: "", resource: "namespaces" }, namespace);
+  if (isDryRun(query)) throw badRequest("dryRun: this server carries out no dry run of such a write");
+  const name = target.kind === "list" ? {} : { name: target.name };
+  const request = { ...name, method, contentType, namespace, nowMs: world.nowMs, body: method === "DELETE" ? undefined : parseJson(body) };
+  return custom ? writeObject(settings.store, { ...request, query, of: custom, isStatus: target.kind === "status" }) : settings.events.write(request);
 };
 
 const readOnly = ({ method, query }: ApiRequest): URLSearchParams => {

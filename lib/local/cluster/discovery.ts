@@ -5,6 +5,9 @@ import { groupVersion, RESOURCES, type Resource } from "./served-resources.ts";
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   apps: ["v1"],
   autoscaling: ["v2", "v1"],
+  "events.k8s.io": ["v1"],
+  "tidemark.dev": ["v1"],
+  "datadoghq.com": ["v1alpha1"],
   "metrics.k8s.io": ["v1beta1"],
   "custom.metrics.k8s.io": ["v1beta2", "v1beta1"],
   "external.metrics.k8s.io": ["v1beta1"],
@@ -46,7 +49,7 @@ const resourceList = (group: string, version: string) => ({
 
 const entries = (served: Resource) => {
   const { resource, singular, namespaced, kind, shortNames, scalable } = served;
-  const entry = { name: resource, singularName: singular, namespaced, kind, verbs: ["get", "list"], ...(shortNames.length > 0 && { shortNames }) };
+  const entry = { name: resource, singularName: singular, namespaced, kind, verbs: verbsOf(served), ...(shortNames.length > 0 && { shortNames }) };
   const scale = {
     name: `${resource}/scale`,
     singularName: "",
@@ -56,7 +59,13 @@ const entries = (served: Resource) => {
     kind: "Scale",
     verbs: ["get", "patch", "update"],
   };
+  if (served.custom) return [entry, { name: `${resource}/status`, singularName: "", namespaced, kind, verbs: ["get", "patch", "update"] }];
   return scalable ? [entry, scale] : [entry];
+};
+
+const verbsOf = ({ custom, kind }: Resource): readonly string[] => {
+  if (custom) return ["create", "delete", "get", "list", "patch", "update"];
+  return kind === "Event" ? ["create", "get", "list", "patch"] : ["get", "list"];
 };
 
 const metricEntries = (group: string) => {

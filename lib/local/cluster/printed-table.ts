@@ -1,3 +1,4 @@
+import { isObject } from "../../model/is-object.ts";
 import { fieldAt, type KubeObject } from "./list-selectors.ts";
 import type { Resource } from "./served-resources.ts";
 
@@ -15,6 +16,20 @@ const podStatus: Cell = (object) => {
   return phase === "Pending" && fieldAt(object, "status.startTime") !== undefined ? "ContainerCreating" : phase;
 };
 
+/** A field of the object; empty where it is absent. */
+const field =
+  (path: string): Cell =>
+  (object) => {
+    const value = fieldAt(object, path);
+    return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+  };
+
+const ready: Cell = (object) => {
+  const conditions = fieldAt(object, "status.conditions");
+  const condition = Array.isArray(conditions) ? conditions.findIndex((each) => isObject(each) && each["type"] === "Ready") : -1;
+  return field(`status.conditions.${condition}.reason`)(object);
+};
+
 /** What stands between NAME and AGE. */
 const COLUMNS: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
   Deployment: {
@@ -28,6 +43,23 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     Status: podStatus,
     Restarts: () => 0,
   },
+  PodAutoscaler: {
+    Reference: field("spec.scaleTargetRef.name"),
+    Targets: field("status.targets"),
+    MinPods: field("spec.minReplicas"),
+    MaxPods: field("spec.maxReplicas"),
+    Replicas: field("status.currentReplicas"),
+    Why: ready,
+  },
+  WatermarkPodAutoscaler: {
+    Value: field("status.currentMetrics.0.external.currentValue"),
+    "High Watermark": field("spec.metrics.0.external.highWatermark"),
+    "Low Watermark": field("spec.metrics.0.external.lowWatermark"),
+    "Min Replicas": field("spec.minReplicas"),
+    "Max Replicas": field("spec.maxReplicas"),
+    "Dry-run": field("spec.dryRun"),
+  },
+  Event: { Type: field("type"), Reason: field("reason"), Object: field("involvedObject.name"), Message: field("message") },
   Namespace: { Status: (object) => String(fieldAt(object, "status.phase")) },
 };
 

@@ -1,6 +1,9 @@
+import { SPEC_KINDS, type SpecKind } from "../../model/spec-kinds.ts";
 import { deployment, isoTime, pod, type Rival, replicaSet, rival } from "./kube-objects.ts";
 import type { KubeObject } from "./list-selectors.ts";
 import { podMetrics } from "./metrics-objects.ts";
+import type { CustomObject } from "./objects/custom-objects.ts";
+import { coreEvent } from "./objects/events.ts";
 import { scrape } from "./scrape.ts";
 import { createdMs } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
@@ -16,6 +19,10 @@ export interface World {
   readonly noise: number;
   /** Autoscalers of the cluster itself. */
   readonly rivals: readonly Rival[];
+  /** Autoscalers as objects of the cluster. */
+  readonly objects: readonly CustomObject[];
+  /** In the form of events.k8s.io/v1. */
+  readonly events: readonly KubeObject[];
 }
 
 /** A kind of object that can be listed and read. */
@@ -32,6 +39,8 @@ export interface Resource {
   /** Fields that a fieldSelector may name. */
   readonly fields: readonly string[];
   readonly scalable: boolean;
+  /** The kind of the objects that people may write. */
+  readonly custom?: SpecKind;
   /** Kinds of aggregated APIs know neither versions nor pages. */
   readonly stored: boolean;
   readonly list: (world: World) => readonly KubeObject[];
@@ -52,6 +61,34 @@ const HPA = {
   stored: true,
   list: ({ rivals }: World) => rivals.map(rival),
 } as const;
+
+const EVENTS = {
+  resource: "events",
+  singular: "event",
+  kind: "Event",
+  shortNames: ["ev"],
+  namespaced: true,
+  scalable: false,
+  stored: true,
+} as const;
+const EVENT_FIELDS = ["kind", "namespace", "name", "uid", "apiVersion"];
+
+const SHORT_NAMES = { PodAutoscaler: "pa", WatermarkPodAutoscaler: "wpa" } as const;
+
+const customResource = (of: SpecKind): Resource => ({
+  group: of.group,
+  version: of.version,
+  resource: of.plural,
+  singular: of.kind.toLowerCase(),
+  kind: of.kind,
+  shortNames: [SHORT_NAMES[of.kind]],
+  namespaced: true,
+  fields: NAME_FIELDS,
+  scalable: false,
+  custom: of,
+  stored: true,
+  list: ({ objects }) => objects.filter(({ kind }) => kind === of.kind),
+});
 
 const namespaces = ({ workloads }: World): readonly KubeObject[] => {
   const byName = new Map<string, KubeObject>();
@@ -108,6 +145,21 @@ export const RESOURCES: readonly Resource[] = [
   },
   { ...HPA, version: "v2" },
   { ...HPA, version: "v1" },
+  ...SPEC_KINDS.map(customResource),
+  {
+    ...EVENTS,
+    group: "",
+    version: "v1",
+    fields: [...NAME_FIELDS, "reason", "type", ...EVENT_FIELDS.map((field) => `involvedObject.${field}`)],
+    list: ({ events }) => events.map(coreEvent),
+  },
+  {
+    ...EVENTS,
+    group: "events.k8s.io",
+    version: "v1",
+    fields: [...NAME_FIELDS, "reason", "type", ...EVENT_FIELDS.map((field) => `regarding.${field}`)],
+    list: ({ events }) => events,
+  },
   {
     group: "metrics.k8s.io",
     version: "v1beta1",
@@ -133,6 +185,8 @@ export const within = (world: World, namespace: string | undefined): World =>
         ...world,
         workloads: world.workloads.filter(({ model }) => model.namespace === namespace),
         rivals: world.rivals.filter((each) => each.namespace === namespace),
+        objects: world.objects.filter(({ metadata }) => metadata.namespace === namespace),
+        events: world.events.filter(({ metadata }) => metadata.namespace === namespace),
       };
 
 export const groupVersion = ({ group, version }: Pick<Resource, "group" | "version">): string => (group === "" ? version : `${group}/${version}`);

@@ -4,7 +4,8 @@ import { mkdir } from "node:fs/promises";
 import type { Server } from "node:https";
 import { join } from "node:path";
 import { TidemarkError } from "../../model/errors.ts";
-import { CLUSTER_KUBECONFIG, CLUSTER_WRITES } from "../folder/layout.ts";
+import type { SpecKind } from "../../model/spec-kinds.ts";
+import { CLUSTER_KUBECONFIG, CLUSTER_OBJECTS, CLUSTER_WRITES } from "../folder/layout.ts";
 import { writeDurably } from "../folder/whole-file.ts";
 import { serverCredentials } from "../run/certificates.ts";
 import { refuseForeignHosts } from "../run/loopback.ts";
@@ -13,6 +14,10 @@ import { type WorkloadDefinition, workloadModel } from "./definition.ts";
 import { type Faults, faultSwitches } from "./faults.ts";
 import type { Rival } from "./kube-objects.ts";
 import { kubeconfig } from "./kubeconfig.ts";
+import { CustomObjects } from "./objects/custom-objects.ts";
+import { ClusterEvents } from "./objects/events.ts";
+import { readObjectFile, writeObjectFile } from "./objects/object-file.ts";
+import { putObject } from "./objects/object-requests.ts";
 import { reading, type Statistics, statistics, type WorkloadFigures } from "./reading.ts";
 import { apiServer } from "./server.ts";
 import { type SimulatedWorkload, Simulation } from "./simulation.ts";
@@ -47,6 +52,8 @@ export interface SimulatedCluster {
   statistics(): readonly Statistics[];
   /** Per workload, in the order of their keys: how it is now. */
   readings(): readonly WorkloadFigures[];
+  /** Puts an autoscaler into the cluster, as an apply by the one who starts it. Throws `manifest.*` for one that the API would refuse. */
+  putObject(of: SpecKind, document: unknown): void;
   close(): Promise<void>;
 }
 
@@ -78,9 +85,17 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
   const models = options.workloads.map((definition) => workloadModel(definition, { seed, startMs }));
   const simulation = new Simulation(models, startMs, clock);
   for (const write of journal.writes) simulation.replay(write);
+  const objectFile = join(dataDir, CLUSTER_OBJECTS);
+  const objects = new CustomObjects(seed, readObjectFile(objectFile));
+  const store = { objects, save: () => writeObjectFile(objectFile, objects) };
   const faults = faultSwitches();
   const credentials = await serverCredentials(dataDir, wallClock());
-  const server = apiServer({ api: kubeApi(simulation, { noise, rivals }, journal), credentials, faults, onError });
+  const server = apiServer({
+    api: kubeApi(simulation, { noise, rivals, store, events: new ClusterEvents(seed) }, journal),
+    credentials,
+    faults,
+    onError,
+  });
   const kubeconfigPath = join(dataDir, CLUSTER_KUBECONFIG);
   const url = await listen(server);
   try {
@@ -101,7 +116,8 @@ const serve = async (options: ClusterOptions, journal: WriteJournal): Promise<Si
     faults,
     statistics: () => each(statistics),
     readings: () => each(reading),
-    close: () => closeAll(server, journal),
+    putObject: (of, document) => putObject(store, simulation.now(), of, document),
+    close: () => closeAll(server, journal, store.save),
   };
 };
 
@@ -141,11 +157,12 @@ const listen = async (server: Server): Promise<string> => {
 };
 
 /** Requests under way are cut off, as by a crash; what they appended is still written. A second call finds nothing to do. */
-const closeAll = async (server: Server, journal: WriteJournal): Promise<void> => {
+const closeAll = async (server: Server, journal: WriteJournal, save: () => void): Promise<void> => {
   if (!server.listening) return;
   const closed = once(server, "close");
   server.close();
   server.closeAllConnections();
   await closed;
+  save();
   await journal.close();
 };

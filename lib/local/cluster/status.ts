@@ -59,8 +59,9 @@ export const notFound = (resource: ResourceName, name: string): Refusal =>
 export const metricNotFound = (metric: string, describes: string): Refusal =>
   new Refusal(404, "NotFound", `the server could not find the metric ${metric} for ${describes}`);
 
-export const conflict = (resource: ResourceName, name: string, why: string): Refusal =>
-  new Refusal(409, "Conflict", `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, { details: detailsOf(resource, name) });
+/** `reason`: "AlreadyExists" for a name that is taken. */
+export const conflict = (resource: ResourceName, name: string, why: string, reason = "Conflict"): Refusal =>
+  new Refusal(409, reason, `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, { details: detailsOf(resource, name) });
 
 export const methodNotAllowed = (what = "the server does not allow this method on the requested resource"): Refusal =>
   new Refusal(405, "MethodNotAllowed", what);
@@ -77,6 +78,16 @@ export const expired = (fresh: string): Refusal =>
     "The provided continue parameter is too old to display a consistent list: start a new one, or go on inconsistently with the continue token of this answer",
     { continue: fresh },
   );
+
+/** A 422 for fields of an object. */
+export const invalidObject = (
+  { group, kind, name }: { readonly group: string; readonly kind: string; readonly name: string },
+  problems: readonly { readonly field: string; readonly detail: string; readonly fix: string }[],
+): Refusal => {
+  const causes = problems.map(({ field, detail, fix }) => ({ reason: "FieldValueInvalid", message: detail || fix, field }));
+  const text = causes.map(({ field, message }) => `${field}: ${message}`).join(", ");
+  return new Refusal(422, "Invalid", `${kind}.${group} "${name}" is invalid: ${text}`, { details: { name, group, kind, causes } });
+};
 
 /** A 422 for one field of a Scale. */
 export const invalidScale = (name: string, field: string, problem: string): Refusal =>

@@ -30,6 +30,8 @@ export const DEFAULT_DATA_FOLDER = ".tidemark";
 
 /** Files of the simulated cluster inside `cluster`, whose state cannot be made again. */
 export const CLUSTER_WRITES = "cluster-writes.jsonl";
+/** The autoscalers that people keep in it; absent while there are none. */
+export const CLUSTER_OBJECTS = "cluster-objects.json";
 export const CLUSTER_CREDENTIALS = "cluster-credentials.json";
 export const CLUSTER_KUBECONFIG = "kubeconfig";
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { CLUSTER_CREDENTIALS, CLUSTER_KUBECONFIG, CLUSTER_WRITES, type FolderLayout } from "./layout.ts";
+import { CLUSTER_CREDENTIALS, CLUSTER_KUBECONFIG, CLUSTER_OBJECTS, CLUSTER_WRITES, type FolderLayout } from "./layout.ts";
 
 /** Files of LevelDB (its doc/impl.md), and nothing else, lie in `tables`. */
 const LEVELDB_FILE = /^(?:CURRENT|LOCK|LOG|LOG\.old|MANIFEST-\d+|\d+\.(?:log|ldb|sst|dbtmp))$/;
-const CLUSTER_FILES: ReadonlySet<string> = new Set([CLUSTER_WRITES, CLUSTER_CREDENTIALS, CLUSTER_KUBECONFIG]);
+const CLUSTER_FILES: ReadonlySet<string> = new Set([CLUSTER_WRITES, CLUSTER_OBJECTS, CLUSTER_CREDENTIALS, CLUSTER_KUBECONFIG]);
 const DRAFT = /\.\d+\.draft$/;
 
 /** A folder inside the data folder, and which names in it are of ours. */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { clusterName } from "../../model/ids.ts";
 import { openMetricsText } from "../../report/open-metrics.ts";
 import type { ServiceContext } from "../../service/context.ts";
 import { openService } from "../../service/open.ts";
@@ -19,6 +20,7 @@ import { greetingLines } from "./greeting.ts";
 import { hpaStandIn } from "./hpa-stand-in.ts";
 import { openLogFile } from "./log-file.ts";
 import type { RunOptions } from "./options.ts";
+import { putObjects } from "./put-objects.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
 import { type Queues, startQueues } from "./run-queues.ts";
 import { sealAtEnd } from "./seal-at-end.ts";
@@ -78,13 +80,18 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const context: ServiceContext = { tables: store, insert: insertByStatement(store), clock: clock.now, by: userName(), newUid: randomUUID };
   const service = openService(context);
   readSeries = async (labels) => openMetricsText(await service.series(labels));
-  const cluster = await ensureCluster(context, world.name, world.connection);
+  const cluster = await ensureCluster(context, {
+    name: clusterName(world.name),
+    connection: world.connection,
+    ...(options.specs !== undefined && { specs: options.specs }),
+  });
   // An unusable kubeconfig is reported now, and the large library that reads it is loaded before the first sync.
   await stack.connect(cluster);
   const first = !setup.resumed && setup.identity.kind === "simulated" ? setup.identity.seed : undefined;
+  const manifests = putObjects(cluster, setup.manifests, world.putObject);
   const applied = await (first === undefined
-    ? applyFiles(context, world.name, setup.manifests, options.validate)
-    : applyFirst(context, world.name, setup.manifests, { seed: first, validation: options.validate }));
+    ? applyFiles(context, world.name, manifests, options.validate)
+    : applyFirst(context, world.name, manifests, { seed: first, validation: options.validate }));
   if (!setup.resumed) {
     beginSchedule(layout.schedule, clock.now());
     writeIdentity(layout, setup.identity);

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import type { Validation } from "../../manifest/validation.ts";
 import { readDuration } from "../../model/duration.ts";
 import { TidemarkError } from "../../model/errors.ts";
@@ -20,11 +20,16 @@ export interface RunOptions {
   readonly context?: string;
   /** An HPA controller scales the simulated workloads, and Tidemark is in its shadow. */
   readonly besideHpa?: true;
+  /** Where the autoscalers of a simulated cluster are kept, as `tidemark cluster add --specs` says it. Absent: as the folder has it, and the table in a new one. */
+  readonly specs?: Specs;
   /** Port of the series on 127.0.0.1; 0 takes a free one. */
   readonly metricsPort: number;
   /** The arguments without `--data`, for hints. */
   readonly args: readonly string[];
 }
+
+export const SPECS = ["table", "cluster"] as const;
+export type Specs = (typeof SPECS)[number];
 
 type WrittenOptions = Partial<Omit<RunOptions, "args">>;
 
@@ -49,6 +54,12 @@ export const startCommand = (run: (options: RunOptions) => Promise<void>, args: 
     .option("--kubeconfig <file>", "scale this cluster in real time instead of a simulated one", once(text))
     .option("--context <name>", "context of the kubeconfig", once(text))
     .option("--beside-hpa", "a stand-in of the HPA controller scales, and Tidemark is in its shadow (tidemark shadow compares the two)")
+    .addOption(
+      new Option(
+        "--specs <source>",
+        "read PodAutoscalers and WatermarkPodAutoscalers from the simulated cluster, or from the table (default: table)",
+      ).choices(SPECS),
+    )
     .option("--metrics-port <port>", "serve the series on this port of 127.0.0.1; 0 takes a free one (default: 0)", once(portNumber))
     .allowExcessArguments(false)
     .exitOverride()
@@ -68,6 +79,8 @@ const refuseIdle = (options: WrittenOptions): void => {
   if (options.kubeconfig === undefined) return;
   if (options.trace !== undefined) throw usage("Cannot use --trace with --kubeconfig: a real cluster has its own load");
   if (options.besideHpa) throw usage("Cannot use --beside-hpa with --kubeconfig: a real cluster has its own controllers");
+  if (options.specs !== undefined)
+    throw usage("Cannot use --specs with --kubeconfig: set it with tidemark cluster add CLUSTER --replace --specs cluster");
   if (options.speed !== undefined) throw usage("Cannot use --speed with --kubeconfig: a real cluster runs in real time");
   if (options.seed !== undefined) throw usage("Cannot use --seed with --kubeconfig: it decides about simulated pods only");
 };

@@ -7,6 +7,7 @@ import type { FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../folder/layout.ts";
 import { labelOf } from "./label.ts";
 import type { RunOptions } from "./options.ts";
+import type { PutObject } from "./put-objects.ts";
 import { workloadsOf } from "./workloads.ts";
 
 /** The cluster of a run, as far as the run itself is concerned. */
@@ -18,6 +19,8 @@ export interface World {
   readonly statistics: () => readonly Statistics[] | undefined;
   /** The HPAs of a simulated cluster, to which a stand-in of their controller adds. */
   readonly hpas?: Rival[];
+  /** Puts an autoscaler into a simulated cluster. */
+  readonly putObject?: PutObject;
   readonly close: () => Promise<void>;
 }
 
@@ -48,6 +51,7 @@ const simulatedWorld = async (layout: FolderLayout, identity: SimulatedIdentity,
     readings: cluster.readings,
     statistics: cluster.statistics,
     hpas,
+    putObject: cluster.putObject,
     close: cluster.close,
   };
 };

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kubeApi } from "../../../lib/local/cluster/api.ts";
 import { workloadModel } from "../../../lib/local/cluster/definition.ts";
+import { CustomObjects } from "../../../lib/local/cluster/objects/custom-objects.ts";
+import { ClusterEvents } from "../../../lib/local/cluster/objects/events.ts";
 import { type AcceptedWrite, Simulation } from "../../../lib/local/cluster/simulation.ts";
 import { openWriteJournal } from "../../../lib/local/cluster/write-journal.ts";
 import { START_MS, workload } from "./running-cluster.ts";
@@ -50,7 +52,11 @@ describe("openWriteJournal()", () => {
 describe("a PUT of a scale", () => {
   const put = (keep: Parameters<typeof kubeApi>[2], replicas: number) => {
     const model = workloadModel(workload(), { seed: 1, startMs: START_MS });
-    const api = kubeApi(new Simulation([model], START_MS, () => START_MS), { noise: 0, rivals: [] }, keep);
+    const api = kubeApi(
+      new Simulation([model], START_MS, () => START_MS),
+      { noise: 0, rivals: [], store: { objects: new CustomObjects(1), save: () => {} }, events: new ClusterEvents(1) },
+      keep,
+    );
     const body = JSON.stringify({ spec: { replicas } });
     return api({
       method: "PUT",
