@@ -296,6 +296,9 @@ describe("discovery", () => {
       groups: [
         { name: "apps", preferredVersion: { groupVersion: "apps/v1" } },
         { name: "autoscaling", preferredVersion: { groupVersion: "autoscaling/v2" } },
+        { name: "events.k8s.io" },
+        { name: "tidemark.dev" },
+        { name: "datadoghq.com", preferredVersion: { version: "v1alpha1" } },
         { name: "metrics.k8s.io" },
         { name: "custom.metrics.k8s.io", preferredVersion: { version: "v1beta2" } },
         { name: "external.metrics.k8s.io" },
@@ -306,9 +309,11 @@ describe("discovery", () => {
   });
 
   it.each([
-    ["/api/v1", "v1", ["namespaces", "pods"]],
+    ["/api/v1", "v1", ["namespaces", "pods", "events"]],
     ["/apis/apps/v1", "apps/v1", ["deployments", "deployments/scale", "replicasets"]],
     ["/apis/autoscaling/v2", "autoscaling/v2", ["horizontalpodautoscalers"]],
+    ["/apis/tidemark.dev/v1", "tidemark.dev/v1", ["podautoscalers", "podautoscalers/status"]],
+    ["/apis/events.k8s.io/v1", "events.k8s.io/v1", ["events"]],
     ["/apis/metrics.k8s.io/v1beta1", "metrics.k8s.io/v1beta1", ["pods"]],
     ["/apis/custom.metrics.k8s.io/v1beta2", "custom.metrics.k8s.io/v1beta2", ["pods/demand", "deployments.apps/demand"]],
     ["/apis/external.metrics.k8s.io/v1beta1", "external.metrics.k8s.io/v1beta1", ["demand"]],
