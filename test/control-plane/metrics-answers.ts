@@ -86,14 +86,22 @@ const podMetrics = (script: Script, pods: readonly RunningPod[]): Answer => {
   const unmeasured = unmeasuredPods(script, pods);
   const items = pods
     .filter((pod) => !unmeasured.has(pod))
-    .flatMap(({ namespace, name, labels, containers, together }) => {
-      const total = script.get(`cpu ${namespace}/${labels["app"]}`);
-      if (total === undefined) return [];
-      const cpu = `${Math.floor(total / together / containers.length)}m`;
-      const usages = containers.map((container) => ({ name: container, usage: { cpu, memory: "64Mi" } }));
-      return [{ metadata: { name, namespace, labels }, timestamp: now(), window: "1s", containers: usages }];
+    .flatMap((pod) => {
+      const { namespace, name, labels } = pod;
+      const usages = containerUsages(script, pod);
+      return usages.length === 0 ? [] : [{ metadata: { name, namespace, labels }, timestamp: now(), window: "1s", containers: usages }];
     });
   return { status: 200, body: { kind: "PodMetricsList", apiVersion: "metrics.k8s.io/v1beta1", metadata: {}, items } };
+};
+
+/** A container without a value has no sample. */
+const containerUsages = (script: Script, { namespace, labels, containers, together }: RunningPod): readonly object[] => {
+  const app = `cpu ${namespace}/${labels["app"]}`;
+  const whole = script.get(app);
+  return containers.flatMap((name) => {
+    const total = script.get(`${app}/${name}`) ?? (whole === undefined ? undefined : whole / containers.length);
+    return total === undefined ? [] : [{ name, usage: { cpu: `${Math.floor(total / together)}m`, memory: "64Mi" } }];
+  });
 };
 
 /** The first pods by name of each app with a key `unmeasured`. */

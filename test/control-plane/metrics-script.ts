@@ -11,6 +11,7 @@ import type { ControlPlane } from "./start.ts";
 /**
  * What the metrics APIs say, by key; a key that is absent has no metric.
  * - `cpu NAMESPACE/APP`: thousandths of a core that the running pods with the label `app` = APP use together.
+ * - `cpu NAMESPACE/APP/CONTAINER`: what the containers of this name in those pods use together. The key without a container is divided among the others.
  * - `unmeasured NAMESPACE/APP`: so many of those pods have no sample of CPU.
  * - `pods NAMESPACE/APP/METRIC`: a custom metric that those pods have together.
  * - `object NAMESPACE/RESOURCE/NAME/METRIC`: a custom metric of an object; RESOURCE is `namespaces` for the namespace itself.

@@ -18,9 +18,14 @@ export type KindName = keyof typeof KINDS;
 
 export const basePath = (apiVersion: string): string => (apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`);
 
+/** A pod with this label has a second container, named "sidecar". */
+export const WITH_SIDECAR = { "tidemark.test/sidecar": "yes" } as const;
+
+const container = (name: string) => ({ name, image: "none", resources: { requests: { cpu: "100m" } } });
+
 export const podTemplate = (name: string, labels: Readonly<Record<string, string>> = {}) => ({
   metadata: { labels: { app: name, ...labels } },
-  spec: { containers: [{ name: "app", image: "none", resources: { requests: { cpu: "100m" } } }] },
+  spec: { containers: Object.keys(WITH_SIDECAR).every((label) => label in labels) ? [container("app"), container("sidecar")] : [container("app")] },
 });
 
 export const workloadObject = ({ kind, apiVersion, name, replicas }: Workload, labels: Readonly<Record<string, string>> = {}): object => {

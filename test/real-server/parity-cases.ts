@@ -1,5 +1,6 @@
 import { UNREADY } from "../control-plane/kubelet.ts";
 import type { MetricsScript } from "../control-plane/metrics-script.ts";
+import { WITH_SIDECAR } from "./objects.ts";
 
 /** A deployment, its HPA, and what its metrics say in each phase. */
 export interface ParityCase {
@@ -11,6 +12,14 @@ export interface ParityCase {
 }
 
 const cpu = { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 100 } } };
+const cpuOfApp = {
+  type: "ContainerResource",
+  containerResource: { name: "cpu", container: "app", target: { type: "Utilization", averageUtilization: 100 } },
+};
+const cpuOfAppInAll = {
+  type: "ContainerResource",
+  containerResource: { name: "cpu", container: "app", target: { type: "AverageValue", averageValue: "100m" } },
+};
 const rps = { type: "Pods", pods: { metric: { name: "rps" }, target: { type: "AverageValue", averageValue: "10" } } };
 const queue = { type: "External", external: { metric: { name: "queue" }, target: { type: "AverageValue", averageValue: "10" } } };
 const backlog = { type: "External", external: { metric: { name: "backlog" }, target: { type: "AverageValue", averageValue: "100" } } };
@@ -94,6 +103,25 @@ export const CASES: Readonly<Record<string, ParityCase>> = {
     spec: { minReplicas: 1, maxReplicas: 9, metrics: [cpu, queue], behavior: AT_ONCE },
     phases: [{ cpu: 200, "external queue": 20 }, { cpu: 800 }, { "external queue": 35 }, { cpu: 50, "external queue": 10 }, { cpu: null }],
   },
+  // What the other container uses must not count, and a sample without the container is a missing metric.
+  container: {
+    replicas: 2,
+    labels: WITH_SIDECAR,
+    spec: { minReplicas: 1, maxReplicas: 9, metrics: [cpuOfApp], behavior: AT_ONCE },
+    phases: [{ "cpu app": 200, "cpu sidecar": 100 }, { "cpu sidecar": 2_000 }, { "cpu app": 520 }, { "cpu app": null }, { "cpu app": 90 }],
+  },
+  average: {
+    replicas: 2,
+    labels: WITH_SIDECAR,
+    spec: { minReplicas: 1, maxReplicas: 9, metrics: [cpuOfAppInAll, queue], behavior: AT_ONCE },
+    phases: [
+      { "cpu app": 200, "cpu sidecar": 900, "external queue": 20 },
+      { "cpu app": 340 },
+      { "cpu app": null },
+      { "external queue": 58 },
+      { "cpu app": 100, "external queue": 10 },
+    ],
+  },
   zero: {
     replicas: 1,
     spec: { minReplicas: 0, maxReplicas: 6, metrics: [backlog], behavior: AT_ONCE },
@@ -118,6 +146,8 @@ export const scriptOf = (namespace: string, name: string, phase: MetricsScript):
     Object.entries(phase).map(([key, value]) => {
       const [kind = "", metric] = key.split(" ");
       switch (kind) {
+        case "cpu":
+          return [`cpu ${namespace}/${name}${metric === undefined ? "" : `/${metric}`}`, value];
         case "pods":
           return [`pods ${namespace}/${name}/${metric}`, value];
         case "external":
