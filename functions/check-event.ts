@@ -16,6 +16,7 @@ const event = z.strictObject({
     connection: z.discriminatedUnion("kind", [z.strictObject(secret), z.strictObject(eks)]),
     namespaces: z.array(z.string()).exactOptional(),
     kinds: z.array(z.strictObject({ group: z.string(), plural: z.string() })).exactOptional(),
+    targets: z.array(z.strictObject({ apiVersion: z.string(), kind: z.string() })).exactOptional(),
     specsFromCluster: z.array(z.enum(SPEC_KIND_NAMES)).exactOptional(),
   }),
 });

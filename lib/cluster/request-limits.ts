@@ -117,6 +117,12 @@ export const CHECK_ANSWER_BYTES = 2 * 1024 * 1024;
 /** Namespaces for which a check asks each right: 20 rights, 8 questions at once, a few milliseconds each. */
 export const CHECK_NAMESPACES_MAX = 20;
 
+/** Custom kinds of targets that a check looks for. A cluster has one or two. */
+export const CHECK_KINDS_MAX = 20;
+
+/** Objects with specs that a check reads of each kind: with 3 KB each they are half of what one answer may have. */
+export const CHECK_OBJECTS_MAX = 300;
+
 /** A larger difference of the clocks is a warning. The Date header is exact to a second. */
 export const CLOCK_DIFFERENCE_MS = 3_000;
 

@@ -187,7 +187,7 @@ export interface EditResult {
 
 export interface ClusterCheck {
   readonly name: string;
-  /** Custom resources that are scaled, beside the built-in kinds: "argoproj.io/rollouts". */
+  /** Custom resources that are scaled, beside the built-in kinds: "argoproj.io/rollouts". Those that stored autoscalers name are found without. */
   readonly kinds?: readonly string[];
 }
 

@@ -43,6 +43,23 @@ describe("tidemark cluster add and check on a data folder", () => {
     expect((await run("cluster", "check", "sim", "-o", "yaml")).out).toMatch(/^name: sim\nusable: true\nchecks:\n/);
   });
 
+  it("find the custom kinds that the autoscalers of the cluster scale, without --kind", async () => {
+    const manifest = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: fleet, namespace: shop }
+spec:
+  scaleTargetRef: { apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: fleet }
+  maxReplicas: 3
+`;
+    const file = folder.write("fleet.yaml", manifest);
+    expect((await run("apply", "-f", file, "--cluster", "sim")).code).toBe(0);
+    const { code, out } = await run("cluster", "check", "sim");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^! {3}Rollout\.argoproj\.io +not served: the autoscalers that name it hold$/m);
+    expect((await run("delete", "hpa/fleet", "--cluster", "sim")).code).toBe(0);
+    expect((await run("cluster", "check", "sim")).out).not.toContain("argoproj");
+  });
+
   it("store nothing where no sync could work, say what to do, and end with 1; --force stores it all the same", async () => {
     const broken = readFileSync(cluster.kubeconfigPath, "utf8").replace(/(https:\/\/127\.0\.0\.1):\d+/, "$1:1");
     const path = folder.write("broken.kubeconfig", broken);

@@ -33,7 +33,13 @@ afterEach(async () => {
 });
 
 const CONNECTION = { kind: "eks", clusterId: "prod", region: "eu-west-1" } as const;
-const TARGET = { name: clusterName("eu-1"), connection: CONNECTION, namespaces: ["shop"], kinds: [{ group: "argoproj.io", plural: "rollouts" }] };
+const TARGET = {
+  name: clusterName("eu-1"),
+  connection: CONNECTION,
+  namespaces: ["shop"],
+  kinds: [{ group: "argoproj.io", plural: "rollouts" }],
+  targets: [{ apiVersion: "example.org/v1", kind: "Fleet" }],
+};
 const look = () =>
   checkBySync({
     functionName: "tidemark-prod-sync",

@@ -7,8 +7,9 @@ import { eksToken } from "../../lib/cluster/access/eks-token.ts";
 import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
 import { checkConnection } from "../../lib/cluster/check/check-connection.ts";
 import type { CheckedConnection } from "../../lib/cluster/check/checked-connection.ts";
-import type { ConnectionReport } from "../../lib/cluster/check/report.ts";
+import type { CheckedPoint, ConnectionReport } from "../../lib/cluster/check/report.ts";
 import { rbacText } from "../../lib/cluster/rights/rbac-text.ts";
+import { customKindRules } from "../../lib/cluster/rights/rules.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import type { SpecKindName } from "../../lib/model/spec-kinds.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
@@ -26,6 +27,7 @@ interface Place {
   readonly namespaces?: readonly string[];
   /** Kinds of autoscalers that are read from the cluster. */
   readonly specs?: readonly SpecKindName[];
+  readonly targets?: CheckedConnection["targets"];
 }
 
 let dir: string;
@@ -35,7 +37,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const look = ({ token, url, ca, namespaces, specs }: Place): Promise<ConnectionReport> => {
+const look = ({ token, url, ca, namespaces, specs, targets }: Place): Promise<ConnectionReport> => {
   const shared = inject("cluster");
   const path = join(dir, `kubeconfig-${++looks}`);
   writeFileSync(path, kubeconfigText({ url: url ?? shared.url, ca: ca ?? shared.ca }, { token }), { mode: 0o600 });
@@ -44,6 +46,7 @@ const look = ({ token, url, ca, namespaces, specs }: Place): Promise<ConnectionR
     connection: { kind: "kubeconfig", path },
     ...(namespaces && { namespaces }),
     ...(specs && { specsFromCluster: specs }),
+    ...(targets && { targets }),
   };
   return checkConnection(target, { clock: Date.now, trusted: ON_THIS_MACHINE });
 };
@@ -59,11 +62,15 @@ const tokenOf = async ({ admin, namespace }: Scene, name: string): Promise<strin
 };
 
 /** Gives the account a cluster role with these rules alone. */
-const grant = async ({ admin, namespace }: Scene, name: string, rules: readonly Rule[]): Promise<void> => {
+const grant = async ({ admin, namespace }: Scene, name: string, rules: readonly Rule[], account = name): Promise<void> => {
   const role = `${namespace}-${name}`;
   await admin("POST", `${RBAC}/clusterroles`, { metadata: { name: role }, rules });
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role };
-  await admin("POST", `${RBAC}/clusterrolebindings`, { metadata: { name: role }, roleRef, subjects: [{ kind: "ServiceAccount", name, namespace }] });
+  await admin("POST", `${RBAC}/clusterrolebindings`, {
+    metadata: { name: role },
+    roleRef,
+    subjects: [{ kind: "ServiceAccount", name: account, namespace }],
+  });
 };
 
 /** The points that a rule is for, where its API is installed. */
@@ -111,6 +118,25 @@ onServer("a look at a real cluster", (newScene) => {
     expect(report.usable).toBe(false);
     expect(troubles(report)).toContain("failed deployments.apps");
     expect(report.checks.find(({ check }) => check === "pods")?.fix).toContain('give the user the group "tidemark"');
+  });
+
+  it("finds a custom kind of a stored autoscaler, and the rights that its scale still needs", async () => {
+    const scene = await newScene("kinds");
+    const token = await tokenOf(scene, "kinds");
+    await grant(scene, "kinds", RULES);
+    const targets = [{ apiVersion: "tidemark.test/v1", kind: "Fleet" }];
+    let fleets: CheckedPoint | undefined;
+    await until("the roles count", async () => {
+      const report = await look({ token, targets });
+      fleets = report.checks.find(({ check }) => check === "fleets.tidemark.test");
+      return troubles(report).length === 1;
+    });
+    expect(fleets).toMatchObject({ result: "warning", message: "not allowed: get fleets/scale.tidemark.test; update fleets/scale.tidemark.test" });
+    expect(fleets?.fix).toContain("tidemark cluster rbac --kind tidemark.test/fleets | kubectl apply -f -");
+    const custom = customKindRules([{ group: "tidemark.test", plural: "fleets" }]);
+    const rules = [...custom.observe, ...custom.scale].map(({ group, resources, verbs }) => ({ apiGroups: [group], resources, verbs }));
+    await grant(scene, "kinds-more", [...RULES, ...rules], "kinds");
+    await until("the added rights count", async () => troubles(await look({ token, targets })).length === 0);
   });
 
   it("accepts the roles of single namespaces for a cluster whose partitions name them, and for no other", async () => {

@@ -4,14 +4,16 @@ import type { Access } from "../access/access.ts";
 import { accessFor, type ConnectOptions } from "../connect.ts";
 import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../request-limits.ts";
 import { RBAC_GROUP } from "../rights/rbac-text.ts";
+import type { ScalableKind } from "../rights/rules.ts";
 import { type Asker, asker } from "./ask.ts";
 import { checkMetrics } from "./check-metrics.ts";
-import { checkKinds, checkOthers, checkPods, checkSpecs, type RightsContext } from "./check-resources.ts";
+import { checkKinds, checkOthers, checkPods, checkSpecs, checkStatus, type RightsContext } from "./check-resources.ts";
 import type { CheckedConnection } from "./checked-connection.ts";
 import { apiGroups } from "./groups.ts";
 import { type CheckedPoint, type ConnectionReport, failed, passed, reportOf, skipped } from "./report.ts";
 import { rightsAsker } from "./rights.ts";
 import { checkServer, checkUser } from "./server.ts";
+import { findTargetKinds } from "./target-kinds.ts";
 
 /**
  * Looks at a cluster as a sync connects to it: the same credentials, addresses and TLS. It changes nothing: it reads, and asks the reviews of the API which rights it has. Never
@@ -44,19 +46,24 @@ const checkApi = async (asking: Asker, access: Access, target: CheckedConnection
   if (server.some(({ result }) => result === "failed")) return server;
   const user = await checkUser(asking);
   if (!user.known) return [...server, ...user.points];
+  const groups = await apiGroups(asking);
+  const specKinds = kindsReadFrom(target);
+  const named = await findTargetKinds(asking, { groups, specKinds, namespaces: target.namespaces, targets: target.targets ?? [] });
+  const kinds = distinct([...(target.kinds ?? []), ...named.kinds]);
   const context: RightsContext = {
     askRight: rightsAsker(asking, target.namespaces),
-    groups: await apiGroups(asking),
-    kinds: target.kinds ?? [],
-    specKinds: kindsReadFrom(target),
-    fix: rightsFix(user.groups, target.namespaces),
+    groups,
+    kinds,
+    specKinds,
+    fix: rightsFix(user.groups, target.namespaces, kinds),
   };
   const points = await Promise.all([
-    checkKinds(context),
+    checkKinds(context).then((checked) => [...checked, ...named.points]),
     checkPods(context).then((point) => [point]),
     checkMetrics(asking, context, target.namespaces),
     checkOthers(context),
     checkSpecs(context),
+    checkStatus(context),
   ]);
   return [...server, ...user.points, ...points.flat(), ...unaskedNamespaces(target.namespaces)];
 };
@@ -66,10 +73,15 @@ const unaskedNamespaces = (namespaces: readonly string[] = []): readonly Checked
   return more > 0 ? [skipped("namespaces", `rights were asked for in the first ${CHECK_NAMESPACES_MAX} namespaces, not in ${more} more`)] : [];
 };
 
+const textOf = ({ group, plural }: ScalableKind): string => `${group}/${plural}`;
+
+const distinct = (kinds: readonly ScalableKind[]): readonly ScalableKind[] => [...new Map(kinds.map((kind) => [textOf(kind), kind])).values()];
+
 /** A user outside the group gets no right from the roles, whatever they hold. */
-const rightsFix = (groups: readonly string[] | undefined, namespaces: readonly string[] | undefined): string => {
+const rightsFix = (groups: readonly string[] | undefined, namespaces: readonly string[] | undefined, kinds: readonly ScalableKind[]): string => {
   const option = namespaces === undefined ? "" : ` --namespaces ${namespaces.join(",")}`;
-  const apply = `apply the roles: tidemark cluster rbac${option} | kubectl apply -f -`;
+  const kindOptions = kinds.map((kind) => ` --kind ${textOf(kind)}`).join("");
+  const apply = `apply the roles: tidemark cluster rbac${option}${kindOptions} | kubectl apply -f -`;
   if (groups === undefined || groups.includes(RBAC_GROUP) || groups.includes("system:masters")) return apply;
   return `give the user the group "${RBAC_GROUP}" (for EKS by its access entry), and ${apply}`;
 };

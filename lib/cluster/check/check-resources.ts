@@ -1,5 +1,5 @@
 import type { SpecKind } from "../../model/spec-kinds.ts";
-import { BUILT_IN_KINDS, customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind } from "../rights/rules.ts";
+import { BUILT_IN_KINDS, customKindRules, OBSERVE_RULES, type RbacRule, SCALE_RULES, type ScalableKind, STATUS_RULES } from "../rights/rules.ts";
 import { type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";
 import { type AskRight, type Right, type RightAnswer, rightText } from "./rights.ts";
 
@@ -48,7 +48,7 @@ export const checkKinds = async ({ askRight, kinds, fix }: RightsContext): Promi
   });
 };
 
-const ASK_AGAIN = "check again: the API server did not answer the question";
+export const ASK_AGAIN = "check again: the API server did not answer the question";
 
 const missingOf = (rights: readonly AskedRight[]): readonly AskedRight[] => rights.filter(({ answer }) => answer.kind !== "allowed");
 
@@ -101,6 +101,22 @@ export const checkSpecs = async ({ askRight, groups, specKinds, fix }: RightsCon
       return warning(check, `${missingText(missing)}; every ${kind} holds without it`, fix);
     }),
   );
+
+/**
+ * The rights of the role `tidemark-status`, where the cluster holds specs. The role is optional: without it every scale is decided and written as with it, and only the objects do not tell
+ * what was done.
+ */
+export const checkStatus = async ({ askRight, specKinds }: RightsContext): Promise<readonly CheckedPoint[]> => {
+  if (specKinds.length === 0) return [];
+  const statuses = new Set(specKinds.map(({ plural }) => `${plural}/status`));
+  const rights = rightsOf(STATUS_RULES).filter(({ resource }) => !resource.endsWith("/status") || statuses.has(resource));
+  const missing = missingOf(await askAll(askRight, rights));
+  if (missing.length === 0) return [passed(STATUS_ROLE, "the status of the objects and Events about them can be written")];
+  return [skipped(STATUS_ROLE, `${missingText(missing)}; ${WITHOUT_STATUS}`)];
+};
+
+const STATUS_ROLE = "tidemark-status";
+const WITHOUT_STATUS = "optional: without it the objects show no status and have no Events; tidemark cluster rbac --status prints the role";
 
 const INSTALL: Readonly<Record<SpecKind["kind"], string>> = {
   PodAutoscaler: "install the definition: tidemark crd | kubectl apply -f -",

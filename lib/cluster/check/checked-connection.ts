@@ -1,5 +1,6 @@
 import type { ClusterRecord } from "../../model/records.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
+import type { Target } from "../discovery.ts";
 import type { ScalableKind } from "../rights/rules.ts";
 
 /** The cluster to look at, which need not be stored. */
@@ -8,6 +9,8 @@ export interface CheckedConnection extends Pick<ClusterRecord, "name" | "connect
   readonly namespaces?: readonly string[];
   /** Custom resources that are scaled, beside the built-in kinds. */
   readonly kinds?: readonly ScalableKind[];
+  /** Each apiVersion and kind that a stored autoscaler of the cluster scales. */
+  readonly targets?: readonly Target[];
   /** Kinds of autoscalers that are read from the cluster. */
   readonly specsFromCluster?: readonly SpecKindName[];
 }

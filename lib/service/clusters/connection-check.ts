@@ -1,8 +1,11 @@
 import type { ConnectionReport } from "../../cluster/check/report.ts";
+import type { Target } from "../../cluster/discovery.ts";
 import type { ScalableKind } from "../../cluster/rights/rules.ts";
 import { readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/scalable-kind.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName } from "../../model/ids.ts";
+import { listAutoscalers } from "../../store/records/autoscalers.ts";
+import { storedSpec } from "../apply/manifest-inputs.ts";
 import type { ServiceContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
 import type { ClusterChange, ClusterCheck } from "../service.ts";
@@ -19,6 +22,7 @@ export const checkCluster = async (context: ServiceContext, { name, kinds = [] }
     name: clusterName(name),
     connection,
     kinds: wanted,
+    ...(await targetsOf(context, name)),
     ...namespacesOf(partitions),
     ...(specsFromCluster && { specsFromCluster }),
   });
@@ -28,6 +32,18 @@ const kindIn = (name: string, text: string): ScalableKind => {
   const kind = readScalableKind(text);
   if (kind) return kind;
   throw new TidemarkError("service.invalid", `Cannot check cluster "${name}" for the kind "${text}": ${SCALABLE_KIND_WORDS}`, { name, text });
+};
+
+/** Each apiVersion and kind that an autoscaler of the cluster scales. A manifest that this release cannot read names none. */
+const targetsOf = async ({ tables }: ServiceContext, name: string): Promise<{ readonly targets?: readonly Target[] }> => {
+  const targets = new Map<string, Target>();
+  for await (const item of listAutoscalers(tables, clusterName(name))) {
+    const stored = item.kind === "read" ? storedSpec(item.record) : undefined;
+    if (stored?.kind !== "spec") continue;
+    const { apiVersion, kind } = stored.spec.target;
+    targets.set(`${apiVersion}/${kind}`, { apiVersion, kind });
+  }
+  return targets.size === 0 ? {} : { targets: [...targets.values()] };
 };
 
 /** The namespaces that are asked about. A partition for all others, or none given, means the whole cluster. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { OBSERVE_RULES, SCALE_RULES } from "../../../lib/cluster/rights/rules.ts";
+import { OBSERVE_RULES, SCALE_RULES, STATUS_RULES } from "../../../lib/cluster/rights/rules.ts";
 import { json, status } from "../stand-in/server.ts";
 import { ALL_GROUPS, type AskedServer, askedServer, isPostTo, look, pointOf, troubles } from "./looked-at.ts";
 
@@ -35,7 +35,8 @@ describe("a look at a cluster", () => {
     const asked = server.rights.map(({ group, resource, subresource, verb }) =>
       text(group, subresource === undefined ? resource : `${resource}/${subresource}`, verb),
     );
-    const granted = [...OBSERVE_RULES, ...SCALE_RULES].flatMap(({ group, resources, verbs }) =>
+    const ofSpecs = STATUS_RULES.filter(({ group }) => group !== "datadoghq.com");
+    const granted = [...OBSERVE_RULES, ...SCALE_RULES, ...ofSpecs].flatMap(({ group, resources, verbs }) =>
       resources.flatMap((resource) => verbs.map((verb) => text(group, resource, verb))),
     );
     expect(asked.toSorted()).toEqual(granted.toSorted());
@@ -55,7 +56,7 @@ describe("a look at a cluster", () => {
       check: "rollouts.argoproj.io",
       result: "warning",
       message: "not allowed: update rollouts/scale.argoproj.io",
-      fix: APPLY,
+      fix: "apply the roles: tidemark cluster rbac --kind argoproj.io/rollouts | kubectl apply -f -",
     });
   });
 

@@ -68,7 +68,7 @@ export const isPostTo =
   ({ method, url }: Seen): boolean =>
     method === "POST" && url.pathname === path;
 
-export interface LookOptions extends Pick<CheckedConnection, "namespaces" | "kinds" | "specsFromCluster"> {
+export interface LookOptions extends Pick<CheckedConnection, "namespaces" | "kinds" | "targets" | "specsFromCluster"> {
   readonly access?: Partial<Access>;
   readonly clock?: () => number;
 }

@@ -1,0 +1,98 @@
+import { groupOf } from "../../model/api-group.ts";
+import { foreignWords } from "../../model/foreign-words.ts";
+import { isObject } from "../../model/is-object.ts";
+import type { SpecKind } from "../../model/spec-kinds.ts";
+import { isBuiltIn, type Target } from "../discovery.ts";
+import { inNamespace, segment } from "../paths.ts";
+import { asObject, asText } from "../read/json.ts";
+import { CHECK_KINDS_MAX, CHECK_NAMESPACES_MAX, CHECK_OBJECTS_MAX } from "../request-limits.ts";
+import type { ScalableKind } from "../rights/rules.ts";
+import { readScalableKind } from "../rights/scalable-kind.ts";
+import type { Asker } from "./ask.ts";
+import { ASK_AGAIN } from "./check-resources.ts";
+import { type CheckedPoint, skipped, warning } from "./report.ts";
+
+/** The custom resources that autoscalers name as their targets. */
+export interface TargetKinds {
+  /** Those that the server serves with a scale. */
+  readonly kinds: readonly ScalableKind[];
+  /** What is wrong with the others. */
+  readonly points: readonly CheckedPoint[];
+}
+
+interface Looked {
+  readonly groups: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly specKinds: readonly SpecKind[];
+  readonly namespaces: readonly string[] | undefined;
+  /** Targets of autoscalers that are stored. */
+  readonly targets: readonly Target[];
+}
+
+/** Finds the resource of every custom kind that a stored autoscaler names, or an object of the cluster that holds a spec. */
+export const findTargetKinds = async (asker: Asker, looked: Looked): Promise<TargetKinds> => {
+  const named = customKinds([...looked.targets, ...(await targetsInCluster(asker, looked))]);
+  const found = await Promise.all(named.slice(0, CHECK_KINDS_MAX).map((target) => findKind(asker, looked.groups, target)));
+  const more = named.length - CHECK_KINDS_MAX;
+  const unasked = more > 0 ? [skipped("kinds", `${CHECK_KINDS_MAX} custom kinds were looked for, and not ${more} more`)] : [];
+  return {
+    kinds: found.flatMap((answer) => ("plural" in answer ? [answer] : [])),
+    points: [...found.flatMap((answer) => ("check" in answer ? [answer] : [])), ...unasked],
+  };
+};
+
+/** One of each group and kind: the version of a target selects nothing. */
+const customKinds = (targets: readonly Target[]): readonly Target[] => [
+  ...new Map(targets.filter((target) => !isBuiltIn(target)).map((target) => [nameOf(target), target])).values(),
+];
+
+const nameOf = ({ apiVersion, kind }: Target): string => {
+  const group = groupOf(apiVersion) ?? asText(apiVersion);
+  return foreignWords(group === "" ? kind : `${kind}.${group}`);
+};
+
+/** The targets of the first objects that hold specs. A sync stores all of them, so that the others are among the stored ones soon. What cannot be listed has a point of its own. */
+const targetsInCluster = async ({ ask }: Asker, { specKinds, namespaces }: Looked): Promise<readonly Target[]> => {
+  const scopes = namespaces?.slice(0, CHECK_NAMESPACES_MAX) ?? [undefined];
+  const questions = specKinds.flatMap(({ group, version, plural }) =>
+    scopes.map((namespace) => ({ path: `/apis/${group}/${version}${inNamespace(namespace)}/${plural}`, resource: `${plural}.${group}` })),
+  );
+  const answers = await Promise.all(questions.map((question) => ask({ ...question, query: { limit: String(CHECK_OBJECTS_MAX) } })));
+  return answers.flatMap((answer) => (answer.kind === "answered" ? objectsIn(answer.reply.body["items"]).flatMap(targetOf) : []));
+};
+
+const targetOf = (object: Readonly<Record<string, unknown>>): readonly Target[] => {
+  const { apiVersion, kind } = asObject(asObject(object["spec"])["scaleTargetRef"]);
+  return typeof kind === "string" && typeof apiVersion === "string" ? [{ apiVersion, kind }] : [];
+};
+
+const objectsIn = (items: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(items) ? items.filter(isObject) : []);
+
+/** The resource of a kind, in the first version of its group that has it, as a sync looks for it. */
+const findKind = async ({ ask }: Asker, groups: Looked["groups"], target: Target): Promise<ScalableKind | CheckedPoint> => {
+  const check = nameOf(target);
+  const group = groupOf(target.apiVersion) ?? "";
+  if (groups === undefined) return warning(check, "it is not known whether it is served: the API groups are not told", ASK_AGAIN);
+  for (const version of groups.get(group) ?? []) {
+    const answer = await ask({ path: `/apis/${segment(group)}/${segment(version)}`, resource: "apiresources" });
+    if (answer.kind === "failed" && answer.failure.code !== 404)
+      return warning(check, `it is not known whether it is served: ${answer.failure.message}`, ASK_AGAIN);
+    const resources = answer.kind === "failed" ? [] : objectsIn(answer.reply.body["resources"]);
+    const plural = pluralOf(resources, target.kind);
+    if (plural !== undefined) return scalable(resources, { group, plural }) ?? warning(check, NO_SCALE, GIVE_SCALE);
+  }
+  return warning(check, "not served: the autoscalers that name it hold", "install its definition, or correct the scaleTargetRef that names it");
+};
+
+const NO_SCALE = "it has no scale: the autoscalers that name it hold";
+const GIVE_SCALE = "give its definition the subresource scale, or name another target";
+
+type Resources = readonly Readonly<Record<string, unknown>>[];
+
+const pluralOf = (resources: Resources, wanted: string): string | undefined => {
+  const served = resources.find(({ kind, name }) => kind === wanted && !asText(name).includes("/"));
+  return served && asText(served["name"]);
+};
+
+/** Words of the cluster become a part of a command (`fix`), so that a text of another form is no kind. */
+const scalable = (resources: Resources, { group, plural }: ScalableKind): ScalableKind | undefined =>
+  resources.some(({ name }) => name === `${plural}/scale`) ? readScalableKind(`${group}/${plural}`) : undefined;
