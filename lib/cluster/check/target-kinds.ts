@@ -31,12 +31,12 @@ interface Looked {
 /** Finds the resource of every custom kind that a stored autoscaler names, or an object of the cluster that holds a spec. */
 export const findTargetKinds = async (asker: Asker, looked: Looked): Promise<TargetKinds> => {
   const named = customKinds([...looked.targets, ...(await targetsInCluster(asker, looked))]);
-  const found = await Promise.all(named.slice(0, CHECK_KINDS_MAX).map((target) => findKind(asker, looked.groups, target)));
+  const answers = await Promise.all(named.slice(0, CHECK_KINDS_MAX).map((target) => findKind(asker, looked.groups, target)));
   const more = named.length - CHECK_KINDS_MAX;
   const unasked = more > 0 ? [skipped("kinds", `${CHECK_KINDS_MAX} custom kinds were looked for, and not ${more} more`)] : [];
   return {
-    kinds: found.flatMap((answer) => ("plural" in answer ? [answer] : [])),
-    points: [...found.flatMap((answer) => ("check" in answer ? [answer] : [])), ...unasked],
+    kinds: answers.flatMap((answer) => ("plural" in answer ? [answer] : [])),
+    points: [...answers.flatMap((answer) => ("check" in answer ? [answer] : [])), ...unasked],
   };
 };
 
