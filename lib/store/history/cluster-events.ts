@@ -2,7 +2,8 @@ import type { ClusterName } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
-import { DAY_MS, dayEventsParams, daysOf, eventOf, isEmptyStretch, type Stretch } from "./events.ts";
+import { eventOf } from "./event-codec.ts";
+import { DAY_MS, dayEventsParams, daysOf, isEmptyStretch, type Stretch } from "./events.ts";
 import { historyItemOf } from "./item.ts";
 import { addedMs } from "./scope-changes.ts";
 

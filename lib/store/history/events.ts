@@ -1,10 +1,10 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
 import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, timeText } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
+import { eventBody, eventOf } from "./event-codec.ts";
 import { historyItemOf, readHistory } from "./item.ts";
 import type { HistoryItem, InsertHistory } from "./port.ts";
 
@@ -18,15 +18,12 @@ const LAST = "~";
 export const ttlOf = (atMs: number, days: number): number => Math.floor((atMs + days * DAY_MS) / SECOND_MS);
 
 const eventItems = (event: ScaleEventRecord): { readonly own: HistoryItem; readonly day: HistoryItem } => {
-  const rest = { body: JSON.stringify(event), ttlSeconds: ttlOf(event.atMs, EVENT_DAYS_KEPT) };
-  return { own: { ...eventKey(event, event), ...rest }, day: { ...dayEventKey(event.cluster, event), ...rest } };
-};
-
-export const eventOf = (item: HistoryItem): ScaleEventRecord => {
-  if (typeof item.body !== "string") {
-    throw new TidemarkError("store.unreadable", `Cannot read the scale event "${item.sk}": its body is not text`, { key: item.sk });
-  }
-  return JSON.parse(item.body) as ScaleEventRecord;
+  const ttlSeconds = ttlOf(event.atMs, EVENT_DAYS_KEPT);
+  const [ownKey, dayKey] = [eventKey(event, event), dayEventKey(event.cluster, event)];
+  return {
+    own: { ...ownKey, body: eventBody(ownKey, event), ttlSeconds },
+    day: { ...dayKey, body: eventBody(dayKey, event), ttlSeconds },
+  };
 };
 
 /**

@@ -1,4 +1,6 @@
 import type { ScaleEventRecord } from "../../../lib/model/records.ts";
+import { eventOf } from "../../../lib/store/history/event-codec.ts";
+import { historyItemOf } from "../../../lib/store/history/item.ts";
 import { watchAhead } from "./clocks.ts";
 import type { Item } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
@@ -14,7 +16,7 @@ export const watchHistory = (ledger: Ledger, before: Item | undefined, after: It
   const pk = after["pk"]?.S ?? "";
   const own = pk.startsWith("autoscaler#") && (after["sk"]?.S ?? "").startsWith("event#");
   if (!own && !pk.startsWith("day#")) return;
-  const event = JSON.parse(after["body"]?.S ?? "") as ScaleEventRecord;
+  const event = eventOf(historyItemOf(after));
   const known = ledger.intents.get(event.id);
   if (!known) ledger.violate(ONE, `the event "${event.id}" is of no intent that was ever stored`);
   else if (own) watchEvent(ledger, known, event);
