@@ -15,6 +15,7 @@ import {
   putFleet,
   raiseClusterVersion,
 } from "../../lib/store/records/clusters.ts";
+import { markGone } from "../../lib/store/records/gone-mark.ts";
 import { autoscalersOf, namespacesOf, partitionOf } from "../../lib/store/records/partitions.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
 import { autoscalerKey } from "../../lib/store/table/keys.ts";
@@ -51,6 +52,26 @@ export const recordsContract = (engine: () => Engine): void => {
       if (!stored) throw new Error("nothing is stored");
       await putAutoscaler(tables, { ...stored, generation: 2, paused: { by: "a person", atMs: 1 } }, 1);
       expect(await getAutoscaler(tables, record("web"))).toMatchObject({ generation: 2, origin });
+    });
+
+    it("a record is marked as gone once, and not where it was replaced, is no copy any more, or was deleted", async () => {
+      const origin = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", uid: "object-1", generation: 3 } as const;
+      const copy = { ...record("web"), origin };
+      const stored = async () => (await getAutoscaler(tables, copy))?.origin?.goneMs;
+      await putAutoscaler(tables, copy, undefined);
+      await markGone(tables, copy, 5);
+      await markGone(tables, copy, 9);
+      expect(await stored()).toBe(5);
+      await markGone(tables, copy, undefined);
+      expect(await stored()).toBeUndefined();
+      await markGone(tables, { ...copy, uid: autoscalerUid("another") }, 5);
+      expect(await stored()).toBeUndefined();
+      await putAutoscaler(tables, record("web", 2), 1);
+      await markGone(tables, copy, 5);
+      expect((await getAutoscaler(tables, copy))?.origin).toBeUndefined();
+      await deleteAutoscaler(tables, copy, 2);
+      await markGone(tables, copy, 5);
+      expect(await lastGeneration(tables, copy)).toBe(3);
     });
 
     it("are created once, edited under the generation that was read, and deleted under it", async () => {

@@ -3,6 +3,8 @@ import type { Answer, ApiFailure, RecommenderReply } from "../../lib/model/obser
 import type { TargetRef } from "../../lib/model/spec-governed.ts";
 import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
 import type { Invocation } from "./invocation.ts";
+import { type Listing, listNow, unlisted } from "./objects/list-objects.ts";
+import { tellNow } from "./objects/tell-objects.ts";
 import { type Failing, observeNow, recommendationOf } from "./observe.ts";
 import type { Network, Process } from "./process.ts";
 
@@ -29,6 +31,8 @@ export const clusterClient = (
     readonly by: Invocation;
     /** What fails in the next observation. */
     readonly failing: () => Failing;
+    /** How the next LISTs of objects are answered. */
+    readonly listing: () => Listing;
   },
 ): ClusterClient => ({
   observe: async (watched, { budgetMs }) => ({
@@ -71,7 +75,30 @@ export const clusterClient = (
       execute: () => cluster.read(namespace, target),
       unclear: () => ({ kind: "failed", failure: SILENT }),
     }),
-  listSpecs: async () => ({ listings: [], calls: 0, bytes: 0 }),
+  listSpecs: (request) =>
+    network.call(caller, {
+      kind: "specs",
+      name: "list objects",
+      by: now.by,
+      what: `list the objects of ${cluster.name}`,
+      timeoutMs: request.budgetMs,
+      lateMs: 0,
+      execute: () => listNow(cluster.objects, request, now.nowMs(), now.listing()),
+      unclear: ({ fault }) => unlisted(request, fault === "lost request" ? SILENT : BROKEN),
+    }),
+  tell: (tellings, { budgetMs }) =>
+    tellings.length === 0
+      ? Promise.resolve({ written: 0, failed: 0, left: 0 })
+      : network.call(caller, {
+          kind: "tell",
+          name: "tell objects",
+          by: now.by,
+          what: `tell ${tellings.length} things to the objects of ${cluster.name}`,
+          timeoutMs: budgetMs,
+          lateMs: budgetMs,
+          execute: () => tellNow(cluster.objects, tellings),
+          unclear: () => ({ written: 0, failed: tellings.length, left: 0 }),
+        }),
   recommend: (_recommender, request, timeoutMs) =>
     network.call<Answer<RecommenderReply>>(caller, {
       kind: "recommend",

@@ -3,6 +3,7 @@ import { namespace as namespaceOf } from "../../lib/model/ids.ts";
 import type { ScaleReading } from "../../lib/model/observation.ts";
 import type { TargetRef } from "../../lib/model/spec-governed.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
+import type { ObjectStore } from "./objects/object-store.ts";
 
 /** As much of a workload as the protocol and the rules can see. */
 export interface Workload {
@@ -36,6 +37,8 @@ export interface Effect {
 export interface SimulatedCluster {
   readonly name: string;
   readonly workloads: ReadonlyMap<string, Workload>;
+  /** The objects that hold specs. */
+  readonly objects: ObjectStore;
   readonly at: (namespace: string, target: TargetRef) => Workload | undefined;
   readonly read: (namespace: string, target: TargetRef) => ScaleReading;
   readonly put: (write: ScaleWrite, effect: (effect: Effect) => void) => ScaleAnswer;
@@ -49,7 +52,11 @@ const VERSIONS_PER_OBJECT = 1_000;
 
 const failure = (code: number, reason: string, message: string) => ({ code, reason, message });
 
-export const simulatedCluster = (name: string, all: readonly Workload[], nowMs: () => number): SimulatedCluster => {
+export const simulatedCluster = (
+  name: string,
+  { workloads: all, objects }: { readonly workloads: readonly Workload[]; readonly objects: ObjectStore },
+  nowMs: () => number,
+): SimulatedCluster => {
   const workloads = new Map(all.map((workload) => [workloadKey(workload.namespace, workload.target), workload]));
   const at = (namespace: string, target: TargetRef): Workload | undefined => {
     const found = workloads.get(workloadKey(namespaceOf(namespace), target));
@@ -64,6 +71,7 @@ export const simulatedCluster = (name: string, all: readonly Workload[], nowMs: 
   return {
     name,
     workloads,
+    objects,
     at,
     read: (namespace, target) => {
       const found = at(namespace, target);

@@ -22,6 +22,7 @@ const BEGINS: Readonly<Record<string, string>> = {
   claim: "claim",
   "read fleet": "load",
   "read cluster": "load",
+  "list objects": "specs",
   observe: "observe",
   "store intents": "intend",
   put: "act",
@@ -29,6 +30,7 @@ const BEGINS: Readonly<Record<string, string>> = {
   "insert journal": "journal",
   release: "release",
   "give back": "give back",
+  "tell objects": "tell",
 };
 
 const phaseAfter = (phase: string, call: string): string => {
@@ -77,6 +79,8 @@ const STALLED = [
 const kindOf = (call: string): CallKind => {
   if (call === "observe" || call === "recommend" || call === "put" || call === "queue") return call;
   if (call === "read scale") return "read";
+  if (call === "list objects") return "specs";
+  if (call === "tell objects") return "tell";
   return call === "write a page" ? "page" : "table";
 };
 
@@ -122,7 +126,7 @@ export const coverageRows = (coverage: Coverage): readonly CoverageRow[] => {
     .toSorted((one, other) => ORDER.indexOf(one.phase) - ORDER.indexOf(other.phase) || one.call.localeCompare(other.call));
 };
 
-const ORDER = ["claim", "load", "observe", "settle", "intend", "act", "pages", "journal", "release", "give back", "edit"];
+const ORDER = ["claim", "load", "specs", "observe", "settle", "intend", "act", "pages", "journal", "release", "tell", "give back", "edit"];
 
 /** For people: a line for each call, then what no seed reached. */
 export const coverageText = (coverage: Coverage): string => {

@@ -2,7 +2,7 @@ import { drawStep } from "./clock-errors.ts";
 import type { Random } from "./random.ts";
 
 /** What kind of call it is: faults are drawn more often where they are most interesting. */
-export type CallKind = "table" | "page" | "observe" | "recommend" | "read" | "put" | "queue";
+export type CallKind = "table" | "page" | "specs" | "observe" | "tell" | "recommend" | "read" | "put" | "queue";
 
 /**
  * What becomes of the request and its answer. `late`: no answer in time, and the request still takes effect some time later. `orphaned`: the same, and the process that sent it ends
@@ -48,7 +48,9 @@ const NONE: Stall = { kind: "none" };
 export const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
   table: ["throttled", "lost request", "lost answer", "failed before", "failed after", "late", "orphaned"],
   page: ["lost answer", "failed after", "late", "orphaned", "orphaned"],
+  specs: ["lost request", "failed before", "throttled"],
   observe: ["lost request", "failed before", "throttled"],
+  tell: ["lost request", "lost answer", "failed before", "late", "orphaned"],
   recommend: ["lost request", "failed before"],
   read: ["lost request", "failed before"],
   put: ["lost request", "lost answer", "failed after", "late", "late", "orphaned", "repeated", "denied", "copied"],
@@ -167,6 +169,8 @@ const ratesOf = ({ rate, putRate, pageRate, metricRate, stallRate }: Temper, kin
   const step = rate * STEPS;
   if (kind === "recommend") return { fault: metricRate, before: stallRate, after: stallRate / 2, step };
   if (kind === "put") return { fault: putRate, before: stallRate * PUT_STALLS, after: stallRate / 2, step: putRate * PUT_STEPS };
+  // A LIST of objects that fails must hold what they decide: it fails as often as a metric is missing.
+  if (kind === "specs") return { fault: metricRate, before: stallRate, after: stallRate, step };
   return { fault: kind === "page" ? pageRate : rate, before: stallRate, after: stallRate / 2, step };
 };
 

@@ -2,6 +2,7 @@ import { workloadKey } from "../../lib/sync/open-intents.ts";
 import type { SimulatedCluster } from "./cluster.ts";
 import type { Person } from "./people.ts";
 import type { Stage } from "./stage.ts";
+import { changeObject, changeOf } from "./objects/change-object.ts";
 import { type Happening, LAST_MS, type PlannedAutoscaler } from "./timetable.ts";
 
 interface Editors {
@@ -28,7 +29,7 @@ export const happen = (stage: Stage, editors: Editors, happening: Happening): vo
   const { timetable, clusters, elsewhere } = stage;
   const autoscaler = timetable.autoscalers[happening.workload];
   if (!autoscaler) throw new RangeError("something happens to an unknown workload");
-  if (happening.kind === "edit") {
+  if (happening.kind === "edit" && !isOfObject(autoscaler, happening)) {
     edited(stage, editors, autoscaler, happening);
     return;
   }
@@ -39,12 +40,11 @@ export const happen = (stage: Stage, editors: Editors, happening: Happening): vo
   }
 };
 
-const happenAt = (
-  { story }: Stage,
-  cluster: SimulatedCluster,
-  autoscaler: PlannedAutoscaler,
-  happening: Exclude<Happening, { kind: "edit" }>,
-): void => {
+/** A manifest that a cluster holds is edited there. A pause is an edit of Tidemark. */
+const isOfObject = ({ home }: PlannedAutoscaler, { edit }: PlannedEditing): boolean =>
+  home !== undefined && (edit.verb === "apply" || edit.verb === "delete");
+
+const happenAt = ({ story, nowMs }: Stage, cluster: SimulatedCluster, autoscaler: PlannedAutoscaler, happening: Happening): void => {
   const workload = cluster.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
   if (!workload) throw new RangeError("something happens to an unknown workload");
   const tell = (words: string): void => story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
@@ -68,6 +68,14 @@ const happenAt = (
     case "count":
       tell(happening.replicas === undefined ? "is touched from outside" : `is set to ${happening.replicas} from outside`);
       if (!workload.gone) cluster.edit(workload, happening.replicas);
+      break;
+    case "edit":
+      tell(`has its object edited: ${happening.edit.verb}`);
+      changeObject(cluster, changeOf(autoscaler, happening.edit), nowMs());
+      break;
+    case "object":
+      tell(`has its objects changed: ${happening.object.verb}`);
+      changeObject(cluster, happening.object, nowMs());
       break;
   }
 };

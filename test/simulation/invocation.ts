@@ -1,6 +1,8 @@
 import type { Decision } from "../../lib/model/decision.ts";
+import type { SpecKindName } from "../../lib/model/spec-kinds.ts";
 import type { DecideInput } from "../../lib/policy/decide.ts";
 import type { SyncMessage } from "../../lib/sync/message.ts";
+import type { ClusterObject } from "./objects/object-store.ts";
 import type { Process } from "./process.ts";
 
 /** One sync under way: a message in a process. */
@@ -18,6 +20,9 @@ export interface Invocation {
   readonly rivals: Set<string>;
   /** Uid of what it watches, by namespace and name. */
   readonly uids: Map<string, string>;
+  /** The kinds of autoscalers that the record of its cluster says are read from the cluster, and every object that its LISTs have shown, by uid. */
+  kinds: readonly SpecKindName[];
+  readonly shown: Map<string, ClusterObject>;
   /** By uid: what it decided. */
   readonly decided: Map<string, Decided>;
 }

@@ -1,3 +1,4 @@
+import type { SpecKindName } from "../../lib/model/spec-kinds.ts";
 import type { Random } from "./random.ts";
 
 /** What a person does to a whole cluster or to the fleet. Offsets from the start. */
@@ -10,6 +11,8 @@ export type Order =
   /** What a person does about stored items that cannot be read. */
   | { readonly verb: "reset windows"; readonly partition: string; readonly page: number }
   | { readonly verb: "reset intent"; readonly partition: string; readonly id: string }
+  /** The kinds of autoscalers that the syncs read from the cluster from now on. */
+  | { readonly verb: "specs"; readonly cluster: string; readonly kinds: readonly SpecKindName[] }
   /** All autoscalers are deleted and the cluster is removed; it is added again elsewhere, with the same manifests. */
   | { readonly verb: "remove" | "add elsewhere"; readonly cluster: string };
 
@@ -31,7 +34,7 @@ export const plannedOrders = (random: Random, faultsMs: number): readonly Planne
   return orders.sort((one, other) => one.atMs - other.atMs);
 };
 
-const forAWhile = (random: Random, faultsMs: number, begin: Order, end: Order): readonly PlannedOrder[] => {
+export const forAWhile = (random: Random, faultsMs: number, begin: Order, end: Order): readonly PlannedOrder[] => {
   const atMs = random.int(20_000, faultsMs - 120_000);
   return [
     { atMs, ...begin },

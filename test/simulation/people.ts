@@ -142,8 +142,10 @@ const performOrder = (service: Service, order: Order, timetable: Timetable): Pro
       return service.resetWindows(order.partition, order.page).catch(isReadable);
     case "reset intent":
       return service.resetIntent(order.partition, order.id).catch(isReadable);
+    case "specs":
+      return service.replaceCluster({ name: order.cluster, specsFromCluster: order.kinds });
     case "remove":
-      return removeAll(service, autoscalersOf(timetable, order.cluster), order.cluster);
+      return removeAll(service, order.cluster);
     case "add elsewhere":
       return addElsewhere(service, timetable, order.cluster);
   }
@@ -154,12 +156,10 @@ const isReadable = (error: unknown): void => {
   if (!isTidemarkError(error, "service.readable")) throw error;
 };
 
-const autoscalersOf = ({ autoscalers }: Timetable, cluster: string): readonly PlannedAutoscaler[] =>
-  autoscalers.filter((planned) => planned.cluster === cluster);
-
 /** What a person does for a cluster that goes. One that another editor creates meanwhile makes the removal fail, and all of it is done again. */
-const removeAll = async (service: Service, autoscalers: readonly PlannedAutoscaler[], cluster: string): Promise<unknown> => {
-  for (const { namespace, name } of autoscalers) await service.delete({ cluster, namespace, name }).catch(isGone);
+const removeAll = async (service: Service, cluster: string): Promise<unknown> => {
+  await service.replaceCluster({ name: cluster, specsFromCluster: [] }).catch(isGone);
+  for await (const { namespace, name } of service.autoscalers({ cluster })) await service.delete({ cluster, namespace, name }).catch(isGone);
   return service.removeCluster(cluster);
 };
 
@@ -170,7 +170,8 @@ const addElsewhere = async (service: Service, timetable: Timetable, name: string
     // An attempt that died may have added it.
     if (!isTidemarkError(error, "service.exists")) throw error;
   });
-  const texts = autoscalersOf(timetable, name).map(({ manifest }) => ({ file: "-", text: JSON.stringify(manifest) }));
+  const stored = timetable.autoscalers.filter(({ cluster, home }) => cluster === name && home === undefined);
+  const texts = stored.map(({ manifest }) => ({ file: "-", text: JSON.stringify(manifest) }));
   return service.apply(texts, { cluster: name, dryRun: false });
 };
 

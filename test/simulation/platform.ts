@@ -65,6 +65,8 @@ export const newPlatform = (world: {
       claimedAt: 0,
       rivals: new Set(),
       uids: new Map(),
+      kinds: [],
+      shown: new Map(),
       decided: new Map(),
     };
     process.endsMs = Math.min(process.busy > 0 ? process.endsMs : Number.POSITIVE_INFINITY, invocation.startMs + world.lifeMs);

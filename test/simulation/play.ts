@@ -1,4 +1,5 @@
 import type { ClusterClient, ObservedCluster } from "../../lib/cluster/port.ts";
+import { SPEC_KIND_NAMES } from "../../lib/model/spec-kinds.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
@@ -11,6 +12,8 @@ import { happen } from "./happenings.ts";
 import type { Invocation } from "./invocation.ts";
 import { LONGEST_WINDOW_SECONDS } from "./manifests/bounds.ts";
 import { planMinutes } from "./minutes.ts";
+import type { Listing } from "./objects/list-objects.ts";
+import { QUIET_EDIT_MS } from "./objects/plan-objects.ts";
 import type { Failing } from "./observe.ts";
 import { newPerson, type Person } from "./people.ts";
 import { newPlatform, type Platform, type Played } from "./platform.ts";
@@ -25,6 +28,7 @@ import { watchEffect } from "./watch/effects.ts";
 import { watchEnd } from "./watch/history.ts";
 import type { Violation } from "./watch/ledger.ts";
 import { watchLiveness } from "./watch/liveness.ts";
+import { planCopies, watchActs, watchListed } from "./watch/objects.ts";
 import { watchSent } from "./watch/stops.ts";
 
 /** What was under way when the faults ended comes to its end: leases, and intents whose deadline is over. */
@@ -90,6 +94,7 @@ export const play = async (seed: number, { faults, told, planted }: PlayOptions)
   if (faults) planDamage(scheduler, stage.damages, { stored: stage.stored, startMs: START_MS, damaged: mended(stage, mender) });
   for (const happening of timetable.happenings) scheduler.at(START_MS + happening.atMs, () => happen(stage, { owner, deputy, operator }, happening));
   for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => operator.order(order));
+  planCopies(stage, START_MS + QUIET_EDIT_MS);
   const broken = (): boolean => ledger.violation !== undefined;
   await scheduler.run(START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS), broken);
   // Where much was lost or nothing sent twice, it goes on until enough syncs were seen; nothing happens any more that could tell the two runs apart.
@@ -174,7 +179,7 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
       watchEffect(ledger, by, made);
     };
   const clientOf = (site: SimulatedCluster): ClusterClient =>
-    clusterClient(network, by.process, site, { nowMs, by, effect: effect(site), failing: () => failingNow(stage) });
+    clusterClient(network, by.process, site, { nowMs, by, effect: effect(site), failing: () => failingNow(stage), listing: () => listingNow(stage) });
   const observe = async (client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>): Promise<ObservedCluster> => {
     for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
     const seen = await client.observe(watched, limits);
@@ -189,8 +194,14 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
     return {
       ...client,
       observe: (watched, limits) => observe(client, watched, limits),
+      listSpecs: async (request) => {
+        const answer = await client.listSpecs(request);
+        watchListed(ledger, by, answer.listings, site.objects);
+        return answer;
+      },
       putScale: (write, timeoutMs) => {
         watchSent(ledger, by, write);
+        watchActs(ledger, by, write);
         watchSite(stage, by, site, `sends a PUT of "${write.target.name}"`);
         return client.putScale(write, timeoutMs);
       },
@@ -199,13 +210,25 @@ const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): Sy
   const ports: SyncPorts = {
     tables,
     insert: insertByStatement(tables),
-    connect: async (record) => watchedClient(await siteFor(stage, by.process, record)),
+    connect: async (record) => {
+      by.kinds = record.specsFromCluster ?? [];
+      return watchedClient(await siteFor(stage, by.process, record));
+    },
     rules: SHARED_RULES,
     timing: { ...stage.timing, pageEntries: stage.pageEntries() },
     cache: by.process.cache,
   };
   const wrapped = planted?.ports?.(ports, by, clientOf(siteOf(stage, name))) ?? ports;
   return { ...wrapped, rules: watchedRules(wrapped.rules, by, ledger, nowMs) };
+};
+
+/** An answer is old by this at most. An API server gives none; a proxy may. */
+const STALE_MAX_MS = 40_000;
+
+const listingNow = ({ random, temper, rate }: Stage): Listing => {
+  if (rate() === 0) return { failing: new Set(), staleMs: 0 };
+  const failing = new Set(SPEC_KIND_NAMES.filter(() => random.chance(temper.metricRate)));
+  return { failing, staleMs: random.chance(temper.metricRate * 2) ? random.int(1, STALE_MAX_MS) : 0 };
 };
 
 const failingNow = ({ timetable, random, temper, rate }: Stage): Failing =>

@@ -5,6 +5,7 @@ import type { SimulatedCluster } from "./cluster.ts";
 import { type Coverage, countCoverage } from "./coverage.ts";
 import { calmFates, faultyFates, TEMPERS, type Temper } from "./fates.ts";
 import type { Invocation } from "./invocation.ts";
+import { hasObjects, withObjects } from "./objects/plan-objects.ts";
 import { type Network, newNetwork, type Process } from "./process.ts";
 import { type Random, randomOf } from "./random.ts";
 import { newScheduler, type Scheduler } from "./scheduler.ts";
@@ -74,7 +75,8 @@ export const newStage = (
   const { sent = (command: unknown) => command } = options;
   const settings = randomOf(seed, "settings");
   const random = randomOf(seed, options.faults ? "faults" : "jitter");
-  const timetable = newTimetable(randomOf(seed, "timetable"));
+  const planned = newTimetable(randomOf(seed, "timetable"));
+  const timetable = hasObjects(seed) ? withObjects(planned, randomOf(seed, "objects")) : planned;
   const timing = timingOf(seed, settings);
   const temper = settings.pick(TEMPERS);
   const scheduler = newScheduler(START_MS);

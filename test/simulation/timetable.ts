@@ -1,7 +1,9 @@
+import type { SpecKindName } from "../../lib/model/spec-kinds.ts";
 import { deputyEdits } from "./deputies.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";
 import { editedManifest } from "./manifests/edited.ts";
 import { newManifest, rests, type Shape, shapesOf } from "./manifests/shapes.ts";
+import type { ObjectChange } from "./objects/plan-objects.ts";
 import { podsFor } from "./observe.ts";
 import { type PlannedOrder, plannedOrders } from "./orders.ts";
 import type { Random } from "./random.ts";
@@ -21,6 +23,8 @@ export interface PlannedCluster {
   readonly namespaces: readonly string[];
   /** Divided in two by namespaces, or whole. */
   readonly divided: boolean;
+  /** The kinds of autoscalers that it holds itself; absent where people store all of them. */
+  readonly specs?: readonly SpecKindName[];
 }
 
 export interface PlannedAutoscaler {
@@ -33,6 +37,8 @@ export interface PlannedAutoscaler {
   readonly load: number;
   readonly shape: Shape;
   readonly manifest: object;
+  /** Where its manifest is at the start: an object of its cluster, or that beside a stored autoscaler of people. Absent: people have stored it. */
+  readonly home?: "object" | "both";
 }
 
 /** Offsets from the start. `workload` is the index of the autoscaler whose target is meant. */
@@ -44,6 +50,8 @@ export type Happening = { readonly atMs: number; readonly workload: number } & (
   | { readonly kind: "made"; readonly replicas: number }
   /** Another controller begins to scale the workload, or stops. */
   | { readonly kind: "rival"; readonly there: boolean }
+  /** Something happens to an object that holds a spec. */
+  | { readonly kind: "object"; readonly object: ObjectChange }
   | { readonly kind: "edit"; readonly edit: PlannedEdit; readonly by?: "deputy" }
 );
 

@@ -5,6 +5,7 @@ import { TABLE_NAMES } from "./tables.ts";
 import { type Item, watchHead } from "./watch/head.ts";
 import { watchHistory } from "./watch/history.ts";
 import type { Ledger } from "./watch/ledger.ts";
+import { watchRecord } from "./watch/object-records.ts";
 import { watchReset } from "./watch/resets.ts";
 
 /** The fleet, or one cluster. */
@@ -37,8 +38,10 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
     const { pk, sk } = keyOf(after);
     if (after && pk === FLEET_PK) ledger.stops.recordWritten(recordOf(after), after);
     else if (after && sk === "head") watchHead(ledger, { before, after, by: writer.by, read: readItem });
-    else if (pk.startsWith(AUTOSCALERS)) ledger.edits.written(writer.process, before, after);
-    else if (sk.startsWith("page#") && !writer.by) watchReset(ledger, after);
+    else if (pk.startsWith(AUTOSCALERS)) {
+      ledger.edits.written(writer.process, before, after);
+      watchRecord(ledger, writer, before, after);
+    } else if (sk.startsWith("page#") && !writer.by) watchReset(ledger, after);
   };
   const readItem = (pk: string, sk: string) => memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
   return {

@@ -6,6 +6,7 @@ import { putRecordParams } from "../../lib/store/records/write.ts";
 import { autoscalerKey, clusterKey } from "../../lib/store/table/keys.ts";
 import { type SimulatedCluster, simulatedCluster, type Workload } from "./cluster.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";
+import { newObjectStore, type ObjectStore } from "./objects/object-store.ts";
 import { DIVIDED, REST } from "./orders.ts";
 import { TABLE_NAMES } from "./tables.ts";
 import type { PlannedAutoscaler, PlannedCluster, Timetable } from "./timetable.ts";
@@ -17,8 +18,8 @@ export const DOWNSCALE_STABILIZATION_MS = 120_000;
 export const clustersOf = ({ clusters, autoscalers }: Timetable, nowMs: () => number): ReadonlyMap<string, SimulatedCluster> =>
   new Map(
     clusters.map(({ name }) => {
-      const workloads = autoscalers.filter(({ cluster }) => cluster === name).map(workloadOf);
-      return [name, simulatedCluster(name, workloads, nowMs)];
+      const inside = autoscalers.filter(({ cluster }) => cluster === name);
+      return [name, simulatedCluster(name, { workloads: inside.map(workloadOf), objects: objectsOf(name, inside, nowMs) }, nowMs)];
     }),
   );
 
@@ -32,9 +33,15 @@ export const elsewhereOf = ({ clusters, autoscalers }: Timetable, nowMs: () => n
         uid: `object-${planned.target.name}-elsewhere`,
         replicas: countElsewhere(planned),
       }));
-      return [name, simulatedCluster(name, workloads, nowMs)];
+      return [name, simulatedCluster(name, { workloads, objects: objectsOf(`${name}-elsewhere`, inside, nowMs) }, nowMs)];
     }),
   );
+
+const objectsOf = (site: string, autoscalers: readonly PlannedAutoscaler[], nowMs: () => number): ObjectStore => {
+  const objects = newObjectStore(site, nowMs);
+  for (const { home, manifest } of autoscalers) if (home !== undefined) objects.apply(manifest);
+  return objects;
+};
 
 const countElsewhere = ({ replicas }: PlannedAutoscaler): number => (replicas % PODS_MAX) + 1;
 
@@ -57,7 +64,7 @@ export const fillTables = ({ clusters, autoscalers }: Timetable, startMs: number
     execute(new PutItemCommand(putRecordParams(TABLE_NAMES.stateTable, { key, record, expected: { counter }, token: "first" })));
   };
   for (const cluster of clusters) stored(clusterKey(clusterName(cluster.name)), clusterRecord(cluster), "version");
-  for (const autoscaler of autoscalers) {
+  for (const autoscaler of autoscalers.filter(({ home }) => home !== "object")) {
     const record = autoscalerRecord(autoscaler, startMs);
     stored(autoscalerKey(record), record, "generation");
   }
@@ -68,23 +75,25 @@ export const SIMULATED_CONNECTION = { kind: "kubeconfig", path: "simulated" } as
 export const ELSEWHERE = { kind: "kubeconfig", path: "elsewhere" } as const;
 
 const clusterRecord = (planned: PlannedCluster): ClusterRecord => {
-  const { name, syncPeriodMs, partitions, settings } = clusterAdded(planned);
+  const { name, syncPeriodMs, partitions, settings, specsFromCluster } = clusterAdded(planned);
   return {
     name: clusterName(name),
     connection: SIMULATED_CONNECTION,
     syncPeriodMs,
     partitions: partitions.map((one) => ({ name: partitionName(one.name), ...(one.namespaces && { namespaces: one.namespaces.map(namespace) }) })),
     settings: { ...DEFAULT_SETTINGS, ...settings },
+    ...(specsFromCluster && { specsFromCluster }),
     version: 1,
   };
 };
 
 /** What a person gives who adds the cluster, wherever it is. */
-export const clusterAdded = ({ name, periodMs, divided }: Pick<PlannedCluster, "name" | "periodMs" | "divided">) => ({
+export const clusterAdded = ({ name, periodMs, divided, specs }: Omit<PlannedCluster, "namespaces">) => ({
   name,
   syncPeriodMs: periodMs,
   partitions: divided ? DIVIDED : [REST],
   settings: { downscaleStabilizationMs: DOWNSCALE_STABILIZATION_MS },
+  ...(specs && { specsFromCluster: specs }),
 });
 
 const autoscalerRecord = ({ cluster, namespace: inside, name, manifest }: PlannedAutoscaler, startMs: number): AutoscalerRecord => ({

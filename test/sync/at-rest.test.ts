@@ -9,6 +9,7 @@ import { isOpenAt, needsNoWrite } from "../../lib/sync/stored-windows.ts";
 import { NOON } from "../noon.ts";
 import { simulatedCluster } from "../simulation/cluster.ts";
 import { newManifest } from "../simulation/manifests/shapes.ts";
+import { newObjectStore } from "../simulation/objects/object-store.ts";
 import { observeNow } from "../simulation/observe.ts";
 import { randomOf } from "../simulation/random.ts";
 import { PERIOD_MS } from "./world.ts";
@@ -31,7 +32,7 @@ const atRest = (shape: Parameters<typeof newManifest>[1]) => {
     rival: false,
     gone: false,
   };
-  const cluster = simulatedCluster("eu-1", [workload], () => NOON);
+  const cluster = simulatedCluster("eu-1", { workloads: [workload], objects: newObjectStore("eu-1", () => NOON) }, () => NOON);
   const spec = specOf(JSON.stringify(newManifest(randomOf(1, "timetable"), shape, { ...place, target })));
   return (windows: Windows, nowMs: number, failing: ReadonlySet<string> = new Set()) => {
     const observed = observeNow(cluster, [{ uid: UID, ...place, spec, ...asksOf(spec, place.namespace) }], nowMs, {

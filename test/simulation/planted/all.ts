@@ -1,10 +1,19 @@
 import { CLUSTER_BUGS } from "./cluster.ts";
 import { DAMAGE_BUGS } from "./damages.ts";
 import { HEAD_BUGS } from "./head.ts";
+import { OBJECT_BUGS } from "./objects.ts";
 import { PLACE_BUGS } from "./places.ts";
 import type { PlantedBug } from "./planted.ts";
 import { STOP_BUGS } from "./stops.ts";
 import { WINDOWS_BUGS } from "./windows.ts";
 
 /** Every row of the table in docs/proofs.md, "Planted mistakes". */
-export const PLANTED: readonly PlantedBug[] = [...HEAD_BUGS, ...WINDOWS_BUGS, ...CLUSTER_BUGS, ...STOP_BUGS, ...PLACE_BUGS, ...DAMAGE_BUGS];
+export const PLANTED: readonly PlantedBug[] = [
+  ...HEAD_BUGS,
+  ...WINDOWS_BUGS,
+  ...CLUSTER_BUGS,
+  ...STOP_BUGS,
+  ...PLACE_BUGS,
+  ...DAMAGE_BUGS,
+  ...OBJECT_BUGS,
+];

@@ -9,6 +9,8 @@ const HEAD = "`test/contracts/head.contract.ts`";
 const RECORDS = "`test/contracts/records.contract.ts`";
 const PAGES = "`test/contracts/pages.contract.ts`";
 
+const MARKED = "a record is marked as gone once, and not where it was replaced, is no copy any more, or was deleted";
+
 const named = (file: string, test: string): string => `${file}, "${test}"`;
 
 /** The epoch of a holder's write: a claim raises the write number as well, so that the other clause implies this one. */
@@ -107,6 +109,14 @@ const REASONS: readonly Reason[] = [
     clause: "version = :expected",
     becomes: "true",
     why: named(RECORDS, "of a cluster never let its version fall: a raise from a version that is past changes nothing"),
+  },
+  { write: "mark a gone object", clause: "uid = :uid", becomes: "true", why: named(RECORDS, MARKED) },
+  { write: "mark a gone object", clause: "attribute_exists(#origin)", becomes: "true", why: named(RECORDS, MARKED) },
+  {
+    write: "mark a gone object",
+    clause: "attribute_not_exists(deletedMs)",
+    becomes: "true",
+    why: "redundant: a tombstone has neither the uid nor an object; it is kept as the rule that no deleted record is written",
   },
   {
     write: "insert into history",

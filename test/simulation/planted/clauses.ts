@@ -14,6 +14,7 @@ const WRITES = [
   "create a record",
   "edit a record",
   "raise a cluster's version",
+  "mark a gone object",
   "insert into history",
 ] as const;
 export type ConditionalWrite = (typeof WRITES)[number];
@@ -33,6 +34,7 @@ const UPDATES: readonly (readonly [part: string, write: ConditionalWrite])[] = [
   ["movingVersion = :version", "mark a move"],
   ["pages = :pages", "name moved pages"],
   ["version = :next", "raise a cluster's version"],
+  ["#origin.goneMs", "mark a gone object"],
 ];
 
 /** The kind of a conditional write; absent for anything else. */
@@ -83,6 +85,9 @@ export const CLAUSES: readonly Clause[] = [
   { write: "edit a record", clause: "attribute_not_exists(uid)", becomes: "true" },
   { write: "edit a record", clause: "attribute_not_exists(deletedMs)", becomes: "true" },
   { write: "raise a cluster's version", clause: "version = :expected", becomes: "true" },
+  { write: "mark a gone object", clause: "uid = :uid", becomes: "true" },
+  { write: "mark a gone object", clause: "attribute_exists(#origin)", becomes: "true" },
+  { write: "mark a gone object", clause: "attribute_not_exists(deletedMs)", becomes: "true" },
   { write: "insert into history", clause: "attribute_not_exists(pk)", becomes: "true" },
 ];
 

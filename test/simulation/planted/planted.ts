@@ -18,6 +18,10 @@ export const MADE: Invariant = "windows count only scales that may have been mad
 export const FORBIDDEN: Invariant = "forbidden windows are never cut short";
 export const SITE: Invariant = "no PUT goes to an API server that its cluster does not name";
 export const BREACH: Invariant = "a breach must last, though workers die";
+export const ACTS: Invariant = "an autoscaler of an object acts by what the same sync has read of it";
+export const ENDS: Invariant = "an autoscaler of an object ends after two answers without it";
+export const CHANGES: Invariant = "every edit of an autoscaler is among its changes";
+export const RIVALS: Invariant = "nothing is sent where another controller was seen or may be";
 
 /** What breaks when an autoscaler goes by windows that are not its own last ones. */
 export const LOST_WINDOWS: readonly Invariant[] = [INTENT, WINDOWS, LIMITS, FORBIDDEN, BREACH];

@@ -7,6 +7,7 @@ import { type KnownEffect, type KnownIntent, type Ledger, listed } from "./ledge
 import { watchFlaps, watchLimits, watchModulo, watchStep } from "./limits.ts";
 import { watchStabilization } from "./recommendations.ts";
 import { rulesOf } from "./rules-of.ts";
+import { sentIntent } from "./sent-intent.ts";
 
 const INTENT = "no PUT takes effect without an intent that every later holder counts";
 
@@ -58,14 +59,8 @@ const watchFence = (ledger: Ledger, { intent, event, effects, open }: KnownInten
   if (effects.length > 0) ledger.violate(INTENT, `${named}: "${intent.id}" had taken effect before`);
 };
 
-/** The intent that this invocation stored for the workload, found through what the table and the cluster saw. */
-const intentOf = (ledger: Ledger, by: Invocation, { workload, to }: Effect): KnownIntent | undefined => {
-  for (const uid of by.decided.keys()) {
-    const known = ledger.intents.get(`${uid}:${by.epoch}`);
-    if (known && known.intent.targetUid === workload.uid && known.intent.to === to) return known;
-  }
-  return undefined;
-};
+const intentOf = (ledger: Ledger, by: Invocation, { workload, to }: Effect): KnownIntent | undefined =>
+  sentIntent(ledger, by, { targetUid: workload.uid, replicas: to });
 
 /** A sync that is about to scale has seen every scale that may have happened inside its longest period: it is in the windows that it decided on. */
 export const watchCounted = (ledger: Ledger, { uid, input, atMs }: Decided): void => {

@@ -1,6 +1,7 @@
 import type { ScaleEventRecord } from "../../../lib/model/records.ts";
 import { eventOf } from "../../../lib/store/history/event-codec.ts";
 import { historyItemOf } from "../../../lib/store/history/item.ts";
+import { CHANGE_SK_PREFIX } from "../../../lib/store/table/keys.ts";
 import { watchAhead } from "./clocks.ts";
 import type { Item } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
@@ -13,9 +14,13 @@ export const watchHistory = (ledger: Ledger, before: Item | undefined, after: It
     ledger.violate(ONE, "an item of history was changed or deleted");
     return;
   }
-  const pk = after["pk"]?.S ?? "";
-  const own = pk.startsWith("autoscaler#") && (after["sk"]?.S ?? "").startsWith("event#");
-  if (!own && !pk.startsWith("day#")) return;
+  const [pk, sk] = [after["pk"]?.S ?? "", after["sk"]?.S ?? ""];
+  const isOwn = pk.startsWith("autoscaler#");
+  if (isOwn && sk.startsWith(CHANGE_SK_PREFIX)) ledger.objects.changes.add(sk.slice(CHANGE_SK_PREFIX.length));
+  if ((isOwn && sk.startsWith("event#")) || pk.startsWith("day#")) watchTold(ledger, after, isOwn);
+};
+
+const watchTold = (ledger: Ledger, after: Item, own: boolean): void => {
   const event = eventOf(historyItemOf(after));
   const known = ledger.intents.get(event.id);
   if (!known) ledger.violate(ONE, `the event "${event.id}" is of no intent that was ever stored`);

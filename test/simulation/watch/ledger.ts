@@ -2,6 +2,7 @@ import type { Intent, ScaleEventRecord } from "../../../lib/model/records.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import type { Breach } from "./breaches.ts";
 import { type EditLog, newEditLog } from "./edits.ts";
+import { newObjectLedger, type ObjectLedger } from "./object-ledger.ts";
 import { newStops, type Stops } from "./stops.ts";
 
 /** The invariants, by the names that violations carry. */
@@ -21,6 +22,10 @@ export type Invariant =
   | "nothing is sent under a clock that is wrong"
   | "windows count only scales that may have been made"
   | "nothing leaves [min, max]"
+  | "an autoscaler of an object acts by what the same sync has read of it"
+  | "an autoscaler of an object ends after two answers without it"
+  | "every edit of an autoscaler is among its changes"
+  | "after faults stop, every object is one autoscaler within two periods"
   | "edits of one autoscaler happen one after the other, each once"
   | "time and epochs never run backwards"
   | "no stored time is ahead of what a clock may tell"
@@ -93,6 +98,7 @@ export interface Ledger {
   readonly releases: Map<string, number[]>;
   readonly stops: Stops;
   readonly edits: EditLog;
+  readonly objects: ObjectLedger;
   violation: Violation | undefined;
   readonly violate: (invariant: Invariant, message: string) => void;
 }
@@ -115,6 +121,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     releases: new Map(),
     stops,
     edits: newEditLog({ nowMs, tick: stops.tick, violate: (invariant, message) => ledger.violate(invariant, message) }),
+    objects: newObjectLedger(),
     violation: undefined,
     violate: (invariant, message) => {
       tell("VIOLATION", `${invariant}: ${message}`);

@@ -1,6 +1,8 @@
+import type { ScaleWrite } from "../../../lib/cluster/port.ts";
 import { SKEW_MAX_MS } from "../clock-errors.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Item } from "./head.ts";
+import { sentIntent } from "./sent-intent.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Everything that is stopped as a whole: the fleet, a cluster. What stops an autoscaler, the history of its edits tells (edits.ts). */
@@ -29,14 +31,16 @@ export const newStops = (): Stops => {
 };
 
 /** Looks at a PUT that is being sent: a sync that claimed after a freeze or a pause was stored sends none; nor for a workload that was seen to have another controller. */
-export const watchSent = (ledger: Ledger, by: Invocation, write: { readonly target: { readonly name: string }; readonly replicas: number }): void => {
-  const { name } = write.target;
-  const words = `${by.name} sends a PUT of "${name}" to ${write.replicas}`;
+export const watchSent = (ledger: Ledger, by: Invocation, write: ScaleWrite): void => {
+  const target = write.target.name;
+  const words = `${by.name} sends a PUT of "${target}" to ${write.replicas}`;
+  // Beside its own autoscaler a workload may have another one, with a name of its own.
+  const name = sentIntent(ledger, by, write)?.intent.name ?? target;
   const whole = ledger.stops.stopping(by.message.cluster, by.claimedAt);
   const stop = whole ?? (ledger.edits.isStopped(name, by.claimedAt) ? `autoscaler ${name}` : undefined);
   if (stop) ledger.violate("nothing is sent that was claimed after a freeze or a pause", `${words}, and "${stop}" was stopped before its claim`);
   const { skewMs } = by.process;
   if (Math.abs(skewMs) > SKEW_MAX_MS)
     ledger.violate("nothing is sent under a clock that is wrong", `${words}, and its clock is wrong by ${skewMs} ms`);
-  if (by.rivals.has(name)) ledger.violate("nothing is sent where another controller was seen or may be", words);
+  if (by.rivals.has(target)) ledger.violate("nothing is sent where another controller was seen or may be", words);
 };
