@@ -51,7 +51,7 @@ export const migrationCommands = (root: Command, run: Run, io: Io): void => {
   takeoverCommand(root, run, {
     name: "handback",
     words: "undo a takeover: pause the autoscaler, let the other controller go on, and stay in its shadow",
-    calls: ["tidemark handback shop/web --kubeconfig ~/.kube/config"],
+    calls: ["tidemark handback shop/web --kubeconfig ~/.kube/config", "tidemark handback -A -l team=shop --kubeconfig ~/.kube/config"],
   });
 };
 
@@ -69,11 +69,10 @@ const takeoverCommand = (root: Command, run: Run, { name, words, calls }: Switch
     .option("--context <context>", "context of the kubeconfig")
     .option("--batch <n>", "how many at once", "1")
     .option("--pause-between <duration>", "wait between two batches");
-  if (name === "takeover")
-    command
-      .option("-A, --all-namespaces", "all that are in the state shadow")
-      .option("-l, --selector <selector>", "those of them with these labels: app=web,tier!=db")
-      .option("--force", "also where a metric is missing, or the count would move at the switch");
+  command
+    .option("-A, --all-namespaces", name === "takeover" ? "all that are in the state shadow" : "all that were taken over")
+    .option("-l, --selector <selector>", "those of them with these labels: app=web,tier!=db");
+  if (name === "takeover") command.option("--force", "also where a metric is missing, or the count would move at the switch");
   command.addHelpText("after", example(...calls)).action(async (names: readonly string[], options: TakeoverOptions & ScopeOptions) => {
     const code = await import("./commands/takeover.ts");
     code.batchesOf(names, options);

@@ -1,4 +1,5 @@
 import { TidemarkError } from "../model/errors.ts";
+import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import type { Access } from "./access/access.ts";
 import { kubeconfigFileAccess } from "./access/kubeconfig-file.ts";
@@ -25,6 +26,8 @@ export interface KubeconfigApi {
   readonly replace: (kind: KindPath, ref: ObjectRef, object: JsonObject) => Promise<ApiAnswer<JsonObject>>;
   /** Deletes exactly this version of exactly this object: any other answers 409. */
   readonly remove: (kind: KindPath, ref: ObjectRef, version: ObjectVersion) => Promise<ApiAnswer<JsonObject>>;
+  /** True where the person has this right on all objects of the kind in the namespace. */
+  readonly may: (verb: "create" | "delete" | "update", kind: KindPath, namespace: string) => Promise<ApiAnswer<boolean>>;
   readonly close: () => void;
 }
 
@@ -42,6 +45,8 @@ export interface KubeconfigSource {
   readonly path: string;
   readonly context?: string;
 }
+
+const REVIEWS_PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 /** Opens the cluster of a kubeconfig. It sends nothing yet. Throws `cluster.access.kubeconfig`. */
 export const openKubeconfig = async ({ path, context }: KubeconfigSource, clock: () => number = Date.now): Promise<KubeconfigApi> => {
@@ -77,6 +82,16 @@ const kubeconfigApi = (cluster: string, access: Access, clock: () => number): Ku
     remove: (kind, ref, preconditions) => {
       const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions, propagationPolicy: "Background" };
       return edit("DELETE", { path: pathOf(kind, ref), resource: kind.resource, body });
+    },
+    may: async (verb, kind, namespace) => {
+      const [resource, ...group] = kind.resource.split(".");
+      const body = {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes: { verb, resource, group: group.join("."), namespace } },
+      };
+      const answer = await edit("POST", { path: REVIEWS_PATH, resource: "selfsubjectaccessreviews.authorization.k8s.io", body });
+      return answer.kind === "done" ? done(isObject(answer.value["status"]) && answer.value["status"]["allowed"] === true) : answer;
     },
     close: () => {
       reads.close();

@@ -139,7 +139,10 @@ onServer("tidemark takeover and handback", (newScene) => {
     expect(taken.err).toBe("");
     expect(taken.out).toContain('WatermarkPodAutoscaler "web" set to a dry run');
     expect([await dryRun(), ...during]).toEqual([true, 2]);
-    const [back] = await whileSyncing(scene, () => inside(["handback", "web", "--kubeconfig", person], { open }));
+    const all = ["handback", "-A", "-n", namespace, "--kubeconfig", person];
+    const none = await inside([...all, "-l", "team=none"], { open });
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining("none of those that were chosen was taken over and not handed back since")]);
+    const [back] = await whileSyncing(scene, () => inside(all, { open }));
     await scene.sync();
     expect([back.code, await dryRun(), (await scene.service.get({ name: "web" })).state]).toEqual([0, false, "shadow"]);
     await admin("DELETE", `${watermarks}/web`);
@@ -157,6 +160,25 @@ onServer("tidemark takeover and handback", (newScene) => {
     const [rested] = await whileSyncing(scene, () => inside(["takeover", "web", "--kubeconfig", person], { open }));
     await playing;
     expect(rested.out).toContain('ScaledObject "web" paused');
+  });
+
+  it("do nothing where the person may delete the HPA and not make it again", { timeout: 120_000 }, async () => {
+    const scene = await newScene("takeover");
+    const { namespace, admin } = scene;
+    const { hpa, uid } = await besideHpa(scene, "web");
+    const rules = [{ apiGroups: ["autoscaling"], resources: ["horizontalpodautoscalers"], verbs: ["get", "list", "delete"] }];
+    const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+    const subjects = [{ kind: "User", name: "tidemark", apiGroup: "rbac.authorization.k8s.io" }];
+    await admin("POST", `${rbac}/roles`, { metadata: { name: "may-delete" }, rules });
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "may-delete" };
+    await admin("POST", `${rbac}/rolebindings`, { metadata: { name: "may-delete" }, roleRef, subjects });
+    const work = () => inside(["takeover", "web", "--kubeconfig", scene.kubeconfig], { open: sessionOn(scene) });
+    const wanted = `you may not create horizontalpodautoscalers.autoscaling in namespace "${namespace}"`;
+    // The authorizer knows a new role a moment after it was made.
+    await until("the person may delete", async () => !(await work()).err.includes("may not delete"));
+    const { code, err } = await work();
+    expect([code, err]).toEqual([1, expect.stringContaining(wanted)]);
+    expect((await hpa())?.uid).toBe(uid);
   });
 
   it("do nothing where the count would move, where the object is another one, or where nothing is in the shadow", async () => {

@@ -4,6 +4,7 @@ import type { ClusterOrigin } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { inside } from "../cli/inside.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
@@ -30,7 +31,7 @@ const apply = (manifest: object | string, dryRun = false) =>
   service.apply([{ file: "a.yaml", text: typeof manifest === "string" ? manifest : JSON.stringify(manifest) }], { cluster, dryRun });
 
 /** As a sync has stored it. */
-const copy = (origin: ClusterOrigin = ORIGIN) =>
+const copy = (origin: ClusterOrigin = ORIGIN, manifest: object = PA(9)) =>
   putAutoscaler(
     world.tables,
     {
@@ -39,7 +40,7 @@ const copy = (origin: ClusterOrigin = ORIGIN) =>
       name: autoscalerName("web"),
       uid: autoscalerUid("object-web"),
       generation: 1,
-      manifest: JSON.stringify(PA(9)),
+      manifest: JSON.stringify(manifest),
       createdMs: NOON,
       updatedMs: NOON,
       updatedBy: 'field manager "kubectl"',
@@ -64,6 +65,17 @@ beforeEach(async () => {
 });
 
 describe("an autoscaler that is read from its cluster", () => {
+  it("is never pruned by an apply of other manifests with its labels, also while its object is gone", async () => {
+    const labels = { team: "shop" };
+    const open = async () => ({ service, nowMs: NOON, clock: () => NOON, close: async () => {} });
+    const other = hpa("other", { namespace: "shop" }).replace("metadata:\n", "metadata:\n  labels: { team: shop }\n");
+    await copy({ ...ORIGIN, goneMs: NOON }, { ...PA(9), metadata: { ...PA(9).metadata, labels } });
+    const { code, out, err } = await inside(["apply", "-f", "-", "--cluster", cluster, "--prune", "-l", "team=shop"], { stdin: other, open });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).not.toContain("pruned");
+    expect(await stored()).toMatchObject({ uid: "object-web" });
+  });
+
   it("is shown with its object", async () => {
     await copy({ ...ORIGIN, goneMs: NOON });
     expect(await service.get({ cluster, ...web })).toMatchObject({

@@ -39,14 +39,17 @@ export const prunePlan = ({ prune, selector }: PruneOptions, sources: readonly M
 
 const refused = (problem: string): TidemarkError => new TidemarkError("cli.prune", `Cannot prune: ${problem}`, {});
 
-/** The stored autoscalers with the labels that the apply did not name, in the cluster and the namespaces of what it named. */
+/**
+ * The stored autoscalers with the labels that the apply did not name, in the cluster and the namespaces of what it named. One that is read from an object of its cluster is no leftover: no apply
+ * can name it, and it ends with its object.
+ */
 const leftOver = async (service: Service, { hasLabels }: PrunePlan, applied: readonly Applied[]): Promise<readonly AutoscalerView[]> => {
   const kept = new Set(applied.map(({ cluster, namespace, name }) => `${cluster}/${namespace}/${name}`));
   const places = new Map(applied.map(({ cluster, namespace }) => [`${cluster}/${namespace}`, { cluster, namespace }]));
   const views: AutoscalerView[] = [];
   for (const inside of places.values())
     for await (const view of service.autoscalers(inside))
-      if (!kept.has(`${view.cluster}/${view.namespace}/${view.name}`) && hasLabels(labelsOf(view))) views.push(view);
+      if (!view.origin && !kept.has(`${view.cluster}/${view.namespace}/${view.name}`) && hasLabels(labelsOf(view))) views.push(view);
   return views;
 };
 

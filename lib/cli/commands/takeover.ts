@@ -7,7 +7,7 @@ import type { Printer, Session } from "../io.ts";
 import { readSelector } from "../label-selector.ts";
 import { labelsOf } from "../output/kubernetes-object.ts";
 import { queryFor, type Resource } from "../selected-names.ts";
-import { handBackOne } from "../takeover/hand-back-one.ts";
+import { handBackOne, isTakenOver } from "../takeover/hand-back-one.ts";
 import { pathOf, type TakeoverPorts, takeOverOne } from "../takeover/take-over-one.ts";
 import { lengthMs } from "../time-options.ts";
 import { usage } from "../usage-error.ts";
@@ -36,10 +36,15 @@ export const batchesOf = (
 };
 
 export const takeover = (session: Session, printer: Printer, chosen: Chosen, options: TakeoverOptions): Promise<void> =>
-  inBatches(session, printer, { chosen, options }, (ports, view) => takeOverOne(ports, view, { force: options.force === true }));
+  inBatches(session, printer, { chosen, options, isWanted: async ({ state }) => state === "shadow", none: NONE_SHADOW }, (ports, view) =>
+    takeOverOne(ports, view, { force: options.force === true }),
+  );
 
 export const handback = (session: Session, printer: Printer, chosen: Chosen, options: TakeoverOptions): Promise<void> =>
-  inBatches(session, printer, { chosen, options }, handBackOne);
+  inBatches(session, printer, { chosen, options, isWanted: (view) => isTakenOver(session.service, view), none: NONE_TAKEN }, handBackOne);
+
+const NONE_SHADOW = "Cannot find an autoscaler to take over: none of those that were chosen is in the state shadow";
+const NONE_TAKEN = "Cannot find an autoscaler to hand back: none of those that were chosen was taken over and not handed back since";
 
 export interface Chosen {
   readonly filter: Filter;
@@ -50,20 +55,25 @@ export interface Chosen {
 interface Task {
   readonly chosen: Chosen;
   readonly options: TakeoverOptions;
+  /** True for an autoscaler that -A or -l means. */
+  readonly isWanted: (view: AutoscalerView) => Promise<boolean>;
+  /** The message where there is none. */
+  readonly none: string;
 }
 
 /** Works batch by batch. After a batch with a failure the rest is left as it is: a cause that many have in common then strikes one batch alone. */
 const inBatches = async (
   { service }: Session,
   printer: Printer,
-  { chosen, options }: Task,
+  task: Task,
   work: (ports: TakeoverPorts, view: AutoscalerView) => Promise<string>,
 ): Promise<void> => {
+  const { chosen, options } = task;
   const { size, waitMs } = batchesOf(
     chosen.resources.map(({ name }) => name),
     options,
   );
-  const views = await viewsOf(service, chosen, options);
+  const views = await viewsOf(service, task);
   const api = await openKubeconfig({ path: options.kubeconfig, ...(options.context !== undefined && { context: options.context }) });
   const ports: TakeoverPorts = { service, api, elapsed: () => performance.now(), wait: async (ms) => sleep(ms) };
   try {
@@ -96,12 +106,14 @@ const stopped = (faults: readonly string[], rest: readonly AutoscalerView[]): Ti
   return new TidemarkError("cli.takeover", [...faults, ...left].join("\n"), { faults });
 };
 
-const viewsOf = async (service: Service, { filter, resources }: Chosen, { selector }: TakeoverOptions): Promise<readonly AutoscalerView[]> => {
+const viewsOf = async (
+  service: Service,
+  { chosen: { filter, resources }, options: { selector }, isWanted, none }: Task,
+): Promise<readonly AutoscalerView[]> => {
   if (resources.length > 0) return Promise.all(resources.map(async (resource) => service.get(await queryFor(service, resource))));
   const test = selector === undefined ? () => true : readSelector(selector);
   const views: AutoscalerView[] = [];
-  for await (const view of service.autoscalers(filter)) if (view.state === "shadow" && test(labelsOf(view))) views.push(view);
-  if (views.length === 0)
-    throw new TidemarkError("cli.takeover", "Cannot find an autoscaler to take over: none of those that were chosen is in the state shadow", {});
+  for await (const view of service.autoscalers(filter)) if (test(labelsOf(view)) && (await isWanted(view))) views.push(view);
+  if (views.length === 0) throw new TidemarkError("cli.takeover", none, {});
   return views;
 };

@@ -49,21 +49,31 @@ const goOn = async (api: KubeconfigApi, kept: Json, path: string): Promise<void>
   valueOrThrow(await switchOf(kind).goOn(api, kept), `hand back "${path}": it stays paused, and ${kind} "${name}" was not ${switchOf(kind).wentOn}`);
 };
 
+interface Query {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /** The object that the newest takeover has kept. */
-const newestKept = async (
-  service: Service,
-  query: { readonly cluster: string; readonly namespace: string; readonly name: string },
-  path: string,
-): Promise<Json> => {
+const newestKept = async (service: Service, query: Query, path: string): Promise<Json> => {
   let kept: unknown;
   for await (const { verb, rival } of service.changes(query)) if (verb === "takeover") kept = rival;
   if (isObject(kept)) return kept;
   throw failed(path, "its history has no takeover; make the object of the other controller by kubectl, after tidemark pause");
 };
 
+/** True where the newest switch in the history is a takeover, and no other controller is beside it. */
+export const isTakenOver = async (service: Service, { cluster, namespace, name, rivals }: AutoscalerView): Promise<boolean> => {
+  if (rivals !== undefined) return false;
+  let newest: string | undefined;
+  for await (const { verb } of service.changes({ cluster, namespace, name })) if (verb === "takeover" || verb === "handback") newest = verb;
+  return newest === "takeover";
+};
+
 interface Limits {
   readonly ports: TakeoverPorts;
-  readonly query: { readonly cluster: string; readonly namespace: string; readonly name: string };
+  readonly query: Query;
   readonly untilMs: number;
 }
 

@@ -1,3 +1,4 @@
+import type { KindPath } from "../../cluster/discovery.ts";
 import type { ApiAnswer, KubeconfigApi, ObjectRef } from "../../cluster/kubeconfig-api.ts";
 import type { Json } from "../../manifest/json.ts";
 import { TidemarkError } from "../../model/errors.ts";
@@ -11,6 +12,9 @@ export interface RivalSwitch {
   readonly rest: (api: KubeconfigApi, live: Json) => Promise<ApiAnswer<Json>>;
   /** Brings back what `kept` was. */
   readonly goOn: (api: KubeconfigApi, kept: Json) => Promise<ApiAnswer<Json>>;
+  readonly path: KindPath;
+  /** The rights that bringing it to rest and going on need. */
+  readonly verbs: readonly ("create" | "delete" | "update")[];
   /** What was done: "deleted". */
   readonly rested: string;
   readonly wentOn: string;
@@ -33,6 +37,8 @@ const HPA: RivalSwitch = {
   get: (api, ref) => api.get(hpas, ref),
   rest: (api, live) => api.remove(hpas, refOf(live), { uid: uidOf(live), resourceVersion: String(metadataOf(live)["resourceVersion"]) }),
   goOn: (api, kept) => api.create(hpas, refOf(kept).namespace, kept),
+  path: hpas,
+  verbs: ["delete", "create"],
   rested: "deleted",
   wentOn: "made again",
 };
@@ -46,6 +52,8 @@ const WATERMARK: RivalSwitch = {
       ...live,
       spec: { ...object(live["spec"]), dryRun: object(kept["spec"])["dryRun"] ?? false },
     })),
+  path: watermarks,
+  verbs: ["update"],
   rested: "set to a dry run",
   wentOn: "taken out of its dry run",
 };
@@ -60,6 +68,8 @@ const SCALED_OBJECT: RivalSwitch = {
     const before = object(metadataOf(kept)["annotations"])[PAUSED];
     return replaceLive(api, { path: scaledObjects, kept }, (live) => withAnnotation(live, before));
   },
+  path: scaledObjects,
+  verbs: ["update"],
   rested: "paused",
   wentOn: "resumed",
 };

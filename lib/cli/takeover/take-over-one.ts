@@ -35,6 +35,7 @@ export const takeOverOne = async (ports: TakeoverPorts, view: AutoscalerView, { 
   const rival = rivalOf(view, force);
   const switching = switchOf(rival.kind);
   const { syncPeriodSeconds: periodSeconds } = await ports.service.cluster(view.cluster);
+  await refuseWithoutRight(ports.api, { view, rival, switching });
   const kept = await bringToRest(ports, { view, rival, switching });
   const query = { cluster: view.cluster, namespace: view.namespace, name: view.name };
   const watched = await watchSyncs(ports, query, { since: view.syncedAt, periodSeconds });
@@ -76,15 +77,27 @@ const rivalOf = (view: AutoscalerView, force: boolean): RivalView & { readonly u
   return { ...rival, uid };
 };
 
+interface Switched {
+  readonly view: AutoscalerView;
+  readonly rival: RivalView & { readonly uid: string };
+  readonly switching: RivalSwitch;
+}
+
+/** Fails to no switch: a person who may delete and not create could not be helped back. */
+const refuseWithoutRight = async (api: KubeconfigApi, { view, rival, switching }: Switched): Promise<void> => {
+  const path = pathOf(view);
+  for (const verb of switching.verbs) {
+    const mayIt = valueOrThrow(await api.may(verb, switching.path, view.namespace), `ask for your right to ${verb} ${rival.kind} "${rival.name}"`);
+    if (!mayIt)
+      throw failed(
+        path,
+        `you may not ${verb} ${switching.path.resource} in namespace "${view.namespace}", which the switch or the way back needs; nothing was changed`,
+      );
+  }
+};
+
 /** Keeps the object in the history and brings it to rest, in exactly the version that was kept. Returns what can be made again. */
-const bringToRest = async (
-  { api, service }: TakeoverPorts,
-  {
-    view,
-    rival,
-    switching,
-  }: { readonly view: AutoscalerView; readonly rival: RivalView & { readonly uid: string }; readonly switching: RivalSwitch },
-): Promise<Json> => {
+const bringToRest = async ({ api, service }: TakeoverPorts, { view, rival, switching }: Switched): Promise<Json> => {
   const path = pathOf(view);
   const { cluster, namespace, name } = view;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {

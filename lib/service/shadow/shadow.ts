@@ -1,7 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { readHead } from "../../store/head/head.ts";
-import { journalOfPage } from "../../store/history/journal.ts";
-import { pageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
@@ -9,7 +7,8 @@ import type { ShadowQuery } from "../service.ts";
 import type { ShadowView } from "../views/shadow-view.ts";
 import { timeText } from "../views/time-text.ts";
 import { compareShadow } from "./compare.ts";
-import { type ShadowSample, sampleOf } from "./shadow-sample.ts";
+import { readSamples, type Stretch } from "./read-samples.ts";
+import type { ShadowSample } from "./shadow-sample.ts";
 
 const DAY_MS = 86_400_000;
 /** Two days at a sync each 15 s. More would not fit into one answer of a function. */
@@ -27,26 +26,14 @@ export const shadow = async (context: QueryContext, { sinceMs, untilMs, ...query
   return { cluster, namespace, name, since: timeText(fromMs), until: timeText(toMs), ...compareShadow(samples, toMs) };
 };
 
-const samplesOf = async (
-  context: QueryContext,
-  { cluster, record }: LocatedAutoscaler,
-  stretch: { readonly sinceMs: number; readonly untilMs: number },
-): Promise<readonly ShadowSample[]> => {
+const samplesOf = async (context: QueryContext, located: LocatedAutoscaler, stretch: Stretch): Promise<readonly ShadowSample[]> => {
+  const { cluster, record } = located;
   const partition = partitionOf(cluster, record.namespace);
-  const ref = partition === undefined ? undefined : { cluster: cluster.name, partition };
-  const head = ref && (await readHead(context.tables, ref));
-  if (!ref || !head) return [];
-  const samples: ShadowSample[] = [];
-  for await (const { atMs, evaluations } of journalOfPage(context.tables, ref, {
-    page: pageOf(record.uid, Math.max(1, head.pages.length)),
-    ...stretch,
-  })) {
-    const evaluation = evaluations.find(({ uid }) => uid === record.uid);
-    const sample = evaluation && sampleOf(atMs, evaluation);
-    if (sample) samples.push(sample);
-    if (samples.length > SAMPLES_MAX) throw tooMany(record.name);
-  }
-  return samples;
+  const head = partition === undefined ? undefined : await readHead(context.tables, { cluster: cluster.name, partition });
+  const refuseMany = (samples: number): void => {
+    if (samples > SAMPLES_MAX) throw tooMany(record.name);
+  };
+  return readSamples({ context, uid: record.uid, refuseMany }, located, stretch, head?.pages.length ?? 0);
 };
 
 const tooMany = (name: string): TidemarkError =>

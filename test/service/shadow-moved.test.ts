@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { autoscalerUid, clusterName, partitionName } from "../../lib/model/ids.ts";
+import type { Evaluation } from "../../lib/model/records.ts";
+import { openService } from "../../lib/service/open.ts";
+import type { Service } from "../../lib/service/service.ts";
+import { insertJournal } from "../../lib/store/history/journal.ts";
+import { pageOf } from "../../lib/store/pages/plan.ts";
+import { NOON } from "../noon.ts";
+import { type ServiceWorld, serviceWorld } from "./world/context.ts";
+import { hpa } from "./world/manifests.ts";
+
+const MINUTE_MS = 60_000;
+const CLUSTER = "moved";
+const BEFORE_MS = NOON - 60 * MINUTE_MS;
+
+let world: ServiceWorld;
+let service: Service;
+let uid = autoscalerUid("");
+beforeAll(async () => {
+  world = await serviceWorld();
+  service = openService(world.context);
+  world.set(BEFORE_MS);
+  await service.addCluster({ name: CLUSTER, connection: { kind: "kubeconfig", path: "/kube/config" } });
+  await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster: CLUSTER, dryRun: false });
+  uid = autoscalerUid((await service.get({ cluster: CLUSTER, name: "web" })).uid);
+});
+afterAll(() => world.close());
+
+const evaluation = (of: typeof uid, desiredReplicas: number): Evaluation => ({
+  uid: of,
+  namespace: "shop" as Evaluation["namespace"],
+  name: "web" as Evaluation["name"],
+  kind: "hold",
+  failed: false,
+  from: 4,
+  because: { reason: "RivalController", message: "m" },
+  metrics: [],
+  steps: [],
+  events: [],
+  rivals: [{ kind: "HorizontalPodAutoscaler", name: "web", uid: "u-1", desiredReplicas }],
+});
+
+/** A sync each minute, in a partition with so many pages of windows. */
+const journal = async (partition: string, pages: number, minutes: readonly [from: number, to: number], of = uid): Promise<void> => {
+  const ref = { cluster: clusterName(CLUSTER), partition: partitionName(partition) };
+  for (let minute = minutes[0]; minute < minutes[1]; minute++) {
+    const atMs = BEFORE_MS + minute * MINUTE_MS;
+    await insertJournal(world.context.insert, ref, [{ atMs, epoch: 1, page: pageOf(uid, pages), evaluations: [evaluation(of, 4 + (minute % 2))] }]);
+  }
+};
+
+describe("shadow()", () => {
+  it("compares also what was journaled before the pages were divided and before the namespace moved, each sync once", async () => {
+    await journal("default", 1, [1, 20]);
+    await journal("default", 7, [20, 40]);
+    // Other autoscalers of the page go on after this one has moved.
+    await journal("default", 7, [40, 44], autoscalerUid("another"));
+    world.set(BEFORE_MS + 40 * MINUTE_MS);
+    const connection = { kind: "kubeconfig", path: "/kube/config" } as const;
+    const partitions = [{ name: "a", namespaces: ["shop"] }, { name: "default" }];
+    await service.replaceCluster({ name: CLUSTER, connection, partitions });
+    await journal("a", 3, [40, 60]);
+    world.set(NOON);
+    const compared = await service.shadow({ cluster: CLUSTER, name: "web", sinceMs: BEFORE_MS });
+    expect([compared.syncs, compared.stretches.length]).toEqual([59, 59]);
+    expect(compared.stretches.map(({ at }) => at)).toEqual(compared.stretches.map(({ at }) => at).toSorted());
+  });
+
+  it("knows what another partition had, also while the new one has made no sync yet", async () => {
+    const compared = await service.shadow({ cluster: CLUSTER, name: "web", sinceMs: BEFORE_MS, untilMs: BEFORE_MS + 39 * MINUTE_MS });
+    expect(compared.syncs).toBe(39);
+  });
+});
