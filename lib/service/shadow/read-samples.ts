@@ -56,11 +56,11 @@ export const readSamples = async (
   const samples = [...read.samples];
   for (let looked = 0; looked < SILENCES_MAX && silences.length > 0; looked++) {
     const [silence, ...others] = silences;
-    const found = silence && (await readFirst(reader, streams, silence));
-    if (silence && found) {
-      samples.push(...found.samples);
+    const earlier = silence && (await readFirst(reader, streams, silence));
+    if (silence && earlier) {
+      samples.push(...earlier.samples);
       reader.refuseMany(samples.length);
-      silences = [...silencesOf(found.instants, silence), ...others];
+      silences = [...silencesOf(earlier.instants, silence), ...others];
     } else silences = others;
   }
   return samples.toSorted((one, other) => one.atMs - other.atMs);
