@@ -3,12 +3,16 @@ import { example } from "./example.ts";
 
 /** Examples of the commands that have no others where they are defined. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
-  describe: ["tidemark describe shop/web", "tidemark describe hpa/web wpa/api -n shop"],
+  describe: ["tidemark describe shop/web", "tidemark describe hpa/web wpa/api -n shop", "tidemark describe -l app=web -n shop"],
   explain: ["tidemark explain shop/web", "tidemark explain shop/web --at 2h", "tidemark explain shop/web --at 'yesterday 18:30'"],
   series: ["tidemark series --labels team,tier"],
   status: ["tidemark status", "tidemark status -w --stack tidemark-prod"],
   cost: ["tidemark cost --stack tidemark-prod", "tidemark cost --clusters 50 --autoscalers 2000 --period 30s"],
-  pause: ["tidemark pause shop/web --until 2h", "tidemark pause hpa/web hpa/api -n shop --until 'monday 09:00'"],
+  pause: [
+    "tidemark pause shop/web --until 2h",
+    "tidemark pause hpa/web hpa/api -n shop --until 'monday 09:00'",
+    "tidemark pause -A -l team=shop --clusters '*'",
+  ],
   resume: ["tidemark resume shop/web"],
   convert: ["tidemark convert -f hpa.yaml > web.yaml", "tidemark convert -R -f manifests/ -o json"],
   crd: ["tidemark crd | kubectl apply --server-side -f -"],
@@ -26,6 +30,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "fleet thaw": ["tidemark fleet thaw"],
   "fleet describe": ["tidemark fleet describe"],
   start: ["tidemark start", "tidemark start --kubeconfig ~/.kube/config --manifest web.yaml", "tidemark start --speed 60 --for 3h"],
+  version: ["tidemark version"],
   help: ["tidemark help cluster add"],
 };
 

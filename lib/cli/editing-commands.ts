@@ -1,18 +1,19 @@
 import type { Command } from "commander";
 import { validateOption } from "../local/run/validate-option.ts";
 import { passedOverText } from "../manifest/passed-over.ts";
+import type { ChoiceOptions, Chosen } from "./chosen-autoscalers.ts";
 import type { ApplyCommandOptions, DeleteOptions } from "./commands/edit.ts";
 import { dryRun } from "./dry-run-option.ts";
 import { example } from "./example.ts";
 import { withFiles, withOptionalFiles } from "./file-options.ts";
-import type { Io } from "./io.ts";
+import type { Io, Printer, Session } from "./io.ts";
 import type { Run } from "./run-command.ts";
-import { filterOf, NAMES, type ScopeOptions, withScope } from "./scope-options.ts";
-import { namedResources } from "./selected-names.ts";
+import { filterOf, NAMES, type ScopeOptions, withScope, withScopes, withSelector } from "./scope-options.ts";
 import { usage } from "./usage-error.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
+  choice: () => import("./chosen-autoscalers.ts"),
   edit: () => import("./commands/edit.ts"),
   prune: () => import("./commands/prune.ts"),
   sources: () => import("./read-sources.ts"),
@@ -36,41 +37,74 @@ export const editingCommands = (root: Command, run: Run, io: Io): void => {
         if (plan) await (await code.prune()).prune(session.service, printer, applied, { ...plan, dryRun: options.dryRun === true });
       });
     });
-  withOptionalFiles(withScope(root.command("delete")))
-    .description("delete autoscalers by name, or those that manifests name; a workload keeps its count, and the history stays")
+  withOptionalFiles(withLabels(root.command("delete")))
+    .description("delete autoscalers by name, by labels, or those that manifests name; a workload keeps its count, and the history stays")
     .argument("[names...]", NAMES)
+    .addOption(dryRun())
     .option("--ignore-not-found", "what does not exist is no error")
-    .addHelpText("after", example("tidemark delete shop/web", "tidemark delete -f manifests/ --ignore-not-found"))
-    .action((names: readonly string[], options: ScopeOptions & DeleteOptions) => deleteCommand(names, options, { run, io }));
-  withScope(root.command("pause"))
+    .addHelpText(
+      "after",
+      example("tidemark delete shop/web", "tidemark delete -l app=old -n shop --dry-run", "tidemark delete -f manifests/ --ignore-not-found"),
+    )
+    .action((names: readonly string[], options: ChoiceOptions & DeleteOptions) => deleteCommand(names, options, { run, io }));
+  withLabels(root.command("pause"))
     .description("pause autoscalers; their workloads keep their counts")
-    .argument("<names...>", NAMES)
+    .argument("[names...]", NAMES)
     .option("--until <time>", "end of the pause: RFC 3339, or a duration from now")
-    .action((names: readonly string[], options: ScopeOptions & { readonly until?: string }) => {
-      const resources = namedResources(names, filterOf(options));
-      return run(options, async (session, printer) => (await code.edit()).pause(session, printer, resources, options.until));
-    });
-  withScope(root.command("resume"))
+    .action((names: readonly string[], options: ChoiceOptions & { readonly until?: string }) =>
+      onChosen({ run, io }, { command: "pause", names, options }, async (session, printer, chosen) =>
+        (await code.edit()).pause(session, printer, chosen, options.until),
+      ),
+    );
+  withLabels(root.command("resume"))
     .description("resume paused autoscalers")
-    .argument("<names...>", NAMES)
-    .action((names: readonly string[], options: ScopeOptions) => {
-      const resources = namedResources(names, filterOf(options));
-      return run(options, async (session, printer) => (await code.edit()).resume(session, printer, resources));
-    });
+    .argument("[names...]", NAMES)
+    .action((names: readonly string[], options: ChoiceOptions) =>
+      onChosen({ run, io }, { command: "resume", names, options }, async (session, printer, chosen) =>
+        (await code.edit()).resume(session, printer, chosen),
+      ),
+    );
+};
+
+const withLabels = (command: Command): Command =>
+  withSelector(withScopes(command)).option("--all", "all autoscalers of the namespace, or with -A of every namespace");
+
+interface Place {
+  readonly run: Run;
+  readonly io: Io;
+}
+
+interface Call {
+  readonly command: string;
+  readonly names: readonly string[];
+  readonly options: ChoiceOptions;
+}
+
+/** The names and options are read before anything is opened. */
+const onChosen = async (
+  { run, io }: Place,
+  { command, names, options }: Call,
+  work: (session: Session, printer: Printer, chosen: readonly Chosen[]) => Promise<void>,
+): Promise<void> => {
+  const { choiceOfEdit, chosenForEdit } = await code.choice();
+  const choice = choiceOfEdit(command, names, options);
+  return run(options, async (session, printer) => {
+    const chosen = await chosenForEdit(session.service, choice);
+    if (chosen.length === 0) io.stderr.write((await import("./listed-autoscalers.ts")).nothingListed(options));
+    await work(session, printer, chosen);
+  });
 };
 
 /** The names are read before anything is opened, and all manifests before anything is deleted. */
-const deleteCommand = async (
-  names: readonly string[],
-  options: ScopeOptions & DeleteOptions,
-  { run, io }: { readonly run: Run; readonly io: Io },
-): Promise<void> => {
+const deleteCommand = async (names: readonly string[], options: ChoiceOptions & DeleteOptions, { run, io }: Place): Promise<void> => {
+  if (options.filename === undefined)
+    return onChosen({ run, io }, { command: "delete", names, options }, async (session, printer, chosen) =>
+      (await code.edit()).remove(session, printer, chosen, options),
+    );
   const filter = filterOf(options);
-  if (options.filename === undefined) {
-    const resources = namedResources(names, filter);
-    return run(options, async (session, printer) => (await code.edit()).remove(session, printer, resources, options));
-  }
-  if (names.length > 0) throw usage(`Cannot delete "${names[0]}" and the manifests of -f together: give one of them`);
+  const other = names[0] ?? (["selector", "all", "clusters"] as const).find((name) => options[name] !== undefined);
+  if (other !== undefined)
+    throw usage(`Cannot delete ${names[0] === undefined ? `by --${other}` : `"${other}"`} and the manifests of -f together: give one of them`);
   const [{ readSources }, { resourcesIn }] = await Promise.all([code.sources(), import("./manifest-names.ts")]);
   const { resources, passedOver } = resourcesIn(await readSources({ ...options, filename: options.filename }, io.stdin), filter);
   if (passedOver.length > 0) io.stderr.write(`${passedOverText(passedOver)}\n`);

@@ -8,9 +8,8 @@ import { withFiles } from "./file-options.ts";
 import { type Io, printerOn } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
-import { filterOf, type ScopeOptions, withScope } from "./scope-options.ts";
-import { namedResources } from "./selected-names.ts";
-import { usage } from "./usage-error.ts";
+import { filterOf, ONE_NAME, type ScopeOptions, withScope } from "./scope-options.ts";
+import { oneResource } from "./selected-names.ts";
 
 /** Commands that make, compare or edit one manifest: diff, edit and autoscale, as kubectl has them. */
 export const manifestEdits = (root: Command, run: Run, io: Io): void => {
@@ -25,11 +24,10 @@ export const manifestEdits = (root: Command, run: Run, io: Io): void => {
     });
   withScope(root.command("edit"))
     .description("edit the manifest of an autoscaler in the editor of KUBE_EDITOR or EDITOR")
-    .argument("<name...>", "NAME, NAMESPACE/NAME, CLUSTER/NAMESPACE/NAME or TYPE/NAME; a type (pa, hpa, wpa) can also stand before the name")
+    .argument("<name...>", ONE_NAME)
     .addHelpText("after", example("tidemark edit hpa/web -n shop", 'KUBE_EDITOR="code --wait" tidemark edit shop/web'))
     .action((names: readonly string[], options: ScopeOptions) => {
-      const [resource, ...more] = namedResources(names, filterOf(options));
-      if (!resource || more.length > 0) throw usage(`Cannot edit ${names.length} autoscalers at once: give one name`);
+      const resource = oneResource("edit", names, filterOf(options));
       return run(options, async (session, printer) =>
         (await import("./commands/edit-in-editor.ts")).editInEditor(session, { printer, io }, resource),
       );

@@ -6,8 +6,8 @@ import { example } from "./example.ts";
 import { type Io, printerOn } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
-import { filterOf, NAMES, type ScopeOptions, withScope } from "./scope-options.ts";
-import { namedResources } from "./selected-names.ts";
+import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope } from "./scope-options.ts";
+import { namedResources, oneResource } from "./selected-names.ts";
 
 /** Commands that move autoscalers from the controllers of a cluster to Tidemark. */
 export const migrationCommands = (root: Command, run: Run, io: Io): void => {
@@ -29,16 +29,16 @@ export const migrationCommands = (root: Command, run: Run, io: Io): void => {
     .action((options: ImportOptions & ScopeOptions) => importCommand(options, run, io));
   withScope(root.command("shadow"))
     .description("compare what autoscalers decide beside another controller with what that one does")
-    .argument("[name]", "NAME, NAMESPACE/NAME or CLUSTER/NAMESPACE/NAME (default: a line for each in the state shadow)")
+    .argument("[name...]", `${ONE_NAME} (default: a line for each in the state shadow)`)
     .option("--since <time>", "from this time on: RFC 3339, or a duration ago", "24h")
     .option("--until <time>", "up to this time (default: now)")
     .addOption(output(["text", "json", "csv"]))
     .addHelpText("after", example("tidemark shadow", "tidemark shadow shop/web --since 2h", "tidemark shadow shop/web -o csv > web.csv"))
-    .action((name: string | undefined, options: ShadowOptions & ScopeOptions) =>
-      run(options, async (session, printer) =>
-        (await import("./commands/shadow.ts")).shadow(session, printer, { ...filterOf(options), ...(name !== undefined && { name }) }, options),
-      ),
-    );
+    .action((names: readonly string[], options: ShadowOptions & ScopeOptions) => {
+      const filter = filterOf(options);
+      const of = names.length === 0 ? filter : oneResource("compare", names, filter);
+      return run(options, async (session, printer) => (await import("./commands/shadow.ts")).shadow(session, printer, of, options));
+    });
   takeoverCommand(root, run, {
     name: "takeover",
     words:

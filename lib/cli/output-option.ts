@@ -1,15 +1,24 @@
 import { Option } from "commander";
+import { textOfFile } from "../local/run/text-file.ts";
 import { isJsonPath, templateOf } from "./jsonpath/format.ts";
 import { usage } from "./usage-error.ts";
 
-/** `-o` with the formats of a command; the first is the default. What can be printed as JSON can be printed by a template too. */
+/** Bytes of a file with a template. A template of a person has some hundred. */
+const TEMPLATE_MAX_BYTES = 64 * 1024;
+const FILE_PREFIX = "jsonpath-file=";
+
+/** `-o` with the formats of a command; the first is the default. What can be printed as JSON can be printed by a template too, which a file can hold. */
 export const output = (formats: readonly string[]): Option => {
-  const shown = formats.includes("json") ? [...formats, "jsonpath=TEMPLATE"] : formats;
-  const option = new Option("-o, --output <format>", formats.includes("json") ? "output format, or jsonpath=TEMPLATE" : "output format")
+  const shown = formats.includes("json") ? [...formats, "jsonpath=TEMPLATE", "jsonpath-file=FILE"] : formats;
+  const option = new Option(
+    "-o, --output <format>",
+    formats.includes("json") ? "output format, jsonpath=TEMPLATE, or jsonpath-file=FILE" : "output format",
+  )
     .default(formats[0])
-    .argParser((format: string) => {
-      if (formats.includes(format)) return format;
-      if (!isJsonPath(format) || !formats.includes("json")) throw usage(`Cannot use --output "${format}": give one of ${shown.join(", ")}`);
+    .argParser((words: string) => {
+      if (formats.includes(words)) return words;
+      const format = formats.includes("json") ? withTemplateOfFile(words) : words;
+      if (!isJsonPath(format) || !formats.includes("json")) throw usage(`Cannot use --output "${words}": give one of ${shown.join(", ")}`);
       // A template that cannot be read is refused before anything is opened.
       templateOf(format);
       return format;
@@ -18,3 +27,7 @@ export const output = (formats: readonly string[]): Option => {
   option.argChoices = [...formats];
   return option;
 };
+
+/** The template of the file stands in the place of its name, as it is, with its line ends. */
+const withTemplateOfFile = (words: string): string =>
+  words.startsWith(FILE_PREFIX) ? `jsonpath=${textOfFile(words.slice(FILE_PREFIX.length), TEMPLATE_MAX_BYTES)}` : words;

@@ -5,7 +5,7 @@ import { completionCommands } from "./completion-commands.ts";
 import { connectionCommands } from "./connection-commands.ts";
 import { editingCommands } from "./editing-commands.ts";
 import { help } from "./help-command.ts";
-import type { Io } from "./io.ts";
+import { type Io, printerOn } from "./io.ts";
 import { manifestCommands } from "./manifest-commands.ts";
 import { manifestEdits } from "./manifest-edits.ts";
 import { migrationCommands } from "./migration-commands.ts";
@@ -37,13 +37,19 @@ export const program = (run: Run, io: Io): Command => {
     run,
   );
   fleetCommands(withTarget(root.command("fleet").enablePositionalOptions()).description("freeze or thaw every cluster (the kill switch)"), run);
-  root.addCommand(startCommand(startIsFirst).name("start"));
+  root.addCommand(startCommand(runsByItself).name("start"));
+  root
+    .command("version")
+    .description("print the version")
+    .action(async () => {
+      await printerOn(io).print(`${version()}\n`);
+    });
   help(root);
   addExamples(root);
   return root;
 };
 
-/** bin/tidemark.js runs `tidemark start` itself, so this only runs when other words stand before it. */
-const startIsFirst = async (): Promise<void> => {
-  throw usage('Cannot start a run from here: "start" must be the first word after tidemark');
+/** bin/tidemark.js gives the words of `start` to the run, which has a process to itself. They only come here where another program calls the command line. */
+const runsByItself = async (): Promise<void> => {
+  throw usage("Cannot start a run from here: call tidemark start");
 };

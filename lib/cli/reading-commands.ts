@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { ChoiceOptions } from "./chosen-autoscalers.ts";
 import type { ChangesOptions } from "./commands/changes.ts";
 import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
 import type { EventsOptions } from "./commands/events.ts";
@@ -8,14 +9,14 @@ import { example } from "./example.ts";
 import type { Io } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
-import { filterOf, NAMES, type ScopeOptions, withScope, withScopes } from "./scope-options.ts";
-import { namedResources, selectionOf } from "./selected-names.ts";
+import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope, withScopes, withSelector } from "./scope-options.ts";
+import { oneResource, type Resource, selectionOf } from "./selected-names.ts";
 import { withTarget } from "./target-options.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
-  clusters: () => import("./cluster-pattern.ts"),
   changes: () => import("./commands/changes.ts"),
+  choice: () => import("./chosen-autoscalers.ts"),
   describe: () => import("./commands/describe.ts"),
   events: () => import("./commands/events.ts"),
   get: () => import("./commands/get.ts"),
@@ -36,7 +37,9 @@ export const readingCommands = (root: Command, run: Run, io: Io): void => {
     .option("--no-headers", "print a table without its header")
     .addOption(output(["table", "wide", "name", "json", "yaml"]))
     .option("--show-labels", "a last column with the labels")
-    .option("-w, --watch", "then print each that changes, until Ctrl-C")
+    .option("-w, --watch", "then print each that changes, and once more each that is deleted, until Ctrl-C")
+    .option("--watch-only", "the same without the list at the beginning")
+    .option("--output-watch-events", "with --watch: say of each whether it was ADDED, MODIFIED or DELETED")
     .addHelpText("after", example("tidemark get hpa -n shop -l app=web -o wide"))
     .action(async (names: readonly string[], options: GetOptions & ScopeOptions) => {
       const { get, checkOptions } = await code.get();
@@ -44,29 +47,27 @@ export const readingCommands = (root: Command, run: Run, io: Io): void => {
       checkOptions(selection, options);
       return run(options, async (session, printer) => get(session, { printer, io }, selection, options));
     });
-  withScopes(root.command("describe"))
+  withSelector(withScopes(root.command("describe")))
     .description("describe autoscalers: metrics, windows, conditions, last decision, events")
-    .argument("<names...>", NAMES)
+    .argument("[names...]", NAMES)
     .addOption(output(["text", "json", "yaml"]))
-    .action((names: readonly string[], options: SheetOptions & ScopeOptions) => {
-      const resources = namedResources(names, filterOf(options));
-      return run(options, async (session, printer) => {
-        const { clusters } = options;
-        const chosen = clusters === undefined ? resources : await (await code.clusters()).resourcesInClusters(session.service, resources, clusters);
-        await (await code.describe()).describe(session, printer, chosen, options);
-      });
+    .action(async (names: readonly string[], options: SheetOptions & ChoiceOptions) => {
+      const { choiceOfQuery } = await code.choice();
+      const choice = choiceOfQuery("describe", names, options);
+      return run(options, async (session, printer) => (await code.describe()).describe(session, { printer, io }, choice, options));
     });
   withScope(root.command("explain"))
     .description("explain why an autoscaler is at its count, and what would change it")
-    .argument("<name>")
+    .argument("<name...>", ONE_NAME)
     .option("--at <time>", `explain the evaluation at this time: ${PAST}`)
     .addOption(output(["text", "json", "yaml"]))
-    .action((name: string, options: ExplainOptions & ScopeOptions) =>
-      run(options, async (session, printer) => (await code.describe()).explain(session, printer, { name, ...filterOf(options) }, options)),
-    );
+    .action((names: readonly string[], options: ExplainOptions & ScopeOptions) => {
+      const resource = oneResource("explain", names, filterOf(options));
+      return run(options, async (session, printer) => (await code.describe()).explain(session, printer, resource, options));
+    });
   withScopes(root.command("events"))
     .description("list scale events, oldest first")
-    .argument("[name]")
+    .argument("[name...]", ONE_NAME)
     .option("--all", "list those of every autoscaler")
     .option("-A, --all-namespaces", "the same as --all")
     .option("--since <time>", `only since this time: ${PAST}`)
@@ -75,25 +76,26 @@ export const readingCommands = (root: Command, run: Run, io: Io): void => {
     .option("--no-headers", "print a table without its header")
     .addOption(output(["table", "jsonl", "json", "yaml", "csv"]))
     .addHelpText("after", example("tidemark events -n shop --since monday --until 09:00", "tidemark events shop/web -w"))
-    .action(async (name: string | undefined, options: EventsOptions) => {
+    .action(async (names: readonly string[], options: EventsOptions) => {
       const { events, checkOptions } = await code.events();
-      filterOf(options);
-      checkOptions(name, options);
-      return run(options, async (session, printer) => events(session, { printer, io }, name, options));
+      const resource = oneOrAll("list the events of", names, options);
+      checkOptions(resource, options);
+      return run(options, async (session, printer) => events(session, { printer, io }, resource, options));
     });
   withScopes(root.command("changes"))
     .description("list edits, oldest first, with their time, editor and changed fields")
-    .argument("[name]")
+    .argument("[name...]", ONE_NAME)
     .option("--all", "list those of every autoscaler, cluster and partition, and of the fleet")
+    .option("-A, --all-namespaces", "the same as --all")
     .option("--since <time>", `only since this time: ${PAST}`)
     .option("--until <time>", `only until this time: ${PAST}`)
     .addOption(output(["text", "jsonl", "json", "yaml"]))
     .addHelpText("after", example("tidemark changes shop/web", "tidemark changes --all --since yesterday"))
-    .action(async (name: string | undefined, options: ChangesOptions) => {
+    .action(async (names: readonly string[], options: ChangesOptions) => {
       const { changes, checkOptions } = await code.changes();
-      filterOf(options);
-      checkOptions(name, options);
-      return run(options, async (session, printer) => changes(session, printer, name, options));
+      const resource = oneOrAll("list the changes of", names, options);
+      checkOptions(resource, options);
+      return run(options, async (session, printer) => changes(session, { printer, io }, resource, options));
     });
   withTarget(root.command("series"))
     .description("print the metrics and decisions of every autoscaler as OpenMetrics text")
@@ -101,4 +103,10 @@ export const readingCommands = (root: Command, run: Run, io: Io): void => {
     .action((options: SeriesOptions & ScopeOptions) =>
       run(options, async (session, printer) => (await code.series()).series(session, printer, options)),
     );
+};
+
+/** The autoscaler of a list of events or changes; none for the list of all. */
+const oneOrAll = (command: string, names: readonly string[], options: ScopeOptions): Resource | undefined => {
+  const filter = filterOf(options);
+  return names.length === 0 ? undefined : oneResource(command, names, filter);
 };

@@ -14,6 +14,9 @@ export interface ScopeOptions extends TargetOptions {
 /** What the names of a command can look like. */
 export const NAMES = "NAME, NAMESPACE/NAME, CLUSTER/NAMESPACE/NAME or TYPE/NAME; a type (pa, hpa, wpa) can also stand before the names";
 
+/** The same for a command that takes one. */
+export const ONE_NAME = "NAME, NAMESPACE/NAME, CLUSTER/NAMESPACE/NAME or TYPE/NAME; a type (pa, hpa, wpa) can also stand before the name";
+
 export const filterOf = ({ namespace, cluster: inCluster, clusters }: ScopeOptions): Filter => {
   if (inCluster !== undefined && clusters !== undefined)
     throw usage(`Cannot use --cluster "${inCluster}" and --clusters "${clusters}" together: give one of them`);
@@ -33,9 +36,13 @@ export const withScope = (command: Command): Command => {
   return withPlaces(command).addOption(refused);
 };
 
-/** The same for a command that reads several clusters at once. */
+/** The same for a command that works on several clusters at once. */
 export const withScopes = (command: Command): Command =>
   withPlaces(command).addOption(once("--clusters <patterns>", "only in clusters with such names: 'prod-*', or 'prod-*,eu-1'"));
+
+/** The labels that choose autoscalers. */
+export const withSelector = (command: Command, description = "those whose manifests have these labels: app=web,tier!=db"): Command =>
+  command.option("-l, --selector <selector>", description).option("-A, --all-namespaces", "with --selector: in every namespace");
 
 /** An option that is refused when it is given twice. The last one would win silently, and an edit would reach another cluster than was meant. */
 const once = (flags: string, description: string): Option => {

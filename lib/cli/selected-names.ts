@@ -1,4 +1,4 @@
-import { TidemarkError } from "../model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import type { AutoscalerQuery, Filter, Service } from "../service/service.ts";
 import type { AutoscalerView } from "../service/views/autoscaler-view.ts";
 import { kindOf } from "./output/kubernetes-object.ts";
@@ -10,9 +10,9 @@ export interface Resource extends Filter {
   readonly kind?: string;
 }
 
-/** What the words after a command select. Without resources every autoscaler is meant, or every one of the kind. */
+/** What the words after a command select. Without resources every autoscaler is meant, or every one of the kinds. */
 export interface Selection {
-  readonly kind?: string;
+  readonly kinds?: readonly string[];
   readonly resources: readonly Resource[];
 }
 
@@ -25,14 +25,22 @@ const KINDS = [
 
 const kindNamed = (word: string): string | undefined => KINDS.find(({ words }) => words.test(word))?.kind;
 
-/** Reads "web api", "hpa web api", "hpa/web wpa/api" and "hpa". A path with three parts has no type. */
+/** The kinds of "hpa" and of "hpa,wpa"; undefined for every other word. */
+const kindsNamed = (word: string): readonly string[] | undefined => {
+  const kinds = word.split(",").flatMap((part) => kindNamed(part) ?? []);
+  return kinds.length === word.split(",").length ? kinds : undefined;
+};
+
+/** Reads "web api", "hpa web api", "hpa/web wpa/api", "hpa" and "hpa,wpa". A path with three parts has no type. */
 export const selectionOf = (words: readonly string[], filter: Filter): Selection => {
   const [first = "", ...rest] = words;
-  const kind = kindNamed(first);
-  if (kind === undefined) return { resources: words.map((word) => ({ ...filter, ...resourceOf(word) })) };
+  const kinds = kindsNamed(first);
+  if (kinds === undefined) return { resources: words.map((word) => ({ ...filter, ...resourceOf(word) })) };
+  const [kind = first, ...more] = kinds;
+  if (more.length > 0 && rest.length > 0) throw usage(`Cannot read "${words.join(" ")}": give one type before names`);
   const typed = rest.find((word) => resourceOf(word).kind !== undefined);
   if (typed !== undefined) throw usage(`Cannot read "${first} ${typed}": write ${first} once, or ${first}/NAME for each name`);
-  return { kind, resources: rest.map((name) => ({ ...filter, name, kind })) };
+  return { kinds, resources: rest.map((name) => ({ ...filter, name, kind })) };
 };
 
 /** Like `selectionOf`, for a command that needs a name. */
@@ -40,6 +48,13 @@ export const namedResources = (words: readonly string[], filter: Filter): readon
   const { resources } = selectionOf(words, filter);
   if (resources.length === 0) throw usage(`Cannot choose an autoscaler: give its name, such as ${words[0] ?? "web"}${words[0] ? "/web" : ""}`);
   return resources;
+};
+
+/** The one autoscaler that a command takes: "web", "hpa/web" or "hpa web". */
+export const oneResource = (command: string, words: readonly string[], filter: Filter): Resource => {
+  const [resource, ...more] = namedResources(words, filter);
+  if (!resource || more.length > 0) throw usage(`Cannot ${command} ${more.length + 1} autoscalers at once: give one name`);
+  return resource;
 };
 
 const resourceOf = (word: string): Resource => {
@@ -54,6 +69,17 @@ export const queryFor = async (service: Pick<Service, "get">, resource: Resource
   if (kind === undefined) return query;
   const { cluster, namespace, name } = mustHaveKind(await service.get(query), kind);
   return { cluster, namespace, name };
+};
+
+/** The same for events and edits of the past, which a deleted autoscaler has too: its kind is not known any more. */
+export const queryForPast = async (service: Pick<Service, "get">, resource: Resource): Promise<AutoscalerQuery> => {
+  try {
+    return await queryFor(service, resource);
+  } catch (error) {
+    if (!isTidemarkError(error, "service.unknown")) throw error;
+    const { kind: _kind, ...query } = resource;
+    return query;
+  }
 };
 
 /** Throws `cli.other-kind` if the autoscaler has another kind than the one that was meant. */

@@ -23,6 +23,13 @@ const beforeDashes = (args: readonly string[]): readonly string[] => (args.inclu
 /** The command that the words name, as far as they do. */
 export const commandIn = (root: Command, args: readonly string[]): Command => walk(root, beforeDashes(args)).command;
 
+/** The words of a command without its name: its own options, and those that stand before it. */
+export const wordsWithoutName = (root: Command, args: readonly string[]): readonly string[] => {
+  const { command, front, moved, rest } = walk(root, beforeDashes(args));
+  const at = front.lastIndexOf(command.name());
+  return [...front.toSpliced(at, 1), ...moved, ...rest, ...args.slice(beforeDashes(args).length)];
+};
+
 const reordered = (root: Command, words: readonly string[]): readonly string[] => {
   const { command, front, moved, rest } = walk(root, words);
   // Without a command nothing is moved, so that the message names what was written.

@@ -24,6 +24,8 @@ export interface Admitted {
   readonly warnings: readonly Warning[];
   /** False when this replaces a manifest with the same meaning; the generation then stays. */
   readonly changed: boolean;
+  /** True when this replaces a manifest with other labels or annotations, which have no meaning for a decision. */
+  readonly relabelled: boolean;
 }
 
 export interface Refused {
@@ -66,8 +68,11 @@ export const admit = (document: unknown, options: AdmitOptions = {}): Admission 
   const generation = old === undefined ? 1 : oldGeneration + (changed ? 1 : 0);
   const { apiVersion, kind, spec } = outcome.stored;
   const stored = { apiVersion, kind, metadata: storedMetadata(outcome.metadata, generation), spec };
-  return { ok: true, metadata: outcome.metadata, stored, spec: outcome.spec, warnings, changed };
+  const relabelled = old !== undefined && !isDeepStrictEqual(labelsOf(outcome.metadata), labelsOf(old.metadata));
+  return { ok: true, metadata: outcome.metadata, stored, spec: outcome.spec, warnings, changed, relabelled };
 };
+
+const labelsOf = ({ labels, annotations }: Metadata) => ({ labels, annotations });
 
 /** A manifest and its place. `readManifests` returns it, and `{ document, where }` alone is enough. */
 export type ManifestInput = Pick<ManifestDocument, "document" | "where"> & Partial<ManifestDocument>;

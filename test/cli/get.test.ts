@@ -64,7 +64,7 @@ describe("tidemark get, as kubectl", () => {
         .split("\n")
         .map((line) => line.replace(/ +/g, " "));
     expect(cells((await run("-A", "--no-headers")).out)).toEqual(cells((await run()).out).slice(1));
-    expect(await run("-l", "app=nothing")).toEqual({ code: 0, out: "No autoscalers with these labels\n", err: "" });
+    expect(await run("-l", "app=nothing")).toEqual({ code: 0, out: "", err: "No autoscalers with these labels\n" });
     expect(await run("-l", "app=nothing", "-o", "name")).toEqual({ code: 0, out: "", err: "" });
   });
 

@@ -51,7 +51,23 @@ describe("names as kubectl takes them", () => {
 
   it("get with a type alone lists the autoscalers of that kind", async () => {
     expect((await run(["get", "hpa", "-n", "lab"])).out.split("\n")).toHaveLength(5);
-    expect((await run(["get", "pa", "-n", "lab"])).out).toBe('No autoscalers in namespace "lab"\n');
+    expect(await run(["get", "pa", "-n", "lab"])).toEqual({ code: 0, out: "", err: 'No autoscalers in namespace "lab"\n' });
+    expect((await run(["get", "pa,hpa", "-n", "lab", "-o", "name"])).out.split("\n")).toHaveLength(4);
+    expect((await run(["get", "pa,hpa", "one"])).err).toBe('error: Cannot read "pa,hpa one": give one type before names\n');
+  });
+
+  it.each(["explain", "events", "changes", "shadow"])("%s takes a type before its name", async (command) => {
+    expect((await run([command, "hpa/one", "-n", "lab"])).err).not.toContain("Cannot find");
+    expect((await run([command, "hpa", "one", "-n", "lab"])).err).not.toContain("Cannot find");
+    expect((await run([command, "wpa/one"])).err).toBe(
+      'error: Cannot find WatermarkPodAutoscaler "one": "one" in namespace "lab" of cluster "us-1" is a HorizontalPodAutoscaler\n',
+    );
+    expect((await run([command, "one", "two"])).err).toMatch(/^error: Cannot .* 2 autoscalers at once: give one name\n$/);
+  });
+
+  it("events and changes take a type for one that was deleted, too", async () => {
+    expect(await run(["delete", "lab/one"])).toMatchObject({ code: 0 });
+    expect((await run(["changes", "hpa/one", "-n", "lab", "--cluster", "us-1", "-o", "jsonpath={.items[-1:].verb}"])).out).toBe("delete");
   });
 
   it("no command takes an autoscaler of another kind than it was told", async () => {

@@ -35,7 +35,7 @@ describe("tidemark get", () => {
 
   it("prints one autoscaler, and a namespace without any", async () => {
     expect((await printed("get", "shop/web")).split("\n")).toHaveLength(3);
-    expect(await printed("get", "-n", "nowhere")).toBe('No autoscalers in namespace "nowhere"\n');
+    expect(await run("get", "-n", "nowhere")).toEqual({ code: 0, out: "", err: 'No autoscalers in namespace "nowhere"\n' });
   });
 
   it("prints the same as JSON and as YAML, a list as a List of objects", async () => {
@@ -197,7 +197,7 @@ describe("tidemark events", () => {
         "",
       ].join("\n"),
     );
-    expect(await printed("events", "api")).toBe("No scale events\n");
+    expect(await run("events", "api")).toEqual({ code: 0, out: "", err: "No scale events\n" });
   });
 
   it("prints one JSON object a line, with id, at, cluster, namespace, name, from, to, reason and outcome", async () => {

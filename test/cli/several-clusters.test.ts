@@ -36,9 +36,13 @@ describe("--clusters", () => {
     expect((await run("events", "--clusters", "us-*", "-o", "jsonpath={.items[*].cluster}")).out).toBe("us-1");
     const { out } = await run("changes", "--all", "--clusters", "us-*", "-o", "jsonpath={.items[*].cluster}");
     expect(new Set(out.split(" "))).toEqual(new Set(["us-1"]));
+    expect((await run("changes", "--clusters", "us-*", "-o", "jsonpath={.items[*].cluster}")).out).toBe(out);
+    expect((await run("changes", "-A", "--clusters", "us-*", "-o", "jsonpath={.items[*].cluster}")).out).toBe(out);
+    expect((await run("changes", "-n", "batch", "-o", "jsonpath={.items[*].namespace}")).out).toMatch(/^batch( batch)*$/);
+    expect((await run("changes")).err).toBe("error: Cannot list changes: give the name of an autoscaler, or --all, -n or --cluster\n");
   });
 
-  it("is refused where no cluster matches, beside --cluster, and for an edit", async () => {
+  it("is refused where no cluster matches, beside --cluster, and for a command that takes one autoscaler", async () => {
     expect((await run("get", "--clusters", "prod-*")).err).toBe(
       'error: Cannot find a cluster that matches --clusters "prod-*": there are "eu-1", "us-1"\n',
     );
@@ -47,10 +51,10 @@ describe("--clusters", () => {
       out: "",
       err: 'error: Cannot use --cluster "eu-1" and --clusters "*" together: give one of them\n',
     });
-    expect(await run("pause", "web", "--clusters", "*")).toEqual({
+    expect(await run("explain", "web", "--clusters", "*")).toEqual({
       code: 1,
       out: "",
-      err: 'error: Cannot use --clusters "*" with pause: it works on one cluster; name it with --cluster\n',
+      err: 'error: Cannot use --clusters "*" with explain: it works on one cluster; name it with --cluster\n',
     });
   });
 
@@ -87,8 +91,16 @@ describe("what programs read", () => {
     expect((await run("cluster", "describe", "eu-1", "-o", "jsonpath={.name}")).out).toBe("eu-1");
     expect(await run("get", "-o", "jsonpath={.items")).toMatchObject({ code: 1, out: "" });
     expect((await run("get", "-o", "xml")).err).toBe(
-      'error: Cannot use --output "xml": give one of table, wide, name, json, yaml, jsonpath=TEMPLATE\n',
+      'error: Cannot use --output "xml": give one of table, wide, name, json, yaml, jsonpath=TEMPLATE, jsonpath-file=FILE\n',
     );
+  });
+
+  it("is printed by a template in a file, as it stands there", async () => {
+    const file = folder.write("names.jsonpath", "{range .items[*]}{.metadata.name}\n{end}");
+    expect((await run("get", "-n", "shop", "--cluster", "eu-1", "-o", `jsonpath-file=${file}`)).out).toBe("api\nlate\nweb\n");
+    expect((await run("get", "-o", "jsonpath-file=nowhere")).err).toBe('error: Cannot read "nowhere": there is no such file\n');
+    expect((await run("get", "-o", `jsonpath-file=${folder.write("broken", "{.items")}`)).code).toBe(1);
+    expect((await run("completion", "bash", "-o", `jsonpath-file=${file}`)).code).toBe(1);
   });
 
   it("has the labels in a last column with --show-labels", async () => {

@@ -18,7 +18,7 @@ const loadedBy = (...args: readonly string[]): readonly string[] => {
 };
 
 describe("the start of tidemark", () => {
-  it.each([["--help"], ["--version"], ["get", "--help"]])("loads no code of a command for: tidemark %s", (...args) => {
+  it.each([["--help"], ["version"], ["get", "--help"]])("loads no code of a command for: tidemark %s", (...args) => {
     const loaded = loadedBy(...args);
     expect(loaded.some((url) => url.endsWith("/lib/cli/program.ts"))).toBe(true);
     expect(loaded.filter((url) => /lib\/cli\/commands\/|node_modules\/(zod|yaml|@aws-sdk)\//.test(url))).toEqual([]);
@@ -27,7 +27,7 @@ describe("the start of tidemark", () => {
 
   it("loads no TypeScript compiler once its code is cached", () => {
     const shown = `data:text/javascript,${encodeURIComponent('process.on("exit", () => process.stderr.write(process.moduleLoadList.join("\\n")))')}`;
-    const start = () => spawnSync(process.execPath, ["--import", shown, COMMAND, "--version"], { encoding: "utf8" });
+    const start = () => spawnSync(process.execPath, ["--import", shown, COMMAND, "version"], { encoding: "utf8" });
     start();
     const { stderr, status } = start();
     expect(status).toBe(0);
@@ -37,8 +37,20 @@ describe("the start of tidemark", () => {
 
   it("prints the version of package.json", () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-    const { stdout, status } = spawnSync(process.execPath, [COMMAND, "--version"], { encoding: "utf8" });
-    expect([stdout, status]).toEqual([`${version}\n`, 0]);
+    for (const words of [["--version"], ["version"], ["--data", "nowhere", "--version"]]) {
+      const { stdout, status } = spawnSync(process.execPath, [COMMAND, ...words], { encoding: "utf8" });
+      expect([words, stdout, status]).toEqual([words, `${version}\n`, 0]);
+    }
+  });
+
+  it("loads one module for --version, since nothing else is faster", () => {
+    expect(loadedBy("--version").map((url) => url.slice(url.lastIndexOf("/") + 1))).toEqual(["tidemark.js"]);
+  });
+
+  it("starts a run also where its options stand before the command", () => {
+    const started = spawnSync(process.execPath, [COMMAND, "--data", "", "start"], { encoding: "utf8" });
+    expect([started.status, started.stderr.split("\n")[0]]).toEqual([1, expect.stringContaining("--data")]);
+    expect(started.stderr).toContain("(--help shows all options)");
   });
 
   it("works through a link in another folder, which is how npm offers the command", () => {

@@ -36,6 +36,10 @@ const watched = async (args: readonly string[], edits: readonly Edit[]): Promise
       await look();
       yield* service.autoscalers(...query);
     },
+    async get(query) {
+      await look();
+      return service.get(query);
+    },
     async *events(query) {
       await look();
       yield* service.events(query);
@@ -72,6 +76,50 @@ describe("tidemark get -w", () => {
       ["fresh", "paused"],
       [],
     ]);
+  });
+
+  it("prints an autoscaler once more when it was deleted, or has lost its labels, as kubectl does", async () => {
+    const gone: Edit = (service) => service.delete({ name: "fresh" });
+    const { out } = await watched(["get", "-w", "--cluster", "us-1", "-n", "lab", "--no-headers"], [gone]);
+    expect(out.split("\n").map((line) => line.split(/ {3,}/).filter((_, column) => [2, 8].includes(column)))).toEqual([
+      ["fresh", "paused"],
+      ["fresh", "deleted"],
+      [],
+    ]);
+    const labelled = hpa("tagged", { namespace: "lab" }).replace("metadata:", "metadata:\n  labels: { team: red }");
+    const { out: names } = await watched(
+      ["get", "-w", "-n", "lab", "-l", "team=red", "-o", "name"],
+      [apply(labelled), apply(hpa("tagged", { namespace: "lab" })), (service) => service.delete({ name: "tagged" })],
+    );
+    expect(names).toBe("us-1/lab/tagged\nus-1/lab/tagged\n");
+  });
+
+  it("goes on where a name was deleted and comes again, as another autoscaler", async () => {
+    const stored = await inside(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], { stdin: hpa("again", { namespace: "lab" }) });
+    expect(stored).toMatchObject({ code: 0 });
+    const { code, out } = await watched(
+      ["get", "again", "-w", "--output-watch-events", "--no-headers"],
+      [(service) => service.delete({ name: "again" }), async () => {}, apply(hpa("again", { namespace: "lab" }))],
+    );
+    expect([code, out.match(/^[A-Z]+/gm)]).toEqual([0, ["ADDED", "DELETED", "ADDED"]]);
+  });
+
+  it("says what happened with --output-watch-events, and leaves out the first list with --watch-only", async () => {
+    const { out } = await watched(
+      ["get", "--watch-only", "-n", "lab", "-o", "json", "--output-watch-events"],
+      [(service) => service.pause({ name: "again" }), (service) => service.delete({ name: "again" })],
+    );
+    const told = out
+      .split(/(?<=^\})\n/m)
+      .filter((text) => text !== "")
+      .map((text) => JSON.parse(text));
+    expect(told.map(({ type, object }) => [type, object.kind, object.metadata.name])).toEqual([
+      ["MODIFIED", "HorizontalPodAutoscaler", "again"],
+      ["DELETED", "HorizontalPodAutoscaler", "again"],
+    ]);
+    expect((await inside(["get", "--output-watch-events", "--data", folder.data])).err).toBe(
+      "error: Cannot use --output-watch-events without --watch: a list has no events\n",
+    );
   });
 
   it("prints names and documents in the same way", async () => {

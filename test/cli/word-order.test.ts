@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { program } from "../../lib/cli/program.ts";
+import { startArgs } from "../../lib/cli/start-args.ts";
 import { inOrder, withSubcommands } from "../../lib/cli/word-order.ts";
 import { inside } from "./inside.ts";
 
@@ -38,6 +39,19 @@ describe("the words of a command line", () => {
     const forms = Map.groupBy(flags, ({ flag }) => flag);
     expect(forms.size).toBeGreaterThan(40);
     expect([...forms].filter(([, uses]) => new Set(uses.map(({ required }) => required)).size > 1).map(([flag]) => flag)).toEqual([]);
+  });
+
+  it.each([
+    ["--data d start --speed 9", "--data d --speed 9"],
+    ["--data=d start", "--data=d"],
+    ["start --for 1h", "--for 1h"],
+    ["--speed 9 start --data d", "--speed 9 --data d"],
+    ["get start", undefined],
+    ["-n start get", undefined],
+    ["describe -- start", undefined],
+    ["help start", undefined],
+  ])("start a run wherever its options stand: %s", (line, wanted) => {
+    expect(startArgs(line.split(" "))?.join(" ")).toBe(wanted);
   });
 
   it("name the command that was meant", async () => {

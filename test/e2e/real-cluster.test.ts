@@ -53,7 +53,7 @@ describe("npm start -- --kubeconfig", { timeout: 120_000 }, () => {
     const { code, out } = await startRun(["--kubeconfig", cluster.kubeconfigPath, "--data", data, "--for", "1s"]).ended;
     expect(code).toBe(0);
     expect(out).toContain("it scales nothing until you apply a manifest");
-    expect((await tidemark(["get", "--data", data])).out).toContain("No autoscalers");
+    expect((await tidemark(["get", "--data", data])).err).toContain("No autoscalers");
   });
 
   it("says what is wrong with a kubeconfig", async () => {

@@ -122,6 +122,15 @@ spec:
     expect(await changes("web")).toHaveLength(1);
   });
 
+  it("stores a manifest that differs in its labels or annotations alone", async () => {
+    const labelled = (team: string): string => hpa("web").replace("metadata:", `metadata:\n  labels: { team: ${team} }`);
+    await apply(labelled("red"));
+    expect((await apply(labelled("red")))[0]).toMatchObject({ outcome: "unchanged", generation: 1 });
+    expect((await apply(labelled("blue")))[0]).toMatchObject({ outcome: "configured", generation: 2 });
+    expect((await stored("web"))?.manifest).toContain('"team":"blue"');
+    expect((await apply(hpa("web").replace("metadata:", "metadata:\n  annotations: { note: x }")))[0]).toMatchObject({ outcome: "configured" });
+  });
+
   it("keeps a pause through an update", async () => {
     await apply(hpa("web"));
     await service.pause({ name: "web", cluster });

@@ -2,16 +2,18 @@ import type { ChangeQuery } from "../../service/service.ts";
 import type { ChangeView } from "../../service/views/change-view.ts";
 import { batches } from "../batches.ts";
 import { clustersMatching } from "../cluster-pattern.ts";
-import type { Printer, Session } from "../io.ts";
+import type { Io, Printer, Session } from "../io.ts";
 import type { JsonPathFormat } from "../jsonpath/format.ts";
 import { changeLines } from "../output/change-lines.ts";
-import { lines, listWriter, separator, type Writer } from "../output/list-writers.ts";
-import type { ScopeOptions } from "../scope-options.ts";
+import { lines, listWriter, type Writer } from "../output/list-writers.ts";
+import { filterOf, type ScopeOptions } from "../scope-options.ts";
+import { queryForPast, type Resource } from "../selected-names.ts";
 import { rangeMs } from "../time-options.ts";
 import { usage } from "../usage-error.ts";
 
 export interface ChangesOptions extends ScopeOptions {
   readonly all?: true;
+  readonly allNamespaces?: true;
   readonly since?: string;
   readonly until?: string;
   readonly output: "text" | "jsonl" | "json" | "yaml" | JsonPathFormat;
@@ -20,25 +22,36 @@ export interface ChangesOptions extends ScopeOptions {
 const BATCH = 100;
 
 /** Refuses options that contradict each other, before anything is opened. */
-export const checkOptions = (name: string | undefined, { all }: ChangesOptions): void => {
-  if (name !== undefined && all) throw usage(`Cannot list changes: "${name}" and --all cannot be used together`);
-  if (name === undefined && !all) throw usage("Cannot list changes: give the name of an autoscaler, or --all");
+export const checkOptions = (resource: Resource | undefined, options: ChangesOptions): void => {
+  const { all, allNamespaces, namespace, cluster, clusters } = options;
+  const allFlag = all ? "--all" : allNamespaces ? "--all-namespaces" : undefined;
+  if (resource !== undefined && allFlag !== undefined) throw usage(`Cannot list changes: "${resource.name}" and ${allFlag} cannot be used together`);
+  if (allNamespaces && namespace !== undefined) throw usage(`Cannot use --all-namespaces and --namespace "${namespace}" together: give one of them`);
+  if ([resource, allFlag, namespace, cluster, clusters].every((choice) => choice === undefined))
+    throw usage("Cannot list changes: give the name of an autoscaler, or --all, -n or --cluster");
 };
 
 /** Prints edits, oldest first. */
-export const changes = async ({ service, nowMs }: Session, printer: Printer, name: string | undefined, options: ChangesOptions): Promise<void> => {
+export const changes = async (
+  { service, nowMs }: Session,
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "stderr"> },
+  resource: Resource | undefined,
+  options: ChangesOptions,
+): Promise<void> => {
   const { untilMs, sinceMs } = rangeMs(options, nowMs, printer.note);
   const query: ChangeQuery = {
-    ...(name === undefined ? {} : { name }),
-    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
-    ...(options.cluster === undefined ? {} : { cluster: options.cluster }),
+    ...(resource === undefined ? filterOf(options) : await queryForPast(service, resource)),
     ...(sinceMs === undefined ? {} : { sinceMs }),
   };
   const clusters = options.clusters === undefined ? undefined : await clustersMatching(service, options.clusters);
   const write: Writer<ChangeView> = options.output === "text" ? textWriter(nowMs) : listWriter(options.output);
-  for await (const batch of batches(chosenOf(service.changes(query), clusters, untilMs), BATCH))
+  let isEmpty = true;
+  for await (const batch of batches(chosenOf(service.changes(query), clusters, untilMs), BATCH)) {
+    isEmpty = false;
     if (!(await printer.print(write.batch(batch)))) return;
+  }
   await printer.print(write.end());
+  if (isEmpty && options.output === "text") io.stderr.write("No changes\n");
 };
 
 /** Changes are listed oldest first, so that nothing is read after the end of the range. A change of the fleet belongs to no cluster. */
@@ -53,13 +66,7 @@ async function* chosenOf(
   }
 }
 
-const textWriter = (nowMs: number): Writer<ChangeView> => {
-  const nothing = separator("No changes\n", "");
-  return {
-    batch: (batch) => {
-      nothing();
-      return lines(batch.flatMap((change) => changeLines(change, nowMs)));
-    },
-    end: nothing,
-  };
-};
+const textWriter = (nowMs: number): Writer<ChangeView> => ({
+  batch: (batch) => lines(batch.flatMap((change) => changeLines(change, nowMs))),
+  end: () => "",
+});

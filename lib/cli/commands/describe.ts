@@ -1,46 +1,46 @@
-import type { AutoscalerQuery } from "../../service/service.ts";
 import type { Description } from "../../service/views/autoscaler-view.ts";
+import { type Choice, chosenForQuery } from "../chosen-autoscalers.ts";
 import { forEachResource } from "../each-resource.ts";
-import type { Printer, Session } from "../io.ts";
+import type { Io, Printer, Session } from "../io.ts";
+import { nothingListed } from "../listed-autoscalers.ts";
 import { describeSheet } from "../output/describe-sheet.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { explainSheet } from "../output/explain-sheet.ts";
 import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
-import { mustHaveKind, type Resource } from "../selected-names.ts";
+import { mustHaveKind, queryFor, type Resource } from "../selected-names.ts";
 import { pastMs } from "../time-options.ts";
 
 export interface SheetOptions {
   readonly output: "text" | DocumentFormat;
 }
 
-/** Prints a sheet for each autoscaler, with an empty line between two; or one document, a `List` where there are several names. */
+/** Prints a sheet for each autoscaler, with an empty line between two; or one document, a `List` unless there is one name. */
 export const describe = async (
   { service, nowMs }: Session,
-  printer: Printer,
-  resources: readonly Resource[],
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "stderr"> },
+  choice: Choice,
   { output }: SheetOptions,
 ): Promise<void> => {
+  const chosen = await chosenForQuery(service, choice);
+  if (chosen.length === 0 && output === "text") io.stderr.write(nothingListed(choice.options));
   const views: Description[] = [];
-  await forEachResource(resources, async ({ kind, ...query }) => {
+  await forEachResource(chosen, async ({ kind, version: _version, ...query }) => {
     const view = mustHaveKind(await service.describe(query), kind);
     if (output === "text") await printer.print(`${views.length > 0 ? "\n" : ""}${describeSheet(view, nowMs, printer.paint)}`);
     views.push(view);
   });
   if (output === "text") return;
   const [first] = views;
-  await printer.print(documentText(first && resources.length === 1 ? kubernetesObject(first) : kubernetesList(views), output));
+  const isOneName = choice.resources.length === 1 && chosen.length === 1;
+  await printer.print(documentText(first && isOneName ? kubernetesObject(first) : kubernetesList(views), output));
 };
 
 export interface ExplainOptions extends SheetOptions {
   readonly at?: string;
 }
 
-export const explain = async (
-  { service, nowMs }: Session,
-  printer: Printer,
-  query: AutoscalerQuery,
-  { output, at }: ExplainOptions,
-): Promise<void> => {
+export const explain = async ({ service, nowMs }: Session, printer: Printer, resource: Resource, { output, at }: ExplainOptions): Promise<void> => {
+  const query = await queryFor(service, resource);
   const explanation = await service.explain(query, at === undefined ? undefined : pastMs("--at", at, nowMs, printer.note));
   await printer.print(output === "text" ? explainSheet(explanation, nowMs, printer.paint) : documentText(explanation, output));
 };

@@ -1,14 +1,15 @@
 import { passedOverText } from "../../manifest/passed-over.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { isTidemarkError } from "../../model/errors.ts";
-import type { ApplyOptions, EditResult, ManifestSource } from "../../service/service.ts";
+import type { ApplyOptions, AutoscalerEdit, EditResult, ManifestSource, Service } from "../../service/service.ts";
 import type { Applied } from "../../service/views/autoscaler-view.ts";
+import type { Chosen } from "../chosen-autoscalers.ts";
 import { forEachResource } from "../each-resource.ts";
 import type { Io, Printer, Session } from "../io.ts";
 import { progressOn } from "../progress.ts";
 import type { FileOptions } from "../read-sources.ts";
 import type { PruneOptions } from "./prune.ts";
-import { queryFor, type Resource } from "../selected-names.ts";
+import { mustHaveKind, queryFor } from "../selected-names.ts";
 import { futureMs } from "../time-options.ts";
 
 export interface ApplyCommandOptions extends FileOptions, PruneOptions {
@@ -64,51 +65,64 @@ const printApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, pri
   );
 };
 
-const resultText = ({ cluster, namespace, name }: EditResult, words: string): string =>
+type EditedName = Pick<EditResult, "cluster" | "namespace" | "name">;
+
+const resultText = ({ cluster, namespace, name }: EditedName, words: string): string =>
   `"${name}" in namespace "${namespace}" of cluster "${cluster}" ${words}\n`;
 
 export interface DeleteOptions {
   readonly filename?: readonly string[];
   readonly recursive?: true;
   readonly ignoreNotFound?: true;
+  readonly dryRun?: boolean;
 }
 
 /** Deletes each autoscaler. One that does not exist is told at the end, and the others are deleted all the same. */
 export const remove = async (
   { service }: Session,
   printer: Printer,
-  resources: readonly Resource[],
-  { ignoreNotFound }: DeleteOptions,
+  resources: readonly Chosen[],
+  { ignoreNotFound, dryRun }: DeleteOptions,
 ): Promise<void> => {
   // A mistyped cluster is an error in any case: nothing of it would be found.
   if (ignoreNotFound) for (const cluster of new Set(resources.flatMap((resource) => resource.cluster ?? []))) await service.cluster(cluster);
   await forEachResource(resources, async (resource) => {
     try {
-      await printer.print(resultText(await service.delete(await queryFor(service, resource)), "deleted"));
+      const deleted = dryRun ? await lookedAt(service, resource) : await service.delete(await editOf(service, resource));
+      await printer.print(resultText(deleted, dryRun ? "deleted (dry run)" : "deleted"));
     } catch (error) {
       if (!ignoreNotFound || !NOT_FOUND.some((code) => isTidemarkError(error, code))) throw error;
     }
   });
 };
 
+/** What was found by its labels is deleted only in the version that had them. */
+const editOf = async (service: Service, { version, ...resource }: Chosen): Promise<AutoscalerEdit> => ({
+  ...(await queryFor(service, resource)),
+  ...(version && { onlyIf: [version] }),
+});
+
+const lookedAt = async (service: Service, { version: _version, kind, ...query }: Chosen): Promise<EditedName> =>
+  mustHaveKind(await service.get(query), kind);
+
 const NOT_FOUND = ["service.unknown", "cli.other-kind"] as const;
 
 export const pause = async (
   { service, nowMs }: Session,
   printer: Printer,
-  resources: readonly Resource[],
+  resources: readonly Chosen[],
   until: string | undefined,
 ): Promise<void> => {
   const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs, printer.note);
   const end = untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`;
-  await forEachResource(resources, async (resource) => {
+  await forEachResource(resources, async ({ version: _version, ...resource }) => {
     const edited = await service.pause(await queryFor(service, resource), untilMs);
     await printer.print(resultText(edited, edited.changed ? `paused${end}` : `was paused${end} already`));
   });
 };
 
-export const resume = async ({ service }: Session, printer: Printer, resources: readonly Resource[]): Promise<void> =>
-  forEachResource(resources, async (resource) => {
+export const resume = async ({ service }: Session, printer: Printer, resources: readonly Chosen[]): Promise<void> =>
+  forEachResource(resources, async ({ version: _version, ...resource }) => {
     const edited = await service.resume(await queryFor(service, resource));
     await printer.print(resultText(edited, edited.changed ? "resumed" : "was not paused"));
   });

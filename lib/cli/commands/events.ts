@@ -7,7 +7,8 @@ import type { JsonPathFormat } from "../jsonpath/format.ts";
 import { CSV_HEADER, EVENT_HEADERS, eventCsv, eventRow } from "../output/event-rows.ts";
 import { lines, listWriter, separator, type Writer } from "../output/list-writers.ts";
 import { Table } from "../output/text-table.ts";
-import type { ScopeOptions } from "../scope-options.ts";
+import { filterOf, type ScopeOptions } from "../scope-options.ts";
+import { queryForPast, type Resource } from "../selected-names.ts";
 import { rangeMs } from "../time-options.ts";
 import { usage } from "../usage-error.ts";
 import { watch } from "../watch.ts";
@@ -29,7 +30,8 @@ const BATCH = 200;
 const WATCHED_FORMATS: ReadonlySet<string> = new Set(["table", "jsonl", "csv"]);
 
 /** Refuses options that contradict each other, before anything is opened. */
-export const checkOptions = (name: string | undefined, options: EventsOptions): void => {
+export const checkOptions = (resource: Resource | undefined, options: EventsOptions): void => {
+  const name = resource?.name;
   const { all, allNamespaces, namespace, cluster, clusters, until, output } = options;
   const allFlag = all ? "--all" : allNamespaces ? "--all-namespaces" : undefined;
   if (name !== undefined && allFlag !== undefined) throw usage(`Cannot list events: "${name}" and ${allFlag} cannot be used together`);
@@ -47,23 +49,26 @@ const checkWatch = (until: string | undefined, output: string): void => {
 /** Prints scale events, oldest first, with one batch in memory; with `--watch` also those that come, until Ctrl-C. */
 export const events = async (
   session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "interruptible" | "watchEveryMs"> },
-  name: string | undefined,
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "stderr" | "interruptible" | "watchEveryMs"> },
+  resource: Resource | undefined,
   options: EventsOptions,
 ): Promise<void> => {
   const { service, nowMs } = session;
   const query: EventQuery = {
-    ...(name === undefined ? {} : { name }),
-    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
-    ...(options.cluster === undefined ? {} : { cluster: options.cluster }),
+    ...(resource === undefined ? filterOf(options) : await queryForPast(service, resource)),
     ...rangeMs(options, nowMs, printer.note),
   };
   const chosen = options.clusters === undefined ? undefined : await clustersMatching(service, options.clusters);
   const list = (from: EventQuery) => inClusters(service.events(from), chosen);
   const write = writerFor(options, session, printer);
   if (options.watch) return watched(query, { list, write, printer, io, clock: session.clock });
-  for await (const batch of batches(list(query), BATCH)) if (!(await printer.print(write.batch(batch)))) return;
+  let isEmpty = true;
+  for await (const batch of batches(list(query), BATCH)) {
+    isEmpty = false;
+    if (!(await printer.print(write.batch(batch)))) return;
+  }
   await printer.print(write.end());
+  if (isEmpty && options.output === "table") io.stderr.write("No scale events\n");
 };
 
 async function* inClusters(all: AsyncIterable<EventView>, chosen: ReadonlySet<string> | undefined): AsyncGenerator<EventView> {
@@ -111,14 +116,12 @@ const writerFor = ({ output, headers }: EventsOptions, session: Session, printer
 
 const tableWriter = ({ clock }: Session, { paint }: Printer, headers?: boolean): Writer<EventView> => {
   const table = new Table(headers === false ? undefined : EVENT_HEADERS);
-  const nothing = separator("No scale events\n", "");
   return {
     batch: (batch) => {
-      nothing();
       const nowMs = clock();
       return lines(table.lines(batch.map((event) => eventRow(event, nowMs, paint))));
     },
-    end: nothing,
+    end: () => "",
   };
 };
 

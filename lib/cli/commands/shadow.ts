@@ -3,9 +3,11 @@ import type { ShadowStretch, ShadowView } from "../../service/views/shadow-view.
 import type { Printer, Session } from "../io.ts";
 import { csvLine } from "../output/csv.ts";
 import { documentText } from "../output/document-text.ts";
+import { listOf } from "../output/kubernetes-list.ts";
 import { lines } from "../output/list-writers.ts";
 import { SHADOW_HEADERS, shadowRow, shadowSheet } from "../output/shadow-sheet.ts";
 import { Table } from "../output/text-table.ts";
+import { queryFor, type Resource } from "../selected-names.ts";
 import { pastMs } from "../time-options.ts";
 
 export interface ShadowOptions {
@@ -15,32 +17,26 @@ export interface ShadowOptions {
 }
 
 /** Prints the comparison of one autoscaler, or a line for each that is in the state shadow. */
-export const shadow = async (
-  session: Session,
-  printer: Printer,
-  query: Filter & { readonly name?: string },
-  options: ShadowOptions,
-): Promise<void> => {
+export const shadow = async (session: Session, printer: Printer, of: Resource | Filter, options: ShadowOptions): Promise<void> => {
   const { service, nowMs } = session;
   const stretch = {
-    sinceMs: pastMs("--since", options.since, nowMs),
-    ...(options.until !== undefined && { untilMs: pastMs("--until", options.until, nowMs) }),
+    sinceMs: pastMs("--since", options.since, nowMs, printer.note),
+    ...(options.until !== undefined && { untilMs: pastMs("--until", options.until, nowMs, printer.note) }),
   };
-  const { name, ...filter } = query;
-  if (name !== undefined) {
-    const view = await service.shadow({ ...filter, name, ...stretch });
-    await printer.print(textOf([view], options.output, () => shadowSheet(view)));
+  if ("name" in of) {
+    const view = await service.shadow({ ...(await queryFor(service, of)), ...stretch });
+    await printer.print(options.output === "json" ? documentText(view, "json") : textOf([view], options.output, () => shadowSheet(view)));
     return;
   }
   const views: ShadowView[] = [];
-  for await (const { cluster, namespace, name: each, state } of service.autoscalers(filter)) {
+  for await (const { cluster, namespace, name: each, state } of service.autoscalers(of)) {
     if (state === "shadow") views.push(await service.shadow({ cluster, namespace, name: each, ...stretch } satisfies ShadowQuery));
   }
   await printer.print(textOf(views, options.output, () => tableOf(views)));
 };
 
 const textOf = (views: readonly ShadowView[], format: ShadowOptions["output"], text: () => string): string => {
-  if (format === "json") return documentText(views.length === 1 ? views[0] : { items: views }, "json");
+  if (format === "json") return documentText(listOf(views), "json");
   return format === "csv" ? lines([CSV_HEADER, ...views.flatMap((view) => view.stretches.map((stretch) => csvRow(view, stretch)))]) : text();
 };
 

@@ -11,8 +11,16 @@ type RowFormat = "table" | "wide" | "name";
 export interface RowOptions {
   readonly output: RowFormat | DocumentFormat;
   readonly showLabels?: true;
+  /** Each autoscaler comes with its event: in a first column, or around the document. */
+  readonly outputWatchEvents?: true;
   /** False for --no-headers. */
   readonly headers?: boolean;
+}
+
+/** An autoscaler, and while it is watched what happened to it, in the words of the Kubernetes API. */
+export interface Shown {
+  readonly view: AutoscalerView;
+  readonly event?: "ADDED" | "MODIFIED" | "DELETED";
 }
 
 export const isDocument = (format: RowFormat | DocumentFormat): format is DocumentFormat =>
@@ -22,24 +30,36 @@ export const isDocument = (format: RowFormat | DocumentFormat): format is Docume
 export const autoscalerPrinter = (
   { clock }: Session,
   { print, paint }: Printer,
-  { output, headers, showLabels }: RowOptions,
-): ((batch: readonly AutoscalerView[]) => Promise<boolean>) => {
-  if (isDocument(output)) return (batch) => print(documentsText(batch, output));
-  if (output === "name") return (batch) => print(lines(batch.map(({ cluster, namespace, name }) => `${cluster}/${namespace}/${name}`)));
+  { output, headers, showLabels, outputWatchEvents }: RowOptions,
+): ((batch: readonly Shown[]) => Promise<boolean>) => {
+  const withEvent = outputWatchEvents === true;
+  if (isDocument(output)) return (batch) => print(documentsText(batch, output, withEvent));
+  if (output === "name") return (batch) => print(lines(batch.map((shown) => [...eventCell(shown, withEvent), pathOf(shown.view)].join("   "))));
   const wide = output === "wide";
-  const table = new Table(headers === false ? undefined : [...autoscalerHeaders(wide), ...(showLabels ? ["LABELS"] : [])]);
+  const header = [...(withEvent ? ["EVENT"] : []), ...autoscalerHeaders(wide), ...(showLabels ? ["LABELS"] : [])];
+  const table = new Table(headers === false ? undefined : header);
   return (batch) => {
     const nowMs = clock();
-    const row = (view: AutoscalerView): readonly string[] => [
-      ...autoscalerColumns(view, nowMs, { paint, wide }),
-      ...(showLabels ? [labelsText(view)] : []),
+    const row = (shown: Shown): readonly string[] => [
+      ...eventCell(shown, withEvent),
+      ...autoscalerColumns(shown.view, nowMs, { paint, wide, isDeleted: shown.event === "DELETED" }),
+      ...(showLabels ? [labelsText(shown.view)] : []),
     ];
     return print(lines(table.lines(batch.map(row))));
   };
 };
 
-const documentsText = (views: readonly AutoscalerView[], format: DocumentFormat): string =>
-  views.map((view) => `${format === "yaml" ? "---\n" : ""}${documentText(kubernetesObject(view), format)}`).join("");
+const eventCell = ({ event }: Shown, withEvent: boolean): readonly string[] => (withEvent && event !== undefined ? [event] : []);
+
+const pathOf = ({ cluster, namespace, name }: AutoscalerView): string => `${cluster}/${namespace}/${name}`;
+
+const documentsText = (batch: readonly Shown[], format: DocumentFormat, withEvent: boolean): string =>
+  batch
+    .map(({ view, event }) => {
+      const object = kubernetesObject(view);
+      return `${format === "yaml" ? "---\n" : ""}${documentText(withEvent ? { type: event, object } : object, format)}`;
+    })
+    .join("");
 
 /** As kubectl shows labels: "app=web,tier=front". */
 const labelsText = (view: AutoscalerView): string =>

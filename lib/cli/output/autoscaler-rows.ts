@@ -86,15 +86,19 @@ const targetsText = (metrics: readonly MetricView[]): string => {
   return metrics.length > SHOWN_TARGETS ? `${shown} + ${metrics.length - SHOWN_TARGETS} more...` : shown;
 };
 
+interface RowForm {
+  readonly paint: Paint;
+  readonly wide: boolean;
+  /** True for an autoscaler that was deleted since it was read. */
+  readonly isDeleted?: boolean;
+}
+
 /** The row of the table. */
-export const autoscalerColumns = (
-  view: AutoscalerView,
-  nowMs: number,
-  { paint, wide }: { readonly paint: Paint; readonly wide: boolean },
-): readonly string[] => columnsOf(autoscalerRow(view, nowMs, paint), wide);
+export const autoscalerColumns = (view: AutoscalerView, nowMs: number, { paint, wide, isDeleted = false }: RowForm): readonly string[] =>
+  columnsOf(autoscalerRow(view, nowMs, paint, isDeleted), wide);
 
 /** The row of the wide table. */
-export const autoscalerRow = (view: AutoscalerView, nowMs: number, paint: Paint): readonly string[] => [
+export const autoscalerRow = (view: AutoscalerView, nowMs: number, paint: Paint, isDeleted = false): readonly string[] => [
   view.cluster,
   view.namespace,
   view.name,
@@ -104,7 +108,7 @@ export const autoscalerRow = (view: AutoscalerView, nowMs: number, paint: Paint)
   countText(view.maxReplicas),
   currentText(view, nowMs),
   countText(view.desiredReplicas),
-  stateText(view, paint),
+  isDeleted ? paint("quiet", "deleted") : stateText(view, paint),
   view.decision?.reason ?? NONE,
   view.ageSeconds === undefined ? "never" : `${ageText(view.ageSeconds * 1000)} ago`,
   ageText(nowMs - Date.parse(view.createdAt)),

@@ -129,8 +129,9 @@ const planOf = (
   if (object) return { lines: [`Cannot accept "${input.where}": ${readFromObject(ref, object)}; give this autoscaler another name`] };
   const checked = old ? check(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation }) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
-  const { changed, stored, spec } = checked.admitted;
-  const outcome = !old ? "created" : changed ? "configured" : "unchanged";
+  const { changed, relabelled, stored, spec } = checked.admitted;
+  // Labels decide nothing, and people choose autoscalers by them.
+  const outcome = !old ? "created" : changed || relabelled ? "configured" : "unchanged";
   const warnings = [...checked.warnings, ...changedRules(input, old, spec), ...pastPause(input, spec, context.clock())];
   const applied = {
     ...ref,

@@ -1,0 +1,33 @@
+import { isTidemarkError } from "../model/errors.ts";
+import type { Service } from "../service/service.ts";
+import type { AutoscalerView } from "../service/views/autoscaler-view.ts";
+import { forEachResource } from "./each-resource.ts";
+import { kindOf } from "./output/kubernetes-object.ts";
+import { mustHaveKind, type Resource } from "./selected-names.ts";
+
+/** The autoscalers that exist. Those that do not are told by an error at the end. */
+export async function* namedAutoscalers(service: Pick<Service, "get">, resources: readonly Resource[]): AsyncGenerator<AutoscalerView> {
+  const views: AutoscalerView[] = [];
+  let failure: unknown;
+  await forEachResource(resources, async ({ kind, ...query }) => {
+    views.push(mustHaveKind(await service.get(query), kind));
+  }).catch((error: unknown) => {
+    failure = error;
+  });
+  yield* views;
+  if (failure !== undefined) throw failure;
+}
+
+/** The error of a name that stands for nothing, or for an autoscaler of another kind. */
+export const isAbsent = (error: unknown): boolean => isTidemarkError(error, "service.unknown") || isTidemarkError(error, "cli.other-kind");
+
+/** Those that exist now. An absent one is no error. */
+export async function* namedIfThere(service: Pick<Service, "get">, resources: readonly Resource[]): AsyncGenerator<AutoscalerView> {
+  for (const { kind, ...query } of resources) {
+    const view = await service.get(query).catch((error: unknown) => {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    });
+    if (view !== undefined && (kind === undefined || kindOf(view) === kind)) yield view;
+  }
+}
