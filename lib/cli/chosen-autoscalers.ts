@@ -70,10 +70,10 @@ export const chosenForEdit = async (service: Service, choice: Choice): Promise<r
   const chosen = await chosenForQuery(service, choice);
   const { cluster, clusters } = choice.options;
   if (choice.resources.length > 0 || cluster !== undefined || clusters !== undefined) return chosen;
-  const found = [...new Set(chosen.map((each) => each.cluster))];
-  if (found.length > 1)
+  const matched = [...new Set(chosen.map((each) => each.cluster))];
+  if (matched.length > 1)
     throw usage(
-      `Cannot use ${listOption(choice.options)} with ${choice.command}: ${chosen.length} autoscalers in ${found.length} clusters match, in ${clusterWords(found)}; name one with --cluster, or all of them with --clusters '*'`,
+      `Cannot use ${listOption(choice.options)} with ${choice.command}: ${chosen.length} autoscalers in ${matched.length} clusters match, in ${clusterWords(matched)}; name one with --cluster, or all of them with --clusters '*'`,
     );
   return chosen;
 };

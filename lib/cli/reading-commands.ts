@@ -3,7 +3,7 @@ import type { ChoiceOptions } from "./chosen-autoscalers.ts";
 import type { ChangesOptions } from "./commands/changes.ts";
 import type { ExplainOptions, SheetOptions } from "./commands/describe.ts";
 import type { EventsOptions } from "./commands/events.ts";
-import type { GetOptions } from "./commands/get.ts";
+import type { GetOptions } from "./commands/get-options.ts";
 import type { SeriesOptions } from "./commands/series.ts";
 import { example } from "./example.ts";
 import type { Io } from "./io.ts";

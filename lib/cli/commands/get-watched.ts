@@ -5,7 +5,7 @@ import { namedAutoscalers, namedIfThere } from "../named-autoscalers.ts";
 import { autoscalerPrinter, type Shown } from "../output/autoscaler-printer.ts";
 import type { Selection } from "../selected-names.ts";
 import { watch } from "../watch.ts";
-import type { GetOptions } from "./get.ts";
+import type { GetOptions } from "./get-options.ts";
 
 interface Known {
   readonly view: AutoscalerView;

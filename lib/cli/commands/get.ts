@@ -6,24 +6,14 @@ import type { Io, Printer, Session } from "../io.ts";
 import { readSelector } from "../label-selector.ts";
 import { listedAutoscalers, nothingListed } from "../listed-autoscalers.ts";
 import { namedAutoscalers } from "../named-autoscalers.ts";
-import { autoscalerPrinter, isDocument, type RowOptions } from "../output/autoscaler-printer.ts";
+import { autoscalerPrinter, isDocument } from "../output/autoscaler-printer.ts";
 import { documentText } from "../output/document-text.ts";
 import { kubernetesList, kubernetesObject } from "../output/kubernetes-object.ts";
-import type { ScopeOptions } from "../scope-options.ts";
 import type { Resource, Selection } from "../selected-names.ts";
 import { readSortField, sortedBy } from "../sort-field.ts";
 import { usage } from "../usage-error.ts";
+import type { GetOptions } from "./get-options.ts";
 import { getWatched } from "./get-watched.ts";
-
-export interface GetOptions extends ScopeOptions, RowOptions {
-  readonly allNamespaces?: true;
-  readonly selector?: string;
-  /** Path of a field; without it the order is that of cluster, namespace and name. */
-  readonly sortBy?: string;
-  readonly watch?: true;
-  /** Like `watch`, without the list at the beginning. */
-  readonly watchOnly?: true;
-}
 
 /** Refuses options that contradict each other, before anything is opened. */
 export const checkOptions = ({ resources }: Selection, options: GetOptions): void => {
