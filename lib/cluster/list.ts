@@ -1,5 +1,6 @@
 import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
+import { asObject } from "./read/json.ts";
 import { MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
 import type { ApiRequest } from "./transport/send.ts";
@@ -11,16 +12,18 @@ export interface ListOf<Item> {
   readonly resource: string;
   /** The list, where it may come as protobuf: `read` then gets the same objects, with the fields of the kind's table alone. */
   readonly protobuf?: WireKind;
-  /** Converts one raw object, or leaves it out. Called page by page, so that no more than one page of raw objects is held. */
+  /** Converts one raw object, or leaves it out. It must keep nothing: the page that it is of may turn out to be broken. */
   readonly read: (raw: JsonObject) => Item | undefined;
-  /** Called at the beginning and when the LIST starts again: it must drop what `read` has collected. */
+  /** Gets the items of each whole page, and how many objects it had. Then the LIST itself collects nothing. */
+  readonly onPage?: (items: readonly Item[], objects: number) => void;
+  /** Called at the beginning and when the LIST starts again: it must drop what `onPage` has collected. */
   readonly begin?: () => void;
   /** Objects of the first page, where fewer than a full page may be enough. */
   readonly firstLimit?: number;
   /** False for APIs that ignore the limit and answer in one piece (metrics.k8s.io). */
   readonly paged?: boolean;
   /** Called after each page; true stops the LIST early. `remaining` is the estimate of the server of the objects that follow. */
-  readonly enough?: (items: readonly Item[], remaining: number | undefined) => boolean;
+  readonly enough?: (remaining: number | undefined) => boolean;
 }
 
 export type Listed<Item> =
@@ -51,38 +54,51 @@ const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
   const items: Item[] = [];
   let token: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const answer = await transport.get(requestOf(what, token), budget);
+    const answer = await readPage(transport, what, { token, budget });
     if (answer.kind === "failed") return answer;
-    const { objects, next, remaining } = pageOf(answer.body);
-    // Fails to a failed read: an answer without its items would look like an empty cluster.
-    if (objects === undefined) return failed(what, "the answer has no list of items");
-    gather(what, objects, items);
+    const { next, remaining } = answer;
+    if (what.onPage) what.onPage(answer.items, answer.objects);
+    else for (const item of answer.items) items.push(item);
     if (next === undefined) return { kind: "listed", items, complete: true, remaining: 0 };
-    if (what.enough?.(items, remaining)) return { kind: "listed", items, complete: false, remaining };
+    if (what.enough?.(remaining)) return { kind: "listed", items, complete: false, remaining };
     token = next;
   }
   return failed(what, `the list does not end after ${MAX_PAGES} pages`);
 };
 
-const gather = <Item>(what: ListOf<Item>, objects: readonly JsonObject[], items: Item[]): void => {
-  for (const object of objects) {
-    const item = what.read(object);
-    if (item !== undefined) items.push(item);
-  }
-};
-
-interface Page {
-  /** Undefined when the answer is no list. */
-  readonly objects: readonly JsonObject[] | undefined;
+interface Page<Item> {
+  readonly kind: "page";
+  readonly items: readonly Item[];
+  /** Those that were left out included. */
+  readonly objects: number;
   readonly next: string | undefined;
   readonly remaining: number | undefined;
 }
 
-const pageOf = (body: JsonObject): Page => {
-  const metadata = isObject(body["metadata"]) ? body["metadata"] : {};
-  const { continue: next, remainingItemCount: remaining } = metadata;
+/** Reads one page. Its objects are converted while it is decoded, so that they are not held all at once; of JSON they are. */
+const readPage = async <Item>(
+  transport: Pick<Transport, "get">,
+  what: ListOf<Item>,
+  { token, budget }: { readonly token: string | undefined; readonly budget: CallBudget },
+): Promise<Page<Item> | Extract<Listed<never>, { kind: "failed" }>> => {
+  const items: Item[] = [];
+  let objects = 0;
+  const onItem = (raw: JsonObject): void => {
+    objects++;
+    const item = what.read(raw);
+    if (item !== undefined) items.push(item);
+  };
+  const answer = await transport.get({ ...requestOf(what, token), onItem }, budget);
+  if (answer.kind === "failed") return answer;
+  const raws = answer.streamed ? [] : objectsOf(answer.body);
+  // Fails to a failed read: an answer without its items would look like an empty cluster.
+  if (raws === undefined) return failed(what, "the answer has no list of items");
+  for (const raw of raws) onItem(raw);
+  const { continue: next, remainingItemCount: remaining } = asObject(answer.body["metadata"]);
   return {
-    objects: objectsOf(body),
+    kind: "page",
+    items,
+    objects,
     next: typeof next === "string" && next !== "" ? next : undefined,
     remaining: typeof remaining === "number" ? remaining : undefined,
   };
@@ -110,7 +126,7 @@ const pageQuery = (what: Pick<ListOf<unknown>, "paged" | "firstLimit">, token: s
   return { limit: String(limit), ...(token !== undefined && { continue: token }) };
 };
 
-const failed = (what: { readonly resource: string }, state: string): Listed<never> => ({
+const failed = (what: { readonly resource: string }, state: string): Extract<Listed<never>, { kind: "failed" }> => ({
   kind: "failed",
   failure: { code: 0, reason: "MalformedAnswer", message: `Cannot list ${what.resource}: ${state}` },
 });

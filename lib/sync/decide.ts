@@ -1,3 +1,4 @@
+import { mapInTurns } from "../cluster/in-turns.ts";
 import type { ClusterClient, Observed } from "../cluster/port.ts";
 import type { Because, Decision, Scale } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
@@ -53,10 +54,10 @@ export interface ScaleVerdict extends Evaluated {
   readonly client: ClusterClient;
 }
 
-/** A verdict for each autoscaler, in the order of the specs. It reads no clock and waits for nothing. */
-export const decideAll = ({ rules, timing }: Pick<SyncPorts, "rules" | "timing">, loaded: Loaded, seen: Seen): readonly Verdict[] => {
+/** A verdict for each autoscaler, in the order of the specs. It reads no clock, and waits for nothing but its next turn. */
+export const decideAll = ({ rules, timing }: Pick<SyncPorts, "rules" | "timing">, loaded: Loaded, seen: Seen): Promise<readonly Verdict[]> => {
   const holds = holdsOf(loaded, seen, timing);
-  return loaded.specs.all.map((autoscaler) => {
+  return mapInTurns(loaded.specs.all, (autoscaler): Verdict => {
     // A freeze or a pause is no reason to skip the evaluation: it only keeps the result from being written.
     if (autoscaler.kind === "unreadable") return { kind: "unevaluated", autoscaler, because: recordUnreadable(autoscaler.message) };
     if (autoscaler.kind === "invalid") return { kind: "unevaluated", autoscaler, because: specInvalid(autoscaler.message) };

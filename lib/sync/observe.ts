@@ -1,3 +1,4 @@
+import { mapInTurns } from "../cluster/in-turns.ts";
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import { kindsReadFrom } from "../model/origin.ts";
@@ -33,7 +34,7 @@ const NOTHING: ObservedCluster = { observations: new Map(), calls: 0, bytes: 0 }
  * that is over at `nowMs`.
  */
 export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Loaded): Promise<Seen> => {
-  const watched = watchedOf(loaded);
+  const watched = await watchedOf(loaded);
   const overdue = loaded.head.intents.filter((intent) => isPastDeadline(intent, loaded.nowMs));
   if (watched.length === 0 && overdue.length === 0) return { client: undefined, observed: NOTHING, late: new Map() };
   const connection = await connected(ports, loaded.cluster);
@@ -50,17 +51,16 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
   return { client, observed, late, answeredMs: Math.max(loaded.nowMs, ports.tables.clock()) };
 };
 
-const watchedOf = ({ specs, pages }: Loaded): readonly Watched[] => {
+const watchedOf = async ({ specs, pages }: Loaded): Promise<readonly Watched[]> => {
   const selectors = new Map<AutoscalerUid, string>();
   for (const page of pages) {
     if (page.kind === "unreadable") continue;
     for (const [uid, { windows }] of page.entries) if (windows.memory.selector !== undefined) selectors.set(uid, windows.memory.selector);
   }
-  return specs.all.flatMap((loaded) => {
-    if (loaded.kind !== "ready") return [];
-    const { uid, namespace, name } = loaded.record;
+  const ready = specs.all.filter((spec) => spec.kind === "ready");
+  return mapInTurns(ready, ({ record: { uid, namespace, name }, spec }) => {
     const selector = selectors.get(uid);
-    return [{ uid, namespace, name, spec: loaded.spec, ...asksOf(loaded.spec, namespace), ...(selector !== undefined && { selector }) }];
+    return { uid, namespace, name, spec, ...asksOf(spec, namespace), ...(selector !== undefined && { selector }) };
   });
 };
 

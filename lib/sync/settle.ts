@@ -74,6 +74,7 @@ const PARALLEL = 16;
 
 /** The scales with their events. This sync reports them, because the sync that made them died before its report. */
 const withEvents = async (ports: SyncPorts, { specs }: Loaded, scales: readonly UncountedScale[]): Promise<readonly LateScale[]> => {
+  if (scales.length === 0) return [];
   const records = new Map(specs.all.flatMap((spec) => (spec.kind === "unreadable" ? [] : [[spec.record.uid, spec.record] as const])));
   return eachDone(scales, PARALLEL, async (scale) => {
     const record = records.get(scale.uid);

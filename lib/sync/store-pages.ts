@@ -1,3 +1,4 @@
+import { mapInTurns } from "../cluster/in-turns.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import type { StoredWindows } from "../model/records.ts";
 import { encodePage } from "../store/pages/codec.ts";
@@ -20,6 +21,8 @@ export interface StoredPages {
 }
 
 const PARALLEL = 8;
+/** Pages that are compared and packed in one turn of the event loop, a few milliseconds each. */
+const PAGES_A_TURN = 2;
 
 /** Writes the windows pages that changed, or all of them where that is needed. Where the autoscalers need another number of pages, it writes a new generation. */
 export const storePages = async (
@@ -29,8 +32,9 @@ export const storePages = async (
   after: ReadonlyMap<AutoscalerUid, StoredWindows>,
 ): Promise<StoredPages> => {
   const wanted = wantedNow(loaded, after.size, ports.timing.pageEntries);
-  const plan = wanted === loaded.pages.length ? sameGeneration(loaded, after) : newGeneration(loaded, after, wanted);
-  const fitting = plan.writes.every(({ body }) => body.length <= PAGE_BYTES_MAX) || hasUnreadable(loaded) ? plan : divided(loaded, after, wanted);
+  const plan = await (wanted === loaded.pages.length ? sameGeneration(loaded, after) : newGeneration(loaded, after, wanted));
+  const isFitting = plan.writes.every(({ body }) => body.length <= PAGE_BYTES_MAX) || hasUnreadable(loaded);
+  const fitting = isFitting ? plan : await divided(loaded, after, wanted);
   await eachDone(fitting.writes, PARALLEL, ({ index, body, readEpoch }) => {
     const pageId = { partition, generation: fitting.generation, index };
     return writePage(ports.tables, { id: pageId, epoch: loaded.head.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
@@ -56,11 +60,11 @@ const wantedNow = (loaded: Loaded, autoscalers: number, pageEntries: number): nu
 const byPage = (after: ReadonlyMap<AutoscalerUid, StoredWindows>, pages: number): ReadonlyMap<number, readonly StoredWindows[]> =>
   Map.groupBy(after.values(), ({ uid }) => pageOf(uid, pages));
 
-const sameGeneration = (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>): Plan => {
+const sameGeneration = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>): Promise<Plan> => {
   const entriesOf = byPage(after, Math.max(1, loaded.pages.length));
   const changed = new Set<AutoscalerUid>();
   const writes: { index: number; body: Uint8Array; readEpoch: number }[] = [];
-  const pages = loaded.pages.map((page): LoadedPage => {
+  const toStore = (page: LoadedPage): LoadedPage => {
     const { index, epoch: readEpoch } = page;
     if (page.kind === "unreadable") {
       // A missing page holds nothing that a late write could change.
@@ -75,7 +79,8 @@ const sameGeneration = (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, Stored
     const next = pageOfEntries(entries, { index, generation: page.generation, epoch: loaded.head.epoch });
     writes.push({ index, body: next.body, readEpoch });
     return next;
-  });
+  };
+  const pages = await mapInTurns(loaded.pages, toStore, PAGES_A_TURN);
   return { generation: loaded.head.pageGeneration, pages, changed, writes };
 };
 
@@ -96,18 +101,21 @@ const pageOfEntries = (
 });
 
 /** All windows in pages of a new generation. The generation counts once the release names it. */
-const newGeneration = (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>, count: number): Plan => {
+const newGeneration = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>, count: number): Promise<Plan> => {
   const generation = loaded.head.pageGeneration + 1;
   const entriesOf = byPage(after, count);
-  const pages = Array.from({ length: count }, (_, index) =>
-    pageOfEntries(entriesOf.get(index) ?? [], { index, generation, epoch: loaded.head.epoch }),
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  const pages = await mapInTurns(
+    indexes,
+    (index) => pageOfEntries(entriesOf.get(index) ?? [], { index, generation, epoch: loaded.head.epoch }),
+    PAGES_A_TURN,
   );
   return { generation, pages, changed: new Set(after.keys()), writes: pages.map(({ index, body }) => ({ index, body })) };
 };
 
 /** Doubles the number of pages until each is small enough; a page with one autoscaler always is. From two pages for each autoscaler on, a page is only divided when no item could hold it. */
-const divided = (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>, count: number): Plan => {
-  const plan = newGeneration(loaded, after, Math.max(1, count) * 2);
+const divided = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>, count: number): Promise<Plan> => {
+  const plan = await newGeneration(loaded, after, Math.max(1, count) * 2);
   const most = plan.pages.length > after.size * 2 ? PAGE_BYTES_NEVER_ABOVE : PAGE_BYTES_MAX;
   const fits = plan.pages.every(({ body }) => body.length <= most);
   return fits ? plan : divided(loaded, after, plan.pages.length);

@@ -68,11 +68,11 @@ const syncClaimed = async (
   if (!fromTables) return undefined;
   const loaded = fromTables.cluster.specsFromCluster ? await timer.phase("specs", readObjects(ports, message, fromTables)) : fromTables;
   const seen = await timer.phase("observe", observe(ports, message, loaded));
-  const decided = decideAll(ports, loaded, seen);
+  const decided = await decideAll(ports, loaded, seen);
   timer.mark("decide");
   const earlier = await timer.phase("settle", settleEarlier(ports, message, { loaded, late: seen.late }));
   const { settled, verdicts } = await makeWaves(ports, holder, { message, loaded, verdicts: decided, earlier, softUntilMs, timer });
-  const after = windowsAfter(ports.rules, loaded, verdicts, settled);
+  const after = await windowsAfter(ports.rules, loaded, verdicts, settled);
   const stored = await timer.phase("pages", storePages(ports, holder.lease.partition, loaded, after.entries));
   const journalPages = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts, stored, after }));
   await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored }));

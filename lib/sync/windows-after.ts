@@ -1,3 +1,4 @@
+import { mapInTurns } from "../cluster/in-turns.ts";
 import type { ControllerEvent, GaugeWrite } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import type { StoredWindows, UncountedScale } from "../model/records.ts";
@@ -26,21 +27,24 @@ export interface After {
  * The windows of every autoscaler of the partition after this sync. An autoscaler that was not evaluated and has no windows yet gets none. A recommendation counts also while the
  * autoscaler is held, frozen or paused: so its stabilization windows are full when it may scale again. A scale counts only if a PUT was sent for it.
  */
-export const windowsAfter = (rules: Rules, loaded: Loaded, verdicts: readonly Verdict[], settled: Settled): After => {
-  const before = new Map(loaded.pages.flatMap((page) => (page.kind === "read" ? [...page.entries] : [])));
+export const windowsAfter = async (rules: Rules, loaded: Loaded, verdicts: readonly Verdict[], settled: Settled): Promise<After> => {
+  const before = new Map<AutoscalerUid, StoredWindows>();
+  for (const page of loaded.pages) {
+    if (page.kind === "read") for (const [uid, entry] of page.entries) before.set(uid, entry);
+  }
   const written = writtenNow(rules, verdicts, settled);
   const specs = new Map(loaded.specs.all.flatMap((spec) => (spec.kind === "ready" ? [[spec.record.uid, spec.spec] as const] : [])));
   const late = new Map(settled.late.map(({ scale }) => [scale.uid, scale]));
-  const entries = new Map<AutoscalerUid, StoredWindows>();
-  for (const uid of uidsToStore(loaded, [...before.keys(), ...late.keys()])) {
+  const uids = [...uidsToStore(loaded, [...before.keys(), ...late.keys()])];
+  const stored = await mapInTurns(uids, (uid) => {
     const windows = written.get(uid)?.windows;
     const evaluated = windows && { uid, windows, open: isOpenAt(windows, loaded.nowMs) };
     const scale = late.get(uid);
-    const entry = scale
+    return scale
       ? withLate(rules, specs.get(uid), evaluated ?? ended(loaded, uid, before.get(uid)), scale)
       : (evaluated ?? endedEntry(loaded, before.get(uid)));
-    if (entry) entries.set(uid, entry);
-  }
+  });
+  const entries = new Map(stored.flatMap((entry) => (entry ? [[entry.uid, entry] as const] : [])));
   return {
     entries,
     events: new Map([...written].map(([uid, { events }]) => [uid, events])),

@@ -1,6 +1,7 @@
+import { mapInTurns } from "../cluster/in-turns.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import type { Evaluation, JournalPage } from "../model/records.ts";
-import { insertJournal } from "../store/history/journal.ts";
+import { journalItem } from "../store/history/journal.ts";
 import { pageOf } from "../store/pages/plan.ts";
 import type { Verdict } from "./decide.ts";
 import { evaluationOf } from "./evaluation.ts";
@@ -8,6 +9,9 @@ import type { Loaded } from "./load.ts";
 import type { StoredPages } from "./store-pages.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 import type { After } from "./windows-after.ts";
+
+/** Pages that are packed in one turn of the event loop, a few milliseconds each. */
+const PAGES_A_TURN = 2;
 
 /** The journal gets each page whole at least this often while its partition is synced. */
 export const JOURNAL_EVERY_MS = 60_000;
@@ -45,12 +49,13 @@ export const writeJournal = async (
   // Beside another controller every sync is kept: the comparison of both counts them (lib/service/shadow).
   const isWritten = ({ uid, kind, rivals }: Evaluation): boolean =>
     whole || kind === "scale" || rivals !== undefined || edited.has(uid) || stored.changed.has(uid);
-  const evaluations = context.verdicts.flatMap((verdict) => evaluationOf(verdict, after) ?? []).filter(isWritten);
+  const evaluated = await mapInTurns(context.verdicts, (verdict) => evaluationOf(verdict, after));
+  const evaluations = evaluated.filter((evaluation) => evaluation !== undefined).filter(isWritten);
   const byPage = Map.groupBy(evaluations, ({ uid }) => pageOf(uid, stored.pages.length));
   const indexes = whole ? stored.pages.map(({ index }) => index) : [...byPage.keys()];
   const pages = indexes.map(
     (page): JournalPage => ({ atMs, epoch: head.epoch, page, ...(!whole && { partial: true }), evaluations: byPage.get(page) ?? [] }),
   );
-  if (pages.length > 0) await insertJournal(ports.insert, partition, pages);
+  if (pages.length > 0) await ports.insert(await mapInTurns(pages, (page) => journalItem(partition, page), PAGES_A_TURN));
   return pages.length;
 };

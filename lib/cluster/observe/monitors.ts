@@ -19,15 +19,17 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
   const failed = new Map<string, MonitorReading>();
   await Promise.all(
     scopesFor(new Set(asking.map(({ namespace }) => namespace)), observing.limits).map(async ({ namespace }) => {
-      const answer = await list<never>(
+      const answer = await list<readonly [string, MonitorReading]>(
         observing.session.transport,
         {
           path: `/apis/${GROUP}${inNamespace(namespace)}/datadogmonitors`,
           resource: "datadogmonitors.datadoghq.com",
           read: (raw) => {
             const { name, namespace: of } = asObject(raw["metadata"]);
-            monitors.set(key(asText(of) as Namespace, asText(name)), readingOf(asName(asObject(raw["status"])["monitorState"])));
-            return undefined;
+            return [key(asText(of) as Namespace, asText(name)), readingOf(asName(asObject(raw["status"])["monitorState"]))];
+          },
+          onPage: (readings) => {
+            for (const [monitor, reading] of readings) monitors.set(monitor, reading);
           },
         },
         observing.budget,

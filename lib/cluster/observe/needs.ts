@@ -3,6 +3,7 @@ import type { Neighbour, ScaleRead } from "../../model/observation.ts";
 import { type CustomQuery, type ExternalQuery, type Questions, queryKey } from "../../model/query.ts";
 import type { Selector } from "../../model/selector.ts";
 import { parseSelector } from "../../model/selector-text.ts";
+import { mapInTurns } from "../in-turns.ts";
 import type { Watched } from "../port.ts";
 import { type Scales, targetKey } from "./workloads.ts";
 
@@ -22,40 +23,75 @@ export interface NamespaceNeeds {
 /** With more neighbours than this the pods are listed without a check whether selectors can overlap. */
 const MAX_NEIGHBOURS_COMPARED = 50;
 
+/** Namespaces that are looked at in one turn of the event loop. Most have a few autoscalers. */
+const NAMESPACES_A_TURN = 20;
+
 /** The queries of each namespace that has an autoscaler. An autoscaler whose scale could not be read has none, because its decision ends there (hpa.md 2.4 step 1). */
-export const needsOf = (watched: readonly Watched[], scales: Scales): readonly NamespaceNeeds[] =>
-  [...Map.groupBy(watched, ({ namespace }) => namespace)].map(([namespace, group]) => {
-    const neighbours = group.flatMap(({ name, selector, spec }) => (selector === undefined || spec.dryRun ? [] : [{ name, selector }]));
-    const asking = group.flatMap((autoscaler) => {
-      const scale = scales.get(targetKey({ namespace, target: autoscaler.spec.target }));
-      return scale?.kind === "read" ? [{ autoscaler, scale, asks: autoscaler.questions(scale) }] : [];
-    });
-    const needPods = asking.filter(({ autoscaler, scale, asks }) => asks.pods || (asksAnything(asks) && mayOverlap(autoscaler, scale, neighbours)));
-    const needing = new Set(needPods.map(({ autoscaler }) => autoscaler.uid));
-    return {
-      namespace,
-      neighbours,
-      withoutPods: new Set(asking.flatMap(({ autoscaler }) => (needing.has(autoscaler.uid) ? [] : [autoscaler.uid]))),
-      podMetrics: asking.some(({ asks }) => asks.podMetrics),
-      pods: needPods.length > 0,
-      custom: new Map(asking.flatMap(({ asks }) => asks.custom.map((query) => [queryKey(query), query]))),
-      external: new Map(asking.flatMap(({ asks }) => asks.external.map((query) => [queryKey(query), query]))),
-    };
+export const needsOf = async (watched: readonly Watched[], scales: Scales): Promise<readonly NamespaceNeeds[]> => {
+  const overlaps = overlapTest();
+  const asking = await mapInTurns(watched, (autoscaler) => {
+    const scale = scales.get(targetKey({ namespace: autoscaler.namespace, target: autoscaler.spec.target }));
+    return scale?.kind === "read" ? { autoscaler, scale, asks: autoscaler.questions(scale) } : undefined;
   });
+  const askingByNamespace = Map.groupBy(
+    asking.filter((question) => question !== undefined),
+    ({ autoscaler }) => autoscaler.namespace,
+  );
+  const groups = [...Map.groupBy(watched, ({ namespace }) => namespace)];
+  return mapInTurns(
+    groups,
+    ([namespace, group]) => needsOfNamespace(namespace, group, { asking: askingByNamespace.get(namespace) ?? [], overlaps }),
+    NAMESPACES_A_TURN,
+  );
+};
+
+interface Asking {
+  readonly autoscaler: Watched;
+  readonly scale: ScaleRead;
+  readonly asks: Questions;
+}
+
+const needsOfNamespace = (
+  namespace: Namespace,
+  group: readonly Watched[],
+  { asking, overlaps }: { readonly asking: readonly Asking[]; readonly overlaps: OverlapTest },
+): NamespaceNeeds => {
+  const neighbours = group.flatMap(({ name, selector, spec }) => (selector === undefined || spec.dryRun ? [] : [{ name, selector }]));
+  const needPods = asking.filter(({ autoscaler, scale, asks }) => asks.pods || (asksAnything(asks) && overlaps(autoscaler, scale, neighbours)));
+  const needing = new Set(needPods.map(({ autoscaler }) => autoscaler.uid));
+  return {
+    namespace,
+    neighbours,
+    withoutPods: new Set(asking.flatMap(({ autoscaler }) => (needing.has(autoscaler.uid) ? [] : [autoscaler.uid]))),
+    podMetrics: asking.some(({ asks }) => asks.podMetrics),
+    pods: needPods.length > 0,
+    custom: new Map(asking.flatMap(({ asks }) => asks.custom.map((query) => [queryKey(query), query]))),
+    external: new Map(asking.flatMap(({ asks }) => asks.external.map((query) => [queryKey(query), query]))),
+  };
+};
 
 const asksAnything = ({ pods, podMetrics, custom, external }: Questions): boolean => pods || podMetrics || custom.length + external.length > 0;
 
 /** False only where no pod can match both selectors. Then the check of overlap (hpa.md 2.5 step 3) has the same result without pods. */
-export const mayOverlap = (autoscaler: Pick<Watched, "name">, scale: Pick<ScaleRead, "selector">, neighbours: readonly Neighbour[]): boolean => {
-  const others = neighbours.filter(({ name }) => name !== autoscaler.name);
-  if (others.length > MAX_NEIGHBOURS_COMPARED) return true;
-  const own = parsed(scale.selector);
-  return others.some(({ selector }) => !exclude(own, parsed(selector)));
-};
+type OverlapTest = (autoscaler: Pick<Watched, "name">, scale: Pick<ScaleRead, "selector">, neighbours: readonly Neighbour[]) => boolean;
 
-const parsed = (text: string): Selector => {
-  const reading = parseSelector(text);
-  return reading.kind === "selector" ? reading.selector : [];
+/** Each selector is parsed once, however many neighbours it is compared with. */
+const overlapTest = (): OverlapTest => {
+  const selectors = new Map<string, Selector>();
+  const parsed = (text: string): Selector => {
+    const known = selectors.get(text);
+    if (known) return known;
+    const reading = parseSelector(text);
+    const selector = reading.kind === "selector" ? reading.selector : [];
+    selectors.set(text, selector);
+    return selector;
+  };
+  return (autoscaler, scale, neighbours) => {
+    const others = neighbours.filter(({ name }) => name !== autoscaler.name);
+    if (others.length > MAX_NEIGHBOURS_COMPARED) return true;
+    const own = parsed(scale.selector);
+    return others.some(({ selector }) => !exclude(own, parsed(selector)));
+  };
 };
 
 /** True when both selectors require a value of the same label, and the values differ. */

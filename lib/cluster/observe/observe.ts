@@ -1,6 +1,7 @@
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
 import { labelIndex } from "../../model/label-index.ts";
 import type { Answer, ApiFailure, MetricAnswers, Observation, Pod, PodMetrics, ScaleReading } from "../../model/observation.ts";
+import { mapInTurns } from "../in-turns.ts";
 import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../port.ts";
 import { MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
 import type { ApiSession } from "../scale.ts";
@@ -23,26 +24,22 @@ export const observe = async (session: ApiSession, memory: Memory, watched: read
   const monitors = observeMonitors(observing, watched);
   const scales = await observeScales(observing, watched);
   const [views, rivalsOf, monitorOf] = await Promise.all([measured(observing, watched, scales), observeRivals(observing, watched, scales), monitors]);
-  const observations = new Map<AutoscalerUid, Observed>();
-  for (const autoscaler of watched) {
+  const observed = await mapInTurns(watched, (autoscaler): readonly [AutoscalerUid, Observed] => {
     const { uid, namespace, spec } = autoscaler;
     const monitor = monitorOf(autoscaler);
     const key = targetKey({ namespace, target: spec.target });
     const scale = scales.get(key) ?? NOT_OBSERVED;
     const otherStack = memory.otherStacks.holds(key, scale, session.fieldManager);
     const view = views.get(namespace)?.(uid) ?? EMPTY_VIEW;
-    observations.set(uid, {
-      observation: { scale, ...view, ...(monitor && { monitor }) },
-      ...rivalsOf(namespace, spec.target),
-      ...(otherStack && { otherStack }),
-    });
-  }
-  return { observations, ...budget.spent() };
+    const observation = { scale, ...view, ...(monitor && { monitor }) };
+    return [uid, { observation, ...rivalsOf(namespace, spec.target), ...(otherStack && { otherStack }) }];
+  });
+  return { observations: new Map(observed), ...budget.spent() };
 };
 
 /** The answers of the second round. */
 const measured = async (observing: Observing, watched: readonly Watched[], scales: Scales) => {
-  const needs = needsOf(watched, scales);
+  const needs = await needsOf(watched, scales);
   const [pods, podMetrics, custom, external] = await Promise.all([
     observePods(observing, namespacesThat(needs, "pods")),
     observePodMetrics(observing, namespacesThat(needs, "podMetrics")),

@@ -112,14 +112,20 @@ interface Gathering<Item> {
   readonly shown: ReturnType<typeof shownInOrder>;
 }
 
+/** An object with its namespace; without an item where nothing is asked about the namespace. */
+interface Placed<Item> {
+  readonly namespace: string;
+  readonly item?: Item;
+}
+
 /** Adds each object to the list of its namespace when its page arrives. Objects of other namespaces are not converted. */
 const listInto = <Item>(
   { session, budget }: Observing,
   { path, resource, protobuf, paged, convert }: PodList<Item>,
   namespaces: ReadonlySet<string>,
   { gathered, shown }: Gathering<Item>,
-): Promise<Listed<never>> =>
-  list<never>(
+): Promise<Listed<Placed<Item>>> =>
+  list<Placed<Item>>(
     session.transport,
     {
       path,
@@ -132,13 +138,17 @@ const listInto = <Item>(
       },
       read: (raw) => {
         const namespace = asText(asObject(raw["metadata"])["namespace"]);
-        shown.see(namespace);
         const item = namespaces.has(namespace) ? convert(raw) : undefined;
-        if (item === undefined) return undefined;
-        const known = gathered.get(namespace);
-        if (known) known.push(item);
-        else gathered.set(namespace, [item]);
-        return undefined;
+        return { namespace, ...(item && { item }) };
+      },
+      onPage: (objects) => {
+        for (const { namespace, item } of objects) {
+          shown.see(namespace);
+          if (item === undefined) continue;
+          const known = gathered.get(namespace);
+          if (known) known.push(item);
+          else gathered.set(namespace, [item]);
+        }
       },
     },
     budget,

@@ -3,6 +3,7 @@ import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Rival } from "../../model/rival-state.ts";
 import type { Found, KindPath } from "../discovery.ts";
+import { mapInTurns } from "../in-turns.ts";
 import { list } from "../list.ts";
 import { listPath } from "../paths.ts";
 import type { Observed, Watched } from "../port.ts";
@@ -12,11 +13,14 @@ import type { JsonObject } from "../transport/transport.ts";
 import { RIVAL_KINDS, type RivalKind } from "./rival-kinds.ts";
 import type { LookedFor, Marks } from "./rival-memory.ts";
 import { type Scope, scopesFor } from "./scopes.ts";
+import { keptKeys } from "./target-keys.ts";
 import { type Observing, type Scales, targetKey } from "./workloads.ts";
 
 /** Key of a target, without the version of its API. */
 export const rivalKey = (namespace: string, target: { readonly apiVersion: string; readonly kind: string; readonly name: string }): string =>
   `${namespace}/${groupOf(target.apiVersion) ?? target.apiVersion}/${target.kind}/${target.name}`;
+
+const keyOfWatched = keptKeys(rivalKey);
 
 /** The other controllers of a target: those that were found, and why there may be more. */
 export type LookForRivals = (namespace: Namespace, target: Watched["spec"]["target"]) => Pick<Observed, "rivals" | "rivalsUnknown">;
@@ -26,13 +30,15 @@ export type LookForRivals = (namespace: Namespace, target: Watched["spec"]["targ
  * earlier LIST covered the target, its rivals are not known.
  */
 export const observeRivals = async (observing: Observing, watched: readonly Watched[], scales: Scales): Promise<LookForRivals> => {
-  const marks = new Map(watched.map((autoscaler) => [rivalKey(autoscaler.namespace, autoscaler.spec.target), markOf(autoscaler, scales)]));
+  const marks = new Map(
+    await mapInTurns(watched, (autoscaler) => [keyOfWatched(autoscaler.namespace, autoscaler.spec.target), markOf(autoscaler, scales)] as const),
+  );
   if (watched.length === 0) return () => ({ rivals: [] });
   const scopes = scopesFor(new Set(watched.map(({ namespace }) => namespace)), observing.limits);
   const looks = (await Promise.all(rivalKinds(observing).map((rival) => lookForKind(observing, rival, { marks, scopes })))).flat();
   const byNamespace = Map.groupBy(looks, ({ scope }) => scope.namespace);
   return (namespace, target) => {
-    const key = rivalKey(namespace, target);
+    const key = keyOfWatched(namespace, target);
     const inScope = [...(byNamespace.get(undefined) ?? []), ...(byNamespace.get(namespace) ?? [])];
     const unknown = inScope.find(({ problem, targets: known }) => problem !== undefined && !known.has(key))?.problem;
     return { rivals: merged(inScope.flatMap(({ rivals }) => rivals.get(key) ?? [])), ...(unknown !== undefined && { rivalsUnknown: unknown }) };

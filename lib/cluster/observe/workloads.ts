@@ -13,6 +13,7 @@ import type { CallBudget } from "../transport/budget.ts";
 import { WORKLOAD_LISTS } from "../wire/workloads.ts";
 import type { Memory } from "./memory.ts";
 import { covers, type Scope, scopesFor } from "./scopes.ts";
+import { keptKeys } from "./target-keys.ts";
 
 /** The scales by `targetKey`. */
 export type Scales = ReadonlyMap<string, ScaleReading>;
@@ -23,7 +24,9 @@ export interface Target {
 }
 
 /** Key of a target. Autoscalers of one target share its scale. The key has the version of apiVersion as in the manifest, though it selects nothing. */
-export const targetKey = ({ namespace, target }: Target): string => `${namespace}/${target.apiVersion}/${target.kind}/${target.name}`;
+export const targetKey = ({ namespace, target }: Target): string => keyOf(namespace, target);
+
+const keyOf = keptKeys((namespace, target) => `${namespace}/${target.apiVersion}/${target.kind}/${target.name}`);
 
 export interface Observing {
   readonly session: ApiSession;
@@ -103,7 +106,7 @@ const listWanted = async ({ session, budget, memory }: Observing, { kind, scope,
   const readings = new Map<string, ScaleReading>();
   const path = listPath(kind, scope.namespace);
   let seen = 0;
-  const listed = await list<never>(
+  const listed = await list<readonly [string, ScaleReading]>(
     session.transport,
     {
       path,
@@ -116,13 +119,15 @@ const listWanted = async ({ session, budget, memory }: Observing, { kind, scope,
         readings.clear();
       },
       read: (raw) => {
-        seen++;
         const metadata = asObject(raw["metadata"]);
         const key = keys.get(`${metadata["namespace"]}/${metadata["name"]}`);
-        if (key !== undefined) readings.set(key, readWorkloadScale(raw));
-        return undefined;
+        return key === undefined ? undefined : [key, readWorkloadScale(raw)];
       },
-      enough: (_items, remaining) => readings.size === keys.size || !listWins(keys.size - readings.size, remaining),
+      onPage: (scales, objects) => {
+        seen += objects;
+        for (const [key, scale] of scales) readings.set(key, scale);
+      },
+      enough: (remaining) => readings.size === keys.size || !listWins(keys.size - readings.size, remaining),
     },
     budget,
   );

@@ -31,8 +31,12 @@ const groupVersionOf = ({ path }: ApiRequest): string => /^\/(api\/[^/]+|apis\/[
 const isProtobuf = ({ headers }: Answered): boolean => (headers["content-type"] ?? "").split(";")[0]?.trim() === PROTOBUF;
 
 /** The content of an answer, in the format of its content type. */
-export const bodyOf = async (answer: Answered, { protobuf }: ApiRequest): Promise<Decoded> => {
-  if (isProtobuf(answer)) return decodeAnswer(answer.bytes, answer.status >= 300 || protobuf === undefined ? STATUS_KIND : protobuf);
+export const bodyOf = async (answer: Answered, { protobuf, onItem }: ApiRequest): Promise<Decoded> => {
+  if (isProtobuf(answer)) {
+    if (answer.status >= 300 || protobuf === undefined) return decodeAnswer(answer.bytes, STATUS_KIND);
+    const decoded = await decodeAnswer(answer.bytes, protobuf, onItem);
+    return decoded.kind === "object" && onItem ? { ...decoded, streamed: true } : decoded;
+  }
   const object = parseObject(answer.bytes);
   return object ? { kind: "object", object } : { kind: "broken", state: `the server answered ${answer.status} without a JSON object` };
 };

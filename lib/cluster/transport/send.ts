@@ -5,6 +5,7 @@ import { MAX_ANSWER_BYTES } from "../request-limits.ts";
 import { PROTOBUF } from "../wire/answer.ts";
 import type { WireKind } from "../wire/message.ts";
 import { type Exchange, exchange, type Outgoing } from "./exchange.ts";
+import type { JsonObject } from "./failure.ts";
 import type { Pool } from "./pool.ts";
 
 export interface ApiRequest {
@@ -15,6 +16,8 @@ export interface ApiRequest {
   readonly resource: string;
   /** The list that may be answered as protobuf; absent where only JSON is read. */
   readonly protobuf?: WireKind;
+  /** Gets the items of a protobuf list one by one, as they are decoded. The answer then says `streamed`. */
+  readonly onItem?: (item: JsonObject) => void;
   /** The JSON body; never with GET. */
   readonly body?: unknown;
   /** The type of the body; "application/json" where it is absent. */

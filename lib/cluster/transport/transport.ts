@@ -22,7 +22,10 @@ export interface Transport {
 }
 
 export type { JsonObject } from "./failure.ts";
-export type ReadAnswer = { readonly kind: "read"; readonly body: JsonObject } | { readonly kind: "failed"; readonly failure: ApiFailure };
+/** `streamed`: `onItem` of the request got the items, and the body has none. */
+export type ReadAnswer =
+  | { readonly kind: "read"; readonly body: JsonObject; readonly streamed?: true }
+  | { readonly kind: "failed"; readonly failure: ApiFailure };
 export type WriteAnswer =
   | { readonly kind: "written"; readonly body: JsonObject }
   | { readonly kind: "failed"; readonly failure: ApiFailure; readonly sent: boolean };
@@ -115,7 +118,8 @@ const readAnswer = async (outcome: Exchange, subject: Subject, request: ApiReque
   const body = await bodyOf(outcome, request);
   if (outcome.status < 200 || outcome.status > 299)
     return failed(answeredFailure(outcome.status, body.kind === "object" ? body.object : undefined, subject));
-  return body.kind === "object" ? { kind: "read", body: body.object } : failed(malformedFailure(subject, body.state));
+  if (body.kind === "object") return { kind: "read", body: body.object, ...(body.streamed && { streamed: true }) };
+  return failed(malformedFailure(subject, body.state));
 };
 
 type Again = Extract<NextStep, { kind: "again" }>;

@@ -13,10 +13,16 @@ const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 /** The answer to a refused call is a Status. */
 export const STATUS_KIND: WireKind = { kind: "Status", message: STATUS };
 
-export type Decoded = { readonly kind: "object"; readonly object: Json } | { readonly kind: "broken"; readonly state: string };
+/** `streamed`: the items of the list were given away, and the object has none. */
+export type Decoded =
+  | { readonly kind: "object"; readonly object: Json; readonly streamed?: true }
+  | { readonly kind: "broken"; readonly state: string };
 
-/** Decodes a protobuf answer to the object of its JSON form, with the fields in the table of the kind. Every answer but a complete object of this kind is broken, because half a list would look like an answer. */
-export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind): Promise<Decoded> => {
+/**
+ * Decodes a protobuf answer to the object of its JSON form, with the fields in the table of the kind. Every answer but a complete object of this kind is broken, because half a list would
+ * look like an answer. `onItem` gets the items of a list one by one; the object then has none. What it got counts only where the whole answer is not broken.
+ */
+export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind, onItem?: (item: Json) => void): Promise<Decoded> => {
   const Reader = await loadReader();
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return broken("it does not begin as protobuf of Kubernetes does");
   try {
@@ -25,7 +31,7 @@ export const decodeAnswer = async (bytes: Buffer, { kind, message }: WireKind): 
     if (sentKind !== kind) return broken(`it holds a "${foreignWords(sentKind)}", not a ${kind}`);
     if (asText(contentEncoding) !== "") return broken(`it is encoded as "${foreignWords(asText(contentEncoding))}"`);
     if (!Buffer.isBuffer(raw) || raw.length === 0) return broken(`its ${kind} is missing`);
-    const object = await decodeMessage(Reader.create(raw), message);
+    const object = await decodeMessage(Reader.create(raw), message, onItem);
     if (!kind.endsWith("List")) return { kind: "object", object: { kind, ...object } };
     // An empty list has no field for its items, but it always has metadata. Without them nothing says that the list is empty.
     if (object["metadata"] === undefined) return broken(`the metadata of its ${kind} are missing`);

@@ -13,20 +13,29 @@ interface Decoding {
 
 /**
  * Decodes a whole message to the object of its JSON form. Throws for bytes that are not well-formed. It lets the event loop go on between the fields of the message, because the
- * answers of other clusters wait meanwhile.
+ * answers of other clusters wait meanwhile. With `onItem` the items of a list are given away one by one, and no more than one of them is held.
  */
-export const decodeMessage = async (reader: Reader, { fields }: Message): Promise<Json> => {
+export const decodeMessage = async (reader: Reader, { fields }: Message, onItem?: (item: Json) => void): Promise<Json> => {
   const decoding: Decoding = { reader, partsLeft: MAX_ANSWER_PARTS };
   const object: Record<string, unknown> = {};
   let pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
   while (reader.pos < reader.len) {
     readField(object, decoding, fields);
+    if (onItem) giveAway(object, onItem);
     if (reader.pos < pauseAt) continue;
     await setImmediate();
     pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
   }
   insideOf(reader, reader.len);
   return object;
+};
+
+const ITEMS = "items";
+
+const giveAway = (object: Record<string, unknown>, onItem: (item: Json) => void): void => {
+  const items = object[ITEMS] as Json[] | undefined;
+  const item = items?.pop();
+  if (item) onItem(item);
 };
 
 const decode = (decoding: Decoding, end: number, { fields }: Message): Json => {
@@ -106,8 +115,21 @@ const endOf = (reader: Reader): number => {
   return end;
 };
 
-/** Beyond 2^53 the number is not exact, and is refused as a count. */
+const CONTINUED = 0x80;
+/** Seven bytes of a varint have 49 bits, which a number holds exactly. */
+const SHORT_VARINT_BYTES = 7;
+
+/** Beyond 2^53 the number is not exact, and is refused as a count. A short one is read without the objects that the library makes of each: a list of pods has three times for each. */
 const int64 = (reader: Reader): number => {
+  const { buf, pos } = reader;
+  let short = 0;
+  for (let at = 0, factor = 1; at < SHORT_VARINT_BYTES && pos + at < reader.len; at++, factor *= CONTINUED) {
+    const byte = buf[pos + at] ?? CONTINUED;
+    short += (byte % CONTINUED) * factor;
+    if (byte >= CONTINUED) continue;
+    reader.pos = pos + at + 1;
+    return short;
+  }
   const value: unknown = reader.int64();
   return typeof value === "number" ? value : (value as { toNumber(): number }).toNumber();
 };

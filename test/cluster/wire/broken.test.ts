@@ -55,6 +55,7 @@ const BROKEN: readonly (readonly [string, Buffer])[] = [
   ["a pod that is larger than any that an API server takes", podList(pod(repeated(Buffer.from([0x7a, 0x00]), MAX_OBJECT_BYTES / 2)))],
   ["a field with number 0", podList(Buffer.from([0x02, 0x00]))],
   ["a pod with more than a million empty containers", podList(pod(field(2, repeated(Buffer.from([0x12, 0x00]), MAX_ANSWER_PARTS + 1))))],
+  ["whole namespaces before a pod that is cut", podList(pod(), field(2, field(1, field(3, Buffer.from("zzz")))), Buffer.from([0x12, 0x20, 0x0a]))],
   ["more than a million empty pods", podList(repeated(Buffer.from([0x12, 0x00]), MAX_ANSWER_PARTS + 1))],
 ];
 

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { AUTOSCALERS_A_TURN, mapInTurns } from "../../lib/cluster/in-turns.ts";
+
+describe("mapInTurns()", () => {
+  it("gives each result in the order of the items, and never does more than a part of them in one turn of the event loop", async () => {
+    let turn = 0;
+    const count = (): void => {
+      turn++;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    const turns = await mapInTurns(
+      Array.from({ length: 1_050 }, (_, at) => at),
+      (at) => ({ at, turn }),
+    );
+    clearImmediate(timer);
+    expect(turns.map(({ at }) => at)).toEqual(Array.from({ length: 1_050 }, (_, at) => at));
+    const itemsOfTurn = [...Map.groupBy(turns, (result) => result.turn).values()].map(({ length }) => length);
+    expect(itemsOfTurn).toEqual([...Array.from({ length: 10 }, () => AUTOSCALERS_A_TURN), 50]);
+  });
+
+  it("maps a list of one part at once, without a turn", () => {
+    const seen: number[] = [];
+    void mapInTurns([1, 2, 3], (item) => seen.push(item));
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  it("rejects where an item throws, and goes no further", async () => {
+    const seen: number[] = [];
+    const failing = mapInTurns(
+      [1, 2, 3],
+      (item) => {
+        seen.push(item);
+        if (item === 2) throw new RangeError("two");
+      },
+      1,
+    );
+    await expect(failing).rejects.toThrow("two");
+    expect(seen).toEqual([1, 2]);
+  });
+});
