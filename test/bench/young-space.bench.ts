@@ -15,7 +15,7 @@ import { startControlPlane } from "../control-plane/start.ts";
 import { testTables } from "../sync/world.ts";
 import { CPU, recordOf } from "./burst-subject.ts";
 import type { Measured } from "./function-process.ts";
-import { startFunction } from "./function-under-test.ts";
+import { AS_512_MB, startFunction } from "./function-under-test.ts";
 import { median } from "./hpa-controller.ts";
 
 /**
@@ -23,8 +23,6 @@ import { median } from "./hpa-controller.ts";
  * so that other work on the machine slows all of them alike. `YOUNG_SPACE_WORKLOADS=100` chooses another size.
  */
 const WORKLOADS = Number(process.env["YOUNG_SPACE_WORKLOADS"] ?? "1000");
-/** The heap that V8 gives itself where the machine has 512 MB: half of the memory, with a young space that follows from it. A function has such a machine; this one has more. */
-const AS_512_MB = "--max-heap-size=259";
 const SETTINGS: readonly string[] = [
   "",
   "--max-semi-space-size=8",

@@ -19,7 +19,11 @@ const template = (name: string) => ({
 });
 
 /** Makes namespaces, and for each workload a deployment of one pod and that pod, Running and Ready: no controller runs that would. */
-export const fillCluster = async (plane: Pick<ControlPlane, "call">, apps: readonly App[]): Promise<void> => {
+export const fillCluster = async (
+  plane: Pick<ControlPlane, "call">,
+  apps: readonly App[],
+  onProgress: (made: number) => void = () => undefined,
+): Promise<void> => {
   const make = async (method: string, path: string, body: object, type?: string): Promise<void> => {
     const { status, body: answer } = await plane.call(method, path, body, type);
     if (status >= 300) throw new Error(`${method} ${path} was answered ${status}: ${answer}`);
@@ -29,6 +33,7 @@ export const fillCluster = async (plane: Pick<ControlPlane, "call">, apps: reado
   );
   const sinceText = new Date(Date.now() - 600_000).toISOString().replace(/\.\d+Z$/, "Z");
   const condition = (type: string) => ({ type, status: "True", lastTransitionTime: sinceText });
+  let made = 0;
   await eachDone(apps, PARALLEL, async ({ namespace, name }) => {
     const spec = { replicas: 1, selector: { matchLabels: { app: name } }, template: template(name) };
     await make("POST", `/apis/apps/v1/namespaces/${namespace}/deployments`, {
@@ -43,5 +48,6 @@ export const fillCluster = async (plane: Pick<ControlPlane, "call">, apps: reado
     await make("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}-0/status`, { status }, "application/merge-patch+json");
     const replicas = { status: { replicas: 1, readyReplicas: 1, observedGeneration: 1 } };
     await make("PATCH", `/apis/apps/v1/namespaces/${namespace}/deployments/${name}/status`, replicas, "application/merge-patch+json");
+    onProgress(++made);
   });
 };
