@@ -43,7 +43,7 @@ const noDeadline: PlantedBug = {
 /** Deadlines without the largest difference of two clocks, as their writer and all others go by them. */
 const noClockDifference: PlantedBug = {
   leftOut: "clock difference in the deadline",
-  seed: 29,
+  seed: 2,
   caughtBy: [EVENT],
   ports: (ports) => {
     let reads = 0;
