@@ -12,11 +12,14 @@ const PLAYED = [
   "test/service/partitions-story.test.ts",
 ];
 
-/** Tests that start processes or whole runs one after the other, wait for limits of seconds, or hold twenty thousand events. */
+/** Tests that start processes or whole runs one after the other, wait for limits of seconds, send answers of many megabytes, or hold twenty thousand events. */
 const PROCESSES = [
   "test/aws/bounded-requests.test.ts",
   "test/aws/silent-servers.test.ts",
+  "test/cluster/adversary.test.ts",
+  "test/cluster/late-answers.test.ts",
   "test/cluster/check/hostile.test.ts",
+  "test/cluster/wire/broken.test.ts",
   "test/cli/apply-many.test.ts",
   "test/cli/completion.test.ts",
   "test/cli/export.test.ts",

@@ -2,6 +2,8 @@ import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { type Info, parse } from "csv-parse";
 import { TidemarkError } from "../../model/errors.ts";
+import { reasonOf } from "../folder/failure-text.ts";
+import { isSystemError } from "../folder/whole-file.ts";
 import type { Trace, TracePoint } from "./trace.ts";
 
 /** Two years of minutes; more is a mistake, and would not stay small in memory. */
@@ -24,12 +26,8 @@ export const readTrace = async (path: string): Promise<Trace> => {
     });
   } catch (cause) {
     if (cause instanceof TidemarkError) throw cause;
-    throw new TidemarkError(
-      "trace.unreadable",
-      `Cannot read trace "${path}": ${cause instanceof Error ? cause.message : String(cause)}`,
-      { path },
-      { cause },
-    );
+    const why = isSystemError(cause) ? reasonOf(cause.code) : String(cause);
+    throw new TidemarkError("trace.unreadable", `Cannot read trace "${path}": ${why}`, { path }, { cause });
   }
   return reading.trace();
 };

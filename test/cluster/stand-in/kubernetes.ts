@@ -107,3 +107,20 @@ export const podMetrics = (namespace: string, app: string, index = 0, cpu = "80m
   window: "15s",
   containers: [{ name: "main", usage: { cpu, memory: "64Mi" } }],
 });
+
+/** Fills a stand-in with workloads, given as namespace and name, and their pods with metrics. */
+export const fillWith = (server: Kubernetes, apps: readonly (readonly [string, string])[], podsEach = 2): void => {
+  const indices = Array.from({ length: podsEach }, (_, index) => index);
+  server.collections.set(
+    "/apis/apps/v1/deployments",
+    apps.map(([ns, app]) => workload(ns, app)),
+  );
+  server.collections.set(
+    "/api/v1/pods",
+    apps.flatMap(([ns, app]) => indices.map((index) => pod(ns, app, index))),
+  );
+  server.collections.set(
+    "/apis/metrics.k8s.io/v1beta1/pods",
+    apps.flatMap(([ns, app]) => indices.map((index) => podMetrics(ns, app, index))),
+  );
+};

@@ -1,5 +1,5 @@
 import { type ConnectOptions, clientFor } from "../../../lib/cluster/connect.ts";
-import type { ClusterClient, ObserveLimits, Watched } from "../../../lib/cluster/port.ts";
+import type { ClusterClient, ObservedCluster, ObserveLimits, Watched } from "../../../lib/cluster/port.ts";
 import { newReadContext } from "../../../lib/manifest/shape.ts";
 import { readWatermarkSpec } from "../../../lib/manifest/watermark/shape.ts";
 import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
@@ -48,3 +48,10 @@ export const clientTo = (
   server: Pick<StandIn, "url" | "ca">,
   { uid = "uid-of-eu-1", ...options }: Partial<ConnectOptions> & { readonly uid?: string } = {},
 ): ClusterClient => clientFor({ name: clusterName("eu-1"), uid }, accessTo(server), { clock: Date.now, ...options });
+
+/** What was observed of an autoscaler. Throws when nothing was. */
+export const seen = (observed: ObservedCluster, watched: Watched) => {
+  const found = observed.observations.get(watched.uid);
+  if (!found) throw new Error(`nothing observed for ${watched.uid}`);
+  return found;
+};

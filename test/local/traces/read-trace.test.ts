@@ -69,7 +69,7 @@ describe("readTrace()", () => {
     const path = join(folder, "absent.csv");
     const error = await failure(path);
     expect(error.code).toBe("trace.unreadable");
-    expect(error.message).toContain(`Cannot read trace "${path}": ENOENT`);
+    expect(error.message).toBe(`Cannot read trace "${path}": there is no such file or folder (ENOENT)`);
   });
 });
 
