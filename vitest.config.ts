@@ -25,6 +25,7 @@ const PROCESSES = [
   "test/cli/export.test.ts",
   "test/cli/in-editor.test.ts",
   "test/cli/process.test.ts",
+  "test/cli/signed-process.test.ts",
   "test/cli/standard-input.test.ts",
   "test/local/beside-hpa.test.ts",
   "test/local/start-memory.test.ts",

@@ -1,8 +1,6 @@
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Io } from "../../lib/cli/io.ts";
 import { openTarget } from "../../lib/cli/session.ts";
@@ -33,6 +31,11 @@ const FILES = {
   "one.yaml": hpa("one", { namespace: "lab" }),
   "more.yaml": documents(hpa("one", { namespace: "lab", max: 12 }), hpa("two", { namespace: "lab" })),
   "bad.yaml": documents(hpa("three"), hpa("bad", { max: 1 })),
+  "mine.yaml": documents(hpa("mine", { namespace: "lab" }), hpa("yours", { namespace: "lab" })).replaceAll(
+    "metadata:",
+    "metadata:\n  labels: { team: red }",
+  ),
+  "less.yaml": hpa("mine", { namespace: "lab", max: 15 }).replace("metadata:", "metadata:\n  labels: { team: red }"),
   "odd.yaml": hpa("odd", { namespace: "lab" }).replace("minReplicas", "minReplica"),
 };
 
@@ -44,8 +47,14 @@ const open: Io["open"] = async (place, by) =>
         () => NOON,
       )
     : openTarget(place, by);
-const ofFolder = (args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data], { by: "ada" });
-const ofStack = (args: readonly string[]): Promise<Said> => inside([...args, "--stack", world.url.url], { open });
+/** An editor that doubles maxReplicas. */
+const editFile = async (file: string): Promise<void> =>
+  writeFileSync(file, readFileSync(file, "utf8").replace(/maxReplicas: (\d+)/, "maxReplicas: 2$1"));
+/** Ctrl-C comes with the first look. */
+const once: NonNullable<Io["interruptible"]> = (work) => work(AbortSignal.abort());
+const withHands = (args: readonly string[]) => ({ editFile, ...(args.includes("-w") && { interruptible: once }) });
+const ofFolder = (args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data], { by: "ada", ...withHands(args) });
+const ofStack = (args: readonly string[]): Promise<Said> => inside([...args, "--stack", world.url.url], { open, ...withHands(args) });
 
 const NOTE = /^note: the stack at http:\/\/127\.0\.0\.1:\d+ answered \(from --stack\)\n/gm;
 /** Without what differs between two of a kind: the caller's name, and the uids that were made up. */
@@ -106,6 +115,28 @@ const COMMANDS: readonly string[] = [
   "get lab/one",
   "resume lab/one",
   "resume lab/one",
+  "diff -f one.yaml --cluster eu-1",
+  "diff -f more.yaml --cluster eu-1",
+  "edit hpa/one -n lab",
+  "edit lab/none",
+  "get lab/one -o jsonpath={.spec.maxReplicas}",
+  "apply -f mine.yaml --cluster eu-1",
+  "get -w -n lab -l team=red -o name",
+  "get -w -n lab --output-watch-events --no-headers",
+  "events -w shop/web -o jsonl",
+  "pause -l team=red -n lab",
+  "pause -l team=red",
+  "resume hpa --all -n lab --cluster eu-1",
+  "describe -l team=red -n lab -o jsonpath={.items[*].status.state}",
+  "apply -f less.yaml --cluster eu-1 --prune -l team=red --dry-run=server",
+  "apply -f less.yaml --cluster eu-1 --prune -l team=red",
+  "changes lab/yours --cluster eu-1 -o jsonpath={.items[*].verb}",
+  "delete -l team=red -n lab --clusters * --dry-run",
+  "delete -l team=red -n lab --clusters *",
+  "autoscale deployment/auto -n lab --cluster eu-1 --min 2 --max 5 --cpu 70%",
+  "autoscale deployment/auto -n lab --cluster eu-1 --max 6",
+  "get lab/auto -o yaml",
+  "delete hpa/auto -n lab",
   "delete lab/oen",
   "delete lab/one",
   "delete web",
@@ -131,7 +162,10 @@ const NOTHING_ASKED: ReadonlySet<string> = new Set([
   "cluster check new --kind Rollout",
   "apply -f none.yaml --cluster eu-1",
   "pause lab/one --until 2020-01-01T00:00:00Z",
+  "pause -l team=red",
 ]);
+/** Exit code 1 without an error. */
+const DIFFERS: ReadonlySet<string> = new Set(["diff -f one.yaml --cluster eu-1", "diff -f more.yaml --cluster eu-1"]);
 
 describe("a command says and does the same on a data folder and on a deployed stack", () => {
   it.each(COMMANDS.map((command, at) => [at, command] as const))("%i: tidemark %s", async (_at, command) => {
@@ -140,7 +174,38 @@ describe("a command says and does the same on a data folder and on a deployed st
     const remote = await ofStack(args);
     expect(withoutNames(remote)).toEqual(withoutNames(said));
     // Every refusal says where it comes from, unless the command was called wrongly or its files could not be read: then nothing was asked.
-    expect([...remote.err.matchAll(NOTE)].length).toBe(said.code === 1 && !NOTHING_ASKED.has(command) ? 1 : 0);
+    expect([...remote.err.matchAll(NOTE)].length).toBe(said.code === 1 && !DIFFERS.has(command) && !NOTHING_ASKED.has(command) ? 1 : 0);
+  });
+
+  it("in a watch that sees what is new, changed and deleted", async () => {
+    const place = { kind: "stack", url: world.url.url, from: "--stack" } as const;
+    const stop = new AbortController();
+    const edits = [
+      () => ofStack(["apply", "-f", join(dir, "less.yaml"), "--cluster", "us-1"]),
+      () => ofStack(["pause", "lab/mine"]),
+      () => ofStack(["delete", "lab/mine"]),
+    ];
+    const watchedStack: Io["open"] = async (_place, by) => {
+      const session = await open(place, by);
+      const { service } = session;
+      let looks = 0;
+      return {
+        ...session,
+        service: {
+          ...service,
+          async *autoscalers(...query) {
+            expect((await edits[looks - 1]?.())?.code ?? 0).toBe(0);
+            if (looks++ === edits.length) stop.abort();
+            yield* service.autoscalers(...query);
+          },
+        },
+      };
+    };
+    const { code, out } = await inside(["get", "-w", "-l", "team=red", "--output-watch-events", "-o", "name"], {
+      open: watchedStack,
+      interruptible: (work) => work(stop.signal),
+    });
+    expect([code, out]).toEqual([0, "ADDED   us-1/lab/mine\nMODIFIED   us-1/lab/mine\nDELETED   us-1/lab/mine\n"]);
   });
 
   it("in commands of every kind and outcome", () => {
@@ -228,31 +293,6 @@ describe("what a command works on", () => {
     expect([code, err.split("\n")[0]]).toEqual([
       1,
       'error: Cannot read the request: "connection.kind" must be "secret" or "eks": a deployed stack cannot read a kubeconfig file',
-    ]);
-  });
-});
-
-describe("the command as a process, on a stack", () => {
-  const TIDEMARK = join(import.meta.dirname, "../../bin/tidemark.js");
-  const run = async (args: readonly string[], env: Readonly<Record<string, string>>): Promise<Said> => {
-    const { PATH, HOME } = process.env;
-    const child = spawn(process.execPath, [TIDEMARK, ...args], { env: { PATH, HOME: HOME ?? "/", AWS_EC2_METADATA_DISABLED: "true", ...env } });
-    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-    const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    return { code, out, err };
-  };
-
-  it("signs with what the environment has, and says what is missing without it", async () => {
-    world.url.nowMs = Date.now;
-    const keys = { AWS_ACCESS_KEY_ID: "ADA", AWS_SECRET_ACCESS_KEY: "ada's secret" };
-    const good = await run(["get", "shop/web", "-o", "json"], { ...keys, TIDEMARK_URL: world.url.url });
-    expect([good.code, good.err, JSON.parse(good.out).status.currentReplicas]).toEqual([0, "", 9]);
-    const wrong = await run(["fleet", "describe", "--stack", world.url.url], { ...keys, AWS_SECRET_ACCESS_KEY: "x" });
-    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("the signature does not match")]);
-    const none = await run(["fleet", "describe", "--stack", world.url.url], { AWS_CONFIG_FILE: dir, AWS_SHARED_CREDENTIALS_FILE: dir });
-    expect([none.code, none.err]).toEqual([
-      1,
-      expect.stringMatching(/^error: Cannot sign requests: no AWS credentials were found; set AWS_PROFILE or sign in /),
     ]);
   });
 });

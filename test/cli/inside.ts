@@ -15,6 +15,8 @@ export const inside = async (
     readonly open?: Io["open"];
     readonly editFile?: NonNullable<Io["editFile"]>;
     readonly stackUrl?: string;
+    /** Ctrl-C during the first look of a command that watches. */
+    readonly interruptible?: NonNullable<Io["interruptible"]>;
   } = {},
 ): Promise<Said> => {
   const stdout = new PassThrough();
@@ -27,6 +29,7 @@ export const inside = async (
     colours: more.colours === true,
     by: more.by ?? "ada",
     ...(more.stackUrl !== undefined && { stackUrl: more.stackUrl }),
+    ...(more.interruptible !== undefined && { interruptible: more.interruptible, watchEveryMs: 1 }),
     ...(more.editFile !== undefined && { editFile: more.editFile }),
     open: more.open ?? openTarget,
   };

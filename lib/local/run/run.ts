@@ -8,7 +8,7 @@ import { refuseDamaged } from "../folder/damage.ts";
 import { folderNameFor } from "../folder/folder-name.ts";
 import { type FolderLayout, folderLayout } from "../folder/layout.ts";
 import { beginFolder, refuseFolder, takeFolder } from "../folder/take-folder.ts";
-import { summaryLines } from "../view/summary.ts";
+import { type SummaryInput, summaryLines } from "../view/summary.ts";
 import type { View } from "../view/view.ts";
 import { viewOf } from "../view/view-of.ts";
 import { type Closing, closing } from "./closing.ts";
@@ -90,7 +90,7 @@ const play = async (opened: Run, { layout, options, terminal, stop }: Played): P
   }
   await view.end();
   const statistics = await scaledStatistics(opened);
-  const summary = summaryLines({
+  const ran: SummaryInput = {
     playedMs: clock.now() - startMs,
     wallMs: performance.now() - startedAt,
     events: opened.reader.seen(),
@@ -98,7 +98,8 @@ const play = async (opened: Run, { layout, options, terminal, stop }: Played): P
     pace: clock.pace(),
     ...(statistics && { statistics }),
     deadLetters: opened.queues.dead.counts().visible,
-  });
+  };
+  const summary = summaryLines(ran, terminal.live ? terminal.stream.columns : undefined);
   terminal.write(`\n${summary.join("\n")}\n`);
 };
 

@@ -18,12 +18,18 @@ export const rowLines = (row: Row, columns: number, reasonLines: number): readon
   return [head(row, columns), ...sparks(row, columns), ...reason, ...Array.from({ length: reasonLines - reason.length }, () => "")];
 };
 
+/** The amount per pod behind a percentage: "cpu 72% (362m) of 60%". */
+const RAW_AMOUNT = / \([^)]*\)/g;
+
+/** All of it where there is room, else without the amounts per pod, which `describe` shows too. */
+const fitted = (metrics: string, room: number): string => (metrics.length <= room ? metrics : cut(metrics.replaceAll(RAW_AMOUNT, ""), room));
+
 /** The metrics come last and are cut before the name is. */
 const head = (row: Row, columns: number): string => {
   const { name, state, metrics } = row;
   const plain = [name, counts(row), state].join(GAP);
   const room = columns - plain.length - GAP.length;
-  const metricsText = room > 0 ? cut(metrics.join(", "), room) : "";
+  const metricsText = room > 0 ? fitted(metrics.join(", "), room) : "";
   if (plain.length > columns) return styleText("bold", cut(plain, columns));
   return [styleText("bold", name), isMoving(row) ? styleText("cyan", counts(row)) : counts(row), painted(state, state), metricsText]
     .join(GAP)

@@ -4,6 +4,7 @@ import type { Pace } from "../engine/clock.ts";
 import { quantile, type Tally } from "../run/tally.ts";
 import { amountText } from "../traces/amount.ts";
 import { durationText, speedText } from "./words.ts";
+import { wrapped } from "./wrapped.ts";
 
 export interface SummaryInput {
   /** Virtual time that this run played. */
@@ -20,8 +21,11 @@ export interface SummaryInput {
 
 const HOUR_MS = 3_600_000;
 
-/** The summary of a run, as lines of name and value. */
-export const summaryLines = (input: SummaryInput): readonly string[] => {
+/** Lines that one value takes at most in a narrow terminal. */
+const VALUE_LINES_MAX = 8;
+
+/** The summary of a run, as lines of name and value. In a terminal of so many columns a long value goes on below itself. */
+export const summaryLines = (input: SummaryInput, columns = Number.POSITIVE_INFINITY): readonly string[] => {
   const rows = [
     played(input),
     ...eventRows(input.events),
@@ -30,7 +34,7 @@ export const summaryLines = (input: SummaryInput): readonly string[] => {
     ...(input.statistics ?? []).map((statistics) => workloadRow(statistics, input.events)),
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return rows.flatMap(([name, value]) => wrapped(`${name.padEnd(width)}  ${value}`, columns, VALUE_LINES_MAX, " ".repeat(width + 2)));
 };
 
 type SummaryLine = readonly [name: string, value: string];

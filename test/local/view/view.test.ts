@@ -153,6 +153,16 @@ describe("picture()", () => {
   });
 });
 
+describe("the head of an autoscaler", () => {
+  it("leaves out the amount per pod before it cuts a metric", () => {
+    const [row] = frame().rows;
+    const given = frame({ rows: row ? [{ ...row, metrics: ["cpu 72% (362m) of 60%"] }] : [] });
+    const headAt = (columns: number) => drawn(given, { columns, rows: 24 }).split("\n")[1];
+    expect(headAt(80)).toBe("shop/daily   2 → 4 pods (2 to 40)   limited   cpu 72% (362m) of 60%");
+    expect(headAt(60)).toBe("shop/daily   2 → 4 pods (2 to 40)   limited   cpu 72% of 60%");
+  });
+});
+
 describe("summaryLines()", () => {
   const tally = { syncs: 4, failed: 1, stateWrites: 10, historyWrites: 2, wallMs: [1, 2, 3, 100] };
   const statistics = {
@@ -182,6 +192,17 @@ describe("summaryLines()", () => {
       "wall time per sync  p50 2.0 ms, p99 100.0 ms",
       "dead letters        1",
       "shop/daily          5.0 replica-hours, 25.0 % of the time above target, 5.0 % of the demand not served (50 calls), 1 scale, 0 reversals",
+    ]);
+  });
+
+  it("goes on below a value that is longer than the terminal is wide", () => {
+    const pace = { wanted: 60, reached: 60, behind: false };
+    const lines = summaryLines({ playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [statistics], deadLetters: 0 }, 60);
+    expect(lines.every((line) => line.length <= 60)).toBe(true);
+    expect(lines.slice(-3)).toEqual([
+      "shop/daily          5.0 replica-hours, 25.0 % of the time",
+      "                    above target, 5.0 % of the demand not",
+      "                    served (50 calls), 0 scales, 0 reversals",
     ]);
   });
 
