@@ -157,11 +157,48 @@ onServer("what is told to the objects of a real API server", (newScene) => {
 
   it("is an Event about the object, and the same Event when it is told again", async () => {
     const about = await made();
-    const event = { id: "object-web:7", type: "Normal", reason: "SuccessfulRescale", note: `Scaled from 2 to 4: ${"ä".repeat(1_000)}`, atMs: AT };
+    const event = {
+      id: "object-web:7",
+      occurrence: "object-web:7",
+      type: "Normal",
+      reason: "SuccessfulRescale",
+      note: `Scaled from 2 to 4: ${"ä".repeat(1_000)}`,
+      atMs: AT,
+    };
     expect(await tell(client, { kind: "event", about, event })).toEqual({ written: 1, failed: 0, left: 0 });
     expect(await tell(client, { kind: "event", about, event })).toEqual({ written: 1, failed: 0, left: 0 });
     const { items } = await scene.admin("GET", `/api/v1/namespaces/${scene.namespace}/events?fieldSelector=involvedObject.uid%3D${about.uid}`);
     expect(items).toMatchObject([{ type: "Normal", reason: "SuccessfulRescale", involvedObject: { kind: "PodAutoscaler", name: about.name } }]);
     expect(items).toHaveLength(1);
+  });
+
+  it("is one Event with a count where it repeats, one for all that are similar, and no more than the burst of an object", async () => {
+    const about = await made();
+    const eventsOf = async () => {
+      const path = `/apis/events.k8s.io/v1/namespaces/${scene.namespace}/events?fieldSelector=regarding.uid%3D${about.uid}`;
+      return (await scene.admin("GET", path))["items"] as readonly {
+        readonly metadata: { readonly name: string };
+        readonly note: string;
+        readonly series?: object;
+      }[];
+    };
+    const scaled = (note: string, at: number): Telling => {
+      const id = `${about.name}:${note}:${at}`;
+      return { kind: "event", about, event: { id, occurrence: id, type: "Normal", reason: "SuccessfulRescale", note, atMs: AT + at * 1_000 } };
+    };
+    await tell(client, scaled("Scaled from 2 to 4", 0));
+    await tell(client, scaled("Scaled from 2 to 4", 60));
+    expect(await tell(client, scaled("Scaled from 2 to 4", 120))).toEqual({ written: 1, failed: 0, left: 0 });
+    expect(await eventsOf()).toMatchObject([{ note: "Scaled from 2 to 4", series: { count: 3, lastObservedTime: "2030-01-31T08:02:00.000000Z" } }]);
+    const [first] = await eventsOf();
+    await scene.admin("DELETE", `/api/v1/namespaces/${scene.namespace}/events/${first?.metadata.name}`);
+    expect(await tell(client, scaled("Scaled from 2 to 4", 180))).toEqual({ written: 1, failed: 0, left: 0 });
+    let told = { written: 0, failed: 0, left: 0 };
+    for (let at = 0; at < 30; at++) told = (await tell(client, scaled(`Scaled from ${at} to ${at + 1}`, 181 + at))) ?? told;
+    expect(told).toEqual({ written: 0, failed: 0, left: 1 });
+    const events = await eventsOf();
+    expect(events).toHaveLength(11);
+    const combined = events.filter(({ note }) => note.startsWith("(combined from similar events): "));
+    expect(combined).toMatchObject([{ series: { count: 12 } }]);
   });
 });

@@ -1,11 +1,17 @@
-import { expect, it } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, inject, it } from "vitest";
+import { autoscalerName } from "../../lib/model/ids.ts";
+import { startFront } from "../control-plane/front.ts";
 import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";
-import type { Scene } from "./scene.ts";
+import type { Scene, SceneOptions } from "./scene.ts";
 import { giveStatusRole } from "./status-role.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
+const WEB = { kind: "Deployment", apiVersion: "apps/v1", plural: "deployments", name: "web", replicas: 2 } as const;
 const MERGE = "application/merge-patch+json";
 const conditionOf = (object: Json, wanted: string): Json | undefined => {
   const { conditions = [] } = (object["status"] ?? {}) as { readonly conditions?: readonly Json[] };
@@ -13,8 +19,8 @@ const conditionOf = (object: Json, wanted: string): Json | undefined => {
 };
 
 onServer("syncs of autoscalers that are objects of a real API server", (makeScene) => {
-  const specsScene = async (): Promise<Scene> => {
-    const scene = await makeScene("written");
+  const specsScene = async (options: SceneOptions = {}): Promise<Scene> => {
+    const scene = await makeScene("written", options);
     const partitions = [{ name: "default", namespaces: [scene.namespace] }];
     await scene.service.replaceCluster({ name: "real", partitions, specsFromCluster: ["PodAutoscaler", "WatermarkPodAutoscaler"] });
     return scene;
@@ -91,5 +97,48 @@ onServer("syncs of autoscalers that are objects of a real API server", (makeScen
     await scene.admin("POST", path, MANIFESTS.native(web, "cpu"));
     expect((await scene.sync()).events).toMatchObject([{ from: 2, to: 4, outcome: "applied" }]);
     expect(await scene.admin("GET", `${path}/web`)).not.toHaveProperty("status");
+  });
+
+  it.each([
+    ["answers no such write", () => new Promise<never>(() => {})],
+    ["fails each of them", async () => ({ status: 500, body: { kind: "Status", code: 500 } })],
+  ])("make every scale before the first write of a status, and end in time, where the API server %s", { timeout: 60_000 }, async (_, instead) => {
+    const dir = mkdtempSync(join(tmpdir(), "tidemark-front-"));
+    const front = await startFront(inject("cluster"), dir);
+    try {
+      const scene = await specsScene({ url: front.url, ca: front.ca });
+      const { namespace, admin } = scene;
+      await giveStatusRole(scene);
+      const names = ["one", "two", "three", "four", "five"];
+      for (const name of names) {
+        const workload = await scene.make("Deployment", name, 2);
+        await scene.running(workload, 2);
+        await admin("POST", `/apis/tidemark.dev/v1/namespaces/${namespace}/podautoscalers`, MANIFESTS.native(workload, "cpu"));
+      }
+      const writes: string[] = [];
+      let firstToldMs = Number.POSITIVE_INFINITY;
+      front.intercept = async ({ method = "", url = "" }) => {
+        if (method === "GET") return undefined;
+        const isTold = /\/(status|events)\?/.test(url);
+        writes.push(isTold ? "told" : "scale");
+        if (isTold) firstToldMs = Math.min(firstToldMs, performance.now());
+        return isTold ? instead() : undefined;
+      };
+      for (const cpu of [400, 800]) {
+        [firstToldMs, writes.length] = [Number.POSITIVE_INFINITY, 0];
+        await scene.metrics(Object.fromEntries(names.map((name) => [`cpu ${namespace}/${name}`, cpu])));
+        const { events, writtenBack } = await scene.sync();
+        // Two seconds are all that may be told in; the third is for a busy machine.
+        expect(performance.now() - firstToldMs).toBeLessThan(3_000);
+        expect(events.map(({ outcome }) => outcome)).toEqual(names.map(() => "applied"));
+        expect(writes.lastIndexOf("scale")).toBeLessThan(writes.indexOf("told"));
+        expect(writtenBack).toMatchObject({ written: 0 });
+        const counts = new Map(events.map(({ name, to }) => [name, to]));
+        await Promise.all(names.map((name) => scene.running({ ...WEB, name }, counts.get(autoscalerName(name)) ?? 0)));
+      }
+    } finally {
+      await front.close();
+      rmSync(dir, { recursive: true, force: true });
+    }
   });
 });

@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { objectPath } from "../paths.ts";
 import type { ApiRequest } from "../transport/send.ts";
-import type { Telling, ToldObject } from "./telling.ts";
+import type { Telling, ToldEvent, ToldObject } from "./telling.ts";
 
 /** The request of one telling. */
 export type TellRequest = ApiRequest & { readonly method: "PATCH" | "POST"; readonly body: unknown };
 
 const APPLY_PATCH = "application/apply-patch+yaml";
+const MERGE_PATCH = "application/merge-patch+json";
+const EVENTS = "events.events.k8s.io";
 /** Limits of an Event of events.k8s.io/v1. */
 const NOTE_BYTES_MAX = 1_024;
 const REASON_CHARACTERS_MAX = 128;
@@ -15,6 +17,16 @@ const HASH_CHARACTERS = 16;
 
 export const tellRequest = (telling: Telling, fieldManager: string): TellRequest =>
   telling.kind === "status" ? statusRequest(telling, fieldManager) : eventRequest(telling, fieldManager);
+
+/** Raises the count of an Event that is there. */
+export const repeatRequest = ({ about, event }: Extract<Telling, { kind: "event" }>, count: number, fieldManager: string): TellRequest => ({
+  method: "PATCH",
+  path: `${eventsPath(about)}/${encodeURIComponent(eventNameOf(about, event))}`,
+  resource: EVENTS,
+  query: { fieldManager },
+  contentType: MERGE_PATCH,
+  body: { series: { count, lastObservedTime: microTime(event.atMs) } },
+});
 
 /**
  * A server-side apply. Its resourceVersion is a precondition, because an apply of a status does not compare uids: an object that was edited, or deleted and made anew, since the LIST is left
@@ -36,18 +48,17 @@ const statusRequest = ({ about, status }: Extract<Telling, { kind: "status" }>, 
 
 /** The name is made from the id, so that a repeat meets the Event that is there already. */
 const eventRequest = ({ about, event }: Extract<Telling, { kind: "event" }>, fieldManager: string): TellRequest => {
-  const { namespace, name } = about;
-  const eventName = `${name.slice(0, NAME_CHARACTERS_MAX)}.${createHash("sha256").update(event.id).digest("hex").slice(0, HASH_CHARACTERS)}`;
+  const { namespace } = about;
   return {
     method: "POST",
-    path: `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`,
-    resource: "events.events.k8s.io",
+    path: eventsPath(about),
+    resource: EVENTS,
     query: { fieldManager },
     body: {
       apiVersion: "events.k8s.io/v1",
       kind: "Event",
-      metadata: { name: eventName, namespace },
-      eventTime: `${new Date(event.atMs).toISOString().slice(0, -1)}000Z`,
+      metadata: { name: eventNameOf(about, event), namespace },
+      eventTime: microTime(event.atMs),
       reportingController: "tidemark.dev/tidemark",
       reportingInstance: fieldManager,
       action: "Scale",
@@ -58,6 +69,14 @@ const eventRequest = ({ about, event }: Extract<Telling, { kind: "event" }>, fie
     },
   };
 };
+
+const eventsPath = ({ namespace }: ToldObject): string => `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+
+const eventNameOf = ({ name }: ToldObject, { id }: ToldEvent): string =>
+  `${name.slice(0, NAME_CHARACTERS_MAX)}.${createHash("sha256").update(id).digest("hex").slice(0, HASH_CHARACTERS)}`;
+
+/** RFC 3339 in microseconds. */
+const microTime = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, -1)}000Z`;
 
 const regarding = ({ of, namespace, name, uid }: ToldObject) => ({ apiVersion: of.apiVersion, kind: of.kind, namespace, name, uid });
 

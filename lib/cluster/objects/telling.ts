@@ -13,11 +13,18 @@ export interface ToldObject {
 /** Something that is told to the people of a cluster and that nothing depends on. */
 export type Telling =
   | { readonly kind: "status"; readonly about: ToldObject; readonly status: Readonly<Record<string, unknown>> }
-  | {
-      readonly kind: "event";
-      readonly about: ToldObject;
-      readonly event: { readonly id: string; readonly type: string; readonly reason: string; readonly note: string; readonly atMs: number };
-    };
+  | { readonly kind: "event"; readonly about: ToldObject; readonly event: ToldEvent };
+
+export interface ToldEvent {
+  /** Its name is made from it. */
+  readonly id: string;
+  /** Another text for each time that it happened; the same when it is told again. */
+  readonly occurrence: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly note: string;
+  readonly atMs: number;
+}
 
 export interface TellLimits {
   /** Wall time for all of them together. */

@@ -66,7 +66,7 @@ export const SCALE_RULES: readonly RbacRule[] = perGroup(BUILT_IN_KINDS, ({ plur
 /** Rights to tell people in the cluster what was decided. Nothing depends on them: `cluster rbac --status` prints them, and a sync without them scales as ever. */
 export const STATUS_RULES: readonly RbacRule[] = [
   ...SPEC_KINDS.map(({ group, plural }) => ({ group, resources: [`${plural}/status`], verbs: ["patch"] })),
-  { group: "events.k8s.io", resources: ["events"], verbs: ["create"] },
+  { group: "events.k8s.io", resources: ["events"], verbs: ["create", "patch"] },
 ];
 
 /** The rules for custom resources: the scale is read and written, the object itself is not. */

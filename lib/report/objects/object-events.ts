@@ -4,6 +4,8 @@ import { type Json, listedConditions, READY } from "./object-conditions.ts";
 /** One Event of Kubernetes about an object. Equal ids are one Event, however often they are told. */
 export interface ObjectEvent {
   readonly id: string;
+  /** Another text for each time that it happened. */
+  readonly occurrence: string;
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly note: string;
@@ -19,6 +21,7 @@ const REASONS: Readonly<Record<ScaleEventRecord["outcome"], string>> = {
 /** The Event of a scale, under the id of the scale event in the history: a repeat is the same Event. */
 export const scaleObjectEvent = ({ id, outcome, from, to, message, detail, settledMs }: ScaleEventRecord): ObjectEvent => ({
   id,
+  occurrence: id,
   type: outcome === "applied" ? "Normal" : "Warning",
   reason: REASONS[outcome],
   note: `${outcome === "applied" ? "Scaled" : "Tried to scale"} from ${from} to ${to}: ${message}${detail === undefined ? "" : `; ${detail}`}`,
@@ -29,7 +32,7 @@ export const scaleObjectEvent = ({ id, outcome, from, to, message, detail, settl
 const TOLD: ReadonlySet<unknown> = new Set([READY, "AbleToScale", "ScalingActive", "ScalingBlocked", "Idle"]);
 const HOUR_MS = 3_600_000;
 
-/** An Event for each condition with another status than in the cluster. A condition that comes and goes is one Event an hour. The first status of an object tells nothing. */
+/** An Event for each condition with another status than in the cluster. A condition that comes and goes is one Event an hour, with a count. The first status of an object tells nothing. */
 export const conditionObjectEvents = (uid: string, wanted: Json, listed: Json, nowMs: number): readonly ObjectEvent[] => {
   const before = new Map(listedConditions(listed).map((condition) => [condition["type"], condition]));
   if (before.size === 0) return [];
@@ -38,6 +41,7 @@ export const conditionObjectEvents = (uid: string, wanted: Json, listed: Json, n
     .filter((condition) => isNews(condition, before.get(condition["type"])))
     .map(({ type, status, reason, message }) => ({
       id: `${uid}:${type}:${status}:${reason}:${hour}`,
+      occurrence: `${type}:${status}:${nowMs}`,
       type: isGood(type, status) ? "Normal" : "Warning",
       reason: String(reason).replaceAll(/[^A-Za-z0-9]/g, ""),
       note: `${type} is ${status}: ${message}`,

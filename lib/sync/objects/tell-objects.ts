@@ -17,7 +17,7 @@ import type { Settled } from "../settle.ts";
 import { STATUS_RIVAL_MS } from "../specs/holds-of-objects.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { After } from "../windows-after.ts";
-import { isTurn } from "./turns.ts";
+import { isTurn, placeOf, roundOf } from "./turns.ts";
 
 /** The most that one sync tells: requests, Events of one object, and time. A request costs the API server some 3 ms. */
 export const TOLD_MAX = 200;
@@ -57,12 +57,14 @@ interface Ranked {
   readonly telling: Telling;
   /** The lowest is told first. */
   readonly rank: number;
+  /** Within a rank, the lowest. */
+  readonly place: number;
 }
 
 const RANKS: Readonly<Record<Exclude<Moved, "nothing">, number>> = { state: 1, values: 3 };
 const EVENT_RANK = 2;
 
-/** States come first, then Events, then values. */
+/** States come first, then Events, then values. Within each the objects take turns, so that none waits for long where there is no room for all. */
 const tellingsOf = (message: SyncMessage, done: Done): readonly Telling[] => {
   const scales = Map.groupBy(
     [...done.settled.late, ...done.settled.own].map(({ event }) => event).filter((event) => event !== undefined),
@@ -70,7 +72,7 @@ const tellingsOf = (message: SyncMessage, done: Done): readonly Telling[] => {
   );
   return done.verdicts
     .flatMap((verdict) => ofVerdict(message, done, verdict, scales))
-    .toSorted((one, other) => one.rank - other.rank)
+    .toSorted((one, other) => one.rank - other.rank || one.place - other.place)
     .map(({ telling }) => telling);
 };
 
@@ -94,10 +96,20 @@ const ofVerdict = (
   const isWritten = moved === "state" || (moved === "values" && isTurn(about.uid, message));
   const ofConditions = moved === "state" ? conditionObjectEvents(about.uid, status, listed, loaded.nowMs) : [];
   return [
-    ...(isWritten ? [{ rank: RANKS[moved], telling: { kind: "status", about, status } as const }] : []),
-    ...[...events.map(scaleObjectEvent), ...ofConditions]
-      .slice(0, EVENTS_OF_ONE_MAX)
-      .map((event) => ({ rank: EVENT_RANK, telling: { kind: "event", about, event } as const })),
+    ...(isWritten
+      ? [
+          {
+            rank: RANKS[moved],
+            place: placeOf(about.uid, roundOf(moved === "values" ? "values" : "others", message)),
+            telling: { kind: "status", about, status } as const,
+          },
+        ]
+      : []),
+    ...[...events.map(scaleObjectEvent), ...ofConditions].slice(0, EVENTS_OF_ONE_MAX).map((event) => ({
+      rank: EVENT_RANK,
+      place: placeOf(about.uid, roundOf("others", message)),
+      telling: { kind: "event", about, event } as const,
+    })),
   ];
 };
 

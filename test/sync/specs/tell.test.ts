@@ -74,6 +74,27 @@ describe("what a sync tells the objects that it has read", () => {
     expect(kindsOf(tellings.slice(first))).toContain("status");
   });
 
+  it("comes to every object in turn where there is room for a few, also while all of them move at every sync and one always fails", async () => {
+    const names = Array.from({ length: 12 }, (_, at) => `web-${at}`);
+    const world = await specsWorld(engine, names);
+    const written = new Map<string, number>();
+    const tell = async (all: readonly Telling[]): Promise<Told> => {
+      const [failing, ...others] = all.filter((telling) => telling.kind === "status").slice(0, 4);
+      for (const telling of failing?.about.name === "web-0" ? others : [failing, ...others]) {
+        if (!telling) continue;
+        written.set(telling.about.name, (written.get(telling.about.name) ?? 0) + 1);
+        store(world, telling);
+      }
+      return { written: 3, failed: 1, left: all.length - 4 };
+    };
+    Object.assign(world.cluster.client, { tell });
+    for (let sync = 0; sync < 24; sync++) {
+      for (const name of names) world.apply(name);
+      await world.next();
+    }
+    expect(Math.min(...names.slice(1).map((name) => written.get(name) ?? 0))).toBeGreaterThan(3);
+  });
+
   it("is bounded by requests and by the time that is left", async () => {
     const { world, limits } = await withTelling(["web"]);
     world.apply("web");
