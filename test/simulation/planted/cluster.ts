@@ -1,11 +1,11 @@
 import type { ClusterClient } from "../../../lib/cluster/port.ts";
 import type { ScaleReading } from "../../../lib/model/observation.ts";
 import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
+import { eventBody, eventOf } from "../../../lib/store/history/event-codec.ts";
 import type { HistoryItem } from "../../../lib/store/history/port.ts";
-import { EVENT_SK_PREFIX } from "../../../lib/store/table/keys.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
 import type { Invocation } from "../invocation.ts";
-import { EVENT, ONE_EVENT, type PlantedBug } from "./planted.ts";
+import { EVENT, isEventItem, ONE_EVENT, type PlantedBug } from "./planted.ts";
 import { withClient, withTables } from "./ports.ts";
 
 /** Workloads of open intents are read as soon as the claim is answered: before `nowMs` is. */
@@ -78,11 +78,11 @@ const settlersEpoch: PlantedBug = {
 };
 
 const renamed = (item: HistoryItem, { epoch }: Invocation): HistoryItem => {
-  const isEvent = item.sk.startsWith(EVENT_SK_PREFIX) || item.pk.startsWith("day#");
-  if (!isEvent || typeof item.body !== "string") return item;
-  const event = JSON.parse(item.body) as { readonly id: string };
+  if (!isEventItem(item)) return item;
+  const event = eventOf(item);
   const id = `${event.id.slice(0, event.id.lastIndexOf(":"))}:${epoch}`;
-  return { ...item, sk: item.sk.replace(event.id, id), body: JSON.stringify({ ...event, id }) };
+  const key = { pk: item.pk, sk: item.sk.replace(event.id, id) };
+  return { ...item, ...key, body: eventBody(key, { ...event, id }) };
 };
 
 /** A refusal is taken for one of every copy of the request: as if nothing had been sent. */

@@ -1,3 +1,5 @@
+import type { HistoryItem } from "../../../lib/store/history/port.ts";
+import { EVENT_SK_PREFIX } from "../../../lib/store/table/keys.ts";
 import type { Planted } from "../play.ts";
 import type { Invariant } from "../watch/ledger.ts";
 
@@ -22,6 +24,9 @@ export const ACTS: Invariant = "an autoscaler of an object acts by what the same
 export const ENDS: Invariant = "an autoscaler of an object ends after two answers without it";
 export const CHANGES: Invariant = "every edit of an autoscaler is among its changes";
 export const RIVALS: Invariant = "nothing is sent where another controller was seen or may be";
+
+/** True of both copies of a scale event. */
+export const isEventItem = ({ pk, sk }: HistoryItem): boolean => sk.startsWith(EVENT_SK_PREFIX) || pk.startsWith("day#");
 
 /** What breaks when an autoscaler goes by windows that are not its own last ones. */
 export const LOST_WINDOWS: readonly Invariant[] = [INTENT, WINDOWS, LIMITS, FORBIDDEN, BREACH];

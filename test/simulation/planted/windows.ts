@@ -1,8 +1,9 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
-import type { ScaleEventRecord, StoredWindows } from "../../../lib/model/records.ts";
+import type { StoredWindows } from "../../../lib/model/records.ts";
+import { eventOf } from "../../../lib/store/history/event-codec.ts";
 import { decodePage } from "../../../lib/store/pages/codec.ts";
 import type { Invocation } from "../invocation.ts";
-import { INTENT, LIMITS, type PlantedBug, WINDOWS } from "./planted.ts";
+import { INTENT, isEventItem, LIMITS, type PlantedBug, WINDOWS } from "./planted.ts";
 import { withTables } from "./ports.ts";
 
 /** The windows are told the time of the decision for that of the answer. */
@@ -15,9 +16,8 @@ const dateAtIntent: PlantedBug = {
     return {
       ...ports,
       insert: (items) => {
-        for (const { body } of items) {
-          if (typeof body !== "string") continue;
-          const { id, atMs } = JSON.parse(body) as ScaleEventRecord;
+        for (const item of items.filter(isEventItem)) {
+          const { id, atMs } = eventOf(item);
           decidedMs.set(id, atMs);
         }
         return ports.insert(items);
