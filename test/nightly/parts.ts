@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
+import { newestTag, olderCommit } from "../simulation/beside/older-tree.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 /** Below the root, so that the line at the end is the same on every machine. */
@@ -16,12 +17,28 @@ export interface NightlyOptions {
 /** One command of the night, or why it cannot run here. */
 export type Part = { readonly command: string; readonly args: readonly string[] } | { readonly missing: string };
 
+/** Seeds beside an earlier build are fewer: most of what they play is that of the other seeds. */
+const BESIDE_SHARE = 10;
+/** Where there was no release yet: the build of so many commits ago. */
+const COMMITS_AGO = 200;
+
+const earlierCommit = (): string => olderCommit(newestTag() ?? `HEAD~${COMMITS_AGO}`);
+
 const npm = (...args: readonly string[]): Part => ({ command: "npm", args: ["run", "--silent", ...args] });
 
 /** The parts in their order: the cheap ones first. */
 export const PARTS: Readonly<Record<string, (options: NightlyOptions) => Part>> = {
   answers: ({ answers, firstSeed }) => ({ command: process.execPath, args: [FUZZ, String(answers), String(firstSeed)] }),
   simulation: ({ seeds, firstSeed }) => npm("simulate", "--", "--seeds", String(seeds), "--first-seed", String(firstSeed)),
+  beside: ({ seeds, firstSeed }) => {
+    try {
+      const numbers = ["--seeds", String(Math.ceil(seeds / BESIDE_SHARE)), "--first-seed", String(firstSeed)];
+      return npm("simulate", "--", ...numbers, "--beside", earlierCommit());
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return { missing: error.message };
+    }
+  },
   chaos: ({ minutes }) => {
     const binaries = controlPlaneBinaries();
     return binaries.kind === "missing" ? { missing: binaries.message } : npm("chaos", "--", "--minutes", String(minutes));

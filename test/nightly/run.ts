@@ -5,7 +5,7 @@ import { type NightlyOptions, PARTS, ROOT } from "./parts.ts";
 
 /**
  * `npm run nightly [-- --seeds 5000] [--first-seed K] [--answers 1000000] [--minutes 60] [--only simulation,chaos]`: what is too long for each change. It runs damaged protobuf answers, the
- * simulation with seeds that no night before had, chaos on a real API server, and the mutation test, one after the other. The last lines say what each did; exit code 1 unless all ran and passed.
+ * simulation with seeds that no night before had, some of them beside an earlier build, chaos on a real API server, and the mutation test, one after the other. The last lines say what each did; exit code 1 unless all ran and passed.
  */
 const { values } = parseArgs({
   options: {

@@ -1,4 +1,4 @@
-import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { type Build, THIS_BUILD } from "./beside/build.ts";
 import { drawSkew, SKEW_MAX_MS } from "./clock-errors.ts";
 import type { Network, Process } from "./process.ts";
 import type { Random } from "./random.ts";
@@ -11,6 +11,8 @@ export interface Environments {
 
 /** Chance that work goes to a new environment though a warm one is free, and that a clock is set anew before it works. */
 const NEW_CHANCE = 0.05;
+/** Share of the environments that work by an older build, where there is one. */
+const OLDER = 1 / 2;
 /** What is wrong beyond bounds is put right when the faults end. */
 const putRight = (process: Process): void => {
   if (Math.abs(process.skewMs) > SKEW_MAX_MS) process.skewMs = 0;
@@ -20,20 +22,26 @@ const putRight = (process: Process): void => {
 export const environments = (
   network: Network,
   faults: { readonly random: Random; readonly rate: () => number; readonly extreme: number },
-  options: { readonly parallel: number; readonly warmMax: number },
+  options: { readonly parallel: number; readonly warmMax: number; readonly beside?: Build },
 ): Environments => {
   const { random, rate, extreme } = faults;
   let made = 0;
   const all: Process[] = [];
   const skew = (): number => (rate() === 0 ? 0 : drawSkew(random, extreme));
+  /** The update is over when the faults end. */
+  const isOver = ({ build }: Process): boolean => build !== THIS_BUILD && rate() === 0;
+  const isFree = (process: Process): boolean => process.alive && process.busy < options.parallel && !isOver(process);
   const newProcess = (): Process => {
-    const name = `env-${++made}`;
+    const { beside } = options;
+    const build = beside && rate() > 0 && random.chance(OLDER) ? beside : THIS_BUILD;
+    const name = `${build === THIS_BUILD ? "env" : "older"}-${++made}`;
     const process = {
       name,
       skewMs: skew(),
       pausedUntilMs: 0,
       alive: true,
-      cache: warmCache(),
+      build,
+      cache: build.warmCache(),
       busy: 0,
       endsMs: Number.POSITIVE_INFINITY,
       onEnd: new Set<() => void>(),
@@ -44,12 +52,12 @@ export const environments = (
   return {
     all,
     take: () => {
-      const warm = all.filter(({ alive, busy }) => alive && busy < options.parallel);
+      const warm = all.filter(isFree);
       if (warm.length > options.warmMax) {
         const surplus = warm.find(({ busy }) => busy === 0);
         if (surplus) network.end(surplus, "no longer needed");
       }
-      const free = all.filter(({ alive, busy }) => alive && busy < options.parallel);
+      const free = all.filter(isFree);
       const process = free.length === 0 || random.chance(NEW_CHANCE) ? newProcess() : random.pick(free);
       if (random.chance(rate())) process.skewMs = skew();
       if (rate() === 0) putRight(process);

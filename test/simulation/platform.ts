@@ -1,5 +1,4 @@
 import type { SyncReport } from "../../lib/report/sync-report.ts";
-import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import type { Environments } from "./environments.ts";
 import type { Invocation } from "./invocation.ts";
@@ -45,7 +44,7 @@ export const newPlatform = (world: {
   /** False: a planted platform that lets a stalled process go on. */
   readonly endsStalled: boolean;
   /** Told of a programmer's mistake, which is never a fault of the world: it ends the seed. */
-  readonly broke: (error: unknown) => void;
+  readonly broke: (error: unknown, by: Invocation) => void;
 }): Platform => {
   const { scheduler, story } = world;
   const played: Played = { completed: 0, dropped: 0, failed: 0, ended: 0 };
@@ -105,7 +104,7 @@ export const newPlatform = (world: {
       const { invocation } = started;
       const { cluster, partition, dueMs } = queued.message;
       story.tell(process.name, () => `${invocation.name} begins ${cluster}/${partition} due ${new Date(dueMs).toISOString().slice(14, 23)}`);
-      sync(world.portsOf(invocation), queued.message).then(
+      process.build.sync(world.portsOf(invocation), queued.message).then(
         (report) => {
           over(started);
           queued.deleted = true;
@@ -115,7 +114,7 @@ export const newPlatform = (world: {
           over(started);
           played.failed++;
           story.tell(process.name, `${invocation.name} fails: ${error instanceof Error ? error.message : String(error)}`);
-          if (isMistake(error)) world.broke(error);
+          if (isMistake(error)) world.broke(error, invocation);
           again(queued);
         },
       );

@@ -1,10 +1,6 @@
-import type { ClusterClient, ObservedCluster } from "../../lib/cluster/port.ts";
-import { SPEC_KIND_NAMES } from "../../lib/model/spec-kinds.ts";
-import { insertByStatement } from "../../lib/store/history/insert.ts";
+import type { ClusterClient } from "../../lib/cluster/port.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { warmCache } from "../../lib/sync/warm-cache.ts";
-import type { Effect, SimulatedCluster } from "./cluster.ts";
-import { clusterClient } from "./cluster-client.ts";
+import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Coverage } from "./coverage.ts";
 import { type Damaged, planDamage } from "./damages.ts";
 import { environments } from "./environments.ts";
@@ -12,24 +8,20 @@ import { happen } from "./happenings.ts";
 import type { Invocation } from "./invocation.ts";
 import { LONGEST_WINDOW_SECONDS } from "./manifests/bounds.ts";
 import { planMinutes } from "./minutes.ts";
-import type { Listing } from "./objects/list-objects.ts";
 import { QUIET_EDIT_MS } from "./objects/plan-objects.ts";
-import type { Failing } from "./observe.ts";
 import { newPerson, type Person } from "./people.ts";
 import { newPlatform, type Platform, type Played } from "./platform.ts";
+import { portsOf } from "./ports-of.ts";
 import type { Process } from "./process.ts";
 import { simulatedQueue } from "./queue.ts";
-import { SHARED_RULES, watchedRules } from "./rules.ts";
-import { siteFor, siteOf, watchSite } from "./sites.ts";
+import { siteOf } from "./sites.ts";
 import { warmClient } from "./sockets/sdk-client.ts";
 import { isOverSockets, newStage, START_MS, type Stage } from "./stage.ts";
 import { FAULTS_MS } from "./timetable.ts";
-import { watchEffect } from "./watch/effects.ts";
 import { watchEnd } from "./watch/history.ts";
 import type { Violation } from "./watch/ledger.ts";
 import { watchLiveness } from "./watch/liveness.ts";
-import { planCopies, watchActs, watchListed } from "./watch/objects.ts";
-import { watchSent } from "./watch/stops.ts";
+import { planCopies } from "./watch/objects.ts";
 
 /** What was under way when the faults ended comes to its end: leases, and intents whose deadline is over. */
 const UNDER_WAY_MS = 60_000;
@@ -59,6 +51,8 @@ export interface PlayOptions {
   /** Keep the story, to be read. */
   readonly told: boolean;
   readonly planted?: Planted;
+  /** An older build, by which a part of the environments work until the faults end. */
+  readonly beside?: Build;
 }
 
 export interface Outcome {
@@ -72,11 +66,11 @@ export interface Outcome {
 }
 
 /** Plays one seed from beginning to end, or to its first violation. */
-export const play = async (seed: number, { faults, told, planted }: PlayOptions): Promise<Outcome> => {
+export const play = async (seed: number, { faults, told, planted, beside }: PlayOptions): Promise<Outcome> => {
   if (isOverSockets(seed)) await warmClient();
   const stage = newStage(seed, { faults, told, ...(planted?.sent && { sent: planted.sent }) });
   const { scheduler, ledger, timetable } = stage;
-  const platform = platformOf(stage, planted);
+  const platform = platformOf(stage, planted, beside);
   const staff = {
     scheduler,
     story: stage.story,
@@ -133,21 +127,22 @@ const mended =
 
 const begun = ({ completed, dropped, failed, ended }: Played): number => completed + dropped + failed + ended;
 
-const platformOf = (stage: Stage, planted: Planted | undefined): Platform => {
+const platformOf = (stage: Stage, planted: Planted | undefined, beside: Build | undefined): Platform => {
   const { scheduler, network, story, random, rate, ledger } = stage;
   const platform = newPlatform({
     scheduler,
     network,
     story,
     random,
-    environments: environments(network, { random, rate, extreme: stage.temper.extreme }, stage),
+    environments: environments(network, { random, rate, extreme: stage.temper.extreme }, { ...stage, ...(beside && { beside }) }),
     queue: () => queue,
     lifeMs: stage.timing.lifeMs,
     portsOf: (by) => portsOf(stage, by, planted),
     endsStalled: planted?.platformEndsStalled ?? true,
-    broke: (error) => {
-      // A planted mistake may well lead to others: what counts is what it does to the world.
-      if (!planted) ledger.violate("nothing breaks", error instanceof Error ? (error.stack ?? error.message) : String(error));
+    broke: (error, by) => {
+      // A planted mistake may well lead to others, and an older build need not read what a later one stores: what counts is what they do to the world.
+      if (!planted && by.process.build === THIS_BUILD)
+        ledger.violate("nothing breaks", error instanceof Error ? (error.stack ?? error.message) : String(error));
     },
   });
   const queue = simulatedQueue(scheduler, network, { rate, random }, platform.deliver);
@@ -160,82 +155,9 @@ const newProcess = (name: string): Process => ({
   skewMs: 0,
   pausedUntilMs: 0,
   alive: true,
-  cache: warmCache(),
+  build: THIS_BUILD,
+  cache: THIS_BUILD.warmCache(),
   busy: 0,
   endsMs: Number.POSITIVE_INFINITY,
   onEnd: new Set(),
 });
-
-/** What one invocation reaches: everything through the network, and all that it decides and does looked at. */
-const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): SyncPorts => {
-  const { story, ledger, nowMs, network } = stage;
-  const tables = stage.tablesFor(by.process, by);
-  const { cluster: name } = by.message;
-  const effect =
-    (site: SimulatedCluster) =>
-    (made: Effect): void => {
-      watchSite(stage, by, site, `moves "${made.workload.target.name}"`);
-      story.tell(made.workload.cluster, `"${made.workload.target.name}" goes from ${made.from} to ${made.to} by a PUT of ${by.name}`);
-      watchEffect(ledger, by, made);
-    };
-  const clientOf = (site: SimulatedCluster): ClusterClient =>
-    clusterClient(network, by.process, site, { nowMs, by, effect: effect(site), failing: () => failingNow(stage), listing: () => listingNow(stage) });
-  const observe = async (client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>): Promise<ObservedCluster> => {
-    for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
-    const seen = await client.observe(watched, limits);
-    for (const { uid, spec } of watched) {
-      const { rivals = [], rivalsUnknown } = seen.observations.get(uid) ?? {};
-      if (rivals.length > 0 || rivalsUnknown !== undefined) by.rivals.add(spec.target.name);
-    }
-    return seen;
-  };
-  const watchedClient = (site: SimulatedCluster): ClusterClient => {
-    const client = clientOf(site);
-    return {
-      ...client,
-      observe: (watched, limits) => observe(client, watched, limits),
-      listSpecs: async (request) => {
-        const answer = await client.listSpecs(request);
-        watchListed(ledger, by, answer.listings, site.objects);
-        return answer;
-      },
-      putScale: (write, timeoutMs) => {
-        watchSent(ledger, by, write);
-        watchActs(ledger, by, write);
-        watchSite(stage, by, site, `sends a PUT of "${write.target.name}"`);
-        return client.putScale(write, timeoutMs);
-      },
-    };
-  };
-  const ports: SyncPorts = {
-    tables,
-    insert: insertByStatement(tables),
-    connect: async (record) => {
-      by.kinds = record.specsFromCluster ?? [];
-      return watchedClient(await siteFor(stage, by.process, record));
-    },
-    rules: SHARED_RULES,
-    timing: { ...stage.timing, pageEntries: stage.pageEntries() },
-    cache: by.process.cache,
-  };
-  const wrapped = planted?.ports?.(ports, by, clientOf(siteOf(stage, name))) ?? ports;
-  return { ...wrapped, rules: watchedRules(wrapped.rules, by, ledger, nowMs) };
-};
-
-/** An answer is old by this at most. An API server gives none; a proxy may. */
-const STALE_MAX_MS = 40_000;
-
-const listingNow = ({ random, temper, rate }: Stage): Listing => {
-  if (rate() === 0) return { failing: new Set(), staleMs: 0 };
-  const failing = new Set(SPEC_KIND_NAMES.filter(() => random.chance(temper.metricRate)));
-  return { failing, staleMs: random.chance(temper.metricRate * 2) ? random.int(1, STALE_MAX_MS) : 0 };
-};
-
-const failingNow = ({ timetable, random, temper, rate }: Stage): Failing =>
-  rate() === 0
-    ? { metrics: new Set(), scales: new Set(), rivals: false }
-    : {
-        scales: new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate / 4)).map(({ name }) => name)),
-        metrics: new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate)).map(({ name }) => name)),
-        rivals: random.chance(temper.metricRate),
-      };

@@ -1,4 +1,5 @@
 import type { WarmCache } from "../../lib/sync/warm-cache.ts";
+import type { Build } from "./beside/build.ts";
 import type { CoverageCount, PlacedCall } from "./coverage.ts";
 import type { CallKind, Fate, Fates, Fault, Stall } from "./fates.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -11,6 +12,8 @@ export interface Process {
   skewMs: number;
   pausedUntilMs: number;
   alive: boolean;
+  /** By which its syncs work. */
+  readonly build: Build;
   readonly cache: WarmCache;
   /** Syncs under way in it. */
   busy: number;

@@ -1,22 +1,35 @@
 import type { Rules, SpecReading } from "../../lib/sync/rules.ts";
 import { RULES } from "../../lib/sync/rules.ts";
+import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Invocation } from "./invocation.ts";
 import { noteBreach } from "./watch/breaches.ts";
 import type { Ledger } from "./watch/ledger.ts";
 import { watchRecommendations } from "./watch/recommendations.ts";
 
 const SPECS_MAX = 10_000;
-const specs = new Map<string, SpecReading>();
-
 /** Manifests convert to the same spec every time: one conversion serves all workers of all seeds. */
-const specOf = (manifest: string): SpecReading => {
-  const known = specs.get(manifest) ?? RULES.specOf(manifest);
-  if (specs.size > SPECS_MAX) specs.clear();
-  specs.set(manifest, known);
-  return known;
+const sharing = (rules: Rules): Rules => {
+  const specs = new Map<string, SpecReading>();
+  const specOf = (manifest: string): SpecReading => {
+    const known = specs.get(manifest) ?? rules.specOf(manifest);
+    if (specs.size > SPECS_MAX) specs.clear();
+    specs.set(manifest, known);
+    return known;
+  };
+  return { ...rules, specOf };
 };
 
-export const SHARED_RULES: Rules = { ...RULES, specOf };
+export const SHARED_RULES: Rules = sharing(RULES);
+
+const byBuild = new WeakMap<Build, Rules>();
+
+/** The rules of a build: another one may convert a manifest otherwise. */
+export const sharedRules = (build: Build): Rules => {
+  if (build === THIS_BUILD) return SHARED_RULES;
+  const known = byBuild.get(build) ?? sharing(build.rules);
+  byBuild.set(build, known);
+  return known;
+};
 
 /** The rules of one invocation, with everything that they decide noted. */
 export const watchedRules = (rules: Rules, by: Invocation, ledger: Ledger, nowMs: () => number): Rules => ({

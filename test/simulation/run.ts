@@ -1,20 +1,26 @@
+import { rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { type Coverage, coverageText, joinedCoverage } from "./coverage.ts";
+import { olderCommit, olderTree } from "./beside/older-tree.ts";
 import type { SeedOutcome } from "./seed.ts";
 
 /**
- * `npm run simulate -- --seeds N [--first-seed K] [--coverage]`: plays seeds K … K+N−1, prints the story of each that fails, and ends with 1 if one did. With --coverage it also tells
- * which faults met which calls.
+ * `npm run simulate -- --seeds N [--first-seed K] [--coverage] [--beside [COMMIT]]`: plays seeds K … K+N−1, prints the story of each that fails, and ends with 1 if one did. With --coverage it also tells
+ * which faults met which calls. With --beside a part of the environments work by the build of another commit, by default the newest tag, over the same table.
  */
 const { values } = parseArgs({
+  // "--beside" alone means the newest tag.
+  args: process.argv.slice(2).flatMap((arg, at, all) => (arg === "--beside" && (all[at + 1] ?? "--").startsWith("--") ? ["--beside="] : [arg])),
   options: {
     seeds: { type: "string", default: "100" },
     "first-seed": { type: "string", default: "0" },
     coverage: { type: "boolean", default: false },
+    beside: { type: "string" },
   },
 });
+const besideFolder = besideFolderOf(values.beside);
 const seeds = Number(values.seeds);
 const first = Number(values["first-seed"]);
 if (!Number.isInteger(seeds) || seeds < 1 || !Number.isInteger(first) || first < 0) {
@@ -54,7 +60,7 @@ const told = ({ seed, violation, story, coverage }: SeedOutcome): void => {
 /** One thread that plays seed after seed until none is left. */
 const playAll = (): Promise<void> =>
   new Promise((resolve, reject) => {
-    const worker = new Worker(new URL("./seeds-worker.ts", import.meta.url));
+    const worker = new Worker(new URL("./seeds-worker.ts", import.meta.url), { workerData: { besideFolder } });
     const go = (): void => {
       if (next < first + seeds) worker.postMessage(next++);
       else void worker.terminate().then(() => resolve());
@@ -74,3 +80,18 @@ if (values.coverage) stdout.write(`${coverageText(joinedCoverage(coverages))}\n`
 const took = (performance.now() - startedMs) / SECOND_MS;
 stdout.write(`${seeds} seeds in ${took.toFixed(1)} s, ${(seeds / took).toFixed(1)} a second\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed > 0 ? 1 : 0;
+
+/** The sources of the older build, or undefined where none is wanted. The folder is removed when this process ends. */
+function besideFolderOf(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  try {
+    const commit = olderCommit(name === "" ? undefined : name);
+    const folder = olderTree(commit);
+    process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+    process.stdout.write(`Beside ${commit.slice(0, 12)}\n`);
+    return folder;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(2);
+  }
+}

@@ -9,7 +9,7 @@ const tokens = new WeakMap<Process, string>();
 
 const tokenPerWorker: PlantedBug = {
   leftOut: "a token of its own per write (one per worker instead)",
-  seed: 0,
+  seed: 2,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports, { process }) => {
     const token = tokens.get(process) ?? ports.tables.token();
@@ -61,7 +61,7 @@ const noClockDifference: PlantedBug = {
 /** Page writes under no condition at all. */
 const noPageEpoch: PlantedBug = {
   leftOut: "page epoch",
-  seed: 0,
+  seed: 2,
   caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withTables(ports, {
@@ -78,7 +78,7 @@ const noPageEpoch: PlantedBug = {
  */
 const trustedMemory: PlantedBug = {
   leftOut: "strong reads after an unclean release",
-  seed: 8,
+  seed: 5,
   caughtBy: LOST_WINDOWS,
   ports: (ports, { message }) =>
     withTables(ports, {
@@ -100,7 +100,7 @@ const trustedMemory: PlantedBug = {
 /** Intents are stored also where another worker holds the head by now. */
 const noEpochCheck: PlantedBug = {
   leftOut: "the epoch check on storing an intent",
-  seed: 25,
+  seed: 2,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports) =>
     withTables(ports, {

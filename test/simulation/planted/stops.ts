@@ -24,7 +24,7 @@ const unreadFleet: PlantedBug = {
 /** Edits leave the spec version as it is: warm functions go on with the records that they remember. */
 const unraisedVersion: PlantedBug = {
   leftOut: "the spec version raised after an edit",
-  seed: 1,
+  seed: 21,
   caughtBy: ["nothing is sent that was claimed after a freeze or a pause"],
   sent: (command) => {
     if (!(command instanceof UpdateItemCommand) || !command.input.UpdateExpression?.startsWith("SET specVersion")) return command;
@@ -50,7 +50,7 @@ const unseenRivals: PlantedBug = {
 /** A list of other controllers that fails is taken for an empty one. */
 const unknownRivals: PlantedBug = {
   leftOut: "a hold where other controllers could not be looked for",
-  seed: 0,
+  seed: 3,
   caughtBy: ["nothing is sent where another controller was seen or may be"],
   ports: (ports) =>
     withClient(ports, (inner) => ({

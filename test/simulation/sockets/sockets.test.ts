@@ -1,7 +1,7 @@
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
 import { repeat } from "../../../lib/store/table/repeat.ts";
-import { warmCache } from "../../../lib/sync/warm-cache.ts";
+import { THIS_BUILD } from "../beside/build.ts";
 import type { Fate, Fault } from "../fates.ts";
 import { play } from "../play.ts";
 import { newNetwork, type Process } from "../process.ts";
@@ -20,7 +20,8 @@ const newProcess = (): Process => ({
   skewMs: 0,
   pausedUntilMs: 0,
   alive: true,
-  cache: warmCache(),
+  build: THIS_BUILD,
+  cache: THIS_BUILD.warmCache(),
   busy: 0,
   endsMs: Number.POSITIVE_INFINITY,
   onEnd: new Set(),

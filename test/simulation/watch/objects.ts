@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ScaleWrite } from "../../../lib/cluster/port.ts";
 import type { SpecListing } from "../../../lib/cluster/specs/spec-listing.ts";
+import { THIS_BUILD } from "../beside/build.ts";
 import type { Invocation } from "../invocation.ts";
 import type { ClusterObject, ObjectStore } from "../objects/object-store.ts";
 import { SHARED_RULES } from "../rules.ts";
@@ -59,7 +60,9 @@ export const watchActs = (ledger: Ledger, by: Invocation, write: ScaleWrite): vo
 const faultOf = (ledger: Ledger, by: Invocation, { decided }: KnownIntent, { uid, manifest, generation }: ClusterObject): string | undefined => {
   const reading = SHARED_RULES.specOf(manifest);
   if (reading.kind !== "spec") return "no spec can be read";
-  if (decided && reading.spec !== decided.input.spec && !isDeepStrictEqual(reading.spec, decided.input.spec)) return "another manifest was read";
+  const isThisBuild = by.process.build === THIS_BUILD;
+  if (isThisBuild && decided && reading.spec !== decided.input.spec && !isDeepStrictEqual(reading.spec, decided.input.spec))
+    return "another manifest was read";
   const before = (ledger.objects.generations.get(uid) ?? []).filter(({ storedAt }) => storedAt < by.claimedAt);
   const newest = Math.max(0, ...before.map((one) => one.generation));
   return generation < newest ? `generation ${generation} was read, and ${newest} was stored before the claim` : undefined;

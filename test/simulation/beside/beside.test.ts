@@ -1,0 +1,39 @@
+import { execFileSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { play } from "../play.ts";
+import { buildIn, THIS_BUILD } from "./build.ts";
+import { olderCommit, olderTree } from "./older-tree.ts";
+
+const SEED = 4;
+const PATIENCE_MS = 60_000;
+
+/** A clone may be shallow, and a package is none. */
+const isClone = (): boolean => {
+  try {
+    return execFileSync("git", ["rev-parse", "HEAD"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).length > 0;
+  } catch {
+    return false;
+  }
+};
+
+describe("a seed beside another build", () => {
+  it.skipIf(!isClone())("is played by environments of both, the other one's sources taken from its commit", { timeout: PATIENCE_MS }, async () => {
+    const folder = olderTree(olderCommit("HEAD"));
+    try {
+      const beside = await buildIn(folder);
+      expect(beside.sync).not.toBe(THIS_BUILD.sync);
+      const { violation, story } = await play(SEED, { faults: true, told: true, beside });
+      expect(violation).toBeUndefined();
+      const completed = (of: string): number => story.filter((line) => line.includes(` ${of}-`) && line.includes("completes epoch")).length;
+      expect(completed("older")).toBeGreaterThan(5);
+      expect(completed("env")).toBeGreaterThan(5);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("is refused for a commit that there is not", () => {
+    expect(() => olderCommit("no-such-commit")).toThrow('Cannot play beside "no-such-commit": this clone has no such commit');
+  });
+});

@@ -1,0 +1,89 @@
+import type { ClusterClient, ObservedCluster } from "../../lib/cluster/port.ts";
+import { SPEC_KIND_NAMES } from "../../lib/model/spec-kinds.ts";
+import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+import type { Effect, SimulatedCluster } from "./cluster.ts";
+import { clusterClient } from "./cluster-client.ts";
+import type { Invocation } from "./invocation.ts";
+import type { Listing } from "./objects/list-objects.ts";
+import type { Failing } from "./observe.ts";
+import type { Planted } from "./play.ts";
+import { sharedRules, watchedRules } from "./rules.ts";
+import { siteFor, siteOf, watchSite } from "./sites.ts";
+import type { Stage } from "./stage.ts";
+import { watchEffect } from "./watch/effects.ts";
+import { watchActs, watchListed } from "./watch/objects.ts";
+import { watchSent } from "./watch/stops.ts";
+
+/** What one invocation reaches: everything through the network, and all that it decides and does looked at. */
+export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): SyncPorts => {
+  const { story, ledger, nowMs, network } = stage;
+  const tables = stage.tablesFor(by.process, by);
+  const { cluster: name } = by.message;
+  const effect =
+    (site: SimulatedCluster) =>
+    (made: Effect): void => {
+      watchSite(stage, by, site, `moves "${made.workload.target.name}"`);
+      story.tell(made.workload.cluster, `"${made.workload.target.name}" goes from ${made.from} to ${made.to} by a PUT of ${by.name}`);
+      watchEffect(ledger, by, made);
+    };
+  const clientOf = (site: SimulatedCluster): ClusterClient =>
+    clusterClient(network, by.process, site, { nowMs, by, effect: effect(site), failing: () => failingNow(stage), listing: () => listingNow(stage) });
+  const observe = async (client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>): Promise<ObservedCluster> => {
+    for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
+    const seen = await client.observe(watched, limits);
+    for (const { uid, spec } of watched) {
+      const { rivals = [], rivalsUnknown } = seen.observations.get(uid) ?? {};
+      if (rivals.length > 0 || rivalsUnknown !== undefined) by.rivals.add(spec.target.name);
+    }
+    return seen;
+  };
+  const watchedClient = (site: SimulatedCluster): ClusterClient => {
+    const client = clientOf(site);
+    return {
+      ...client,
+      observe: (watched, limits) => observe(client, watched, limits),
+      listSpecs: async (request) => {
+        const answer = await client.listSpecs(request);
+        watchListed(ledger, by, answer.listings, site.objects);
+        return answer;
+      },
+      putScale: (write, timeoutMs) => {
+        watchSent(ledger, by, write);
+        watchActs(ledger, by, write);
+        watchSite(stage, by, site, `sends a PUT of "${write.target.name}"`);
+        return client.putScale(write, timeoutMs);
+      },
+    };
+  };
+  const ports: SyncPorts = {
+    tables,
+    insert: by.process.build.insertByStatement(tables),
+    connect: async (record) => {
+      by.kinds = record.specsFromCluster ?? [];
+      return watchedClient(await siteFor(stage, by.process, record));
+    },
+    rules: sharedRules(by.process.build),
+    timing: { ...stage.timing, pageEntries: stage.pageEntries() },
+    cache: by.process.cache,
+  };
+  const wrapped = planted?.ports?.(ports, by, clientOf(siteOf(stage, name))) ?? ports;
+  return { ...wrapped, rules: watchedRules(wrapped.rules, by, ledger, nowMs) };
+};
+
+/** An answer is old by this at most. An API server gives none; a proxy may. */
+const STALE_MAX_MS = 40_000;
+
+const listingNow = ({ random, temper, rate }: Stage): Listing => {
+  if (rate() === 0) return { failing: new Set(), staleMs: 0 };
+  const failing = new Set(SPEC_KIND_NAMES.filter(() => random.chance(temper.metricRate)));
+  return { failing, staleMs: random.chance(temper.metricRate * 2) ? random.int(1, STALE_MAX_MS) : 0 };
+};
+
+const failingNow = ({ timetable, random, temper, rate }: Stage): Failing =>
+  rate() === 0
+    ? { metrics: new Set(), scales: new Set(), rivals: false }
+    : {
+        scales: new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate / 4)).map(({ name }) => name)),
+        metrics: new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate)).map(({ name }) => name)),
+        rivals: random.chance(temper.metricRate),
+      };
