@@ -5,6 +5,7 @@ import { claim } from "../../lib/store/head/claim.ts";
 import { type Head, readHead } from "../../lib/store/head/head.ts";
 import type { Lease } from "../../lib/store/head/head-write.ts";
 import { bytesOf, entryBytes, INTENT_ROOM_BYTES, intentBodies } from "../../lib/store/head/intent-entries.ts";
+import { lowerTimes } from "../../lib/store/head/lower-times.ts";
 import { giveBack, type Release, release } from "../../lib/store/head/release.ts";
 import { storeIntents } from "../../lib/store/head/store-intents.ts";
 import { raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
@@ -131,6 +132,21 @@ export const headContract = (engine: () => Engine): void => {
       await claimed(40_000);
       await expect(release(tables, held, closing({ dueMs: 1_000 }))).rejects.toMatchObject({ code: "store.lease-lost" });
       expect(await readHead(tables, partition)).toMatchObject({ epoch: 2, releasedEpoch: 0, dueDoneMs: 0 });
+    });
+
+    it("lowers its times under the holder's epoch and last write alone", async () => {
+      const times = { nowMs: 500, evaluatedMs: 500, dueDoneMs: 500 };
+      await release(tables, await claimed(1_000), closing({ dueMs: 1_000, nowMs: 1_500, evaluatedMs: 1_500 }));
+      const held = await claimed(40_000);
+      expect(await lowerTimes(tables, held, times)).toMatchObject({ writeNumber: held.writeNumber + 1 });
+      expect(await readHead(tables, partition)).toMatchObject(times);
+      // The copy that comes late finds that the holder has written since.
+      await expect(lowerTimes(tables, held, { ...times, nowMs: 100 })).rejects.toMatchObject({ code: "store.lease-lost" });
+      await claimed(90_000);
+      await expect(lowerTimes(tables, { ...held, writeNumber: held.writeNumber + 1 }, { ...times, nowMs: 100 })).rejects.toMatchObject({
+        code: "store.lease-lost",
+      });
+      expect(await readHead(tables, partition)).toMatchObject(times);
     });
 
     it("is claimed at once, and unclean, when it was given back", async () => {

@@ -1,4 +1,4 @@
-import type { Clause } from "./clauses.ts";
+import { type Clause, HOLDER_WRITES } from "./clauses.ts";
 
 /** Why a clause is kept that few seeds need: the test that fails without it, or what implies it. */
 interface Reason extends Clause {
@@ -15,7 +15,6 @@ const named = (file: string, test: string): string => `${file}, "${test}"`;
 
 /** The epoch of a holder's write: a claim raises the write number as well, so that the other clause implies this one. */
 const IMPLIED = "implied by the write number, which every claim raises; it is kept as the rule that the protocol states";
-const HOLDER_WRITES = ["store intents", "release", "give back", "withdraw intents", "mark a move", "name moved pages"] as const;
 
 const REASONS: readonly Reason[] = [
   {
@@ -72,6 +71,12 @@ const REASONS: readonly Reason[] = [
     clause: "writeNumber = :seen",
     becomes: "true",
     why: named("`test/contracts/moving.contract.ts`", "names the pages of a new generation and keeps its lease"),
+  },
+  {
+    write: "lower the times",
+    clause: "writeNumber = :seen",
+    becomes: "true",
+    why: named(HEAD, "lowers its times under the holder's epoch and last write alone"),
   },
   { write: "write a page", clause: "epoch = :read", becomes: "true", why: named(PAGES, "refuses a late write of an earlier holder") },
   {

@@ -1,12 +1,14 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { withTable } from "../../../docs/figures/page-table.ts";
 import { play } from "../play.ts";
 import { playSeed } from "../seed.ts";
 import { reasonOf } from "./clause-reasons.ts";
 import { CLAUSES, type Clause, mutated } from "./clauses.ts";
 
 /**
- * `npm run clauses [-- --seeds N]`: takes away every clause of every condition in lib/store, one at a time, plays seeds until an invariant breaks, and prints the table of
- * docs/proofs.md, "Every clause of every condition". Ends with 1 where none breaks and no sentence says why the clause is kept.
+ * `npm run clauses [-- --seeds N] [--only PART]`: takes away every clause of every condition in lib/store, one at a time, plays seeds until an invariant breaks, prints a row for each, and
+ * writes the table of docs/proofs.md, "Every clause of every condition" (with --only nothing is written). Ends with 1 where none breaks and no sentence says why the clause is kept.
  */
 const { values } = parseArgs({ options: { seeds: { type: "string", default: "20" }, only: { type: "string", default: "" } } });
 const seeds = Number(values.seeds);
@@ -23,13 +25,17 @@ const broken = async (clause: Clause): Promise<string | undefined> => {
   return undefined;
 };
 
+const PAGE = "docs/proofs.md";
+const rows = ["| write | clause | becomes | what then breaks |", "|---|---|---|---|"];
 let empty = 0;
-process.stdout.write("| write | clause | becomes | what then breaks |\n|---|---|---|---|\n");
 for (const clause of CLAUSES) {
   if (!`${clause.write} ${clause.clause}`.includes(values.only)) continue;
   const told = (await broken(clause)) ?? reasonOf(clause);
   if (told === undefined) empty++;
-  process.stdout.write(`| ${clause.write} | \`${clause.clause}\` | ${clause.becomes} | ${told ?? ""} |\n`);
+  const row = `| ${clause.write} | \`${clause.clause}\` | ${clause.becomes} | ${told ?? ""} |`;
+  rows.push(row);
+  process.stdout.write(`${row}\n`);
 }
+if (values.only === "" && empty === 0) writeFileSync(PAGE, withTable(readFileSync(PAGE, "utf8"), "clauses", rows.join("\n")));
 process.stderr.write(`${CLAUSES.length} clauses, ${empty} without an answer\n`);
 process.exitCode = empty > 0 ? 1 : 0;

@@ -9,6 +9,7 @@ const WRITES = [
   "withdraw intents",
   "mark a move",
   "name moved pages",
+  "lower the times",
   "write a page",
   "delete an old page",
   "create a record",
@@ -33,6 +34,7 @@ const UPDATES: readonly (readonly [part: string, write: ConditionalWrite])[] = [
   ["REMOVE intents", "withdraw intents"],
   ["movingVersion = :version", "mark a move"],
   ["pages = :pages", "name moved pages"],
+  ["evaluatedMs = :evaluated", "lower the times"],
   ["version = :next", "raise a cluster's version"],
   ["#origin.goneMs", "mark a gone object"],
 ];
@@ -55,12 +57,20 @@ export interface Clause {
   readonly becomes: "true" | "never";
 }
 
-const HOLDER_WRITES = ["store intents", "release", "give back", "withdraw intents", "mark a move", "name moved pages"] as const;
+export const HOLDER_WRITES = [
+  "store intents",
+  "release",
+  "give back",
+  "withdraw intents",
+  "mark a move",
+  "name moved pages",
+  "lower the times",
+] as const;
 const HOLDER = HOLDER_WRITES.flatMap((write) =>
   ["epoch = :epoch", "writeNumber = :seen"].map((clause) => ({ write, clause, becomes: "true" as const })),
 );
 
-/** Every clause of every condition in lib/store. The test holds this list against the conditions that a seed sends. */
+/** Every clause of every condition in lib/store. The test holds this list against the builders of the requests. */
 export const CLAUSES: readonly Clause[] = [
   { write: "claim", clause: "attribute_not_exists(epoch)", becomes: "never" },
   { write: "claim", clause: "releasedEpoch = epoch", becomes: "never" },

@@ -1,0 +1,51 @@
+import { DeleteItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { claimParams } from "../../../lib/store/head/claim.ts";
+import type { Lease } from "../../../lib/store/head/head-write.ts";
+import { lowerTimesParams } from "../../../lib/store/head/lower-times.ts";
+import { adoptPagesParams, markMovingParams } from "../../../lib/store/head/moving.ts";
+import { giveBackParams, releaseParams } from "../../../lib/store/head/release.ts";
+import { intendParams } from "../../../lib/store/head/store-intents.ts";
+import { withdrawParams } from "../../../lib/store/head/withdraw.ts";
+import { deleteLeftoverParams } from "../../../lib/store/pages/leftover.ts";
+import { writePageParams } from "../../../lib/store/pages/pages.ts";
+import { raiseClusterVersionParams } from "../../../lib/store/records/clusters.ts";
+import { goneMarkParams } from "../../../lib/store/records/gone-mark.ts";
+import { putRecordParams } from "../../../lib/store/records/write.ts";
+import { autoscalerKey, pageKey } from "../../../lib/store/table/keys.ts";
+import { bodiesOf, PARTITION, REF } from "../../store/records.ts";
+import { autoscalerRecord } from "../../sync/world.ts";
+
+const TABLE = "state";
+const TOKEN = "token";
+const lease: Lease = { partition: PARTITION, epoch: 1, writeNumber: 1 };
+const TIMES = { nowMs: 0, evaluatedMs: 0, dueDoneMs: 0 };
+const CLOSING = { dueMs: 0, nowMs: 0, evaluatedMs: 0, pageGeneration: 0, pages: [], intents: bodiesOf() };
+const page = { id: { partition: PARTITION, generation: 1, index: 0 }, epoch: 2, body: new Uint8Array() };
+const record = autoscalerRecord(PARTITION.cluster, "web");
+const put = { key: autoscalerKey(REF), record, token: TOKEN };
+
+type Request = UpdateItemCommand | PutItemCommand | DeleteItemCommand;
+
+/** Every conditional request that lib/store builds, by the file that has its condition, with any values. */
+export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
+  "head/claim.ts": [new UpdateItemCommand(claimParams(TABLE, { partition: PARTITION, dueMs: 0, clockMs: 0, leaseUntilMs: 1, token: TOKEN }))],
+  "head/store-intents.ts": [new UpdateItemCommand(intendParams(TABLE, lease, { intents: bodiesOf(), nowMs: 0, token: TOKEN }))],
+  "head/release.ts": [new UpdateItemCommand(releaseParams(TABLE, lease, CLOSING, TOKEN)), new UpdateItemCommand(giveBackParams(TABLE, lease, TOKEN))],
+  "head/withdraw.ts": [new UpdateItemCommand(withdrawParams(TABLE, lease, ["uid-web:1"], TOKEN))],
+  "head/moving.ts": [
+    new UpdateItemCommand(markMovingParams(TABLE, lease, { clusterVersion: 1, epoch: 2 }, TOKEN)),
+    new UpdateItemCommand(adoptPagesParams(TABLE, lease, { generation: 1, pages: [1], nowMs: 0 }, TOKEN)),
+  ],
+  "head/lower-times.ts": [new UpdateItemCommand(lowerTimesParams(TABLE, lease, TIMES, TOKEN))],
+  "pages/pages.ts": [new PutItemCommand(writePageParams(TABLE, page)), new PutItemCommand(writePageParams(TABLE, { ...page, readEpoch: 1 }))],
+  "pages/leftover.ts": [new DeleteItemCommand(deleteLeftoverParams(TABLE, pageKey(PARTITION, 1, 0), 2))],
+  "records/write.ts": [
+    new PutItemCommand(putRecordParams(TABLE, { ...put, expected: { counter: "generation" } })),
+    new PutItemCommand(putRecordParams(TABLE, { ...put, expected: { counter: "generation", value: 1, uid: record.uid } })),
+    new PutItemCommand(putRecordParams(TABLE, { ...put, expected: { counter: "version", value: 1 } })),
+  ],
+  "records/clusters.ts": [new UpdateItemCommand(raiseClusterVersionParams(TABLE, PARTITION.cluster, 1))],
+  "records/gone-mark.ts": [new UpdateItemCommand(goneMarkParams(TABLE, record, 1)), new UpdateItemCommand(goneMarkParams(TABLE, record, undefined))],
+};
+
+export const CONDITIONAL_REQUESTS: readonly Request[] = Object.values(REQUESTS_BY_FILE).flat();
