@@ -24,7 +24,7 @@ export const output = (formats: readonly string[]): Option => {
       return format;
     });
   // For the completion of the shell: the parser above checks the format.
-  option.argChoices = [...formats];
+  option.argChoices = formats.includes("json") ? [...formats, "jsonpath=", FILE_PREFIX] : [...formats];
   return option;
 };
 

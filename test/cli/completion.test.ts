@@ -51,6 +51,27 @@ describe("the words that can follow", () => {
       ["--show-labels", ":4"],
     ],
     [
+      ["get", "-o", "json"],
+      ["json", "jsonpath=", "jsonpath-file=", ":4"],
+    ],
+    [
+      ["describe", "--da"],
+      ["--data", ":4"],
+    ],
+    [
+      ["delete", "--s"],
+      ["--stack", "--stage", "--selector", ":4"],
+    ],
+    [
+      ["--data", "x", "start", "--sp"],
+      ["--speed", "--specs", ":4"],
+    ],
+    [["start", "--sta"], [":4"]],
+    [
+      ["get", "--w"],
+      ["--watch", "--watch-only", ":4"],
+    ],
+    [
       ["get", "-o", "w"],
       ["wide", ":4"],
     ],

@@ -17,6 +17,16 @@ const other = (kind: string, name = "x", apiVersion = "v1"): string => `apiVersi
 const apply = (args: readonly string[], stdin = "") => inside(["apply", ...args, "--cluster", "us-1", "--data", folder.data], { stdin });
 const names = (out: string): readonly string[] => [...out.matchAll(/^HorizontalPodAutoscaler "(.*?)"/gm)].map(([, name = ""]) => name);
 
+describe("-k of kubectl", () => {
+  it.each(["apply", "delete", "diff"])("is refused by %s with the words that do the same", async (command) => {
+    expect(await inside([command, "-k", "overlays/prod"])).toEqual({
+      code: command === "diff" ? 2 : 1,
+      out: "",
+      err: `error: Cannot read a kustomization: run kustomize build overlays/prod | tidemark ${command} -f -\n`,
+    });
+  });
+});
+
 describe("tidemark apply -f FOLDER", () => {
   it("applies the folder's own .yaml, .yml and .json files in order of name, and with -R those of the folders in it", async () => {
     const many = join(dir, "many");

@@ -26,7 +26,7 @@ export const completionOf = async (root: Command, words: readonly string[], read
   const command = commandIn(root, before);
   const option = optionBefore(command, before.at(-1));
   if (option) return ofOption(option, start, () => read(before));
-  if (start.startsWith("-")) return { candidates: optionsOf(root, command, start), files: false };
+  if (start.startsWith("-")) return { candidates: optionsOf(command, start), files: false };
   if (command.commands.length > 0) return { candidates: starting(subcommandsOf(command), start), files: false };
   return { candidates: starting(await wordsOf(root, command, { start, before, read }), start), files: false };
 };
@@ -41,8 +41,9 @@ const subcommandsOf = (command: Command): readonly Candidate[] =>
 
 const isShown = (option: Option): boolean => !option.hidden;
 
-const optionsOf = (root: Command, command: Command, start: string): readonly Candidate[] =>
-  [...command.options, ...(command === root ? [] : root.options)].filter(isShown).flatMap(({ long, short, description }) => {
+/** Its own: an option of the words before the command is refused behind it, unless the command has it too. */
+const optionsOf = (command: Command, start: string): readonly Candidate[] =>
+  command.options.filter(isShown).flatMap(({ long, short, description }) => {
     const flag = [long, short].find((each) => each?.startsWith(start) === true);
     return flag === undefined ? [] : [{ word: flag, about: description }];
   });
