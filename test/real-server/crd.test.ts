@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeAll, expect, inject, it } from "vitest";
 import { admit } from "../../lib/manifest/admit.ts";
+import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
 import { type ApiCalls, apiCalls } from "../control-plane/api-calls.ts";
 import { altered, COMPLETE } from "../manifest/native/altered.ts";
 import { CONTRADICTIONS, document } from "../manifest/native/contradictions.ts";
@@ -56,6 +57,15 @@ onServer("the definition that tidemark crd prints, on a real API server", () => 
     const words = `apply: ${admission.ok ? "" : JSON.stringify(admission.problems)} server: ${status === CREATED ? "" : body}`;
     return { apply: admission.ok ? "accepts" : "refuses", server: status === CREATED ? "accepts" : "refuses", words };
   };
+
+  it("leaves room in what the server estimates a rule to cost: bounds eight times as large are still accepted", async () => {
+    const text = JSON.stringify(podAutoscalerDefinition()).replaceAll("tidemark.dev", "room.dev");
+    const larger = text.replaceAll(/"(max(?:Items|Length|Properties))":(\d+)/g, (_, name, bound) => `"${name}":${Number(bound) * 8}`);
+    expect(larger).not.toBe(text);
+    const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
+    const { status, body } = await calls.call("POST", path, JSON.parse(larger));
+    expect([status, status === CREATED ? "" : body]).toEqual([CREATED, ""]);
+  });
 
   it("accepts every PodAutoscaler of the examples and the pages", async () => {
     const manifests = SHIPPED.filter((one) => isPodAutoscaler(one.document));
