@@ -1,31 +1,38 @@
 /*
- * The protocol of one partition with one workload: claim, load, observe, settle, decide, intend, act, settle at once, release.
- * Two workers, invoked FIRST_ROUNDS and SECOND_ROUNDS times (a duplicate of the message is a second worker at the same moment), may be paused, killed or left
- * without an answer at every step; a PUT may land late; clocks differ; a person edits the count. The lease is left out on purpose: nothing
- * may depend on it. docs/protocol-model.md explains the bounds and what is not modelled; lib/sync carries the names of the steps.
+ * The protocol of one partition with one workload: claim, load, observe, settle, decide, waves of intend, act and settle, page, release.
+ * Two workers, invoked FIRST_ROUNDS and SECOND_ROUNDS times (a duplicate of the message is a second worker at the same moment), may stand still, die or get no
+ * answer at every step. A PUT may land late. LATE_WRITES writes of the tables may land at any later time. Clocks differ. A person edits the count. A proxy before the
+ * API server may send a PUT twice. The lease is left out on purpose: nothing may depend on it. docs/proofs.md explains the bounds and what is not modelled;
+ * lib/sync and lib/store carry the names of the steps.
  *
- * Each LEFT_OUT_… macro takes one rule away; `npm run model` shows that the whole protocol holds and that each rule is needed.
+ * Each LEFT_OUT_ macro takes one rule away; `npm run model` shows that the whole protocol holds and what breaks without each rule.
  */
 #ifndef FIRST_ROUNDS
-#define FIRST_ROUNDS 2               /* invocations of the first worker */
+#define FIRST_ROUNDS 1               /* invocations of the first worker */
 #endif
 #ifndef SECOND_ROUNDS
 #define SECOND_ROUNDS 1              /* invocations of the second */
 #endif
 #ifndef EDITS
-#define EDITS 1                      /* edits of the count by a person */
+#define EDITS 0                      /* edits of the count, or of the object, by a person */
 #endif
-#define EPOCHS (FIRST_ROUNDS + SECOND_ROUNDS + 1)      /* epochs count from 1; each stores at most one intent */
+#ifndef LATE_WRITES
+#define LATE_WRITES 0                /* writes of the tables that land after the worker gave them up */
+#endif
+#define EPOCHS (FIRST_ROUNDS + SECOND_ROUNDS + 1)      /* epochs count from 1; each stores at most one intent of the workload */
+#define GENERATIONS (EPOCHS + 1)
 
 /* Times, in ticks. LIFE: longest life of an invocation. SERVER: how long the API server may still execute a PUT. DIFF: largest difference of two clocks. */
 #define LIFE 1
 #define SERVER 1
 #ifndef DIFF
-#define DIFF 1
+#define DIFF 0
 #endif
+#ifndef WINDOW
 #define WINDOW 3                     /* the rate limit: one scale per WINDOW */
+#endif
 #ifndef END
-#define END 9                        /* time stops here */
+#define END 7                        /* time stops here */
 #endif
 
 #ifdef LEFT_OUT_CLOCK_DIFFERENCE
@@ -39,15 +46,45 @@
 #else
 #define PAST(deadline) (nowMs > deadline)
 #endif
-#ifdef LEFT_OUT_EPOCH_OF_INTEND
-#define HOLDER true
+
+/* The condition of each write of the head (HOLDER_CONDITION), for the epoch and the write number that its sender knows. */
+#if defined(LEFT_OUT_EPOCH_OF_INTEND) && defined(LEFT_OUT_NUMBER_OF_INTEND)
+#define INTEND_HOLDS(e, w) true
+#elif defined(LEFT_OUT_EPOCH_OF_INTEND)
+#define INTEND_HOLDS(e, w) (writes == w)
+#elif defined(LEFT_OUT_NUMBER_OF_INTEND)
+#define INTEND_HOLDS(e, w) (epoch == e)
 #else
-#define HOLDER (epoch == mine && writes == seenWrites)
+#define INTEND_HOLDS(e, w) (epoch == e && writes == w)
+#endif
+#if defined(LEFT_OUT_EPOCH_OF_RELEASE) && defined(LEFT_OUT_NUMBER_OF_RELEASE)
+#define RELEASE_HOLDS(e, w) true
+#elif defined(LEFT_OUT_EPOCH_OF_RELEASE)
+#define RELEASE_HOLDS(e, w) (writes == w)
+#elif defined(LEFT_OUT_NUMBER_OF_RELEASE)
+#define RELEASE_HOLDS(e, w) (epoch == e)
+#else
+#define RELEASE_HOLDS(e, w) (epoch == e && writes == w)
 #endif
 
-mtype = { none, applied, refused, unknown };            /* outcome of an event */
-mtype = { idle, flying, done, conflict, gone };         /* a PUT on its way */
-mtype = { noToken, claiming, intending, releasing };    /* what the last write of the head was */
+/* The condition of a page: that it is as it was read (AS_READ), or for a page that no head names yet, that its writer is earlier (NOT_NAMED). */
+#define NEW 255
+#ifdef LEFT_OUT_PAGE_AS_READ
+#define AS_READ(g, read) true
+#else
+#define AS_READ(g, read) (pageEpoch[g] == read)
+#endif
+#ifdef LEFT_OUT_PAGE_NOT_NAMED
+#define NOT_NAMED(g, e) true
+#else
+#define NOT_NAMED(g, e) (pageEpoch[g] < e)
+#endif
+
+mtype = { none, applied, refused, unknown };                     /* outcome of an event */
+mtype = { idle, flying, done, conflict, denied, gone };          /* a PUT on its way; denied: any 4xx but 409 */
+mtype = { absent, open, uncounted };                             /* the entry of the workload in the head */
+mtype = { noToken, claiming, others, intending, counting, releasing };      /* what the last write of the head was */
+mtype = { nothing, entries, insert, page, release };             /* a write that lands late */
 
 byte now = 0;
 byte skew[2];
@@ -55,66 +92,101 @@ byte skew[2];
 /* The cluster. */
 byte count = 1, generation = 1, version = 1;
 mtype put[EPOCHS] = idle;
-byte putVersion[EPOCHS], putCount[EPOCHS], putEnds[EPOCHS];
+byte putVersion[EPOCHS], putEnds[EPOCHS];
 
-/* The table: the head with its one possible intent, the page, the history. */
-byte epoch = 0, writes = 0, headNow = 0;
+/* What each epoch decided: the content of its intent, and the scales that its windows counted (a bit for each epoch). */
+byte wanted[EPOCHS], decidedGeneration[EPOCHS], decidedVersion[EPOCHS], decidedMs[EPOCHS], windows[EPOCHS];
+
+/* The tables: the head with its one possible entry, the pages by generation, the history. */
+byte epoch = 0, writes = 0, headNow = 0, headGeneration = 0, dueDone = 0;
 byte tokenEpoch = 0; mtype token = noToken;
-bool open = false;
-byte intentEpoch, intentCount, intentGeneration, intentVersion, intentDeadline;
-byte pageLast = 0, pageEpoch = 0, pageVersion = 0;      /* pageLast: when the last counted scale was, plus one; 0 = never */
+mtype entry = absent; byte entryEpoch = 0, entryMs = 0;
+byte pageEpoch[GENERATIONS], pageCounted[GENERATIONS], pageLast[GENERATIONS];      /* pageLast: when the last counted scale was, plus one; 0 = never */
 mtype event[EPOCHS] = none;
+
+/* One write that was given up and may land later, with all that its request says. */
+byte lateLeft = LATE_WRITES;
+mtype lateKind = nothing, lateToken, lateEntry, lateOutcome;
+byte lateEpoch, lateNumber, lateEntryEpoch, lateEntryMs, lateNow, lateGeneration, lateRead, lateCounted, lateLast, lateDue;
 
 /* The truth, which no worker sees. */
 byte effects[EPOCHS];
+byte effected = 0;                   /* a bit for each epoch whose PUT took effect */
 byte lastEffect = 0; bool anyEffect = false;
+bool written = false;                /* whether the write that was just sent was executed; false outside of a step */
 
+byte promise = 0;                    /* always 0: it puts the number of a broken promise into the message of the search (promises.ts) */
+#define MUST(number, holds) assert((holds) || promise == number)
+
+#define BIT(e) (1 << e)
 #define CLOCK (now + skew[me])
 #define ALIVE (now <= started + LIFE)
 #define LATEST(a, b) (((a) > (b)) -> (a) : (b))
 
-/* The platform ends an invocation that outlives LIFE; a crash may end any at any step. */
+/*
+ * The platform ends an invocation that outlives LIFE; a crash may end any at any step. LATE_END: the end comes a tick late, but nothing comes between the check of the
+ * clock and the PUT. Either is enough where the other does not fail.
+ */
 #ifdef LEFT_OUT_END_OF_STALLED
 #define step  if :: true :: goto dead fi
+#define MAY_SEND true
+#else
+#ifdef LATE_END
+#define step  if :: now <= started + LIFE + 1 :: goto dead fi
 #define MAY_SEND true
 #else
 #define step  if :: ALIVE :: goto dead fi
 #define MAY_SEND ALIVE
 #endif
+#endif
 
+/* Asked of the head after a refusal. Without a token for each write, the token of a later claim of the same process is taken for the own one. */
 #ifdef LEFT_OUT_OWN_TOKEN
-#define DONE(kind) (tokenEpoch == mine)
+#define DONE(kind) true
 #else
 #define DONE(kind) (tokenEpoch == mine && token == kind)
 #endif
 
 #ifdef LEFT_OUT_INTENT_EPOCH
-#define EVENT_ID(e) mine             /* the epoch of whoever settles */
+#define EVENT_ID(e) mine             /* the epoch of the sync that settles */
 #else
 #define EVENT_ID(e) e
 #endif
 
 #ifdef NO_GENERATION                 /* a kind without metadata.generation */
 #define MOVED(generationThen, versionThen) (seenVersion != versionThen)
+#define ONE_OTHER_CHANGE false
 #else
 #define MOVED(generationThen, versionThen) (seenGeneration != generationThen)
+#define ONE_OTHER_CHANGE (seenGeneration == sentGeneration + 1 && seenCount != wanted[mine])
 #endif
 
 /* What must hold whenever a PUT takes effect: a stored intent that every later holder counts, once, and never two inside one window. */
 inline takeEffect(e) {
-  assert((open && intentEpoch == e) || event[e] == applied || event[e] == unknown);
-  assert(!anyEffect || now + DIFF >= lastEffect + WINDOW);
-  assert(effects[e] == 0);
-  effects[e]++; lastEffect = now; anyEffect = true;
-  count = putCount[e]; generation++; version++
+  MUST(1, (entry == open && entryEpoch == e) || event[e] == applied || event[e] == unknown);
+  MUST(2, !anyEffect || now + DIFF >= lastEffect + WINDOW);
+  MUST(3, effects[e] == 0);
+  effects[e]++; effected = effected | BIT(e); lastEffect = now; anyEffect = true;
+  count = wanted[e]; generation++; version++
 }
 
-/* The API server executes the PUT of one intent under the version it carries, until putEnds; or it never does. */
+/* The API server executes the PUT of one intent under the version it carries, until putEnds; or it never does. With a proxy, the answer may be about a second copy. */
 proctype Server(byte e) {
 end:
   do
-  :: atomic { put[e] == flying && now <= putEnds[e] && putVersion[e] == version -> takeEffect(e); put[e] = done }
+  :: atomic { put[e] == flying && now <= putEnds[e] && putVersion[e] == version ->
+       takeEffect(e);
+       if
+       :: put[e] = done
+#ifdef PROXY
+       :: put[e] = conflict
+       :: put[e] = denied
+#endif
+       fi }
   :: atomic { put[e] == flying && now <= putEnds[e] && putVersion[e] != version -> put[e] = conflict }
+#ifdef PROXY
+  :: atomic { put[e] == flying && now <= putEnds[e] -> put[e] = denied }
+#endif
   :: atomic { put[e] == flying && now > putEnds[e] -> put[e] = gone }
   od
 }
@@ -135,67 +207,189 @@ end:
   od
 }
 
-/* One insert: a duplicate changes nothing, and the stored outcome is the one that counts. */
-inline insertEvent(e) {
-  assert(outcome != refused || effects[e] == 0);
+/* One update of the head: the entry of the workload as the sender wants it. An intent is stored once, when none is open, by a worker whose windows count every effect. */
+inline storeEntries(e, number, kind, ofEpoch, ofMs, at, as) {
+  written = false;
   if
-  :: event[EVENT_ID(e)] == none -> event[EVENT_ID(e)] = outcome
-  :: else -> outcome = event[EVENT_ID(e)]
-  fi
-}
-
-inline writePage(at) {
-  if
-  :: pageVersion == seenPage && pageEpoch <= mine -> pageVersion++; pageEpoch = mine; pageLast = at + 1
-  :: else -> goto dead
-  fi
-}
-
-inline release(clears) {
-  if
-  :: epoch == mine && writes == seenWrites ->
-     writes++; token = releasing; tokenEpoch = mine; headNow = LATEST(headNow, nowMs);
+  :: INTEND_HOLDS(e, number) ->
+     MUST(10, at >= headNow);
      if
-     :: clears && open ->
-        assert(event[intentEpoch] != none);
-        assert(effects[intentEpoch] == 0 || event[intentEpoch] != refused);
-        assert(event[intentEpoch] == refused || pageLast > 0);
-        open = false; intentEpoch = 0; intentCount = 0; intentGeneration = 0; intentVersion = 0; intentDeadline = 0
-     :: else
-     fi
+     :: kind == open ->
+        MUST(4, entry == absent || (entry == open && entryEpoch == ofEpoch));
+        MUST(5, event[ofEpoch] == none);
+        MUST(6, (effected & ~windows[ofEpoch] & ~BIT(ofEpoch)) == 0)
+     :: else -> MUST(7, entry == absent || (kind == uncounted && entryEpoch == ofEpoch && event[ofEpoch] != none))
+     fi;
+     entry = kind; entryEpoch = ofEpoch; entryMs = ofMs; headNow = at;
+     writes++; tokenEpoch = e; token = as; written = true
   :: else
   fi
 }
 
-proctype Worker(byte me; byte rounds) {
-  byte started, mine, seenWrites, nowMs, seenVersion, seenGeneration, seenCount, seenPage, last, wanted, tries;
-  byte oldEpoch, oldCount, oldGeneration, oldVersion, oldDeadline, deadline;
-  bool old, unclear;
-  mtype outcome;
+/* One insert: a duplicate changes nothing, and the stored outcome is the one that counts. */
+inline insertEvent(id, forEpoch, told) {
+  MUST(8, told != refused || effects[forEpoch] == 0);
+  if
+  :: event[id] == none -> event[id] = told
+  :: else
+  fi
+}
+
+/* One page, in place (read: its epoch as it was read) or in a generation that no head names yet (read: NEW). It never loses a scale that it counted. */
+inline storePage(e, g, read, counted, lastMs) {
+  written = false;
+  if
+  :: (read == NEW && NOT_NAMED(g, e)) || (read != NEW && AS_READ(g, read)) ->
+     MUST(9, (pageCounted[g] & ~counted) == 0);
+     MUST(10, lastMs >= pageLast[g]);
+     pageEpoch[g] = e; pageCounted[g] = counted; pageLast[g] = lastMs; written = true
+  :: else
+  fi
+}
+
+/* One update of the head that ends a sync. What leaves the head has its event and, unless refused, is on the page that this update names; nothing comes back into it. */
+inline storeRelease(e, number, kind, ofEpoch, ofMs, at, g, due) {
+  written = false;
+  if
+  :: RELEASE_HOLDS(e, number) ->
+     MUST(10, at >= headNow);
+     MUST(11, due > dueDone);
+     MUST(7, (entry == kind && entryEpoch == ofEpoch) || (kind == absent && event[entryEpoch] != none));
+     MUST(9, entry == kind || event[entryEpoch] == refused || (pageCounted[g] & BIT(entryEpoch)) != 0);
+     MUST(9, (pageCounted[headGeneration] & ~pageCounted[g]) == 0);
+     entry = kind; entryEpoch = ofEpoch; entryMs = ofMs; headNow = at; headGeneration = g; dueDone = due;
+     writes++; tokenEpoch = e; token = releasing; written = true
+  :: else
+  fi
+}
+
+/* A write that was given up lands, under the condition that it carries. */
+proctype Late() {
+end:
+  do
+  :: atomic { lateKind != nothing ->
+       if
+       :: lateKind == entries -> storeEntries(lateEpoch, lateNumber, lateEntry, lateEntryEpoch, lateEntryMs, lateNow, lateToken)
+       :: lateKind == insert -> insertEvent(lateEntryEpoch, lateEntryEpoch, lateOutcome)
+       :: lateKind == page -> storePage(lateEpoch, lateGeneration, lateRead, lateCounted, lateLast)
+       :: lateKind == release -> storeRelease(lateEpoch, lateNumber, lateEntry, lateEntryEpoch, lateEntryMs, lateNow, lateGeneration, lateDue)
+       fi;
+       lateKind = nothing; lateEpoch = 0; lateNumber = 0; lateEntry = none; lateEntryEpoch = 0; lateEntryMs = 0; lateNow = 0; lateToken = noToken; lateOutcome = none;
+       lateGeneration = 0; lateRead = 0; lateCounted = 0; lateLast = 0; lateDue = 0; written = false }
+  od
+}
+
+#define MAY_BE_LATE (lateLeft > 0 && lateKind == nothing)
+
+/* Sends an update of entries until its answer is clear. A refusal may be the answer to a repeat; the token of the head decides. */
+inline sendEntries(kind, ofEpoch, ofMs, as) {
+  do
+  :: atomic { step;
+       if
+       :: storeEntries(mine, seenWrites, kind, ofEpoch, ofMs, nowMs, as);
+          if
+          :: written -> written = false; if :: seenWrites++; break :: true fi      /* or its answer is lost */
+          :: else -> if :: DONE(as) -> seenWrites++; break :: else -> goto next fi
+          fi
+       :: MAY_BE_LATE -> lateLeft--; lateKind = entries; lateEpoch = mine; lateNumber = seenWrites; lateEntry = kind; lateEntryEpoch = ofEpoch;
+          lateEntryMs = ofMs; lateNow = nowMs; lateToken = as
+       fi }
+  od
+}
+
+inline sendEvent(forEpoch, told) {
+  do
+  :: atomic { step;
+       if
+       :: insertEvent(EVENT_ID(forEpoch), forEpoch, told); told = event[EVENT_ID(forEpoch)]; break
+       :: MAY_BE_LATE -> lateLeft--; lateKind = insert; lateEntryEpoch = EVENT_ID(forEpoch); lateOutcome = told
+       fi }
+  od
+}
+
+/* Writes the page where the windows changed, in place or (NEW_PAGES) in a new generation; g is then the generation to be named. */
+inline sendPage() {
+  atomic { step;
+    if
+    :: isChanged
+#ifdef NEW_PAGES
+    :: newPages > 0 -> newPages--; read = NEW; g++
+#endif
+    :: !isChanged -> goto unchanged
+    fi };
+  do
+  :: atomic { step;
+       if
+       :: storePage(mine, g, read, counted, last);
+          if
+          :: written -> written = false; if :: break :: true fi
+          :: else -> if :: pageEpoch[g] == mine -> break :: else -> goto dead fi
+          fi
+       :: MAY_BE_LATE -> lateLeft--; lateKind = page; lateEpoch = mine; lateGeneration = g; lateRead = read; lateCounted = counted; lateLast = last
+       fi }
+  od
+}
+
+inline sendRelease() {
+  do
+  :: atomic { step;
+       if
+       :: storeRelease(mine, seenWrites, keeps, keepsEpoch, keepsMs, nowMs, g, due);
+          if
+          :: written -> written = false; if :: break :: true fi
+          :: else -> break                                       /* refused: the repeat of one that was executed, or overtaken */
+          fi
+       :: MAY_BE_LATE -> lateLeft--; lateKind = release; lateEpoch = mine; lateNumber = seenWrites; lateEntry = keeps; lateEntryEpoch = keepsEpoch;
+          lateEntryMs = keepsMs; lateNow = nowMs; lateGeneration = g; lateDue = due
+       fi }
+  od
+}
+
+#ifdef NEW_PAGES
+byte newPages = 2;
+#endif
+
+/* Its first message is the one of due time `due` + 1. */
+proctype Worker(byte me; byte rounds; byte due) {
+  byte started, mine, seenWrites, nowMs, atMs, seenVersion, seenGeneration, seenCount, sentGeneration, sentVersion;
+  byte g, read, counted, last, keepsEpoch, keepsMs, tries;
+  bool unclear, isChanged;
+  mtype keeps, outcome;
 next:
   atomic {
     /* Nothing survives an invocation. */
-    started = 0; mine = 0; seenWrites = 0; nowMs = 0; seenVersion = 0; seenGeneration = 0; seenCount = 0; seenPage = 0; last = 0; wanted = 0; tries = 0;
-    oldEpoch = 0; oldCount = 0; oldGeneration = 0; oldVersion = 0; oldDeadline = 0; deadline = 0; old = false; unclear = false; outcome = none;
+    started = 0; mine = 0; seenWrites = 0; nowMs = 0; atMs = 0; seenVersion = 0; seenGeneration = 0; seenCount = 0; sentGeneration = 0; sentVersion = 0;
+    g = 0; read = 0; counted = 0; last = 0; keepsEpoch = 0; keepsMs = 0; tries = 0; unclear = false; isChanged = false; keeps = absent; outcome = none;
+    written = false;
     if
     :: rounds > 0 -> rounds--
     :: else -> goto finished
-    fi
-  };
-
-  /* claim: raise the epoch, get the head with its open intent. nowMs is the latest of the own clock and the head's. */
-  atomic {
-    started = now; epoch++; mine = epoch; writes++; seenWrites = writes; token = claiming; tokenEpoch = mine;
-    old = open;
-    if
-    :: old -> oldEpoch = intentEpoch; oldCount = intentCount; oldGeneration = intentGeneration; oldVersion = intentVersion; oldDeadline = intentDeadline
-    :: else
     fi;
-    nowMs = LATEST(CLOCK, headNow)
+    due++
   };
 
-  /* load: the page, strongly. */
-  atomic { step; seenPage = pageVersion; last = pageLast; if :: last > 0 -> nowMs = LATEST(nowMs, last - 1) :: else fi };
+  /* claim: raise the epoch, get the head with its entry. A due time that is done is refused. */
+  atomic {
+#ifndef LEFT_OUT_DUE_OF_CLAIM
+    if :: dueDone >= due -> goto next :: else fi;
+#endif
+    started = now; epoch++; mine = epoch; writes++; seenWrites = writes; token = claiming; tokenEpoch = mine;
+    keeps = entry; keepsEpoch = entryEpoch; keepsMs = entryMs; g = headGeneration;
+#ifndef LEFT_OUT_TIME_OF_HEAD
+    nowMs = headNow
+#endif
+  };
+
+  /* load: the page, strongly. nowMs is the latest of the own clock, the head's, the entry's and the page's. */
+  atomic { step;
+    if :: pageEpoch[g] > mine -> goto dead :: else fi;          /* overtaken */
+    read = pageEpoch[g]; counted = pageCounted[g]; last = pageLast[g];
+    nowMs = LATEST(nowMs, CLOCK);
+    if :: keeps == open -> nowMs = LATEST(nowMs, decidedMs[keepsEpoch]) :: keeps == uncounted -> nowMs = LATEST(nowMs, keepsMs) :: else fi;
+#ifndef LEFT_OUT_TIME_OF_PAGE
+    if :: last > 0 -> nowMs = LATEST(nowMs, last - 1) :: else fi;
+#endif
+    MUST(10, nowMs + 1 >= last) };
 
   /* observe. */
   atomic { step; seenVersion = version; seenGeneration = generation; seenCount = count };
@@ -204,97 +398,148 @@ next:
 #endif
 
   if
-  :: old && PAST(oldDeadline) ->
+  :: keeps == open && PAST(DEADLINE(decidedMs[keepsEpoch])) ->
      /* settle what an earlier holder left open: the workload holds in this sync. */
      if
-     :: !MOVED(oldGeneration, oldVersion) -> outcome = refused
-     :: MOVED(oldGeneration, oldVersion) && seenCount == oldCount -> outcome = applied
-     :: else -> outcome = unknown
+#ifdef LEFT_OUT_PROOF_OF_REFUSAL
+     :: seenCount != wanted[keepsEpoch] -> outcome = refused
+#else
+     :: !MOVED(decidedGeneration[keepsEpoch], decidedVersion[keepsEpoch]) -> outcome = refused
+     :: MOVED(decidedGeneration[keepsEpoch], decidedVersion[keepsEpoch]) && seenCount != wanted[keepsEpoch] -> outcome = unknown
+#endif
+#ifdef APPLIED_BY_COUNT
+     :: seenCount == wanted[keepsEpoch] -> outcome = applied
+#else
+     :: MOVED(decidedGeneration[keepsEpoch], decidedVersion[keepsEpoch]) && seenCount == wanted[keepsEpoch] -> outcome = applied
+#endif
      fi;
-     atomic { step; insertEvent(oldEpoch) };
+     sendEvent(keepsEpoch, outcome);
      if
      :: outcome == refused
-     :: else -> atomic { step; writePage(nowMs) }
+     :: else -> counted = counted | BIT(keepsEpoch); last = nowMs + 1; isChanged = true
      fi;
-     atomic { step; release(true) };
-     goto next
-  :: old && !PAST(oldDeadline) ->
-     atomic { step; release(false) };               /* open: hold */
-     goto next
+     keeps = absent; keepsEpoch = 0; keepsMs = 0;
+     goto closing
+  :: keeps == open && !PAST(DEADLINE(decidedMs[keepsEpoch])) -> goto closing      /* open: hold */
+  :: keeps == uncounted ->
+     /* count it from the time of its event, and hold: the decision did not know of it. */
+     if
+     :: event[keepsEpoch] == refused
+     :: else -> counted = counted | BIT(keepsEpoch); last = LATEST(last, keepsMs + 1); isChanged = true
+     fi;
+     keeps = absent; keepsEpoch = 0; keepsMs = 0;
+     goto closing
   :: else
   fi;
 
   /* decide: one more, unless the window says no. */
   if
-  :: last == 0 || nowMs >= last - 1 + WINDOW -> wanted = seenCount + 1
-  :: else -> atomic { step; release(false) }; goto next
+  :: last == 0 || nowMs >= last - 1 + WINDOW ->
+     atomic { wanted[mine] = seenCount + 1; decidedGeneration[mine] = seenGeneration; decidedVersion[mine] = seenVersion; decidedMs[mine] = nowMs; windows[mine] = counted }
+  :: else -> goto closing
   fi;
 
-  /* intend: one update of the head, before any PUT. After an unclear answer, and only then, look for the own token. */
-  deadline = DEADLINE(nowMs);
-intend:
-  unclear = false;
-  atomic { step;
-    if
-    :: HOLDER ->
-       assert(!open);
-       open = true; intentEpoch = mine; intentCount = wanted; intentGeneration = seenGeneration; intentVersion = seenVersion; intentDeadline = deadline;
-       writes++; token = intending; tokenEpoch = mine; headNow = LATEST(headNow, nowMs);
-       if :: true :: unclear = true fi               /* the answer may be lost */
-    :: HOLDER -> unclear = true                     /* or the request */
-    :: !HOLDER -> goto next                            /* fenced off */
-    fi };
+#ifdef WAVES
+  /* A wave before this one: an update of the head with intents of other workloads alone. */
   if
-  :: unclear -> atomic { step;
-       if
-       :: DONE(intending) -> seenWrites = writes
-       :: else -> if :: epoch == mine -> goto intend :: else -> goto next fi
-       fi }
-  :: else -> seenWrites++
+  :: sendEntries(absent, 0, 0, others)
+  :: true
   fi;
+#endif
 
-  /* act: each PUT under the checks; after a conflict look again and write the same count, under the same intent. */
-  tries = 0; unclear = false;
+  /* intend: one update of the head, before any PUT. */
+#ifndef LEFT_OUT_INTEND
+  sendEntries(open, mine, 0, intending);
+#endif
+  keeps = open; keepsEpoch = mine; keepsMs = 0;
+
+  /* act: each PUT under the checks; after a denial look again and, after a conflict, write the same count under the same intent. */
+  sentGeneration = seenGeneration; sentVersion = seenVersion;
 act:
+#ifdef LATE_END
   atomic { step;
     if
-    :: CLOCK + SERVER + MARGIN <= deadline
-    :: else -> atomic { release(false) }; goto next
+#ifndef LEFT_OUT_CLOCK_CHECK
+    :: CLOCK + SERVER + MARGIN > DEADLINE(decidedMs[mine]) -> goto closing
+    :: else ->
+#else
+    :: true ->
+#endif
+       put[mine] = flying; putVersion[mine] = sentVersion; putEnds[mine] = now + SERVER; tries++
     fi };
+#else
+#ifndef LEFT_OUT_CLOCK_CHECK
+  atomic { step;
+    if
+    :: CLOCK + SERVER + MARGIN <= DEADLINE(decidedMs[mine])
+    :: else -> goto closing
+    fi };
+#endif
   if
-  :: atomic { MAY_SEND -> put[mine] = flying; putVersion[mine] = seenVersion; putCount[mine] = wanted; putEnds[mine] = now + SERVER; tries++ }
+  :: atomic { MAY_SEND -> put[mine] = flying; putVersion[mine] = sentVersion; putEnds[mine] = now + SERVER; tries++ }
   :: !MAY_SEND -> goto dead
   fi;
+#endif
   if
   :: put[mine] == done -> outcome = applied
   :: put[mine] == done || put[mine] == gone -> unclear = true      /* the answer was lost */
   :: put[mine] == flying -> unclear = true                         /* timed out: it may still land */
-  :: put[mine] == conflict -> outcome = refused
-  fi;
+  :: put[mine] == conflict || put[mine] == denied -> outcome = refused
 #ifdef LEFT_OUT_NEVER_REPEATS
-  if
-  :: unclear && put[mine] != flying && tries < 2 -> unclear = false; goto act
-  :: else
-  fi;
+  :: put[mine] == flying -> outcome = refused                      /* a repeat is answered while the first copy is on its way */
 #endif
+  fi;
   if
-  :: unclear -> atomic { step; release(false) }; goto next          /* stays open, settled by a later holder */
-  :: !unclear && outcome == refused && tries < 2 -> atomic { step; seenVersion = version }; goto act
+  :: unclear -> goto closing                                       /* stays open, settled by a later holder */
+  :: !unclear && outcome == refused ->
+#ifdef LEFT_OUT_LOOK
+     if :: put[mine] == conflict && tries < 2 -> atomic { step; sentVersion = version; sentGeneration = generation }; goto act :: else fi
+#else
+     atomic { step; seenVersion = version; seenGeneration = generation; seenCount = count };
+     if
+#ifdef LEFT_OUT_PROOF_AFTER_DENIAL
+     :: seenCount != wanted[mine] ->
+#else
+     :: !MOVED(sentGeneration, sentVersion) || ONE_OTHER_CHANGE ->
+#endif
+        /* No copy took effect, and that is proven. */
+        if :: put[mine] == conflict && tries < 2 -> sentVersion = seenVersion; sentGeneration = seenGeneration; goto act :: else fi
+     :: else -> outcome = unknown
+     fi
+#endif
   :: else
   fi;
 
   /* settle at once; the event counts from a clock reading after the answer. */
-#ifndef LEFT_OUT_TIME_AFTER_ANSWER
-  nowMs = LATEST(nowMs, CLOCK);
+#ifdef LEFT_OUT_TIME_AFTER_ANSWER
+  atMs = nowMs;
+#else
+  atMs = LATEST(nowMs, CLOCK);
 #endif
-  atomic { step; insertEvent(mine) };
+  sendEvent(mine, outcome);
+
+#ifdef WAVES
+  /* A wave after this one: its update leaves the settled scale in the head until a page counts it. */
+  if
+#ifdef LEFT_OUT_UNCOUNTED
+  :: sendEntries(absent, 0, 0, counting)
+#else
+  :: sendEntries(uncounted, mine, atMs, counting)
+#endif
+  :: true
+  fi;
+#endif
   if
   :: outcome == refused
-  :: else -> atomic { step; writePage(nowMs) }
+  :: else -> counted = counted | BIT(mine); last = atMs + 1; isChanged = true
   fi;
+  keeps = absent; keepsEpoch = 0; keepsMs = 0;
 
-  /* release: clear the intent, name the page. */
-  atomic { step; release(true) };
+closing:
+  /* pages, then one update: the entry cleared or kept, the pages named, the due time done. */
+  sendPage();
+unchanged:
+  sendRelease();
   goto next;
 dead:
   goto next;
@@ -305,11 +550,13 @@ finished:
 init {
   atomic {
     byte e = 1;
-    if :: skew[0] = DIFF :: skew[1] = DIFF :: true fi;   /* equal clocks, or either ahead of the other */
+    if :: DIFF > 0 -> skew[0] = DIFF :: DIFF > 0 -> skew[1] = DIFF :: true fi;   /* equal clocks, or either ahead of the other */
     do
     :: e < EPOCHS -> run Server(e); e++
     :: else -> break
     od;
-    run Time(); run Person(); run Worker(0, FIRST_ROUNDS); run Worker(1, SECOND_ROUNDS)
+    run Time(); run Person(); run Late(); run Worker(0, FIRST_ROUNDS, 0);
+    /* The second worker has copies of the messages of the first, or those that follow. */
+    if :: run Worker(1, SECOND_ROUNDS, 0) :: run Worker(1, SECOND_ROUNDS, FIRST_ROUNDS) fi
   }
 }

@@ -1,9 +1,17 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import Table from "cli-table3";
-import { check, DEEPER, isRight, MOVES, missingTool, QUESTIONS, type Verdict } from "./check.ts";
+import { withTable } from "../../docs/figures/page-table.ts";
+import { check, DEEPER_MOVES, isRight, MOVES, missingTool, type Verdict } from "./check.ts";
+import { DEEPER, QUESTIONS } from "./questions.ts";
 
-/** `npm run model [-- --deep]`: asks spin every question, prints a table and a last line `N passed, N failed`; exit 1 on any wrong answer. */
-const { values } = parseArgs({ options: { deep: { type: "boolean", default: false } } });
+/**
+ * `npm run model [-- --deep] [--only TEXT] [--write]`: asks spin every question, prints a table and a last line `N passed, N failed`; exit 1 on any wrong answer. With --write it writes
+ * what was asked of the first model into docs/proofs.md.
+ */
+const { values } = parseArgs({
+  options: { deep: { type: "boolean", default: false }, only: { type: "string", default: "" }, write: { type: "boolean", default: false } },
+});
 const missing = await missingTool();
 if (missing !== undefined) {
   process.stderr.write(`Cannot check the model of the protocol: ${missing}\n`);
@@ -11,7 +19,8 @@ if (missing !== undefined) {
 }
 
 const verdicts: Verdict[] = [];
-for (const question of [...QUESTIONS, ...MOVES, ...(values.deep ? DEEPER : [])]) {
+const all = [...QUESTIONS, ...MOVES, ...(values.deep ? [...DEEPER, ...DEEPER_MOVES] : [])];
+for (const question of all.filter(({ name, model }) => `${model}: ${name}`.includes(values.only))) {
   if (process.stderr.isTTY) process.stderr.write(`asking: ${question.name}\n`);
   verdicts.push(await check(question));
 }
@@ -27,6 +36,16 @@ for (const verdict of verdicts) {
     seconds,
     violated ?? "",
   ]);
+}
+if (values.write) {
+  const PAGE = "docs/proofs.md";
+  const rows = verdicts
+    .filter(({ asked, complete }) => asked.model === "exactly-once" && complete)
+    .map(
+      ({ asked, held, states, violated }) => `| ${asked.name} | ${held ? "every promise is kept" : violated} | ${states.toLocaleString("en-US")} |`,
+    );
+  const table = ["| asked | answer | states |", "|---|---|---|", ...rows].join("\n");
+  writeFileSync(PAGE, withTable(readFileSync(PAGE, "utf8"), "model", table));
 }
 const failed = verdicts.filter((verdict) => !isRight(verdict)).length;
 process.stdout.write(`${table.toString()}\n${verdicts.length - failed} passed, ${failed} failed\n`);
