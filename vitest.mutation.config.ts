@@ -2,11 +2,11 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification, type Vite, type VitestPluginContext } from "vitest/node";
 import { keptThread } from "./test/mutation/kept-thread.ts";
 
-const RECORDED = ["test/conformance/hpa.test.ts", "test/conformance/watermark.test.ts"];
+const RECORDED = ["test/conformance/counts.test.ts", "test/conformance/hpa.test.ts", "test/conformance/watermark.test.ts"];
 const room = process.env["MUTATION_ROOM"];
 
 /** Files by what they cost: examples first, then properties, then the recorded decisions. The first failure ends the run of a mutant. */
-const COSTLY = ["properties.test.ts", "quantity.test.ts", "conformance/watermark.test.ts", "conformance/hpa.test.ts"];
+const COSTLY = ["properties.test.ts", "quantity.test.ts", "conformance/counts.test.ts", "conformance/watermark.test.ts", "conformance/hpa.test.ts"];
 const cost = ({ moduleId }: TestSpecification): number => COSTLY.findIndex((name) => moduleId.endsWith(name));
 
 class CheapestFirst extends BaseSequencer {
