@@ -52,7 +52,7 @@ describe("tidemark cluster rbac", () => {
     expect(added[0]?.rules).toEqual([
       { apiGroups: ["tidemark.dev"], resources: ["podautoscalers/status"], verbs: ["patch"] },
       { apiGroups: ["datadoghq.com"], resources: ["watermarkpodautoscalers/status"], verbs: ["patch"] },
-      { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] },
+      { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
     ]);
   });
 
