@@ -41,7 +41,7 @@ const WARM_UP = 4;
 const PACE_MIN_MS = 1_500;
 const PACE_PER_WORKLOAD_MS = 1;
 const REST_MS = 10_000;
-const BURST_SYNCS_MAX = 10;
+const BURST_SYNCS_MAX = 40;
 const PERIOD_MS = 15_000;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

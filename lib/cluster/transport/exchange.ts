@@ -57,7 +57,10 @@ const perform = (request: http.ClientRequest, { secure, body, timeoutMs, maxByte
   new Promise((resolve) => {
     const timer = setTimeout(() => {
       progress.because = "timeout";
-      request.destroy(new Error("deadline passed"));
+      const late = new Error("deadline passed");
+      request.destroy(late);
+      // The whole answer may be there and only its unpacking be late: then the request tells no error.
+      fail(late);
     }, timeoutMs);
     const end = (outcome: Exchange): void => {
       clearTimeout(timer);

@@ -7,14 +7,21 @@ export interface Identity {
   readonly key: string;
 }
 
+export interface IssueOptions {
+  readonly host?: string;
+  /** The certificate has ended a minute ago. */
+  readonly expired?: true;
+}
+
 export interface Authority {
   readonly ca: string;
   /** A server certificate for 127.0.0.1 and localhost, or a client certificate, signed by this authority. */
-  readonly issue: (name: string, options?: { readonly host?: string }) => Promise<Identity>;
+  readonly issue: (name: string, options?: IssueOptions) => Promise<Identity>;
 }
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 
 /** A certificate authority of its own, made anew for each test run. */
 export const authority = async (): Promise<Authority> => {
@@ -33,13 +40,14 @@ export const authority = async (): Promise<Authority> => {
   let serial = 1;
   return {
     ca: root.toString("pem"),
-    issue: async (name, { host = "localhost" } = {}) => {
+    issue: async (name, { host = "localhost", expired } = {}) => {
       const own = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
       const cert = await x509.X509CertificateGenerator.create({
         serialNumber: (++serial).toString(16).padStart(2, "0"),
         subject: `CN=${name}`,
         issuer: root.subject,
         ...validity,
+        ...(expired && { notAfter: new Date(now - MINUTE_MS) }),
         signingAlgorithm: ALGORITHM,
         publicKey: own.publicKey,
         signingKey: keys.privateKey,

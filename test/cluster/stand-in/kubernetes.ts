@@ -1,3 +1,4 @@
+import type { IssueOptions } from "./certificates.ts";
 import { type Answer, json, type Seen, type StandIn, standIn, status } from "./server.ts";
 
 export type Raw = Record<string, unknown>;
@@ -13,8 +14,8 @@ export interface Kubernetes extends StandIn {
   readonly paths: () => string[];
 }
 
-export const kubernetes = async (): Promise<Kubernetes> => {
-  const server = await standIn();
+export const kubernetes = async (options: IssueOptions = {}): Promise<Kubernetes> => {
+  const server = await standIn(options);
   const collections = new Map<string, Raw[]>();
   const documents = new Map<string, unknown>();
   const overrides: Kubernetes["overrides"] = [];

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { type Authority, authority } from "./certificates.ts";
+import { type Authority, authority, type IssueOptions } from "./certificates.ts";
 
 export interface Seen {
   readonly method: string;
@@ -29,7 +29,7 @@ export interface StandIn {
 }
 
 /** A real HTTPS server on loopback with a CA of its own. Nothing of it is faked; only what it answers is up to the test. */
-export const standIn = async (options: { readonly host?: string } = {}): Promise<StandIn> => {
+export const standIn = async (options: IssueOptions = {}): Promise<StandIn> => {
   const root = await authority();
   const identity = await root.issue("stand-in", options);
   let accepted = 0;
