@@ -31,6 +31,7 @@ const PROCESSES = [
   "test/local/start-memory.test.ts",
   "test/local/cluster/restart.test.ts",
   "test/nightly/run.test.ts",
+  "test/sync/hostile-server.test.ts",
   "test/local/folder/damaged.test.ts",
   "test/local/folder/refused-start.test.ts",
 ];
