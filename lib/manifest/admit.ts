@@ -22,7 +22,7 @@ export interface Admitted {
   readonly stored: Json;
   readonly spec: AutoscalerSpec;
   readonly warnings: readonly Warning[];
-  /** False when this replaces a manifest with the same meaning; the generation then stays. */
+  /** False when this replaces a manifest with the same meaning. */
   readonly changed: boolean;
   /** True when this replaces a manifest with other labels or annotations, which have no meaning for a decision. */
   readonly relabelled: boolean;
