@@ -206,7 +206,7 @@ export interface FailedRead {
   readonly code: number;
 }
 
-/** The evaluations of one windows page in one sync. */
+/** The evaluations of some windows pages in one sync (lib/store/pages/plan.ts). */
 export interface JournalPage {
   readonly atMs: number;
   readonly epoch: number;

@@ -6,14 +6,21 @@ import type { SyncMessage } from "./message.ts";
 import type { Settled } from "./settle.ts";
 import type { StoredPages } from "./store-pages.ts";
 import type { SyncPorts } from "./sync-ports.ts";
+import type { WrittenJournal } from "./write-journal.ts";
 
 /** Closes the sync in one update. Only then it remembers specs and pages, because a memory counts only after a clean release. */
 export const releasePartition = async (
   ports: SyncPorts,
   lease: Lease,
-  context: { readonly message: SyncMessage; readonly loaded: Loaded; readonly settled: Settled; readonly stored: StoredPages },
+  context: {
+    readonly message: SyncMessage;
+    readonly loaded: Loaded;
+    readonly settled: Settled;
+    readonly stored: StoredPages;
+    readonly journal: WrittenJournal;
+  },
 ): Promise<void> => {
-  const { message, loaded, settled, stored } = context;
+  const { message, loaded, settled, stored, journal } = context;
   await release(ports.tables, lease, {
     dueMs: message.dueMs,
     nowMs: loaded.nowMs,
@@ -22,5 +29,5 @@ export const releasePartition = async (
     pages: stored.pages.map(({ epoch }) => epoch),
     intents: intentBodies({ intents: settled.open, uncounted: settled.uncounted, unreadable: loaded.head.unreadable }),
   });
-  ports.cache.set(message, { specs: loaded.specs, pages: stored.pages, pageGeneration: stored.generation });
+  ports.cache.set(message, { specs: loaded.specs, pages: stored.pages, pageGeneration: stored.generation, journalBases: journal.bases });
 };

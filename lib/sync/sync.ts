@@ -74,14 +74,14 @@ const syncClaimed = async (
   const { settled, verdicts } = await makeWaves(ports, holder, { message, loaded, verdicts: decided, earlier, softUntilMs, timer });
   const after = await windowsAfter(ports.rules, loaded, verdicts, settled);
   const stored = await timer.phase("pages", storePages(ports, holder.lease.partition, loaded, after.entries));
-  const journalPages = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts, stored, after }));
-  await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored }));
+  const journal = await timer.phase("journal", writeJournal(ports, message, { loaded, verdicts, stored, after }));
+  await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored, journal }));
   await removeOldPages(ports, holder.lease.partition, loaded, stored);
   const writtenBack =
     loaded.objects && (await timer.phase("tell", tellObjects(ports, message, { loaded, seen, verdicts, settled, after, softUntilMs })));
   const endMs = ports.tables.clock();
   const { phasesMs } = timer;
-  return completedReport(message, { loaded, seen, verdicts, settled, stored, journalPages, writtenBack, startMs, endMs, phasesMs });
+  return completedReport(message, { loaded, seen, verdicts, settled, stored, journalPages: journal.pages, writtenBack, startMs, endMs, phasesMs });
 };
 
 /** Ends the lease of a failed sync. Where that fails too, the lease ends by its own time. The first failure stays the cause of the error. */

@@ -1,4 +1,5 @@
 import type { PartitionRef } from "../model/ids.ts";
+import type { JournalBases } from "../store/history/journal.ts";
 import type { LoadedPage } from "./load-pages.ts";
 import type { LoadedSpecs } from "./load-specs.ts";
 
@@ -8,6 +9,8 @@ export interface Remembered {
   readonly pages: readonly LoadedPage[];
   /** Generation of the pages, also while there are none. */
   readonly pageGeneration: number;
+  /** Journal pages that this environment inserted, and from which the next ones say the difference. */
+  readonly journalBases: JournalBases;
 }
 
 export interface WarmCache {

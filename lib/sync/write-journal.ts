@@ -1,14 +1,19 @@
 import { mapInTurns } from "../cluster/in-turns.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import type { Evaluation, JournalPage } from "../model/records.ts";
-import { journalItem } from "../store/history/journal.ts";
-import { pageOf } from "../store/pages/plan.ts";
+import { basesAfter, journalItem, type JournalBases } from "../store/history/journal.ts";
+import { journalPageOf, journalPages } from "../store/pages/plan.ts";
 import type { Verdict } from "./decide.ts";
 import { evaluationOf } from "./evaluation.ts";
 import type { Loaded } from "./load.ts";
 import type { StoredPages } from "./store-pages.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 import type { After } from "./windows-after.ts";
+
+export interface WrittenJournal {
+  readonly pages: number;
+  readonly bases: JournalBases;
+}
 
 /** Pages that are packed in one turn of the event loop, a few milliseconds each. */
 const PAGES_A_TURN = 2;
@@ -29,7 +34,7 @@ const editedLately = (verdicts: readonly Verdict[], nowMs: number): ReadonlySet<
 
 /**
  * Inserts what this sync found and decided. The first sync of a minute, and one with a new generation of pages, writes every page whole. The others write what changed, so that a few
- * busy workloads do not cost an entry for all. Returns the number of pages.
+ * busy workloads do not cost an entry for all.
  */
 export const writeJournal = async (
   ports: SyncPorts,
@@ -40,7 +45,7 @@ export const writeJournal = async (
     readonly stored: StoredPages;
     readonly after: After;
   },
-): Promise<number> => {
+): Promise<WrittenJournal> => {
   const { loaded, stored, after } = context;
   // After an unclean release it is not known whether the pages of this minute were written whole.
   const whole = opensMinute(loaded) || loaded.mustWrite || stored.generation !== loaded.head.pageGeneration;
@@ -51,11 +56,15 @@ export const writeJournal = async (
     whole || kind === "scale" || rivals !== undefined || edited.has(uid) || stored.changed.has(uid);
   const evaluated = await mapInTurns(context.verdicts, (verdict) => evaluationOf(verdict, after));
   const evaluations = evaluated.filter((evaluation) => evaluation !== undefined).filter(isWritten);
-  const byPage = Map.groupBy(evaluations, ({ uid }) => pageOf(uid, stored.pages.length));
-  const indexes = whole ? stored.pages.map(({ index }) => index) : [...byPage.keys()];
+  const byPage = Map.groupBy(evaluations, ({ uid }) => journalPageOf(uid, stored.pages.length));
+  const indexes = whole ? journalPages(stored.pages.length) : [...byPage.keys()];
   const pages = indexes.map(
     (page): JournalPage => ({ atMs, epoch: head.epoch, page, ...(!whole && { partial: true }), evaluations: byPage.get(page) ?? [] }),
   );
-  if (pages.length > 0) await ports.insert(await mapInTurns(pages, (page) => journalItem(partition, page), PAGES_A_TURN));
-  return pages.length;
+  // Pages of another generation hold other autoscalers, so that nothing is alike.
+  const remembered = ports.cache.get(partition);
+  const bases: JournalBases = remembered?.pageGeneration === stored.generation ? remembered.journalBases : new Map();
+  const packed = await mapInTurns(pages, (page) => ({ page, item: journalItem(partition, page, bases.get(page.page)) }), PAGES_A_TURN);
+  if (packed.length > 0) await ports.insert(packed.map(({ item }) => item));
+  return { pages: pages.length, bases: basesAfter(bases, packed) };
 };

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import Table from "cli-table3";
 import limited from "p-limit";
 import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
@@ -110,7 +111,7 @@ const play = async (autoscalers: number, share: number): Promise<{ readonly unit
 };
 
 const setLoads = ({ loads }: LoadCluster, names: readonly string[], low: ReadonlySet<number>): void => {
-  for (const [index, name] of names.entries()) loads.set(name, low.has(index) ? REPLICAS - 1 : REPLICAS);
+  for (const [index, name] of names.entries()) loads.set(name, (low.has(index) ? REPLICAS - 2 : REPLICAS - 1) + 0.05 + 0.9 * Math.random());
 };
 
 const store = async (tables: Tables, cluster: ReturnType<typeof clusterName>, names: readonly string[]): Promise<void> => {
@@ -119,7 +120,7 @@ const store = async (tables: Tables, cluster: ReturnType<typeof clusterName>, na
   const limit = limited(16);
   const put = (name: string, at: number) => {
     const inside = `team-${Math.floor(at / 50)}`;
-    const uid = autoscalerUid(`0b0cf6ee-57de-4a07-8d6e-${String(at).padStart(12, "0")}`);
+    const uid = autoscalerUid(randomUUID());
     const times = { createdMs: NOON, updatedMs: NOON, updatedBy: "bench", generation: 1 };
     const manifest = loadManifest(name, inside);
     return putAutoscaler(tables, { cluster, namespace: namespace(inside), name: autoscalerName(name), uid, manifest, ...times }, undefined);

@@ -4,7 +4,7 @@ import type { Evaluation } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertJournal } from "../../lib/store/history/journal.ts";
-import { pageOf } from "../../lib/store/pages/plan.ts";
+import { journalPageOf } from "../../lib/store/pages/plan.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
@@ -45,16 +45,18 @@ const journal = async (partition: string, pages: number, minutes: readonly [from
   const ref = { cluster: clusterName(CLUSTER), partition: partitionName(partition) };
   for (let minute = minutes[0]; minute < minutes[1]; minute++) {
     const atMs = BEFORE_MS + minute * MINUTE_MS;
-    await insertJournal(world.context.insert, ref, [{ atMs, epoch: 1, page: pageOf(uid, pages), evaluations: [evaluation(of, 4 + (minute % 2))] }]);
+    await insertJournal(world.context.insert, ref, [
+      { atMs, epoch: 1, page: journalPageOf(uid, pages), evaluations: [evaluation(of, 4 + (minute % 2))] },
+    ]);
   }
 };
 
 describe("shadow()", () => {
   it("compares also what was journaled before the pages were divided and before the namespace moved, each sync once", async () => {
     await journal("default", 1, [1, 20]);
-    await journal("default", 7, [20, 40]);
+    await journal("default", 70, [20, 40]);
     // Other autoscalers of the page go on after this one has moved.
-    await journal("default", 7, [40, 44], autoscalerUid("another"));
+    await journal("default", 70, [40, 44], autoscalerUid("another"));
     world.set(BEFORE_MS + 40 * MINUTE_MS);
     const connection = { kind: "kubeconfig", path: "/kube/config" } as const;
     const partitions = [{ name: "a", namespaces: ["shop"] }, { name: "default" }];

@@ -139,8 +139,8 @@ describe("wantedPages()", () => {
   it.each([
     [0, 0, 0, 0],
     [1, 0, 0, 1],
-    [PAGE_ENTRIES, 0, 0, 1],
-    [PAGE_ENTRIES + 1, 0, 0, 2],
+    [100, 0, 0, 1],
+    [101, 0, 0, 2],
     [125, 1, 0, 1],
     [126, 1, 0, 2],
     [250, 2, 0, 2],
@@ -152,8 +152,13 @@ describe("wantedPages()", () => {
     [49, 2, PAGE_BYTES_MAX / 2, 2],
     [49, 2, HUNDRED_KB - 1, 1],
     [5_000, 0, 0, 50],
-  ])("of %d autoscalers on %d pages with %d bytes is %d", (autoscalers, now, bytes, wanted) => {
-    expect(wantedPages(autoscalers, now, bytes)).toBe(wanted);
+  ])("of %d autoscalers on %d pages with %d bytes is %d where a page is to have 100", (autoscalers, now, bytes, wanted) => {
+    expect(wantedPages(autoscalers, now, bytes, 100)).toBe(wanted);
+  });
+
+  it("divides the pages of earlier releases, which had 100 autoscalers, and leaves its own", () => {
+    expect(wantedPages(100, 1, 5_000)).toBe(Math.ceil(100 / PAGE_ENTRIES));
+    expect(wantedPages(100, Math.ceil(100 / PAGE_ENTRIES), 5_000)).toBe(Math.ceil(100 / PAGE_ENTRIES));
   });
 
   it("always keeps a number that it wanted a moment ago", () => {

@@ -162,7 +162,7 @@ describe("pages", () => {
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`app-${at}`, 3]));
 
   it("divide when autoscalers come, join when they go, and lose no window on the way", async () => {
-    const world = await newWorld(engine.client, engine.tables, many(100));
+    const world = await newWorld(engine.client, engine.tables, many(100), { timing: { pageEntries: 100 } });
     workloadOf(world, "app-7").demand = 8;
     await world.sync();
     expect(await world.head()).toMatchObject({ pageGeneration: 1, pages: [1] });

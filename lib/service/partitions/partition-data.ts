@@ -5,7 +5,7 @@ import { type Head, readHead } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { type DecodedPage, decodePage } from "../../store/pages/codec.ts";
 import { readPage } from "../../store/pages/pages.ts";
-import { pageOf } from "../../store/pages/plan.ts";
+import { journalPageOf, journalPages, pageOf } from "../../store/pages/plan.ts";
 import { windowsNow } from "../../sync/stored-windows.ts";
 import type { QueryContext } from "../context.ts";
 
@@ -65,8 +65,8 @@ const newestEvaluations = (context: QueryContext, ref: PartitionRef, head: Head)
   };
   return async (record, atMs) => {
     // Pages get new numbers when a partition grows or shrinks, so older journal pages have other numbers.
-    const own = pageOf(record.uid, Math.max(1, head.pages.length));
-    for (const page of new Set([own, ...head.pages.keys()])) {
+    const own = journalPageOf(record.uid, head.pages.length);
+    for (const page of new Set([own, ...journalPages(head.pages.length)])) {
       const newest = await newestOf(record, before(page, atMs));
       if (newest) return newest;
     }

@@ -2,6 +2,7 @@ import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import type { Evaluation } from "../../model/records.ts";
 import type { Head } from "../../store/head/head.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
+import { journalPages } from "../../store/pages/plan.ts";
 import { eachDone } from "../../store/table/all-done.ts";
 import { JOURNAL_EVERY_MS } from "../../sync/write-journal.ts";
 import type { QueryContext } from "../context.ts";
@@ -25,7 +26,7 @@ export const partitionState = async (
 ): Promise<PartitionState> => {
   if (!head || head.nowMs === 0) return { state: "never synced", silent: false };
   if (nowMs - head.nowMs > LATE_PERIODS * periodMs) return { state: "late", silent: false, sinceMs: head.nowMs };
-  const pages = [...head.pages.keys()].slice(0, PAGES_READ);
+  const pages = journalPages(head.pages.length).slice(0, PAGES_READ);
   const newestPages = await eachDone(pages, PAGES_READ, (page) => newestOfPage(context, ref, page, head.nowMs));
   return troubleOf(newestPages.flat());
 };

@@ -2,7 +2,7 @@ import type { Namespace, PartitionName, PartitionRef } from "../../model/ids.ts"
 import type { AutoscalerRecord, ClusterRecord, JournalPage } from "../../model/records.ts";
 import { journalOfPage } from "../../store/history/journal.ts";
 import { scopeChangesOf } from "../../store/history/scope-changes.ts";
-import { pageOf } from "../../store/pages/plan.ts";
+import { journalPageOf } from "../../store/pages/plan.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
@@ -22,8 +22,8 @@ interface Stream {
 
 /** A sync writes the journal of every autoscaler once a minute at least. A longer silence is a time without syncs, or one in which they wrote to another journal. */
 const SILENCE_MS = 5 * 60_000;
-/** Numbers of pages that a partition may have had. 32 pages hold 3,200 autoscalers and more. */
-const PAGES_TRIED = 32;
+/** Numbers of windows pages that a partition may have had: 320 hold 3,800 autoscalers and more, and have 32 journal pages. */
+const PAGES_TRIED = 320;
 /** Entries that are looked at for the end of an earlier journal: syncs of the others may follow the last one of a moved autoscaler. */
 const ENTRIES_LOOKED_AT = 8;
 /** Silences that are looked into. Each costs some queries. */
@@ -48,7 +48,7 @@ export const readSamples = async (
 ): Promise<readonly ShadowSample[]> => {
   const partition = partitionOf(cluster, record.namespace);
   if (partition === undefined) return [];
-  const present: Stream = { ref: { cluster: cluster.name, partition }, page: pageOf(record.uid, Math.max(1, pages)) };
+  const present: Stream = { ref: { cluster: cluster.name, partition }, page: journalPageOf(record.uid, pages) };
   const read = await readStream(reader, present, stretch);
   let silences = silencesOf(read.instants, stretch);
   if (silences.length === 0) return read.samples;
@@ -129,7 +129,7 @@ const earlierStreams = async (
     const partition = atMs < sinceMs || before === undefined ? undefined : partitionIn(before, record.namespace);
     if (partition !== undefined) partitions.add(partition);
   }
-  const pages = [...new Set(Array.from({ length: PAGES_TRIED }, (_, index) => pageOf(record.uid, index + 1)))];
+  const pages = [...new Set(Array.from({ length: PAGES_TRIED }, (_, index) => journalPageOf(record.uid, index + 1)))];
   return [...partitions]
     .flatMap((partition) => pages.map((page) => ({ ref: { cluster: cluster.name, partition }, page })))
     .filter(({ ref, page }) => ref.partition !== present.ref.partition || page !== present.page);

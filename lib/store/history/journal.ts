@@ -1,16 +1,19 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../../model/ids.ts";
 import type { Evaluation, JournalPage } from "../../model/records.ts";
-import { compress, decompress } from "../table/compressed.ts";
 import { journalKey, journalPagePrefix, journalPk, timeText } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { isEmptyStretch, ttlOf } from "./events.ts";
-import { historyItemOf } from "./item.ts";
+import { historyItemOf, readHistory } from "./item.ts";
+import { type BaseKey, baseOf, differenceBody, type JournalBase, pageOfBody, wholeBody } from "./journal-codec.ts";
 import type { HistoryItem, InsertHistory } from "./port.ts";
 
-const VERSION = 1;
 export const JOURNAL_DAYS_KEPT = 14;
+/** A page is told as a difference from one that is at most this old. That one is stored for as much longer. */
+export const BASE_MS_MAX = 3_600_000;
+/** A difference that is larger than this share of its base saves too little, and the page becomes a new base. */
+const DIFFERENCE_SHARE_MAX = 0.5;
 const SECOND_MS = 1_000;
 const LAST = "~";
 
@@ -32,38 +35,66 @@ const LIGHTER: readonly ((evaluation: Evaluation) => Evaluation)[] = [
   }),
 ];
 
-const journalBody = (page: JournalPage): Uint8Array => {
+const lightEnough = (page: JournalPage): Uint8Array => {
   let body = new Uint8Array();
   for (const lighten of LIGHTER) {
-    body = new Uint8Array(compress(VERSION, { ...page, evaluations: page.evaluations.map(lighten) }));
+    body = new Uint8Array(wholeBody({ ...page, evaluations: page.evaluations.map(lighten) }));
     if (body.length <= JOURNAL_BYTES_MAX) break;
   }
   return body;
 };
 
-export const journalItem = (ref: PartitionRef, page: JournalPage): HistoryItem => ({
+/** The bases of a partition, by journal page. An environment remembers those that it has inserted itself. */
+export type JournalBases = ReadonlyMap<number, JournalBase>;
+
+/** The difference of a page from its base; absent where the base is too old or the two are too different. */
+const differenceOf = (page: JournalPage, base: JournalBase | undefined): Uint8Array | undefined => {
+  if (!base || page.atMs < base.atMs || page.atMs - base.atMs > BASE_MS_MAX) return undefined;
+  const body = differenceBody(page, base);
+  return body.length <= base.body.length * DIFFERENCE_SHARE_MAX ? body : undefined;
+};
+
+export const journalItem = (ref: PartitionRef, page: JournalPage, base?: JournalBase): HistoryItem & { readonly body: Uint8Array } => ({
   ...journalKey(ref, page),
-  body: journalBody(page),
-  ttlSeconds: ttlOf(page.atMs, JOURNAL_DAYS_KEPT),
+  body: differenceOf(page, base) ?? lightEnough(page),
+  ttlSeconds: ttlOf(page.atMs + BASE_MS_MAX, JOURNAL_DAYS_KEPT),
 });
 
-/** Inserts the journal pages of one sync. An existing page of the same key stays, because it is of the same sync. */
+/** Inserts journal pages that are read alone. An existing page of the same key stays, because it is of the same sync. */
 export const insertJournal = async (insert: InsertHistory, ref: PartitionRef, pages: readonly JournalPage[]): Promise<void> => {
   if (pages.length > 0) await insert(pages.map((page) => journalItem(ref, page)));
 };
 
-/** Decodes a journal page. Damaged pages and later versions are skipped, because the journal explains and never decides. */
-const journalOf = (item: HistoryItem): JournalPage | undefined => {
-  if (typeof item.body === "string") return undefined;
-  try {
-    const { version, value } = decompress(item.body);
-    return version === VERSION ? (value as JournalPage) : undefined;
-  } catch {
-    return undefined;
-  }
+/** The bases for the next sync, after these pages were inserted: those before, and each page that is read alone and tells all its autoscalers. */
+export const basesAfter = (
+  bases: JournalBases,
+  inserted: readonly { readonly page: JournalPage; readonly item: { readonly body: Uint8Array } }[],
+): JournalBases => {
+  const added = inserted.flatMap(({ page, item: { body } }) =>
+    page.partial || baseOf(body) ? [] : [[page.page, { atMs: page.atMs, epoch: page.epoch, body }] as const],
+  );
+  return added.length > 0 ? new Map([...bases, ...added]) : bases;
 };
 
-/** Journal pages of one windows page between two instants, both inclusive. Expired pages are filtered by time, because their deletion may be days late. */
+/** Bases that a reader keeps. Those of several environments follow each other in the journal. */
+const BASES_KEPT = 8;
+
+/** Reads each base of a partition once. A base that does not exist gives no page. */
+const baseReader = (tables: Tables, ref: PartitionRef, page: number): ((base: BaseKey) => Promise<Uint8Array | undefined>) => {
+  const known = new Map<string, Uint8Array | undefined>();
+  return async (base) => {
+    const key = journalKey(ref, { page, ...base });
+    if (!known.has(key.sk)) {
+      const [oldest] = known.keys();
+      if (oldest !== undefined && known.size >= BASES_KEPT) known.delete(oldest);
+      const body = (await readHistory(tables, key))?.body;
+      known.set(key.sk, typeof body === "string" ? undefined : body);
+    }
+    return known.get(key.sk);
+  };
+};
+
+/** Items of one journal page between two instants, both inclusive. Expired pages are filtered by time, because their deletion may be days late. */
 export const journalParams = (
   historyTable: string,
   ref: PartitionRef,
@@ -85,12 +116,16 @@ export const journalParams = (
 
 type JournalQuery = Parameters<typeof journalParams>[2];
 
-/** The journal pages of one windows page, in order of time. */
+/** What the journal tells of one page, in order of time. */
 export async function* journalOfPage(tables: Tables, ref: PartitionRef, wanted: JournalQuery): AsyncGenerator<JournalPage> {
   if (isEmptyStretch(wanted)) return;
   const params = journalParams(tables.historyTable, ref, wanted);
+  const readBase = baseReader(tables, ref, wanted.page);
   for await (const item of readAll(tables, `read the journal of "${ref.cluster}/${ref.partition}"`, params)) {
-    const page = journalOf(historyItemOf(item));
+    const { body } = historyItemOf(item);
+    if (typeof body === "string") continue;
+    const base = baseOf(body);
+    const page = pageOfBody(body, base && (await readBase(base)));
     if (page) yield page;
   }
 }

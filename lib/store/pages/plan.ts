@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import type { AutoscalerUid } from "../../model/ids.ts";
 
-/** Wanted entries of a page. Some 10 entries take a write unit, so that a few changed autoscalers do not rewrite hundreds. */
-export const PAGE_ENTRIES = 100;
+/** Wanted entries of a page: they take one write unit as a rule, so that an autoscaler that changes rewrites few others. */
+export const PAGE_ENTRIES = 12;
 /** The number of pages stays until they are this full or this empty on average, so that a few new or deleted autoscalers move nothing. */
 const FULL = 1.25;
 const EMPTY = 0.25;
@@ -14,6 +14,15 @@ export const stableHash = (text: string): number => hash("sha256", text, "buffer
 
 /** Index of the page of an autoscaler. It follows from the uid, so that an unreadable page stops exactly its own autoscalers. */
 export const pageOf = (uid: AutoscalerUid, pages: number): number => (pages === 1 ? 0 : knownHash(uid) % pages);
+
+/** A journal page tells the autoscalers of this many windows pages, some 100: the more alike texts it holds, the smaller each becomes. */
+const WINDOWS_PAGES_A_JOURNAL_PAGE = 10;
+export const journalPageOfWindows = (windowsPage: number): number => Math.floor(windowsPage / WINDOWS_PAGES_A_JOURNAL_PAGE);
+/** The journal page of an autoscaler in a partition with so many windows pages. */
+export const journalPageOf = (uid: AutoscalerUid, windowsPages: number): number => journalPageOfWindows(pageOf(uid, Math.max(1, windowsPages)));
+/** The indexes of all journal pages of a partition with so many windows pages. */
+export const journalPages = (windowsPages: number): readonly number[] =>
+  Array.from({ length: Math.ceil(windowsPages / WINDOWS_PAGES_A_JOURNAL_PAGE) }, (_, index) => index);
 
 /** Hashes of uids. Each sync needs those of all its autoscalers several times. */
 const hashes = new Map<AutoscalerUid, number>();

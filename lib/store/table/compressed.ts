@@ -35,12 +35,18 @@ const LOOKAHEAD_BYTES = 262;
 
 const NO_VERSION = -1;
 
+const usesDictionary = ([first = NO_VERSION]: Uint8Array): boolean => first >= WITH_DICTIONARY;
+
+/** The JSON text of a body. Throws the error of zlib for damaged bytes. */
+export const inflatedText = (body: Uint8Array): Buffer => {
+  const chunkSize = chunkFor(body.length * SHRINKS_AT_MOST_BY);
+  const options = { maxOutputLength: INFLATED_BYTES_MAX, chunkSize, ...(usesDictionary(body) && { dictionary: DICTIONARY }) };
+  return inflateRawSync(body.subarray(1), options);
+};
+
 /** Decompresses a body to its version and value. Throws the error of zlib or JSON for damaged bytes. */
 export const decompress = (body: Uint8Array): { readonly version: number; readonly value: unknown } => {
-  const chunkSize = chunkFor(body.length * SHRINKS_AT_MOST_BY);
   const [first = NO_VERSION] = body;
-  const usesDictionary = first >= WITH_DICTIONARY;
-  const options = { maxOutputLength: INFLATED_BYTES_MAX, chunkSize, ...(usesDictionary && { dictionary: DICTIONARY }) };
-  const text = inflateRawSync(body.subarray(1), options).toString();
-  return { version: usesDictionary ? first - WITH_DICTIONARY : first, value: JSON.parse(text) as unknown };
+  const version = usesDictionary(body) ? first - WITH_DICTIONARY : first;
+  return { version, value: JSON.parse(inflatedText(body).toString()) as unknown };
 };
