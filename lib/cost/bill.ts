@@ -1,5 +1,5 @@
 import { MONTH_SECONDS, PRICES } from "./prices.ts";
-import { type UnitsOfSync, unitsFor } from "./sync-units.ts";
+import { cpuMsOf, type UnitsOfSync, unitsFor } from "./sync-units.ts";
 import * as UNITS from "./units.ts";
 
 /** What a bill is made for. */
@@ -53,11 +53,15 @@ export const billOf = (fleet: Fleet): Bill => {
 
 const MS = 1_000;
 
-const syncUnits = ({ clusters, autoscalers, changing, periodSeconds }: Fleet): UnitsOfSync =>
-  unitsFor(autoscalers / Math.max(1, clusters), changing, periodSeconds);
+const inCluster = ({ clusters, autoscalers }: Fleet): number => autoscalers / Math.max(1, clusters);
+
+const syncUnits = (fleet: Fleet): UnitsOfSync => {
+  const { changing, periodSeconds } = fleet;
+  return unitsFor({ autoscalers: inCluster(fleet), changing, periodSeconds, environments: environmentsOf(fleet) });
+};
 
 const syncSeconds = (fleet: Fleet): number => {
-  const { cpuMs } = syncUnits(fleet);
+  const cpuMs = cpuMsOf(inCluster(fleet));
   return (cpuMs * (UNITS.FULL_CPU_GB / UNITS.SYNC_MEMORY_GB) + UNITS.SYNC_WAIT_MS) / MS;
 };
 
@@ -72,9 +76,8 @@ const lambda = (fleet: Fleet, syncs: number): number => {
 };
 
 const dynamoDb = (fleet: Fleet, syncs: number, scales: number): number => {
-  const { stateWriteUnits, journalWriteUnits, readUnits } = syncUnits(fleet);
+  const { stateWriteUnits, journalWriteUnits, journalBytes, readUnits } = syncUnits(fleet);
   const writes = syncs * (stateWriteUnits + journalWriteUnits) + scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1);
-  // A write unit of the journal holds a kilobyte at most.
-  const journalGb = (syncs * journalWriteUnits * 1_024 * (UNITS.JOURNAL_DAYS / DAYS)) / GB;
+  const journalGb = (syncs * journalBytes * (UNITS.JOURNAL_DAYS / DAYS)) / GB;
   return writes * PRICES.writeUnit + syncs * readUnits * PRICES.readUnit + journalGb * PRICES.storedGb;
 };

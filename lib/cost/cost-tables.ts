@@ -47,7 +47,7 @@ export const costTable = (): string => {
   return [row(head), `|${head.map(() => "---:").join("|")}|`, ...fleets.map((fleet) => billRow(fleet, billOf(fleet)))].join("\n");
 };
 
-/** What the first month of a fleet at 15 s may cost, alarms, logs and metrics included. */
+/** What a month of a fleet at 15 s may cost with the history of 13 months, alarms, logs and metrics included. */
 export const TARGETS: readonly { readonly clusters: number; readonly autoscalers: number; readonly dollars: number }[] = [
   { clusters: 1, autoscalers: 100, dollars: 5 },
   { clusters: 10, autoscalers: 1_000, dollars: 15 },

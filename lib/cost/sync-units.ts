@@ -1,12 +1,23 @@
-import { HEAD_WRITE_UNITS, PAGE_AUTOSCALERS, PAGE_UNITS, STOP_READ_UNITS, SYNC_UNITS } from "./units.ts";
+import * as UNITS from "./units.ts";
+
+/** What a partition is like, for the units of its syncs. */
+export interface SyncLoad {
+  readonly autoscalers: number;
+  /** The chance that one autoscaler changes what it remembers in one sync. */
+  readonly changing: number;
+  readonly periodSeconds: number;
+  /** Environments of the function that sync the partition in turn. */
+  readonly environments: number;
+}
 
 /** The units of a mean sync of one partition. */
 export interface UnitsOfSync {
-  readonly cpuMs: number;
   readonly readUnits: number;
   /** Of the state table: the head, and the pages of windows that changed. */
   readonly stateWriteUnits: number;
   readonly journalWriteUnits: number;
+  /** As the journal is stored, with what DynamoDB adds to an item. */
+  readonly journalBytes: number;
 }
 
 /** The line through measured points at one place. The last segment goes on beyond the points; before the first point its own value counts. */
@@ -18,31 +29,63 @@ export const between = (points: readonly (readonly [at: number, value: number])[
   return fromValue + ((toValue - fromValue) * Math.max(0, at - fromAt)) / (toAt - fromAt);
 };
 
-/**
- * `changing` is the chance that one autoscaler changes what it remembers in one sync; a page is written when one of its autoscalers does. Once a minute a sync reads the manifests again and writes the whole
- * journal; with a period above a minute every sync does.
- */
-export const unitsFor = (autoscalers: number, changing: number, periodSeconds: number): UnitsOfSync => {
-  const pages = Math.max(1, Math.ceil(autoscalers / PAGE_AUTOSCALERS));
+const ofSize = (autoscalers: number, value: (units: UNITS.SyncUnits) => number): number =>
+  between(
+    UNITS.SYNC_UNITS.map((units) => [units.autoscalers, value(units)]),
+    autoscalers,
+  );
+
+/** CPU of a mean sync, in ms. */
+export const cpuMsOf = (autoscalers: number): number => ofSize(autoscalers, ({ cpuMs }) => cpuMs);
+
+const MINUTE_SECONDS = 60;
+
+/** Pages of so many autoscalers each, and how many of them hold one that changed in a sync. */
+const pagesOf = (
+  autoscalers: number,
+  perPage: number,
+  changing: number,
+): { readonly pages: number; readonly inPage: number; readonly changed: number } => {
+  const pages = Math.max(1, Math.ceil(autoscalers / perPage));
   const inPage = autoscalers / pages;
-  const ofPage = (value: (units: (typeof PAGE_UNITS)[number]) => number): number =>
+  return { pages, inPage, changed: pages * (1 - (1 - changing) ** inPage) };
+};
+
+/** The units of a mean sync. A page of windows is written in a sync in which one of its autoscalers changes. */
+export const unitsFor = (load: SyncLoad): UnitsOfSync => {
+  const { autoscalers, changing, periodSeconds, environments } = load;
+  const windows = pagesOf(autoscalers, UNITS.WINDOWS_PAGE.autoscalers, changing);
+  const reloads = Math.min(1, (environments * periodSeconds) / UNITS.RELOAD_SECONDS);
+  // A page that another environment has written is read again.
+  const pageReads = windows.changed * (1 - 1 / environments);
+  return {
+    readUnits: UNITS.STOP_READ_UNITS + reloads * ofSize(autoscalers, ({ reloadReadUnits }) => reloadReadUnits) + pageReads,
+    stateWriteUnits: UNITS.HEAD_WRITE_UNITS + windows.changed * UNITS.WINDOWS_PAGE.writeUnits,
+    ...journalUnits(load),
+  };
+};
+
+/**
+ * The first sync of a minute tells all autoscalers, and with a period above a minute every sync does. The others tell those that changed. All are differences from a page that each environment inserts whole once
+ * an hour.
+ */
+const journalUnits = ({ autoscalers, changing, periodSeconds, environments }: SyncLoad): Pick<UnitsOfSync, "journalWriteUnits" | "journalBytes"> => {
+  const { pages, inPage, changed } = pagesOf(autoscalers, UNITS.JOURNAL_PAGE_AUTOSCALERS, changing);
+  const ofPage = (value: (units: (typeof UNITS.JOURNAL_UNITS)[number]) => number): number =>
     between(
-      PAGE_UNITS.map((units) => [units.autoscalers, value(units)]),
+      UNITS.JOURNAL_UNITS.map((units) => [units.autoscalers, value(units)]),
       inPage,
     );
-  const ofSize = (value: (units: (typeof SYNC_UNITS)[number]) => number): number =>
-    between(
-      SYNC_UNITS.map((units) => [units.autoscalers, value(units)]),
-      autoscalers,
-    );
-  const [windowsUnits, journalUnits] = [ofPage(({ windows }) => windows), ofPage(({ journal }) => journal)];
-  const changed = pages * (1 - (1 - changing) ** inPage);
-  const whole = Math.min(1, periodSeconds / 60);
+  const [difference, whole] = [ofPage((units) => units.difference), ofPage((units) => units.whole)];
+  const opening = Math.min(1, periodSeconds / MINUTE_SECONDS);
+  const wholePages = pages * Math.min(opening, (environments * periodSeconds) / UNITS.JOURNAL_WHOLE_SECONDS);
+  const openingPages = pages * opening - wholePages;
+  const changedPages = (1 - opening) * changed;
+  const { item, difference: differs, whole: told } = UNITS.JOURNAL_BYTES;
   return {
-    cpuMs: ofSize(({ cpuMs }) => cpuMs),
-    readUnits: STOP_READ_UNITS + whole * ofSize(({ reloadReadUnits }) => reloadReadUnits),
-    stateWriteUnits: HEAD_WRITE_UNITS + changed * windowsUnits,
-    // A changed page tells of the autoscalers that changed: one unit, or what all of them take.
-    journalWriteUnits: whole * pages * journalUnits + (1 - whole) * changed * (1 + changing * (journalUnits - 1)),
+    // A page of changes takes one unit, or as much as a page of all where all change. Its bytes say which autoscalers it tells, too: some five times those of one more.
+    journalWriteUnits: wholePages * whole + openingPages * difference + changedPages * (1 + changing * (difference - 1)),
+    journalBytes:
+      wholePages * (item + told * inPage) + openingPages * (item + differs * inPage) + changedPages * (item + differs * (changing * inPage + 5)),
   };
 };

@@ -5,7 +5,7 @@ export interface SyncUnits {
   readonly autoscalers: number;
   /** CPU of the function in ms: `npm run bench -- cluster`, medians of 12 steady syncs against a real API server. */
   readonly cpuMs: number;
-  /** Strong reads of the manifests, once a minute: `npm run bench -- cost`. */
+  /** Strong reads of all manifests: `npm run bench -- cost`. */
   readonly reloadReadUnits: number;
 }
 
@@ -15,13 +15,22 @@ export const SYNC_UNITS: readonly SyncUnits[] = [
   { autoscalers: 1_000, cpuMs: 151, reloadReadUnits: 135 },
 ];
 
-/** Write units of one page with this many autoscalers: `npm run bench -- cost`. A page of windows is written in a sync that changes it, a page of the journal whole once a minute. */
-export const PAGE_UNITS: readonly { readonly autoscalers: number; readonly windows: number; readonly journal: number }[] = [
-  { autoscalers: 10, windows: 1, journal: 1 },
-  { autoscalers: 100, windows: 2, journal: 2 },
+/** Autoscalers of a page of windows, and write units of one in a sync that changes it: `npm run bench -- cost`, with random uids and values. */
+export const WINDOWS_PAGE = { autoscalers: 12, writeUnits: 1 } as const;
+/** A page of the journal tells ten pages of windows. */
+export const JOURNAL_PAGE_AUTOSCALERS = 10 * WINDOWS_PAGE.autoscalers;
+
+/** Write units of one page of the journal that tells so many autoscalers, as the difference from an earlier one, and of that one: `npm run bench -- cost`. */
+export const JOURNAL_UNITS: readonly { readonly autoscalers: number; readonly difference: number; readonly whole: number }[] = [
+  { autoscalers: 10, difference: 1, whole: 2 },
+  { autoscalers: 100, difference: 2, whole: 6 },
 ];
-/** A page holds about this many. */
-export const PAGE_AUTOSCALERS = 100;
+/** Each environment inserts a page whole once in this time. */
+export const JOURNAL_WHOLE_SECONDS = 3_600;
+/** Bytes of an item of the journal beside what it tells: its keys, and what DynamoDB adds to an item that is stored. And bytes of each autoscaler in a difference, and in a page that is whole. */
+export const JOURNAL_BYTES = { item: 200, difference: 11, whole: 55 } as const;
+/** Manifests that did not change are read again after this time, by each environment. */
+export const RELOAD_SECONDS = 300;
 /** The head is written twice by every sync. */
 export const HEAD_WRITE_UNITS = 2;
 
@@ -55,9 +64,9 @@ export const CLUSTER_METRICS = { none: 0, few: 1, all: 14 } as const;
 /** Metrics that the alarms of infra/alarms.yml look at. */
 export const ALARM_METRICS = 20;
 
-/** A scale event is two items. */
+/** A scale event is two items. The bytes are those of one, with its keys and the 100 that DynamoDB adds to an item that is stored. */
 export const EVENT_ITEMS = 2;
-export const EVENT_BYTES = 1_000;
+export const EVENT_BYTES = 350;
 export const EVENT_WRITE_UNITS = 1;
 export const EVENT_MONTHS = 13;
 export const JOURNAL_DAYS = 14;

@@ -16,7 +16,7 @@ export interface Timing {
   readonly leaseMs: number;
   /** Most scales of one wave, and so the most that a sync leaves open when it dies. More would be hardly faster. */
   readonly scalesPerWave: number;
-  /** After this time specs are read again, also under the same version: the editor may have died before it raised the version. */
+  /** After this time specs are read again, also under the same version: the editor may have died before it raised the version. Its edit then takes effect so late, unless it is repeated: a repeat raises the version. */
   readonly specsFreshMs: number;
   /** Wanted entries of a windows page (plan.ts). */
   readonly pageEntries: number;
@@ -33,7 +33,7 @@ export const DEFAULT_TIMING: Timing = {
   // Longer than the life, so that no other sync claims while the holder may still work. Every sync that ends gives it back early.
   leaseMs: lifeMs + clockDifferenceMs,
   scalesPerWave: 500,
-  specsFreshMs: 60_000,
+  specsFreshMs: 300_000,
   pageEntries: PAGE_ENTRIES,
 };
 

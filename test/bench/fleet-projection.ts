@@ -24,12 +24,14 @@ interface Use {
   readonly most: number;
 }
 
+const concurrencyOf = ({ clusters, syncCpuMs }: Pick<PlayedFleet, "clusters" | "syncCpuMs">): number =>
+  (clusters / PERIOD_SECONDS) * ((syncCpuMs * (FULL_CPU_GB / SYNC_MEMORY_GB) + SYNC_WAIT_MS) / 1_000);
+
 /** How much of each limit the fleet would use on AWS at a period of 15 s, the most used one first. */
 export const usesOf = ({ clusters, autoscalers, syncCpuMs }: PlayedFleet): readonly Use[] => {
   const syncsASecond = clusters / PERIOD_SECONDS;
-  const syncSeconds = (syncCpuMs * (FULL_CPU_GB / SYNC_MEMORY_GB) + SYNC_WAIT_MS) / 1_000;
-  const concurrency = syncsASecond * syncSeconds;
-  const { journalWriteUnits } = unitsFor(autoscalers, CHANGING, PERIOD_SECONDS);
+  const concurrency = concurrencyOf({ clusters, syncCpuMs });
+  const { journalWriteUnits } = unitsFor({ autoscalers, changing: CHANGING, periodSeconds: PERIOD_SECONDS, environments: 1 });
   const uses = [
     { limit: "maximumConcurrency", used: concurrency, most: MAXIMUM_CONCURRENCY },
     { limit: "concurrent executions of the account", used: concurrency, most: ACCOUNT_CONCURRENCY },
@@ -41,7 +43,12 @@ export const usesOf = ({ clusters, autoscalers, syncCpuMs }: PlayedFleet): reado
 
 export const projectionText = (fleet: PlayedFleet): string => {
   const uses = usesOf(fleet).map(({ limit, used, most }) => `${limit}: ${used.toFixed(1)} of ${most} (${((used / most) * 100).toFixed(1)} %)`);
-  const units = unitsFor(fleet.autoscalers, CHANGING, PERIOD_SECONDS);
+  const units = unitsFor({
+    autoscalers: fleet.autoscalers,
+    changing: CHANGING,
+    periodSeconds: PERIOD_SECONDS,
+    environments: Math.max(1, Math.ceil(concurrencyOf(fleet))),
+  });
   const { firstMonth, afterYear } = billOf(fleetOf(fleet.clusters, fleet.clusters * fleet.autoscalers));
   return [
     `On AWS at a period of ${PERIOD_SECONDS} s, ${CHANGING * 100} % changing; the most used limit first: ${uses.join("; ")}`,

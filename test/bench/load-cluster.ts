@@ -36,7 +36,9 @@ export const loadCluster = (names: readonly string[], replicas: number): LoadClu
   const observed = (name: string): Observed => ({
     observation: observationOf({
       scale: readingOf(name),
-      answers: { external: new Map([[LOAD, { kind: "answered", items: [{ milli: BigInt(Math.round((loads.get(name) ?? 0) * 1_000)), timestampMs: 0 }] }]]) },
+      answers: {
+        external: new Map([[LOAD, { kind: "answered", items: [{ milli: BigInt(Math.round((loads.get(name) ?? 0) * 1_000)), timestampMs: 0 }] }]]),
+      },
     }),
     rivals: [],
   });

@@ -3,17 +3,21 @@ import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { unitsFor } from "../../lib/cost/sync-units.ts";
 import { CLUSTER_METRICS, EVENT_BYTES, FLEET_METRICS, METRIC_LINE_BYTES, SCALE_LINES_BYTES } from "../../lib/cost/units.ts";
+import { autoscalerUid } from "../../lib/model/ids.ts";
 import { powertoolsReporter } from "../../lib/report/reporter.ts";
 import { CLUSTER_METRICS as FEW, syncMetrics } from "../../lib/report/sync-metrics.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { completed } from "../report/reports.ts";
+import { eventBody } from "../../lib/store/history/event-codec.ts";
+import { dayEventKey, eventKey } from "../../lib/store/table/keys.ts";
 import { event } from "../store/records.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
 /** An event as a sync of an HPA with one metric stores it. */
 const EVENT = event({
-  id: "0b0cf6ee-57de-4a07-8d6e-000000000001:81234",
+  id: "0b0cf6ee-57de-4a07-8d6e-4f1d1a9c2b73:81234",
+  uid: autoscalerUid("0b0cf6ee-57de-4a07-8d6e-4f1d1a9c2b73"),
   message: "cpu resource utilization (percentage of request) above target",
   metrics: [{ kind: "measured", name: "cpu", type: "Resource", value: "83%", target: "60%", ratio: 1.383, proposal: 7 } as never],
   steps: [
@@ -22,6 +26,10 @@ const EVENT = event({
     { step: "bounds", before: 7, after: 7 },
   ] as never,
 });
+
+/** What DynamoDB adds to an item that is stored, and a number of ten digits. */
+const STORED_ITEM_BYTES = 100;
+const TTL_BYTES = 6;
 
 /** Bytes of everything that one sync prints. */
 const printedBytes = (report: SyncReport): number => {
@@ -45,8 +53,11 @@ describe("the units of a bill", () => {
     isNear(printedBytes(completed({ events: [EVENT] })) - printedBytes(completed()), SCALE_LINES_BYTES, 0.1);
   });
 
-  it("count the bytes of a scale event as it is stored", () => {
-    isNear(JSON.stringify(EVENT).length + 150, EVENT_BYTES, 0.2);
+  it("count the bytes of both items of a scale event, with their keys and what DynamoDB adds to an item", () => {
+    for (const key of [eventKey(EVENT, EVENT), dayEventKey(EVENT.cluster, EVENT)]) {
+      const attributes = "pkskttlbody".length + key.pk.length + key.sk.length + TTL_BYTES + eventBody(key, EVENT).length;
+      isNear(attributes + STORED_ITEM_BYTES, EVENT_BYTES, 0.2);
+    }
   });
 
   it("count the metrics that a sync sends for the fleet and for a cluster", () => {
@@ -56,21 +67,27 @@ describe("the units of a bill", () => {
     expect(syncMetrics(completed(), "all")).toHaveLength(CLUSTER_METRICS.all);
   });
 
-  /** `npm run bench -- cost`, rounded; it changes a whole number of autoscalers in every sync, so small shares of small partitions are left out. */
+  /** `npm run bench -- cost`, rounded; it changes a whole number of autoscalers in every sync, so small shares of small partitions are left out. Its reads are those of a minute with the manifests. */
   it.each([
-    [10, 0, 2, 0.25, 2.5],
-    [10, 1, 3, 1, 2.5],
-    [100, 0, 2, 0.5, 5.5],
-    [100, 0.1, 4, 1.25, 5.5],
-    [100, 1, 4, 2, 5.5],
-    [1_000, 0, 2, 5, 35.75],
-    [1_000, 0.01, 14.5, 9.5, 35.75],
-    [1_000, 0.1, 22, 13.25, 35.75],
-    [1_000, 1, 22, 20.5, 35.75],
-  ])("give what the bench measured: %d autoscalers of which %d change", (autoscalers, changing, state, journal, reads) => {
-    const units = unitsFor(autoscalers, changing, 15);
-    isNear(units.stateWriteUnits, state, 0.05);
-    isNear(units.journalWriteUnits, journal, 0.08);
-    isNear(units.readUnits, reads, 0.02);
+    [10, 0, 2, 0.25],
+    [10, 1, 3, 1],
+    [100, 0, 2, 0.5],
+    [100, 0.1, 7.5, 1.25],
+    [100, 1, 11, 2],
+    [1_000, 0, 2, 4.25],
+    [1_000, 0.01, 11, 9.5],
+    [1_000, 0.1, 62.25, 11],
+    [1_000, 1, 87, 19],
+  ])("give what the bench measured: %d autoscalers of which %d change", (autoscalers, changing, state, journal) => {
+    const units = unitsFor({ autoscalers, changing, periodSeconds: 15, environments: 1 });
+    isNear(units.stateWriteUnits, state, 0.1);
+    // The bench counts one minute, in which no page is inserted whole.
+    isNear(units.journalWriteUnits, journal, 0.2);
+  });
+
+  it("count the manifests, which are read again every five minutes by each environment", () => {
+    const reads = (environments: number): number => unitsFor({ autoscalers: 1_000, changing: 0, periodSeconds: 15, environments }).readUnits;
+    isNear(reads(1), 2 + 135 / 20, 0.02);
+    isNear(reads(2), 2 + 135 / 10, 0.02);
   });
 });

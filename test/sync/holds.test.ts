@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 /** A sync may know specs that are 60 s old, and its PUT lands within 39 s of its decision; clocks differ by 4 s. */
-const LONG_AFTER_EDIT_MS = 60_000 + 39_000 + 4_000 + PERIOD_MS;
+const LONG_AFTER_EDIT_MS = 300_000 + 39_000 + 4_000 + PERIOD_MS;
 
 const world2 = async (): Promise<World> => {
   const world = await newWorld(engine.client, engine.tables, { web: 2, api: 2 });
@@ -277,18 +277,18 @@ describe("specs", () => {
     expect(replicas(world)).toEqual([5, 9]);
   });
 
-  it("heal within a minute when an edit died before it raised the version", async () => {
+  it("heal within five minutes when an edit died before it raised the version", async () => {
     const world = await world2();
     const warm = world.worker();
     await world.sync(warm);
     await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), manifest: "broken" }, 1);
     const evaluated: number[] = [];
-    for (let periods = 0; periods < 5; periods++) {
+    for (let afterMs = PERIOD_MS; afterMs <= 300_000; afterMs += PERIOD_MS) {
       world.nowMs += PERIOD_MS;
       const report = await world.sync(warm);
       evaluated.push(report.kind === "completed" ? report.evaluated : 0);
     }
-    expect(evaluated).toEqual([2, 2, 2, 1, 1]);
+    expect([new Set(evaluated.slice(0, -1)), evaluated.at(-1)]).toEqual([new Set([2]), 1]);
   });
 
   it("in memory do not count once another dropped windows that they need, or gave some to an autoscaler that they do not have", async () => {

@@ -21,7 +21,7 @@ type ChangeOf = (before: AutoscalerRecord, cluster: ClusterRecord) => Change | u
 
 /**
  * Edits an autoscaler. Throws `service.changed`, and `service.unknown` when it does not exist. The spec version is raised even then, because the edit that deleted it may have failed before it raised it: without
- * that, syncs go on scaling for up to a minute what a pause was told does not exist.
+ * that, syncs go on scaling for up to five minutes what a pause was told does not exist.
  */
 const edit = async (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
   try {
@@ -33,7 +33,7 @@ const edit = async (context: ServiceContext, query: AutoscalerEdit, change: Chan
   }
 };
 
-/** Without the full path the partition is not known; its syncs then notice within a minute. */
+/** Without the full path the partition is not known; its syncs then notice within five minutes. */
 const raiseForDeleted = async (context: ServiceContext, { cluster, namespace: inNamespace }: AutoscalerQuery): Promise<void> => {
   if (cluster !== undefined && inNamespace !== undefined) await raiseSpecVersions(context, clusterName(cluster), [namespace(inNamespace)]);
 };

@@ -106,7 +106,7 @@ export async function* listPausedAutoscalers(tables: Tables, cluster: ClusterNam
 
 /*
  *  put manifest (generation 5) ── raise spec version       a sync between the two reads the old or the new manifest, and either is whole
- *                              └─ died ✗                   a repeat raises it; without a repeat, specs in memory expire after 60 s
+ *                              └─ died ✗                   a repeat raises it; without a repeat, specs in memory expire after five minutes
  */
 export const raiseSpecVersionParams = (stateTable: string, ref: PartitionRef): UpdateItemCommandInput => ({
   TableName: stateTable,
