@@ -81,11 +81,11 @@ const journalUnits = ({ autoscalers, changing, periodSeconds, environments }: Sy
   const wholePages = pages * Math.min(opening, (environments * periodSeconds) / UNITS.JOURNAL_WHOLE_SECONDS);
   const openingPages = pages * opening - wholePages;
   const changedPages = (1 - opening) * changed;
-  const { item, difference: differs, whole: told } = UNITS.JOURNAL_BYTES;
+  const { item, difference: differs, whole: inWhole } = UNITS.JOURNAL_BYTES;
   return {
     // A page of changes takes one unit, or as much as a page of all where all change. Its bytes say which autoscalers it tells, too: some five times those of one more.
     journalWriteUnits: wholePages * whole + openingPages * difference + changedPages * (1 + changing * (difference - 1)),
     journalBytes:
-      wholePages * (item + told * inPage) + openingPages * (item + differs * inPage) + changedPages * (item + differs * (changing * inPage + 5)),
+      wholePages * (item + inWhole * inPage) + openingPages * (item + differs * inPage) + changedPages * (item + differs * (changing * inPage + 5)),
   };
 };
