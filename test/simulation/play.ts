@@ -96,7 +96,7 @@ export const play = async (seed: number, { faults, told, planted, beside }: Play
     await scheduler.run(START_MS + FAULTS_MS + QUIET_MS + moreMs + MORE_MS, broken);
   }
   if (!ledger.violation) watchEnd(ledger);
-  if (!ledger.violation) watchLiveness(ledger, timetable.clusters, START_MS + FAULTS_MS + UNDER_WAY_MS);
+  if (!ledger.violation) watchLiveness(ledger, timetable.clusters, START_MS + FAULTS_MS + leftMs(stage));
   if (!ledger.violation && ![owner, deputy, operator, mender].every((person) => person.idle()))
     ledger.violate("nothing breaks", "an edit was never done");
   const workloads = [...stage.clusters.keys()]
@@ -124,6 +124,9 @@ const mended =
       else mender.order(damage.kind === "page" ? { verb: "reset windows", ...damage } : { verb: "reset intent", ...damage });
     });
   };
+
+/** What the faults leave of a holder: its lease, by a clock that may be ahead. */
+const leftMs = ({ timing: { leaseMs, clockDifferenceMs } }: Stage): number => leaseMs + clockDifferenceMs;
 
 const begun = ({ completed, dropped, failed, ended }: Played): number => completed + dropped + failed + ended;
 

@@ -36,7 +36,7 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
   });
   const watchState = (before: Item | undefined, after: Item | undefined): void => {
     const { pk, sk } = keyOf(after);
-    if (after && pk === FLEET_PK) ledger.stops.recordWritten(recordOf(after), after);
+    if (after && pk === FLEET_PK) fleetWritten(ledger, sk, after);
     else if (after && sk === "head") watchHead(ledger, { before, after, by: writer.by, read: readItem });
     else if (pk.startsWith(AUTOSCALERS)) {
       ledger.edits.written(writer.process, before, after);
@@ -59,6 +59,11 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
       return memory.execute(command);
     },
   };
+};
+
+const fleetWritten = (ledger: Ledger, sk: string, after: Item): void => {
+  ledger.stops.recordWritten(recordOf(after), after);
+  if (sk.startsWith(CLUSTER_SK_PREFIX)) ledger.clusterWrites.set(sk.slice(CLUSTER_SK_PREFIX.length), ledger.nowMs());
 };
 
 const AUTOSCALERS = "autoscalers#";

@@ -4,11 +4,12 @@ import type { Intent } from "../../../lib/model/records.ts";
 import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
 import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
+import { RULES } from "../../../lib/sync/rules.ts";
 import type { Invocation } from "../invocation.ts";
 import { watchAhead } from "./clocks.ts";
 import { watchCounted } from "./effects.ts";
 import { type Ledger, listed } from "./ledger.ts";
-import { isAutoscalerThere, watchClearedIntent, watchNamedPages, watchPagesThere } from "./pages.ts";
+import { recordOfIntent, watchClearedIntent, watchNamedPages, watchPagesThere } from "./pages.ts";
 
 export type Item = Readonly<Record<string, AttributeValue>>;
 export type ReadItem = (pk: string, sk: string) => Item | undefined;
@@ -48,9 +49,15 @@ const watchCleared = (ledger: Ledger, { before, after, read }: HeadWrite): void 
     if (!known) continue;
     known.open = false;
     for (const one of known.carried) one.counts = true;
-    known.forgotten = ledger.damaged.has(id) && !isAutoscalerThere(known.intent, after, read);
+    known.forgotten = ledger.damaged.has(id) && !hasWorkload(known.intent, after, read);
     if (!known.forgotten) watchClearedIntent(ledger, known, after, read);
   }
+};
+
+/** A reset tells of a damaged intent by the workload of its autoscaler: one that is gone, or invalid, names none. */
+const hasWorkload = (intent: Intent, head: Item, read: ReadItem): boolean => {
+  const manifest = recordOfIntent(intent, head, read)?.["manifest"]?.S;
+  return manifest !== undefined && RULES.specOf(manifest).kind === "spec";
 };
 
 /** No sync holds a partition while a person moves its namespaces. */

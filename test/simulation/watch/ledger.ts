@@ -45,7 +45,7 @@ export interface KnownIntent {
   readonly carried: readonly Recommendation[];
   readonly effects: KnownEffect[];
   open: boolean;
-  /** It was damaged, and a reset cleared it when its autoscaler was deleted: no event is known of it, and a change in history tells of it. */
+  /** It was damaged, and a reset cleared it when its autoscaler was deleted or invalid: no event is known of it, and a change in history tells of it. */
   forgotten: boolean;
   event: ScaleEventRecord | undefined;
   dayEvents: number;
@@ -96,6 +96,8 @@ export interface Ledger {
   readonly evaluated: Map<Invocation, Breach[]>;
   /** By key of the partition: when a sync was completed. */
   readonly releases: Map<string, number[]>;
+  /** By name of the cluster: when its record was last written, so that its partitions may be others. */
+  readonly clusterWrites: Map<string, number>;
   readonly stops: Stops;
   readonly edits: EditLog;
   readonly objects: ObjectLedger;
@@ -119,6 +121,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     breaches: new Map(),
     evaluated: new Map(),
     releases: new Map(),
+    clusterWrites: new Map(),
     stops,
     edits: newEditLog({ nowMs, tick: stops.tick, violate: (invariant, message) => ledger.violate(invariant, message) }),
     objects: newObjectLedger(),

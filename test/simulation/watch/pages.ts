@@ -81,10 +81,15 @@ const decoded = (body: Uint8Array): DecodedPage => {
 };
 const pages = new WeakMap<Uint8Array, DecodedPage>();
 
-export const isAutoscalerThere = ({ uid, namespace, name }: Pick<Intent, "uid" | "namespace" | "name">, head: Item, read: ReadItem): boolean => {
+/** The record of the autoscaler of an intent; absent where it was deleted, also where another one of its name is there. */
+export const recordOfIntent = (
+  { uid, namespace, name }: Pick<Intent, "uid" | "namespace" | "name">,
+  head: Item,
+  read: ReadItem,
+): Item | undefined => {
   const key = autoscalerKey({ ...partitionOf(head), namespace, name });
   const record = read(key.pk, key.sk);
-  return record?.["uid"]?.S === uid && record["deletedMs"] === undefined;
+  return record?.["uid"]?.S === uid && record["deletedMs"] === undefined ? record : undefined;
 };
 
 const watchCountedOnPage = (
@@ -99,7 +104,7 @@ const watchCountedOnPage = (
   if (page.kind === "unreadable") return;
   const windows = page.entries.get(uid)?.windows;
   // Windows of a deleted autoscaler limit nothing: a new one of its name has another uid.
-  if (!isAutoscalerThere({ uid, namespace, name }, head, read)) return;
+  if (!recordOfIntent({ uid, namespace, name }, head, read)) return;
   if (!windows) ledger.violate(COUNTS, `"${id}" was cleared, and the page has no windows of its autoscaler`);
   // One dialect keeps whole seconds.
   const wholeMs = Math.floor(settledMs / SECOND_MS) * SECOND_MS;
