@@ -58,9 +58,7 @@ export const DEEPER: readonly Question[] = [
   holds("a proxy that repeats PUTs, and a person who edits", "PROXY", ...EDITS, "WINDOW=2", "END=3"),
   holds("clocks that differ", ...CLOCKS, "WINDOW=2", "END=5"),
   holds("waves, and a write that lands late", "LATE_WRITES=1", "WAVES", "WINDOW=1", "END=3"),
-  holds("new pages, and a write that lands late", "LATE_WRITES=1", "NEW_PAGES", "WINDOW=1", "END=1"),
   holds("three invocations, with waves", "SECOND_ROUNDS=2", "WAVES", "WINDOW=1", "END=2"),
   implied("the epoch of an intent and of a release, by the write number", "LEFT_OUT_EPOCH_OF_INTEND LEFT_OUT_EPOCH_OF_RELEASE", "WINDOW=1", "END=1"),
-  implied("the write number of a release, by the epoch", "LEFT_OUT_NUMBER_OF_RELEASE", ...ALONE, "LATE_WRITES=1", "END=3"),
   implied("that the workload moved, where its count is the intent's", "APPLIED_BY_COUNT", ...EDITS, "WINDOW=2", "END=3"),
 ];
