@@ -95,7 +95,7 @@ describe("the role tidemark-status", () => {
       check: "tidemark-status",
       result: "skipped",
       message:
-        "not allowed: patch podautoscalers/status.tidemark.dev; create events.events.k8s.io; optional: without it the objects show no status and have no Events; tidemark cluster rbac --status prints the role",
+        "not allowed: patch podautoscalers/status.tidemark.dev; create events.events.k8s.io; patch events.events.k8s.io; optional: without it the objects show no status and have no Events; tidemark cluster rbac --status prints the role",
     });
     server.refuses = () => false;
     expect(pointOf(await look(server, { specsFromCluster: ["PodAutoscaler"] }), "tidemark-status").result).toBe("passed");
