@@ -36,6 +36,9 @@ const SYNCS_MIN = 200;
 const MORE_MS = 15_000;
 const MORE_MS_MAX = 300_000;
 
+/** A count that moved so lately may move again: the next step waits for a forbidden window of 60 s at most, and for a sync. */
+const MOVES_MS = 60_000 + MORE_MS;
+
 /** A mistake planted on purpose: ports that are wrapped, or a platform that does not keep its promise. */
 export interface Planted {
   /** What is left out, in the words of the table that it belongs to. */
@@ -90,10 +93,12 @@ export const play = async (seed: number, { faults, told, planted, beside }: Play
   for (const order of timetable.orders) scheduler.at(START_MS + order.atMs, () => operator.order(order));
   planCopies(stage, START_MS + QUIET_EDIT_MS);
   const broken = (): boolean => ledger.violation !== undefined;
-  await scheduler.run(START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS), broken);
-  // Where much was lost or nothing sent twice, it goes on until enough syncs were seen; nothing happens any more that could tell the two runs apart.
-  for (let moreMs = 0; faults && moreMs < MORE_MS_MAX && begun(platform.played) < SYNCS_MIN && !broken(); moreMs += MORE_MS) {
-    await scheduler.run(START_MS + FAULTS_MS + QUIET_MS + moreMs + MORE_MS, broken);
+  const quietMs = START_MS + FAULTS_MS + (faults ? QUIET_MS : CALM_QUIET_MS);
+  await scheduler.run(quietMs, broken);
+  // It goes on until enough syncs were seen and no count moves any more; nothing happens any more that could tell the two runs apart.
+  const goesOn = (endMs: number): boolean => (faults && begun(platform.played) < SYNCS_MIN) || endMs - lastEffectMs(ledger) < MOVES_MS;
+  for (let endMs = quietMs; endMs < quietMs + MORE_MS_MAX && goesOn(endMs) && !broken(); endMs += MORE_MS) {
+    await scheduler.run(endMs + MORE_MS, broken);
   }
   if (!ledger.violation) watchEnd(ledger);
   if (!ledger.violation) watchLiveness(ledger, timetable.clusters, START_MS + FAULTS_MS + leftMs(stage));
@@ -127,6 +132,9 @@ const mended =
 
 /** What the faults leave of a holder: its lease, by a clock that may be ahead. */
 const leftMs = ({ timing: { leaseMs, clockDifferenceMs } }: Stage): number => leaseMs + clockDifferenceMs;
+
+const lastEffectMs = ({ effects }: Stage["ledger"]): number =>
+  Math.max(START_MS, ...[...effects.values()].flatMap((made) => made.map(({ atMs }) => atMs)));
 
 const begun = ({ completed, dropped, failed, ended }: Played): number => completed + dropped + failed + ended;
 
