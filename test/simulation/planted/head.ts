@@ -78,7 +78,7 @@ const noPageEpoch: PlantedBug = {
  */
 const trustedMemory: PlantedBug = {
   leftOut: "strong reads after an unclean release",
-  seed: 5,
+  seed: 8,
   caughtBy: LOST_WINDOWS,
   ports: (ports, { message }) =>
     withTables(ports, {
