@@ -5,10 +5,12 @@ const below = (...rooms: readonly string[]): string[] => rooms.map((room) => `te
 /** Tests that play hundreds of syncs or fill a partition to its limits. */
 const PLAYED = [
   "test/local/cluster/closed-loop.test.ts",
+  "test/sync/cost.test.ts",
   "test/sync/crash.test.ts",
   "test/sync/fleet-plan.test.ts",
   "test/sync/limits.test.ts",
   "test/sync/waves.test.ts",
+  "test/sync/specs/random-runs.test.ts",
   "test/service/partitions-story.test.ts",
 ];
 
@@ -27,9 +29,12 @@ const PROCESSES = [
   "test/cli/process.test.ts",
   "test/cli/signed-process.test.ts",
   "test/cli/standard-input.test.ts",
+  "test/cli/start-up.test.ts",
   "test/local/beside-hpa.test.ts",
   "test/local/start-memory.test.ts",
+  "test/local/specs-in-cluster.test.ts",
   "test/local/cluster/restart.test.ts",
+  "test/manifest/hostile-texts.test.ts",
   "test/nightly/run.test.ts",
   "test/sync/hostile-server.test.ts",
   "test/local/folder/damaged.test.ts",
