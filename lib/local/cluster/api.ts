@@ -1,26 +1,21 @@
-import { type Located, resolvePath, type Target } from "./api-path.ts";
+import { type Located, resolvePath } from "./api-path.ts";
 import { discover } from "./discovery.ts";
 import { scale } from "./kube-objects.ts";
 import { selectObjects } from "./list-selectors.ts";
 import { customMetrics, externalMetrics } from "./metrics-api.ts";
 import type { ClusterEvents } from "./objects/events.ts";
-import { type ObjectStore, writeObject } from "./objects/object-requests.ts";
+import type { ObjectStore } from "./objects/object-requests.ts";
+import { isWatch, watchObjects } from "./objects/watch.ts";
+import { writeKept } from "./objects/write-kept.ts";
+import { openApi } from "./openapi/openapi.ts";
 import { inKeyOrder, Pages } from "./pages.ts";
 import { table, wantsTable } from "./printed-table.ts";
 import { review } from "./reviews.ts";
+import { type ApiRequest, asksForDryRun, parseJson } from "./request-parts.ts";
 import { replicasToPatch, replicasToPut } from "./scale-write.ts";
 import { groupVersion, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
-import { badRequest, methodNotAllowed, notFound, unsupportedMediaType } from "./status.ts";
-
-export interface ApiRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly contentType: string;
-  readonly accept: string;
-  readonly body: string;
-}
+import { methodNotAllowed, notFound, unsupportedMediaType } from "./status.ts";
 
 /** Answers one request with the object to send, or throws a Refusal. `undefined`: no such path. */
 export type KubeApi = (request: ApiRequest) => Promise<unknown>;
@@ -51,14 +46,13 @@ export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Kee
     const nowMs = simulation.now();
     const version = simulation.version + store.objects.version + events.version;
     const { noise, rivals } = settings;
-    const world = { noise, rivals, nowMs, version, workloads: simulation.workloads(), objects: store.objects.all(), events: events.all(nowMs) };
-    const discovered = request.method === "GET" ? discover(request.path) : undefined;
-    if (discovered !== undefined) return discovered;
-    const reviewed = review(request);
-    if (reviewed !== undefined) return reviewed;
+    const objects = { objectsVersion: store.objects.version, objects: store.objects.all() };
+    const world = { noise, rivals, nowMs, version, workloads: simulation.workloads(), ...objects, events: events.all(nowMs) };
+    const described = descriptionOf(request) ?? review(request);
+    if (described !== undefined) return described;
     const target = resolvePath(request.path);
     if (!target) return undefined;
-    const answer = written(settings, world, target, request);
+    const answer = writeKept(settings, world, target, request);
     if (answer !== undefined) return answer;
     switch (target.kind) {
       case "custom":
@@ -66,6 +60,7 @@ export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Kee
       case "external":
         return externalMetrics(world, target.rest, readOnly(request));
       case "list":
+        if (isWatch(request.query)) return watchObjects(simulation, store, target, request);
         return list(world, pages, target, request);
       case "object":
       case "status":
@@ -76,18 +71,8 @@ export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Kee
   };
 };
 
-/** Carries out a write to an autoscaler that is kept in the cluster, or to an Event. Undefined for every other request. */
-const written = (settings: ApiSettings, world: World, target: Target, { method, contentType, query, body }: ApiRequest): unknown => {
-  if (method === "GET" || (target.kind !== "list" && target.kind !== "object" && target.kind !== "status")) return undefined;
-  const { custom, group } = target.resource;
-  const { namespace } = target;
-  if (namespace === undefined || (!custom && group !== "events.k8s.io")) return undefined;
-  if (!world.workloads.some(({ model }) => model.namespace === namespace)) throw notFound({ group: "", resource: "namespaces" }, namespace);
-  if (isDryRun(query)) throw badRequest("dryRun: this server carries out no dry run of such a write");
-  const name = target.kind === "list" ? {} : { name: target.name };
-  const request = { ...name, method, contentType, namespace, nowMs: world.nowMs, body: method === "DELETE" ? undefined : parseJson(body) };
-  return custom ? writeObject(settings.store, { ...request, query, of: custom, isStatus: target.kind === "status" }) : settings.events.write(request);
-};
+/** What the server says of itself. Undefined for every other request. */
+const descriptionOf = ({ method, path }: ApiRequest): unknown => (method === "GET" ? (discover(path) ?? openApi(path)) : undefined);
 
 const readOnly = ({ method, query }: ApiRequest): URLSearchParams => {
   if (method !== "GET") throw methodNotAllowed();
@@ -96,13 +81,11 @@ const readOnly = ({ method, query }: ApiRequest): URLSearchParams => {
 
 const list = (world: World, pages: Pages, { resource, namespace }: Located, request: ApiRequest): unknown => {
   const query = readOnly(request);
-  if (query.has("watch") && query.get("watch") !== "false" && query.get("watch") !== "0")
-    throw methodNotAllowed(`watch is not supported on resources of kind "${resource.resource}"`);
   const items = inKeyOrder(selectObjects(resource.list(within(world, namespace)), query, resource.fields));
   const head = { kind: `${resource.kind}List`, apiVersion: groupVersion(resource) };
   if (!resource.stored) return { ...head, metadata: {}, items };
   const of = `${request.path}?${query.get("labelSelector") ?? ""}&${query.get("fieldSelector") ?? ""}`;
-  const page = pages.page({ of, version: world.version, items }, query);
+  const page = pages.page({ of, version: resource.custom ? world.objectsVersion : world.version, items }, query);
   return wantsTable(request.accept) ? table(resource, page.items, page.metadata, world.nowMs) : { ...head, ...page };
 };
 
@@ -124,7 +107,7 @@ const scaleOf = async (
   if (!workload) throw notFound({ group: "apps", resource: "deployments" }, name);
   if (request.method === "GET") return scale(workload);
   const replicas = wantedReplicas(workload, request);
-  if (isDryRun(request.query)) return scale(workload, replicas);
+  if (asksForDryRun(request.query)) return scale(workload, replicas);
   if (replicas === workload.state.replicas) {
     // An update without a change is no write: version and generation stay. The state that it confirms must be durable all the same.
     await keep.settled();
@@ -144,18 +127,4 @@ const wantedReplicas = (workload: SimulatedWorkload, request: ApiRequest): numbe
   if (request.method !== "PATCH") throw methodNotAllowed();
   if (request.contentType !== MERGE_PATCH) throw unsupportedMediaType([MERGE_PATCH]);
   return replicasToPatch(workload, parseJson(request.body));
-};
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw badRequest(`the object provided is unrecognized: ${cause instanceof Error ? cause.message : String(cause)}`);
-  }
-};
-
-const isDryRun = (query: URLSearchParams): boolean => {
-  const dryRuns = query.getAll("dryRun").filter((each) => each !== "");
-  if (dryRuns.some((each) => each !== "All")) throw badRequest(`dryRun: Unsupported value: "${dryRuns.join(",")}": supported values: "All"`);
-  return dryRuns.length > 0;
 };

@@ -64,7 +64,7 @@ const entries = (served: Resource) => {
 };
 
 const verbsOf = ({ custom, kind }: Resource): readonly string[] => {
-  if (custom) return ["create", "delete", "get", "list", "patch", "update"];
+  if (custom) return ["create", "delete", "get", "list", "patch", "update", "watch"];
   return kind === "Event" ? ["create", "get", "list", "patch"] : ["get", "list"];
 };
 

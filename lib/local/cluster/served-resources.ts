@@ -19,6 +19,8 @@ export interface World {
   readonly noise: number;
   /** Autoscalers of the cluster itself. */
   readonly rivals: readonly Rival[];
+  /** resourceVersion of the autoscalers alone, from which a watch of them goes on. */
+  readonly objectsVersion: number;
   /** Autoscalers as objects of the cluster. */
   readonly objects: readonly CustomObject[];
   /** In the form of events.k8s.io/v1. */
@@ -87,7 +89,7 @@ const customResource = (of: SpecKind): Resource => ({
   scalable: false,
   custom: of,
   stored: true,
-  list: ({ objects }) => objects.filter(({ kind }) => kind === of.kind),
+  list: ({ objects }) => objects.filter(({ kind }) => kind === of.kind).map((object) => ({ ...object, apiVersion: of.apiVersion })),
 });
 
 const namespaces = ({ workloads }: World): readonly KubeObject[] => {

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { ServerCredentials } from "../run/certificates.ts";
 import type { KubeApi } from "./api.ts";
+import { EventStream } from "./event-stream.ts";
 import type { Fault, Faults } from "./faults.ts";
 import { internalError, Refusal, tooLarge, unauthorized } from "./status.ts";
 
@@ -21,7 +22,7 @@ const compress = promisify(gzip);
 
 interface Answer {
   readonly code: number;
-  /** An object is sent as JSON. */
+  /** An object is sent as JSON, a stream as it comes. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -125,6 +126,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 };
 
 const send = async (request: IncomingMessage, response: ServerResponse, { code, body, headers }: Answer): Promise<void> => {
+  if (body instanceof EventStream) return body.sendTo(response);
   const plain = typeof body === "string";
   const bytes = Buffer.from(plain ? body : `${JSON.stringify(body)}\n`);
   const zipped = bytes.length >= GZIP_FROM_BYTES && /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");

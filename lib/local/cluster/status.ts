@@ -79,6 +79,12 @@ export const expired = (fresh: string): Refusal =>
     { continue: fresh },
   );
 
+/** A 410: the client lists again. */
+export const expiredVersion = (version: number): Refusal => new Refusal(410, "Expired", `too old resource version: ${version}`);
+
+export const tooManyWatches = (limit: number): Refusal =>
+  new Refusal(429, "TooManyRequests", `too many watches: limit is ${limit}; end one of them`, { details: { retryAfterSeconds: 1 } });
+
 /** A 422 for fields of an object. */
 export const invalidObject = (
   { group, kind, name }: { readonly group: string; readonly kind: string; readonly name: string },

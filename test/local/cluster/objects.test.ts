@@ -76,7 +76,42 @@ describe("the objects of the simulated cluster", () => {
     expect((await send("PUT", `${OWN}/none`, own("none"))).code).toBe(404);
     expect((await send("POST", OWN, "no object")).code).toBe(400);
     expect((await send("PATCH", `${OWN}/b`, [], { "content-type": "application/json-patch+json" })).code).toBe(400);
-    expect((await send("POST", `${OWN}?dryRun=All`, own("d"))).code).toBe(400);
+  });
+
+  it("stay as they are in a dry run, and under preconditions of a delete that are not met", async () => {
+    expect(shown(await send("POST", `${OWN}?dryRun=All`, own("d"))).metadata).toMatchObject({ name: "d", generation: 1 });
+    expect((await send("GET", `${OWN}/d`)).code).toBe(404);
+    expect((await send("PATCH", `${OWN}/b?dryRun=All`, { spec: { maxReplicas: 0 } }, MERGE)).code).toBe(422);
+    const before = shown(await send("GET", `${OWN}/b`));
+    expect(shown(await send("PATCH", `${OWN}/b?dryRun=All`, { spec: { maxReplicas: 3 } }, MERGE)).metadata.generation).toBe(2);
+    expect((await send("DELETE", `${OWN}/b`, { dryRun: ["All"] })).code).toBe(200);
+    expect((await send("DELETE", `${OWN}/b`, { preconditions: { uid: "another" } })).code).toBe(409);
+    expect((await send("DELETE", `${OWN}/b`, { preconditions: { resourceVersion: "1" } })).code).toBe(409);
+    expect((await send("POST", `${EVENTS}?dryRun=All`, { metadata: { name: "b.0" } })).code).toBe(400);
+    expect(shown(await send("GET", `${OWN}/b`))).toEqual(before);
+  });
+
+  it("are watched from the version of a list; a version whose changes are gone is a 410, and other kinds are a 405", async () => {
+    const list = (await send("GET", `${OWN}?labelSelector=team%3Da`)).json as { readonly metadata: { readonly resourceVersion: string } };
+    const since = list.metadata.resourceVersion;
+    await send("POST", OWN, own("e", { labels: { team: "a" } }));
+    await send("PATCH", `${OWN}/e`, { spec: { maxReplicas: 4 } }, MERGE);
+    await send("PATCH", `${OWN}/e`, { metadata: { labels: { team: "b" } } }, MERGE);
+    const watch = (query: string) => send("GET", `${OWN}?watch=true&timeoutSeconds=1&${query}`, undefined, { accept: "application/json" });
+    const types = async (query: string) =>
+      (await watch(query)).bytes
+        .toString()
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+        .map(({ type, object }) => `${type} ${object.metadata.name ?? "-"}`);
+    expect(await types(`labelSelector=team%3Da&resourceVersion=${since}`)).toEqual(["ADDED e", "MODIFIED e", "DELETED e"]);
+    expect(await types("fieldSelector=metadata.name%3De&sendInitialEvents=true")).toEqual(["ADDED e", "BOOKMARK -"]);
+    expect((await send("GET", `/api/v1/namespaces/shop/pods?watch=true`)).code).toBe(405);
+    await cluster.close();
+    cluster = await runCluster({ dataDir: cluster.dataDir, clock: () => cluster.time.nowMs });
+    expect((await watch(`resourceVersion=${since}`)).json).toMatchObject({ code: 410, reason: "Expired" });
+    expect((await send("DELETE", `${OWN}/e`)).code).toBe(200);
   });
 
   it("are still there after a restart, with later versions; Events are not, as after an hour", async () => {

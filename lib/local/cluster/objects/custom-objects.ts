@@ -3,6 +3,7 @@ import type { SpecKind } from "../../../model/spec-kinds.ts";
 import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
 import { drawUid } from "../random-draws.ts";
+import { ObjectChanges } from "./object-changes.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -36,12 +37,21 @@ const VERSIONS_BETWEEN_STARTS = 1_000_000;
 export class CustomObjects {
   readonly #seed: number;
   readonly #byKey: Map<string, CustomObject>;
+  readonly changes: ObjectChanges<CustomObject>;
   #version: number;
 
   constructor(seed: number, kept: KeptObjects = { version: 0, objects: [] }) {
     this.#seed = seed;
     this.#version = kept.version === 0 ? 0 : kept.version + VERSIONS_BETWEEN_STARTS;
     this.#byKey = new Map(kept.objects.map((object) => [keyOf(object.kind, object.metadata), object]));
+    this.changes = new ObjectChanges(this.#version);
+  }
+
+  /** A copy on which a dry run is carried out. */
+  copy(): CustomObjects {
+    const copy = new CustomObjects(this.#seed, { version: 0, objects: this.all() });
+    copy.#version = this.#version;
+    return copy;
   }
 
   get version(): number {
@@ -94,14 +104,18 @@ export class CustomObjects {
     return this.#put({ ...before, metadata: { ...before.metadata, resourceVersion: this.#nextVersion(), managedFields }, status });
   }
 
-  delete({ kind, metadata }: CustomObject): void {
+  delete(before: CustomObject): void {
     this.#nextVersion();
-    this.#byKey.delete(keyOf(kind, metadata));
+    this.#byKey.delete(keyOf(before.kind, before.metadata));
+    this.changes.add({ version: this.#version, before });
   }
 
-  #put(object: CustomObject): CustomObject {
-    this.#byKey.set(keyOf(object.kind, object.metadata), object);
-    return object;
+  #put(after: CustomObject): CustomObject {
+    const key = keyOf(after.kind, after.metadata);
+    const before = this.#byKey.get(key);
+    this.#byKey.set(key, after);
+    this.changes.add({ version: this.#version, after, ...(before && { before }) });
+    return after;
   }
 
   #nextVersion(): string {

@@ -18,6 +18,8 @@ export interface ObjectRequest {
   /** Absent for a POST to the list. */
   readonly name?: string;
   readonly isStatus: boolean;
+  /** Checks everything and changes nothing. */
+  readonly isDryRun?: boolean;
   readonly nowMs: number;
 }
 
@@ -31,7 +33,8 @@ const APPLY = "application/apply-patch+yaml";
 const MERGE = "application/merge-patch+json";
 
 /** Carries out a write as an API server does, and gives the object as it is then. The store is made durable for what people write; a status is made again by the next sync. */
-export const writeObject = (store: ObjectStore, request: ObjectRequest): Fields => {
+export const writeObject = (kept: ObjectStore, request: ObjectRequest): Fields => {
+  const store = request.isDryRun ? { objects: kept.objects.copy(), save: () => {} } : kept;
   const before = request.name === undefined ? undefined : store.objects.find({ ...request, kind: request.of.kind, name: request.name });
   if (request.method === "DELETE") return deleted(store, request, existing(before, request));
   const wanted = wantedObject(request, before);
@@ -62,8 +65,10 @@ export const putObject = (store: ObjectStore, nowMs: number, of: SpecKind, docum
 
 const asAnswer = ({ apiVersion }: SpecKind, object: CustomObject): Fields => ({ ...object, apiVersion });
 
-const deleted = (store: ObjectStore, { of, isStatus }: ObjectRequest, object: CustomObject): Fields => {
+const deleted = (store: ObjectStore, request: ObjectRequest, object: CustomObject): Fields => {
+  const { of, isStatus, body } = request;
   if (isStatus) throw methodNotAllowed();
+  refuseOther(request, object, isObject(body) ? body : {});
   store.objects.delete(object);
   store.save();
   return asAnswer(of, object);
