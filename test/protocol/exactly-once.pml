@@ -207,7 +207,10 @@ end:
   od
 }
 
-/* One update of the head: the entry of the workload as the sender wants it. An intent is stored once, when none is open, by a worker whose windows count every effect. */
+/*
+ * One update of the head: the entry of the workload as the sender wants it. An intent is stored once, when none is open, by a worker whose windows count every effect. An update
+ * of other workloads leaves it where it is.
+ */
 inline storeEntries(e, number, kind, ofEpoch, ofMs, at, as) {
   written = false;
   if
@@ -216,8 +219,8 @@ inline storeEntries(e, number, kind, ofEpoch, ofMs, at, as) {
      if
      :: kind == open ->
         MUST(4, entry == absent || (entry == open && entryEpoch == ofEpoch));
-        MUST(5, event[ofEpoch] == none);
-        MUST(6, (effected & ~windows[ofEpoch] & ~BIT(ofEpoch)) == 0)
+        MUST(5, entry == open || event[ofEpoch] == none);
+        MUST(6, entry == open || (effected & ~windows[ofEpoch] & ~BIT(ofEpoch)) == 0)
      :: else -> MUST(7, entry == absent || (kind == uncounted && entryEpoch == ofEpoch && event[ofEpoch] != none))
      fi;
      entry = kind; entryEpoch = ofEpoch; entryMs = ofMs; headNow = at;
@@ -235,19 +238,26 @@ inline insertEvent(id, forEpoch, told) {
   fi
 }
 
-/* One page, in place (read: its epoch as it was read) or in a generation that no head names yet (read: NEW). It never loses a scale that it counted. */
+/*
+ * One page, in place (read: its epoch as it was read) or in a generation that no head names yet (read: NEW). A page that the head names never loses a scale that it counted. One that the
+ * head does not name is what a dead worker has left.
+ */
 inline storePage(e, g, read, counted, lastMs) {
   written = false;
   if
   :: (read == NEW && NOT_NAMED(g, e)) || (read != NEW && AS_READ(g, read)) ->
-     MUST(9, (pageCounted[g] & ~counted) == 0);
-     MUST(10, lastMs >= pageLast[g]);
+     MUST(9, (read == NEW && g != headGeneration) || (pageCounted[g] & ~counted) == 0);
+     MUST(10, (read == NEW && g != headGeneration) || lastMs >= pageLast[g]);
      pageEpoch[g] = e; pageCounted[g] = counted; pageLast[g] = lastMs; written = true
   :: else
   fi
 }
 
-/* One update of the head that ends a sync. What leaves the head has its event and, unless refused, is on the page that this update names; nothing comes back into it. */
+/*
+ * One update of the head that ends a sync. What leaves the head has its event and, unless refused, is on the page that this update names; nothing comes back into it. The page that was
+ * named before may count a scale that stays in the head: an overtaken worker wrote it after the page was read, and a later holder counts the scale.
+ */
+#define KEPT(kind, e) ((kind != absent) -> BIT(e) : 0)
 inline storeRelease(e, number, kind, ofEpoch, ofMs, at, g, due) {
   written = false;
   if
@@ -256,7 +266,7 @@ inline storeRelease(e, number, kind, ofEpoch, ofMs, at, g, due) {
      MUST(11, due > dueDone);
      MUST(7, (entry == kind && entryEpoch == ofEpoch) || (kind == absent && event[entryEpoch] != none));
      MUST(9, entry == kind || event[entryEpoch] == refused || (pageCounted[g] & BIT(entryEpoch)) != 0);
-     MUST(9, (pageCounted[headGeneration] & ~pageCounted[g]) == 0);
+     MUST(9, (pageCounted[headGeneration] & ~pageCounted[g] & ~KEPT(kind, ofEpoch)) == 0);
      entry = kind; entryEpoch = ofEpoch; entryMs = ofMs; headNow = at; headGeneration = g; dueDone = due;
      writes++; tokenEpoch = e; token = releasing; written = true
   :: else
@@ -368,7 +378,8 @@ next:
     due++
   };
 
-  /* claim: raise the epoch, get the head with its entry. A due time that is done is refused. */
+  /* Raise the epoch, get the head with its entry. A due time that is done is refused. */
+claim:
   atomic {
 #ifndef LEFT_OUT_DUE_OF_CLAIM
     if :: dueDone >= due -> goto next :: else fi;
@@ -380,7 +391,8 @@ next:
 #endif
   };
 
-  /* load: the page, strongly. nowMs is the latest of the own clock, the head's, the entry's and the page's. */
+  /* The page, strongly. nowMs is the latest of the own clock, the head's, the entry's and the page's. */
+load:
   atomic { step;
     if :: pageEpoch[g] > mine -> goto dead :: else fi;          /* overtaken */
     read = pageEpoch[g]; counted = pageCounted[g]; last = pageLast[g];
@@ -391,7 +403,7 @@ next:
 #endif
     MUST(10, nowMs + 1 >= last) };
 
-  /* observe. */
+observe:
   atomic { step; seenVersion = version; seenGeneration = generation; seenCount = count };
 #ifdef LEFT_OUT_NOW_BEFORE_OBSERVATION
   atomic { step; nowMs = LATEST(nowMs, CLOCK) };
@@ -413,26 +425,28 @@ next:
      :: MOVED(decidedGeneration[keepsEpoch], decidedVersion[keepsEpoch]) && seenCount == wanted[keepsEpoch] -> outcome = applied
 #endif
      fi;
+settleLate:
      sendEvent(keepsEpoch, outcome);
      if
      :: outcome == refused
      :: else -> counted = counted | BIT(keepsEpoch); last = nowMs + 1; isChanged = true
      fi;
-     keeps = absent; keepsEpoch = 0; keepsMs = 0;
-     goto closing
-  :: keeps == open && !PAST(DEADLINE(decidedMs[keepsEpoch])) -> goto closing      /* open: hold */
+     keeps = uncounted; keepsMs = nowMs;
+     goto holding
+  :: keeps == open && !PAST(DEADLINE(decidedMs[keepsEpoch])) -> goto holding      /* it stays open */
   :: keeps == uncounted ->
-     /* count it from the time of its event, and hold: the decision did not know of it. */
+countLate:
+     /* Count it from the time of its event, and hold: the decision did not know of it. */
      if
      :: event[keepsEpoch] == refused
      :: else -> counted = counted | BIT(keepsEpoch); last = LATEST(last, keepsMs + 1); isChanged = true
      fi;
-     keeps = absent; keepsEpoch = 0; keepsMs = 0;
-     goto closing
+     goto holding
   :: else
   fi;
 
-  /* decide: one more, unless the window says no. */
+  /* One more, unless the window says no. */
+decide:
   if
   :: last == 0 || nowMs >= last - 1 + WINDOW ->
      atomic { wanted[mine] = seenCount + 1; decidedGeneration[mine] = seenGeneration; decidedVersion[mine] = seenVersion; decidedMs[mine] = nowMs; windows[mine] = counted }
@@ -441,26 +455,28 @@ next:
 
 #ifdef WAVES
   /* A wave before this one: an update of the head with intents of other workloads alone. */
+otherWave:
   if
   :: sendEntries(absent, 0, 0, others)
   :: true
   fi;
 #endif
 
-  /* intend: one update of the head, before any PUT. */
+  /* One update of the head, before any PUT. */
 #ifndef LEFT_OUT_INTEND
+intend:
   sendEntries(open, mine, 0, intending);
 #endif
   keeps = open; keepsEpoch = mine; keepsMs = 0;
 
-  /* act: each PUT under the checks; after a denial look again and, after a conflict, write the same count under the same intent. */
+  /* Each PUT under the checks. One that was not sent in time is refused. After a denial look again and, after a conflict, write the same count under the same intent. */
   sentGeneration = seenGeneration; sentVersion = seenVersion;
 act:
 #ifdef LATE_END
   atomic { step;
     if
 #ifndef LEFT_OUT_CLOCK_CHECK
-    :: CLOCK + SERVER + MARGIN > DEADLINE(decidedMs[mine]) -> goto closing
+    :: CLOCK + SERVER + MARGIN > DEADLINE(decidedMs[mine]) -> goto notSent
     :: else ->
 #else
     :: true ->
@@ -472,7 +488,7 @@ act:
   atomic { step;
     if
     :: CLOCK + SERVER + MARGIN <= DEADLINE(decidedMs[mine])
-    :: else -> goto closing
+    :: else -> goto notSent
     fi };
 #endif
   if
@@ -490,11 +506,12 @@ act:
 #endif
   fi;
   if
-  :: unclear -> goto closing                                       /* stays open, settled by a later holder */
+  :: unclear -> goto holding                                       /* stays open, settled by a later holder */
   :: !unclear && outcome == refused ->
 #ifdef LEFT_OUT_LOOK
      if :: put[mine] == conflict && tries < 2 -> atomic { step; sentVersion = version; sentGeneration = generation }; goto act :: else fi
 #else
+look:
      atomic { step; seenVersion = version; seenGeneration = generation; seenCount = count };
      if
 #ifdef LEFT_OUT_PROOF_AFTER_DENIAL
@@ -509,8 +526,16 @@ act:
 #endif
   :: else
   fi;
+  goto settle;
+notSent:
+  /* Or the clock is found to be wrong: then it stays open. A conflict before it was proven to have had no effect. */
+  if
+  :: outcome = refused
+  :: goto holding
+  fi;
 
-  /* settle at once; the event counts from a clock reading after the answer. */
+  /* At once; the event counts from a clock reading after the answer. */
+settle:
 #ifdef LEFT_OUT_TIME_AFTER_ANSWER
   atMs = nowMs;
 #else
@@ -520,6 +545,7 @@ act:
 
 #ifdef WAVES
   /* A wave after this one: its update leaves the settled scale in the head until a page counts it. */
+nextWave:
   if
 #ifdef LEFT_OUT_UNCOUNTED
   :: sendEntries(absent, 0, 0, counting)
@@ -534,9 +560,23 @@ act:
   :: else -> counted = counted | BIT(mine); last = atMs + 1; isChanged = true
   fi;
   keeps = absent; keepsEpoch = 0; keepsMs = 0;
+  goto closing;
+
+holding:
+#ifdef WAVES
+  /* A wave of other workloads: its update leaves the entry of this one in the head. */
+  if
+  :: sendEntries(keeps, keepsEpoch, keepsMs, others)
+  :: true
+  fi;
+#endif
+  if
+  :: keeps == uncounted -> keeps = absent; keepsEpoch = 0; keepsMs = 0
+  :: else
+  fi;
 
 closing:
-  /* pages, then one update: the entry cleared or kept, the pages named, the due time done. */
+  /* Pages, then one update: the entry cleared or kept, the pages named, the due time done. */
   sendPage();
 unchanged:
   sendRelease();
