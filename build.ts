@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import Table from "cli-table3";
-import { type BuildOptions, build, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin, type TransformOptions, transform } from "esbuild";
 import { buildPackage } from "./build-package.ts";
 
 const ROOT = fileURLToPath(new URL(".", import.meta.url));
@@ -14,19 +14,19 @@ export type FunctionName = (typeof FUNCTIONS)[number];
 
 export interface Bundle {
   readonly function: FunctionName;
-  /** `index.js` is loaded at start; any other file only when the code asks for it. */
   readonly file: string;
+  /** Loaded with `index.js`. Any other file is loaded when the code first asks for it. */
+  readonly atStart: boolean;
   readonly bytes: number;
   readonly gzipBytes: number;
 }
 
-/** CommonJS starts 11 to 16 ms faster than ESM; `module` first saves a third of the AWS SDK, whose CommonJS build cannot be shaken. */
-const OPTIONS = {
+/** `module` first saves a third of the AWS SDK, whose CommonJS build cannot be shaken. */
+const BUNDLE = {
   absWorkingDir: ROOT,
   bundle: true,
   platform: "node",
   target: "node24",
-  format: "cjs",
   mainFields: ["module", "main"],
   minify: true,
   legalComments: "none",
@@ -34,9 +34,29 @@ const OPTIONS = {
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
+/** CommonJS starts 11 to 16 ms faster than ESM, and esbuild divides only ESM. So each file is turned into CommonJS after the division. */
+const TO_COMMONJS = {
+  format: "cjs",
+  platform: "node",
+  target: "node24",
+  minify: true,
+  sourcemap: true,
+  sourcesContent: false,
+  // `import()` of a CommonJS file by Node itself finds no names in a minified one; as `require()` it gives all of them.
+  supported: { "dynamic-import": false },
+} as const satisfies TransformOptions;
+
+const bundleFunction = async (name: FunctionName, outDir: string): Promise<readonly Bundle[]> => {
+  const folder = join(outDir, name);
+  const files = await bundleEntry(join(ROOT, "functions", `${name}.ts`), folder);
+  return files.map(({ file, atStart }) => {
+    const contents = readFileSync(join(folder, file));
+    return { function: name, file, atStart, bytes: contents.length, gzipBytes: gzipSync(contents).length };
+  });
+};
+
 /**
- * `import("package")` becomes a file of its own beside the bundle, loaded when that line first runs. So what few clusters need (the YAML parser, for kubeconfigs in secrets)
- * costs the others nothing at start. Only packages: a file of ours in two bundles would exist twice, and `instanceof` would miss.
+ * A package that is loaded by `import()` becomes a file of its own under its name. Most packages are CommonJS: in ESM, into which esbuild divides, only their default would be left of such a file.
  */
 const lazyPackages = (found: Map<string, string>): Plugin => ({
   name: "lazy-packages",
@@ -50,41 +70,75 @@ const lazyPackages = (found: Map<string, string>): Plugin => ({
   },
 });
 
-const bundleFunction = async (name: FunctionName, outDir: string): Promise<readonly Bundle[]> => {
-  const folder = join(outDir, name);
-  const files = await bundleEntry(join(ROOT, "functions", `${name}.ts`), folder);
-  return files.map((file) => {
-    const contents = readFileSync(join(folder, file));
-    return { function: name, file, bytes: contents.length, gzipBytes: gzipSync(contents).length };
-  });
-};
-
-/** Bundles one file and all it imports into `index.js` of the folder, as functions are bundled. The names of the files that were written. */
-export const bundleEntry = async (entry: string, folder: string): Promise<readonly string[]> => {
+/**
+ * Bundles one file and all it imports into `index.js` of the folder and files beside it, as functions are bundled. Each `import()` begins a file that is loaded when that line first runs, so that what few clusters need (a
+ * role of another account, the YAML parser) costs the others nothing at start. What two files of ours share is a file of its own: no module of ours exists twice, so `instanceof` holds. Returns the files of code.
+ */
+export const bundleEntry = async (entry: string, folder: string): Promise<readonly Pick<Bundle, "file" | "atStart">[]> => {
   mkdirSync(folder, { recursive: true });
   // The bundles are CommonJS wherever they lie, whatever a package.json above them says.
   writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
-  const lazy = new Map<string, string>();
-  await build({
-    ...OPTIONS,
-    entryPoints: [entry],
-    outfile: join(folder, "index.js"),
-    sourcemap: "linked",
+  const packages = new Map<string, string>();
+  const { outputFiles, metafile } = await build({
+    ...BUNDLE,
+    splitting: true,
+    format: "esm",
+    sourcemap: "inline",
     sourcesContent: false,
-    plugins: [lazyPackages(lazy)],
-    // `import()` of a CommonJS file by Node itself finds no names in a minified one; as `require()` it gives all of them.
-    supported: { "dynamic-import": false },
+    entryPoints: { index: entry },
+    outdir: folder,
+    chunkNames: "[name]-[hash]",
+    plugins: [lazyPackages(packages)],
+    metafile: true,
+    write: false,
   });
-  for (const [path, file] of lazy) {
-    await build({ ...OPTIONS, stdin: { contents: `export * from ${JSON.stringify(path)};`, resolveDir: ROOT }, outfile: join(folder, file) });
-  }
-  return ["index.js", ...lazy.values()];
+  await Promise.all(outputFiles.map(({ path, text }) => writeCommonJs(path, text)));
+  for (const [name, file] of packages)
+    await build({
+      ...BUNDLE,
+      format: "cjs",
+      stdin: { contents: `export * from ${JSON.stringify(name)};`, resolveDir: ROOT },
+      outfile: join(folder, file),
+    });
+  const atStart = loadedBy("index.js", importsIn(metafile));
+  const files = [...outputFiles.map(({ path }) => basename(path)), ...packages.values()];
+  return files.map((file) => ({ file, atStart: atStart.has(file) }));
+};
+
+/** Writes one file and its source map, which leads back to the sources. */
+const writeCommonJs = async (path: string, text: string): Promise<void> => {
+  const { code, map } = await transform(text, { ...TO_COMMONJS, sourcefile: basename(path) });
+  writeFileSync(path, `${code}//# sourceMappingURL=${basename(path)}.map\n`);
+  writeFileSync(`${path}.map`, map);
+};
+
+/** The files that each file imports statically, by name. */
+const importsIn = ({ outputs }: Metafile): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    Object.entries(outputs).map(([path, { imports }]) => [
+      basename(path),
+      imports.filter(({ kind, external }) => kind === "import-statement" && !external).map((imported) => basename(imported.path)),
+    ]),
+  );
+
+/** The files that Node loads with this one. */
+const loadedBy = (file: string, imports: ReadonlyMap<string, readonly string[]>, found: Set<string> = new Set()): ReadonlySet<string> => {
+  found.add(file);
+  for (const next of imports.get(file) ?? []) if (!found.has(next)) loadedBy(next, imports, found);
+  return found;
 };
 
 /** Bundles every function into `<outDir>/<function>/`, emptied first. */
 export const bundleAll = async (outDir: string): Promise<readonly Bundle[]> => {
   rmSync(outDir, { recursive: true, force: true });
   return (await Promise.all(FUNCTIONS.map((name) => bundleFunction(name, outDir)))).flat();
+};
+
+/** What a function loads at start, of these bundles. */
+export const sizeAtStart = (bundles: readonly Bundle[], name: FunctionName): Pick<Bundle, "bytes" | "gzipBytes"> => {
+  const loaded = bundles.filter((bundle) => bundle.function === name && bundle.atStart);
+  const sum = (of: "bytes" | "gzipBytes"): number => loaded.reduce((total, bundle) => total + bundle[of], 0);
+  return { bytes: sum("bytes"), gzipBytes: sum("gzipBytes") };
 };
 
 const kib = (bytes: number): string => `${(bytes / 1024).toFixed(1)} KiB`;
@@ -96,8 +150,8 @@ export const sizesTable = (bundles: readonly Bundle[]): string => {
     style: { head: [], border: [] },
     colAligns: ["left", "left", "right", "right", "left"],
   });
-  for (const { function: name, file, bytes, gzipBytes } of bundles) {
-    table.push([name, file, kib(bytes), kib(gzipBytes), file === "index.js" ? "at start" : "when asked for"]);
+  for (const { function: name, file, atStart, bytes, gzipBytes } of bundles) {
+    table.push([name, file, kib(bytes), kib(gzipBytes), atStart ? "at start" : "when asked for"]);
   }
   return table.toString();
 };

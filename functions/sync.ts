@@ -15,8 +15,8 @@ import { sync } from "../lib/sync/sync.ts";
 import type { SyncPorts } from "../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../lib/sync/timing.ts";
 import { warmCache } from "../lib/sync/warm-cache.ts";
-import { checkHere, isCheck, type SyncEvent } from "./check-here.ts";
 import { ENVIRONMENT, environmentOf } from "./environment.ts";
+import { isCheck, type SyncEvent } from "./sync-event.ts";
 
 export interface SyncDependencies {
   readonly ports: SyncPorts;
@@ -51,9 +51,9 @@ const fromEnvironment = (): SyncDependencies => {
 
 let built: SyncHandler | undefined;
 
-/** The entry of the function. It is built by the first event, so that importing this module needs no environment. */
+/** The entry of the function. It is built by the first event, so that importing this module needs no environment. Hardly any environment looks at a cluster, so the code for it is loaded then. */
 export const handler = async (event: SyncEvent, context: Context): Promise<SQSBatchResponse | ConnectionReport> => {
-  if (isCheck(event)) return checkHere(event);
+  if (isCheck(event)) return (await import("./check-here.ts")).checkHere(event);
   built ??= syncHandler(fromEnvironment());
   return built(event, context);
 };

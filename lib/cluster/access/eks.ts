@@ -93,7 +93,7 @@ const refusal = ({ clusterId, region }: EksConnection, cluster: string, why: str
     region,
   });
 
-const differs = (what: string): string => `the ${what} given is not the one that AWS gives for it; replace the connection and leave it out`;
+const differs = (what: string): string => `the given ${what} differs from the one that AWS gives; leave it out`;
 
 const isSameServer = (endpoint: string, own: string): boolean =>
   URL.canParse(endpoint) && URL.canParse(own) && new URL(endpoint).href === new URL(own).href;

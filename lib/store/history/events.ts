@@ -1,7 +1,7 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
-import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, timeText } from "../table/keys.ts";
+import { autoscalerHistoryPk, dayEventKey, dayOf, dayPk, EVENT_SK_PREFIX, eventKey, type Key, timeText } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { eventBody, eventOf } from "./event-codec.ts";
@@ -17,14 +17,12 @@ const LAST = "~";
 
 export const ttlOf = (atMs: number, days: number): number => Math.floor((atMs + days * DAY_MS) / SECOND_MS);
 
-const eventItems = (event: ScaleEventRecord): { readonly own: HistoryItem; readonly day: HistoryItem } => {
-  const ttlSeconds = ttlOf(event.atMs, EVENT_DAYS_KEPT);
-  const [ownKey, dayKey] = [eventKey(event, event), dayEventKey(event.cluster, event)];
-  return {
-    own: { ...ownKey, body: eventBody(ownKey, event), ttlSeconds },
-    day: { ...dayKey, body: eventBody(dayKey, event), ttlSeconds },
-  };
-};
+/** The item of an event under one of its two keys. */
+const itemUnder = (key: Key, event: ScaleEventRecord): HistoryItem => ({
+  ...key,
+  body: eventBody(key, event),
+  ttlSeconds: ttlOf(event.atMs, EVENT_DAYS_KEPT),
+});
 
 /**
  * Inserts events and returns, in order, the stored ones: those of an earlier holder where it was first. Each event is inserted twice. The first insert, under its autoscaler,
@@ -32,12 +30,12 @@ const eventItems = (event: ScaleEventRecord): { readonly own: HistoryItem; reado
  */
 export const insertEvents = async (insert: InsertHistory, events: readonly ScaleEventRecord[]): Promise<readonly ScaleEventRecord[]> => {
   if (events.length === 0) return [];
-  const outcomes = await insert(events.map((event) => eventItems(event).own));
+  const outcomes = await insert(events.map((event) => itemUnder(eventKey(event, event), event)));
   const stored = events.map((event, at) => {
     const outcome = outcomes[at];
     return outcome?.kind === "duplicate" ? eventOf(outcome.stored) : event;
   });
-  await insert(stored.map((event) => eventItems(event).day));
+  await insert(stored.map((event) => itemUnder(dayEventKey(event.cluster, event), event)));
   return stored;
 };
 

@@ -8,6 +8,7 @@ import { isEmptyStretch, ttlOf } from "./events.ts";
 import { historyItemOf, readHistory } from "./item.ts";
 import { type BaseKey, baseOf, differenceBody, type JournalBase, pageOfBody, wholeBody } from "./journal-codec.ts";
 import type { HistoryItem, InsertHistory } from "./port.ts";
+import { hasDictionaries } from "./zstd-dictionary.ts";
 
 export const JOURNAL_DAYS_KEPT = 14;
 /** A page is told as a difference from one that is at most this old. That one is stored for as much longer. */
@@ -47,16 +48,21 @@ const lightEnough = (page: JournalPage): Uint8Array => {
 /** The bases of a partition, by journal page. An environment remembers those that it has inserted itself. */
 export type JournalBases = ReadonlyMap<number, JournalBase>;
 
-/** The difference of a page from its base; absent where the base is too old or the two are too different. */
-const differenceOf = (page: JournalPage, base: JournalBase | undefined): Uint8Array | undefined => {
-  if (!base || page.atMs < base.atMs || page.atMs - base.atMs > BASE_MS_MAX) return undefined;
+/** The difference of a page from its base; absent where this Node makes none, the base is too old or the two are too different. The page is then stored whole, which every version reads. */
+const differenceOf = (page: JournalPage, base: JournalBase | undefined, makesDifferences: boolean): Uint8Array | undefined => {
+  if (!base || !makesDifferences || page.atMs < base.atMs || page.atMs - base.atMs > BASE_MS_MAX) return undefined;
   const body = differenceBody(page, base);
   return body.length <= base.body.length * DIFFERENCE_SHARE_MAX ? body : undefined;
 };
 
-export const journalItem = (ref: PartitionRef, page: JournalPage, base?: JournalBase): HistoryItem & { readonly body: Uint8Array } => ({
+export const journalItem = (
+  ref: PartitionRef,
+  page: JournalPage,
+  base?: JournalBase,
+  makesDifferences = hasDictionaries(),
+): HistoryItem & { readonly body: Uint8Array } => ({
   ...journalKey(ref, page),
-  body: differenceOf(page, base) ?? lightEnough(page),
+  body: differenceOf(page, base, makesDifferences) ?? lightEnough(page),
   ttlSeconds: ttlOf(page.atMs + BASE_MS_MAX, JOURNAL_DAYS_KEPT),
 });
 

@@ -31,9 +31,8 @@ export const ACCEPTED: readonly Accepted[] = [
   {
     tool: "checkov",
     rule: "CKV_AWS_117",
-    resources: ["ScheduleLambdaFunction", "ApiLambdaFunction", "ViewLambdaFunction"],
-    reason:
-      "They reach only AWS, by signed requests over TLS. sync and connect reach clusters, and run in a VPC where the parameter subnetIds says so.",
+    resources: ["ScheduleLambdaFunction", "ApiLambdaFunction", "ConnectLambdaFunction", "ViewLambdaFunction"],
+    reason: "They reach only AWS, by signed requests over TLS. sync alone reaches clusters, and runs in a VPC where the parameter subnetIds says so.",
   },
   {
     tool: "checkov",
