@@ -22,6 +22,7 @@ export interface AddOptions {
   readonly cpuInitializationPeriod?: string;
   readonly initialReadinessDelay?: string;
   readonly specs?: string;
+  readonly recommenderHost?: readonly string[];
   readonly force?: true;
 }
 
@@ -41,6 +42,7 @@ const scope = (name: string, options: AddOptions): Omit<ClusterChange, "connecti
   ...(options.period === undefined ? {} : { syncPeriodMs: lengthMs("--period", options.period) }),
   ...(options.partition === undefined ? {} : { partitions: options.partition.map(partition) }),
   ...(options.specs === undefined ? {} : { specsFromCluster: specKinds(options.specs) }),
+  ...(options.recommenderHost === undefined ? {} : { recommenderHosts: options.recommenderHost.filter((host) => host !== "none") }),
   settings: {
     ...(options.tolerance === undefined ? {} : { tolerance: ratio("--tolerance", options.tolerance) }),
     ...setting("downscaleStabilizationMs", "--downscale-stabilization", options.downscaleStabilization),

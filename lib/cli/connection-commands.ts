@@ -35,6 +35,11 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
     .option("--period <duration>", "sync period, 5s to 15m (default: 15s)")
     .option("--partition <name=namespaces>", "a partition and its namespaces, or a name alone for all other namespaces; repeatable", repeatable)
     .option("--specs <source>", "where autoscalers are kept: table, cluster, or by kind PodAutoscaler=cluster (default: table)")
+    .option(
+      "--recommender-host <host>",
+      "a recommender that autoscalers from the cluster may ask: a host, * for all, none for none; repeatable",
+      repeatable,
+    )
     .option("--tolerance <ratio>", "controller setting (default: 0.1)")
     .option("--downscale-stabilization <duration>", "controller setting (default: 5m)")
     .option("--cpu-initialization-period <duration>", "controller setting (default: 5m)")

@@ -29,7 +29,7 @@ const resourceIn = (input: ManifestInput): Resource & { readonly namespace: stri
   if (typeof kind !== "string" || typeof name !== "string" || name === "" || typeof inside !== "string" || inside === "")
     throw new TidemarkError(
       "manifest.invalid",
-      `Cannot read "${input.where}": it needs a kind, metadata.name, and no namespace or one that is a text`,
+      `Cannot read "${input.where}": it needs kind and metadata.name, and metadata.namespace must be text where it is given`,
       {
         where: input.where,
       },

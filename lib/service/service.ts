@@ -205,6 +205,8 @@ export interface NewCluster {
   readonly settings?: Partial<ControllerSettings>;
   /** The kinds of autoscalers that the syncs read from the cluster itself; an empty list is none. */
   readonly specsFromCluster?: readonly SpecKindName[];
+  /** Hosts of the recommenders that autoscalers from objects may ask; an empty list allows none. */
+  readonly recommenderHosts?: readonly string[];
   /** Stores the connection without a look at the cluster. */
   readonly force?: boolean;
 }

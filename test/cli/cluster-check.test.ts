@@ -73,7 +73,7 @@ spec:
       ].join("\n"),
     );
     const why = "reachable: nothing listens at the server's address (ECONNREFUSED) (to do: check the port and that the API server runs)";
-    expect([code, err]).toEqual([1, `error: Cannot add cluster "lost": ${why}; mend this, or store it all the same with force\n`]);
+    expect([code, err]).toEqual([1, `error: Cannot add cluster "lost": ${why}; fix this, or store it anyway with force\n`]);
     expect((await run("cluster", "describe", "lost")).code).toBe(1);
     expect((await run("cluster", "add", "sim", "--replace", "--kubeconfig", path)).err).toContain('Cannot replace cluster "sim": reachable:');
     expect(await run("cluster", "add", "lost", "--kubeconfig", path, "--force")).toEqual({ code: 0, out: 'Cluster "lost" added\n', err: "" });

@@ -101,12 +101,8 @@ describe("a connection to EKS, at the URL that connects clusters", () => {
   });
 
   it.each([
-    [
-      "an attacker's endpoint",
-      { endpoint: "https://attacker.example" },
-      "the endpoint given is not the one that AWS gives for it; replace the connection and leave it out",
-    ],
-    ["an attacker's CA", { endpoint: ENDPOINT, caData: "QUFB" }, "the CA given is not the one that AWS gives for it"],
+    ["an attacker's endpoint", { endpoint: "https://attacker.example" }, "the given endpoint differs from the one that AWS gives; leave it out"],
+    ["an attacker's CA", { endpoint: ENDPOINT, caData: "QUFB" }, "the given CA differs from the one that AWS gives"],
     ["a cluster that is not there", { clusterId: "none" }, "No cluster found"],
   ])("with %s is refused by add and by replace, and nothing is stored", async (_name, given, words) => {
     const wanted = { code: "service.unusable", message: expect.stringContaining(words) };

@@ -73,3 +73,20 @@ describe("shadow()", () => {
     expect(compared.syncs).toBe(39);
   });
 });
+
+describe("explain() of an earlier time", () => {
+  const at = (minute: number): number => BEFORE_MS + minute * MINUTE_MS;
+  it.each([
+    ["before the pages were divided", 10],
+    ["after the pages were divided", 30],
+    ["in the last minute of the partition that the namespace was in", 39],
+    ["after the namespace moved", 50],
+  ])("finds the evaluation from %s", async (_when, minute) => {
+    const explanation = await service.explain({ cluster: CLUSTER, name: "web" }, at(minute) + 1);
+    expect(explanation.decision.at).toBe(new Date(at(minute)).toISOString());
+  });
+
+  it("says that there is none from before the first sync", async () => {
+    await expect(service.explain({ cluster: CLUSTER, name: "web" }, at(0))).rejects.toMatchObject({ code: "service.not-evaluated" });
+  });
+});

@@ -7,6 +7,7 @@ import { type ShadowSample, sampleOf } from "../../lib/service/shadow/shadow-sam
 import { NOON } from "../noon.ts";
 
 const PERIOD_MS = 15_000;
+const MINUTE_MS = 60_000;
 const HPA = { kind: "HorizontalPodAutoscaler", name: "web", uid: "u-1" };
 
 /** One sync each 15 s: what both want, and when the other one scaled. */
@@ -103,16 +104,30 @@ describe("shadowSheet()", () => {
       until: "2026-03-01T12:01:00.000Z",
       ...compared([4, 4], [8, 4], [8, 8, 20_000], [8, 8]),
     });
-    expect(text.split("\n").slice(0, 7)).toEqual([
+    expect(text.split("\n").slice(0, 9)).toEqual([
       "Name:               eu-1/shop/web",
       "Beside:             HorizontalPodAutoscaler/web",
       "From:               2026-03-01T12:00:00.000Z to 2026-03-01T12:01:00.000Z",
       "Syncs that agree:   3 of 4 (75%)",
       "Replica hours:      Tidemark 0.117, the other 0.1",
-      "Wanted replicas, 0 to 8, 2026-03-01T12:00:00.000Z to 2026-03-01T12:01:00.000Z:",
-      `  Tidemark    ${"▅".repeat(18)}${"█".repeat(54)}`,
+      "Wanted replicas, 0 to 8:",
+      `  Tidemark    ${"▅".repeat(16)}${"█".repeat(48)}`,
+      `  the other   ${"▅".repeat(32)}${"█".repeat(32)}`,
+      `              2026-03-01T12:00:00Z${" ".repeat(24)}2026-03-01T12:01:00Z`,
     ]);
-    expect(text).toContain("1 sync   Tidemark 8: ScaleUp: own words   the other 4: ValidMetricFound: other words");
+    expect(text).toContain("   1 sync\n    Tidemark 8: ScaleUp: own words\n    the other 4: ValidMetricFound: other words\n");
     expect(text).toContain("4 -> 8   Tidemark after 15 s   the other after 20 s");
+  });
+
+  it("leaves the plot empty where no sync compared the two, from the first comparison on, and fits 80 columns", () => {
+    const [first, second] = [play([4, 4]), play([4, 4]).map((sample) => ({ ...sample, atMs: sample.atMs + 40 * MINUTE_MS }))];
+    const view = { cluster: "eu-1", namespace: "shop", name: "web", since: "2026-02-28T12:00:00.000Z", until: "2026-03-01T13:00:00.000Z" };
+    const lines = shadowSheet({ ...view, ...compareShadow([...first, ...second], NOON + 50 * MINUTE_MS) }).split("\n");
+    const [title = "", own = "", , times = ""] = lines.slice(lines.findIndex((line) => line.startsWith("Wanted")));
+    expect(title).toBe("Wanted replicas, 0 to 4; empty where a count is not known:");
+    // Five minutes of 45, then none for 35 minutes, then five again.
+    expect(own).toMatch(/^ {2}Tidemark {4}█{7} {50}█{7}$/);
+    expect(times.trim()).toBe(`2026-03-01T12:00:00Z${" ".repeat(24)}2026-03-01T12:45:00Z`);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 });

@@ -59,7 +59,7 @@ export const describe = async ({ service }: Session, printer: Printer, name: str
 
 const clusterSheet = (cluster: ClusterView, paint: Paint): string => {
   const { kind, ...connection } = cluster.connection;
-  const { settings, paused, removing, since, error, specsFromCluster = [] } = cluster;
+  const { settings, paused, removing, since, error, specsFromCluster = [], recommenderHosts = [] } = cluster;
   return sheet([
     ["Name", cluster.name],
     ["State", `${stateText(cluster, paint)}${since === undefined ? "" : ` since ${since}`}`],
@@ -69,6 +69,7 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): string => {
     ...Object.entries(connection).map(([key, value]) => [`  ${key}`, String(value)] as const),
     ["Sync period", ageText(cluster.syncPeriodSeconds * 1000)],
     ...(specsFromCluster.length > 0 ? [["Specs from the cluster", specsFromCluster.join(", ")] as const] : []),
+    ...(recommenderHosts.length > 0 ? [["Recommender hosts", recommenderHosts.join(", ")] as const] : []),
     ["Paused", paused ? pausedText(paused) : "no"],
     ...(removing ? [["Removal", `begun at ${removing.at} by ${removing.by}`] as const] : []),
     {

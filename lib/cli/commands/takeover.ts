@@ -43,8 +43,8 @@ export const takeover = (session: Session, printer: Printer, chosen: Chosen, opt
 export const handback = (session: Session, printer: Printer, chosen: Chosen, options: TakeoverOptions): Promise<void> =>
   inBatches(session, printer, { chosen, options, isWanted: (view) => isTakenOver(session.service, view), none: NONE_TAKEN }, handBackOne);
 
-const NONE_SHADOW = "Cannot find an autoscaler to take over: none of those that were chosen is in the state shadow";
-const NONE_TAKEN = "Cannot find an autoscaler to hand back: none of those that were chosen was taken over and not handed back since";
+const NONE_SHADOW = "Cannot find an autoscaler to take over: none of the selected autoscalers is in the state shadow";
+const NONE_TAKEN = "Cannot find an autoscaler to hand back: none of the selected autoscalers has been taken over";
 
 export interface Chosen {
   readonly filter: Filter;

@@ -19,7 +19,8 @@ const rivalText = ({ rivals }: ShadowView): string => rivals.map(({ kind, name }
 
 const shareText = ({ syncs, agreed }: ShadowView): string => (syncs === 0 ? "<none>" : `${Math.floor((agreed / syncs) * 1_000) / 10}%`);
 
-const PLOT_COLUMNS = 72;
+/** With the words before it, a plot fits a terminal of 80 columns. */
+const PLOT_COLUMNS = 64;
 const SHOWN = 20;
 
 /** The comparison of one autoscaler on one screen: the share of agreement, a plot of both counts, every difference with both reasons, and how long each took to react. */
@@ -38,44 +39,62 @@ export const shadowSheet = (view: ShadowView): string => {
     ],
     ["Replica hours:", `Tidemark ${replicaHours.own}, the other ${replicaHours.rival}`],
   ]);
-  const shown = [...head, ...plot(view), ...listed("Differences:", differences, differenceRow), ...listed("Reactions:", reactions, reactionRow)];
+  const shown = [
+    ...head,
+    ...plot(view),
+    ...listed("Differences:", differences, (items) => items.flatMap(differenceLines)),
+    ...listed("Reactions:", reactions, (items) => aligned(items.map(reactionRow))),
+  ];
   return shown.map((line) => `${line}\n`).join("");
 };
 
-/** Both counts over time, with one scale. */
-const plot = ({ stretches, since, until }: ShadowView): readonly string[] => {
-  const [own, rival] = [cells(stretches, "own"), cells(stretches, "rival")];
-  const top = Math.max(1, ...own, ...rival);
+/** Both counts over time, with one scale, from the first sync that is compared to the last. */
+const plot = ({ stretches }: ShadowView): readonly string[] => {
+  const [fromMs, toMs] = [Date.parse(stretches[0]?.at ?? ""), Date.parse(stretches.at(-1)?.until ?? "")];
+  const countsOf = (which: "own" | "rival"): readonly (number | undefined)[] => cells(stretches, which, { fromMs, toMs });
+  const [own, rival] = [countsOf("own"), countsOf("rival")];
+  const counts = [...own, ...rival];
+  const top = Math.max(1, ...counts.filter((count) => count !== undefined));
+  const [first, last] = [secondText(fromMs), secondText(toMs)];
   return [
-    `Wanted replicas, 0 to ${top}, ${since} to ${until}:`,
-    ...aligned([
-      ["  Tidemark", sparkline(own, PLOT_COLUMNS, top)],
-      ["  the other", sparkline(rival, PLOT_COLUMNS, top)],
-    ]),
+    `Wanted replicas, 0 to ${top}${counts.includes(undefined) ? "; empty where a count is not known" : ""}:`,
+    ...[
+      ["  Tidemark", barsOf(own, top)],
+      ["  the other", barsOf(rival, top)],
+      ["", `${first}${last.padStart(PLOT_COLUMNS - first.length)}`],
+    ].map(([name = "", text]) => `${name.padEnd(PLOT_INDENT)}${text}`.trimEnd()),
   ];
 };
+const PLOT_INDENT = "  the other   ".length;
 
-/** The count in the middle of each column; 0 where it is not known. */
-const cells = (stretches: readonly ShadowStretch[], which: "own" | "rival"): readonly number[] => {
-  const fromMs = Date.parse(stretches[0]?.at ?? "");
-  const lastsMs = Date.parse(stretches.at(-1)?.until ?? "") - fromMs;
-  return Array.from({ length: PLOT_COLUMNS }, (_, column) => {
-    const atMs = fromMs + ((column + 0.5) / PLOT_COLUMNS) * lastsMs;
-    return stretches.findLast(({ at }) => Date.parse(at) <= atMs)?.[which] ?? 0;
+const secondText = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, -".000Z".length)}Z`;
+
+const barsOf = (counts: readonly (number | undefined)[], top: number): string =>
+  counts.map((count) => (count === undefined ? " " : sparkline([count], 1, top))).join("");
+
+/** The count in the middle of each column. */
+const cells = (
+  stretches: readonly ShadowStretch[],
+  which: "own" | "rival",
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): readonly (number | undefined)[] =>
+  Array.from({ length: PLOT_COLUMNS }, (_, column) => {
+    const atMs = fromMs + ((column + 0.5) / PLOT_COLUMNS) * (toMs - fromMs);
+    const stretch = stretches.findLast(({ at }) => Date.parse(at) <= atMs);
+    return stretch && Date.parse(stretch.until) > atMs ? stretch[which] : undefined;
   });
-};
 
-const listed = <Item>(title: string, items: readonly Item[], row: (item: Item) => readonly string[]): readonly string[] => {
+const listed = <Item>(title: string, items: readonly Item[], linesOf: (items: readonly Item[]) => readonly string[]): readonly string[] => {
   if (items.length === 0) return [`${title} none`];
   const more = items.length - SHOWN;
-  return [title, ...aligned(items.slice(-SHOWN).map(row)), ...(more > 0 ? [`  and ${more} earlier ones: -o json has them all`] : [])];
+  return [title, ...linesOf(items.slice(-SHOWN)), ...(more > 0 ? [`  and ${more} earlier ones: -o json has them all`] : [])];
 };
 
-const differenceRow = ({ at, syncs, own, rival, reason, message, rivalReason, rivalMessage }: ShadowStretch): readonly string[] => [
-  `  ${at}`,
-  `${syncs} sync${syncs === 1 ? "" : "s"}`,
-  `Tidemark ${own}: ${reason}: ${message}`,
-  `the other ${rival}: ${rivalReason ?? "no reason"}: ${rivalMessage ?? ""}`,
+/** Sentences have lines of their own, because a terminal has room for one beside nothing else. */
+const differenceLines = ({ at, syncs, own, rival, reason, message, rivalReason, rivalMessage }: ShadowStretch): readonly string[] => [
+  `  ${at}   ${syncs} sync${syncs === 1 ? "" : "s"}`,
+  `    Tidemark ${own}: ${reason}: ${message}`,
+  `    the other ${rival}: ${rivalReason ?? "no reason"}: ${rivalMessage ?? ""}`,
 ];
 
 const reactionRow = ({ at, from, to, ownSeconds, rivalSeconds }: ShadowReaction): readonly string[] => [
@@ -85,4 +104,4 @@ const reactionRow = ({ at, from, to, ownSeconds, rivalSeconds }: ShadowReaction)
   `the other ${secondsText(rivalSeconds)}`,
 ];
 
-const secondsText = (seconds: number | undefined): string => (seconds === undefined ? "did not react" : `after ${seconds} s`);
+const secondsText = (seconds: number | undefined): string => (seconds === undefined ? "did not react" : `after ${Math.round(seconds)} s`);

@@ -54,6 +54,7 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
     partitions: partitionsOf(wanted) ?? [{ name: WHOLE_CLUSTER }],
     settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
     ...specsOf(wanted.specsFromCluster),
+    ...(wanted.recommenderHosts && { recommenderHosts: wanted.recommenderHosts }),
     // Versions of a removed cluster with this name go on, so that a late edit of it never matches.
     version: (await lastVersion(context.tables, name)) + 1,
   };
@@ -105,6 +106,7 @@ export const replaceCluster = async (context: ServiceContext, wanted: ClusterCha
     syncPeriodMs: wanted.syncPeriodMs ?? record.syncPeriodMs,
     settings: { ...record.settings, ...wanted.settings },
     ...specsOf(wanted.specsFromCluster),
+    ...(wanted.recommenderHosts && { recommenderHosts: wanted.recommenderHosts }),
   }));
   return withChecks(stored, report);
 };

@@ -1,4 +1,5 @@
 import type { ClusterChange } from "../service.ts";
+import { ANY_HOST } from "../../model/records.ts";
 import { connectionFault } from "./connection-fault.ts";
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -15,14 +16,26 @@ const TOLERANCE_MOST = 1_000;
 
 /** Every fault of a cluster's new values. */
 export const clusterFaults = (wanted: ClusterChange): readonly string[] => {
-  const { name, connection, partitions = [] } = wanted;
+  const { name, connection, partitions = [], recommenderHosts = [] } = wanted;
   const unconnectable = connection && connectionFault(name, connection);
   return [
     ...(LABEL.test(name) ? [] : [`its name ${LABEL_WORDS}`]),
     ...(unconnectable === undefined ? [] : [unconnectable]),
     ...settingFaults(wanted),
     ...partitionFaults(partitions),
+    ...hostFaults(recommenderHosts),
   ];
+};
+
+/** A host is compared with the one of a URL, so it has the form that URLs have: small letters, no default port. */
+const hostFaults = (hosts: readonly string[]): readonly string[] =>
+  hosts
+    .filter((host) => host !== ANY_HOST && !isHost(host))
+    .map((host) => `the recommender host "${host}" must be a host, a host with a port, or ${ANY_HOST}`);
+
+const isHost = (text: string): boolean => {
+  const url = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : undefined;
+  return url?.host === text && url.href === `http://${text}/`;
 };
 
 const settingFaults = ({ syncPeriodMs: periodMs = PERIOD_LEAST_MS, settings = {} }: ClusterChange): readonly string[] => [

@@ -69,7 +69,7 @@ export const lookBefore = async (
     ...(specsFromCluster && { specsFromCluster }),
   });
   if (report.usable) return report;
-  const message = `Cannot ${verb} cluster "${name}": ${unusableWords(report)}; mend this, or store it all the same with force`;
+  const message = `Cannot ${verb} cluster "${name}": ${unusableWords(report)}; fix this, or store it anyway with force`;
   throw new TidemarkError("service.unusable", message, { report });
 };
 

@@ -8,21 +8,24 @@ import type { Explanation } from "../views/autoscaler-view.ts";
 import { timeText } from "../views/time-text.ts";
 import { NO_WINDOWS } from "../views/windows.ts";
 import { windowsOf } from "./describe.ts";
+import { evaluationThen } from "./evaluation-then.ts";
 import { whatIf } from "./what-if.ts";
 
 /** A caller's clock may be ahead by the difference that signatures allow; such an instant means now. */
 const CLOCKS_APART_MS = 5 * 60_000;
 
 /**
- * Explains the count of an autoscaler at an instant from the newest journal page at or before it. Throws `service.not-evaluated` when the journal has none, and
+ * Explains the count of an autoscaler at an instant from the newest evaluation in the journal at or before it. Throws `service.not-evaluated` when the journal has none, and
  * `service.invalid` for a future instant, because the newest evaluation would look like one of that time.
  */
 export const explain = async (context: QueryContext, query: AutoscalerQuery, atMs?: number): Promise<Explanation> => {
   const presentMs = context.clock();
   if (atMs !== undefined && atMs > presentMs + CLOCKS_APART_MS) throw notYet(query.name, atMs, presentMs);
-  const all = await loadSnapshot(context, await findAutoscaler(context, query), atMs);
-  const { evaluated, record, cluster, spec, nowMs } = all;
+  const present = await loadSnapshot(context, await findAutoscaler(context, query), atMs);
+  const evaluated = atMs === undefined ? present.evaluated : await evaluationThen(context, present, atMs);
+  const { record, cluster, spec, nowMs } = present;
   if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, cluster.name, atMs);
+  const all = { ...present, evaluated };
   const windows = windowsOf(all, evaluated.atMs, evaluated.evaluation.from);
   const { evaluation } = evaluated;
   const windowsPartial = atMs !== undefined && (all.syncedMs ?? 0) > evaluated.atMs;

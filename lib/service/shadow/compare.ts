@@ -38,17 +38,19 @@ const hoursOf = (samples: readonly ShadowSample[], untilMs: number): ShadowView[
 
 const rounded = (hours: number): number => Math.round(hours * 1_000) / 1_000;
 
+/** Equal samples in a row, without a gap. */
 const stretchesOf = (samples: readonly ShadowSample[], untilMs: number): readonly ShadowStretch[] => {
   const runs: ShadowSample[][] = [];
   for (const sample of samples) {
     const run = runs.at(-1);
-    const [first] = run ?? [];
-    if (run && first && isSame(first, sample)) run.push(sample);
+    const before = run?.at(-1);
+    if (run && before && isSame(before, sample) && sample.atMs - before.atMs <= GAP_MS) run.push(sample);
     else runs.push([sample]);
   }
   return runs.flatMap((run, at) => {
-    const [first] = run;
-    return first ? [stretchOf(first, runs[at + 1]?.[0]?.atMs ?? untilMs, run.length)] : [];
+    const [first, last] = [run[0], run.at(-1)];
+    if (!first || !last) return [];
+    return [stretchOf(first, Math.min(runs[at + 1]?.[0]?.atMs ?? untilMs, last.atMs + GAP_MS), run.length)];
   });
 };
 

@@ -3,11 +3,12 @@ import { readHead } from "../../store/head/head.ts";
 import { partitionOf } from "../../store/records/partitions.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
+import type { Stretch } from "../partitions/earlier-journals.ts";
 import type { ShadowQuery } from "../service.ts";
 import type { ShadowView } from "../views/shadow-view.ts";
 import { timeText } from "../views/time-text.ts";
 import { compareShadow } from "./compare.ts";
-import { readSamples, type Stretch } from "./read-samples.ts";
+import { readSamples } from "./read-samples.ts";
 import type { ShadowSample } from "./shadow-sample.ts";
 
 const DAY_MS = 86_400_000;

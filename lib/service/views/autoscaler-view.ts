@@ -196,6 +196,8 @@ export interface ClusterView extends StateView {
   readonly removing?: { readonly by: string; readonly at: string };
   /** The kinds of autoscalers that are read from the cluster. Absent: people store all of them. */
   readonly specsFromCluster?: readonly SpecKindName[];
+  /** Hosts of the recommenders that autoscalers from objects may ask. Absent: none. */
+  readonly recommenderHosts?: readonly string[];
   readonly settings: {
     readonly tolerance: number;
     readonly downscaleStabilizationSeconds: number;

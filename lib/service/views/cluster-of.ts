@@ -39,6 +39,7 @@ export const clusterReading = async (context: QueryContext, cluster: ClusterReco
     ...(paused && { paused }),
     ...(cluster.removing && { removing: { by: cluster.removing.by, at: timeText(cluster.removing.atMs) } }),
     ...(kinds.length > 0 && { specsFromCluster: kinds.map(({ kind }) => kind) }),
+    ...(cluster.recommenderHosts && cluster.recommenderHosts.length > 0 && { recommenderHosts: cluster.recommenderHosts }),
     settings: {
       tolerance: settings.tolerance,
       downscaleStabilizationSeconds: settings.downscaleStabilizationMs / 1000,
