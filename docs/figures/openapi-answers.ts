@@ -86,6 +86,7 @@ const cluster = z.looseObject({
   ),
   paused: pause.exactOptional(),
   specsFromCluster: z.array(specKind).exactOptional(),
+  recommenderHosts: z.array(text).exactOptional(),
   settings: z.looseObject({ tolerance: z.number(), downscaleStabilizationSeconds: z.number() }),
   version: count,
 });

@@ -107,6 +107,7 @@ const partition = z.strictObject({
   namespaces: z.array(label).max(NAMESPACES_MAX, `must have at most ${NAMESPACES_MAX} items`).exactOptional(),
 });
 
+const RECOMMENDER_HOSTS_MAX = 20;
 const optionalParts = {
   syncPeriodMs: durationMs.exactOptional(),
   partitions: z.array(partition).max(PARTITIONS_MAX, `must have at most ${PARTITIONS_MAX} items`).exactOptional(),
@@ -114,6 +115,10 @@ const optionalParts = {
   specsFromCluster: z
     .array(z.enum(SPEC_KIND_NAMES, `must be one of ${SPEC_KIND_NAMES.join(", ")}`))
     .max(SPEC_KIND_NAMES.length, `must have at most ${SPEC_KIND_NAMES.length} items`)
+    .exactOptional(),
+  recommenderHosts: z
+    .array(ascii(NAME_CHARACTERS_MAX))
+    .max(RECOMMENDER_HOSTS_MAX, `must have at most ${RECOMMENDER_HOSTS_MAX} items`)
     .exactOptional(),
   force: z.boolean().exactOptional(),
 };

@@ -6,7 +6,7 @@ import type { EksDescription } from "./access/eks-description.ts";
 import { NOTHING_TRUSTED, type Trusted } from "./access/trusted.ts";
 import { apiDiscovery } from "./discovery.ts";
 import { fieldManagerOf } from "./field-manager.ts";
-import { teller } from "./objects/tell.ts";
+import { objectWriter } from "./objects/write-back.ts";
 import { newMemory } from "./observe/memory.ts";
 import { observe } from "./observe/observe.ts";
 import type { ClusterClient } from "./port.ts";
@@ -14,6 +14,7 @@ import { askRecommender } from "./recommender.ts";
 import { MAX_PARALLEL_CALLS } from "./request-limits.ts";
 import { type ApiSession, putScaleWithin, readScaleWithin } from "./scale.ts";
 import { listSpecs } from "./specs/list-specs.ts";
+import type { Surroundings } from "./transport/surroundings.ts";
 import { apiTransport, type Transport } from "./transport/transport.ts";
 
 export interface ConnectOptions {
@@ -21,6 +22,8 @@ export interface ConnectOptions {
   readonly clock: () => number;
   /** Milliseconds of a monotonic clock, for budgets. */
   readonly elapsed?: () => number;
+  /** Time and connections of the calls, where they are not those of the machine: the simulation has its own. */
+  readonly surroundings?: Surroundings;
   /** What a record or manifest may use on this machine. In functions it may use nothing; the embedded run trusts its own machine (access/on-this-machine.ts). */
   readonly trusted?: Trusted;
   /** Descriptions of EKS clusters by name. They live longer than a client, so that each cluster is described once. */
@@ -44,7 +47,8 @@ export const connect = async (record: Connectable, options: ConnectOptions): Pro
 export const clientFor = (record: Pick<ClusterRecord, "name" | "uid">, access: Access, options: ConnectOptions): ClusterClient => {
   const { name: cluster } = record;
   const elapsed = options.elapsed ?? (() => performance.now());
-  const transport = gated(apiTransport({ cluster, access, clock: options.clock, elapsed }));
+  const { clock, surroundings } = options;
+  const transport = gated(apiTransport({ cluster, access, clock, elapsed, ...(surroundings && { surroundings }) }));
   const session: ApiSession = {
     cluster,
     transport,
@@ -59,7 +63,7 @@ export const clientFor = (record: Pick<ClusterRecord, "name" | "uid">, access: A
     putScale: (write, timeoutMs) => putScaleWithin(session, write, timeoutMs),
     readScale: (namespace, target, timeoutMs) => readScaleWithin(session, namespace, target, timeoutMs),
     recommend: (recommender, request, timeoutMs) => askRecommender(options.trusted ?? NOTHING_TRUSTED, recommender, request, timeoutMs),
-    tell: teller(session, options.clock),
+    writeBack: objectWriter(session, options.clock),
     close: transport.close,
   };
 };

@@ -19,3 +19,13 @@ export const mapInTurns = async <Item, Result>(
   }
   return results;
 };
+
+/** Gives the items of an async list on, and lets the event loop go on after each part: items of one answer would otherwise come one after the other without a turn. */
+export async function* inTurns<Item>(items: AsyncIterable<Item>, itemsATurn: number): AsyncGenerator<Item> {
+  let count = 0;
+  for await (const item of items) {
+    if (count > 0 && count % itemsATurn === 0) await setImmediate();
+    count++;
+    yield item;
+  }
+}

@@ -5,7 +5,7 @@ import type { Rival } from "../model/rival-state.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { TargetRef } from "../model/spec-governed.ts";
 import type { Recommender } from "../model/spec-watermark.ts";
-import type { Telling, TellLimits, Told } from "./objects/telling.ts";
+import type { ObjectUpdate, WriteBackLimits, WriteBackCounts } from "./objects/object-update.ts";
 import type { ListedSpecs, SpecRequest } from "./specs/spec-listing.ts";
 
 /**
@@ -24,8 +24,8 @@ export interface ClusterClient {
   readScale(namespace: Namespace, target: TargetRef, timeoutMs: number): Promise<ScaleReading>;
   /** Asks an external recommender once (watermark.md 2.16). Every error is a failure value. */
   recommend(recommender: Recommender, request: unknown, timeoutMs: number): Promise<Answer<RecommenderReply>>;
-  /** Writes back to objects what was decided, and tells Events. Every failure is a count. Absent in a stand-in whose objects have no status. */
-  tell?(tellings: readonly Telling[], limits: TellLimits): Promise<Told>;
+  /** Writes statuses and Events back to the objects of autoscalers. A failure is only counted. Absent in a stand-in whose objects have no status. */
+  writeBack?(updates: readonly ObjectUpdate[], limits: WriteBackLimits): Promise<WriteBackCounts>;
   close(): void;
 }
 

@@ -7,10 +7,13 @@ import { boundedRequests } from "../aws/bounded-requests.ts";
 /** Longest wait for one read. A LIST of 500 objects usually takes well under a second. */
 export const READ_TIMEOUT_MS = 10_000;
 
-/** Connections to one cluster. API servers write as fast over 10 as over 50, and each call in flight takes a seat of API Priority and Fairness. */
-export const MAX_SOCKETS = 8;
+/** Most connections to one cluster. Only a burst of writes opens so many, where it finds that they bring more answers (lib/sync/write-width.ts). Each call in flight takes a seat of API Priority and Fairness. */
+export const MAX_SOCKETS = 64;
 
-/** Calls in flight of one observation. The pool would queue more, but the deadline of a queued call already runs. */
+/** Connections to one cluster that stay open while idle. A warm function has hundreds of clusters, and a process may open 1,024 files. */
+export const MAX_IDLE_SOCKETS = 8;
+
+/** Calls in flight of one observation: as many as connections stay open, so that a sync at rest opens none. */
 export const MAX_PARALLEL_CALLS = 8;
 
 /** An older idle connection is not used for a PUT: the server may have closed it while the process was frozen, and a PUT that fails on it is unclear. */
@@ -28,11 +31,14 @@ export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
  */
 export const MAX_ANSWER_PARTS = 1_000_000;
 
-/**
- * Most bytes of one object in a protobuf answer. An API server takes objects of 3 MiB at most. The event loop stands still while one is decoded, a tenth of a second where it has
- * empty fields alone.
- */
+/** Most bytes of one object in a protobuf answer. An API server takes objects of 3 MiB at most. */
 export const MAX_OBJECT_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Most fields of one object in a protobuf answer, skipped ones included. The event loop stands still while one object is decoded: 25 ms for so many of the slowest fields. etcd stores objects of
+ * 1.5 MiB, and the smallest element of a list that an API server writes takes seven bytes, so that no stored object has so many.
+ */
+export const MAX_OBJECT_FIELDS = 300_000;
 
 /** Bytes of protobuf that are decoded before the event loop goes on: 13 pods of 20 KB, and less than 10 ms whatever they hold. */
 export const DECODE_BYTES_AT_ONCE = 256 * 1024;

@@ -1,4 +1,4 @@
-import type { Windows } from "./windows.ts";
+import type { Condition, Windows } from "./windows.ts";
 
 /**
  * The decision of one sync for one autoscaler: what to do, and everything needed to explain it. Direction and delta follow from `from` and `to`.
@@ -19,6 +19,8 @@ interface Decided {
   readonly dueAgainSeconds?: number | null;
   /** Events as the imitated controller would record them, in order. */
   readonly events: readonly ControllerEvent[];
+  /** The condition that the rules set last, for dialects whose status names it. A write sets one later (`afterWrite`). */
+  readonly lastCondition?: Pick<Condition, "type" | "status">;
   /** What to store if nothing is written. After a write, `afterWrite` gives the windows to store. */
   readonly windows: Windows;
 }

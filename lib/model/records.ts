@@ -26,6 +26,9 @@ export type Connection =
   | { readonly kind: "secret"; readonly secretId: string; readonly context?: string }
   | { readonly kind: "kubeconfig"; readonly path: string; readonly context?: string };
 
+/** Allows every host. */
+export const ANY_HOST = "*";
+
 export interface ClusterRecord {
   readonly name: ClusterName;
   /** Made when the cluster is added. Another cluster of the same name gets another uid. Absent in records of older versions. */
@@ -40,6 +43,8 @@ export interface ClusterRecord {
   readonly settings: ControllerSettings;
   /** The kinds of autoscalers that are read from the cluster itself. Absent: every autoscaler is stored by people, as in records of older versions. */
   readonly specsFromCluster?: readonly SpecKindName[];
+  /** Hosts of the recommenders that autoscalers from objects may ask: "recommender.example.com", with a port, or ANY_HOST. Absent: none. */
+  readonly recommenderHosts?: readonly string[];
   /** Present while the cluster is being removed. No autoscaler may be added then (lib/service/edits/removal.ts). */
   readonly removing?: { readonly by: string; readonly atMs: number };
   /** Raised by every edit. An edit is a conditional write on it. */

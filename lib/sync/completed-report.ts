@@ -1,4 +1,4 @@
-import type { Told } from "../cluster/objects/telling.ts";
+import type { WriteBackCounts } from "../cluster/objects/object-update.ts";
 import type { Condition } from "../model/windows.ts";
 import type { AutoscalerReason, CompletedSync } from "../report/sync-report.ts";
 import type { Verdict } from "./decide.ts";
@@ -19,7 +19,7 @@ export const completedReport = (
     readonly settled: Settled;
     readonly stored: StoredPages;
     readonly journalPages: number;
-    readonly writtenBack: Told | undefined;
+    readonly writtenBack: WriteBackCounts | undefined;
     readonly startMs: number;
     readonly endMs: number;
     readonly phasesMs: Readonly<Record<string, number>>;

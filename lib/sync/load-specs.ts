@@ -1,3 +1,4 @@
+import { inTurns } from "../cluster/in-turns.ts";
 import type { SeenObject } from "../cluster/specs/spec-listing.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
 import { incarnationOf } from "../model/incarnation.ts";
@@ -44,6 +45,9 @@ export interface LoadedSpecs {
 /** Uid of an autoscaler; absent where its item cannot be read that far. */
 export const uidOf = (spec: LoadedSpec): AutoscalerUid | undefined => (spec.kind === "unreadable" ? spec.uid : spec.record.uid);
 
+/** Autoscalers that are read and converted in one turn of the event loop, less than half a millisecond each. One answer of the table has hundreds. */
+const SPECS_A_TURN = 20;
+
 /** Reads every autoscaler of a partition strongly and converts it. A manifest that did not change keeps the spec that was converted before. */
 export const readSpecs = async (
   ports: { readonly tables: Tables; readonly rules: Rules },
@@ -53,7 +57,7 @@ export const readSpecs = async (
 ): Promise<LoadedSpecs> => {
   const known = new Map((wanted.before?.all ?? []).flatMap((spec) => (spec.kind === "unreadable" ? [] : [[spec.record.uid, spec] as const])));
   const all: LoadedSpec[] = [];
-  for await (const item of autoscalersOf(ports.tables, cluster, partition)) {
+  for await (const item of inTurns(autoscalersOf(ports.tables, cluster, partition), SPECS_A_TURN)) {
     if (item.kind === "unreadable") {
       all.push(item);
       continue;

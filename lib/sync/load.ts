@@ -3,6 +3,7 @@ import type { Because } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord, FleetRecord } from "../model/records.ts";
+import type { ScaleChange } from "../model/windows.ts";
 import { followsCleanRelease, type Head } from "../store/head/head.ts";
 import { getCluster, getFleet } from "../store/records/clusters.ts";
 import { mustHaveRightClock } from "../store/table/server-clock.ts";
@@ -63,6 +64,8 @@ export const load = async (ports: SyncPorts, message: SyncMessage, head: Head): 
  * specs in memory, this sync would drop windows that are needed, or decide without windows that it expects.
  */
 const hasSameWindows = (remembered: Remembered | undefined, loaded: LoadedPages): boolean => {
+  // As a rule every page comes from memory.
+  if (remembered && loaded.pages.length === remembered.pages.length && loaded.pages.every((page, at) => page === remembered.pages[at])) return true;
   const uids = ({ pages }: Pick<LoadedPages, "pages">): readonly string[] =>
     pages.flatMap((page) => (page.kind === "read" ? [...page.entries.keys()] : []));
   const before = new Set(remembered ? uids(remembered) : []);
@@ -99,8 +102,10 @@ const nowOf = (clockMs: number, head: Head, { pages }: LoadedPages): number => {
   for (const page of pages) {
     if (page.kind === "unreadable") continue;
     for (const { windows } of page.entries.values()) {
-      for (const { atMs } of [...windows.memory.scaleUps, ...windows.memory.scaleDowns]) latest = Math.max(latest, atMs);
+      latest = Math.max(latest, latestOf(windows.memory.scaleUps), latestOf(windows.memory.scaleDowns));
     }
   }
   return latest;
 };
+
+const latestOf = (changes: readonly ScaleChange[]): number => changes.reduce((latest, { atMs }) => Math.max(latest, atMs), 0);

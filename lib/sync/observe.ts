@@ -1,6 +1,7 @@
 import { mapInTurns } from "../cluster/in-turns.ts";
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
+import type { ApiFailure } from "../model/observation.ts";
 import { kindsReadFrom } from "../model/origin.ts";
 import type { Intent } from "../model/records.ts";
 import { asksOf } from "../policy/questions.ts";
@@ -11,6 +12,7 @@ import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import { isPastDeadline, type LateReadings, workloadKey } from "./open-intents.ts";
 import { withRecommendations } from "./recommend.ts";
+import { refusedRecommender } from "./specs/recommender-hosts.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 
 /** What the cluster answered in this sync. */
@@ -46,7 +48,7 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
   const startMs = ports.tables.clock();
   const measured = watched.length === 0 ? NOTHING : await client.observe(watched, limits);
   const timeoutMs = Math.max(1, budgetMs - (ports.tables.clock() - startMs));
-  const observed = await withRecommendations(client, watched, measured, { nowMs: loaded.nowMs, timeoutMs });
+  const observed = await withRecommendations(client, watched, measured, { nowMs: loaded.nowMs, timeoutMs, refused: refusedIn(loaded) });
   const late = await readLate(client, overdue, { observed, loaded, timeoutMs: ports.timing.putTimeoutMs });
   return { client, observed, late, answeredMs: Math.max(loaded.nowMs, ports.tables.clock()) };
 };
@@ -62,6 +64,14 @@ const watchedOf = async ({ specs, pages }: Loaded): Promise<readonly Watched[]> 
     const selector = selectors.get(uid);
     return { uid, namespace, name, spec, ...asksOf(spec, namespace), ...(selector !== undefined && { selector }) };
   });
+};
+
+/** Only autoscalers from objects are limited, so a partition without one builds no map. */
+const refusedIn = ({ cluster, specs }: Loaded) => {
+  const fromObjects = new Map(
+    specs.all.flatMap((spec) => (spec.kind === "ready" && spec.record.origin ? [[spec.record.uid, spec.record] as const] : [])),
+  );
+  return (uid: AutoscalerUid, url: string): ApiFailure | undefined => refusedRecommender(cluster, fromObjects.get(uid) ?? {}, url);
 };
 
 /** The observation of an unreachable cluster: every scale failed with the same message, so that every autoscaler holds by its own rules. */

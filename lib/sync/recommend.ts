@@ -1,5 +1,6 @@
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
+import type { ApiFailure } from "../model/observation.ts";
 import { recommenderQuestion } from "../policy/questions.ts";
 import { eachDone } from "../store/table/all-done.ts";
 
@@ -13,7 +14,7 @@ export const withRecommendations = async (
   client: ClusterClient,
   watched: readonly Watched[],
   cluster: ObservedCluster,
-  context: { readonly nowMs: number; readonly timeoutMs: number },
+  context: { readonly nowMs: number; readonly timeoutMs: number; readonly refused: (uid: AutoscalerUid, url: string) => ApiFailure | undefined },
 ): Promise<ObservedCluster> => {
   const questions = watched.flatMap((autoscaler) => {
     const observed = cluster.observations.get(autoscaler.uid);
@@ -24,7 +25,10 @@ export const withRecommendations = async (
   if (questions.length === 0) return cluster;
   const observations = new Map<AutoscalerUid, Observed>(cluster.observations);
   await eachDone(questions, PARALLEL, async ({ uid, observed, question }) => {
-    const recommender = await client.recommend(question.recommender, question.request, context.timeoutMs);
+    const failure = context.refused(uid, question.recommender.url);
+    const recommender = failure
+      ? ({ kind: "failed", failure } as const)
+      : await client.recommend(question.recommender, question.request, context.timeoutMs);
     const { observation } = observed;
     observations.set(uid, { ...observed, observation: { ...observation, answers: { ...observation.answers, recommender } } });
   });

@@ -10,7 +10,7 @@ import { decideAll } from "./decide.ts";
 import { type LeaseHolder, leaseHolder } from "./holder.ts";
 import { load } from "./load.ts";
 import { isEarly, isStale, type SyncMessage } from "./message.ts";
-import { tellObjects } from "./objects/tell-objects.ts";
+import { writeBackObjects } from "./objects/write-back-objects.ts";
 import { observe } from "./observe.ts";
 import { phaseTimer } from "./phase-timer.ts";
 import { releasePartition } from "./release.ts";
@@ -78,7 +78,7 @@ const syncClaimed = async (
   await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored, journal }));
   await removeOldPages(ports, holder.lease.partition, loaded, stored);
   const writtenBack =
-    loaded.objects && (await timer.phase("tell", tellObjects(ports, message, { loaded, seen, verdicts, settled, after, softUntilMs })));
+    loaded.objects && (await timer.phase("write-back", writeBackObjects(ports, message, { loaded, seen, verdicts, settled, after, softUntilMs })));
   const endMs = ports.tables.clock();
   const { phasesMs } = timer;
   return completedReport(message, { loaded, seen, verdicts, settled, stored, journalPages: journal.pages, writtenBack, startMs, endMs, phasesMs });

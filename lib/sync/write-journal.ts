@@ -1,11 +1,12 @@
 import { mapInTurns } from "../cluster/in-turns.ts";
 import type { AutoscalerUid, PartitionRef } from "../model/ids.ts";
-import type { Evaluation, JournalPage } from "../model/records.ts";
-import { basesAfter, journalItem, type JournalBases } from "../store/history/journal.ts";
+import type { JournalPage } from "../model/records.ts";
+import { basesAfter, type JournalBases, journalItem } from "../store/history/journal.ts";
 import { journalPageOf, journalPages } from "../store/pages/plan.ts";
 import type { Verdict } from "./decide.ts";
 import { evaluationOf } from "./evaluation.ts";
 import type { Loaded } from "./load.ts";
+import { uidOf } from "./load-specs.ts";
 import type { StoredPages } from "./store-pages.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 import type { After } from "./windows-after.ts";
@@ -51,11 +52,15 @@ export const writeJournal = async (
   const whole = opensMinute(loaded) || loaded.mustWrite || stored.generation !== loaded.head.pageGeneration;
   const { nowMs: atMs, head } = loaded;
   const edited = editedLately(context.verdicts, atMs);
-  // Beside another controller every sync is kept: the comparison of both counts them (lib/service/shadow).
-  const isWritten = ({ uid, kind, rivals }: Evaluation): boolean =>
-    whole || kind === "scale" || rivals !== undefined || edited.has(uid) || stored.changed.has(uid);
-  const evaluated = await mapInTurns(context.verdicts, (verdict) => evaluationOf(verdict, after));
-  const evaluations = evaluated.filter((evaluation) => evaluation !== undefined).filter(isWritten);
+  const isWritten = (verdict: Verdict): boolean => {
+    if (whole || verdict.kind === "scale") return true;
+    // Beside another controller every sync is kept: the comparison of both counts them (lib/service/shadow).
+    if (verdict.kind === "hold" && verdict.rivals !== undefined) return true;
+    const uid = uidOf(verdict.autoscaler);
+    return uid !== undefined && (edited.has(uid) || stored.changed.has(uid));
+  };
+  const evaluated = await mapInTurns(context.verdicts.filter(isWritten), (verdict) => evaluationOf(verdict, after));
+  const evaluations = evaluated.filter((evaluation) => evaluation !== undefined);
   const byPage = Map.groupBy(evaluations, ({ uid }) => journalPageOf(uid, stored.pages.length));
   const indexes = whole ? journalPages(stored.pages.length) : [...byPage.keys()];
   const pages = indexes.map(

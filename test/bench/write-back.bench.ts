@@ -3,12 +3,12 @@ import { join } from "node:path";
 import Table from "cli-table3";
 import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
 import { connect } from "../../lib/cluster/connect.ts";
-import type { Telling } from "../../lib/cluster/objects/telling.ts";
+import type { ObjectUpdate } from "../../lib/cluster/objects/object-update.ts";
 import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
 import { eachDone } from "../../lib/store/table/all-done.ts";
-import { TELL_MS_MAX, TOLD_MAX } from "../../lib/sync/objects/tell-objects.ts";
+import { WRITE_BACK_MS_MAX, UPDATES_MAX } from "../../lib/sync/objects/write-back-objects.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { kubeconfigText } from "../control-plane/kubeconfig.ts";
 import { type ControlPlane, startControlPlane } from "../control-plane/start.ts";
@@ -60,22 +60,23 @@ const measure = async (plane: ControlPlane): Promise<void> => {
     { clock: Date.now, trusted: ON_THIS_MACHINE },
   );
   const table = new Table({ head: ["", "written", "left", "wall ms", "own CPU ms", "API server ms", "ms of it each"] });
-  const tell = async (name: string, limits: typeof NO_BUDGET, round: number): Promise<void> => {
-    const tellings = await statuses(plane, round);
+  const writeBack = async (name: string, limits: typeof NO_BUDGET, round: number): Promise<void> => {
+    const updates = await statuses(plane, round);
     const [server, own, startMs] = [plane.apiServer.cpuSeconds(), process.cpuUsage(), performance.now()];
-    const told = await client.tell?.(tellings, limits);
+    const told = await client.writeBack?.(updates, limits);
     const [wallMs, { user, system }] = [performance.now() - startMs, process.cpuUsage(own)];
     const serverMs = (plane.apiServer.cpuSeconds() - server) * 1_000;
     const { written = 0, left = 0 } = told ?? {};
     table.push([name, written, left, ...[wallMs, (user + system) / 1_000, serverMs].map(Math.round), (serverMs / Math.max(1, written)).toFixed(2)]);
   };
-  for (let round = 1; round <= ROUNDS; round++) await tell(`a sync, ${OBJECTS} moved`, { budgetMs: TELL_MS_MAX, callsMax: TOLD_MAX }, round);
-  await tell("without a budget", NO_BUDGET, ROUNDS + 1);
+  for (let round = 1; round <= ROUNDS; round++)
+    await writeBack(`a sync, ${OBJECTS} moved`, { budgetMs: WRITE_BACK_MS_MAX, callsMax: UPDATES_MAX }, round);
+  await writeBack("without a budget", NO_BUDGET, ROUNDS + 1);
   client.close();
   process.stdout.write(`${table.toString()}\n`);
 };
 
-const statuses = async ({ call }: ControlPlane, round: number): Promise<readonly Telling[]> => {
+const statuses = async ({ call }: ControlPlane, round: number): Promise<readonly ObjectUpdate[]> => {
   const { items } = JSON.parse((await call("GET", PATH)).body) as { readonly items: readonly Listed[] };
   const [of] = SPEC_KINDS;
   if (!of) throw new TypeError("there is no kind");

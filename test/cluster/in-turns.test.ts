@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AUTOSCALERS_A_TURN, mapInTurns } from "../../lib/cluster/in-turns.ts";
+import { AUTOSCALERS_A_TURN, inTurns, mapInTurns } from "../../lib/cluster/in-turns.ts";
 
 describe("mapInTurns()", () => {
   it("gives each result in the order of the items, and never does more than a part of them in one turn of the event loop", async () => {
@@ -37,5 +37,24 @@ describe("mapInTurns()", () => {
     );
     await expect(failing).rejects.toThrow("two");
     expect(seen).toEqual([1, 2]);
+  });
+});
+
+describe("inTurns()", () => {
+  it("gives every item in order, and never more than a part of those that come at once in one turn of the event loop", async () => {
+    let turn = 0;
+    const count = (): void => {
+      turn++;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    async function* answer(): AsyncGenerator<number> {
+      yield* Array.from({ length: 45 }, (_, at) => at);
+    }
+    const seen: { readonly at: number; readonly turn: number }[] = [];
+    for await (const at of inTurns(answer(), 20)) seen.push({ at, turn });
+    clearImmediate(timer);
+    expect(seen.map(({ at }) => at)).toEqual(Array.from({ length: 45 }, (_, at) => at));
+    expect([...Map.groupBy(seen, (item) => item.turn).values()].map(({ length }) => length)).toEqual([20, 20, 5]);
   });
 });

@@ -114,7 +114,7 @@ describe("putScale()", () => {
     const never = (): never => {
       throw new TypeError("nothing may be sent");
     };
-    const transport = { get: never, put: never, tell: never, close: never };
+    const transport = { get: never, put: never, update: never, close: never };
     const discovery = { kindPath, groupVersions: never, forget: never };
     const answer = await putScaleWithin({ cluster: "eu-1", transport, discovery, fieldManager: "tidemark", elapsed: () => now }, write, 1_000);
     expect(answer).toEqual({

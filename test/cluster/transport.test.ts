@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { MAX_ANSWER_BYTES } from "../../lib/cluster/request-limits.ts";
+import { MAX_ANSWER_BYTES, MAX_IDLE_SOCKETS, MAX_SOCKETS } from "../../lib/cluster/request-limits.ts";
 import type { Transport } from "../../lib/cluster/transport/transport.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { inTurn, json, type StandIn, standIn, status } from "./stand-in/server.ts";
@@ -66,8 +66,8 @@ describe("get()", () => {
     server.answer = (_seen, response) => {
       setTimeout(() => response.end("{}"), 5);
     };
-    await Promise.all(Array.from({ length: 60 }, () => get()));
-    expect(server.connections()).toBeLessThanOrEqual(8);
+    await Promise.all(Array.from({ length: 2 * MAX_SOCKETS }, () => get()));
+    expect(server.connections()).toBeLessThanOrEqual(MAX_SOCKETS);
   });
 
   it.each([
@@ -140,6 +140,26 @@ describe("get()", () => {
   it("reports a gzip body that is cut or no gzip at all", async () => {
     server.answer = (_seen, response) => {
       response.writeHead(200, { "content-encoding": "gzip" }).end("not gzip");
+    };
+    expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0 } });
+  });
+
+  it("unpacks an answer of several parts, each of them small or large", async () => {
+    const items = Array.from({ length: 200_000 }, (_, at) => at);
+    const text = JSON.stringify({ items });
+    const cuts = [0, 10, 1_200_000, text.length];
+    const parts = cuts.slice(1).map((end, at) => gzipSync(text.slice(cuts[at], end)));
+    server.answer = (_seen, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(Buffer.concat(parts));
+    };
+    expect(await get()).toEqual({ kind: "read", body: { items } });
+  });
+
+  it.each([0, 100, 0xff_ff_ff_ff])("reports a gzip body that tells a wrong size: %d", async (wrongBytes) => {
+    const packed = gzipSync(JSON.stringify({ items: Array.from({ length: 10_000 }, () => "web") }));
+    packed.writeUInt32LE(wrongBytes, packed.length - 4);
+    server.answer = (_seen, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(packed);
     };
     expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0 } });
   });
@@ -333,6 +353,17 @@ describe("put()", () => {
     server.answer = answer;
     expect(await transport.put(scale, 1_000)).toMatchObject({ kind: "failed", sent: true });
     expect(server.seen).toHaveLength(1);
+  });
+
+  it("has as many writes at the server at once as a burst may have, and then keeps few connections", async () => {
+    const held: (() => void)[] = [];
+    server.answer = (_seen, response) => {
+      held.push(() => response.end("{}"));
+      if (held.length === MAX_SOCKETS) for (const answer of held) answer();
+    };
+    await Promise.all(Array.from({ length: MAX_SOCKETS }, () => transport.put(scale, 5_000)));
+    expect(server.seen).toHaveLength(MAX_SOCKETS);
+    await expect.poll(server.open).toBe(MAX_IDLE_SOCKETS);
   });
 
   it("does not repeat when its keep-alive connection is reset", async () => {

@@ -53,7 +53,12 @@ describe("npm start -- --specs cluster, with the commands of docs/specs-in-clust
   it("scales the objects of the simulated cluster, and writes status and Events; an edit by kubectl is followed, and outlives the run", {
     timeout: 120_000,
   }, async () => {
-    expect(KUBECTL).toEqual(["describe podautoscalers -A", "apply --validate=false -f examples/native-steps.yaml"]);
+    // test/local/cluster/kubectl.test.ts runs such commands.
+    expect(KUBECTL).toEqual([
+      "describe podautoscalers -A",
+      "apply -f examples/native-steps.yaml",
+      "wait --for=condition=Ready -n documents podautoscaler/native-steps",
+    ]);
     const printed = await start(...STARTED.split(" "), "--data", data, "--for", "10m", "--speed", "100000");
     expect(printed).toContain("documents/native-steps 2 → 3 applied");
     expect(printed).toContain("documents/watermark 2 → 3 applied");

@@ -35,6 +35,41 @@ onServer("a Deployment that GitOps applies", (newScene) => {
     expect(await scene.replicas(web)).toBe(4);
   });
 
+  it("has one replica until the next sync where only its tool owned the count that is taken out, unless another manager was made an owner before", async () => {
+    const scene = await newScene("gitops");
+    const { namespace, admin } = scene;
+    const web = await scene.make("Deployment", "web", 4);
+    const path = objectPath(namespace, web);
+    await scene.running(web, 4);
+    await scene.apply(MANIFESTS.hpa(web, "cpu"));
+    await scene.metrics({ [`cpu ${namespace}/web`]: 400 });
+    await scene.sync();
+    const owners = async (): Promise<readonly string[]> => {
+      const { metadata } = (await admin("GET", path)) as {
+        readonly metadata: { readonly managedFields: readonly { readonly manager: string; readonly fieldsV1: { readonly "f:spec"?: object } }[] };
+      };
+      return metadata.managedFields.filter(({ fieldsV1 }) => Object.hasOwn(fieldsV1["f:spec"] ?? {}, "f:replicas")).map(({ manager }) => manager);
+    };
+    // The tool sets another count, and the load is already that of this count: Tidemark writes nothing.
+    await applyAs(scene, "gitops", path, inGit("web", 3));
+    await scene.metrics({ [`cpu ${namespace}/web`]: 300 });
+    await scene.running(web, 3);
+    expect((await scene.sync()).events).toEqual([]);
+    expect(await owners()).toEqual(["gitops"]);
+    await applyAs(scene, "gitops", path, inGit("web"));
+    expect(await scene.replicas(web)).toBe(1);
+    await scene.running(web, 1);
+    await scene.sync();
+    expect(await scene.replicas(web)).toBe(3);
+    // The same with the step of docs/migrating.md before.
+    await applyAs(scene, "gitops", path, inGit("web", 3));
+    const { apiVersion, kind } = web;
+    await applyAs(scene, "handover", path, { apiVersion, kind, metadata: { name: "web" }, spec: { replicas: 3 } });
+    expect((await owners()).toSorted()).toEqual(["gitops", "handover"]);
+    await applyAs(scene, "gitops", path, inGit("web"));
+    expect([await scene.replicas(web), await owners()]).toEqual([3, ["handover"]]);
+  });
+
   it("loses the count to a manifest with replicas, until the next sync puts it back", async () => {
     const scene = await newScene("gitops");
     const { namespace } = scene;

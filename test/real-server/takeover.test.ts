@@ -141,7 +141,7 @@ onServer("tidemark takeover and handback", (newScene) => {
     expect([await dryRun(), ...during]).toEqual([true, 2]);
     const all = ["handback", "-A", "-n", namespace, "--kubeconfig", person];
     const none = await inside([...all, "-l", "team=none"], { open });
-    expect([none.code, none.err]).toEqual([1, expect.stringContaining("none of those that were chosen was taken over and not handed back since")]);
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining("none of the selected autoscalers has been taken over")]);
     const [back] = await whileSyncing(scene, () => inside(all, { open }));
     await scene.sync();
     expect([back.code, await dryRun(), (await scene.service.get({ name: "web" })).state]).toEqual([0, false, "shadow"]);
@@ -200,7 +200,7 @@ onServer("tidemark takeover and handback", (newScene) => {
     expect(await refused("web", "--force")).toContain("is another one than Tidemark sees");
     await admin("DELETE", `${hpas}/web`);
     await scene.sync();
-    expect(await refused("-A", "-n", namespace, "-l", "team=none")).toContain("none of those that were chosen is in the state shadow");
+    expect(await refused("-A", "-n", namespace, "-l", "team=none")).toContain("none of the selected autoscalers is in the state shadow");
     expect((await toArray(scene.service.changes({ name: "web" }))).map(({ verb }) => verb)).toEqual(["apply"]);
   });
 });

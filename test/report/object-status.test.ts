@@ -116,6 +116,15 @@ describe("the status of a WatermarkPodAutoscaler", () => {
       lastConditionState: "True",
     });
   });
+
+  it("names the condition that the rules set last", () => {
+    const listed = { lastConditionType: "DryRun", lastConditionState: "False" };
+    const lastCondition = { type: "ScalingLimited", status: "False" } as const;
+    expect(objectStatus("WatermarkPodAutoscaler", evaluation, context({ listed, lastCondition }))).toMatchObject({
+      lastConditionType: "ScalingLimited",
+      lastConditionState: "False",
+    });
+  });
 });
 
 describe("what has moved since the LIST", () => {

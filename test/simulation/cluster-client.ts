@@ -9,7 +9,7 @@ import { type Failing, observeNow, recommendationOf } from "./observe.ts";
 import type { Network, Process } from "./process.ts";
 
 const SILENT: ApiFailure = { code: 0, reason: "Timeout", message: "no answer in time" };
-const BROKEN: ApiFailure = { code: 500, reason: "InternalError", message: "the server failed" };
+export const BROKEN: ApiFailure = { code: 500, reason: "InternalError", message: "the server failed" };
 
 const DENIALS: readonly ApiFailure[] = [
   { code: 403, reason: "Forbidden", message: "the user cannot update scale" },
@@ -17,7 +17,7 @@ const DENIALS: readonly ApiFailure[] = [
 ];
 
 /** One of the refusals, by a number below 1. */
-const denialOf = (share: number): ApiFailure => DENIALS[Math.floor(share * (DENIALS.length + 1))] ?? BUSY;
+export const denialOf = (share: number): ApiFailure => DENIALS[Math.floor(share * (DENIALS.length + 1))] ?? BUSY;
 const BUSY: ApiFailure = { code: 429, reason: "TooManyRequests", message: "the server is busy" };
 
 /** A client of one cluster, for one process. `effect` is called for every PUT that moved a count, as only the cluster knows it. */
@@ -86,7 +86,7 @@ export const clusterClient = (
       execute: () => listNow(cluster.objects, request, now.nowMs(), now.listing()),
       unclear: ({ fault }) => unlisted(request, fault === "lost request" ? SILENT : BROKEN),
     }),
-  tell: (tellings, { budgetMs }) =>
+  writeBack: (tellings, { budgetMs }) =>
     tellings.length === 0
       ? Promise.resolve({ written: 0, failed: 0, left: 0 })
       : network.call(caller, {

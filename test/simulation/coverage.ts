@@ -37,6 +37,8 @@ const phaseAfter = (phase: string, call: string): string => {
   if (call === "insert history" && phase === "observe") return "settle";
   // Events of a wave are inserted while its PUTs go on; a sync without PUTs has stored intents that time did not suffice for.
   if (call === "insert history" && phase === "intend") return "act";
+  // A PUT may need a connection and the path of its kind first.
+  if ((call === "connect" || call === "discover") && phase === "intend") return "act";
   return BEGINS[call] ?? phase;
 };
 
@@ -78,7 +80,8 @@ const STALLED = [
 
 const kindOf = (call: string): CallKind => {
   if (call === "observe" || call === "recommend" || call === "put" || call === "queue") return call;
-  if (call === "read scale") return "read";
+  if (call === "connect") return "connect";
+  if (call === "read scale" || call === "discover") return "read";
   if (call === "list objects") return "specs";
   if (call === "tell objects") return "tell";
   return call === "write a page" ? "page" : "table";

@@ -2,7 +2,7 @@ import { drawStep } from "./clock-errors.ts";
 import type { Random } from "./random.ts";
 
 /** What kind of call it is: faults are drawn more often where they are most interesting. */
-export type CallKind = "table" | "page" | "specs" | "observe" | "tell" | "recommend" | "read" | "put" | "queue";
+export type CallKind = "table" | "page" | "specs" | "observe" | "tell" | "recommend" | "connect" | "read" | "put" | "queue";
 
 /**
  * What becomes of the request and its answer. `late`: no answer in time, and the request still takes effect some time later. `orphaned`: the same, and the process that sent it ends
@@ -52,6 +52,7 @@ export const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
   observe: ["lost request", "failed before", "throttled"],
   tell: ["lost request", "lost answer", "failed before", "late", "orphaned"],
   recommend: ["lost request", "failed before"],
+  connect: ["lost request", "failed before"],
   read: ["lost request", "failed before"],
   put: ["lost request", "lost answer", "failed after", "late", "late", "orphaned", "repeated", "denied", "copied"],
   queue: ["lost request", "lost answer", "failed before"],

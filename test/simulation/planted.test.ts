@@ -3,13 +3,18 @@ import { describe, expect, it } from "vitest";
 import { PLANTED } from "./planted/all.ts";
 import type { PlantedBug } from "./planted/planted.ts";
 import { play } from "./play.ts";
+import { STEP } from "./watch/model-steps.ts";
 
 /** More than any of them needs, so that a change of the code, which moves all draws, does not move it out of reach. */
 const SEEDS_MAX = 250;
 const PATIENCE_MS = 300_000;
 
 /** The first violation of a seed with a mistake in the code. */
-const caughtIn = async (seed: number, planted: PlantedBug) => (await play(seed, { faults: true, told: false, planted })).violation;
+const caughtIn = async (seed: number, planted: PlantedBug) => {
+  // The model may be the first to tell of a mistake: it is silent where another invariant must catch it as well.
+  const unwatched = planted.caughtBy.includes(STEP) ? {} : { unwatched: STEP };
+  return (await play(seed, { faults: true, told: false, planted, ...unwatched })).violation;
+};
 
 /** What the seed that is known for it shows; where a change of the code moved all draws, the first that shows it. */
 const caughtFirst = async (planted: PlantedBug) => {
@@ -20,7 +25,7 @@ const caughtFirst = async (planted: PlantedBug) => {
 
 describe("a planted mistake is caught by the faults that every seed has", () => {
   it("for each row of the table in docs/proofs.md", () => {
-    expect(PLANTED).toHaveLength(33);
+    expect(PLANTED).toHaveLength(35);
     const page = readFileSync("docs/proofs.md", "utf8");
     for (const { leftOut, seed } of PLANTED) expect(page).toContain(`| ${leftOut} | ${seed} |`);
   });

@@ -19,7 +19,7 @@ import { warmClient } from "./sockets/sdk-client.ts";
 import { isOverSockets, newStage, START_MS, type Stage } from "./stage.ts";
 import { FAULTS_MS } from "./timetable.ts";
 import { watchEnd } from "./watch/history.ts";
-import type { Violation } from "./watch/ledger.ts";
+import type { Invariant, Violation } from "./watch/ledger.ts";
 import { watchLiveness } from "./watch/liveness.ts";
 import { planCopies } from "./watch/objects.ts";
 
@@ -56,6 +56,8 @@ export interface PlayOptions {
   readonly planted?: Planted;
   /** An older build, by which a part of the environments work until the faults end. */
   readonly beside?: Build;
+  /** An invariant that this seed does not tell of, so that another shows what it catches. */
+  readonly unwatched?: Invariant;
 }
 
 export interface Outcome {
@@ -69,9 +71,9 @@ export interface Outcome {
 }
 
 /** Plays one seed from beginning to end, or to its first violation. */
-export const play = async (seed: number, { faults, told, planted, beside }: PlayOptions): Promise<Outcome> => {
+export const play = async (seed: number, { faults, told, planted, beside, unwatched }: PlayOptions): Promise<Outcome> => {
   if (isOverSockets(seed)) await warmClient();
-  const stage = newStage(seed, { faults, told, ...(planted?.sent && { sent: planted.sent }) });
+  const stage = newStage(seed, { faults, told, sent: planted?.sent, unwatched });
   const { scheduler, ledger, timetable } = stage;
   const platform = platformOf(stage, planted, beside);
   const staff = {

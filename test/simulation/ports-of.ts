@@ -10,24 +10,39 @@ import type { Planted } from "./play.ts";
 import { sharedRules, watchedRules } from "./rules.ts";
 import { siteFor, siteOf, watchSite } from "./sites.ts";
 import type { Stage } from "./stage.ts";
+import { scalesOverSockets } from "./sockets/socket-cluster.ts";
 import { watchEffect } from "./watch/effects.ts";
+import { watchCalls, watchSentTo } from "./watch/model-flow.ts";
+import { watchEffectStep } from "./watch/model-steps.ts";
 import { watchActs, watchListed } from "./watch/objects.ts";
+import { sentIntent } from "./watch/sent-intent.ts";
 import { watchSent } from "./watch/stops.ts";
 
 /** What one invocation reaches: everything through the network, and all that it decides and does looked at. */
 export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): SyncPorts => {
   const { story, ledger, nowMs, network } = stage;
-  const tables = stage.tablesFor(by.process, by);
+  const unwatchedTables = stage.tablesFor(by.process, by);
+  const tables = { ...unwatchedTables, client: watchSentTo(ledger, by, unwatchedTables.client) };
   const { cluster: name } = by.message;
   const effect =
     (site: SimulatedCluster) =>
     (made: Effect): void => {
       watchSite(stage, by, site, `moves "${made.workload.target.name}"`);
       story.tell(made.workload.cluster, `"${made.workload.target.name}" goes from ${made.from} to ${made.to} by a PUT of ${by.name}`);
+      const known = sentIntent(ledger, by, { targetUid: made.workload.uid, replicas: made.to });
+      if (known) watchEffectStep(ledger, known, stage.read);
       watchEffect(ledger, by, made);
     };
-  const clientOf = (site: SimulatedCluster): ClusterClient =>
-    clusterClient(network, by.process, site, { nowMs, by, effect: effect(site), failing: () => failingNow(stage), listing: () => listingNow(stage) });
+  const clientOf = (site: SimulatedCluster): ClusterClient => ({
+    ...clusterClient(network, by.process, site, {
+      nowMs,
+      by,
+      effect: effect(site),
+      failing: () => failingNow(stage),
+      listing: () => listingNow(stage),
+    }),
+    ...(stage.clustersOverSockets && scalesOverSockets(stage, site, { by, effect: effect(site) })),
+  });
   const observe = async (client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>): Promise<ObservedCluster> => {
     for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
     const seen = await client.observe(watched, limits);
@@ -60,7 +75,7 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
     insert: by.process.build.insertByStatement(tables),
     connect: async (record) => {
       by.kinds = record.specsFromCluster ?? [];
-      return watchedClient(await siteFor(stage, by.process, record));
+      return watchCalls(ledger, by, watchedClient(await siteFor(stage, by.process, record)));
     },
     rules: sharedRules(by.process.build),
     timing: { ...stage.timing, pageEntries: stage.pageEntries() },

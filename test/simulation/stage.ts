@@ -14,7 +14,7 @@ import { newStory, type Story } from "./story.ts";
 import { tablesOf } from "./tables.ts";
 import { FAULTS_MS, newTimetable, type Timetable } from "./timetable.ts";
 import type { Item } from "./watch/head.ts";
-import { type Ledger, newLedger } from "./watch/ledger.ts";
+import { type Invariant, type Ledger, newLedger } from "./watch/ledger.ts";
 import { type WatchedTables, watchedTables } from "./watched-tables.ts";
 import { clustersOf, elsewhereOf, fillTables } from "./world.ts";
 
@@ -43,8 +43,12 @@ export interface Stage {
   readonly pageEntries: () => number;
   /** Where clusters that are removed are added again: other API servers, under the same names. */
   readonly elsewhere: ReadonlyMap<string, SimulatedCluster>;
+  /** Scales are read and written over connections in memory. */
+  readonly clustersOverSockets: boolean;
   /** The path in the stored connection of a cluster; absent while there is no such cluster. */
   readonly connectedTo: (cluster: string) => string | undefined;
+  /** An item of the state table as it is now. */
+  readonly read: WatchedTables["read"];
   /** The state table, past every request: for damage. */
   readonly stored: WatchedTables["stored"];
   /** Draws what is damaged. */
@@ -69,7 +73,9 @@ export const newStage = (
     readonly faults: boolean;
     readonly told: boolean;
     /** What becomes of every request to the tables before it is executed, of every sender. */
-    readonly sent?: (command: unknown) => unknown;
+    readonly sent?: ((command: unknown) => unknown) | undefined;
+    /** An invariant that is not told of. */
+    readonly unwatched?: Invariant | undefined;
   },
 ): Stage => {
   const { sent = (command: unknown) => command } = options;
@@ -82,7 +88,7 @@ export const newStage = (
   const scheduler = newScheduler(START_MS);
   const { nowMs } = scheduler;
   const story = newStory(nowMs, START_MS, options.told);
-  const ledger = newLedger(story.tell, nowMs);
+  const ledger = newLedger(story.tell, nowMs, options.unwatched);
   const calm = (atMs = nowMs()): boolean => !options.faults || atMs >= START_MS + FAULTS_MS;
   const coverage = countCoverage();
   const network = newNetwork(scheduler, options.faults ? faultyFates(random, temper, calm) : calmFates(random), { story, note: coverage.note });
@@ -106,6 +112,8 @@ export const newStage = (
     warmMax: settings.pick([2, 3, 6]),
     pageEntries: pageEntriesOf(settings, nowMs),
     elsewhere: elsewhereOf(timetable, nowMs),
+    clustersOverSockets: isClusterOverSockets(seed),
+    read: tables.read,
     stored: tables.stored,
     damages: randomOf(seed, "damages"),
     connectedTo: (cluster) => pathOf(tables.read(FLEET_PK, `${CLUSTER_SK_PREFIX}${cluster}`)),
@@ -124,6 +132,12 @@ export const newStage = (
 /** In a share of the seeds requests to the tables pass the real client of the SDK and HTTP. They cost several times as much. */
 const SOCKET_SEEDS = 20;
 export const isOverSockets = (seed: number): boolean => seed % SOCKET_SEEDS === SOCKET_SEEDS - 1;
+
+/** In a larger share scales are read and written by the real client of a cluster, over HTTP too: a seed has a few hundred of these requests. */
+const CLUSTER_SOCKET_SEEDS = 10;
+const isClusterOverSockets = (seed: number): boolean => seed % CLUSTER_SOCKET_SEEDS === CLUSTER_SOCKET_SEEDS - 1 && seed !== NOT_AT_REST;
+/** With connections this seed damages a page of windows in a cluster that is removed and added again: the page stays damaged, and its autoscalers hold (docs/proofs.md). */
+const NOT_AT_REST = 479;
 
 /** Changes of the wanted entries, while there are faults and while there are none. */
 const PAGES_CHANGE_MS = 70_000;

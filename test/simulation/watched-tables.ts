@@ -5,6 +5,7 @@ import { TABLE_NAMES } from "./tables.ts";
 import { type Item, watchHead } from "./watch/head.ts";
 import { watchHistory } from "./watch/history.ts";
 import type { Ledger } from "./watch/ledger.ts";
+import { watchWrite } from "./watch/model-steps.ts";
 import { watchRecord } from "./watch/object-records.ts";
 import { watchReset } from "./watch/resets.ts";
 
@@ -31,7 +32,7 @@ export interface WatchedTables {
 export const watchedTables = (ledger: Ledger): WatchedTables => {
   let writer: Sender = { by: undefined, process: "" };
   const memory = memoryTables((table, before, after) => {
-    if (table === TABLE_NAMES.historyTable) watchHistory(ledger, before, after);
+    if (table === TABLE_NAMES.historyTable) watchHistory(ledger, before, after, readItem);
     else watchState(before, after);
   });
   const watchState = (before: Item | undefined, after: Item | undefined): void => {
@@ -56,7 +57,7 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
     },
     execute: (command, sender) => {
       writer = sender;
-      return memory.execute(command);
+      return sender.by ? watchWrite(ledger, command, { by: sender.by, read: readItem }, () => memory.execute(command)) : memory.execute(command);
     },
   };
 };

@@ -1,6 +1,6 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
-import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
+import { ANY_HOST, type AutoscalerRecord, type ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putRecordParams } from "../../lib/store/records/write.ts";
 import { autoscalerKey, clusterKey } from "../../lib/store/table/keys.ts";
@@ -82,7 +82,7 @@ const clusterRecord = (planned: PlannedCluster): ClusterRecord => {
     syncPeriodMs,
     partitions: partitions.map((one) => ({ name: partitionName(one.name), ...(one.namespaces && { namespaces: one.namespaces.map(namespace) }) })),
     settings: { ...DEFAULT_SETTINGS, ...settings },
-    ...(specsFromCluster && { specsFromCluster }),
+    ...(specsFromCluster && { specsFromCluster, recommenderHosts: [ANY_HOST] }),
     version: 1,
   };
 };
@@ -93,7 +93,7 @@ export const clusterAdded = ({ name, periodMs, divided, specs }: Omit<PlannedClu
   syncPeriodMs: periodMs,
   partitions: divided ? DIVIDED : [REST],
   settings: { downscaleStabilizationMs: DOWNSCALE_STABILIZATION_MS },
-  ...(specs && { specsFromCluster: specs }),
+  ...(specs && { specsFromCluster: specs, recommenderHosts: [ANY_HOST] }),
 });
 
 const autoscalerRecord = ({ cluster, namespace: inside, name, manifest }: PlannedAutoscaler, startMs: number): AutoscalerRecord => ({

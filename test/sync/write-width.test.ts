@@ -29,8 +29,8 @@ const widths = ({ handshakeMs, answerMs, mostPerMs }: Server, answers: number): 
   return seen;
 };
 
-test("a server that is busy at eight writes keeps eight, although its first answers waited for new connections", () => {
-  expect(widths({ handshakeMs: 5, answerMs: 4, mostPerMs: 0.6 }, 400)).toEqual([8, 16, 8]);
+test("a server that is busy at sixteen writes keeps sixteen, although its first answers waited for new connections", () => {
+  expect(widths({ handshakeMs: 5, answerMs: 4, mostPerMs: 0.6 }, 400)).toEqual([16, 32, 16]);
 });
 
 test("a distant server gets as many writes at once as make its answers come faster", () => {
@@ -39,7 +39,7 @@ test("a distant server gets as many writes at once as make its answers come fast
 
 test("a refused write for too many requests halves the width, and it stays there", () => {
   const width = writeWidth(() => 0);
-  expect(width.answered(true)).toBe(4);
+  expect(width.answered(true)).toBe(8);
   for (let n = 0; n < 200; n++) width.answered(false);
-  expect(width.now()).toBe(4);
+  expect(width.now()).toBe(8);
 });

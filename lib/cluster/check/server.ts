@@ -46,13 +46,19 @@ const REACH_FIXES: Readonly<Record<string, string>> = {
   UnknownHost: "check the spelling of the server's name, and that it resolves where the syncs run",
 };
 
-/** A server that does not accept the credentials has nothing to say here; the next question tells so. */
+/** A server that does not accept the credentials has nothing to say here; the next question shows that. */
 const versionPoints = (outcome: CheckAnswer): readonly CheckedPoint[] => {
   if (outcome.kind === "failed" && outcome.failure.code === 401) return [];
   const version = outcome.kind === "answered" ? asText(outcome.reply.body["gitVersion"]) : "";
   if (version !== "") return [passed("version", foreignWords(version))];
   const why = outcome.kind === "failed" ? outcome.failure.message : "the answer has no version";
-  return [warning("version", `it is not told: ${foreignWords(why)}`, "nothing has to be done; the role system:public-info-viewer would show it")];
+  return [
+    warning(
+      "version",
+      `unknown: ${foreignWords(why)}`,
+      "nothing has to be done; with the role system:public-info-viewer the server shows its version",
+    ),
+  ];
 };
 
 /** The clock of the server, against the middle of the call. The Date header has whole seconds, so that half of one is added. */
@@ -75,7 +81,7 @@ export interface CheckedUser {
 
 const REVIEW = "selfsubjectreviews.authentication.k8s.io";
 
-/** Asks which user the server takes the credentials for. Servers before 1.28 cannot tell. */
+/** Asks which user the server takes the credentials for. Servers before 1.28 cannot name the user. */
 export const checkUser = async ({ ask }: Asker): Promise<CheckedUser> => {
   const body = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
   const outcome = await ask({ path: "/apis/authentication.k8s.io/v1/selfsubjectreviews", resource: REVIEW, body });
@@ -102,6 +108,6 @@ const untold = ({ code, message }: ApiFailure): CheckedUser => {
   if (code === 401) return { points: [failed("user", `the server does not accept the credentials: ${message}`, USER_FIX)], known: false };
   // Fails to a warning: without the review the rights can still be asked for, and they decide.
   if (code >= 400 && code < 500)
-    return { points: [warning("user", `it is not told: ${message}`, "nothing has to be done: servers before 1.28 cannot tell")], known: true };
+    return { points: [warning("user", `unknown: ${message}`, "nothing has to be done: servers before 1.28 cannot name the user")], known: true };
   return { points: [failed("user", message, "check again; the API server must answer for a sync to work")], known: false };
 };

@@ -71,11 +71,10 @@ const objectsIn = (items: unknown): readonly Readonly<Record<string, unknown>>[]
 const findKind = async ({ ask }: Asker, groups: Looked["groups"], target: Target): Promise<ScalableKind | CheckedPoint> => {
   const check = nameOf(target);
   const group = groupOf(target.apiVersion) ?? "";
-  if (groups === undefined) return warning(check, "it is not known whether it is served: the API groups are not told", ASK_AGAIN);
+  if (groups === undefined) return warning(check, "unknown: the list of API groups cannot be read", ASK_AGAIN);
   for (const version of groups.get(group) ?? []) {
     const answer = await ask({ path: `/apis/${segment(group)}/${segment(version)}`, resource: "apiresources" });
-    if (answer.kind === "failed" && answer.failure.code !== 404)
-      return warning(check, `it is not known whether it is served: ${answer.failure.message}`, ASK_AGAIN);
+    if (answer.kind === "failed" && answer.failure.code !== 404) return warning(check, `unknown: ${answer.failure.message}`, ASK_AGAIN);
     const resources = answer.kind === "failed" ? [] : objectsIn(answer.reply.body["resources"]);
     const plural = pluralOf(resources, target.kind);
     if (plural !== undefined) return scalable(resources, { group, plural }) ?? warning(check, NO_SCALE, GIVE_SCALE);

@@ -1,14 +1,14 @@
-import type { ToldEvent, ToldObject } from "./telling.ts";
+import type { NewEvent, UpdatedObject } from "./object-update.ts";
 
 /** What becomes of one event. */
 export type Correlated =
-  /** It was told already. */
-  | { readonly kind: "told" }
+  /** It was written before. */
+  | { readonly kind: "written" }
   /** The object has had too many Events lately. */
   | { readonly kind: "limited" }
-  | { readonly kind: "create"; readonly key: string; readonly event: ToldEvent }
+  | { readonly kind: "create"; readonly key: string; readonly event: NewEvent }
   /** It repeats an Event that is there: `count` times so far, this one included. */
-  | { readonly kind: "repeat"; readonly key: string; readonly event: ToldEvent; readonly count: number };
+  | { readonly kind: "repeat"; readonly key: string; readonly event: NewEvent; readonly count: number };
 
 interface Series {
   /** The id of the Event that is there. */
@@ -47,14 +47,14 @@ export class EventSeries {
   readonly #series = new Map<string, Series>();
   readonly #lately = new Map<string, Lately>();
 
-  correlate({ uid }: Pick<ToldObject, "uid">, written: ToldEvent): Correlated {
+  correlate({ uid }: Pick<UpdatedObject, "uid">, written: NewEvent): Correlated {
     const nowMs = written.atMs;
     const lately = this.#latelyOf(uid, nowMs);
     const event = combined(uid, lately, written);
     const key = JSON.stringify([uid, event.type, event.reason, event.isCombined ? "" : event.note]);
     const series = this.#series.get(key);
     const isRepeat = series !== undefined && nowMs - series.lastMs < SERIES_MS;
-    if (isRepeat && series.occurrence === event.occurrence) return { kind: "told" };
+    if (isRepeat && series.occurrence === event.occurrence) return { kind: "written" };
     if (!takeToken(lately, nowMs)) return { kind: "limited" };
     return isRepeat ? { kind: "repeat", key, event: { ...event, id: series.id }, count: series.count + 1 } : { kind: "create", key, event };
   }
@@ -82,7 +82,7 @@ export class EventSeries {
 }
 
 /** The event itself, or the one that stands for all that are similar. */
-const combined = (uid: string, { notes }: Lately, event: ToldEvent): ToldEvent & { readonly isCombined: boolean } => {
+const combined = (uid: string, { notes }: Lately, event: NewEvent): NewEvent & { readonly isCombined: boolean } => {
   const kind = `${event.type} ${event.reason}`;
   const ofKind = notes.get(kind) ?? new Map<string, number>();
   for (const [note, atMs] of ofKind) if (event.atMs - atMs >= SIMILAR_MS) ofKind.delete(note);

@@ -3,11 +3,14 @@ import * as https from "node:https";
 import type { Socket } from "node:net";
 import type { Access } from "../access/access.ts";
 import { foreignLookup } from "../reachable.ts";
-import { MAX_SOCKETS } from "../request-limits.ts";
+import { MAX_IDLE_SOCKETS, MAX_SOCKETS } from "../request-limits.ts";
+import { OF_THE_MACHINE, type Surroundings } from "./surroundings.ts";
 
 /** The keep-alive connections to one cluster. */
 export interface Pool {
   readonly agent: http.Agent;
+  /** The timer of the calls. */
+  readonly after: Surroundings["after"];
   /** Closes connections that were idle for longer than this. A process that was frozen has not noticed that the server closed them. */
   readonly dropIdle: (olderThanMs: number) => void;
   /** Closes idle connections now, and the others when they become idle. */
@@ -15,9 +18,9 @@ export interface Pool {
 }
 
 /** A bounded pool. `nowMs` is the wall clock, because it must run on while the process is frozen. */
-export const connectionPool = (access: Access, nowMs: () => number): Pool => {
+export const connectionPool = (access: Access, nowMs: () => number, { after, connection }: Surroundings = OF_THE_MACHINE): Pool => {
   const idleSince = new WeakMap<Socket, number>();
-  const options = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_SOCKETS, scheduling: "lifo" as const };
+  const options = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_IDLE_SOCKETS, scheduling: "lifo" as const };
   const agent =
     access.server.protocol === "https:"
       ? new https.Agent({
@@ -28,10 +31,12 @@ export const connectionPool = (access: Access, nowMs: () => number): Pool => {
           ...(access.servername !== undefined && { servername: access.servername }),
         })
       : new http.Agent(options);
+  if (connection) agent.createConnection = connection;
   agent.on("free", (socket: Socket) => idleSince.set(socket, nowMs()));
   const idle = (): Socket[] => Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
   return {
     agent,
+    after,
     dropIdle: (olderThanMs) => {
       const now = nowMs();
       for (const socket of idle()) {

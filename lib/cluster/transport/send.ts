@@ -35,7 +35,7 @@ export type Send = (method: Method, request: ApiRequest, callMs: number, binary:
 export const sender = (access: Access, pool: Pool, elapsed: () => number, maxBytes = MAX_ANSWER_BYTES): Send => {
   return async (method, request, callMs, binary) => {
     const startMs = elapsed();
-    const credentials = await withDeadline(credentialsOf(access), callMs);
+    const credentials = await withDeadline(credentialsOf(access), callMs, pool.after);
     if ("kind" in credentials) return credentials;
     const timeoutMs = Math.max(1, callMs - (elapsed() - startMs));
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
@@ -44,6 +44,7 @@ export const sender = (access: Access, pool: Pool, elapsed: () => number, maxByt
       options: { agent: pool.agent, ...optionsOf(method, request, { access, credentials, timeoutMs, binary, body }) },
       timeoutMs,
       maxBytes,
+      after: pool.after,
       ...(body !== undefined && { body }),
     });
   };
@@ -102,16 +103,20 @@ const credentialsOf = async (access: Access): Promise<Credentials | NoCredential
 };
 
 /** A plain timer: an aborted signal makes an error with a stack, which costs more than the rest of this file, and every call passes here. */
-const withDeadline = (credentials: Promise<Credentials | NoCredentials>, timeoutMs: number): Promise<Credentials | NoCredentials> =>
+const withDeadline = (
+  credentials: Promise<Credentials | NoCredentials>,
+  timeoutMs: number,
+  after: Pool["after"],
+): Promise<Credentials | NoCredentials> =>
   new Promise((resolve, reject) => {
     const late = (): void => resolve(noCredentials(`Cannot authenticate: no credentials within ${Math.round(timeoutMs)} ms`));
-    const timer = setTimeout(late, timeoutMs);
+    const cancel = after(timeoutMs, late);
     const obtained = (credentials: Credentials | NoCredentials): void => {
-      clearTimeout(timer);
+      cancel();
       resolve(credentials);
     };
     const failed = (error: unknown): void => {
-      clearTimeout(timer);
+      cancel();
       reject(error);
     };
     credentials.then(obtained, failed);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiFailure } from "../../model/observation.ts";
 import type { Access } from "../access/access.ts";
 import { MAX_RETRY_AFTER_WAITS, PUT_SOCKET_IDLE_MS, READ_SOCKET_IDLE_MS, READ_TIMEOUT_MS } from "../request-limits.ts";
@@ -9,6 +8,7 @@ import { bodyOf, type Formats, formats } from "./format.ts";
 import { connectionPool, type Pool } from "./pool.ts";
 import { afterRead, type NextStep, NOTHING_TRIED, type Tried } from "./retry.ts";
 import { type ApiRequest, type Send, sender } from "./send.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** Calls to the API server of one cluster: one pool, a deadline for each call, failures as values. */
 export interface Transport {
@@ -17,7 +17,7 @@ export interface Transport {
   /** Sends one PUT once. `sent: false` proves that the server did not receive it. */
   readonly put: (request: ApiRequest & { readonly body: unknown }, timeoutMs: number) => Promise<WriteAnswer>;
   /** Sends one write once, on which nothing depends. */
-  readonly tell: (request: ApiRequest & { readonly method: "PATCH" | "POST"; readonly body: unknown }, timeoutMs: number) => Promise<WriteAnswer>;
+  readonly update: (request: ApiRequest & { readonly method: "PATCH" | "POST"; readonly body: unknown }, timeoutMs: number) => Promise<WriteAnswer>;
   readonly close: () => void;
 }
 
@@ -37,11 +37,13 @@ export interface TransportOptions {
   readonly clock: () => number;
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
+  /** Time and connections, where they are not those of the machine. */
+  readonly surroundings?: Surroundings;
 }
 
 /** A transport without connections. The first call opens one. */
-export const apiTransport = ({ cluster, access, clock, elapsed }: TransportOptions): Transport => {
-  const pool = connectionPool(access, clock);
+export const apiTransport = ({ cluster, access, clock, elapsed, surroundings }: TransportOptions): Transport => {
+  const pool = connectionPool(access, clock, surroundings);
   const http: HttpSession = { cluster, access, pool, send: sender(access, pool, elapsed), formats: formats() };
   return {
     get: (request, budget) => {
@@ -54,7 +56,7 @@ export const apiTransport = ({ cluster, access, clock, elapsed }: TransportOptio
       pool.dropIdle(PUT_SOCKET_IDLE_MS);
       return write(http, "PUT", request, timeoutMs);
     },
-    tell: ({ method, ...request }, timeoutMs) => {
+    update: ({ method, ...request }, timeoutMs) => {
       pool.dropIdle(PUT_SOCKET_IDLE_MS);
       return write(http, method, request, timeoutMs);
     },
@@ -93,7 +95,7 @@ const read = async (http: HttpSession, request: ApiRequest, budget: CallBudget):
 const beforeAgain = async (next: Again, { access, pool }: HttpSession): Promise<void> => {
   if (next.because === "unauthorized") access.forget();
   if (next.because === "stale") pool.dropIdle(0);
-  if (next.afterMs > 0) await sleep(next.afterMs);
+  if (next.afterMs > 0) await new Promise<void>((resolve) => pool.after(next.afterMs, resolve));
 };
 
 const write = async (

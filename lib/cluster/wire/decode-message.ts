@@ -1,25 +1,32 @@
 import { setImmediate } from "node:timers/promises";
 import type { Reader } from "protobufjs/minimal.js";
 import type { Json } from "../read/json.ts";
-import { DECODE_BYTES_AT_ONCE, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES } from "../request-limits.ts";
+import { DECODE_BYTES_AT_ONCE, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES, MAX_OBJECT_FIELDS } from "../request-limits.ts";
 import type { Field, FieldType, Message, Single } from "./message.ts";
+import { readText } from "./read-text.ts";
 
 /** The state of a decoding. */
 interface Decoding {
   readonly reader: Reader;
   /** Elements of lists and maps that are still allowed. */
   partsLeft: number;
+  /** Fields that are still allowed in the present object, skipped ones included. */
+  fieldsLeft: number;
 }
+
+/** A map entry takes as long as this many fields. */
+const FIELDS_OF_AN_ENTRY = 10;
 
 /**
  * Decodes a whole message to the object of its JSON form. Throws for bytes that are not well-formed. It lets the event loop go on between the fields of the message, because the
  * answers of other clusters wait meanwhile. With `onItem` the items of a list are given away one by one, and no more than one of them is held.
  */
 export const decodeMessage = async (reader: Reader, { fields }: Message, onItem?: (item: Json) => void): Promise<Json> => {
-  const decoding: Decoding = { reader, partsLeft: MAX_ANSWER_PARTS };
+  const decoding: Decoding = { reader, partsLeft: MAX_ANSWER_PARTS, fieldsLeft: MAX_OBJECT_FIELDS };
   const object: Record<string, unknown> = {};
   let pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
   while (reader.pos < reader.len) {
+    decoding.fieldsLeft = MAX_OBJECT_FIELDS;
     readField(object, decoding, fields);
     if (onItem) giveAway(object, onItem);
     if (reader.pos < pauseAt) continue;
@@ -47,11 +54,18 @@ const decode = (decoding: Decoding, end: number, { fields }: Message): Json => {
 
 const readField = (object: Record<string, unknown>, decoding: Decoding, fields: Message["fields"]): void => {
   const { reader } = decoding;
+  takeFields(decoding, 1);
   const tag = reader.tag();
   const field = fields[tag >>> 3];
   if (field === undefined) skip(reader, tag);
   else if ((tag & 7) !== field.wireType) throw new WireFormatError(`field "${field.name}" has wire type ${tag & 7}, not ${field.wireType}`);
   else readInto(object, decoding, field);
+};
+
+/** The event loop stands still while an object is decoded, so that its number of fields is bounded, and not its bytes alone. */
+const takeFields = (decoding: Decoding, fields: number): void => {
+  decoding.fieldsLeft -= fields;
+  if (decoding.fieldsLeft < 0) throw new WireFormatError(`an object has more than ${MAX_OBJECT_FIELDS} fields`);
 };
 
 const GROUP = 3;
@@ -88,7 +102,7 @@ const readValue = (decoding: Decoding, type: FieldType): unknown => {
   const { reader } = decoding;
   switch (type) {
     case "text":
-      return reader.string();
+      return readText(reader);
     case "int32":
       return reader.int32();
     case "int64":
@@ -139,6 +153,7 @@ const singleValue = (decoding: Decoding, end: number, { fields, only }: Single):
   const { reader } = decoding;
   let value: unknown;
   while (reader.pos < end) {
+    takeFields(decoding, 1);
     const tag = reader.tag();
     if (fields[tag >>> 3] === undefined) skip(reader, tag);
     else if ((tag & 7) !== only.wireType) throw new WireFormatError(`field "${only.name}" has wire type ${tag & 7}, not ${only.wireType}`);
@@ -155,11 +170,13 @@ const VALUE_TAG = (2 << 3) | 2;
 const readEntry = (entries: Record<string, unknown>, decoding: Decoding, type: FieldType): void => {
   const { reader } = decoding;
   const end = endOf(reader);
+  takeFields(decoding, FIELDS_OF_AN_ENTRY);
   let key = "";
   let value: unknown = "";
   while (reader.pos < end) {
+    takeFields(decoding, 1);
     const tag = reader.tag();
-    if (tag === KEY_TAG) key = reader.string();
+    if (tag === KEY_TAG) key = readText(reader);
     else if (tag === VALUE_TAG) value = readValue(decoding, type);
     else skip(reader, tag);
   }

@@ -3,7 +3,10 @@ import { VALIDATION_WORDS, validationOf } from "../../manifest/validation.ts";
 
 /** `--validate`, with the words of kubectl. */
 export const validateOption = (): Option =>
-  new Option("--validate [mode]", "fields that are not known or written twice: strict refuses, warn tells, ignore does neither")
+  new Option(
+    "--validate [mode]",
+    "unknown fields and fields that are written twice: strict refuses them, warn names them, ignore drops them silently",
+  )
     .preset("strict")
     .default("strict")
     .argParser((word: string) => {

@@ -61,7 +61,7 @@ const overruled = (policy: Policy, { policies, selectPolicy }: RulesRead): strin
   if (alike.some((other) => (selectPolicy === "Min" ? amountOf(other) < own : amountOf(other) > own)))
     return `another policy of the same type and period ${selectPolicy === "Min" ? "allows less" : "allows more"}`;
   const twin = alike.find((other) => amountOf(other) === own);
-  return twin && policies.indexOf(twin) < policies.indexOf(policy) ? "an equal policy stands before it" : undefined;
+  return twin && policies.indexOf(twin) < policies.indexOf(policy) ? "an earlier policy is equal to it" : undefined;
 };
 
 const amountOf = ({ value }: Policy): number => (value ? Number(milliOf(value)) / 1000 : 0);

@@ -102,7 +102,7 @@ export const WATERMARK_BLOCK = foreignBlock(
     downscaleDelayBelowWatermarkSeconds: integer("How long a breach of the low mark must last.", NOT_NEGATIVE),
     replicaScalingAbsoluteModulo: integer("Counts are multiples of this.", { least: 1 }),
     convergeTowardsWatermark: text("highwatermark or lowwatermark: between the marks the count moves towards it."),
-    tolerateZero: flag("A value of 0 is taken as it is."),
+    tolerateZero: flag("A value of 0 counts like any other value."),
     minAvailableReplicaPercentage: integer("Percent of the pods that must be ready.", { most: 100 }),
     readinessDelaySeconds: integer("How long a starting pod is left out.", NOT_NEGATIVE),
     readinessDelay: { type: "anything", meaning: "Of old versions of the form; dropped." },

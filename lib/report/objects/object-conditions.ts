@@ -10,8 +10,10 @@ export interface StatusContext {
   readonly nowMs: number;
   /** The status of the object as the LIST of this sync has it; empty where it has none. */
   readonly listed: Json;
-  /** Scales of this sync that count as made. */
+  /** Decisions to scale of this sync: scales that count as made, and one that a dry run kept from being made. */
   readonly scales: number;
+  /** The condition that the rules or the write set last. Absent where they set none. */
+  readonly lastCondition?: Pick<Condition, "type" | "status">;
 }
 
 /** The condition that says in one word and one sentence why the count is as it is. Every object has it. */

@@ -60,6 +60,7 @@ export const clusterSchema = z.looseObject({
     initialReadinessDelayMs: z.number(),
   }),
   specsFromCluster: z.array(z.enum(SPEC_KIND_NAMES)).exactOptional(),
+  recommenderHosts: z.array(z.string()).exactOptional(),
   removing: z.looseObject({ by: z.string(), atMs: z.number() }).exactOptional(),
   version: z.number().int().positive(),
 });

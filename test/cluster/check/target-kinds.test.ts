@@ -63,9 +63,9 @@ describe("the custom kinds that autoscalers name", () => {
   it("warn where the API server does not tell its kinds", async () => {
     server.overrides.push({ match: ({ url }) => url.pathname === "/apis/argoproj.io/v1alpha1", answer: status(503, "ServiceUnavailable", "down") });
     const report = await look(server, { targets: [ROLLOUT] });
-    expect(pointOf(report, "Rollout.argoproj.io")).toMatchObject({ result: "warning", message: "it is not known whether it is served: down" });
+    expect(pointOf(report, "Rollout.argoproj.io")).toMatchObject({ result: "warning", message: "unknown: down" });
     server.overrides.push({ match: ({ url }) => url.pathname === "/apis", answer: json(403, {}) });
-    expect(pointOf(await look(server, { targets: [ROLLOUT] }), "Rollout.argoproj.io").message).toContain("the API groups are not told");
+    expect(pointOf(await look(server, { targets: [ROLLOUT] }), "Rollout.argoproj.io").message).toContain("the list of API groups cannot be read");
   });
 
   it("never bring words of a cluster into the command to copy", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Correlated, EventSeries } from "../../../lib/cluster/objects/event-series.ts";
-import type { ToldEvent } from "../../../lib/cluster/objects/telling.ts";
+import type { NewEvent } from "../../../lib/cluster/objects/object-update.ts";
 import { NOON } from "../../noon.ts";
 
 const WEB = { uid: "object-web" };
@@ -13,13 +13,13 @@ beforeEach(() => {
   series = new EventSeries();
 });
 
-const event = (note: string, atMs: number, more: Partial<ToldEvent> = {}): ToldEvent => {
+const event = (note: string, atMs: number, more: Partial<NewEvent> = {}): NewEvent => {
   const id = `e-${++events}`;
   return { id, occurrence: id, type: "Normal", reason: "SuccessfulRescale", note, atMs, ...more };
 };
 
 /** Tells it to an API server that takes everything. */
-const tell = (told: ToldEvent, about = WEB): Correlated => {
+const tell = (told: NewEvent, about = WEB): Correlated => {
   const correlated = series.correlate(about, told);
   if (correlated.kind === "create" || correlated.kind === "repeat") series.wrote(correlated);
   return correlated;
@@ -38,7 +38,7 @@ describe("the Events of an object", () => {
   it("are not counted twice when one is told again", () => {
     const once = event("Scaled from 2 to 4", NOON);
     tell(once);
-    expect(tell(once)).toEqual({ kind: "told" });
+    expect(tell(once)).toEqual({ kind: "written" });
   });
 
   it("are apart for another text, type, reason or object", () => {
@@ -60,6 +60,13 @@ describe("the Events of an object", () => {
     const first = tell(event("a", NOON));
     if (first.kind === "create") series.forget(first.key);
     expect(tell(event("a", NOON)).kind).toBe("create");
+  });
+
+  it("of an object that scales each minute are those of half an hour, and then one each five minutes, as of the HPA controller", () => {
+    const written = Array.from({ length: 61 }, (_, minute) => tell(event(`Scaled to ${minute}`, NOON + minute * MINUTE_MS)))
+      .map(({ kind }, minute) => (kind === "limited" ? -1 : minute))
+      .filter((minute) => minute >= 0);
+    expect(written).toEqual([...Array.from({ length: 31 }, (_, minute) => minute), 35, 40, 45, 50, 55, 60]);
   });
 
   it("are never more than a burst of 25 and one each five minutes", () => {

@@ -21,6 +21,8 @@ export interface StandIn {
   readonly seen: Seen[];
   /** TLS connections accepted so far. */
   readonly connections: () => number;
+  /** TLS connections that are open now. */
+  readonly open: () => number;
   /** What every request gets from now on. */
   answer: Answer;
   /** Closes connections that lie idle, as an API server does after 90 s. */
@@ -32,7 +34,7 @@ export interface StandIn {
 export const standIn = async (options: IssueOptions = {}): Promise<StandIn> => {
   const root = await authority();
   const identity = await root.issue("stand-in", options);
-  let accepted = 0;
+  let [accepted, open] = [0, 0];
   const seen: Seen[] = [];
   const state: { answer: Answer } = { answer: json(200, {}) };
   const server = https.createServer(
@@ -54,7 +56,11 @@ export const standIn = async (options: IssueOptions = {}): Promise<StandIn> => {
       });
     },
   );
-  server.on("secureConnection", () => accepted++);
+  server.on("secureConnection", (socket: Socket) => {
+    accepted++;
+    open++;
+    socket.once("close", () => open--);
+  });
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -62,6 +68,7 @@ export const standIn = async (options: IssueOptions = {}): Promise<StandIn> => {
     authority: root,
     seen,
     connections: () => accepted,
+    open: () => open,
     get answer() {
       return state.answer;
     },

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ObservedCluster } from "../../../lib/cluster/port.ts";
-import { MAX_ANSWER_BYTES, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES } from "../../../lib/cluster/request-limits.ts";
+import { MAX_ANSWER_BYTES, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES, MAX_OBJECT_FIELDS } from "../../../lib/cluster/request-limits.ts";
 import { decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
 import { POD_LIST } from "../../../lib/cluster/wire/pods.ts";
 import { json, type StandIn, standIn } from "../stand-in/server.ts";
@@ -119,6 +119,27 @@ describe("broken protobuf", () => {
       expect(process.memoryUsage().heapUsed - heap).toBeLessThan(64 * 1024 * 1024);
       expect(process.cpuUsage(started).user / 1_000).toBeLessThan(6_000);
     }
+  });
+
+  it.each([
+    ["skipped fields", pod(repeated(Buffer.from([0x7a, 0x00]), 2 * MAX_OBJECT_FIELDS))],
+    ["metadata", pod(repeated(Buffer.from([0x0a, 0x00]), 2 * MAX_OBJECT_FIELDS))],
+    ["names", pod(field(1, repeated(Buffer.from([0x0a, 0x01, 0x61]), 2 * MAX_OBJECT_FIELDS)))],
+    ["skipped fields of a time", pod(field(1, field(9, repeated(Buffer.from([0x7a, 0x00]), 2 * MAX_OBJECT_FIELDS))))],
+    ["labels", pod(field(1, repeated(field(11, field(1, Buffer.from("a"))), MAX_OBJECT_FIELDS / 10)))],
+  ])("refuses an object with more fields than the event loop may wait for: %s", async (_what, object) => {
+    expect(object.length).toBeLessThan(MAX_OBJECT_BYTES);
+    const decoded = await decodeAnswer(podList(object), POD_LIST);
+    expect(decoded).toMatchObject({ kind: "broken", state: expect.stringContaining(`an object has more than ${MAX_OBJECT_FIELDS} fields`) });
+  });
+
+  it("counts the fields of each object alone, and reads the object with the most elements that etcd stores", async () => {
+    const environment = repeated(
+      field(7, Buffer.concat([field(1, Buffer.from("a")), field(2, Buffer.alloc(0))])),
+      Math.floor((1.5 * 1024 * 1024) / 7),
+    );
+    const largest = pod(field(2, field(2, environment)));
+    expect(await decodeAnswer(podList(largest, largest, largest), POD_LIST)).toMatchObject({ kind: "object" });
   });
 
   it("never shows a part of a list: what is cut anywhere is refused, or was whole without its tail", async () => {

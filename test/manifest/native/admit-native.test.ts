@@ -131,7 +131,7 @@ describe("what can never have an effect is a warning", () => {
     [
       "one that stands there twice",
       up(policies(pods(2), pods(2))),
-      ["spec.scaleUp.policies[1]: this policy can never bind: an equal policy stands before it"],
+      ["spec.scaleUp.policies[1]: this policy can never bind: an earlier policy is equal to it"],
     ],
     [
       "steps that the policies allow",

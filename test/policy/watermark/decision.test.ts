@@ -40,6 +40,19 @@ describe("a watermark decision says which limit bound", () => {
   });
 });
 
+describe("the condition that a watermark decision sets last, which the status names", () => {
+  it.each([
+    ["ready for a scale", {}, 800_000n, LONG_AGO, "AbleToScale", "True"],
+    ["ready for a scale, in a dry run", { dryRun: true }, 800_000n, LONG_AGO, "AbleToScale", "True"],
+    ["within the forbidden window", { upscaleForbiddenWindowSeconds: 600 }, 800_000n, scaledAt(NOON - 60_000), "AbleToScale", "False"],
+    ["within the bounds", {}, 300_000n, LONG_AGO, "ScalingLimited", "False"],
+    ["without the metric", {}, undefined, LONG_AGO, "ScalingActive", "False"],
+  ] as const)("%s", (_when, spec, milli, windows, type, status) => {
+    const { decision } = sync(wpa(spec), { replicas: 6, windows, ...(milli !== undefined && { milli }) });
+    expect(decision.lastCondition).toEqual({ type, status });
+  });
+});
+
 describe("a whole decision of the watermark dialect", () => {
   it("grows with the metric, each step with its limit, series, conditions and status", () => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 800_000n, windows: LONG_AGO });
@@ -57,6 +70,7 @@ describe("a whole decision of the watermark dialect", () => {
         { step: "gates", before: 9, after: 9 },
         { step: "bounds", before: 9, after: 9 },
       ],
+      lastCondition: { type: "AbleToScale", status: "True" },
       events: [],
       dueAgainSeconds: 15,
     });
@@ -226,6 +240,7 @@ describe("a whole decision of the watermark dialect", () => {
       dueAgainSeconds,
       metrics: [],
       steps: [],
+      lastCondition: { type: "AbleToScale", status: "False" },
       events: [{ type: "Warning", reason: "FailedProcessWPA", message }],
       gauges: [
         { name: "conditions", labels: { condition: "able_to_scale" }, value: 0 },

@@ -1,8 +1,8 @@
-import type { Telling, Told } from "../../../lib/cluster/objects/telling.ts";
+import type { ObjectUpdate, WriteBackCounts } from "../../../lib/cluster/objects/object-update.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 /** Writes the status of each object that still has the version that was read. Events leave no trace in an object. */
-export const tellNow = (store: ObjectStore, tellings: readonly Telling[]): Told => {
+export const tellNow = (store: ObjectStore, tellings: readonly ObjectUpdate[]): WriteBackCounts => {
   let failed = 0;
   for (const telling of tellings) {
     const { about } = telling;

@@ -1,6 +1,7 @@
 import { CLUSTER_BUGS } from "./cluster.ts";
 import { DAMAGE_BUGS } from "./damages.ts";
 import { HEAD_BUGS } from "./head.ts";
+import { NUMBER_BUGS } from "./numbers.ts";
 import { OBJECT_BUGS } from "./objects.ts";
 import { PLACE_BUGS } from "./places.ts";
 import type { PlantedBug } from "./planted.ts";
@@ -16,4 +17,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...PLACE_BUGS,
   ...DAMAGE_BUGS,
   ...OBJECT_BUGS,
+  ...NUMBER_BUGS,
 ];

@@ -31,4 +31,25 @@ export const agentTo = (server: Server): Agent => {
   return agent;
 };
 
+/** How an attempt to connect ends: the connection stands, nothing listens, or nothing answers. */
+export type Reached = "connected" | "refused" | "silence";
+
+/** A connection through memory to an HTTP server, as a socket makes it: what is written before it stands is sent once it stands. */
+export const connectionTo = (server: Server, reach: () => Promise<Reached>): Duplex => {
+  const [client, peer] = duplexPair();
+  asSocket(client);
+  asSocket(peer);
+  client.cork();
+  client.on("close", () => peer.destroy());
+  peer.on("close", () => client.destroy(Object.assign(new Error("socket hang up"), { code: "ECONNRESET" })));
+  void reach().then((reached) => {
+    if (reached === "refused") client.destroy(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
+    if (reached !== "connected" || client.destroyed) return;
+    server.emit("connection", peer);
+    client.emit("connect");
+    client.uncork();
+  });
+  return client;
+};
+
 export const serverOf = (handle: Parameters<typeof createServer>[1]): Server => createServer(handle);

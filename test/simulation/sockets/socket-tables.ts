@@ -5,16 +5,10 @@ import { callName } from "../call-names.ts";
 import type { Fate } from "../fates.ts";
 import type { Network, Process } from "../process.ts";
 import { isPageWrite, LATE_MS, REQUEST_TIMEOUT_MS, type TableWorld } from "../tables.ts";
+import { type Break, breakOf, breakOff, LOST_MS, textOf, type WireAnswer } from "./broken-answers.ts";
 import { agentTo, serverOf } from "./connections.ts";
 import { clientVia } from "./sdk-client.ts";
-import { commandIn, executed, refused, type TableAnswer } from "./table-server.ts";
-
-/** How an answer fails on its way: not a byte, some of its bytes and no more, some of them and a reset, or a reset at once. */
-export type Break = "silence" | "half answer" | "half answer and reset" | "reset";
-const BREAKS: readonly Break[] = ["silence", "half answer", "half answer and reset", "reset"];
-
-/** After so long the server has given up what the network lost. The client goes by its own limit. */
-const LOST_MS = 15;
+import { commandIn, executed, refused } from "./table-server.ts";
 
 /** The tables over connections in memory: the client of the SDK, its limit for each request, and HTTP are those of a function. */
 export const clientOverSockets = (network: Network, process: Process, world: TableWorld): Tables["client"] => {
@@ -39,8 +33,8 @@ interface Served {
 const serve = async ({ network, process, world }: Served, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const command = commandIn(String(request.headers["x-amz-target"]), await textOf(request));
   // What was executed, whether or not its answer arrives.
-  let made: TableAnswer = refused("InternalServerError", 500);
-  const answer = await network.call<TableAnswer | Break>(process, {
+  let made: WireAnswer = refused("InternalServerError", 500);
+  const answer = await network.call<WireAnswer | Break>(process, {
     kind: isPageWrite(command) ? "page" : "table",
     name: callName(command),
     by: world.by,
@@ -51,32 +45,16 @@ const serve = async ({ network, process, world }: Served, request: IncomingMessa
       made = executed(() => world.execute(command));
       return made;
     },
-    unclear: (fate) => brokenBy(fate, made),
+    unclear: (fate) => failedBy(fate) ?? breakOf(fate, made),
   });
-  if (typeof answer === "string") breakOff(response, made, answer);
-  else response.writeHead(answer.status, HEADERS).end(answer.body);
+  if (typeof answer === "string") breakOff(response, made, answer, JSON_1_0);
+  else response.writeHead(answer.status, { "content-type": JSON_1_0 }).end(answer.body);
 };
 
-const HEADERS = { "content-type": "application/x-amz-json-1.0" };
+const JSON_1_0 = "application/x-amz-json-1.0";
 
-const brokenBy = ({ fault, lateness }: Fate, made: TableAnswer): TableAnswer | Break => {
+/** What the service itself answers about a failure. */
+const failedBy = ({ fault }: Fate): WireAnswer | undefined => {
   if (fault === "throttled") return refused("ProvisionedThroughputExceededException", 400);
-  if (fault === "failed before" || fault === "failed after") return refused("InternalServerError", 500);
-  // Of a request that was lost, or comes late, there is no answer yet.
-  if (fault !== "lost answer") return lateness < 1 / 2 ? "silence" : "reset";
-  return made.status === 200 ? (BREAKS[Math.floor(lateness * BREAKS.length)] ?? "silence") : "silence";
-};
-
-const breakOff = (response: ServerResponse, { status, body }: TableAnswer, how: Break): void => {
-  const { socket } = response;
-  if (how === "half answer" || how === "half answer and reset") {
-    response.writeHead(status, { ...HEADERS, "content-length": Buffer.byteLength(body) }).write(body.slice(0, Math.ceil(body.length / 2)));
-  }
-  if (how === "reset" || how === "half answer and reset") socket?.destroy(Object.assign(new Error("reset"), { code: "ECONNRESET" }));
-};
-
-const textOf = async (request: IncomingMessage): Promise<string> => {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString("utf8");
+  return fault === "failed before" || fault === "failed after" ? refused("InternalServerError", 500) : undefined;
 };

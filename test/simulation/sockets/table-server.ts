@@ -6,12 +6,7 @@ import {
   QueryCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-
-/** An answer of the tables, as it goes over a connection. */
-export interface TableAnswer {
-  readonly status: number;
-  readonly body: string;
-}
+import type { WireAnswer } from "./broken-answers.ts";
 
 /** What the input of any command is here: as it came from the wire. */
 type NewCommand = new (input: never) => object;
@@ -38,15 +33,15 @@ export const commandIn = (target: string, body: string): object => {
   return new Command(JSON.parse(body, revived) as never);
 };
 
-export const answered = (answer: object): TableAnswer => ({ status: 200, body: JSON.stringify(answer, told) });
+export const answered = (answer: object): WireAnswer => ({ status: 200, body: JSON.stringify(answer, told) });
 
-export const refused = (name: string, status: number): TableAnswer => ({
+export const refused = (name: string, status: number): WireAnswer => ({
   status,
   body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: name }),
 });
 
 /** What the engine gives for a command. Its refusals are answers; anything else that it throws is a mistake. */
-export const executed = (execute: () => object): TableAnswer => {
+export const executed = (execute: () => object): WireAnswer => {
   try {
     return answered(execute());
   } catch (error) {

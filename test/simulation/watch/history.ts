@@ -3,13 +3,14 @@ import { eventOf } from "../../../lib/store/history/event-codec.ts";
 import { historyItemOf } from "../../../lib/store/history/item.ts";
 import { CHANGE_SK_PREFIX } from "../../../lib/store/table/keys.ts";
 import { watchAhead } from "./clocks.ts";
-import type { Item } from "./head.ts";
+import type { Item, ReadItem } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
+import { watchEventStep } from "./model-steps.ts";
 
 const ONE = "every intent ends in exactly one event";
 
 /** Looks at everything that is inserted into history. */
-export const watchHistory = (ledger: Ledger, before: Item | undefined, after: Item | undefined): void => {
+export const watchHistory = (ledger: Ledger, before: Item | undefined, after: Item | undefined, read: ReadItem): void => {
   if (before || !after) {
     ledger.violate(ONE, "an item of history was changed or deleted");
     return;
@@ -17,15 +18,17 @@ export const watchHistory = (ledger: Ledger, before: Item | undefined, after: It
   const [pk, sk] = [after["pk"]?.S ?? "", after["sk"]?.S ?? ""];
   const isOwn = pk.startsWith("autoscaler#");
   if (isOwn && sk.startsWith(CHANGE_SK_PREFIX)) ledger.objects.changes.add(sk.slice(CHANGE_SK_PREFIX.length));
-  if ((isOwn && sk.startsWith("event#")) || pk.startsWith("day#")) watchTold(ledger, after, isOwn);
+  if ((isOwn && sk.startsWith("event#")) || pk.startsWith("day#")) watchTold(ledger, after, { isOwn, read });
 };
 
-const watchTold = (ledger: Ledger, after: Item, own: boolean): void => {
+const watchTold = (ledger: Ledger, after: Item, { isOwn, read }: { readonly isOwn: boolean; readonly read: ReadItem }): void => {
   const event = eventOf(historyItemOf(after));
   const known = ledger.intents.get(event.id);
   if (!known) ledger.violate(ONE, `the event "${event.id}" is of no intent that was ever stored`);
-  else if (own) watchEvent(ledger, known, event);
-  else watchDayEvent(ledger, known, event);
+  else if (isOwn) {
+    watchEventStep(ledger, known, event.outcome, read);
+    watchEvent(ledger, known, event);
+  } else watchDayEvent(ledger, known, event);
 };
 
 const watchEvent = (ledger: Ledger, known: KnownIntent, event: ScaleEventRecord): void => {

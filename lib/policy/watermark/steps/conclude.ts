@@ -46,7 +46,7 @@ const notScalingNote = ({ input: { spec, namespace, windows } }: WatermarkSync, 
 };
 
 const decided = (sync: WatermarkSync, dueAgainSeconds: number | null, status: Status) => {
-  const { input, conditions, events, gauges, metrics, steps } = noted(
+  const { input, conditions, lastCondition, events, gauges, metrics, steps } = noted(
     sync,
     gauge("scaling_active", isTrue(sync.conditions, "ScalingActive") ? 1 : 0),
   );
@@ -56,6 +56,7 @@ const decided = (sync: WatermarkSync, dueAgainSeconds: number | null, status: St
     events,
     gauges: lastWrites(gauges),
     dueAgainSeconds,
+    ...(lastCondition && { lastCondition: { type: lastCondition.type, status: lastCondition.status } }),
     windows: { ...input.windows, status: { ...status, conditions: storedConditions(conditions) } } satisfies Windows,
   };
 };

@@ -24,6 +24,8 @@ export interface WatermarkSync {
   readonly sources: typeof sourcesOf;
   readonly deviations: Deviations;
   readonly conditions: readonly Condition[];
+  /** The condition that was set last, which the status names (watermark.md 2.3). */
+  readonly lastCondition?: Pick<Condition, "type" | "status">;
   readonly events: readonly ControllerEvent[];
   /** In the order of the writes. */
   readonly gauges: readonly GaugeWrite[];
@@ -81,7 +83,7 @@ const CONDITION_SERIES: Readonly<Record<string, string>> = {
 
 /** The sync with what its functions said. */
 export const noted = (sync: WatermarkSync, ...notes: readonly Note[]): WatermarkSync => {
-  let { conditions, events, metrics } = sync;
+  let { conditions, lastCondition, events, metrics } = sync;
   const gauges = [...sync.gauges];
   for (const note of notes) {
     switch (note.kind) {
@@ -96,10 +98,11 @@ export const noted = (sync: WatermarkSync, ...notes: readonly Note[]): Watermark
         break;
       case "condition":
         conditions = newestFirst(conditions, note.report, sync.input.nowMs);
+        lastCondition = note.report;
         gauges.push(...conditionSeries(note.report));
     }
   }
-  return { ...sync, conditions, events, gauges, metrics };
+  return { ...sync, conditions, ...(lastCondition && { lastCondition }), events, gauges, metrics };
 };
 
 const conditionSeries = ({ type, status }: ConditionReport): readonly GaugeWrite[] => {

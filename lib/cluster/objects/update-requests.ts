@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { objectPath } from "../paths.ts";
 import type { ApiRequest } from "../transport/send.ts";
-import type { Telling, ToldEvent, ToldObject } from "./telling.ts";
+import type { ObjectUpdate, NewEvent, UpdatedObject } from "./object-update.ts";
 
-/** The request of one telling. */
-export type TellRequest = ApiRequest & { readonly method: "PATCH" | "POST"; readonly body: unknown };
+/** The request of one update. */
+export type UpdateRequest = ApiRequest & { readonly method: "PATCH" | "POST"; readonly body: unknown };
 
 const APPLY_PATCH = "application/apply-patch+yaml";
 const MERGE_PATCH = "application/merge-patch+json";
@@ -15,11 +15,11 @@ const REASON_CHARACTERS_MAX = 128;
 const NAME_CHARACTERS_MAX = 220;
 const HASH_CHARACTERS = 16;
 
-export const tellRequest = (telling: Telling, fieldManager: string): TellRequest =>
-  telling.kind === "status" ? statusRequest(telling, fieldManager) : eventRequest(telling, fieldManager);
+export const updateRequest = (update: ObjectUpdate, fieldManager: string): UpdateRequest =>
+  update.kind === "status" ? statusRequest(update, fieldManager) : eventRequest(update, fieldManager);
 
 /** Raises the count of an Event that is there. */
-export const repeatRequest = ({ about, event }: Extract<Telling, { kind: "event" }>, count: number, fieldManager: string): TellRequest => ({
+export const repeatRequest = ({ about, event }: Extract<ObjectUpdate, { kind: "event" }>, count: number, fieldManager: string): UpdateRequest => ({
   method: "PATCH",
   path: `${eventsPath(about)}/${encodeURIComponent(eventNameOf(about, event))}`,
   resource: EVENTS,
@@ -32,7 +32,7 @@ export const repeatRequest = ({ about, event }: Extract<Telling, { kind: "event"
  * A server-side apply. Its resourceVersion is a precondition, because an apply of a status does not compare uids: an object that was edited, or deleted and made anew, since the LIST is left
  * to the next sync. It takes fields from an earlier manager, which is no controller any more.
  */
-const statusRequest = ({ about, status }: Extract<Telling, { kind: "status" }>, fieldManager: string): TellRequest => {
+const statusRequest = ({ about, status }: Extract<ObjectUpdate, { kind: "status" }>, fieldManager: string): UpdateRequest => {
   const { of, namespace, name, uid, resourceVersion } = about;
   const { group, version, plural, apiVersion, kind } = of;
   const resource = `${plural}.${group}`;
@@ -47,7 +47,7 @@ const statusRequest = ({ about, status }: Extract<Telling, { kind: "status" }>, 
 };
 
 /** The name is made from the id, so that a repeat meets the Event that is there already. */
-const eventRequest = ({ about, event }: Extract<Telling, { kind: "event" }>, fieldManager: string): TellRequest => {
+const eventRequest = ({ about, event }: Extract<ObjectUpdate, { kind: "event" }>, fieldManager: string): UpdateRequest => {
   const { namespace } = about;
   return {
     method: "POST",
@@ -70,15 +70,15 @@ const eventRequest = ({ about, event }: Extract<Telling, { kind: "event" }>, fie
   };
 };
 
-const eventsPath = ({ namespace }: ToldObject): string => `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+const eventsPath = ({ namespace }: UpdatedObject): string => `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
 
-const eventNameOf = ({ name }: ToldObject, { id }: ToldEvent): string =>
+const eventNameOf = ({ name }: UpdatedObject, { id }: NewEvent): string =>
   `${name.slice(0, NAME_CHARACTERS_MAX)}.${createHash("sha256").update(id).digest("hex").slice(0, HASH_CHARACTERS)}`;
 
 /** RFC 3339 in microseconds. */
 const microTime = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, -1)}000Z`;
 
-const regarding = ({ of, namespace, name, uid }: ToldObject) => ({ apiVersion: of.apiVersion, kind: of.kind, namespace, name, uid });
+const regarding = ({ of, namespace, name, uid }: UpdatedObject) => ({ apiVersion: of.apiVersion, kind: of.kind, namespace, name, uid });
 
 /** Cut between characters, and never inside one. */
 const cut = (note: string): string => {

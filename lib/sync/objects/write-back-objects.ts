@@ -1,4 +1,4 @@
-import type { Telling, Told, ToldObject } from "../../cluster/objects/telling.ts";
+import type { ObjectUpdate, UpdatedObject, WriteBackCounts } from "../../cluster/objects/object-update.ts";
 import type { ClusterClient } from "../../cluster/port.ts";
 import type { SpecObject } from "../../cluster/specs/spec-listing.ts";
 import { originIn } from "../../model/origin.ts";
@@ -17,12 +17,13 @@ import type { Settled } from "../settle.ts";
 import { STATUS_RIVAL_MS } from "../specs/holds-of-objects.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { After } from "../windows-after.ts";
+import { scaleContext } from "./scale-context.ts";
 import { isTurn, placeOf, roundOf } from "./turns.ts";
 
-/** The most that one sync tells: requests, Events of one object, and time. A request costs the API server 3 to 9 ms of CPU (npm run bench -- write-back). */
-export const TOLD_MAX = 200;
+/** The most that one sync writes back: requests, Events of one object, and time. A request costs the API server 3 to 9 ms of CPU (npm run bench -- write-back). */
+export const UPDATES_MAX = 200;
 const EVENTS_OF_ONE_MAX = 3;
-export const TELL_MS_MAX = 2_000;
+export const WRITE_BACK_MS_MAX = 2_000;
 
 interface Done {
   readonly loaded: Loaded;
@@ -37,13 +38,13 @@ interface Done {
  * Writes back what was decided to the objects that autoscalers were read from: their status and Events. It comes after the release, in the time that is left, and nothing depends on it: every
  * failure is a count. What the LIST of this sync showed says what has moved, so that nothing is stored for it.
  */
-export const tellObjects = async (ports: SyncPorts, message: SyncMessage, done: Done): Promise<Told | undefined> => {
+export const writeBackObjects = async (ports: SyncPorts, message: SyncMessage, done: Done): Promise<WriteBackCounts | undefined> => {
   const leftMs = done.softUntilMs - ports.tables.clock();
   if (leftMs <= 0) return undefined;
-  const tellings = tellingsOf(message, done);
-  const client = tellings.length === 0 ? undefined : await clientOf(ports, done);
-  if (!client?.tell) return undefined;
-  return client.tell(tellings, { budgetMs: Math.min(leftMs, TELL_MS_MAX), callsMax: TOLD_MAX });
+  const updates = updatesOf(message, done);
+  const client = updates.length === 0 ? undefined : await clientOf(ports, done);
+  if (!client?.writeBack) return undefined;
+  return client.writeBack(updates, { budgetMs: Math.min(leftMs, WRITE_BACK_MS_MAX), callsMax: UPDATES_MAX });
 };
 
 /** A sync without a valid autoscaler has observed nothing, and so has no client yet. */
@@ -54,26 +55,26 @@ const clientOf = async (ports: SyncPorts, { loaded, seen }: Done): Promise<Clust
 };
 
 interface Ranked {
-  readonly telling: Telling;
-  /** The lowest is told first. */
+  readonly update: ObjectUpdate;
+  /** The lowest is written first. */
   readonly rank: number;
-  /** Within a rank, the lowest. */
-  readonly place: number;
+  /** The order within a rank. */
+  readonly turn: number;
 }
 
 const RANKS: Readonly<Record<Exclude<Moved, "nothing">, number>> = { state: 1, values: 3 };
 const EVENT_RANK = 2;
 
 /** States come first, then Events, then values. Within each the objects take turns, so that none waits for long where there is no room for all. */
-const tellingsOf = (message: SyncMessage, done: Done): readonly Telling[] => {
+const updatesOf = (message: SyncMessage, done: Done): readonly ObjectUpdate[] => {
   const scales = Map.groupBy(
     [...done.settled.late, ...done.settled.own].map(({ event }) => event).filter((event) => event !== undefined),
     ({ uid }) => uid,
   );
   return done.verdicts
     .flatMap((verdict) => ofVerdict(message, done, verdict, scales))
-    .toSorted((one, other) => one.rank - other.rank || one.place - other.place)
-    .map(({ telling }) => telling);
+    .toSorted((one, other) => one.rank - other.rank || one.turn - other.turn)
+    .map(({ update }) => update);
 };
 
 const ofVerdict = (
@@ -84,40 +85,41 @@ const ofVerdict = (
 ): readonly Ranked[] => {
   if (verdict.autoscaler.kind === "unreadable") return [];
   const { record } = verdict.autoscaler;
-  const target = toldObjectOf(loaded, record);
+  const target = updatedObjectOf(loaded, record);
   const evaluation = target && evaluationOf(verdict, after);
   if (!target || !evaluation) return [];
   const { about, object } = target;
   const events = scales.get(record.uid) ?? [];
   const listed = object.status ?? {};
-  const made = events.filter(({ outcome }) => outcome !== "refused").length;
-  const status = objectStatus(about.of.kind, evaluation, { generation: object.generation, nowMs: loaded.nowMs, listed, scales: made });
+  const { nowMs } = loaded;
+  const context = { generation: object.generation, nowMs, listed, ...scaleContext(verdict, { evaluation, events, nowMs }) };
+  const status = objectStatus(about.of.kind, evaluation, context);
   const moved = movedOf(status, listed);
   const isWritten = moved === "state" || (moved === "values" && isTurn(about.uid, message));
-  const ofConditions = moved === "state" ? conditionObjectEvents(about.uid, status, listed, loaded.nowMs) : [];
+  const ofConditions = moved === "state" ? conditionObjectEvents(about.uid, status, listed, nowMs) : [];
   return [
     ...(isWritten
       ? [
           {
             rank: RANKS[moved],
-            place: placeOf(about.uid, roundOf(moved === "values" ? "values" : "others", message)),
-            telling: { kind: "status", about, status } as const,
+            turn: placeOf(about.uid, roundOf(moved === "values" ? "values" : "others", message)),
+            update: { kind: "status", about, status } as const,
           },
         ]
       : []),
     ...[...events.map(scaleObjectEvent), ...ofConditions].slice(0, EVENTS_OF_ONE_MAX).map((event) => ({
       rank: EVENT_RANK,
-      place: placeOf(about.uid, roundOf("others", message)),
-      telling: { kind: "event", about, event } as const,
+      turn: placeOf(about.uid, roundOf("others", message)),
+      update: { kind: "event", about, event } as const,
     })),
   ];
 };
 
-/** The object of an autoscaler in the LIST of this sync. Fails to silence: the status of an object that another controller writes is left to it. */
-const toldObjectOf = (
+/** The object of an autoscaler in the LIST of this sync. Absent where another controller writes its status: that status is left alone. */
+const updatedObjectOf = (
   { cluster, objects, nowMs }: Loaded,
   record: AutoscalerRecord,
-): { readonly about: ToldObject; readonly object: SpecObject } | undefined => {
+): { readonly about: UpdatedObject; readonly object: SpecObject } | undefined => {
   const origin = originIn(cluster, record);
   const of = SPEC_KINDS.find(({ kind }) => kind === origin?.kind);
   const object = origin && objects?.listed.get(origin.uid);

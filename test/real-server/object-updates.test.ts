@@ -1,7 +1,7 @@
 import { beforeAll, expect, inject, it } from "vitest";
 import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
 import { connect } from "../../lib/cluster/connect.ts";
-import type { Telling, ToldObject } from "../../lib/cluster/objects/telling.ts";
+import type { ObjectUpdate, UpdatedObject } from "../../lib/cluster/objects/object-update.ts";
 import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { clusterName, namespace } from "../../lib/model/ids.ts";
 import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
@@ -34,7 +34,7 @@ const status = (message: string) => ({
   ],
 });
 
-onServer("what is told to the objects of a real API server", (newScene) => {
+onServer("what is written back to the objects of a real API server", (newScene) => {
   let scene: Scene;
   let calls: ApiCalls;
   let client: ClusterClient;
@@ -56,9 +56,9 @@ onServer("what is told to the objects of a real API server", (newScene) => {
       { name: clusterName("real"), uid, connection: { kind: "kubeconfig", path: scene.kubeconfig } },
       { clock: Date.now, trusted: ON_THIS_MACHINE },
     );
-  const tell = async (from: ClusterClient, ...tellings: readonly Telling[]) => from.tell?.(tellings, LIMITS);
+  const writeBack = async (from: ClusterClient, ...updates: readonly ObjectUpdate[]) => from.writeBack?.(updates, LIMITS);
 
-  const made = async (): Promise<ToldObject & { readonly path: string }> => {
+  const made = async (): Promise<UpdatedObject & { readonly path: string }> => {
     const name = `web-${++objects}`;
     const place = `${POD_AUTOSCALERS}/namespaces/${scene.namespace}/podautoscalers`;
     const { metadata } = await scene.admin("POST", place, { ...document(), metadata: { name, namespace: scene.namespace } });
@@ -70,9 +70,9 @@ onServer("what is told to the objects of a real API server", (newScene) => {
   it("is refused without the role, which delays and fails nothing, and is not asked for again for ten minutes", async () => {
     const about = await made();
     const restricted = await clientOf("without");
-    const telling = { kind: "status", about, status: status("a") } as const;
-    expect(await tell(restricted, telling)).toEqual({ written: 0, failed: 1, left: 0 });
-    expect(await tell(restricted, telling, telling)).toEqual({ written: 0, failed: 0, left: 2 });
+    const update = { kind: "status", about, status: status("a") } as const;
+    expect(await writeBack(restricted, update)).toEqual({ written: 0, failed: 1, left: 0 });
+    expect(await writeBack(restricted, update, update)).toEqual({ written: 0, failed: 0, left: 2 });
     restricted.close();
   });
 
@@ -80,13 +80,13 @@ onServer("what is told to the objects of a real API server", (newScene) => {
     await giveStatusRole(scene);
     const about = await made();
     const fresh = await clientOf("fresh");
-    expect(await tell(fresh, { kind: "status", about, status: status("a") })).toEqual({ written: 1, failed: 0, left: 0 });
+    expect(await writeBack(fresh, { kind: "status", about, status: status("a") })).toEqual({ written: 1, failed: 0, left: 0 });
     fresh.close();
   });
 
   it("is the status of the object, under the field manager of the stack, and no other generation", async () => {
     const about = await made();
-    expect(await tell(client, { kind: "status", about, status: status("no metric asks for another count") })).toEqual({
+    expect(await writeBack(client, { kind: "status", about, status: status("no metric asks for another count") })).toEqual({
       written: 1,
       failed: 0,
       left: 0,
@@ -99,7 +99,7 @@ onServer("what is told to the objects of a real API server", (newScene) => {
 
   it("is read again by the LIST of the specs, as what it is compared with", async () => {
     const about = await made();
-    await tell(client, { kind: "status", about, status: status("a") });
+    await writeBack(client, { kind: "status", about, status: status("a") });
     const { kubeconfig, close } = await newScene("listing", { namespace: scene.namespace, token: inject("cluster").adminToken });
     const reader = await connect(
       { name: clusterName("real"), uid: "told", connection: { kind: "kubeconfig", path: kubeconfig } },
@@ -121,14 +121,14 @@ onServer("what is told to the objects of a real API server", (newScene) => {
 
   it("takes a condition away that is not told any more, and leaves one of another writer", async () => {
     const about = await made();
-    await tell(client, { kind: "status", about, status: status("a") });
+    await writeBack(client, { kind: "status", about, status: status("a") });
     const other = { type: "Reviewed", status: "True", reason: "Person", message: "", lastTransitionTime: "2030-01-31T08:00:00Z" };
     const apply = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", status: { conditions: [other] } };
     await scene.admin("PATCH", `${about.path}/status?fieldManager=person`, apply, "application/apply-patch+yaml");
     const { conditions, ...rest } = status("b");
     const { metadata } = await scene.admin("GET", about.path);
-    const now = { ...about, ...(metadata as Pick<ToldObject, "resourceVersion">) };
-    await tell(client, { kind: "status", about: now, status: { ...rest, conditions: conditions.slice(0, 1) } });
+    const now = { ...about, ...(metadata as Pick<UpdatedObject, "resourceVersion">) };
+    await writeBack(client, { kind: "status", about: now, status: { ...rest, conditions: conditions.slice(0, 1) } });
     const object = await scene.admin("GET", about.path);
     const types = (object["status"] as { readonly conditions: readonly { readonly type: string }[] }).conditions.map(({ type }) => type);
     expect(types.toSorted()).toEqual(["Ready", "Reviewed"]);
@@ -139,13 +139,13 @@ onServer("what is told to the objects of a real API server", (newScene) => {
     await scene.admin("DELETE", about.path);
     const place = about.path.slice(0, -about.name.length - 1);
     await scene.admin("POST", place, { ...document(), metadata: { name: about.name, namespace: scene.namespace } });
-    expect(await tell(client, { kind: "status", about, status: status("a") })).toEqual({ written: 0, failed: 1, left: 0 });
+    expect(await writeBack(client, { kind: "status", about, status: status("a") })).toEqual({ written: 0, failed: 1, left: 0 });
     expect(await scene.admin("GET", about.path)).not.toHaveProperty("status");
   });
 
   it("shows in the columns of kubectl get: the targets, the bounds, the count and why", async () => {
     const about = await made();
-    await tell(client, { kind: "status", about, status: status("a") });
+    await writeBack(client, { kind: "status", about, status: status("a") });
     const table = JSON.parse((await calls.call("GET", about.path, undefined, undefined, "application/json;as=Table;v=v1;g=meta.k8s.io")).body);
     const names = table.columnDefinitions
       .filter(({ priority }: { readonly priority: number }) => priority === 0)
@@ -165,8 +165,8 @@ onServer("what is told to the objects of a real API server", (newScene) => {
       note: `Scaled from 2 to 4: ${"ä".repeat(1_000)}`,
       atMs: AT,
     };
-    expect(await tell(client, { kind: "event", about, event })).toEqual({ written: 1, failed: 0, left: 0 });
-    expect(await tell(client, { kind: "event", about, event })).toEqual({ written: 1, failed: 0, left: 0 });
+    expect(await writeBack(client, { kind: "event", about, event })).toEqual({ written: 1, failed: 0, left: 0 });
+    expect(await writeBack(client, { kind: "event", about, event })).toEqual({ written: 1, failed: 0, left: 0 });
     const { items } = await scene.admin("GET", `/api/v1/namespaces/${scene.namespace}/events?fieldSelector=involvedObject.uid%3D${about.uid}`);
     expect(items).toMatchObject([{ type: "Normal", reason: "SuccessfulRescale", involvedObject: { kind: "PodAutoscaler", name: about.name } }]);
     expect(items).toHaveLength(1);
@@ -182,19 +182,19 @@ onServer("what is told to the objects of a real API server", (newScene) => {
         readonly series?: object;
       }[];
     };
-    const scaled = (note: string, at: number): Telling => {
+    const scaled = (note: string, at: number): ObjectUpdate => {
       const id = `${about.name}:${note}:${at}`;
       return { kind: "event", about, event: { id, occurrence: id, type: "Normal", reason: "SuccessfulRescale", note, atMs: AT + at * 1_000 } };
     };
-    await tell(client, scaled("Scaled from 2 to 4", 0));
-    await tell(client, scaled("Scaled from 2 to 4", 60));
-    expect(await tell(client, scaled("Scaled from 2 to 4", 120))).toEqual({ written: 1, failed: 0, left: 0 });
+    await writeBack(client, scaled("Scaled from 2 to 4", 0));
+    await writeBack(client, scaled("Scaled from 2 to 4", 60));
+    expect(await writeBack(client, scaled("Scaled from 2 to 4", 120))).toEqual({ written: 1, failed: 0, left: 0 });
     expect(await eventsOf()).toMatchObject([{ note: "Scaled from 2 to 4", series: { count: 3, lastObservedTime: "2030-01-31T08:02:00.000000Z" } }]);
     const [first] = await eventsOf();
     await scene.admin("DELETE", `/api/v1/namespaces/${scene.namespace}/events/${first?.metadata.name}`);
-    expect(await tell(client, scaled("Scaled from 2 to 4", 180))).toEqual({ written: 1, failed: 0, left: 0 });
+    expect(await writeBack(client, scaled("Scaled from 2 to 4", 180))).toEqual({ written: 1, failed: 0, left: 0 });
     let told = { written: 0, failed: 0, left: 0 };
-    for (let at = 0; at < 30; at++) told = (await tell(client, scaled(`Scaled from ${at} to ${at + 1}`, 181 + at))) ?? told;
+    for (let at = 0; at < 30; at++) told = (await writeBack(client, scaled(`Scaled from ${at} to ${at + 1}`, 181 + at))) ?? told;
     expect(told).toEqual({ written: 0, failed: 0, left: 1 });
     const events = await eventsOf();
     expect(events).toHaveLength(11);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Telling, TellLimits, Told } from "../../../lib/cluster/objects/telling.ts";
-import { TOLD_MAX } from "../../../lib/sync/objects/tell-objects.ts";
+import type { ObjectUpdate, WriteBackLimits, WriteBackCounts } from "../../../lib/cluster/objects/object-update.ts";
+import { UPDATES_MAX } from "../../../lib/sync/objects/write-back-objects.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { type SpecsWorld, specsWorld } from "./cluster-specs.ts";
 
@@ -12,82 +12,82 @@ afterAll(() => engine.close());
 
 const MINUTE_OF_SYNCS = 4;
 
-/** The cluster stores each status that it is told, and every telling is kept. */
-const withTelling = async (workloads: readonly string[], told: Told = { written: 1, failed: 0, left: 0 }) => {
+/** The cluster stores each status that it is told, and every update is kept. */
+const withTelling = async (workloads: readonly string[], told: WriteBackCounts = { written: 1, failed: 0, left: 0 }) => {
   const world = await specsWorld(engine, workloads);
-  const tellings: Telling[] = [];
-  const limits: TellLimits[] = [];
-  const tell = async (all: readonly Telling[], bounds: TellLimits): Promise<Told> => {
-    tellings.push(...all);
+  const updates: ObjectUpdate[] = [];
+  const limits: WriteBackLimits[] = [];
+  const writeBack = async (all: readonly ObjectUpdate[], bounds: WriteBackLimits): Promise<WriteBackCounts> => {
+    updates.push(...all);
     limits.push(bounds);
-    for (const telling of all) if (telling.kind === "status" && told.written > 0) store(world, telling);
+    for (const update of all) if (update.kind === "status" && told.written > 0) store(world, update);
     return told;
   };
-  Object.assign(world.cluster.client, { tell });
-  return { world, tellings, limits };
+  Object.assign(world.cluster.client, { writeBack });
+  return { world, updates, limits };
 };
 
-const store = (world: SpecsWorld, { about, status }: Extract<Telling, { kind: "status" }>): void => {
+const store = (world: SpecsWorld, { about, status }: Extract<ObjectUpdate, { kind: "status" }>): void => {
   const object = world.cluster.objects.get(`${about.of.kind}/${about.namespace}/${about.name}`);
   if (object) object["status"] = status;
 };
 
-const kindsOf = (tellings: readonly Telling[]): readonly string[] => tellings.map(({ kind }) => kind);
+const kindsOf = (updates: readonly ObjectUpdate[]): readonly string[] => updates.map(({ kind }) => kind);
 
-describe("what a sync tells the objects that it has read", () => {
+describe("what a sync writes back to the objects that it has read", () => {
   it("is the status of each object and an Event of each scale, in the sync that made it", async () => {
-    const { world, tellings } = await withTelling(["web"]);
+    const { world, updates } = await withTelling(["web"]);
     world.apply("web", { uid: "object-web" });
     await world.next();
-    expect(kindsOf(tellings)).toEqual(["status", "event"]);
+    expect(kindsOf(updates)).toEqual(["status", "event"]);
     const [event] = await world.events();
-    expect(tellings).toMatchObject([
+    expect(updates).toMatchObject([
       { about: { namespace: "shop", name: "web", uid: "object-web", of: { plural: "podautoscalers" } }, status: { observedGeneration: 1 } },
       { about: { uid: "object-web" }, event: { id: event?.id, reason: "SuccessfulRescale", type: "Normal" } },
     ]);
   });
 
   it("is nothing while nothing moves since what the LIST showed", async () => {
-    const { world, tellings } = await withTelling(["web"]);
+    const { world, updates } = await withTelling(["web"]);
     world.apply("web");
     await world.next();
     await world.next();
-    const before = tellings.length;
+    const before = updates.length;
     for (let sync = 0; sync < MINUTE_OF_SYNCS; sync++) await world.next();
-    expect(tellings.length).toBe(before);
+    expect(updates.length).toBe(before);
   });
 
   it("says on an invalid object what is wrong with it", async () => {
-    const { world, tellings } = await withTelling(["web"]);
+    const { world, updates } = await withTelling(["web"]);
     world.apply("web", { spec: { maxReplicas: 3 } });
     await world.next();
-    expect(tellings).toMatchObject([{ kind: "status", status: { conditions: [{ type: "Ready", status: "False", reason: "InvalidSpec" }] } }]);
+    expect(updates).toMatchObject([{ kind: "status", status: { conditions: [{ type: "Ready", status: "False", reason: "InvalidSpec" }] } }]);
   });
 
   it("delays and fails nothing where nothing can be written: the scales are made, and it is tried with the next sync", async () => {
-    const { world, tellings } = await withTelling(["web"], { written: 0, failed: 1, left: 0 });
+    const { world, updates } = await withTelling(["web"], { written: 0, failed: 1, left: 0 });
     world.apply("web");
     await world.next();
     expect(world.replicas("web")).toBe(5);
-    const first = tellings.length;
+    const first = updates.length;
     await world.next();
-    expect(kindsOf(tellings.slice(first))).toContain("status");
+    expect(kindsOf(updates.slice(first))).toContain("status");
   });
 
   it("comes to every object in turn where there is room for a few, also while all of them move at every sync and one always fails", async () => {
     const names = Array.from({ length: 12 }, (_, at) => `web-${at}`);
     const world = await specsWorld(engine, names);
     const written = new Map<string, number>();
-    const tell = async (all: readonly Telling[]): Promise<Told> => {
-      const [failing, ...others] = all.filter((telling) => telling.kind === "status").slice(0, 4);
-      for (const telling of failing?.about.name === "web-0" ? others : [failing, ...others]) {
-        if (!telling) continue;
-        written.set(telling.about.name, (written.get(telling.about.name) ?? 0) + 1);
-        store(world, telling);
+    const writeBack = async (all: readonly ObjectUpdate[]): Promise<WriteBackCounts> => {
+      const [failing, ...others] = all.filter((update) => update.kind === "status").slice(0, 4);
+      for (const update of failing?.about.name === "web-0" ? others : [failing, ...others]) {
+        if (!update) continue;
+        written.set(update.about.name, (written.get(update.about.name) ?? 0) + 1);
+        store(world, update);
       }
       return { written: 3, failed: 1, left: all.length - 4 };
     };
-    Object.assign(world.cluster.client, { tell });
+    Object.assign(world.cluster.client, { writeBack });
     for (let sync = 0; sync < 24; sync++) {
       for (const name of names) world.apply(name);
       await world.next();
@@ -99,15 +99,15 @@ describe("what a sync tells the objects that it has read", () => {
     const { world, limits } = await withTelling(["web"]);
     world.apply("web");
     await world.next();
-    expect(limits).toMatchObject([{ callsMax: TOLD_MAX }]);
+    expect(limits).toMatchObject([{ callsMax: UPDATES_MAX }]);
     expect(limits[0]?.budgetMs).toBeLessThanOrEqual(2_000);
   });
 
   it("leaves the status of an object to another controller that writes it", async () => {
-    const { world, tellings } = await withTelling(["web"]);
+    const { world, updates } = await withTelling(["web"]);
     const rival = [{ manager: "watermarkpodautoscaler", operation: "Update", subresource: "status", time: new Date(world.nowMs).toISOString() }];
     world.apply("web", { kind: "WatermarkPodAutoscaler", metadata: { managedFields: rival } });
     await world.next();
-    expect(tellings).toEqual([]);
+    expect(updates).toEqual([]);
   });
 });

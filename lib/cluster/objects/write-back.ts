@@ -1,0 +1,115 @@
+import pLimit from "p-limit";
+import type { ApiSession } from "../scale.ts";
+import type { WriteAnswer } from "../transport/transport.ts";
+import { type Correlated, EventSeries } from "./event-series.ts";
+import { repeatRequest, type UpdateRequest, updateRequest } from "./update-requests.ts";
+import type { ObjectUpdate, WriteBackLimits, WriteBackCounts } from "./object-update.ts";
+
+const PARALLEL = 4;
+/** One slow answer must not take the time of all others. */
+const CALL_MS_MAX = 1_000;
+/** How long a client sends no such update after a refusal that would come again. The role for it is optional. */
+const QUIET_MS = 10 * 60_000;
+const FORBIDDEN = 403;
+const NOT_FOUND = 404;
+const CONFLICT = 409;
+const TOO_MANY_REQUESTS = 429;
+
+export type WriteBack = (updates: readonly ObjectUpdate[], limits: WriteBackLimits) => Promise<WriteBackCounts>;
+
+/** What one client remembers between syncs. */
+interface Memory {
+  readonly session: ApiSession;
+  readonly clock: () => number;
+  readonly series: EventSeries;
+  /** Until when a right is not tried again, by subject. */
+  readonly quietUntilMs: Map<string, number>;
+}
+
+/**
+ * Writes statuses and Events to a cluster. No decision depends on them, so a failure is only counted. An update that the API server refuses (no right, or a kind without status) is not sent
+ * again for ten minutes. A busy API server ends the write-back of this sync.
+ */
+export const objectWriter = (session: ApiSession, clock: () => number): WriteBack => {
+  const memory: Memory = { session, clock, series: new EventSeries(), quietUntilMs: new Map() };
+  return async (updates, limits) => {
+    const untilMs = session.elapsed() + limits.budgetMs;
+    const limit = pLimit(PARALLEL);
+    let calls = 0;
+    let isBusy = false;
+    const ask = async (request: UpdateRequest): Promise<WriteAnswer | undefined> => {
+      const leftMs = untilMs - session.elapsed();
+      if (isBusy || leftMs <= 0 || calls >= limits.callsMax) return undefined;
+      calls += 1;
+      const answer = await session.transport.update(request, Math.min(leftMs, CALL_MS_MAX));
+      isBusy ||= isBusyAnswer(answer);
+      return answer;
+    };
+    const outcomes = await Promise.all(updates.map((update) => limit(() => writeOne(memory, update, ask))));
+    const count = (wanted: keyof WriteBackCounts): number => outcomes.filter((outcome) => outcome === wanted).length;
+    return { written: count("written"), failed: count("failed"), left: count("left") };
+  };
+};
+
+/** Sends a request, or gives undefined where there is no time and no room for it. */
+type Ask = (request: UpdateRequest) => Promise<WriteAnswer | undefined>;
+
+const writeOne = async (memory: Memory, update: ObjectUpdate, ask: Ask): Promise<keyof WriteBackCounts> => {
+  if (isQuiet(memory, subjectOf(update))) return "left";
+  if (update.kind === "event") return writeEvent(memory, update, ask);
+  return outcomeOf(memory, subjectOf(update), await ask(updateRequest(update, memory.session.fieldManager)));
+};
+
+/** Creates the Event, or raises the count of the one that says the same. Where the API server has deleted that one, it creates a new Event. */
+const writeEvent = async (memory: Memory, update: Extract<ObjectUpdate, { kind: "event" }>, ask: Ask): Promise<keyof WriteBackCounts> => {
+  const { series, session } = memory;
+  const correlated = series.correlate(update.about, update.event);
+  if (correlated.kind === "written") return "written";
+  if (correlated.kind === "limited") return "left";
+  const written = { ...update, event: correlated.event };
+  if (correlated.kind === "create") return settledEvent(memory, update, correlated, await ask(updateRequest(written, session.fieldManager)));
+  const subject = `series ${update.about.namespace}`;
+  if (isQuiet(memory, subject)) return "left";
+  const answer = await ask(repeatRequest(written, correlated.count, session.fieldManager));
+  if (answer?.kind === "failed" && answer.failure.code === NOT_FOUND) {
+    series.forget(correlated.key);
+    return settledEvent(
+      memory,
+      update,
+      { ...correlated, kind: "create", event: update.event },
+      await ask(updateRequest(update, session.fieldManager)),
+    );
+  }
+  if (answer?.kind === "written") series.wrote(correlated);
+  return outcomeOf(memory, subject, answer);
+};
+
+const settledEvent = (
+  memory: Memory,
+  update: ObjectUpdate,
+  correlated: Extract<Correlated, { kind: "create" }>,
+  answer: WriteAnswer | undefined,
+): keyof WriteBackCounts => {
+  // 409: the Event of this id is there already.
+  const isThere = answer?.kind === "written" || answer?.failure.code === CONFLICT;
+  if (isThere) memory.series.wrote(correlated);
+  return isThere ? "written" : outcomeOf(memory, subjectOf(update), answer);
+};
+
+const isQuiet = ({ quietUntilMs, clock }: Memory, subject: string): boolean => (quietUntilMs.get(subject) ?? 0) > clock();
+
+const subjectOf = (update: ObjectUpdate): string =>
+  update.kind === "event" ? `${EVENTS} ${update.about.namespace}` : `status ${update.about.of.plural} ${update.about.namespace}`;
+const EVENTS = "events";
+
+const isBusyAnswer = (answer: WriteAnswer): boolean =>
+  answer.kind === "failed" && (answer.failure.code === TOO_MANY_REQUESTS || answer.failure.code === 0);
+
+const outcomeOf = ({ quietUntilMs, clock }: Memory, subject: string, answer: WriteAnswer | undefined): keyof WriteBackCounts => {
+  if (answer === undefined) return "left";
+  if (answer.kind === "written") return "written";
+  const { code } = answer.failure;
+  // A server without events.k8s.io/v1 answers 404 to a new Event.
+  if (code === FORBIDDEN || (subject.startsWith(EVENTS) && code === NOT_FOUND)) quietUntilMs.set(subject, clock() + QUIET_MS);
+  return "failed";
+};
