@@ -6,7 +6,7 @@ import { clockWrongBy } from "../store/table/server-clock.ts";
 import type { Intended } from "./intend.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 import { sendUntil } from "./timing.ts";
-import { landedBefore, mayWriteAgain, type Sent, WRITES_MAX } from "./write-again.ts";
+import { afterConflictMs, landedBefore, mayWriteAgain, type Sent, WRITES_MAX } from "./write-again.ts";
 import type { WriteWidth } from "./write-width.ts";
 
 /** A scale after its PUT. `open` means that there was no clear answer, so that a later holder settles it. */
@@ -79,7 +79,13 @@ const write = async (ports: SyncPorts, { intent, verdict }: Intended, softUntilM
 };
 
 /** Looks at the workload after a request was denied: how the write ended, or what to write next under the same intent. */
-const afterDenied = async ({ timing }: SyncPorts, { intent, verdict }: Intended, sent: Sent, { kind, failure }: Denied): Promise<Ended | Sent> => {
+const afterDenied = async (
+  { timing, tables }: SyncPorts,
+  { intent, verdict }: Intended,
+  sent: Sent,
+  { kind, failure }: Denied,
+): Promise<Ended | Sent> => {
+  if (kind === "conflict") await tables.wait(afterConflictMs(tables.random));
   const reading = await verdict.client.readScale(intent.namespace, intent.target, timing.putTimeoutMs);
   const throttled = failure.code === TOO_MANY_REQUESTS;
   const landed = landedBefore(sent, reading);

@@ -7,6 +7,12 @@ import { changedTo, GONE, isUnmoved, NOT_FOUND, REPLACED } from "./open-intents.
 /** Most writes under one intent, the first included (hpa.md 2.4 step 6). */
 export const WRITES_MAX = 5;
 
+/** Wait between a conflict and the next look at the workload (hpa.md 2.4 step 6). A controller that has just seen the workload change often writes its status more than once. */
+export const afterConflictMs = (random: () => number): number => PAUSE_MS * (1 + JITTER * random());
+
+const PAUSE_MS = 10;
+const JITTER = 0.1;
+
 /** What one write named: its object, the version of it, and the count. */
 export type Sent = Pick<Intent, "targetUid" | "resourceVersion" | "targetGeneration" | "to">;
 

@@ -44,7 +44,11 @@ onServer("a PUT of the scale on a real API server", (newScene) => {
     ["watermark", "leaves it for the next sync", 5, "refused"],
   ] as const)("that meets another count: the %s dialect %s", async (dialect, _what, count, outcome) => {
     const { hook, scene, workload } = await threeWanted(dialect);
-    hook.meanwhile = () => setCount(scene, workload, 5);
+    hook.meanwhile = async () => {
+      await setCount(scene, workload, 5);
+      // Each pod that becomes ready changes the status. Without this wait, five conflicts in a row are possible.
+      await scene.running(workload, 5);
+    };
     expect(await outcomes(scene)).toEqual([[2, 3, outcome]]);
     expect(await scene.replicas(workload)).toBe(count);
     const detail = (await scene.service.describe({ name: "web" })).events[0]?.detail ?? "";

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import type { PutFault, Workload } from "./memory-cluster.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
@@ -163,7 +164,11 @@ describe("a scale that was answered", () => {
 });
 
 describe("a conflict", () => {
-  const conflicting = async (times: number, change = (_world: World): void => {}): Promise<World> => {
+  const conflicting = async (
+    times: number,
+    change = (_world: World): void => {},
+    parts: (world: World) => Partial<SyncPorts> = () => ({}),
+  ): Promise<World> => {
     const world = await newWorld(engine.client, engine.tables, { web: 2 });
     const web = workloadOf(world, "web");
     web.demand = 5;
@@ -173,9 +178,16 @@ describe("a conflict", () => {
       web.resourceVersion++;
       change(world);
     };
-    await world.sync();
+    await world.sync(world.worker(parts(world)));
     return world;
   };
+
+  it("is followed by a wait of 10 ms before the workload is read again", async () => {
+    const waits: number[] = [];
+    const wait = async (ms: number): Promise<void> => void waits.push(ms);
+    await conflicting(3, undefined, ({ tables }) => ({ tables: { ...tables, wait } }));
+    expect(waits).toEqual([10, 10, 10]);
+  });
 
   it.each([1, 4])("met %s times is written again with the same count, under the same intent", async (times) => {
     const world = await conflicting(times);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ScaleRead, ScaleReading } from "../../lib/model/observation.ts";
 import type { Intent } from "../../lib/model/records.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { landedBefore, mayWriteAgain } from "../../lib/sync/write-again.ts";
+import { afterConflictMs, landedBefore, mayWriteAgain } from "../../lib/sync/write-again.ts";
 import { scaleRead } from "../observation.ts";
 
 const intent = { from: 5, to: 9, targetUid: "u", resourceVersion: "1" } as unknown as Intent;
@@ -29,6 +29,9 @@ describe("mayWriteAgain() after a conflict", () => {
   it("says which count the native rules met, and which one they had decided on", () =>
     expect(mayWriteAgain(specOf("native"), intent, read(6))).toEqual({ kind: "no", message: "the count is 6 by now, it was decided on 5" }));
 });
+
+it("afterConflictMs() is 10 ms and up to a tenth more (hpa.md 2.4 step 6)", () =>
+  expect([0, 0.5, 1].map((random) => afterConflictMs(() => random))).toEqual([10, 10.5, 11]));
 
 describe("landedBefore() after a conflict or another refusal", () => {
   it.each([
