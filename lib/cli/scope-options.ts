@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Filter } from "../service/service.ts";
 import type { TargetOptions } from "./command-target.ts";
+import { repeatable } from "./repeatable.ts";
 import { withTarget } from "./target-options.ts";
 import { usage } from "./usage-error.ts";
 
@@ -18,27 +19,38 @@ export const NAMES = "NAME, NAMESPACE/NAME, CLUSTER/NAMESPACE/NAME or TYPE/NAME;
 export const ONE_NAME = "NAME, NAMESPACE/NAME, CLUSTER/NAMESPACE/NAME or TYPE/NAME; a type (pa, hpa, wpa) can also stand before the name";
 
 export const filterOf = ({ namespace, cluster: inCluster, clusters }: ScopeOptions): Filter => {
-  if (inCluster !== undefined && clusters !== undefined)
-    throw usage(`Cannot use --cluster "${inCluster}" and --clusters "${clusters}" together: give one of them`);
+  if (inCluster !== undefined && clusters !== undefined) throw clustersTwice(inCluster, clusters);
   return { ...(namespace === undefined ? {} : { namespace }), ...(inCluster === undefined ? {} : { cluster: inCluster }) };
 };
 
-const withPlaces = (command: Command): Command =>
-  withTarget(command)
-    .addOption(once("-n, --namespace <namespace>", "only in this namespace"))
-    .addOption(once("--cluster <cluster>", "only in this cluster"));
+const clustersTwice = (cluster: string, clusters: string): Error =>
+  usage(`Cannot use --cluster "${cluster}" and --clusters "${clusters}" together: give one of them`);
+
+const withNamespace = (command: Command): Command => withTarget(command).addOption(once("-n, --namespace <namespace>", "only in this namespace"));
 
 /** Adds the options that choose the target, a namespace and one cluster. */
 export const withScope = (command: Command): Command => {
   const refused = new Option("--clusters <patterns>", "for commands that read a list").hideHelp().argParser((patterns: string) => {
     throw usage(`Cannot use --clusters "${patterns}" with ${command.name()}: it works on one cluster; name it with --cluster`);
   });
-  return withPlaces(command).addOption(refused);
+  return withNamespace(command).addOption(once("--cluster <cluster>", "only in this cluster")).addOption(refused);
 };
 
 /** The same for a command that works on several clusters at once. */
 export const withScopes = (command: Command): Command =>
-  withPlaces(command).addOption(once("--clusters <patterns>", "only in clusters with such names: 'prod-*', or 'prod-*,eu-1'"));
+  withNamespace(command)
+    .option("--cluster <cluster>", "only in this cluster; repeatable", repeatable)
+    .addOption(once("--clusters <patterns>", "only in clusters with such names: 'prod-*', or 'prod-*,eu-1'"))
+    .hook("preAction", joinClusters);
+
+/** Several `--cluster` mean the same as one `--clusters` with all of the names. */
+const joinClusters = (command: Command): void => {
+  const { cluster: repeated, clusters } = command.opts<{ readonly cluster?: readonly string[]; readonly clusters?: string }>();
+  const names = [...new Set(repeated)];
+  if (names.length > 1 && clusters !== undefined) throw clustersTwice(names.join('" and --cluster "'), clusters);
+  command.setOptionValue("cluster", names.length > 1 ? undefined : names[0]);
+  if (names.length > 1) command.setOptionValue("clusters", names.join(","));
+};
 
 /** The labels that choose autoscalers. */
 export const withSelector = (command: Command, description = "those whose manifests have these labels: app=web,tier!=db"): Command =>

@@ -143,11 +143,11 @@ describe("tidemark apply of objects of other kinds", () => {
 
 describe("an option that names one place", () => {
   it.each([
-    ["--cluster", "eu-1", "us-1"],
-    ["-n", "shop", "infra"],
-  ])("is refused when %s names two", async (option, first, second) => {
+    ["explain", "--cluster", "eu-1", "us-1"],
+    ["get", "-n", "shop", "infra"],
+  ])("of %s is refused when %s names two", async (command, option, first, second) => {
     const long = option === "-n" ? "--namespace" : option;
-    expect(await inside(["get", option, first, option, second, "--data", folder.data])).toEqual({
+    expect(await inside([command, "web", option, first, option, second, "--data", folder.data])).toEqual({
       code: 1,
       out: "",
       err: `error: Cannot use ${long} "${first}" and ${long} "${second}" together: give one of them\n`,

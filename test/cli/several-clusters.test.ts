@@ -22,6 +22,20 @@ describe("--clusters", () => {
     );
   });
 
+  it("means the same as --cluster given several times", async () => {
+    const both = (await run("get", "--clusters", "us-1,eu-1", "-n", "shop", "-o", "name")).out;
+    expect((await run("get", "--cluster", "us-1", "--cluster", "eu-1", "-n", "shop", "-o", "name")).out).toBe(both);
+    expect((await run("get", "--cluster", "us-1", "--cluster", "us-1", "-o", "name")).out).toBe(
+      (await run("get", "--cluster", "us-1", "-o", "name")).out,
+    );
+    expect((await run("get", "--cluster", "us-1", "--cluster", "eu-1", "--clusters", "*")).err).toBe(
+      'error: Cannot use --cluster "us-1" and --cluster "eu-1" and --clusters "*" together: give one of them\n',
+    );
+    expect((await run("get", "--cluster", "us-1", "--cluster", "nowhere")).err).toMatch(
+      /^error: Cannot find a cluster that matches --clusters "nowhere": there are /,
+    );
+  });
+
   it("shows an autoscaler of each of them that has it", async () => {
     expect((await run("get", "shop/web", "--clusters", "*-1", "-o", "name")).out).toBe("eu-1/shop/web\nus-1/shop/web\n");
     expect((await run("get", "shop/bare", "--clusters", "*-1", "-o", "jsonpath={.items[*].status.cluster}")).out).toBe("us-1");
