@@ -56,7 +56,7 @@ describe("changes()", () => {
       { path: "spec.maxReplicas", before: 10, after: 12 },
       { path: "spec.behavior", after: expect.objectContaining({ scaleUp: expect.anything() }) },
     ]);
-    expect(paused?.fields).toEqual([{ path: "paused", after: { by: "ada", atMs: NOON + 3_000 } }]);
+    expect(paused?.fields).toEqual([{ path: "paused", after: { by: "ada", at: new Date(NOON + 3_000).toISOString() } }]);
     expect(paused?.after).toMatchObject({ kind: "HorizontalPodAutoscaler", paused: { by: "ada" } });
   });
 

@@ -1,3 +1,4 @@
+import { isObject } from "../../model/is-object.ts";
 import type { ChangeView } from "../../service/views/change-view.ts";
 import type { FieldChange } from "../../service/views/field-changes.ts";
 import { ageText } from "./age-text.ts";
@@ -9,10 +10,21 @@ const valueText = (value: unknown): string => {
   return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
 };
 
-const fieldLine = (field: FieldChange): string => {
-  if (!("before" in field)) return `  + ${field.path}: ${valueText(field.after)}`;
-  if (!("after" in field)) return `  - ${field.path}: ${valueText(field.before)}`;
-  return `  ~ ${field.path}: ${valueText(field.before)} -> ${valueText(field.after)}`;
+const fieldLine = ({ path, ...sides }: FieldChange): string => {
+  const text = HOLDS.includes(path) ? holdText : valueText;
+  if (!("before" in sides)) return `  + ${path}: ${text(sides.after)}`;
+  if (!("after" in sides)) return `  - ${path}: ${text(sides.before)}`;
+  return `  ~ ${path}: ${text(sides.before)} -> ${text(sides.after)}`;
+};
+
+const HOLDS: readonly string[] = ["paused", "frozen"];
+
+/** A pause or a freeze: by whom, until when, and why. The line of the edit has its time already. */
+const holdText = (value: unknown): string => {
+  if (!isObject(value) || typeof value["by"] !== "string") return valueText(value);
+  const until = typeof value["until"] === "string" ? ` until ${value["until"]}` : "";
+  const reason = typeof value["reason"] === "string" ? `: ${valueText(value["reason"])}` : "";
+  return `by ${value["by"]}${until}${reason}`;
 };
 
 const objectText = ({ scope, cluster, namespace, name }: ChangeView): string => {

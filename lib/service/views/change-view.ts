@@ -1,4 +1,6 @@
 import { uidOfIntent } from "../../model/ids.ts";
+import { LATEST_MS } from "../../model/instant.ts";
+import { isObject } from "../../model/is-object.ts";
 import type { ChangeRecord, ScopeChangeRecord } from "../../model/records.ts";
 import { type FieldChange, fieldChanges } from "./field-changes.ts";
 import { timeText } from "./time-text.ts";
@@ -32,14 +34,21 @@ const parsed = (text: string | undefined): unknown => (text === undefined ? unde
 const manifestOf = (text: string | undefined): unknown => {
   const document = parsed(text) as { readonly manifest?: unknown; readonly paused?: unknown } | undefined;
   if (typeof document?.manifest !== "string") return document;
-  return { ...(JSON.parse(document.manifest) as object), paused: document.paused };
+  return { ...(JSON.parse(document.manifest) as object), ...(isObject(document.paused) && { paused: holdView(document.paused) }) };
 };
+
+/** A pause or a freeze, whose times are stored in milliseconds, as all documents show it: with `at` and `until`. */
+const holdView = ({ atMs, untilMs, ...rest }: Readonly<Record<string, unknown>>): object => ({
+  ...rest,
+  ...(typeof atMs === "number" && { at: timeText(atMs) }),
+  ...(typeof untilMs === "number" && { until: timeText(Math.min(untilMs, LATEST_MS)) }),
+});
 
 /** Numbers that every edit changes are left out. */
 const withoutCounters = (document: unknown): unknown => {
-  if (typeof document !== "object" || document === null) return document;
-  const { version: _version, removing: _removing, ...rest } = document as Readonly<Record<string, unknown>>;
-  return rest;
+  if (!isObject(document)) return document;
+  const { version: _version, removing: _removing, paused, frozen, ...rest } = document;
+  return { ...rest, ...(isObject(paused) && { paused: holdView(paused) }), ...(isObject(frozen) && { frozen: holdView(frozen) }) };
 };
 
 const sides = (before: unknown, after: unknown) => ({
