@@ -8,7 +8,6 @@ import type { Samples } from "../../shared/metrics/samples.ts";
 export const TOLERANCE_TENTHS = 1n;
 
 export interface Utilization {
-  readonly kind: "utilization";
   /** ⌈Σ pod utilisation ÷ target⌉, whatever the band says. */
   readonly wanted: number;
   /** Mean utilisation in whole percent, cut off. */
@@ -67,7 +66,6 @@ const fromSum = (
   const wanted = Number((hundredfold + scaled - 1n) / scaled);
   const outside = hundredfold * 10n < (10n - TOLERANCE_TENTHS) * scaled * pods || hundredfold * 10n > (10n + TOLERANCE_TENTHS) * scaled * pods;
   return {
-    kind: "utilization",
     wanted: Math.min(wanted, MAX_I32),
     percent: Number(hundredfold / (under * pods)),
     ratio: Number((hundredfold * 1_000_000n) / (scaled * pods)) / 1_000_000,

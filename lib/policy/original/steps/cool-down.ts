@@ -19,9 +19,9 @@ export const coolDown: HpaStep = (sync) => {
   const { current, count } = sync;
   const rising = count > current;
   const { up, down } = forbiddenOf(windows.status.lastScaleMs, nowMs);
-  const { untilMs } = rising ? up : down;
-  if (count === current || untilMs === undefined)
-    return { ...sync, conditions: withCondition(sync, READY_FOR_NEW_SCALE), steps: stepped(sync, "cool down", count) };
+  const window = rising ? up : count < current ? down : undefined;
+  const untilMs = window?.untilMs;
+  if (untilMs === undefined) return { ...sync, conditions: withCondition(sync, READY_FOR_NEW_SCALE), steps: stepped(sync, "cool down", count) };
   const report: ConditionReport = {
     type: "AbleToScale",
     status: "False",

@@ -36,7 +36,7 @@ const measured = (sync: HpaSync): Measurement => {
   const targetPercent = sync.input.spec.metrics[0]?.target.averageUtilization ?? DEFAULT_TARGET_PERCENT;
   const metrics = selectedPodMetrics(sync.input.observation.answers, sync.selector);
   const outcome = "message" in metrics ? metrics : utilizationOf(sync.pods, podSamples(metrics, "cpu"), targetPercent);
-  if (outcome.kind === "failure") {
+  if ("message" in outcome) {
     const message = `failed to get cpu utilization: ${outcome.message}`;
     return { kind: "failed", name: NAME, reason: "FailedGetResourceMetric", message, chain: `failed to get cpu resource metric value: ${message}` };
   }
