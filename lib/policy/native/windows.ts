@@ -54,8 +54,5 @@ const timersOf = (spec: NativeSpec, conditions: readonly Condition[]): readonly 
   ];
 };
 
-const flapState = ({ flapBudget }: NativeSpec, memory: Memory, nowMs: number): FlapState | undefined => {
-  if (!flapBudget) return undefined;
-  const { made, untilMs } = flapOf(flapBudget, memory, nowMs);
-  return { ...flapBudget, made, ...(untilMs !== undefined && { untilMs }) };
-};
+const flapState = ({ flapBudget }: NativeSpec, memory: Memory, nowMs: number): FlapState | undefined =>
+  flapBudget && { ...flapBudget, ...flapOf(flapBudget, memory, nowMs) };

@@ -72,6 +72,11 @@ describe("a metric of the native rules", () => {
     );
   });
 
+  it("keeps the count for a total between its marks, also where there is no pod to scale from", () => {
+    const marks = { metrics: [{ ...load, measure: "Total", watermarks: { low: 5, high: 10 } }] };
+    expect(metricLine(marks, { replicas: 2, pods: [], values: { load: 7 } })).toBe("metric load External 7 against 5..10, ratio undefined gives 2");
+  });
+
   it("keeps the count for a value above its target where no pod is ready, and does not ask for the maximum", () => {
     const unready = [pod("web-0"), pod("web-1")].map((one) => ({ ...one, ready: { status: "False", transitionMs: NOON } }));
     const total = { metrics: [{ ...LOAD, measure: "Total", target: 10 }] };
@@ -133,6 +138,20 @@ describe("the steps of the native rules at their edges", () => {
       sync(spec, { replicas: 5, values: { load }, nowMs: NOON + 30_000, windows }).decision.steps.map(({ step }) => step);
     const all = ["combine", "sustain", "stabilize", "round", "limit", "clamp", "cool down", "flap"];
     expect([names(90), names(20)]).toEqual([all, all]);
+    const bounded = native({ maxReplicas: 7, scaleUp: { policies: [{ type: "Pods", value: 2, periodSeconds: 60 }] } });
+    expect(sync(bounded, { replicas: 5, values: { load: 90 } }).decision.steps.map(({ step }) => step)).toEqual(all);
+  });
+
+  it("a wanted count exactly at a bound is within the bounds", () => {
+    const bounded = { minReplicas: 2, maxReplicas: 9 };
+    const inside = "condition ScalingLimited False DesiredWithinRange: the wanted count is within minReplicas and maxReplicas";
+    for (const load of [20, 90]) expect(lines(bounded, { replicas: 5, values: { load } })).toContain(inside);
+  });
+
+  it("a direction without sustainSeconds never waits, also where the clock was set back since its breach began", () => {
+    const conditions = [{ ...breach("up", "True"), transitionMs: NOON + 10_000 }];
+    const windows = { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, conditions } };
+    expect(sync(native(), { replicas: 9, values: { load: 120 }, windows }).count).toBe(12);
   });
 
   it("a step down after a step down is no reversal", () => {
@@ -185,6 +204,13 @@ describe("the steps of the native rules at their edges", () => {
   it("the multiple above never turns a step down into one up", () =>
     expect(counts(native({ scaleDown: { replicaModulo: 4 } }), 7, [[0, { load: 50 }]])).toEqual([7]));
 
+  it("a forbidden window is no reason where nothing is wanted", () => {
+    const spec = native({ scaleUp: { forbiddenAfterEventSeconds: 60 }, scaleDown: { forbiddenAfterEventSeconds: 60 } });
+    const { because, steps } = sync(spec, { replicas: 5, values: { load: 50 }, windows: scaledBefore(spec, 10, 4, 5) }).decision;
+    expect(because.reason).toBe("WithinTarget");
+    expect(steps.filter(({ limit }) => limit)).toEqual([]);
+  });
+
   it("a spent flap budget is no reason where nothing is wanted", () => {
     const spec = native({ flapBudget: { reversals: 1, periodSeconds: 600 } });
     const windows = scaledBefore(spec, 4, 2, 5, scaledBefore(spec, 8, 9, 2));
@@ -198,7 +224,7 @@ describe("the steps of the native rules at their edges", () => {
     [[true, true], 0],
     [[true, false], 1],
     [[false, true, true, false], 2],
-  ])("reversalsOf(%j) is %d", (ups, reversals) => expect(reversalsOf(ups.map((up) => ({ up })))).toBe(reversals));
+  ])("reversalsOf(%j) is %d", (ups, reversals) => expect(reversalsOf(ups)).toBe(reversals));
 
   describe("stabilization", () => {
     const spec = native({ scaleUp: { stabilizationWindowSeconds: 60 }, scaleDown: { stabilizationWindowSeconds: 120 } });
@@ -228,6 +254,19 @@ describe("rest", () => {
     expect(after.windows.status.conditions.some(({ type }) => type === "Idle")).toBe(false);
     const again = sync(native(resting), { replicas: 2, values: { load: 5 }, nowMs: NOON + 60_000, windows: after.windows });
     expect(again.count).toBe(2);
+  });
+
+  it("does not begin while one metric with a threshold is missing, whatever the others say", () => {
+    const [load, jobs] = ["load", "jobs"].map((metric) => ({
+      ...LOAD,
+      name: metric,
+      external: { metric },
+      activation: 5,
+      onMissing: { action: "scaleUpOnly" },
+    }));
+    const spec = native({ minReplicas: 2, idle: { afterSeconds: 0 }, metrics: [load, jobs] });
+    expect(sync(spec, { replicas: 2, values: { load: 5 } }).count).toBe(2);
+    expect(sync(spec, { replicas: 2, values: { load: 5, jobs: 5 } }).count).toBe(0);
   });
 
   it("does not begin for an autoscaler whose metrics have no threshold", () => {

@@ -20,18 +20,17 @@ const ONLY_SHRINKS = { up: Number.POSITIVE_INFINITY, down: 0 };
  * is a value that cannot be read here, because it would shrink the workload.
  */
 export const measureNative = (metric: NativeMetric, whole: MetricContext): MetricReading => {
-  const { band, source } = metric;
-  const context = source.type === "Resource" && source.of === "limit" ? { ...whole, pods: withLimits(whole.pods) } : whole;
+  const { band } = metric;
+  const context = isOfLimit(metric) ? { ...whole, pods: withLimits(whole.pods) } : whole;
   if (band.kind === "target") {
     return against(metric, band.milli, { ...context, tolerance: toleranceOf(band, whole.tolerance) });
   }
   const up = against(metric, band.highMilli, { ...context, tolerance: ONLY_GROWS });
-  const marks = levelsText(metric);
-  if (up.kind === "missing") return up;
-  if (up.proposal > context.currentReplicas) return { ...up, target: marks };
-  const down = against(metric, band.lowMilli, { ...context, tolerance: ONLY_SHRINKS });
-  return down.kind === "missing" ? down : { ...down, target: marks };
+  if (up.kind === "missing" || up.proposal > context.currentReplicas) return up;
+  return against(metric, band.lowMilli, { ...context, tolerance: ONLY_SHRINKS });
 };
+
+const isOfLimit = ({ source }: NativeMetric): boolean => source.type === "Resource" && source.of === "limit";
 
 /** The tolerance of a target, or the cluster's where it has none of its own. */
 export const toleranceOf = (own: { readonly toleranceUp?: number; readonly toleranceDown?: number }, { up, down }: Tolerance): Tolerance => ({
@@ -46,7 +45,7 @@ const against = (metric: NativeMetric, levelMilli: bigint, context: MetricContex
   const { ratio } = measured;
   if (Number.isNaN(ratio) || measured.overflowed || (ratio < 0 && source.type === "Resource"))
     return { kind: "missing", metric, reason: "UnusableValue", message: `the value of ${metric.name} leaves the range of numbers` };
-  return { kind: "measured", metric, measured, proposal: guarded(measured, context.currentReplicas), target: levelText(metric, levelMilli) };
+  return { kind: "measured", metric, measured, proposal: guarded(measured, context.currentReplicas), target: levelsText(metric) };
 };
 
 /** Above its target a metric never asks for fewer pods than there are, below it never for more: few ready pods, or an overflow, must not turn it round. */
@@ -56,8 +55,7 @@ const guarded = ({ ratio, proposal }: Measured, current: number): number => {
 };
 
 /** Percentages of the limit are measured by putting the limit where the request stands. */
-const inOwnWords = (message: string, { source }: NativeMetric): string =>
-  source.type === "Resource" && source.of === "limit" ? message.replaceAll("request", "limit") : message;
+const inOwnWords = (message: string, metric: NativeMetric): string => (isOfLimit(metric) ? message.replaceAll("request", "limit") : message);
 
 /** A target, or two watermarks, as people read them. */
 export const levelsText = (metric: Pick<NativeMetric, "band" | "measure">): string =>

@@ -2,7 +2,7 @@ import type { NativeMetric, NativeSpec } from "../../../model/spec-native.ts";
 import { lastingOf } from "../../shared/timers.ts";
 import type { MetricReading } from "../metrics/measure.ts";
 import { absence, missingType, scalingActive } from "./sentences.ts";
-import { type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
+import { moveOf, type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
 
 /** One count that takes part, and whose it is. */
 interface Voice {
@@ -26,15 +26,15 @@ export const combine: NativeStep = (sync) => {
   const count = incomplete ? Math.max(combined, sync.current) : combined;
   if (incomplete && count === sync.current) return refused(sync, "a metric is missing, and no other one asks for more pods");
   const leading = leadingOf(voices, combined);
-  const trigger = `${leading} ${count > sync.current ? "above" : "below"} target`;
+  const after = stepped(sync, "combine", count);
+  const trigger = `${leading} ${moveOf(after)?.up ? "above" : "below"} target`;
   const report = scalingActive("True", "ValidMetricFound", `a count was computed from ${leading || "the metrics"}`);
-  return { ...stepped(sync, "combine", count), conditions: withCondition(sync, report), trigger };
+  return { ...after, conditions: withCondition(sync, report), trigger };
 };
 
 const holds = ({ metric }: MetricReading, sync: NativeSync): boolean => {
   const { onMissing } = metric;
-  if (onMissing.action === "scaleUpOnly") return false;
-  if (onMissing.action === "hold") return true;
+  if (onMissing.action !== "fallback") return onMissing.action === "hold";
   const lasting = lastingOf(sync.conditions, missingType(metric.name), onMissing.afterSeconds);
   return !lasting || sync.input.nowMs < lasting.untilMs;
 };

@@ -15,7 +15,7 @@ export const conclude = (sync: NativeSync): Decision => {
   const decided = { from: current, metrics, steps, events };
   const held = { kind: "hold", ...decided, windows: windowsOf(sync, { desiredReplicas: current }) } as const;
   if (ending?.kind === "failed") return { ...held, failed: true, because: ending.because };
-  const because = ending?.because ?? reasonOf(sync);
+  const because = ending?.kind === "settled" ? ending.because : reasonOf(sync);
   if (count === current) return { ...held, failed: false, because };
   return { kind: "scale", to: count, trigger, because, ...decided, windows: windowsOf(sync, {}) };
 };
@@ -32,7 +32,7 @@ const windowsOf = (sync: NativeSync, desired: { readonly desiredReplicas?: numbe
 
 const outcomeOf = (reading: MetricReading): MetricOutcome => {
   const { name, source } = reading.metric;
-  const type = source.type === "Resource" && source.container !== undefined ? "ContainerResource" : source.type;
+  const type = "container" in source ? "ContainerResource" : source.type;
   if (reading.kind === "missing") return { name, type, kind: "failed", reason: reading.reason, message: reading.message };
   const { measured, target, proposal } = reading;
   const shown = { name, type, kind: "measured", value: measured.value, target, proposal } as const;

@@ -1,16 +1,17 @@
 import type { NativeSpec } from "../../../model/spec-native.ts";
 import { type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
-import { type NativeStep, stepped } from "./sync.ts";
+import { moveOf, type NativeStep, stepped } from "./sync.ts";
 
 /** The forbidden window after the last scale of either direction; its end itself is allowed. */
 export const coolDown: NativeStep = (sync) => {
   const { input, current, count } = sync;
-  if (count === current) return stepped(sync, "cool down", count);
+  const move = moveOf(sync);
+  if (!move) return stepped(sync, "cool down", count);
   const { up, down } = forbiddenOf(input.spec, input.windows.status.lastScaleMs, input.nowMs);
-  const { windowMs, untilMs } = count > current ? up : down;
+  const { windowMs, untilMs } = move.up ? up : down;
   if (untilMs === undefined) return stepped(sync, "cool down", count);
   const seconds = windowMs / 1000;
-  const message = `scaling ${count > current ? "up" : "down"} is forbidden for ${seconds} s after any scale`;
+  const message = `scaling ${move.up ? "up" : "down"} is forbidden for ${seconds} s after any scale`;
   return stepped(sync, "cool down", current, { reason: "ForbiddenWindow", value: seconds, message, untilMs });
 };
 

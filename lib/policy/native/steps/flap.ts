@@ -10,30 +10,28 @@ export const flap: NativeStep = (sync) => {
   const { input, current, count } = sync;
   const { flapBudget } = input.spec;
   if (!flapBudget || count >= current) return stepped(sync, "flap", count);
-  const { made, isOpen, untilMs } = flapOf(flapBudget, input.windows.memory, input.nowMs);
-  if (isOpen) return stepped(sync, "flap", count);
+  const { made, untilMs } = flapOf(flapBudget, input.windows.memory, input.nowMs);
+  if (untilMs === undefined) return stepped(sync, "flap", count);
   const { reversals, periodSeconds } = flapBudget;
   const message = `${made} of ${reversals} reversals within ${periodSeconds} s are made, and the last one is kept for the way up`;
-  const limit = { reason: "FlapBudget", value: reversals, message };
-  return stepped(sync, "flap", current, untilMs === undefined ? limit : { ...limit, untilMs });
+  return stepped(sync, "flap", current, { reason: "FlapBudget", value: reversals, message, untilMs });
 };
 
 /** The budget at an instant. */
 interface FlapNow {
   /** Reversals inside the period. */
   readonly made: number;
-  /** A scale down, and one up after it, still fit. */
-  readonly isOpen: boolean;
-  /** Earliest time at which a scale down fits, if none is made before; absent while one fits, and where none ever will. */
+  /** Earliest time at which a scale down, and one up after it, fit, if none is made before; absent while they fit. */
   readonly untilMs?: number;
 }
 
 export const flapOf = (budget: FlapBudget, memory: Pick<Memory, "scaleUps" | "scaleDowns">, nowMs: number): FlapNow => {
   const scales = scalesWithin(memory, budget, nowMs);
-  const made = reversalsOf(scales);
-  if (leavesTheWayUp(scales, budget)) return { made, isOpen: true };
-  const untilMs = roomMs(scales, budget);
-  return { made, isOpen: false, ...(untilMs !== undefined && { untilMs }) };
+  const made = reversalsOf(waysOf(scales));
+  if (leavesTheWayUp(scales, budget)) return { made };
+  // A budget has one reversal at least, so there is room when all of these have left.
+  const last = scales.find((_, index) => leavesTheWayUp(scales.slice(index + 1), budget));
+  return { made, ...(last && { untilMs: last.atMs + budget.periodSeconds * 1000 }) };
 };
 
 interface Scaled {
@@ -51,15 +49,10 @@ const scalesWithin = (
     .filter(({ atMs }) => atMs > nowMs - periodSeconds * 1000)
     .toSorted((one, other) => one.atMs - other.atMs);
 
-export const reversalsOf = (scales: readonly Pick<Scaled, "up">[]): number =>
-  scales.filter(({ up }, index) => index > 0 && scales[index - 1]?.up !== up).length;
+/** Which way each scale went: true for up. */
+const waysOf = (scales: readonly Scaled[]): readonly boolean[] => scales.map(({ up }) => up);
+
+export const reversalsOf = (ways: readonly boolean[]): number => ways.filter((up, index) => index > 0 && ways[index - 1] !== up).length;
 
 /** A scale down now, and one up after it, would still be within the budget. */
-const leavesTheWayUp = (scales: readonly Scaled[], { reversals }: FlapBudget): boolean =>
-  reversalsOf([...scales, { up: false }, { up: true }]) <= reversals;
-
-/** Earliest time at which a scale down fits the budget, if none is made before. */
-const roomMs = (scales: readonly Scaled[], budget: FlapBudget): number | undefined => {
-  const last = scales.find((_, index) => leavesTheWayUp(scales.slice(index + 1), budget));
-  return last && last.atMs + budget.periodSeconds * 1000;
-};
+const leavesTheWayUp = (scales: readonly Scaled[], { reversals }: FlapBudget): boolean => reversalsOf([...waysOf(scales), false, true]) <= reversals;

@@ -36,7 +36,7 @@ const useOf = (sync: NativeSync): Use => {
     return value > metric.above ? "used" : "idle";
   });
   if (values.includes("used")) return "used";
-  return values.includes("unknown") || values.length === 0 ? "unknown" : "idle";
+  return values.length > 0 && values.every((value) => value === "idle") ? "idle" : "unknown";
 };
 
 const awake = (sync: NativeSync): NativeSync => {

@@ -1,21 +1,21 @@
 import type { NativePolicy, NativeRules, NativeSpec } from "../../../model/spec-native.ts";
 import { countedEvents, type DecisionTimes, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
-import { type NativeStep, rulesOf, stepped } from "./sync.ts";
+import { type Move, moveOf, type NativeStep, stepped } from "./sync.ts";
 
 /** How fast: what the policies of the direction allow within their periods, cut to the modulo towards the current count. */
 export const limit: NativeStep = (sync) => {
   const { input, current, count } = sync;
-  const rules = rulesOf(sync);
-  if (!rules) return stepped(sync, "limit", count);
-  const up = count > current;
+  const move = moveOf(sync);
+  if (!move) return stepped(sync, "limit", count);
+  const { direction, up, rules } = move;
   if (rules.selectPolicy === "Disabled") {
     const message = `scaling ${up ? "up" : "down"} is disabled`;
     return stepped(sync, "limit", current, { reason: "DirectionDisabled", value: current, message });
   }
-  const events = countedEvents(up ? "scaleUp" : "scaleDown", rules.countedChanges, input.windows.memory);
+  const events = countedEvents(direction, rules.countedChanges, input.windows.memory);
   const fastest = up ? upLimit(current, rules, events, input) : downLimit(current, rules, events, input);
   if (up ? count <= fastest : count >= fastest) return stepped(sync, "limit", count);
-  const after = onModulo(fastest, current, rules.replicaModulo);
+  const after = onModulo(fastest, current, move);
   // The bound comes first: the next step says so, and the rate would be blamed for what no rate could change.
   if (reachesBound(after, up, input.spec)) return stepped(sync, "limit", count);
   const message = `the policies allow ${after} for now`;
@@ -26,8 +26,8 @@ const reachesBound = (count: number, up: boolean, { minReplicas, maxReplicas }: 
   up ? count >= maxReplicas : count <= minReplicas;
 
 /** The last multiple on the way to the limit; the current count when the limit comes before the first. */
-const onModulo = (fastest: number, current: number, modulo: number): number =>
-  fastest > current ? Math.max(current, Math.floor(fastest / modulo) * modulo) : Math.min(current, Math.ceil(fastest / modulo) * modulo);
+const onModulo = (fastest: number, current: number, { up, rules: { replicaModulo } }: Move): number =>
+  up ? Math.max(current, Math.floor(fastest / replicaModulo) * replicaModulo) : Math.min(current, Math.ceil(fastest / replicaModulo) * replicaModulo);
 
 const THOUSAND = 1000;
 const PERCENT = 100 * THOUSAND;

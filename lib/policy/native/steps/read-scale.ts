@@ -14,11 +14,11 @@ export const readScale: NativeStep = (sync) => {
     };
   }
   const current = scale.specReplicas;
-  const { nowMs } = sync.input;
+  const { nowMs, windows } = sync.input;
   return {
     ...sync,
     conditions: withCondition(sync, ableToScale("True", "SucceededGetScale", "the scale of the target was read")),
-    recommendations: sync.recommendations ?? [{ replicas: current, firstMs: nowMs, lastMs: nowMs }],
+    recommendations: windows.memory.recommendations ?? [{ replicas: current, firstMs: nowMs, lastMs: nowMs }],
     current,
     count: current,
   };

@@ -7,8 +7,8 @@ import { type NativeStep, type NativeSync, withCondition } from "./sync.ts";
 /** The pods of the target, by the selector of its scale, shared with no other autoscaler; a dry run, which writes nothing, may share them. Without them nothing is decided: whose load it is cannot be known. */
 export const selectPods: NativeStep = (sync) => {
   const { scale, pods, others } = sync.input.observation;
-  const text = scale.kind === "read" ? scale.selector : "";
-  if (text === "") return refused(sync, "InvalidSelector", "the scale of the target carries no selector");
+  if (scale.kind !== "read" || scale.selector === "") return refused(sync, "InvalidSelector", "the scale of the target carries no selector");
+  const text = scale.selector;
   const reading = parseSelector(text);
   if (reading.kind === "invalid")
     return refused(sync, "InvalidSelector", `the selector of the target cannot be read: ${foreignWords(reading.message)}`);

@@ -10,7 +10,7 @@ export const windowsOf = ({ scaleUp, scaleDown }: Pick<NativeSpec, "scaleUp" | "
 /** A window per direction over the counts that the steps before gave: never up past the lowest, never down past the highest of it (as hpa.md 3.8.3). */
 export const stabilize: NativeStep = (sync) => {
   const { input, current, count } = sync;
-  const { recommendations, held } = stabilizeBothWays(sync.recommendations ?? [], { current, count }, windowsOf(input.spec), input.nowMs);
+  const { recommendations, held } = stabilizeBothWays(sync.recommendations, { current, count }, windowsOf(input.spec), input.nowMs);
   const next = { ...sync, recommendations };
   return held ? holding(next, held) : stepped(next, "stabilize", count);
 };

@@ -1,27 +1,26 @@
 import { newestRunAt } from "../../../model/windows.ts";
 import { lastingOf } from "../../shared/timers.ts";
 import { BREACH, breach } from "./sentences.ts";
-import { type NativeStep, type NativeSync, rulesOf, stepped, withCondition } from "./sync.ts";
+import { moveOf, type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
 
 /** A breach must last: the count moves only when the metrics have asked for that direction for so long without a break. The end itself is allowed. */
 export const sustain: NativeStep = (sync) => {
   const { count, current, input } = sync;
   const seen = withBreaches(sync);
-  const rules = rulesOf(sync);
-  if (!rules || rules.sustainSeconds === 0) return stepped(seen, "sustain", count);
-  const type = count > current ? BREACH.up : BREACH.down;
-  const { untilMs } = lastingOf(seen.conditions, type, rules.sustainSeconds) ?? { untilMs: Number.POSITIVE_INFINITY };
+  const move = moveOf(sync);
+  if (!move || move.rules.sustainSeconds === 0) return stepped(seen, "sustain", count);
+  const { sustainSeconds } = move.rules;
+  const untilMs = lastingOf(seen.conditions, move.up ? BREACH.up : BREACH.down, sustainSeconds)?.untilMs ?? Number.POSITIVE_INFINITY;
   if (input.nowMs >= untilMs) return stepped(seen, "sustain", count);
-  const message = `the breach has not lasted ${rules.sustainSeconds} s`;
-  return stepped(seen, "sustain", current, { reason: "NotSustained", value: rules.sustainSeconds, message, untilMs });
+  const message = `the breach has not lasted ${sustainSeconds} s`;
+  return stepped(seen, "sustain", current, { reason: "NotSustained", value: sustainSeconds, message, untilMs });
 };
 
 /** A sync or two may be lost; after more of them, it is not known whether the breach lasted. */
 const LOST_SYNCS = 3;
 
 const wasLeftAlone = ({ input, recommendations }: NativeSync): boolean => {
-  const runs = recommendations ?? [];
-  const newest = runs[newestRunAt(runs)];
+  const newest = recommendations[newestRunAt(recommendations)];
   return newest?.stepMs !== undefined && input.nowMs - newest.lastMs > LOST_SYNCS * newest.stepMs;
 };
 

@@ -14,7 +14,7 @@ export type NativeInput = RulesInput<NativeSpec>;
 export interface NativeSync {
   readonly input: NativeInput;
   readonly conditions: readonly Condition[];
-  readonly recommendations: readonly RecommendationRun[] | null;
+  readonly recommendations: readonly RecommendationRun[];
   readonly selectorText: string | undefined;
   readonly selector: Selector;
   readonly pods: readonly Pod[];
@@ -42,7 +42,7 @@ export type NativeStep = (sync: NativeSync) => NativeSync;
 export const started = (input: NativeInput): NativeSync => ({
   input,
   conditions: input.windows.status.conditions,
-  recommendations: input.windows.memory.recommendations,
+  recommendations: [],
   selectorText: input.windows.memory.selector,
   selector: [],
   pods: [],
@@ -66,10 +66,17 @@ export const stepped = (sync: NativeSync, step: string, after: number, limit?: L
   steps: [...sync.steps, { step, before: sync.count, after, ...(limit && { limit }) }],
 });
 
-/** The rules of the direction that the count moves in; `undefined` while it stays. */
-export const rulesOf = ({ input: { spec }, count, current }: NativeSync): NativeRules | undefined => {
-  if (count === current) return undefined;
-  return count > current ? spec.scaleUp : spec.scaleDown;
+/** Which way the count moves, and by which rules. */
+export interface Move {
+  readonly direction: "scaleUp" | "scaleDown";
+  readonly up: boolean;
+  readonly rules: NativeRules;
+}
+
+/** The move from the current count to the one reached so far; `undefined` while the count stays. */
+export const moveOf = ({ input: { spec }, count, current }: Pick<NativeSync, "input" | "count" | "current">): Move | undefined => {
+  const direction = count > current ? "scaleUp" : count < current ? "scaleDown" : undefined;
+  return direction && { direction, up: direction === "scaleUp", rules: spec[direction] };
 };
 
 export const contextOf = ({ input, current, selector, pods }: NativeSync): MetricContext => ({
