@@ -5,8 +5,8 @@ type Row = readonly number[];
 
 /** The number of edits between two texts: a letter removed, added, replaced, or swapped with its neighbour. */
 const distance = (from: string, to: string): number => {
-  let beforeLast: Row = [];
   let last: Row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  let beforeLast = last;
   for (let row = 1; row <= from.length; row++) {
     const next = nextRow({ from, to, row }, last, beforeLast);
     beforeLast = last;
@@ -19,7 +19,7 @@ const nextRow = ({ from, to, row }: { readonly from: string; readonly to: string
   const next = [row];
   for (let column = 1; column <= to.length; column++) {
     const replaced = (last[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
-    const swapped = row > 1 && from[row - 2] === to[column - 1] && from[row - 1] === to[column - 2] ? (beforeLast[column - 2] ?? 0) + 1 : replaced;
+    const swapped = from[row - 2] === to[column - 1] && from[row - 1] === to[column - 2] ? (beforeLast[column - 2] ?? 0) + 1 : replaced;
     next.push(Math.min(replaced, swapped, (last[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
   }
   return next;

@@ -1,12 +1,6 @@
 import { expect, it } from "vitest";
-import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
-
-it("names are the texts that they were made of", () => {
-  const names = [clusterName, partitionName, namespace, autoscalerName, autoscalerUid].map((name) => name("web"));
-  expect([...names, WHOLE_CLUSTER]).toEqual(["web", "web", "web", "web", "web", "default"]);
-});
 
 it("settings are those of kube-controller-manager (hpa.md 2.1)", () => {
   expect(DEFAULT_SETTINGS).toEqual({

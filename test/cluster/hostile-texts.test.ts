@@ -1,28 +1,11 @@
-import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readExternalValues, readPodMetrics } from "../../lib/cluster/read/metrics.ts";
 import { readPods } from "../../lib/cluster/read/pods.ts";
 import { readRecommenderReply } from "../../lib/cluster/read/recommender.ts";
 import { readFailure } from "../../lib/cluster/read/scale.ts";
-import { FOREIGN_CHARACTERS_MAX, foreignWords } from "../../lib/model/foreign-words.ts";
+import { FOREIGN_CHARACTERS_MAX } from "../../lib/model/foreign-words.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { type StandIn, standIn, status } from "./stand-in/server.ts";
-
-describe("foreignWords()", () => {
-  it("shows what a terminal would obey", () => {
-    expect(foreignWords("a\nb\r\tc\u001b[2J\u0000\u202e\u2028")).toBe("a\\nb\\r\\tc\\u{1b}[2J\\u{0}\\u{202e}");
-  });
-
-  it("never gives more than 256 characters, and never one that is obeyed instead of shown", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 600 }), (text) => {
-        const words = foreignWords(text);
-        expect(words.length).toBeLessThanOrEqual(FOREIGN_CHARACTERS_MAX);
-        expect(words).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
-      }),
-    );
-  });
-});
 
 describe("what a hostile server says", () => {
   let server: StandIn;
