@@ -101,7 +101,7 @@ const PARTS = 240;
 const bounded = (events: readonly ScaleChange[], periodMs: number): readonly ScaleChange[] => {
   if (events.length <= EVENTS_MAX) return events;
   const inOrder = events.toSorted((one, other) => one.atMs - other.atMs);
-  const sinceMs = (inOrder.at(-1)?.atMs ?? 0) - SINGLE_MS;
+  const sinceMs = Math.max(...events.map(({ atMs }) => atMs)) - SINGLE_MS;
   const parts = Map.groupBy(inOrder, ({ atMs }, index) => (atMs > sinceMs ? `event ${index}` : Math.floor((atMs * PARTS) / periodMs)));
   return [...parts.values()].map((part) => part.reduce(joined));
 };

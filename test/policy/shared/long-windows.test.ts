@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NEW_WINDOWS, type RecommendationRun, type ScaleChange } from "../../../lib/model/windows.ts";
+import { collapsed, condensed } from "../../../lib/policy/shared/long-windows.ts";
 import { highest, lowest, recalled, recorded } from "../../../lib/policy/shared/recommendations.ts";
 import { changedWithin, withScaleEvent } from "../../../lib/policy/shared/recorded-scales.ts";
 import { throughStore } from "../../conformance/hpa/through-store.ts";
@@ -69,6 +70,86 @@ describe("recommendations under a window of more than an hour", () => {
   });
 });
 
+describe("the list under a long window", () => {
+  const WINDOW_MS = 4 * HOUR * SECOND;
+  const at = (replicas: number, seconds: number): RecommendationRun => ({ replicas, firstMs: seconds * SECOND, lastMs: seconds * SECOND });
+  const lines = (runs: Runs): readonly (readonly [number, number])[] => runs.map(({ replicas, lastMs }) => [replicas, lastMs / SECOND]);
+  const newest: RecommendationRun = { ...at(5, 20_000), stepMs: 15_000, windowMs: WINDOW_MS };
+
+  it("leaves out a run once a later one is at least as high and a later one at least as low", () => {
+    const runs = [at(9, 10_000), at(2, 10_100), at(7, 10_200), at(7, 10_300), at(3, 10_400), at(3, 10_500), at(5, 10_600)];
+    expect(lines(condensed(runs, newest, WINDOW_MS))).toEqual([
+      [9, 10_000],
+      [2, 10_100],
+      [7, 10_300],
+      [3, 10_500],
+      [5, 20_000],
+    ]);
+  });
+
+  it("is in the order of time, whatever order the slots of a shorter window were in", () => {
+    const runs = [at(3, 10_500), at(9, 10_000), at(7, 10_300), at(2, 10_100)];
+    expect(lines(condensed(runs, newest, WINDOW_MS))).toEqual([
+      [9, 10_000],
+      [2, 10_100],
+      [7, 10_300],
+      [3, 10_500],
+      [5, 20_000],
+    ]);
+  });
+
+  it("keeps a run that is exactly as old as the window, because it still counts on the way down (hpa.md 3.8.1), and no older one", () => {
+    expect(lines(condensed([at(9, 5_599), at(8, 5_600)], newest, WINDOW_MS))).toEqual([
+      [8, 5_600],
+      [5, 20_000],
+    ]);
+  });
+
+  it("has one open run, the newest; that of before is closed, and keeps its times", () => {
+    const before: RecommendationRun = { replicas: 8, firstMs: 9_000_000, lastMs: 10_000_000, stepMs: 5_000, windowMs: WINDOW_MS };
+    expect(condensed([before], newest, WINDOW_MS)).toStrictEqual([
+      { replicas: 8, firstMs: 9_000_000, lastMs: 10_000_000, stepMs: 5_000 },
+      { replicas: 5, firstMs: 20_000_000, lastMs: 20_000_000, stepMs: 15_000, windowMs: WINDOW_MS },
+    ]);
+  });
+
+  /** So many runs, 20 s apart from a full minute on, each lower, or each higher, by one than the one before. */
+  const stairs = (count: number, replicasAt: (nth: number) => number): Runs =>
+    Array.from({ length: count }, (_, nth) => ({ ...at(replicasAt(nth), 6_000 + nth * 20), firstMs: (6_000 + nth * 20 - 5) * SECOND }));
+
+  it.each([
+    ["falling", (nth: number) => 1_000 - nth],
+    ["rising", (nth: number) => -1_000 + nth],
+  ])("keeps up to 360 %s runs as they are", (_, replicasAt) => {
+    const runs = stairs(360, replicasAt);
+    expect(condensed(runs, newest, WINDOW_MS)).toStrictEqual([...runs, newest]);
+  });
+
+  it.each([
+    ["falling", (nth: number) => 1_000 - nth],
+    ["rising", (nth: number) => -1_000 + nth],
+  ])(
+    "makes one of the %s runs of each 240th of the window where there are more: the count of the oldest, the end of the youngest",
+    (_, replicasAt) => {
+      const condensedRuns = condensed(stairs(361, replicasAt), newest, WINDOW_MS);
+      // A 240th of four hours is a minute, with three runs in it; the last minute has one.
+      const minutes = Array.from({ length: 121 }, (__, minute) => ({
+        replicas: replicasAt(3 * minute),
+        firstMs: (6_000 + 60 * minute - 5) * SECOND,
+        lastMs: (6_000 + 60 * minute + (minute < 120 ? 40 : 0)) * SECOND,
+      }));
+      expect(condensedRuns).toStrictEqual([...minutes, newest]);
+    },
+  );
+
+  it("becomes a list of the last recommendations where it is needed for a shorter window", () => {
+    expect(collapsed([{ replicas: 8, firstMs: 9_000, lastMs: 10_000, stepMs: 500 }, newest])).toStrictEqual([
+      { replicas: 8, firstMs: 10_000, lastMs: 10_000 },
+      { replicas: 5, firstMs: 20_000_000, lastMs: 20_000_000 },
+    ]);
+  });
+});
+
 describe("scale events under a period of a day", () => {
   const rules = { selectPolicy: "Max", policies: [{ type: "Pods", value: 100_000, periodSeconds: DAY }] } as const;
   const dayOf = (everySeconds: number): readonly ScaleChange[] => {
@@ -96,5 +177,32 @@ describe("scale events under a period of a day", () => {
       expect(changedWithin(events, hours * HOUR * SECOND, endMs)).toBeGreaterThanOrEqual(exact);
       expect(changedWithin(events, hours * HOUR * SECOND, endMs)).toBeLessThan(exact + 72);
     }
+  });
+
+  /** The list after so many scales of one pod, one a minute. The newest is not the last of the list, as after a place was used again. */
+  const minutesOf = (count: number): readonly ScaleChange[] => {
+    const scaleUps = Array.from({ length: count - 1 }, (_, minute) => ({ change: 1, atMs: START_MS + (minute + 1) * 60 * SECOND }));
+    const memory = { ...NEW_WINDOWS.memory, scaleUps: [...scaleUps.slice(700), ...scaleUps.slice(0, 700)] };
+    return withScaleEvent(memory, { scaleUp: rules, scaleDown: rules }, { from: 1, to: 2, atMs: START_MS, earliestMs: START_MS - SECOND }).scaleUps;
+  };
+
+  it("stay as they are up to 722", () => {
+    const events = minutesOf(722);
+    expect(events).toHaveLength(722);
+    expect(events.at(-1)).toEqual({ change: 1, atMs: START_MS, earliestMs: START_MS - SECOND });
+  });
+
+  it("become one for each 240th of the period before the last hour, where there are more: from the earliest time of any to the time of the youngest", () => {
+    const events = minutesOf(723);
+    const endMs = START_MS + 722 * 60 * SECOND;
+    const partOf = ({ atMs }: ScaleChange): number => Math.floor(atMs / (360 * SECOND));
+    const [older, lastHour] = [events.filter(({ atMs }) => atMs <= endMs - HOUR * SECOND), events.filter(({ atMs }) => atMs > endMs - HOUR * SECOND)];
+    expect(lastHour).toEqual(Array.from({ length: 60 }, (_, minute) => ({ change: 1, atMs: endMs - (59 - minute) * 60 * SECOND })));
+    expect(new Set(older.map(partOf)).size).toBe(older.length);
+    const [first, second] = older;
+    expect(first?.earliestMs).toBe(START_MS - SECOND);
+    for (const event of older.slice(1, -1)) expect(event).toEqual({ change: 6, atMs: event.atMs, earliestMs: event.atMs - 5 * 60 * SECOND });
+    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBe(360 * SECOND);
+    expect(changedWithin(events, DAY * SECOND, endMs)).toBe(723);
   });
 });
