@@ -11,13 +11,13 @@ export const LATEST_MS = 253_402_300_799_999;
  * `Date.parse` would read the 30th of February as the 2nd of March.
  */
 export const readInstant = (text: string): number | undefined => {
-  const [, year, month, day, hour, minute, second, fraction = "", sign, aheadHours, aheadMinutes] = RFC_3339.test(text)
+  const [, year, month, day, hour, minute, second, fraction = "", sign = "+", aheadHours = "0", aheadMinutes = "0"] = RFC_3339.test(text)
     ? (PARTS.exec(text) ?? [])
     : [];
   const days = dayNumber(Number(year), Number(month), Number(day));
   if (days === undefined) return undefined;
   const minutes = (days * 24 + Number(hour)) * 60 + Number(minute);
-  const ahead = sign === undefined ? 0 : (Number(aheadHours) * 60 + Number(aheadMinutes)) * (sign === "-" ? -1 : 1);
+  const ahead = Number(sign + aheadHours) * 60 + Number(sign + aheadMinutes);
   const atMs = ((minutes - ahead) * 60 + Number(second)) * 1_000 + Number(fraction.padEnd(3, "0").slice(0, 3));
   return atMs >= EARLIEST_MS && atMs <= LATEST_MS ? atMs : undefined;
 };

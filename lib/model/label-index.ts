@@ -11,12 +11,12 @@ export interface LabelIndex<Item> {
 }
 
 export const labelIndex = <Item extends { readonly labels: Readonly<Record<string, string>> }>(all: readonly Item[]): LabelIndex<Item> => {
-  const byKey = new Map<string, Map<string, Item[]>>();
-  const bucketsOf = (key: string): Map<string, Item[]> => {
+  const byKey = new Map<string, Map<string | undefined, Item[]>>();
+  const bucketsOf = (key: string): Map<string | undefined, Item[]> => {
     const known = byKey.get(key);
     if (known) return known;
     const labelled = all.filter((item) => Object.hasOwn(item.labels, key));
-    const buckets = Map.groupBy(labelled, (item) => item.labels[key] ?? "");
+    const buckets = Map.groupBy(labelled, (item) => item.labels[key]);
     byKey.set(key, buckets);
     return buckets;
   };
@@ -25,7 +25,7 @@ export const labelIndex = <Item extends { readonly labels: Readonly<Record<strin
     select: (selector) => {
       const narrowing = selector.find(({ operator, values }) => operator === "=" || (operator === "in" && values.length === 1));
       if (!narrowing) return all.filter((item) => matches(selector, item.labels));
-      const candidates = bucketsOf(narrowing.key).get(narrowing.values[0] ?? "") ?? [];
+      const candidates = bucketsOf(narrowing.key).get(narrowing.values[0]) ?? [];
       return selector.length === 1 ? candidates : candidates.filter((item) => matches(selector, item.labels));
     },
   };

@@ -2,8 +2,8 @@ import type { AutoscalerRecord, ClusterOrigin, ClusterRecord } from "./records.t
 import { SPEC_KINDS, type SpecKind } from "./spec-kinds.ts";
 
 /** The kinds that the syncs of this cluster read from it. */
-export const kindsReadFrom = ({ specsFromCluster = [] }: Pick<ClusterRecord, "specsFromCluster">): readonly SpecKind[] =>
-  SPEC_KINDS.filter(({ kind }) => specsFromCluster.includes(kind));
+export const kindsReadFrom = ({ specsFromCluster }: Pick<ClusterRecord, "specsFromCluster">): readonly SpecKind[] =>
+  SPEC_KINDS.filter(({ kind }) => specsFromCluster?.includes(kind));
 
 /** The object that decides what this autoscaler is. Absent where it is edited in Tidemark, also after a change of the cluster to `--specs table`. */
 export const originIn = (

@@ -52,11 +52,11 @@ export interface RecommenderQuestion {
 export const queryKey = (query: MetricQuery): string => {
   switch (query.for) {
     case "pods":
-      return JSON.stringify(["pods", query.metric, query.metricSelector, query.podSelector]);
+      return JSON.stringify([query.for, query.metric, query.metricSelector, query.podSelector]);
     case "object":
-      return JSON.stringify(["object", query.metric, query.metricSelector, query.group, query.kind, query.name]);
+      return JSON.stringify([query.for, query.metric, query.metricSelector, query.group, query.kind, query.name]);
     case "external":
-      return JSON.stringify(["external", query.metric, query.metricSelector]);
+      return JSON.stringify([query.for, query.metric, query.metricSelector]);
   }
 };
 

@@ -3,7 +3,7 @@ import { awsDomain } from "./eks.ts";
 /** Name and region in an ARN. Secrets Manager appends six characters to the name; an ARN without them is valid too. */
 const ARN = /^arn:aws[a-z-]*:secretsmanager:(?<region>[a-z0-9-]+):\d{12}:secret:(?<name>.+?)(?:-[A-Za-z0-9]{6})?$/;
 /** A folder and a name, in the characters that Secrets Manager allows. */
-const NAME = /^[\w+=.@-]+\/(?<cluster>[\w+=.@-]+)$/;
+const NAME = /^[\w+=.@-]+\/([\w+=.@-]+)$/;
 
 /**
  * True for the secret of this cluster: a folder and the name of the cluster, such as "tidemark-prod/eu-1". The role of the sync may read every secret of the folder. Without this rule
@@ -11,7 +11,7 @@ const NAME = /^[\w+=.@-]+\/(?<cluster>[\w+=.@-]+)$/;
  */
 export const isSecretOf = (secretId: string, cluster: string): boolean => {
   const name = secretId.startsWith("arn:") ? nameInArn(secretId) : secretId;
-  return name !== undefined && NAME.exec(name)?.groups?.["cluster"] === cluster;
+  return name !== undefined && NAME.exec(name)?.[1] === cluster;
 };
 
 const nameInArn = (arn: string): string | undefined => {

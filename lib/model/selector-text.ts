@@ -109,10 +109,7 @@ const readValues = (tokens: Tokens): readonly string[] => {
   const opening = tokens.take();
   if (opening !== "(") throw new Unreadable(`found '${opening}' expected: '('`);
   const values = new Set<string>();
-  if (tokens.peek() === ")") {
-    tokens.take();
-    return [];
-  }
+  if (tokens.peek() === ")") return [];
   for (;;) {
     // Nothing between commas or parentheses is the empty value.
     values.add(isWord(tokens.peek()) ? tokens.take() : "");
@@ -126,9 +123,10 @@ const INTEGER = /^[+-]?[0-9]+$/;
 
 const checked = (requirement: Requirement): Requirement => {
   const { operator, values } = requirement;
+  const value = values[0] ?? "";
   if ((operator === "in" || operator === "notin") && values.length === 0)
     throw new Unreadable("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
-  if ((operator === "gt" || operator === "lt") && !INTEGER.test(values[0] ?? ""))
-    throw new Unreadable(`values[0]: Invalid value: "${values[0] ?? ""}": for 'Gt', 'Lt' operators, the value must be an integer`);
+  if ((operator === "gt" || operator === "lt") && !INTEGER.test(value))
+    throw new Unreadable(`values[0]: Invalid value: "${value}": for 'Gt', 'Lt' operators, the value must be an integer`);
   return requirement;
 };

@@ -23,32 +23,33 @@ export type Labels = Readonly<Record<string, string>>;
 export const matches = (selector: Selector, labels: Labels): boolean =>
   selector.every((requirement) => holds(requirement, Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined));
 
-const holds = ({ operator, values }: Requirement, value: string | undefined): boolean => {
+/** A label that is absent has no value, and no list of values has that. */
+type Wanted = Pick<Requirement, "operator"> & { readonly values: readonly (string | undefined)[] };
+
+const holds = ({ operator, values }: Wanted, value: string | undefined): boolean => {
   switch (operator) {
     case "=":
     case "in":
-      return value !== undefined && values.includes(value);
+      return values.includes(value);
     case "!=":
     case "notin":
-      return value === undefined || !values.includes(value);
+      return !values.includes(value);
     case "exists":
       return value !== undefined;
     case "!":
       return value === undefined;
     case "gt":
-      return compares(value, values[0], (label, bound) => label > bound);
+      return compares((label, bound) => label > bound, value, values[0]);
     case "lt":
-      return compares(value, values[0], (label, bound) => label < bound);
+      return compares((label, bound) => label < bound, value, values[0]);
   }
 };
 
 const INTEGER = /^[+-]?[0-9]+$/;
 
-const compares = (label: string | undefined, bound: string | undefined, test: (label: bigint, bound: bigint) => boolean): boolean =>
-  label !== undefined && bound !== undefined && INTEGER.test(label) && INTEGER.test(bound) && test(toInteger(label), toInteger(bound));
-
-/** BigInt() does not read a leading plus. */
-const toInteger = (text: string): bigint => BigInt(text.replace(/^\+/, ""));
+/** The bound is an integer: no other is read (selector-text.ts). */
+const compares = (test: (label: bigint, bound: bigint) => boolean, label = "", bound = ""): boolean =>
+  INTEGER.test(label) && test(BigInt(label), BigInt(bound));
 
 /** The same text for equal selectors, with sorted requirements and values. It is empty for a selector of everything. Label queries use it. */
 export const canonicalSelector = (selector: Selector): string =>
@@ -58,10 +59,11 @@ export const canonicalSelector = (selector: Selector): string =>
     .join(",");
 
 const requirementText = ({ key, operator, values }: Requirement): string => {
+  const value = values[0] ?? "";
   switch (operator) {
     case "=":
     case "!=":
-      return `${key}${operator}${values[0] ?? ""}`;
+      return `${key}${operator}${value}`;
     case "in":
     case "notin":
       return `${key} ${operator} (${values.toSorted().join(",")})`;
@@ -70,9 +72,9 @@ const requirementText = ({ key, operator, values }: Requirement): string => {
     case "!":
       return `!${key}`;
     case "gt":
-      return `${key}>${values[0] ?? ""}`;
+      return `${key}>${value}`;
     case "lt":
-      return `${key}<${values[0] ?? ""}`;
+      return `${key}<${value}`;
   }
 };
 

@@ -94,5 +94,5 @@ export type HpaSource =
   | { readonly type: "External"; readonly metric: MetricIdentifier };
 
 /** False with watermarks only and no behavior: then forbidden windows replace stabilization, as in the watermark dialect. */
-export const isStabilized = ({ thresholds, behavior, metrics }: HpaSpec): boolean =>
-  thresholds === undefined || behavior !== undefined || metrics.length === 0 || metrics.some(({ marks }) => marks === undefined);
+export const isStabilized = ({ behavior, metrics }: Pick<HpaSpec, "behavior" | "metrics">): boolean =>
+  behavior !== undefined || metrics.length === 0 || metrics.some(({ marks }) => marks === undefined);

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { ANY_HOST } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { NEW_WINDOWS } from "../../lib/model/windows.ts";
 
@@ -9,6 +10,10 @@ it("settings are those of kube-controller-manager (hpa.md 2.1)", () => {
     cpuInitializationPeriodMs: 300_000,
     initialReadinessDelayMs: 30_000,
   });
+});
+
+it("an asterisk allows the recommenders of every host", () => {
+  expect(ANY_HOST).toBe("*");
 });
 
 it("new windows remember nothing", () => {

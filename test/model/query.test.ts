@@ -4,7 +4,7 @@ import type { ScaleReading } from "../../lib/model/observation.ts";
 import { externalQuery, objectQuery, podSelectorText, podsQuery, queryKey } from "../../lib/model/query.ts";
 import type { HpaMetric, HpaSpec } from "../../lib/model/spec-hpa.ts";
 import type { WatermarkSpec } from "../../lib/model/spec-watermark.ts";
-import { questions } from "../../lib/policy/questions.ts";
+import { asksOf, questions } from "../../lib/policy/questions.ts";
 import { scaleRead } from "../observation.ts";
 
 const scale = (selector: string): ScaleReading => scaleRead(1, { selector });
@@ -133,6 +133,20 @@ describe("questions()", () => {
   });
 });
 
+describe("asksOf()", () => {
+  it("puts the same questions as the rules, for the namespace of the autoscaler", () => {
+    const own = spec({ type: "Object", metric: queue, describedObject: { kind: "Namespace", name: "any" }, target: average });
+    expect(asksOf(own, "shop").questions(scale("app=web"))).toEqual(questions(own, "shop", scale("app=web")));
+    expect(asksOf(own, "shop").questions(scale("app=web")).custom).toMatchObject([{ kind: "Namespace", name: "shop" }]);
+  });
+
+  it("asks for a monitor only where the manifest lets one stop all scaling (watermark.md 1.4)", () => {
+    expect(asksOf(watermark({ lifecycleControl: { kind: "on" } }), "shop").asksMonitor).toBe(true);
+    expect(asksOf(watermark({}), "shop").asksMonitor).toBe(false);
+    expect(asksOf(spec({ type: "External", metric: queue, target: average }), "shop").asksMonitor).toBe(false);
+  });
+});
+
 describe("objectQuery()", () => {
   it("asks a Namespace of the core group by the autoscaler's own, whatever its name", () => {
     expect(objectQuery(queue, { apiVersion: "v1", kind: "Namespace", name: "ignored" }, "shop")).toMatchObject({ name: "shop", group: "" });
@@ -173,6 +187,8 @@ describe("groupOf()", () => {
     ["v1", ""],
     ["", ""],
     ["apps/v1", "apps"],
+    ["apps/v1/beta", undefined],
+    [undefined, ""],
     ["networking.k8s.io/v1beta1", "networking.k8s.io"],
   ])("of %j is %j", (apiVersion, group) => {
     expect(groupOf(apiVersion)).toBe(group);
