@@ -82,6 +82,11 @@ describe("what an HPA says of its targets", () => {
     expect(targets(spec)).toEqual([{ type, name, target }]);
   });
 
+  it("none for a metric whose type asks for a value that it does not have: its syncs fail (hpa.md 2.5)", () => {
+    const spec = { ...specOf(hpa({ metrics: [EXTERNAL] })), metrics: [{ type: "External", metric: { name: "load" }, target: { type: "Value" } }] };
+    expect(targets(spec as AutoscalerSpec)).toEqual([{ type: "External", name: "external metric load", target: "none" }]);
+  });
+
   it.each([
     ["of the request, where one metric has it", [EXTERNAL, CPU_60], 60],
     ["none for memory", [resource("memory", { type: "Utilization", averageUtilization: 70 })], undefined],

@@ -155,6 +155,11 @@ describe("what a decision by marks says", () => {
   it("pods that give no sample at all are no zero", () =>
     expect(decided({ metrics: [JOBS] }, { perPod: 1, silent: 4 }).because.message).toContain("failed to get pods metric jobs: no metrics returned"));
 
+  it("pods whose samples lack the resource are no zero", () => {
+    const memory = { type: "Resource", resource: { name: "memory", ...MARKS } };
+    expect(decided({ metrics: [memory] }, { perPod: 1 }).because.message).toContain("failed to get memory resource: no pod gave a sample");
+  });
+
   it.each([
     [
       "a step up that a factor cuts",
