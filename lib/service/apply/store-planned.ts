@@ -1,3 +1,4 @@
+import { ownPart } from "../../manifest/own-part.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
@@ -110,5 +111,5 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
 const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { document }, applied: { namespace: inside, name }, old }: Planned) => {
   // A record that was a copy of an object, before the cluster was changed to `--specs table`, is none any more.
   const { origin: _object, ...kept } = old ?? { uid: autoscalerUid(context.newUid()), createdMs: context.clock() };
-  return { ...kept, cluster: cluster.name, manifest: JSON.stringify(document), namespace: namespace(inside), name: autoscalerName(name) };
+  return { ...kept, cluster: cluster.name, manifest: JSON.stringify(ownPart(document)), namespace: namespace(inside), name: autoscalerName(name) };
 };
