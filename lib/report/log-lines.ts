@@ -100,7 +100,7 @@ const OUTCOME_WORDS: Readonly<Record<ScaleEventRecord["outcome"], string>> = {
 
 const eventLine = (event: ScaleEventRecord): LogLine => ({
   level: event.outcome === "applied" ? "info" : "warn",
-  message: `${OUTCOME_WORDS[event.outcome]} "${event.namespace}/${event.name}" in cluster "${event.cluster}" from ${event.from} to ${event.to}: ${event.detail ?? event.message}`,
+  message: `${OUTCOME_WORDS[event.outcome]} "${event.namespace}/${event.name}" in cluster "${event.cluster}" ${[`from ${event.from} to ${event.to}`, event.detail ?? event.message].filter(Boolean).join(": ")}`,
   fields: {
     cluster: event.cluster,
     namespace: event.namespace,

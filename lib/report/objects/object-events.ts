@@ -24,9 +24,13 @@ export const scaleObjectEvent = ({ id, outcome, from, to, message, detail, settl
   occurrence: id,
   type: outcome === "applied" ? "Normal" : "Warning",
   reason: REASONS[outcome],
-  note: `${outcome === "applied" ? "Scaled" : "Tried to scale"} from ${from} to ${to}: ${message}${detail === undefined ? "" : `; ${detail}`}`,
+  note: [`${outcome === "applied" ? "Scaled" : "Tried to scale"} from ${from} to ${to}`, whyText({ message, detail })].filter(Boolean).join(": "),
   atMs: settledMs,
 });
+
+/** Empty for the first scale of the watermark rules, which writes the count that is there (watermark.md 2.18 a). */
+const whyText = ({ message, detail }: { readonly message: string; readonly detail: string | undefined }): string =>
+  [message, detail].filter(Boolean).join("; ");
 
 /** Conditions that people are told of. The others come and go with every value. */
 const TOLD: ReadonlySet<unknown> = new Set([READY, "AbleToScale", "ScalingActive", "ScalingBlocked", "Idle"]);
