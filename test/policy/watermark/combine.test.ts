@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { labelIndex } from "../../../lib/model/label-index.ts";
 import { resourceReady } from "../../../lib/policy/watermark/metrics/pods.ts";
-import { type Proposal, proposeFromValue } from "../../../lib/policy/watermark/metrics/propose.ts";
+import { type Proposal, proposeFromValue, withinBounds } from "../../../lib/policy/watermark/metrics/propose.ts";
 import { combine, metricName, type ProposalSource, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, podUsage, scaleRead } from "../../observation.ts";
@@ -58,6 +58,20 @@ describe("combine()", () => {
     expect(counted).toMatchObject({ value: { stable: false } });
     const statuses = Object.fromEntries(said(notes).conditions.map(({ type, status }) => [type, status]));
     expect(statuses).toMatchObject({ AboveHighWatermark: above ? "True" : "False", BelowLowWatermark: below ? "True" : "False" });
+  });
+});
+
+describe("restricted_scaling, by which a band is watched", () => {
+  const inside = { notes: [withinBounds(true)] };
+  it.each([
+    ["1 while every metric is inside its marks", [inside, inside], 1],
+    ["0 where an earlier metric is above its high mark", [{ above: true }, inside], 0],
+    ["0 where an earlier metric is below its low mark", [{ below: true }, inside], 0],
+    ["0 where an earlier metric says nothing, because it is 0", [{ zero: true }, inside], 0],
+    ["0 where a later metric says nothing, because it is 0", [inside, { zero: true }], 0],
+  ])("is %s", (_, proposals, value) => {
+    const { notes } = combine(proposals.map((proposal, at) => source(`metric ${at}`, proposal)));
+    expect(said(notes).gauges).toContainEqual({ name: "restricted_scaling", labels: { reason: "within_bounds" }, value });
   });
 });
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../../lib/model/decision.ts";
 import type { Windows } from "../../../lib/model/windows.ts";
+import { conclude } from "../../../lib/policy/watermark/steps/conclude.ts";
+import { started } from "../../../lib/policy/watermark/steps/sync.ts";
 import { NOON } from "../../noon.ts";
-import { scaleRead } from "../../observation.ts";
+import { observationOf, scaleRead } from "../../observation.ts";
 import { podsOf, scaledAt, sync, wpa } from "./world.ts";
 
 const LONG_AGO = scaledAt(NOON - 3_600_000);
@@ -29,14 +31,43 @@ const DELAYED = "no value has been above its high watermark for the upscale dela
 
 describe("a watermark decision says which limit bound", () => {
   it.each([
-    ["the maximum, where velocity allows as much", { maxReplicas: 8 }, 6, 800_000n, { reason: "TooManyReplicas", value: 8 }],
+    ["the maximum, where velocity allows more", { maxReplicas: 8 }, 6, 800_000n, { reason: "TooManyReplicas", value: 8 }],
+    ["the maximum, where velocity allows as much", { maxReplicas: 9 }, 6, 800_000n, { reason: "TooManyReplicas", value: 9 }],
     ["velocity, below the maximum", { maxReplicas: 10 }, 6, 800_000n, { reason: "ScaleUpLimit", value: 9 }],
     ["the minimum, where velocity allows as much", { minReplicas: 5 }, 6, 10_000n, { reason: "TooFewReplicas", value: 5 }],
+    ["velocity, above the minimum", { minReplicas: 4 }, 6, 10_000n, { reason: "ScaleDownLimit", value: 5 }],
   ])("%s", (_which, spec, replicas, milli, limit) => {
     const { decision } = sync(wpa(spec), { replicas, milli, windows: LONG_AGO });
     expect(decision.steps.find(({ step }) => step === "normalise")?.limit).toMatchObject(limit);
     // The condition keeps the original's reason.
     expect(decision.windows.status.conditions.find(({ type }) => type === "ScalingLimited")?.reason).toMatch(/^Scale(Up|Down)Limit$/);
+  });
+});
+
+describe("a watermark decision that velocity does not cut", () => {
+  it.each([
+    ["the maximum", { maxReplicas: 7 }, 533_000n, "TooManyReplicas", 7],
+    ["the minimum", { minReplicas: 6 }, 125_000n, "TooFewReplicas", 6],
+  ])("says, to people and in its condition, that it is cut by %s", (_which, spec, milli, reason, value) => {
+    const { decision } = sync(wpa(spec), { replicas: 6, milli, windows: LONG_AGO });
+    expect(decision.steps.find(({ step }) => step === "normalise")?.limit).toMatchObject({ reason, value });
+    expect(decision.windows.status.conditions.find(({ type }) => type === "ScalingLimited")).toMatchObject({ status: "True", reason });
+  });
+});
+
+describe("a watermark decision with fewer ready pods than would be kept", () => {
+  it("takes none away, and says so to people; its condition keeps the original's reason", () => {
+    const { decision } = sync(wpa(), { replicas: 6, ready: 2, milli: 10_000n, windows: LONG_AGO });
+    const message = "fewer pods are ready than would be kept, so none is taken away";
+    expect(decision.steps.find(({ step }) => step === "normalise")).toMatchObject({ after: 6, limit: { reason: "TooFewReady", value: 6, message } });
+    expect(decision.windows.status.conditions.find(({ type }) => type === "ScalingLimited")?.reason).toBe("ScaleDownLimit");
+  });
+});
+
+describe("a watermark sync whose steps chose nothing", () => {
+  it("is a mistake of the program, and decides nothing", () => {
+    const input = { spec: wpa(), namespace: "shop", name: "web", observation: observationOf(), windows: LONG_AGO, nowMs: NOON };
+    expect(() => conclude(started(input))).toThrow(new RangeError("the steps of the watermark rules ended without a choice"));
   });
 });
 
