@@ -6,9 +6,13 @@ import { outside, type Proposal, roundUpToModulo, withinBounds } from "./propose
 
 /** `recommender{targetType:cpu,window:600}`: its name in messages and series, settings sorted (watermark.md 2.16). */
 export const recommenderName = ({ targetType, settings }: Pick<Recommender, "targetType" | "settings">): string =>
-  `recommender{${[["targetType", targetType] as const, ...Object.entries(settings).toSorted(([one], [other]) => (one < other ? -1 : 1))]
-    .map(([key, value]) => `${key}:${value}`)
-    .join(",")}}`;
+  `recommender{${[`targetType:${targetType}`, ...byKey(settings)].join(",")}}`;
+
+/** `key:value` of each, sorted by key. */
+export const byKey = (texts: Readonly<Record<string, string>>): readonly string[] =>
+  Object.keys(texts)
+    .toSorted()
+    .map((key) => `${key}:${texts[key]}`);
 
 /** The proposal of an external recommender's reply; tolerance and algorithm play no part (watermark.md 2.16). */
 export const proposeFromReply = (
@@ -21,13 +25,12 @@ export const proposeFromReply = (
   if (replicas === 0 && !spec.tolerateZero)
     return { replicas: ready, utilisation: 0n, ready, above: false, below: false, details: "", zero: true, notes: [] };
   const position = { utilisation: toI64(reply.observedValue * 1000), ready, details: reply.reason, zero: false };
-  if (replicas === current) {
-    const { replicas: converged, note } = converge(current, { lower, upper }, spec);
-    return { ...position, replicas: converged, above: false, below: false, notes: [withinBounds(true), note] };
-  }
   const rounded = roundUpToModulo(replicas, spec.replicaScalingAbsoluteModulo);
-  const wanted = replicas > current ? Math.max(rounded, current) : Math.min(rounded, current);
-  return { ...position, replicas: wanted, above: current < lower, below: current > upper, notes: outside(replicas > current ? "above" : "below") };
+  const sides = { above: current < lower, below: current > upper };
+  if (replicas > current) return { ...position, ...sides, replicas: Math.max(rounded, current), notes: outside("above") };
+  if (replicas < current) return { ...position, ...sides, replicas: Math.min(rounded, current), notes: outside("below") };
+  const { replicas: converged, note } = converge(current, { lower, upper }, spec);
+  return { ...position, replicas: converged, above: false, below: false, notes: [withinBounds(true), note] };
 };
 
 /** What is posted to the recommender, before JSON (watermark.md 2.16). Fields that are zero or empty are left out, but for the two optional counts. */

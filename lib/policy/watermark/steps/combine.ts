@@ -1,11 +1,11 @@
 import { decimalText } from "../../../model/quantity.ts";
-import type { WatermarkMetric } from "../../../model/spec-watermark.ts";
+import type { Recommender, WatermarkMetric } from "../../../model/spec-watermark.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
 import { marksText } from "../../shared/metrics/plain-name.ts";
 import { droppedSeries, measure, readyPods, type Subject } from "../metrics/measure.ts";
 import type { Counted } from "../metrics/pods.ts";
 import { type Marks, type Proposal, withinBounds } from "../metrics/propose.ts";
-import { proposeFromReply, recommenderName } from "../metrics/recommender.ts";
+import { byKey, proposeFromReply, recommenderName } from "../metrics/recommender.ts";
 import { condition, dropGauge, event, gauge, metric, type Note } from "./notes.ts";
 import { aboveHigh, belowLow, failedMetric, validMetric } from "./sentences.ts";
 
@@ -19,6 +19,9 @@ export interface Combined {
   readonly zero: boolean;
   readonly statuses: readonly MetricStatus[];
 }
+
+/** What no metric asks for. */
+export const NOTHING: Combined = { replicas: 0, name: "", ready: 0, stable: true, zero: false, statuses: [] };
 
 /** One source of proposals: a metric, or the recommender. */
 export interface ProposalSource {
@@ -35,7 +38,7 @@ export interface ProposalSource {
 
 /** All metrics must work: the first failure fails the sync's evaluation. */
 export const combine = (sources: readonly ProposalSource[]): { readonly counted: Counted<Combined>; readonly notes: readonly Note[] } => {
-  let best: Omit<Combined, "stable"> = { replicas: 0, name: "", ready: 0, zero: false, statuses: [] };
+  let best: Omit<Combined, "stable"> = NOTHING;
   let [above, below, zero] = [false, false, false];
   let details = "";
   const notes: Note[] = [];
@@ -102,12 +105,9 @@ const metricSource = (measured: WatermarkMetric, subject: Subject): ProposalSour
 
 /** `<metric>{map[k:v k2:v2]}`, labels sorted by key. */
 export const metricName = ({ name, selector }: Pick<WatermarkMetric, "name" | "selector">): string =>
-  `${name}{map[${Object.entries(selector.matchLabels ?? {})
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, value]) => `${key}:${value}`)
-    .join(" ")}]}`;
+  `${name}{map[${byKey(selector.matchLabels ?? {}).join(" ")}]}`;
 
-const recommenderSource = (recommender: NonNullable<Subject["spec"]["recommender"]>, subject: Subject): ProposalSource => {
+const recommenderSource = (recommender: Recommender, subject: Subject): ProposalSource => {
   const name = recommenderName(recommender);
   return {
     name,
@@ -115,16 +115,16 @@ const recommenderSource = (recommender: NonNullable<Subject["spec"]["recommender
     type: "Resource",
     failedAs: `failed to get the recommendation from ${recommender.url}`,
     failedReason: "FailedGetResourceMetric",
-    propose: () => fromRecommender(name, subject),
+    propose: () => fromRecommender(name, recommender, subject),
     status: (utilisation) => ({ type: "Resource", external: { metricName: name, currentValue: decimalText(utilisation) } }),
     marks: { lowMilli: recommender.lowMilli ?? 0n, highMilli: recommender.highMilli ?? 0n },
   };
 };
 
-const fromRecommender = (name: string, subject: Subject): Counted<Proposal> => {
+const fromRecommender = (name: string, { highMilli, lowMilli }: Recommender, subject: Subject): Counted<Proposal> => {
   const { spec, scale, observation } = subject;
   // The original crashes here and does nothing for ever; holding with a reason is the same count, said aloud.
-  if (spec.recommender?.highMilli === undefined || spec.recommender.lowMilli === undefined)
+  if (highMilli === undefined || lowMilli === undefined)
     return { kind: "failed", message: "the recommender has no highWatermark or no lowWatermark, holding" };
   const ready = readyPods(subject);
   if (ready.kind === "failed") return ready;

@@ -11,15 +11,28 @@ import { type Ending, noted, type WatermarkSync } from "./sync.ts";
 export const PERIOD = 15;
 
 type Chosen = Extract<Ending, { readonly kind: "chosen" }>;
+type Stopped = Extract<Ending, { readonly kind: "stopped" }>;
 
 /** The decision, with what to store if nothing is written: a scale, the report of a dry run, or a hold. */
 export const conclude = (sync: WatermarkSync): Decision => {
   const { ending } = sync;
-  if (!ending) throw new RangeError("the steps of the watermark rules ended without a choice");
-  if (ending.kind === "chosen") return carriedOut(sync, ending);
-  const { because, failed, dueAgainSeconds, from, status = sync.input.windows.status } = ending;
-  return { ...decided(sync, dueAgainSeconds, status), kind: "hold", ...(from !== undefined && { from }), because, failed };
+  switch (ending?.kind) {
+    case "chosen":
+      return carriedOut(sync, ending);
+    case "stopped":
+      return stopped(sync, ending);
+    case undefined:
+      throw new RangeError("the steps of the watermark rules ended without a choice");
+  }
 };
+
+const stopped = (sync: WatermarkSync, { because, failed, dueAgainSeconds, from, status = sync.input.windows.status }: Stopped): Decision => ({
+  ...decided(sync, dueAgainSeconds, status),
+  kind: "hold",
+  ...(from !== undefined && { from }),
+  because,
+  failed,
+});
 
 const carriedOut = (sync: WatermarkSync, { verdict, currentMetrics }: Chosen): Decision => {
   const { spec, windows, nowMs } = sync.input;

@@ -17,7 +17,7 @@ export type Gate = { readonly kind: "open" } | { readonly kind: "closed"; readon
 export const ABOVE = "AboveHighWatermark";
 export const BELOW = "BelowLowWatermark";
 
-const OPEN: Gate = { kind: "open" };
+export const OPEN: Gate = { kind: "open" };
 
 /**
  * May the count change now (watermark.md 2.9)? The last scale event of either direction closes both windows; a breach must have lasted its delay. The
@@ -32,14 +32,35 @@ export const shouldScale = (
   if (lastScaleMs === undefined) return { gate: OPEN, notes: [] };
   const forbidden = forbiddenOf(rules, lastScaleMs, clock.decisionMs);
   const notes = notesOf(forbidden, clock.decisionMs);
-  if (wanted === current) return { gate: { kind: "closed", reason: "NoChange" }, notes };
-  const rising = wanted > current;
+  const way = wayOf({ current, wanted }, rules, forbidden);
+  if (!way) return { gate: { kind: "closed", reason: "NoChange" }, notes };
   // A step made inside the band never waits for a breach.
-  const delay = stable ? OPEN : delayed(conditions, rising ? breachAbove(rules) : breachBelow(rules), clock.wallMs);
+  const delay = stable ? OPEN : delayed(conditions, way, clock.wallMs);
   if (delay.kind === "closed") return { gate: delay, notes };
-  const { untilMs } = rising ? forbidden.up : forbidden.down;
-  if (untilMs === undefined) return { gate: OPEN, notes };
-  return { gate: { kind: "closed", reason: rising ? "BackoffUpscale" : "BackoffDownscale", untilMs }, notes };
+  const { reason, untilMs } = way;
+  return { gate: untilMs === undefined ? OPEN : { kind: "closed", reason, untilMs }, notes };
+};
+
+/** What stands before a step up, or before one down: a breach that must last, and the window after the last scale. */
+interface Way {
+  /** Type of the condition of the breach. */
+  readonly breach: string;
+  readonly delaySeconds: number;
+  /** Why the step may not be taken while the window is closed, and until when that is. */
+  readonly reason: string;
+  readonly untilMs: number | undefined;
+}
+
+const wayOf = (
+  { current, wanted }: { readonly current: number; readonly wanted: number },
+  rules: GateRules,
+  { up, down }: ForbiddenWindows,
+): Way | undefined => {
+  if (wanted > current)
+    return { breach: ABOVE, delaySeconds: rules.upscaleDelayAboveWatermarkSeconds, reason: "BackoffUpscale", untilMs: up.untilMs };
+  if (wanted < current)
+    return { breach: BELOW, delaySeconds: rules.downscaleDelayBelowWatermarkSeconds, reason: "BackoffDownscale", untilMs: down.untilMs };
+  return undefined;
 };
 
 /** How long each window is closed still, and the condition while one of them is. */
@@ -53,20 +74,12 @@ const notesOf = ({ up, down }: ForbiddenWindows, nowMs: number): readonly Note[]
   ];
 };
 
-interface Breach {
-  readonly type: string;
-  readonly delaySeconds: number;
-}
-
-const breachAbove = (rules: GateRules): Breach => ({ type: ABOVE, delaySeconds: rules.upscaleDelayAboveWatermarkSeconds });
-const breachBelow = (rules: GateRules): Breach => ({ type: BELOW, delaySeconds: rules.downscaleDelayBelowWatermarkSeconds });
-
-const delayed = (conditions: readonly Condition[], { type, delaySeconds }: Breach, wallMs: number): Gate => {
+const delayed = (conditions: readonly Condition[], { breach, delaySeconds }: Way, wallMs: number): Gate => {
   if (delaySeconds === 0) return OPEN;
-  const lasting = lastingOf(conditions, type, delaySeconds);
+  const lasting = lastingOf(conditions, breach, delaySeconds);
   // A breach that was never seen, or is over, has lasted for no time: wait.
-  if (!lasting) return { kind: "closed", reason: `${type}NotSustained` };
-  return wallMs < lasting.untilMs ? { kind: "closed", reason: `${type}NotSustained`, untilMs: lasting.untilMs } : OPEN;
+  if (!lasting) return { kind: "closed", reason: `${breach}NotSustained` };
+  return wallMs < lasting.untilMs ? { kind: "closed", reason: `${breach}NotSustained`, untilMs: lasting.untilMs } : OPEN;
 };
 
 export const forbiddenOf = (

@@ -27,17 +27,18 @@ export const blockedByMonitor = (input: MonitorInput): { readonly blocked?: Bloc
   if (lifecycleControl.kind === "off") return { notes: [] };
   if (lifecycleControl.kind === "unreadable") return { notes: [conditionNote(lifecycleUnreadable(lifecycleControl.text))] };
   const monitor = `${input.namespace}/${input.name}`;
-  const reading = input.observation.monitor ?? { kind: "missing" };
-  const series = gauge("lifecycle_control_status", reading.kind === "found" && reading.state === "OK" ? 0 : 1);
-  if (reading.kind !== "found") {
+  const reading = input.observation.monitor;
+  const series = (isOk: boolean): Note => gauge("lifecycle_control_status", isOk ? 0 : 1);
+  if (reading?.kind !== "found") {
     const condition = monitorMissing(monitor);
-    const missing = event("Warning", "FailedGetDatadogMonitor", reading.kind === "failed" ? reading.failure.message : condition.message);
+    const missing = event("Warning", "FailedGetDatadogMonitor", reading?.kind === "failed" ? reading.failure.message : condition.message);
     const { reason, message } = condition;
-    return { blocked: { reason, message, dueAgainSeconds: MISSING_AGAIN_SECONDS }, notes: [series, missing, conditionNote(condition)] };
+    return { blocked: { reason, message, dueAgainSeconds: MISSING_AGAIN_SECONDS }, notes: [series(false), missing, conditionNote(condition)] };
   }
   const condition = conditionOf(monitor, reading.state);
-  const notes = [series, conditionNote(condition)];
-  if (reading.state === "OK") return { notes };
+  const isOk = reading.state === "OK";
+  const notes = [series(isOk), conditionNote(condition)];
+  if (isOk) return { notes };
   return { blocked: { reason: condition.reason, message: condition.message, dueAgainSeconds: NOT_OK_AGAIN_SECONDS }, notes };
 };
 

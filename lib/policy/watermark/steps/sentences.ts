@@ -97,8 +97,8 @@ export const convergeAllowed = (mark: "highwatermark" | "lowwatermark"): Conditi
   converging("True", mark === "highwatermark" ? TO_HIGH : TO_LOW, BETWEEN);
 export const convergeBlocked = (mark: "highwatermark" | "lowwatermark"): ConditionReport =>
   converging("False", mark === "highwatermark" ? TO_HIGH : TO_LOW, "Proposal could lead to an unstable regime");
-export const convergeOutside = (side: "above" | "below"): ConditionReport =>
-  converging("False", side === "above" ? TO_HIGH : STABLE_ONLY, STABLE_ONLY);
+const OUTSIDE = { above: TO_HIGH, below: STABLE_ONLY } as const;
+export const convergeOutside = (side: keyof typeof OUTSIDE): ConditionReport => converging("False", OUTSIDE[side], STABLE_ONLY);
 
 const blocking = (status: "True" | "False", reason: string, message: string): ConditionReport => ({
   type: "ScalingBlocked",

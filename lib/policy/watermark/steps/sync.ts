@@ -5,9 +5,9 @@ import type { Condition, Status } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import type { ConditionReport } from "../../shared/conditions.ts";
 import type { Verdict } from "./bounds.ts";
-import { type Combined, sourcesOf } from "./combine.ts";
+import { type Combined, NOTHING, sourcesOf } from "./combine.ts";
 import { type Deviations, SAFE } from "./deviations.ts";
-import type { Gate } from "./gates.ts";
+import { type Gate, OPEN } from "./gates.ts";
 import { newestFirst } from "./newest-first.ts";
 import type { Note } from "./notes.ts";
 
@@ -67,10 +67,10 @@ export const started = (input: WatermarkInput, sources = sourcesOf, deviations =
   metrics: [],
   steps: [],
   scale: UNREAD,
-  combined: { replicas: 0, name: "", ready: 0, stable: false, zero: false, statuses: [] },
+  combined: NOTHING,
   wanted: 0,
   normalised: 0,
-  gate: { kind: "open" },
+  gate: OPEN,
   ending: undefined,
 });
 
@@ -86,20 +86,13 @@ export const noted = (sync: WatermarkSync, ...notes: readonly Note[]): Watermark
   let { conditions, lastCondition, events, metrics } = sync;
   const gauges = [...sync.gauges];
   for (const note of notes) {
-    switch (note.kind) {
-      case "gauge":
-        gauges.push(note.write);
-        break;
-      case "event":
-        events = [...events, note.event];
-        break;
-      case "metric":
-        metrics = [...metrics, note.outcome];
-        break;
-      case "condition":
-        conditions = newestFirst(conditions, note.report, sync.input.nowMs);
-        lastCondition = note.report;
-        gauges.push(...conditionSeries(note.report));
+    if (note.kind === "gauge") gauges.push(note.write);
+    else if (note.kind === "event") events = [...events, note.event];
+    else if (note.kind === "metric") metrics = [...metrics, note.outcome];
+    else {
+      conditions = newestFirst(conditions, note.report, sync.input.nowMs);
+      lastCondition = note.report;
+      gauges.push(...conditionSeries(note.report));
     }
   }
   return { ...sync, conditions, ...(lastCondition && { lastCondition }), events, gauges, metrics };
