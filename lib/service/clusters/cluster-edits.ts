@@ -11,6 +11,8 @@ import { eachDone } from "../../store/table/all-done.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { clustersNamed, findCluster } from "../find-autoscaler.ts";
 import { withWindows } from "../partitions/carry-windows.ts";
+import { emptyPages } from "../partitions/empty-pages.ts";
+import { everSynced, whileNoSyncs } from "../partitions/no-syncs.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import type { ClusterChange, ClusterStored, NewCluster } from "../service.ts";
 import type { ClusterView } from "../views/autoscaler-view.ts";
@@ -38,7 +40,7 @@ export async function* clusters(context: QueryContext, after = ""): AsyncGenerat
 
 export const cluster = async (context: QueryContext, name: string): Promise<ClusterView> => view(context, await findCluster(context, name));
 
-/** Adds a cluster, after a look at it. Throws `service.invalid` with every fault, `service.exists`, `service.unusable` with the report. */
+/** Adds a cluster, after a look at it. Throws `service.invalid` with every fault, `service.exists`, `service.busy`, `service.unusable` with the report. */
 export const addCluster = async (context: ServiceContext, wanted: NewCluster): Promise<ClusterStored> => {
   refuseFaults("add", wanted.name, clusterFaults(wanted));
   const name = clusterName(wanted.name);
@@ -61,10 +63,23 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   // Checked before the history is written, because a taken name is no edit.
   if (await getCluster(context.tables, record.name)) throw taken(wanted.name);
   await recordChange(context, { scope: "cluster", name, version: record.version, verb: "add", after: record });
-  const stored = await putCluster(context.tables, record, undefined);
+  const stored = await startingClean(context, record, () => putCluster(context.tables, record, undefined));
   if (stored.kind === "conflict" && !(await wasStored(context, record))) throw taken(wanted.name);
   await context.planNow?.(record);
   return withChecks(await view(context, record), report);
+};
+
+/**
+ * Writes a new cluster by `put`, once none of its partitions has windows. A removal deletes those that it knows of: not those of a partition that was divided away and could not be
+ * emptied, nor those of a sync that outlived the leases of the removal.
+ */
+const startingClean = async (context: ServiceContext, record: ClusterRecord, put: () => Promise<RecordWrite>): Promise<RecordWrite> => {
+  const partitions = await everSynced(context, record);
+  if (partitions.length === 0) return put();
+  return whileNoSyncs(context, `add cluster "${record.name}"`, partitions, async (leases) => {
+    for (const leased of leases.values()) await emptyPages(context, leased);
+    return put();
+  });
 };
 
 const withChecks = (stored: ClusterView, report: ConnectionReport | undefined): ClusterStored =>

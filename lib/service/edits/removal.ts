@@ -7,13 +7,15 @@ import { deleteCluster, getCluster, putCluster } from "../../store/records/clust
 import { store } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
+import { emptyPages } from "../partitions/empty-pages.ts";
+import { everSynced, whileNoSyncs } from "../partitions/no-syncs.ts";
 import { recordChange } from "../partitions/record-change.ts";
-import { whenSettled } from "../partitions/settle-for-removal.ts";
+import { settleForRemoval, waitForSyncs } from "../partitions/settle-for-removal.ts";
 
 /*
- *  remove             mark (7 → 8) ── settle open intents ── list: none ── delete under 8
+ *  remove             mark (7 → 8) ── list: none ── settle open intents ── delete windows ── delete under 8
  *  apply   put "web" ── look ✓ ─ ─ ─ ─ list: "web"                      the mark came after: the removal is refused, and the mark taken off
- *  apply                      put "web" ── look: marked ─ ─ ─ look: gone ✗      takes "web" back, and is refused
+ *  apply                      put "web" ── look: marked ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ look: gone ✗      takes "web" back, and is refused
  *
  * Two items cannot be written at once. So each command first writes the item that the other reads, and then reads: in any order, one of them sees the other. An apply that sees the mark
  * waits for the end of the removal, because only a completed removal makes sure that no other apply relies on the same autoscaler.
@@ -27,7 +29,7 @@ const conflict = (name: string): TidemarkError =>
 const unmarked = ({ removing: _over, ...record }: ClusterRecord): ClusterRecord => record;
 
 /**
- * Removes a cluster without autoscalers. Its history stays, with the outcome of every scale. An interrupted removal can be repeated; any other edit of the cluster ends it.
+ * Removes a cluster without autoscalers, and its windows. Its history stays, with the outcome of every scale. An interrupted removal can be repeated; any other edit of the cluster ends it.
  * Throws `service.unknown`, `service.in-use`, `service.conflict`, `service.busy`, `service.unreadable`.
  */
 export const removeCluster = async (context: ServiceContext, name: string): Promise<void> => {
@@ -38,8 +40,13 @@ export const removeCluster = async (context: ServiceContext, name: string): Prom
   const marked = { ...before, version, removing: { by: context.by, atMs: context.clock() } };
   if ((await putCluster(context.tables, marked, before.version)).kind === "conflict") return mustBeGone(context, name);
   try {
-    const deleted = await whenSettled(context, before, async () => {
+    const partitions = await everSynced(context, before);
+    await waitForSyncs(context, partitions);
+    const deleted = await whileNoSyncs(context, `remove cluster "${name}"`, partitions, async (leases) => {
+      // Before anything is taken out of the heads: windows of an autoscaler that is there must count its scales.
       await mustBeEmpty(context, before);
+      await settleForRemoval(context, leases);
+      for (const leased of leases.values()) await emptyPages(context, leased);
       return deleteCluster(context.tables, before, version);
     });
     if (deleted.kind === "conflict") await mustBeGone(context, name);

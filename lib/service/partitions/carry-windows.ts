@@ -11,6 +11,7 @@ import type { RecordWrite } from "../../store/records/write.ts";
 import { windowsNow } from "../../sync/stored-windows.ts";
 import type { ServiceContext } from "../context.ts";
 import { type Handover, handoverOfNamespace, handovers, leasedPartitions } from "./handovers.ts";
+import { emptyPages } from "./empty-pages.ts";
 import { giveAllBack, type LeasedPartition, type Leases, leaseAll } from "./leases.ts";
 
 /** Autoscalers that move to another partition, by uid. */
@@ -37,6 +38,7 @@ export const withWindows = async (
     // a sync claims the partition first, and then our writes to its head fail.
     if ((await getCluster(context.tables, before.name))?.version !== before.version) return { kind: "conflict" };
     await markAll(context, leases, before.version);
+    await emptyAddedPartitions(context, leases, before);
     await copyWindows(context, leases, await movingAutoscalers(context, before, after));
     const flipped = await flip();
     if (flipped.kind === "stored") await emptyRemovedPartitions(context, leases, after);
@@ -52,16 +54,24 @@ export const withWindows = async (
 
 /** Deletes the pages of removed partitions, because no sync will do it. Their heads stay, so that their epochs never come again. */
 const emptyRemovedPartitions = async (context: ServiceContext, leases: Leases, { partitions }: ClusterRecord): Promise<void> => {
-  const gone = [...leases].filter(([name, { head }]) => head.pages.length > 0 && !partitions.some((partition) => partition.name === name));
-  for (const [, leased] of gone) {
+  for (const leased of outside(partitions, leases)) {
     try {
-      await namePages(context, leased, [], leased.head.nowMs);
+      await emptyPages(context, leased);
     } catch (error) {
-      // Another sync or edit leased it after the flip. The pages stay, and nothing reads them.
+      // Another sync or edit leased it after the flip. The pages stay, and nothing reads them before the partition is added again.
       if (!isTidemarkError(error, "store.lease-lost")) throw error;
     }
   }
 };
+
+/** Deletes what an earlier partition of the same name has left: none of its windows is of an autoscaler that this partition decides, and a page that cannot be read would hold those. */
+const emptyAddedPartitions = async (context: ServiceContext, leases: Leases, { partitions }: ClusterRecord): Promise<void> => {
+  for (const leased of outside(partitions, leases)) await emptyPages(context, leased);
+};
+
+/** Leased partitions with pages that are not among these. */
+const outside = (partitions: ClusterRecord["partitions"], leases: Leases): readonly LeasedPartition[] =>
+  [...leases].flatMap(([name, leased]) => (leased.head.pages.length > 0 && !partitions.some((partition) => partition.name === name) ? [leased] : []));
 
 const markAll = async (context: ServiceContext, leases: Leases, clusterVersion: number): Promise<void> => {
   const epoch = Math.max(...[...leases.values()].map(({ lease }) => lease.epoch));

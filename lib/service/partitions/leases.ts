@@ -8,9 +8,10 @@ import { clockWords } from "../../store/table/server-clock.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
 import type { ServiceContext } from "../context.ts";
 
-/** A leased partition, with the head as the claim read it. */
+/** A leased partition. */
 export interface LeasedPartition {
-  readonly head: Head;
+  /** As the claim read it, without the pages that were deleted since. */
+  head: Head;
   /** The newest write of the head; each write replaces it. */
   lease: Lease;
 }

@@ -14,7 +14,7 @@ export interface NamedPages {
 }
 
 /** Most pages that one call deletes. The next call deletes more. */
-const DELETED_MAX = 100;
+export const MOST_DELETED = 100;
 
 /**
  * The ranges of keys on both sides of the named pages: those of older generations, and those of a generation that no release named, or named with fewer pages. Named pages are not
@@ -27,7 +27,7 @@ export const leftoverParams = (stateTable: string, { partition, generation, coun
     KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
     ExpressionAttributeValues: { ":pk": { S: pk }, ":from": { S: from }, ":to": { S: to } },
     ConsistentRead: true,
-    Limit: DELETED_MAX,
+    Limit: MOST_DELETED,
   });
   return [between(pagesBelow(0), pagesBelow(generation)), between(beyond, pagesEnd)];
 };
@@ -52,7 +52,7 @@ export const deleteLeftovers = async (tables: Tables, named: NamedPages, epoch: 
   let deleted = 0;
   for (const params of leftoverParams(tables.stateTable, named)) {
     for await (const { pk, sk } of readAll(tables, `look for ${words}`, params)) {
-      if (deleted === DELETED_MAX) return deleted;
+      if (deleted === MOST_DELETED) return deleted;
       if (await deleteEarlier(tables, words, { pk: pk?.S ?? "", sk: sk?.S ?? "" }, epoch)) deleted++;
     }
   }
