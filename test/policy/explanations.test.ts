@@ -22,6 +22,10 @@ const rest = (spec: AutoscalerSpec, from: number) => ask(spec, (explains, own) =
 
 const resource = (name: string, target: object) => ({ type: "Resource", resource: { name, target } });
 const CPU_60 = resource("cpu", { type: "Utilization", averageUtilization: 60 });
+const CPU_OF_APP = {
+  type: "ContainerResource",
+  containerResource: { name: "cpu", container: "app", target: { type: "Utilization", averageUtilization: 7 } },
+};
 const MARKS = { highWatermark: "10", lowWatermark: "5" };
 const MARKED = { type: "External", external: { metricName: "load", ...MARKS } };
 const EXTERNAL = { type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1500m" } } };
@@ -52,12 +56,13 @@ describe("what an HPA says of its targets", () => {
     ],
     ["an amount of CPU, in decimal units", resource("cpu", { type: "AverageValue", averageValue: "2500m" }), "Resource", "cpu resource", "2500m"],
     [
-      "a share of one container",
-      { type: "ContainerResource", containerResource: { name: "cpu", container: "app", target: { type: "Utilization", averageUtilization: 7 } } },
-      "ContainerResource",
-      "cpu resource of container app",
-      "7%",
+      "an amount of CPU that 1024 divides, in decimal units too",
+      resource("cpu", { type: "AverageValue", averageValue: "2048" }),
+      "Resource",
+      "cpu resource",
+      "2048",
     ],
+    ["a share of one container", CPU_OF_APP, "ContainerResource", "cpu resource of container app", "7%"],
     [
       "an average over pods",
       { type: "Pods", pods: { metric: { name: "rps" }, target: { type: "AverageValue", averageValue: "3" } } },
@@ -91,6 +96,7 @@ describe("what an HPA says of its targets", () => {
     ["of the request, where one metric has it", [EXTERNAL, CPU_60], 60],
     ["none for memory", [resource("memory", { type: "Utilization", averageUtilization: 70 })], undefined],
     ["none for an amount", [resource("cpu", { type: "AverageValue", averageValue: "1" })], undefined],
+    ["none for one container, which is not the request of the pod", [CPU_OF_APP], undefined],
     ["none without CPU", [EXTERNAL], undefined],
   ])("the percentage of CPU that it aims at: %s", (_, metrics, percent) => expect(cpuPercent(specOf(hpa({ metrics })))).toBe(percent));
 

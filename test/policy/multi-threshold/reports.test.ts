@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../../lib/model/decision.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
+import { NEW_WINDOWS } from "../../../lib/model/windows.ts";
+import { afterWrite } from "../../../lib/policy/after-write.ts";
+import { windowStates } from "../../../lib/policy/windows.ts";
 import { NOON } from "../../noon.ts";
 import { specOf } from "../spec-of.ts";
 import { scaledAt } from "../watermark/world.ts";
@@ -111,6 +115,18 @@ describe("the series of the multi-threshold form", () => {
   });
 });
 
+describe("the series of a decision", () => {
+  it.each([{ kind: "applied" } as const, { kind: "refused", message: "quota" } as const])("are told with its write, which was $kind", (outcome) => {
+    const spec = specOf(hpa({ metrics: [LOAD], behavior: {}, ...NO_WINDOWS }));
+    const decision = decisionOf(spec, 4, { at: 0, value: 15 }, { windows: LONG_AGO });
+    if (decision.kind !== "scale") throw new Error(decision.because.message);
+    expect(decision.gauges?.length).toBeGreaterThan(5);
+    expect(afterWrite({ spec, decision, outcome, atMs: NOON }).gauges).toBe(decision.gauges);
+    const { gauges: _published, ...silent } = decision;
+    expect(afterWrite({ spec, decision: silent, outcome, atMs: NOON })).not.toHaveProperty("gauges");
+  });
+});
+
 describe("what a decision by marks says", () => {
   it.each([
     ["External", LOAD, { value: 15 }, { external: { metric: { name: "load" }, current: { value: "15" } } }],
@@ -204,6 +220,42 @@ describe("what a decision by marks says", () => {
     });
     expect(windows.status.conditions).toContainEqual(expect.objectContaining({ type: "AbleToScale", status: "False", reason }));
   });
+
+  const named = (name: string, { steps }: Decision) => steps.filter(({ step }) => step === name);
+  const reasons = ({ windows }: Decision) => windows.status.conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+  const BOTH = { upscaleForbiddenWindowSeconds: 60, downscaleForbiddenWindowSeconds: 60 };
+
+  it("a count that stays is not held, though both forbidden windows are closed, and the condition says that they are", () => {
+    const decision = decided(BOTH, { value: 7 }, scaledAt(NOON - 10_000));
+    expect(named("forbidden windows", decision)).toStrictEqual([{ step: "forbidden windows", before: 4, after: 4 }]);
+    expect(reasons(decision)).toContain("AbleToScale=False BackoffBoth");
+  });
+
+  it("a count that stays while both forbidden windows are open is in no backoff", () => {
+    const decision = decided(BOTH, { value: 7 });
+    expect(named("forbidden windows", decision)).toStrictEqual([{ step: "forbidden windows", before: 4, after: 4 }]);
+    expect(reasons(decision)).toContain("AbleToScale=True ReadyForNewScale");
+  });
+
+  it("a step that neither a factor nor a forbidden window holds passes both", () => {
+    const decision = decided(BOTH, { value: 15 });
+    expect(named("step limit", decision)).toStrictEqual([{ step: "step limit", before: 6, after: 6 }]);
+    expect(named("forbidden windows", decision)).toStrictEqual([{ step: "forbidden windows", before: 6, after: 6 }]);
+    expect(reasons(decision)).toContain("ScalingLimited=False DesiredWithinRange");
+  });
+
+  it("before the first scale there is no forbidden window to look at, and none is shown as closed", () => {
+    const decision = decided(BOTH, { value: 15 }, NEW_WINDOWS);
+    expect(named("forbidden windows", decision)).toEqual([]);
+    const spec = specOf(hpa({ metrics: [LOAD], behavior: {}, ...BOTH }));
+    expect(windowStates(spec, NEW_WINDOWS, { settings: DEFAULT_SETTINGS, nowMs: NOON }).forbidden).toStrictEqual([
+      { direction: "scaleUp", windowMs: 60_000 },
+      { direction: "scaleDown", windowMs: 60_000 },
+    ]);
+  });
+
+  it("a step that a factor cuts is limited, and the condition says so", () =>
+    expect(reasons(decided({ scaleUpLimitFactor: 25 }, { value: 40 }))).toContain("ScalingLimited=True ScaleUpLimit"));
 
   it("a step that no window holds is ready for a new scale", () =>
     expect(decided({}, { value: 15 }, scaledAt(NOON - 10_000)).windows.status.conditions).toContainEqual(

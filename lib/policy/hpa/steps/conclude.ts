@@ -2,7 +2,7 @@ import type { Because, Decision, GaugeWrite, StepOutcome } from "../../../model/
 import type { Windows } from "../../../model/windows.ts";
 import type { HpaSync } from "./sync.ts";
 
-/** hpa.md 2.4 steps 5 to 7: the decision, with what to store if nothing is written. */
+/** hpa.md 2.4 steps 5 to 7: the decision, with what to store if nothing is written. Nothing is published of a sync whose scale could not be read. */
 export const conclude = (sync: HpaSync, gauges: readonly GaugeWrite[] | undefined): Decision => {
   const { current, count, metrics, steps, events, trigger, ending } = sync;
   if (ending?.kind === "unreadable") {

@@ -33,7 +33,7 @@ const contextOf = ({ input, current, statusReplicas, selector, pods }: HpaSync):
   pods,
   answers: input.observation.answers,
   tolerance: toleranceOf(input.spec, input.settings),
-  average: input.spec.thresholds?.average ?? false,
+  average: input.spec.thresholds?.average,
   readiness: { nowMs: input.nowMs, ...input.settings },
 });
 

@@ -16,7 +16,7 @@ export interface MetricContext {
   readonly answers: MetricAnswers;
   readonly tolerance: Tolerance;
   /** A value is divided by the current count before it is compared with marks. */
-  readonly average?: boolean;
+  readonly average?: boolean | undefined;
   readonly readiness: Readiness;
 }
 
