@@ -1,6 +1,6 @@
 /** The JSON Schema uses the same pattern. */
 export const RFC_3339 = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
-const PARTS = /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)(?:\.(\d+))?(?:Z|([+-])(\d+):(\d+))$/;
+const PARTS = /(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)(?:\.(\d+))?(?:Z|([+-])(\d+):(\d+))/;
 
 /** The first and the last instant with a year of four digits. Others could be stored, but not printed again. */
 export const EARLIEST_MS = -62_167_219_200_000;

@@ -49,7 +49,7 @@ export const parseQuantity = (text: string): Quantity | undefined => {
   if (text === "" || text.length > MAX_QUANTITY_CHARACTERS) return undefined;
   const match = SHAPE.exec(text);
   if (!match) return undefined;
-  const [, sign = "", digits = "", fraction = "", suffixText = ""] = match;
+  const [, sign, digits = "", fraction = "", suffixText = ""] = match;
   const suffix = readSuffix(suffixText);
   if (!suffix) return undefined;
   const whole = digits.replace(/^0+/, "") || "0";

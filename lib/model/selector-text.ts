@@ -44,36 +44,30 @@ class Tokens {
 }
 
 const isWord = (token: string): boolean => token !== END && !SYMBOLS.has(token);
-const expected = (met: string, wanted: string): Unreadable => new Unreadable(`found '${met}', expected: ${wanted}`);
+const expected = (met: string, wanted: string): string => `found '${met}', expected: ${wanted}`;
+/** A problem inside a requirement; any other is one between requirements. */
+const unparsable = (problem: string): Unreadable => new Unreadable(`unable to parse requirement: ${problem}`);
 
 const readRequirements = (tokens: Tokens): readonly Requirement[] => {
   const requirements: Requirement[] = [];
   if (tokens.peek() === END) return requirements;
-  if (!startsRequirement(tokens.peek())) throw expected(tokens.peek(), "!, identifier, or 'end of string'");
+  if (!startsRequirement(tokens.peek())) throw new Unreadable(expected(tokens.peek(), "!, identifier, or 'end of string'"));
   for (;;) {
     requirements.push(readRequirement(tokens));
     const next = tokens.take();
     if (next === END) return requirements;
-    if (next !== ",") throw expected(next, "',' or 'end of string'");
-    if (!startsRequirement(tokens.peek())) throw expected(tokens.peek(), "identifier after ','");
+    if (next !== ",") throw new Unreadable(expected(next, "',' or 'end of string'"));
+    if (!startsRequirement(tokens.peek())) throw new Unreadable(expected(tokens.peek(), "identifier after ','"));
   }
 };
 
 const startsRequirement = (token: string): boolean => isWord(token) || token === "!";
 
 const readRequirement = (tokens: Tokens): Requirement => {
-  try {
-    return readOneRequirement(tokens);
-  } catch (error) {
-    throw error instanceof Unreadable ? new Unreadable(`unable to parse requirement: ${error.message}`) : error;
-  }
-};
-
-const readOneRequirement = (tokens: Tokens): Requirement => {
   const negated = tokens.peek() === "!";
   if (negated) tokens.take();
   const key = tokens.take();
-  if (!isWord(key)) throw expected(key, "identifier");
+  if (!isWord(key)) throw unparsable(expected(key, "identifier"));
   if (negated) return { key, operator: "!", values: [] };
   if (tokens.peek() === END || tokens.peek() === ",") return { key, operator: "exists", values: [] };
   const operator = readOperator(tokens.take());
@@ -93,7 +87,7 @@ const OPERATORS: ReadonlyMap<string, Requirement["operator"]> = new Map([
 
 const readOperator = (token: string): Requirement["operator"] => {
   const operator = OPERATORS.get(token);
-  if (!operator) throw expected(token, "in, notin, =, ==, !=, gt, lt");
+  if (!operator) throw unparsable(expected(token, "in, notin, =, ==, !=, gt, lt"));
   return operator;
 };
 
@@ -101,13 +95,13 @@ const readOperator = (token: string): Requirement["operator"] => {
 const readValue = (tokens: Tokens): string => {
   if (tokens.peek() === END || tokens.peek() === ",") return "";
   const value = tokens.take();
-  if (!isWord(value)) throw expected(value, "identifier");
+  if (!isWord(value)) throw unparsable(expected(value, "identifier"));
   return value;
 };
 
 const readValues = (tokens: Tokens): readonly string[] => {
   const opening = tokens.take();
-  if (opening !== "(") throw new Unreadable(`found '${opening}' expected: '('`);
+  if (opening !== "(") throw unparsable(`found '${opening}' expected: '('`);
   const values = new Set<string>();
   if (tokens.peek() === ")") return [];
   for (;;) {
@@ -115,7 +109,7 @@ const readValues = (tokens: Tokens): readonly string[] => {
     values.add(isWord(tokens.peek()) ? tokens.take() : "");
     const next = tokens.take();
     if (next === ")") return [...values];
-    if (next !== ",") throw expected(next, "',' or ')'");
+    if (next !== ",") throw unparsable(expected(next, "',' or ')'"));
   }
 };
 
@@ -125,8 +119,8 @@ const checked = (requirement: Requirement): Requirement => {
   const { operator, values } = requirement;
   const value = values[0] ?? "";
   if ((operator === "in" || operator === "notin") && values.length === 0)
-    throw new Unreadable("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
+    throw unparsable("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
   if ((operator === "gt" || operator === "lt") && !INTEGER.test(value))
-    throw new Unreadable(`values[0]: Invalid value: "${value}": for 'Gt', 'Lt' operators, the value must be an integer`);
+    throw unparsable(`values[0]: Invalid value: "${value}": for 'Gt', 'Lt' operators, the value must be an integer`);
   return requirement;
 };

@@ -54,7 +54,7 @@ const compares = (test: (label: bigint, bound: bigint) => boolean, label = "", b
 /** The same text for equal selectors, with sorted requirements and values. It is empty for a selector of everything. Label queries use it. */
 export const canonicalSelector = (selector: Selector): string =>
   selector
-    .toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    .toSorted((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)))
     .map(requirementText)
     .join(",");
 

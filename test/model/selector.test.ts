@@ -75,7 +75,7 @@ describe("parseSelector()", () => {
 });
 
 describe("matches()", () => {
-  const labels = { app: "web", tier: "front", n: "7", v: "v7", w: "7v", empty: "" };
+  const labels = { app: "web", tier: "front", n: "7", v: "v7", w: "7v", below: "-7", above: "+7", empty: "" };
 
   it.each([
     ["", true],
@@ -102,6 +102,9 @@ describe("matches()", () => {
     ["n<8", true],
     ["n<7", false],
     ["n>+6", true],
+    ["below<-6", true],
+    ["below>-7", false],
+    ["above>6", true],
     ["n>-8", true],
     ["n<+8", true],
     ["n<+6", false],
