@@ -26,7 +26,7 @@ export const lowest = (runs: Runs, start: number, isInside: (atMs: number) => bo
 /** The list as it stands before a recommendation under windows of at most `windowMs`: a newest run that was made under others ends here. */
 export const recalled = (runs: Runs, windowMs: number): Runs => {
   const newest = runs[newestRunAt(runs)];
-  return newest?.windowMs === undefined || newest.windowMs === windowMs ? runs : settled(runs);
+  return newest?.windowMs === windowMs ? runs : settled(runs);
 };
 
 /** The list with one more recommendation; slots older than `windowMs` may be used again. */
@@ -54,7 +54,7 @@ export const settled = (runs: Runs): Runs => {
   let list: Runs = runs.with(at, { replicas, firstMs, lastMs: firstMs });
   const repetitions = slotsOf({ firstMs, lastMs, ...(stepMs !== undefined && { stepMs }) }) - 1;
   // Once every slot was used again, more repetitions only turn the ring.
-  const most = list.reduce((sum, run) => sum + slotsOf(run), 0) + Math.ceil(windowMs / (stepMs ?? windowMs + 1)) + 1;
+  const most = list.reduce((sum, run) => sum + slotsOf(run), 0) + Math.ceil(windowMs / (stepMs ?? Number.POSITIVE_INFINITY)) + 1;
   for (let nth = Math.max(1, repetitions - most); nth <= repetitions; nth++) {
     const atMs = firstMs + ((lastMs - firstMs) * nth) / repetitions;
     list = placed(list, { replicas, firstMs: atMs, lastMs: atMs }, atMs - windowMs);

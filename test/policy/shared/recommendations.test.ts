@@ -283,6 +283,19 @@ describe("recommendations as runs", () => {
     ]);
   });
 
+  it("are slots up to a window of an hour, which is the longest of autoscaling/v2; beyond it only those are kept that can still decide", () => {
+    const made = [
+      [0, 9],
+      [15, 5],
+      [30, 9],
+      [45, 5],
+      [60, 7],
+    ] as const;
+    const replicas = (windowSeconds: number) => listAfter(windowSeconds, made, []).map((run) => run.replicas);
+    expect(replicas(3_600)).toEqual([9, 5, 9, 5, 7]);
+    expect(replicas(3_601)).toEqual([9, 5, 7]);
+  });
+
   it("do not take two recommendations of one instant for a run", () => {
     expect(
       listAfter(300, [
