@@ -41,8 +41,9 @@ export const recorded = (runs: Runs, replicas: number, nowMs: number, windowMs: 
   return placed(settled(runs), open, nowMs - windowMs);
 };
 
-const isNext = ({ lastMs, stepMs }: RecommendationRun, nowMs: number): boolean =>
-  stepMs !== undefined && Math.abs(nowMs - lastMs - stepMs) <= Math.min(SPACING_TOLERANCE_MS, stepMs / 2);
+/** Nothing is the next of a run without a step. */
+const isNext = ({ lastMs, stepMs = Number.NaN }: RecommendationRun, nowMs: number): boolean =>
+  Math.abs(nowMs - lastMs - stepMs) <= Math.min(SPACING_TOLERANCE_MS, stepMs / 2);
 
 /** Ends the open run: each of its repetitions takes the slot that it took when it was made. */
 export const settled = (runs: Runs): Runs => {
@@ -52,7 +53,7 @@ export const settled = (runs: Runs): Runs => {
   const { replicas, firstMs, lastMs, stepMs, windowMs } = open;
   if (windowMs > LONGEST_CONTROLLER_WINDOW_MS) return collapsed(runs);
   let list: Runs = runs.with(at, { replicas, firstMs, lastMs: firstMs });
-  const repetitions = slotsOf({ firstMs, lastMs, ...(stepMs !== undefined && { stepMs }) }) - 1;
+  const repetitions = slotsOf(open) - 1;
   // Once every slot was used again, more repetitions only turn the ring.
   const most = list.reduce((sum, run) => sum + slotsOf(run), 0) + Math.ceil(windowMs / (stepMs ?? Number.POSITIVE_INFINITY)) + 1;
   for (let nth = Math.max(1, repetitions - most); nth <= repetitions; nth++) {

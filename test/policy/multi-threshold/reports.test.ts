@@ -98,6 +98,12 @@ describe("the series of the multi-threshold form", () => {
     expect(restricted(decided(more, step))).toMatchObject(wanted),
   );
 
+  it("count no seconds before the first scale, because no forbidden window has begun", () => {
+    const names = Object.keys(series(decided({}, { value: 7 }, NEW_WINDOWS)));
+    expect(names).toContain("value load");
+    expect(names.filter((name) => name.startsWith("transition_countdown"))).toEqual([]);
+  });
+
   it("count the seconds that are left of each forbidden window, and 0 where it is open", () => {
     const windows = { upscaleForbiddenWindowSeconds: 60, downscaleForbiddenWindowSeconds: 300 };
     const leftAfter = (seconds: number) => series(decided(windows, { value: 7 }, scaledAt(NOON - seconds * 1000)));

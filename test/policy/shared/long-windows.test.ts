@@ -115,7 +115,11 @@ describe("the list under a long window", () => {
 
   /** So many runs, 20 s apart from a full minute on, each lower, or each higher, by one than the one before. */
   const stairs = (count: number, replicasAt: (nth: number) => number): Runs =>
-    Array.from({ length: count }, (_, nth) => ({ ...at(replicasAt(nth), 6_000 + nth * 20), firstMs: (6_000 + nth * 20 - 5) * SECOND, stepMs: 5_000 }));
+    Array.from({ length: count }, (_, nth) => ({
+      ...at(replicasAt(nth), 6_000 + nth * 20),
+      firstMs: (6_000 + nth * 20 - 5) * SECOND,
+      stepMs: 5_000,
+    }));
 
   it.each([
     ["falling", (nth: number) => 1_000 - nth],

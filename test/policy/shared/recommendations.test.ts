@@ -296,6 +296,18 @@ describe("recommendations as runs", () => {
     expect(replicas(3_601)).toEqual([9, 5, 7]);
   });
 
+  it("end a run under a window of up to an hour slot by slot, and under a longer one as its last recommendation alone", () => {
+    const ended = (windowSeconds: number) => {
+      const runs = [0, 15, 30].map((seconds) => [seconds, 9] as const);
+      return inSeconds(recalled(listAfter(windowSeconds, runs, []), 300_000));
+    };
+    expect(ended(3_600)).toEqual([
+      [9, 0, 0, 0],
+      [9, 15, 30, 15],
+    ]);
+    expect(ended(3_601)).toEqual([[9, 30, 30, 0]]);
+  });
+
   it("do not take two recommendations of one instant for a run", () => {
     expect(
       listAfter(300, [
