@@ -2,8 +2,8 @@ import type { Decision, Limit } from "../model/decision.ts";
 import type { Governed } from "../model/spec-governed.ts";
 
 /** Until when the manifest pauses its autoscaler; `undefined` where it does not, or no more. */
-export const pausedUntil = ({ pausedUntilMs }: Governed, nowMs: number): number | undefined =>
-  pausedUntilMs !== undefined && nowMs < pausedUntilMs ? pausedUntilMs : undefined;
+export const pausedUntil = ({ pausedUntilMs = Number.NEGATIVE_INFINITY }: Governed, nowMs: number): number | undefined =>
+  nowMs < pausedUntilMs ? pausedUntilMs : undefined;
 
 /** The last word, whatever rules decided: a pause until an instant, then a dry run. The decision stays to be seen, nothing is written. Every other decision passes. */
 export const override = (decision: Decision, governed: Governed, nowMs: number): Decision => {

@@ -50,6 +50,7 @@ const recommender = { url: "https://advice.example", targetType: "cpu", settings
 
 const average = { type: "AverageValue", averageValueMilli: 1n } as const;
 const value = { type: "Value", valueMilli: 1n } as const;
+const marks = { highMilli: 2n, lowMilli: 1n };
 const queue = { name: "depth", selector: { matchLabels: { queue: "b", app: "a" } } };
 const service = { apiVersion: "v1", kind: "Service", name: "front" };
 const unreadable = { name: "depth", selector: { matchExpressions: [{ key: "a", operator: "Sort" }] } };
@@ -68,6 +69,9 @@ describe("questions()", () => {
     ],
     ["Object by average", { type: "Object", metric: queue, describedObject: service, target: average }, false, false],
     ["External by value", { type: "External", metric: queue, target: value }, false, true],
+    ["Object with watermarks", { type: "Object", metric: queue, describedObject: service, target: value, marks }, false, false],
+    ["External with watermarks", { type: "External", metric: queue, target: value, marks }, false, false],
+    ["Pods with watermarks", { type: "Pods", metric: queue, target: average, marks }, false, true],
     ["External by average", { type: "External", metric: queue, target: average }, false, false],
   ])("asks the queries of a %s metric", (_, metric, podMetrics, pods) => {
     expect(questions(spec(metric), "shop", scale("app=web"))).toMatchObject({ podMetrics, pods });
