@@ -172,6 +172,7 @@ describe("a whole decision of the watermark dialect", () => {
     expect(decision.because).toStrictEqual({ reason: "NoChange", message });
     expect("limit" in (decision.steps[1] ?? {})).toBe(spec.maxReplicas === 6);
     expect(decision.steps.at(-2)).toStrictEqual({ step: "gates", before: replicas, after: replicas });
+    expect(seriesOf(decision)["restricted_scaling within_bounds"]).toBe(milli === 300_000n ? 1 : 0);
   });
 
   it("says in a dry run what it would do, as if it were done", () => {
