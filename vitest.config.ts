@@ -50,7 +50,13 @@ const PROJECTS: Readonly<Record<string, readonly string[]>> = {
   infra: below("infra"),
 };
 
-const project = (name: string, include: readonly string[]) => ({ extends: true as const, test: { name, include: [...include] } });
+/** Projects beside real servers and processes. Their timing is the machine's: a test that fails is run once more, and the log names it. */
+const REAL: readonly string[] = ["e2e", "infra"];
+
+const project = (name: string, include: readonly string[]) => ({
+  extends: true as const,
+  test: { name, include: [...include], retry: REAL.includes(name) ? 1 : 0 },
+});
 
 /**
  * Everything else. Half of the time of so many small files goes into loading the same modules anew, so the files share two workers. A test undoes what it changes of its process.
@@ -65,10 +71,10 @@ const UNIT = {
   },
 };
 
-/** On a real API server, which is started once for all files. */
+/** On a real API server, which is started once for all files. A test that fails is run once more, as those of REAL. */
 const REAL_SERVER = {
   extends: true as const,
-  test: { name: "real-server", include: below("real-server"), globalSetup: ["./test/real-server/setup.ts"] },
+  test: { name: "real-server", include: below("real-server"), globalSetup: ["./test/real-server/setup.ts"], retry: 1 },
 };
 
 export default defineConfig({
