@@ -15,6 +15,8 @@ const BUSY_RETRY_MS = 500;
 export interface Platform {
   readonly deliver: (queued: QueuedMessage) => void;
   readonly played: Played;
+  /** When a process was last ended because a sync outlived its life. */
+  readonly lastEndMs: () => number;
 }
 
 /** How many syncs ended how. */
@@ -80,8 +82,11 @@ export const newPlatform = (world: {
     if (world.endsStalled) scheduler.at(invocation.startMs + world.lifeMs, () => endOfLife(invocation));
     return { invocation, ended };
   };
+  let lastEndMs = 0;
   const endOfLife = (invocation: Invocation): void => {
-    if (!invocation.over) world.network.end(invocation.process, `${invocation.name} outlived its life`);
+    if (invocation.over) return;
+    lastEndMs = scheduler.nowMs();
+    world.network.end(invocation.process, `${invocation.name} outlived its life`);
   };
   const over = ({ invocation, ended }: Begun): void => {
     invocation.over = true;
@@ -96,6 +101,7 @@ export const newPlatform = (world: {
   };
   return {
     played,
+    lastEndMs: () => lastEndMs,
     deliver: (queued) => {
       const process = world.environments.take();
       if (process.pausedUntilMs > scheduler.nowMs()) return world.queue().redeliver(queued, BUSY_RETRY_MS);

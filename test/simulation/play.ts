@@ -103,7 +103,7 @@ export const play = async (seed: number, { faults, told, planted, beside, unwatc
     await scheduler.run(endMs + MORE_MS, broken);
   }
   if (!ledger.violation) watchEnd(ledger);
-  if (!ledger.violation) watchLiveness(ledger, timetable.clusters, START_MS + FAULTS_MS + leftMs(stage));
+  if (!ledger.violation) watchLiveness(ledger, timetable.clusters, lastFaultMs(stage, platform) + leftMs(stage));
   if (!ledger.violation && ![owner, deputy, operator, mender].every((person) => person.idle()))
     ledger.violate("nothing breaks", "an edit was never done");
   const workloads = [...stage.clusters.keys()]
@@ -131,6 +131,15 @@ const mended =
       else mender.order(damage.kind === "page" ? { verb: "reset windows", ...damage } : { verb: "reset intent", ...damage });
     });
   };
+
+/**
+ * When the last fault was over. A sync that the faults let stand still is ended at the end of its life. Until then, another sync of its process may have claimed a partition. A sync that begins
+ * later has met no fault.
+ */
+const lastFaultMs = ({ timing: { lifeMs } }: Stage, platform: Platform): number => {
+  const endMs = START_MS + FAULTS_MS;
+  return Math.max(endMs, Math.min(platform.lastEndMs(), endMs + lifeMs));
+};
 
 /** What the faults leave of a holder: its lease, by a clock that may be ahead. */
 const leftMs = ({ timing: { leaseMs, clockDifferenceMs } }: Stage): number => leaseMs + clockDifferenceMs;
