@@ -8,7 +8,7 @@ import { example } from "./example.ts";
 import { withFiles, withOptionalFiles } from "./file-options.ts";
 import type { Io, Printer, Session } from "./io.ts";
 import type { Run } from "./run-command.ts";
-import { filterOf, NAMES, type ScopeOptions, withScope, withScopes, withSelector } from "./scope-options.ts";
+import { filterOf, NAMES, type ScopeOptions, withScope, withEditScopes, withSelector } from "./scope-options.ts";
 import { usage } from "./usage-error.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
@@ -67,7 +67,7 @@ export const editingCommands = (root: Command, run: Run, io: Io): void => {
 };
 
 const withLabels = (command: Command): Command =>
-  withSelector(withScopes(command)).option("--all", "all autoscalers of the namespace, or with -A of every namespace");
+  withSelector(withEditScopes(command)).option("--all", "all autoscalers of the namespace, or with -A of every namespace");
 
 interface Place {
   readonly run: Run;

@@ -36,12 +36,19 @@ export const withScope = (command: Command): Command => {
   return withNamespace(command).addOption(once("--cluster <cluster>", "only in this cluster")).addOption(refused);
 };
 
-/** The same for a command that works on several clusters at once. */
+/** The same for a command that reads several clusters at once. */
 export const withScopes = (command: Command): Command =>
-  withNamespace(command)
-    .option("--cluster <cluster>", "only in this cluster; repeatable", repeatable)
-    .addOption(once("--clusters <patterns>", "only in clusters with such names: 'prod-*', or 'prod-*,eu-1'"))
-    .hook("preAction", joinClusters);
+  withPatterns(withNamespace(command).option("--cluster <cluster>", "only in this cluster; repeatable", repeatable)).hook("preAction", joinClusters);
+
+/**
+ * The same for a command that edits in several clusters at once. `--cluster` names one: a second one, such as that of an alias, is refused, because an edit would reach a cluster that was not
+ * meant.
+ */
+export const withEditScopes = (command: Command): Command =>
+  withPatterns(withNamespace(command).addOption(once("--cluster <cluster>", "only in this cluster")));
+
+const withPatterns = (command: Command): Command =>
+  command.addOption(once("--clusters <patterns>", "only in clusters with such names: 'prod-*', or 'prod-*,eu-1'"));
 
 /** Several `--cluster` mean the same as one `--clusters` with all of the names. */
 const joinClusters = (command: Command): void => {

@@ -144,6 +144,8 @@ describe("tidemark apply of objects of other kinds", () => {
 describe("an option that names one place", () => {
   it.each([
     ["explain", "--cluster", "eu-1", "us-1"],
+    ["delete", "--cluster", "eu-1", "us-1"],
+    ["pause", "--cluster", "eu-1", "us-1"],
     ["get", "-n", "shop", "infra"],
   ])("of %s is refused when %s names two", async (command, option, first, second) => {
     const long = option === "-n" ? "--namespace" : option;
