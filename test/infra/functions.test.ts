@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FunctionName } from "../../build.ts";
@@ -21,7 +22,7 @@ import { type Asked, eventOf } from "../api/world.ts";
 import { type Call, openAccount, type Statement } from "./lambda/account.ts";
 import { HAS_DYNOXIDE, startDynoxide } from "./lambda/dynoxide.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
-import { CLUSTER_ADDRESS, startLoadBalancer } from "./load-balancer.ts";
+import { CLUSTER_ADDRESS, type LoadBalancer, startLoadBalancer } from "./load-balancer.ts";
 import { type Packaged, packageStack } from "./packaged.ts";
 
 /**
@@ -48,6 +49,8 @@ let view: Environment;
 let service: Service;
 let queue: Queue;
 let calls: readonly Call[];
+let balancer: LoadBalancer;
+const secrets: Record<string, string> = {};
 let tickInput: string;
 /** The queue's clock can be moved ahead, to receive at once what was delayed. */
 let queueAheadMs = 0;
@@ -121,8 +124,9 @@ const startAll = async (): Promise<void> => {
   const sqs = await startSqsServer([queue]);
   closing.push(sqs.close, async () => journal.close());
   const cluster = await startCluster(join(stack.folder, "cluster"));
-  const balancer = await startLoadBalancer(cluster.kubeconfigPath);
+  balancer = await startLoadBalancer(cluster.kubeconfigPath);
   closing.push(balancer.close);
+  for (const name of [SECRET, "tidemark-prod/eu-2"]) secrets[name] = balancer.kubeconfig;
   const { resources } = stack.packaged;
   tickInput = propertiesOf<{ readonly Target: { readonly Input: string } }>(resources, "Tick").Target.Input;
   const account = await openAccount({
@@ -135,7 +139,7 @@ const startAll = async (): Promise<void> => {
         certificateAuthority: { data: Buffer.from(balancer.ca).toString("base64") },
       },
     },
-    secrets: { [SECRET]: balancer.kubeconfig, "tidemark-prod/eu-2": balancer.kubeconfig },
+    secrets,
     invoke: async (name, payload) => {
       expect(name).toBe(NAMES.SyncLambdaFunction);
       return (await sync.invoke(payload)).body;
@@ -294,6 +298,24 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     expect(calls.filter(({ role, allowed }) => role === "sync" && !allowed)).toEqual([]);
   });
 
+  it("read the secret of a cluster again as soon as its API server refuses the token, and complete the same sync", async () => {
+    const reads = async (): Promise<number | undefined> => {
+      const message = JSON.stringify({ ...JSON.parse(bodies[0] ?? ""), dueMs: Date.now() });
+      const made = await callsOf(async () => {
+        expect(await deliver([message]), sync.log()).toEqual({ kind: "response", body: { batchItemFailures: [] } });
+      });
+      return made["GetSecretValue"];
+    };
+    expect(await reads()).toBeUndefined();
+    const rotated = balancer.rotate();
+    for (const name of Object.keys(secrets)) secrets[name] = rotated;
+    // What was read within the last second is not read again.
+    await wait(1_100);
+    expect(await reads(), sync.log()).toBe(1);
+    expect(balancer.refused()).toBeGreaterThan(0);
+    expect(sync.log()).not.toContain("Unauthorized");
+  });
+
   it("make every edit that people can make, once for each key", async () => {
     const headers = { [KEY_HEADER]: "0123456789abcdef" };
     const pause = () => answered(api, { path: COMMAND_PATHS.pause, body: JSON.stringify({ name: "web" }), headers, by: "arn:aws:iam::1:user/ada" });
@@ -379,10 +401,10 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     expect(await atMost(() => answered(view, { path: QUERY_PATHS.autoscalers }), 2, 3)).toEqual({});
   });
 
-  it("were refused nothing by their roles, and asked for the secret once for each version of its cluster and for each look", () => {
+  it("were refused nothing by their roles, and asked for the secret once for each version of its cluster, for a token that was refused, and for each look", () => {
     expect(calls.filter(({ allowed }) => !allowed)).toEqual([]);
-    // Two versions were synced; one connection was replaced, one added and one checked.
-    expect(calls.filter(({ action }) => action === "secretsmanager:GetSecretValue").length).toBe(2 + 3);
+    // Two versions were synced; a token was refused; one connection was replaced, one added and one checked.
+    expect(calls.filter(({ action }) => action === "secretsmanager:GetSecretValue").length).toBe(2 + 1 + 3);
     expect(calls.filter(({ action }) => action === "dynamodb:PartiQLInsert").length).toBeGreaterThan(0);
   });
 });

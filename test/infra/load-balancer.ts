@@ -1,12 +1,14 @@
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import * as https from "node:https";
 import { parse, stringify } from "yaml";
-import { standIn } from "../cluster/stand-in/server.ts";
+import { standIn, status } from "../cluster/stand-in/server.ts";
 
 interface Kubeconfig {
   readonly clusters: readonly [
     { readonly name: string; readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } },
   ];
+  readonly users: readonly [{ readonly name: string; readonly user: { readonly token: string } }];
 }
 
 /** Address of the cluster in the network of the test; connections to it lead to loopback (bootstrap.ts). */
@@ -18,6 +20,10 @@ export interface LoadBalancer {
   readonly kubeconfig: string;
   readonly port: string;
   readonly ca: string;
+  /** Gives the user another token, and answers 401 to the former. Returns the new kubeconfig. */
+  readonly rotate: () => string;
+  /** How many requests came with a token that is none any more. */
+  readonly refused: () => number;
   readonly close: () => Promise<void>;
 }
 
@@ -28,14 +34,27 @@ export interface LoadBalancer {
 export const startLoadBalancer = async (kubeconfigPath: string): Promise<LoadBalancer> => {
   const config: Kubeconfig = parse(await readFile(kubeconfigPath, "utf8"));
   const { name, cluster } = config.clusters[0];
+  const [{ name: userName, user }] = config.users;
+  let [token, refused] = [user.token, 0];
   const front = await standIn();
   const ca = Buffer.from(cluster["certificate-authority-data"], "base64");
-  front.answer = ({ method, url, headers, body }, response) => {
+  const unauthorized = status(401, "Unauthorized", "Unauthorized");
+  front.answer = (seen, response, socket) => {
+    const { method, url, headers, body } = seen;
+    if (headers.authorization !== `Bearer ${token}`) {
+      refused++;
+      unauthorized(seen, response, socket);
+      return;
+    }
     const target = new URL(`${url.pathname}${url.search}`, cluster.server);
-    const request = https.request(target, { method, ca, headers: { ...headers, host: target.host } }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
+    const request = https.request(
+      target,
+      { method, ca, headers: { ...headers, host: target.host, authorization: `Bearer ${user.token}` } },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
     request.on("error", () => response.destroy());
     request.end(body);
   };
@@ -45,5 +64,10 @@ export const startLoadBalancer = async (kubeconfigPath: string): Promise<LoadBal
     "tls-server-name": TLS_NAME,
     "certificate-authority-data": Buffer.from(front.ca).toString("base64"),
   };
-  return { kubeconfig: stringify({ ...config, clusters: [{ name, cluster: server }] }), port, ca: front.ca, close: front.close };
+  const kubeconfig = (): string => stringify({ ...config, clusters: [{ name, cluster: server }], users: [{ name: userName, user: { token } }] });
+  const rotate = (): string => {
+    token = randomUUID();
+    return kubeconfig();
+  };
+  return { kubeconfig: kubeconfig(), port, ca: front.ca, rotate, refused: () => refused, close: front.close };
 };
