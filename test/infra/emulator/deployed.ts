@@ -24,9 +24,9 @@ export interface Deployed {
 const outputList = z.array(z.object({ OutputKey: z.string(), OutputValue: z.string() }));
 const DESCRIBE = `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].Outputs" --output json`;
 
-export const tableClient = ({ environment }: Shell): DynamoDBClient =>
+export const tableClient = ({ environment, region = "eu-central-1" }: Shell): DynamoDBClient =>
   new DynamoDBClient({
-    region: "eu-central-1",
+    region,
     endpoint: environment["AWS_ENDPOINT_URL"] ?? "",
     credentials: { accessKeyId: "emulator", secretAccessKey: "emulator" },
   });
@@ -68,7 +68,11 @@ export const clustersInView = async (shell: Shell): Promise<readonly string[]> =
     taskRoot: shell.folder,
     handler: "dist/view/index.handler",
     timeoutMs: 60_000,
-    environment: { ...variables, AWS_ENDPOINT_URL: shell.environment["AWS_ENDPOINT_URL"] ?? "" },
+    environment: {
+      ...variables,
+      AWS_ENDPOINT_URL: shell.environment["AWS_ENDPOINT_URL"] ?? "",
+      ...(shell.region !== undefined && { AWS_REGION: shell.region }),
+    },
   });
   try {
     const { body } = await view.invoke(eventOf({ path: QUERY_PATHS.clusters }));
@@ -94,3 +98,8 @@ export const protectionOf = async (shell: Shell, table: string) => {
     recovery: ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus,
   };
 };
+
+const SECRET = `aws secretsmanager get-secret-value --secret-id "tidemark-$stage/eu-1" --query SecretString --output text`;
+
+/** What a sync in this region would read to reach the cluster. */
+export const secretThere = async (shell: Shell): Promise<string> => (await runBlock(shell, SECRET)).trim();

@@ -1,13 +1,15 @@
-"""Starts the emulator. Four things of it are changed, because a deployment of this stack needs them.
+"""Starts the emulator. Five things of it are changed, because a deployment of this stack needs them.
 
 It refuses a template in which cfn-lint finds anything at all, warnings that osls cannot avoid included; `npm run check:infra` looks at the template instead. And it does not know function URLs in a
 template, though outputs name them. The outputs of a stack stay those of its first template, which for osls
-has a bucket alone. And the managed policies of a removed stack stay.
+has a bucket alone. The managed policies of a removed stack stay. And it restores no table of another region.
 """
 
 import moto.cloudformation.models as stacks
 from moto.awslambda.models import lambda_backends
 from moto.core.common_models import CloudFormationModel
+from moto.dynamodb.models import DynamoDBBackend, RestoredPITTable, dynamodb_backends
+from moto.dynamodb.responses import DynamoHandler
 from moto.iam.models import ManagedPolicy
 from moto.server import main
 
@@ -61,6 +63,27 @@ def outputs_of_now(stack):
     return outputs_once(stack)
 
 
+def restored_by_arn(handler):
+    arn = handler.body.get("SourceTableArn")
+    if arn is not None:
+        handler.body["SourceTableName"] = arn
+    return restored_by_name(handler)
+
+
+def restored_from_region(backend, target_table_name, source_table_name):
+    if not source_table_name.startswith("arn:"):
+        return restored_here(backend, target_table_name, source_table_name)
+    region, name = source_table_name.split(":")[3], source_table_name.split("/")[1]
+    source = dynamodb_backends[backend.account_id][region].get_table(name)
+    table = RestoredPITTable(target_table_name, account_id=backend.account_id, region=backend.region_name, source=source)
+    backend.tables[target_table_name] = table
+    return table
+
+
+restored_by_name = DynamoHandler.restore_table_to_point_in_time
+restored_here = DynamoDBBackend.restore_table_to_point_in_time
+DynamoHandler.restore_table_to_point_in_time = restored_by_arn
+DynamoDBBackend.restore_table_to_point_in_time = restored_from_region
 outputs_once = stacks.Stack.outputs.fget
 stacks.Stack.outputs = property(outputs_of_now)
 ManagedPolicy.delete = lambda policy, account_id, region_name: policy.backend.delete_policy(policy.arn)

@@ -1,11 +1,12 @@
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
-import { symlink } from "node:fs/promises";
+import { symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ROOT } from "../../architecture/source.ts";
 import { packageStack } from "../packaged.ts";
-import { clustersInView, type Deployed, deployed, protectionOf, storeCluster, tablesThere } from "./deployed.ts";
+import { clustersInView, type Deployed, deployed, protectionOf, secretThere, storeCluster, tablesThere } from "./deployed.ts";
 import { startEmulator } from "./emulator.ts";
 import { runBlock, runbookBlocks, type Shell } from "./runbooks.ts";
+import { PRESENT, twoVersions } from "./two-versions.ts";
 
 /**
  * `npm run check:stack`: runs the blocks of the runbooks in docs/operations.md against an emulator of AWS, in their order, and looks at the account after each. Ends with 1 where a block fails or does not do what
@@ -17,6 +18,9 @@ const NAMED = ["StateTableName", "HistoryTableName"] as const;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const namedTables = ({ outputs }: Deployed): readonly string[] => NAMED.map((output) => outputs[output] ?? "");
 
+const ROTATED = "the second kubeconfig";
+const ELSEWHERE = "eu-west-1";
+
 type Check = (shell: Shell, before: Deployed | undefined) => Promise<Deployed | undefined>;
 
 const installed: Check = async (shell) => {
@@ -25,6 +29,8 @@ const installed: Check = async (shell) => {
   for (const output of [...urls, ...NAMED, "SyncRoleArn", "SyncQueueUrl"]) ok(now.outputs[output], `the output ${output} is there`);
   deepEqual([...namedTables(now)].toSorted(), [...now.tables].toSorted(), "the stack has made its two tables");
   await storeCluster(shell, now.outputs["StateTableName"] ?? "", CLUSTER);
+  await runBlock(shell, 'aws secretsmanager create-secret --name "tidemark-$stage/eu-1" --secret-string "the first kubeconfig"');
+  await writeFile(join(shell.folder, "kubeconfig"), ROTATED);
   return now;
 };
 
@@ -34,6 +40,31 @@ const sameData: Check = async (shell, before) => {
   if (before) deepEqual(namedTables(now), namedTables(before), "the stack uses the tables that it used before");
   deepEqual(await clustersInView(shell), [CLUSTER], "the function view lists the cluster");
   return now;
+};
+
+/** The earlier version works on the data of the later one. Then the later one is deployed again. */
+const rolledBack: Check = async (shell, before) => {
+  const earlier = await sameData(shell, before);
+  const upgrade = runbookBlocks().get("Upgrade") ?? "";
+  await runBlock(shell, `git checkout ${PRESENT}\n${upgrade}`);
+  return sameData(shell, earlier);
+};
+
+const rotated: Check = async (shell, before) => {
+  equal(await secretThere(shell), ROTATED);
+  return before;
+};
+
+/** The other region has the same tables and secrets. It is emptied then, so that the account is as it was before. */
+const moved: Check = async (shell, before) => {
+  const there = { ...shell, region: ELSEWHERE };
+  const now = await sameData(there, before);
+  for (const table of now ? namedTables(now) : [])
+    deepEqual(await protectionOf(there, table), { protected: true, timeToLive: "ttl ENABLED", recovery: "ENABLED" });
+  equal(await secretThere(there), ROTATED);
+  await runBlock(there, runbookBlocks().get("Remove everything") ?? "");
+  deepEqual(await tablesThere(there), []);
+  return before;
 };
 
 const restored: Check = async (shell, before) => {
@@ -63,8 +94,11 @@ const removed: Check = async (shell, before) => {
 const CHECKS: Readonly<Record<string, Check>> = {
   "Install in a new account": installed,
   Upgrade: sameData,
+  "Roll back": rolledBack,
   "Remove the stack and keep the data": sameData,
   "Restore both tables": restored,
+  "Rotate credentials": rotated,
+  "Move to another region": moved,
   "Remove everything": removed,
 };
 
@@ -96,11 +130,15 @@ deepEqual(
 );
 const emulator = await startEmulator(say);
 const stack = await step("Package", packageStack);
+const versions = await step("Package an earlier version", () => twoVersions(stack.folder, say));
 try {
   await symlink(join(ROOT, "node_modules"), join(stack.folder, "node_modules"));
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(":");
   const quiet = { SLS_TELEMETRY_DISABLED: "1", SLS_NOTIFICATIONS_MODE: "off", HOME: join(stack.folder, "home") };
-  const shell: Shell = { folder: stack.folder, environment: { ...emulator.environment, ...quiet, PATH: path, PROGRAMS: emulator.programs } };
+  const shell: Shell = {
+    folder: stack.folder,
+    environment: { ...emulator.environment, ...quiet, PATH: path, PROGRAMS: emulator.programs, ...versions.environment },
+  };
   let state: Deployed | undefined;
   for (const [title, block] of blocks) {
     state = await step(title, async () => {
@@ -111,6 +149,7 @@ try {
   await step("Deploy beside the tables of earlier deployments", () => deployAnew(shell));
   say("Every runbook did what docs/operations.md says");
 } finally {
+  await versions.done();
   await stack.done();
   await emulator.stop();
 }

@@ -19,18 +19,26 @@ export const runbookBlocks = (): ReadonlyMap<string, string> => {
   return new Map(parts.filter(([, block]) => block !== ""));
 };
 
-/** What npm would do is done before. The AWS command line is run by its interpreter, because its first line names the folder in which it was installed, which was renamed since. */
-const STAND_INS = ['npm() { echo "npm $* was done before"; }', 'aws() { "$PROGRAMS/python3" "$PROGRAMS/aws" "$@"; }'];
+/** What npm would do is done before, also for the version that git brings. The AWS command line is run by its interpreter, because its first line names the folder in which it was installed, which was renamed since. */
+const STAND_INS = [
+  'npm() { echo "npm $* was done before"; }',
+  'aws() { "$PROGRAMS/python3" "$PROGRAMS/aws" "$@"; }',
+  // "git checkout" brings the bundles and the template of that version.
+  'git() { rm -rf dist infra serverless.yml; cp -r "$VERSIONS/$2/." .; }',
+];
 
 export interface Shell {
   /** A folder with serverless.yml, infra, the bundles and node_modules. */
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Another region than that of the page. */
+  readonly region?: string;
 }
 
 /** Runs a block as a person would, after the lines that every runbook begins with. Throws with all output where a command fails. */
-export const runBlock = async ({ folder, environment }: Shell, block: string): Promise<string> => {
-  const script = ["set -euo pipefail", ...STAND_INS, runbookBlocks().get("") ?? "", block].join("\n");
+export const runBlock = async ({ folder, environment, region }: Shell, block: string): Promise<string> => {
+  const elsewhere = region === undefined ? "" : `export AWS_REGION=${region} AWS_DEFAULT_REGION=${region}`;
+  const script = ["set -euo pipefail", ...STAND_INS, runbookBlocks().get("") ?? "", elsewhere, block].join("\n");
   const options = { cwd: folder, env: environment, maxBuffer: OUTPUT_BYTES_MAX, timeout: RUN_TIMEOUT_MS };
   try {
     return (await promisify(execFile)("bash", ["-c", script], options)).stdout;

@@ -31,9 +31,9 @@ export const newestTag = (): string | undefined => {
 };
 
 /** Takes the sources of a commit into a folder of their own, beside the packages of this one. The caller removes it. */
-export const olderTree = (commit: string): string => {
+export const olderTree = (commit: string, paths: readonly string[] = ["lib", "package.json"]): string => {
   const folder = mkdtempSync(join(tmpdir(), "simulation-beside-"));
-  const sources = execFileSync("git", ["-C", ROOT, "archive", commit, "lib", "package.json"], { maxBuffer: TREE_BYTES_MAX });
+  const sources = execFileSync("git", ["-C", ROOT, "archive", commit, ...paths], { maxBuffer: TREE_BYTES_MAX });
   execFileSync("tar", ["-x", "-C", folder], { input: sources });
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
   return folder;
