@@ -18,7 +18,7 @@ const DENIALS: readonly ApiFailure[] = [
 
 /** One of the refusals, by a number below 1. */
 export const denialOf = (share: number): ApiFailure => DENIALS[Math.floor(share * (DENIALS.length + 1))] ?? BUSY;
-const BUSY: ApiFailure = { code: 429, reason: "TooManyRequests", message: "the server is busy" };
+export const BUSY: ApiFailure = { code: 429, reason: "TooManyRequests", message: "the server is busy" };
 
 /** A client of one cluster, for one process. `effect` is called for every PUT that moved a count, as only the cluster knows it. */
 export const clusterClient = (

@@ -24,6 +24,16 @@ const BEGINS: Readonly<Record<string, string>> = {
   "read cluster": "load",
   "list objects": "specs",
   observe: "observe",
+  "GET a watched scale": "observe",
+  "GET a metric": "observe",
+  "LIST workloads": "observe",
+  "LIST pods": "observe",
+  "LIST pod metrics": "observe",
+  "LIST other controllers": "observe",
+  "LIST objects": "specs",
+  "PATCH a status": "tell",
+  "POST an event": "tell",
+  "PATCH an event": "tell",
   "store intents": "intend",
   put: "act",
   "write a page": "pages",
@@ -84,6 +94,8 @@ const kindOf = (call: string): CallKind => {
   if (call === "read scale" || call === "discover") return "read";
   if (call === "list objects") return "specs";
   if (call === "tell objects") return "tell";
+  if (call.startsWith("LIST ") || call === "GET a metric" || call === "GET a watched scale") return "list";
+  if (call.startsWith("PATCH ") || call.startsWith("POST ")) return "update";
   return call === "write a page" ? "page" : "table";
 };
 

@@ -2,7 +2,7 @@ import { drawStep } from "./clock-errors.ts";
 import type { Random } from "./random.ts";
 
 /** What kind of call it is: faults are drawn more often where they are most interesting. */
-export type CallKind = "table" | "page" | "specs" | "observe" | "tell" | "recommend" | "connect" | "read" | "put" | "queue";
+export type CallKind = "table" | "page" | "specs" | "observe" | "tell" | "recommend" | "connect" | "read" | "list" | "update" | "put" | "queue";
 
 /**
  * What becomes of the request and its answer. `late`: no answer in time, and the request still takes effect some time later. `orphaned`: the same, and the process that sent it ends
@@ -54,6 +54,8 @@ export const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
   recommend: ["lost request", "failed before"],
   connect: ["lost request", "failed before"],
   read: ["lost request", "failed before"],
+  list: ["lost request", "lost answer", "failed before", "throttled", "denied", "late"],
+  update: ["lost request", "lost answer", "failed before", "throttled", "denied", "late", "orphaned"],
   put: ["lost request", "lost answer", "failed after", "late", "late", "orphaned", "repeated", "denied", "copied"],
   queue: ["lost request", "lost answer", "failed before"],
 };
@@ -172,12 +174,16 @@ const ratesOf = ({ rate, putRate, pageRate, metricRate, stallRate }: Temper, kin
   if (kind === "put") return { fault: putRate, before: stallRate * PUT_STALLS, after: stallRate / 2, step: putRate * PUT_STEPS };
   // A LIST of objects that fails must hold what they decide: it fails as often as a metric is missing.
   if (kind === "specs") return { fault: metricRate, before: stallRate, after: stallRate, step };
+  if (kind === "list" || kind === "update") return { fault: rate, before: stallRate / PARTS, after: stallRate / 2 / PARTS, step: step / PARTS };
   return { fault: kind === "page" ? pageRate : rate, before: stallRate, after: stallRate / 2, step };
 };
 
 /** Steps of a clock, as a share of the faults of a call. */
 const STEPS = 0.2;
 const PUT_STEPS = 0.05;
+
+/** Requests of an observation, or of a write-back: together they stall their process as often as one call does. */
+const PARTS = 8;
 
 /** A process that stands still between its last look at the clock and its PUT is what deadlines are for. */
 const PUT_STALLS = 4;

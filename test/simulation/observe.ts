@@ -54,9 +54,9 @@ interface Now {
 }
 
 const NO_PODS: LabelIndex<Pod> = { all: [], select: () => [] };
-const UNAVAILABLE: ApiFailure = { code: 503, reason: "ServiceUnavailable", message: "the metrics server is gone" };
+export const UNAVAILABLE: ApiFailure = { code: 503, reason: "ServiceUnavailable", message: "the metrics server is gone" };
 
-const UNREADABLE: ApiFailure = { code: 500, reason: "InternalError", message: "a part of the list could not be read" };
+export const UNREADABLE: ApiFailure = { code: 500, reason: "InternalError", message: "a part of the list could not be read" };
 
 const observedOf = (cluster: SimulatedCluster, { namespace, spec }: Watched, now: Now): Observed => {
   const scale: ScaleReading = now.scales.has(spec.target.name) ? { kind: "failed", failure: UNREADABLE } : cluster.read(namespace, spec.target);
@@ -72,7 +72,7 @@ const observedOf = (cluster: SimulatedCluster, { namespace, spec }: Watched, now
   };
   const observation = { scale, pods: asked.pods ? now.listsOf(namespace).pods : NO_PODS, answers, others: [] };
   if (now.rivalsFail) return { observation, rivals: [], rivalsUnknown: "the list failed" };
-  return { observation, rivals: workload?.rival ? [{ kind: "ScaledObject", name: "another" }] : [] };
+  return { observation, rivals: rivalsOf(workload) };
 };
 
 const HOUR_MS = 3_600_000;
@@ -81,19 +81,26 @@ const CPU_REQUEST = 1_000n;
 const CPU_PER_LOAD = 50;
 const WINDOW_MS = 30_000;
 
-/** Pods that have been ready for an hour, of every workload of the namespace, and what they use. */
 const listsOfNamespace = (cluster: SimulatedCluster, namespace: string, nowMs: number): Lists => {
-  const pods: Pod[] = [];
-  const metrics: PodMetrics[] = [];
-  for (const workload of cluster.workloads.values()) {
-    if (workload.namespace !== namespace || workload.gone) continue;
-    for (let at = 0; at < workload.replicas; at++) {
-      pods.push(podOf(workload, at, nowMs));
-      metrics.push(metricsOf(workload, at, nowMs));
-    }
-  }
-  return { pods: labelIndex(pods), metrics: labelIndex(metrics) };
+  const all = [...cluster.workloads.values()].filter((workload) => workload.namespace === namespace && !workload.gone);
+  return {
+    pods: labelIndex(all.flatMap((workload) => podsOf(workload, nowMs))),
+    metrics: labelIndex(all.flatMap((workload) => podMetricsOf(workload, nowMs))),
+  };
 };
+
+const eachPod = <Item>({ replicas }: Workload, itemOf: (at: number) => Item): readonly Item[] =>
+  Array.from({ length: replicas }, (_, at) => itemOf(at));
+
+/** Pods that have been ready for an hour. */
+export const podsOf = (workload: Workload, nowMs: number): readonly Pod[] => eachPod(workload, (at) => podOf(workload, at, nowMs));
+
+/** What they use. */
+export const podMetricsOf = (workload: Workload, nowMs: number): readonly PodMetrics[] => eachPod(workload, (at) => metricsOf(workload, at, nowMs));
+
+/** The other controllers that show themselves. */
+export const rivalsOf = (workload: Workload | undefined): readonly { readonly kind: "ScaledObject"; readonly name: string }[] =>
+  workload?.rival ? [{ kind: "ScaledObject", name: "another" }] : [];
 
 const podOf = ({ target }: Workload, at: number, nowMs: number): Pod => ({
   name: `${target.name}-${at}`,

@@ -16,7 +16,8 @@ import type { Process } from "./process.ts";
 import { simulatedQueue } from "./queue.ts";
 import { siteOf } from "./sites.ts";
 import { warmClient } from "./sockets/sdk-client.ts";
-import { isOverSockets, newStage, START_MS, type Stage } from "./stage.ts";
+import { warmReader } from "./sockets/socket-cluster.ts";
+import { isClusterOverSockets, isOverSockets, newStage, START_MS, type Stage } from "./stage.ts";
 import { FAULTS_MS } from "./timetable.ts";
 import { watchEnd } from "./watch/history.ts";
 import type { Invariant, Violation } from "./watch/ledger.ts";
@@ -73,6 +74,7 @@ export interface Outcome {
 /** Plays one seed from beginning to end, or to its first violation. */
 export const play = async (seed: number, { faults, told, planted, beside, unwatched }: PlayOptions): Promise<Outcome> => {
   if (isOverSockets(seed)) await warmClient();
+  if (isClusterOverSockets(seed)) await warmReader();
   const stage = newStage(seed, { faults, told, sent: planted?.sent, unwatched });
   const { scheduler, ledger, timetable } = stage;
   const platform = platformOf(stage, planted, beside);

@@ -10,7 +10,7 @@ import type { Planted } from "./play.ts";
 import { sharedRules, watchedRules } from "./rules.ts";
 import { siteFor, siteOf, watchSite } from "./sites.ts";
 import type { Stage } from "./stage.ts";
-import { scalesOverSockets } from "./sockets/socket-cluster.ts";
+import { clusterOverSockets } from "./sockets/socket-cluster.ts";
 import { watchEffect } from "./watch/effects.ts";
 import { watchCalls, watchSentTo } from "./watch/model-flow.ts";
 import { watchEffectStep } from "./watch/model-steps.ts";
@@ -33,16 +33,11 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
       if (known) watchEffectStep(ledger, known, stage.read);
       watchEffect(ledger, by, made);
     };
-  const clientOf = (site: SimulatedCluster): ClusterClient => ({
-    ...clusterClient(network, by.process, site, {
-      nowMs,
-      by,
-      effect: effect(site),
-      failing: () => failingNow(stage),
-      listing: () => listingNow(stage),
-    }),
-    ...(stage.clustersOverSockets && scalesOverSockets(stage, site, { by, effect: effect(site) })),
-  });
+  const clientOf = (site: SimulatedCluster): ClusterClient => {
+    const asked = { by, effect: effect(site), failing: () => failingNow(stage), listing: () => listingNow(stage) };
+    const client = clusterClient(network, by.process, site, { nowMs, ...asked });
+    return stage.clustersOverSockets ? { ...client, ...clusterOverSockets(stage, site, asked) } : client;
+  };
   const observe = async (client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>): Promise<ObservedCluster> => {
     for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
     const seen = await client.observe(watched, limits);

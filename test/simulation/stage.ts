@@ -43,7 +43,7 @@ export interface Stage {
   readonly pageEntries: () => number;
   /** Where clusters that are removed are added again: other API servers, under the same names. */
   readonly elsewhere: ReadonlyMap<string, SimulatedCluster>;
-  /** Scales are read and written over connections in memory. */
+  /** Clusters are reached over connections in memory. */
   readonly clustersOverSockets: boolean;
   /** The path in the stored connection of a cluster; absent while there is no such cluster. */
   readonly connectedTo: (cluster: string) => string | undefined;
@@ -133,9 +133,9 @@ export const newStage = (
 const SOCKET_SEEDS = 20;
 export const isOverSockets = (seed: number): boolean => seed % SOCKET_SEEDS === SOCKET_SEEDS - 1;
 
-/** In a larger share scales are read and written by the real client of a cluster, over HTTP too: a seed has a few hundred of these requests. */
-const CLUSTER_SOCKET_SEEDS = 10;
-const isClusterOverSockets = (seed: number): boolean => seed % CLUSTER_SOCKET_SEEDS === CLUSTER_SOCKET_SEEDS - 1;
+/** In a share of the seeds clusters are reached by their real client, over HTTP too; in half of these some clusters hold their autoscalers themselves. */
+const CLUSTER_SOCKET_SEEDS: ReadonlySet<number> = new Set([9, 10]);
+export const isClusterOverSockets = (seed: number): boolean => CLUSTER_SOCKET_SEEDS.has(seed % SOCKET_SEEDS);
 
 /** Changes of the wanted entries, while there are faults and while there are none. */
 const PAGES_CHANGE_MS = 70_000;

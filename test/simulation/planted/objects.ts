@@ -53,7 +53,7 @@ const failedIsEmpty: PlantedBug = {
 
 const failedIsLast: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (the answer before it counts)",
-  seed: 30,
+  seed: 26,
   caughtBy: [ACTS],
   ports: withListings((listing, { answers }) => {
     const key = `${listing.kind.kind}/${listing.namespace ?? ""}`;

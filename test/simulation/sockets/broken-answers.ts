@@ -8,7 +8,8 @@ const BREAKS: readonly Break[] = ["silence", "half answer", "half answer and res
 /** An answer, as it goes over a connection. */
 export interface WireAnswer {
   readonly status: number;
-  readonly body: string;
+  readonly body: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** After so long the server has given up what the network lost. The client goes by its own limit. */

@@ -1,94 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { ClusterClient, ScaleWrite } from "../../../lib/cluster/port.ts";
-import { namespace } from "../../../lib/model/ids.ts";
-import type { TargetRef } from "../../../lib/model/spec-governed.ts";
-import { THIS_BUILD } from "../beside/build.ts";
-import { type Effect, simulatedCluster } from "../cluster.ts";
-import type { CallKind, Fate, Fault } from "../fates.ts";
-import type { Invocation } from "../invocation.ts";
-import { newObjectStore } from "../objects/object-store.ts";
+import type { Fault } from "../fates.ts";
 import { play } from "../play.ts";
-import { newNetwork, type Process } from "../process.ts";
-import { newScheduler } from "../scheduler.ts";
-import { scalesOverSockets } from "./socket-cluster.ts";
+import { FLEET, newWorld, TIMEOUT_MS, WEB } from "./socket-world.ts";
 
-const NONE = { kind: "none" } as const;
-const WEB: TargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-const FLEET: TargetRef = { apiVersion: "games.example/v1", kind: "Fleet", name: "rooms" };
-const SHOP = namespace("shop");
-const TIMEOUT_MS = 5_000;
-const UNTIL_MS = 120_000;
 const SEED = 9;
-
-type Planned = Partial<Fate> & { readonly of?: CallKind };
-
-/** A cluster with two workloads, and a process that reaches it over connections in memory; each request of a kind has the next of the fates for that kind. */
-const newWorld = (...planned: readonly Planned[]) => {
-  const scheduler = newScheduler(0);
-  const fates = [...planned];
-  const kinds: CallKind[] = [];
-  const next = (kind: CallKind): Fate => {
-    kinds.push(kind);
-    const at = fates.findIndex(({ of = "put" }) => of === kind);
-    const [fate] = at === -1 ? [] : fates.splice(at, 1);
-    return { fault: "none", outMs: 2, backMs: 2, lateness: 0, before: NONE, after: NONE, ...fate };
-  };
-  const network = newNetwork(scheduler, { next }, { story: { tell: () => undefined, lines: [] }, note: () => undefined });
-  const workload = (target: TargetRef, generation: number | undefined) => ({
-    cluster: "eu-1",
-    namespace: "shop",
-    target,
-    uid: `uid-${target.name}`,
-    replicas: 3,
-    resourceVersion: 100,
-    generation,
-    load: 0,
-    rival: false,
-    gone: false,
-  });
-  const workloads = [workload(WEB, 1), workload(FLEET, undefined)];
-  const site = simulatedCluster("eu-1", { workloads, objects: newObjectStore("eu-1", scheduler.nowMs) }, scheduler.nowMs);
-  const process: Process = {
-    name: "env-1",
-    skewMs: 0,
-    pausedUntilMs: 0,
-    alive: true,
-    build: THIS_BUILD,
-    cache: THIS_BUILD.warmCache(),
-    busy: 0,
-    endsMs: Number.POSITIVE_INFINITY,
-    onEnd: new Set(),
-  };
-  const effects: Effect[] = [];
-  const by = { name: "sync-1", process } as Invocation;
-  const client = scalesOverSockets({ network, nowMs: scheduler.nowMs }, site, { by, effect: (effect) => effects.push(effect) });
-  /** How a call ends, and when by virtual time. */
-  const ended = async <Answer>(call: Promise<Answer>): Promise<{ readonly answer: Answer | undefined; readonly tookMs: number }> => {
-    const startMs = scheduler.nowMs();
-    let answer: Answer | undefined;
-    void call.then((given) => {
-      answer = given;
-    });
-    await scheduler.run(startMs + UNTIL_MS, () => answer !== undefined);
-    return { answer, tookMs: scheduler.nowMs() - startMs };
-  };
-  const write = (over: Partial<ScaleWrite> = {}): ScaleWrite => ({
-    namespace: SHOP,
-    target: WEB,
-    targetUid: "uid-web",
-    resourceVersion: "100",
-    replicas: 5,
-    ...over,
-  });
-  return {
-    kinds,
-    effects,
-    scheduler,
-    put: (over?: Partial<ScaleWrite>) => ended(client.putScale(write(over), TIMEOUT_MS)),
-    read: (target: TargetRef): Promise<{ readonly answer: Awaited<ReturnType<ClusterClient["readScale"]>> | undefined; readonly tookMs: number }> =>
-      ended(client.readScale(SHOP, target, TIMEOUT_MS)),
-  };
-};
 
 describe("scales over connections in memory", () => {
   it("are read and written, of kinds that are built in and of others", async () => {

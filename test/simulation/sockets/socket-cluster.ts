@@ -2,26 +2,39 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { clientFor } from "../../../lib/cluster/connect.ts";
 import type { ClusterClient } from "../../../lib/cluster/port.ts";
+import { decodeAnswer, STATUS_KIND } from "../../../lib/cluster/wire/answer.ts";
 import { clusterName } from "../../../lib/model/ids.ts";
+import type { ApiFailure } from "../../../lib/model/observation.ts";
 import type { Effect, SimulatedCluster } from "../cluster.ts";
-import { BROKEN, denialOf } from "../cluster-client.ts";
-import type { Fate } from "../fates.ts";
+import { BROKEN, BUSY, denialOf } from "../cluster-client.ts";
+import type { CallKind, Fate } from "../fates.ts";
 import type { Invocation } from "../invocation.ts";
+import type { Listing } from "../objects/list-objects.ts";
+import type { Failing } from "../observe.ts";
 import type { Network, Process } from "../process.ts";
-import { type ApiRequest, apiAnswer, apiRequest, statusAnswer } from "./api-server.ts";
+import { type ApiRequest, apiRequest, type Collection } from "./api-requests.ts";
+import { type ApiServer, apiServer, statusAnswer, type Troubles } from "./api-server.ts";
 import { type Break, breakOf, breakOff, LOST_MS, textOf, type WireAnswer } from "./broken-answers.ts";
 import { connectionTo, type Reached, serverOf } from "./connections.ts";
 
-/** The sync that makes a request, and what is done with the counts that it moves. */
-interface Caller {
+/** The sync that makes a request, what is done with the counts that it moves, and what it does not get. */
+export interface Caller {
   readonly by: Invocation;
   readonly effect: (effect: Effect) => void;
+  /** What fails in the next observation, and in the next LISTs of objects. */
+  readonly failing: () => Failing;
+  readonly listing: () => Listing;
+}
+
+/** A caller with the troubles of what it does at present. */
+interface Calling extends Caller {
+  troubles: Troubles;
 }
 
 /** One client of one API server in one process, with the connections that it keeps between syncs. */
 interface Kept {
   readonly client: ClusterClient;
-  readonly callers: Map<string, Caller>;
+  readonly callers: Map<string, Calling>;
 }
 
 interface World {
@@ -29,27 +42,52 @@ interface World {
   readonly nowMs: () => number;
 }
 
-const calling = new AsyncLocalStorage<Caller>();
+const calling = new AsyncLocalStorage<Calling>();
 const keptBy = new WeakMap<Process, Map<SimulatedCluster, Kept>>();
+const servers = new WeakMap<SimulatedCluster, ApiServer>();
 
-/** Reads and writes of scales by the real client of a cluster, over connections in memory: its transport, its discovery, its limits and HTTP are those of a function. */
-export const scalesOverSockets = (world: World, site: SimulatedCluster, caller: Caller): Pick<ClusterClient, "putScale" | "readScale"> => {
-  const { by } = caller;
+const serverFor = (site: SimulatedCluster, nowMs: () => number): ApiServer => {
+  const server = servers.get(site) ?? apiServer(site, nowMs);
+  servers.set(site, server);
+  return server;
+};
+
+type OverSockets = Pick<ClusterClient, "observe" | "listSpecs" | "putScale" | "readScale" | "writeBack">;
+
+/** A cluster by its real client, over connections in memory: its transport, its discovery, its limits, its LISTs and HTTP are those of a function. */
+export const clusterOverSockets = (world: World, site: SimulatedCluster, asked: Caller): OverSockets => {
+  const { by } = asked;
   const sites = keptBy.get(by.process) ?? new Map<SimulatedCluster, Kept>();
   keptBy.set(by.process, sites);
-  const kept = sites.get(site) ?? newKept(world, by.process, site);
-  sites.set(site, kept);
-  kept.callers.set(by.name, caller);
-  return {
-    putScale: (write, timeoutMs) => calling.run(caller, () => kept.client.putScale(write, timeoutMs)),
-    readScale: (namespace, target, timeoutMs) => calling.run(caller, () => kept.client.readScale(namespace, target, timeoutMs)),
+  const { client, callers } = sites.get(site) ?? newKept(world, by.process, site);
+  sites.set(site, { client, callers });
+  const caller: Calling = { ...asked, troubles: {} };
+  callers.set(by.name, caller);
+  const during = async <Answer>(troubles: Troubles, call: () => Promise<Answer>): Promise<Answer> => {
+    caller.troubles = troubles;
+    const answer = await calling.run(caller, call);
+    caller.troubles = {};
+    return answer;
   };
+  const { writeBack } = client;
+  return {
+    observe: (watched, limits) => during({ failing: caller.failing() }, () => client.observe(watched, limits)),
+    listSpecs: (request) => during({ listing: caller.listing() }, () => client.listSpecs(request)),
+    putScale: (write, timeoutMs) => calling.run(caller, () => client.putScale(write, timeoutMs)),
+    readScale: (namespace, target, timeoutMs) => calling.run(caller, () => client.readScale(namespace, target, timeoutMs)),
+    ...(writeBack && { writeBack: (updates, limits) => calling.run(caller, () => writeBack(updates, limits)) }),
+  };
+};
+
+/** The first protobuf answer loads its reader. Virtual time cannot wait for that, so it is loaded before a seed begins. */
+export const warmReader = async (): Promise<void> => {
+  await decodeAnswer(Buffer.alloc(0), STATUS_KIND);
 };
 
 const newKept = (world: World, process: Process, site: SimulatedCluster): Kept => {
   const { network, nowMs } = world;
-  const callers = new Map<string, Caller>();
-  const served: Served = { network, process, site, callers };
+  const callers = new Map<string, Calling>();
+  const served: Served = { network, process, api: serverFor(site, nowMs), callers };
   const server: Server = serverOf((request, response) => void serve(served, request, response));
   const access = {
     server: new URL(`http://${site.name}.simulated`),
@@ -96,52 +134,103 @@ const reach = (network: Network, process: Process, site: SimulatedCluster, by: I
 interface Served {
   readonly network: Network;
   readonly process: Process;
-  readonly site: SimulatedCluster;
-  readonly callers: ReadonlyMap<string, Caller>;
+  readonly api: ApiServer;
+  readonly callers: ReadonlyMap<string, Calling>;
 }
 
 const NOTHING: WireAnswer = { status: 500, body: "" };
 
+/** An answer that comes so much later than its request. */
+interface Late {
+  readonly afterMs: number;
+}
+
 const serve = async (served: Served, incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-  const { network, process, site, callers } = served;
-  const body = await textOf(incoming);
-  const { pathname, searchParams } = new URL(incoming.url ?? "", "http://simulated");
-  const request = apiRequest(incoming.method ?? "", pathname, body);
-  const caller = callers.get((incoming.headers.authorization ?? "").replace("Bearer ", ""));
+  const { network, process, api, callers } = served;
+  const url = new URL(incoming.url ?? "", "http://simulated");
+  const { authorization = "", accept = "" } = incoming.headers;
+  const request = apiRequest({ method: incoming.method ?? "", url, accept, body: await textOf(incoming) });
+  const caller = callers.get(authorization.replace("Bearer ", ""));
   if (!caller) throw new TypeError("a request of no sync");
+  const call = callOf(request, caller.troubles);
+  // The server executes a request until the timeout that the client gave to it, and not after.
+  const lateMs = Number.parseInt(url.searchParams.get("timeout") ?? "0", 10);
   // What was executed, whether or not its answer arrives.
   let made = NOTHING;
-  const answer = await network.call<WireAnswer | Break>(process, {
-    ...wordsFor(request),
+  const answer = await network.call<WireAnswer | Break | Late>(process, {
+    ...call,
     by: caller.by,
     timeoutMs: LOST_MS,
-    // The server executes a request until the timeout that the client gave to it, and not after.
-    lateMs: Number.parseInt(searchParams.get("timeout") ?? "0", 10),
+    lateMs,
     execute: () => {
-      made = apiAnswer(request, { read: site.read, put: (write) => site.put(write, caller.effect) });
+      made = api.answer(request, caller);
       return made;
     },
-    unclear: (fate) => failedBy(fate) ?? breakOf(fate, made),
+    unclear: (fate) => failedBy(fate, request) ?? lateBy(fate, call.kind, lateMs) ?? breakOf(fate, made),
   });
-  if (typeof answer === "string") breakOff(response, made, answer, JSON_TYPE);
-  else response.writeHead(answer.status, { "content-type": JSON_TYPE }).end(answer.body);
+  if (typeof answer === "string") breakOff(response, made, answer, made.headers?.["content-type"] ?? JSON_TYPE);
+  else if ("afterMs" in answer) await network.wait(process, answer.afterMs).then(() => respond(response, made));
+  else respond(response, answer);
 };
 
 const JSON_TYPE = "application/json";
 
-const failedBy = ({ fault, lateness }: Fate): WireAnswer | undefined => {
-  if (fault === "denied" || fault === "copied") return statusAnswer(denialOf(lateness));
-  return fault === "failed before" || fault === "failed after" ? statusAnswer(BROKEN) : undefined;
+const respond = (response: ServerResponse, { status, body, headers }: WireAnswer): void => {
+  response.writeHead(status, { "content-type": JSON_TYPE, ...headers }).end(body);
 };
 
-const wordsFor = (request: ApiRequest): { readonly kind: "put" | "read"; readonly name: string; readonly what: string } => {
+/** The pages of a LIST begin with one that every server has; what it remembers of the others it may have dropped. */
+const EXPIRED: ApiFailure = { code: 410, reason: "Expired", message: "the continue token is too old" };
+const FORBIDDEN: ApiFailure = { code: 403, reason: "Forbidden", message: "the user cannot list this" };
+const RETRY_SECONDS = "1";
+
+const busy = (): WireAnswer => ({ ...statusAnswer(BUSY), headers: { "retry-after": RETRY_SECONDS } });
+
+const failedBy = ({ fault, lateness }: Fate, request: ApiRequest): WireAnswer | undefined => {
+  if (fault === "throttled") return busy();
+  if (fault === "failed before" || fault === "failed after") return statusAnswer(BROKEN);
+  if (fault !== "denied" && fault !== "copied") return undefined;
+  if (request.kind === "put") return statusAnswer(denialOf(lateness));
+  return statusAnswer(request.kind === "list" && request.token !== undefined ? EXPIRED : FORBIDDEN);
+};
+
+/** A read is answered late, within the limit of its client or after it; a write that lands late has no answer. */
+const lateBy = ({ fault, lateness }: Fate, kind: CallKind, lateMs: number): Late | undefined =>
+  fault === "late" && kind === "list" ? { afterMs: Math.floor(lateness * lateMs) } : undefined;
+
+interface NamedCall {
+  readonly kind: CallKind;
+  readonly name: string;
+  readonly what: string;
+}
+
+const LISTS: Readonly<Record<Collection["of"], string>> = {
+  workloads: "LIST workloads",
+  pods: "LIST pods",
+  "pod metrics": "LIST pod metrics",
+  hpas: "LIST other controllers",
+  "scaled objects": "LIST other controllers",
+  objects: "LIST objects",
+};
+
+/** The words for a request, and which faults it meets. */
+const callOf = (request: ApiRequest, { failing }: Troubles): NamedCall => {
+  const named = (kind: CallKind, name: string, what = name): NamedCall => ({ kind, name, what });
   switch (request.kind) {
     case "put":
-      return { kind: "put", name: "put", what: `PUT ${request.write.target.name} to ${request.write.replicas}` };
+      return named("put", "put", `PUT ${request.write.target.name} to ${request.write.replicas}`);
     case "read":
-      return { kind: "read", name: "read scale", what: `GET ${request.target.name}` };
+      return failing ? named("list", "GET a watched scale") : named("read", "read scale", `GET ${request.target.name}`);
     case "group":
     case "resources":
-      return { kind: "read", name: "discover", what: "GET the kinds of a group" };
+      return named("read", "discover", "GET the kinds of a group");
+    case "list":
+      return named("list", failing && request.collection.of === "objects" ? LISTS.hpas : LISTS[request.collection.of]);
+    case "metric":
+      return named("list", "GET a metric", `GET ${request.metric}`);
+    case "status":
+      return named("update", "PATCH a status", `PATCH the status of ${request.name}`);
+    case "event":
+      return named("update", request.isNew ? "POST an event" : "PATCH an event");
   }
 };

@@ -1,3 +1,5 @@
+import { queryKey } from "../../../lib/model/query.ts";
+import { questions } from "../../../lib/policy/questions.ts";
 import { isTrue } from "../../../lib/policy/shared/conditions.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import { WHOLE_SECOND_MS } from "./clocks.ts";
@@ -48,10 +50,12 @@ const sightOfMarks = ({ steps, windows: { status } }: Decided["decision"]): Sigh
 };
 
 /** As the cluster's own answer says. */
-const isIdle = ({ input: { spec, observation }, decision: { metrics } }: Decided): boolean | undefined => {
+const isIdle = ({ input: { spec, namespace, observation }, decision: { metrics } }: Decided): boolean | undefined => {
   const threshold = spec.dialect === "native" ? spec.metrics[0]?.activationMilli : undefined;
-  const [answer] = observation.answers.external.values();
   if (threshold === undefined || metrics.length === 0) return undefined;
+  // An observation may have the answers of a whole namespace.
+  const [own] = questions(spec, namespace, observation.scale).external;
+  const answer = own && observation.answers.external.get(queryKey(own));
   if (answer?.kind !== "answered") return false;
   return answer.items.every(({ milli }) => milli <= threshold);
 };
