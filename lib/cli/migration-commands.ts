@@ -72,7 +72,8 @@ const takeoverCommand = (root: Command, run: Run, { name, words, calls }: Switch
   command
     .option("-A, --all-namespaces", name === "takeover" ? "all that are in the state shadow" : "all that were taken over")
     .option("-l, --selector <selector>", "those of them with these labels: app=web,tier!=db");
-  if (name === "takeover") command.option("--force", "also where a metric is missing, or the count would move at the switch");
+  if (name === "takeover")
+    command.option("--force", "also where a metric is missing, the count would move at the switch, or KEDA has scaled to zero");
   command.addHelpText("after", example(...calls)).action(async (names: readonly string[], options: TakeoverOptions & ScopeOptions) => {
     const code = await import("./commands/takeover.ts");
     code.batchesOf(names, options);

@@ -181,6 +181,20 @@ onServer("tidemark takeover and handback", (newScene) => {
     expect((await hpa())?.uid).toBe(uid);
   });
 
+  it("do nothing to a ScaledObject whose workload KEDA has scaled to zero: Tidemark would never start it again", async () => {
+    const scene = await newScene("takeover");
+    const { namespace, admin } = scene;
+    const web = await scene.make("Deployment", "web", 0);
+    const scaled = `/apis/keda.sh/v1alpha1/namespaces/${namespace}/scaledobjects`;
+    const spec = { scaleTargetRef: { name: "web" }, minReplicaCount: 0, triggers: [{ type: "cpu", metadata: { value: "100" } }] };
+    await admin("POST", scaled, { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", metadata: { name: "web" }, spec });
+    await scene.apply(MANIFESTS.hpa(web, "cpu"));
+    await scene.sync();
+    const { code, err } = await inside(["takeover", "web", "--kubeconfig", personKubeconfig(scene)], { open: sessionOn(scene) });
+    expect([code, err]).toEqual([1, expect.stringContaining("its workload has 0 replicas, and KEDA alone starts it again")]);
+    expect((await admin("GET", `${scaled}/web`))["metadata"]).not.toHaveProperty("annotations");
+  });
+
   it("do nothing where the count would move, where the object is another one, or where nothing is in the shadow", async () => {
     const scene = await newScene("takeover");
     const { namespace, admin } = scene;

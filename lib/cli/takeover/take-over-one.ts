@@ -69,6 +69,8 @@ const rivalOf = (view: AutoscalerView, force: boolean): RivalView & { readonly u
     );
   const missing = view.metrics.find((metric) => metric.kind === "failed");
   if (missing && !force) throw failed(path, `its metric "${missing.name}" cannot be read; mend that first, or give --force`);
+  if (!force && rival.kind === "ScaledObject" && currentReplicas === 0)
+    throw failed(path, "its workload has 0 replicas, and KEDA alone starts it again: wait until it has, or give --force to keep it at 0");
   if (!force && desiredReplicas !== currentReplicas)
     throw failed(
       path,

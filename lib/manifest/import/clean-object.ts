@@ -4,6 +4,12 @@ import type { Json } from "../json.ts";
 /** Annotations of tools about how an object got into its cluster. Applied elsewhere they would be wrong. */
 const TOOL_ANNOTATION = /^(?:kubectl\.kubernetes\.io\/|autoscaling\.alpha\.kubernetes\.io\/|meta\.helm\.sh\/|argocd\.argoproj\.io\/tracking-id$)/;
 
+/** What Flux and KEDA write on the objects that they apply or watch. */
+const TOOL_LABEL = /^(?:(?:kustomize|helm)\.toolkit\.fluxcd\.io\/|scaledobject\.keda\.sh\/name$)/;
+
+const without = (entries: unknown, ...patterns: readonly RegExp[]): Json =>
+  Object.fromEntries(Object.entries(isObject(entries) ? entries : {}).filter(([key]) => !patterns.some((pattern) => pattern.test(key))));
+
 /** An object of a cluster as a person would write it: without status and without what the server and its tools have added to the metadata. */
 export const cleanObject = (raw: Json, dropped: RegExp = TOOL_ANNOTATION): Json => {
   const { apiVersion, kind, spec } = raw;
@@ -11,14 +17,13 @@ export const cleanObject = (raw: Json, dropped: RegExp = TOOL_ANNOTATION): Json 
 };
 
 export const cleanMetadata = ({ metadata }: Json, dropped: RegExp = TOOL_ANNOTATION): Json => {
-  const { name, namespace, labels, annotations } = isObject(metadata) ? metadata : {};
-  const kept = Object.fromEntries(
-    Object.entries(isObject(annotations) ? annotations : {}).filter(([key]) => !TOOL_ANNOTATION.test(key) && !dropped.test(key)),
-  );
+  const { name, namespace, ...added } = isObject(metadata) ? metadata : {};
+  const labels = without(added["labels"], TOOL_LABEL);
+  const annotations = without(added["annotations"], TOOL_ANNOTATION, dropped);
   return {
     name,
     namespace,
-    ...(isObject(labels) && Object.keys(labels).length > 0 && { labels }),
-    ...(Object.keys(kept).length > 0 && { annotations: kept }),
+    ...(Object.keys(labels).length > 0 && { labels }),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
   };
 };

@@ -16,6 +16,12 @@ const LEAST_OF_HPA = 1;
 const KEDA_ANNOTATION = /^(?:autoscaling|scaledobject)\.keda\.sh\//;
 const PAUSED = "autoscaling.keda.sh/paused";
 const PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas";
+const PAUSED_DIRECTIONS = [
+  { annotation: "autoscaling.keda.sh/paused-scale-in", direction: "scaleDown" },
+  { annotation: "autoscaling.keda.sh/paused-scale-out", direction: "scaleUp" },
+] as const;
+/** KEDA reads an annotation as Go reads a bool; any other text counts as true. */
+const FALSE = /^(?:0|f|F|false|False|FALSE)$/;
 
 const object = (value: unknown): Json => (isObject(value) ? value : {});
 
@@ -29,22 +35,43 @@ export const importScaledObject = (raw: Json, hpa: Json | undefined): ImportedSc
   const pause = pauseOf(raw);
   if (pause) return { details: [pause] };
   const { metrics, details: ofTriggers } = triggerMetrics(spec, hpa && object(hpa["spec"]));
-  const details = [...ofTriggers, ...fieldDetails(spec)];
+  const details = [...ofTriggers, ...fieldDetails(spec), ...pausedDirections(raw).map(directionDetail)];
   if (metrics === undefined) return { details };
   return { document: hpaOf(raw, spec, metrics), details };
 };
 
+const annotationOf = (raw: Json, name: string): unknown => object(object(raw["metadata"])["annotations"])[name];
+
+const isOn = (raw: Json, name: string): boolean => {
+  const value = annotationOf(raw, name);
+  return value !== undefined && !FALSE.test(String(value));
+};
+
 const pauseOf = (raw: Json): Detail | undefined => {
-  const annotations = object(object(raw["metadata"])["annotations"]);
-  const key = [PAUSED_REPLICAS, PAUSED].find((name) => annotations[name] !== undefined && annotations[name] !== "false");
+  const key = annotationOf(raw, PAUSED_REPLICAS) !== undefined ? PAUSED_REPLICAS : isOn(raw, PAUSED) ? PAUSED : undefined;
   if (key === undefined) return undefined;
   const message = `it is paused by the annotation ${key}, and has no HPA while it is: resume it, or write its manifest and pause it with tidemark pause`;
   return { of: `metadata.annotations["${key}"]`, severity: "lost", message };
 };
 
+/** KEDA disables a direction in the HPA that it makes, whatever the behavior of the ScaledObject says. */
+const pausedDirections = (raw: Json) => PAUSED_DIRECTIONS.filter(({ annotation }) => isOn(raw, annotation));
+
+const behaviorOf = (raw: Json, spec: Json): Json | undefined => {
+  const { behavior } = object(object(spec["advanced"])["horizontalPodAutoscalerConfig"]);
+  const paused = pausedDirections(raw).map(({ direction }) => [direction, { ...object(object(behavior)[direction]), selectPolicy: "Disabled" }]);
+  return behavior === undefined && paused.length === 0 ? undefined : { ...object(behavior), ...Object.fromEntries(paused) };
+};
+
+const directionDetail = ({ annotation, direction }: (typeof PAUSED_DIRECTIONS)[number]): Detail => ({
+  of: `metadata.annotations["${annotation}"]`,
+  severity: "changed",
+  message: `it is selectPolicy: Disabled of spec.behavior.${direction} in the manifest: end it there, and not by the annotation`,
+});
+
 const hpaOf = (raw: Json, spec: Json, metrics: readonly unknown[]): Json => {
   const { apiVersion = "apps/v1", kind = "Deployment", name } = object(spec["scaleTargetRef"]);
-  const { behavior } = object(object(spec["advanced"])["horizontalPodAutoscalerConfig"]);
+  const behavior = behaviorOf(raw, spec);
   const { minReplicaCount, maxReplicaCount = DEFAULT_MAX } = spec;
   return {
     apiVersion: "autoscaling/v2",
@@ -98,9 +125,10 @@ const polling = (seconds: unknown): Detail => ({
   message: `metrics are read in every sync of the cluster, and not every ${String(seconds)} s`,
 });
 
+/** KEDA serves a value in the place of a metric that fails. */
 const fallbackDetail = (fallback: unknown): Detail => {
-  const { replicas } = object(fallback);
-  const message = `while a metric fails the count is held, and not set to ${String(replicas)}`;
+  const { failureThreshold, replicas } = object(fallback);
+  const message = `KEDA still acts on it: when a trigger has failed more than ${String(failureThreshold)} times, its metric asks for ${String(replicas)} replicas; before that, and without KEDA, the count is held`;
   return { of: "spec.fallback", severity: "changed", message };
 };
 

@@ -68,6 +68,19 @@ describe("importObjects()", () => {
     ]);
   });
 
+  it("leaves out the labels that Flux and KEDA add", () => {
+    const labels = { team: "shop", "kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system" };
+    const [first] = importObjects({ ...NONE, hpas: [hpa({ labels })] }, "same").manifests;
+    const [second] = importObjects(
+      { ...NONE, scaledObjects: [scaledObject({}, { labels: { "scaledobject.keda.sh/name": "web" } })] },
+      "same",
+    ).manifests;
+    expect([first?.["metadata"], second?.["metadata"]]).toEqual([
+      { name: "web", namespace: "shop", labels: { team: "shop" } },
+      { name: "web", namespace: "shop" },
+    ]);
+  });
+
   it("prints a PodAutoscaler that decides the same with --as native", () => {
     const { manifests } = importObjects({ ...NONE, hpas: [hpa()] }, "native");
     expect(manifests.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual(["tidemark.dev/v1 PodAutoscaler"]);
@@ -166,6 +179,28 @@ describe("importObjects()", () => {
     const scaledObjects = [scaledObject({}, { annotations: { "autoscaling.keda.sh/paused-replicas": "0" } })];
     expect(importObjects({ ...NONE, scaledObjects }, "same").manifests).toEqual([]);
     expect(linesOf({ scaledObjects })[0]).toContain("it is paused by the annotation autoscaling.keda.sh/paused-replicas");
+  });
+
+  it("reads the annotations of a pause as KEDA does: a text that Go reads as false is none, any other is one", () => {
+    const annotated = (name: string, value: string) =>
+      importObjects({ ...NONE, scaledObjects: [scaledObject({}, { annotations: { [`autoscaling.keda.sh/${name}`]: value } })] }, "same").manifests;
+    for (const value of ["false", "False", "F", "0"]) expect(annotated("paused", value)).toHaveLength(1);
+    for (const value of ["true", "1", "yes", ""]) expect(annotated("paused", value)).toEqual([]);
+    expect(annotated("paused-scale-in", "False")[0]?.["spec"]).not.toHaveProperty("behavior");
+  });
+
+  it("carries over a direction that is paused, as KEDA writes it into its HPA", () => {
+    const annotations = { "autoscaling.keda.sh/paused-scale-in": "true", "autoscaling.keda.sh/paused-scale-out": "on" };
+    const behavior = { scaleDown: { stabilizationWindowSeconds: 60, selectPolicy: "Min" } };
+    const scaledObjects = [scaledObject({ advanced: { horizontalPodAutoscalerConfig: { behavior } } }, { annotations })];
+    const { manifests, findings } = importObjects({ ...NONE, scaledObjects }, "same");
+    expect(manifests.map(({ spec }) => (spec as Json)["behavior"])).toEqual([
+      { scaleDown: { stabilizationWindowSeconds: 60, selectPolicy: "Disabled" }, scaleUp: { selectPolicy: "Disabled" } },
+    ]);
+    expect(findings.map(({ of, severity }) => `${severity} ${of}`)).toEqual([
+      'changed metadata.annotations["autoscaling.keda.sh/paused-scale-in"]',
+      'changed metadata.annotations["autoscaling.keda.sh/paused-scale-out"]',
+    ]);
   });
 
   it("names what apply would refuse, and what a PodAutoscaler cannot say, and prints no manifest of it", () => {
