@@ -114,6 +114,15 @@ describe("the objects of the simulated cluster", () => {
     expect((await send("DELETE", `${OWN}/e`)).code).toBe(200);
   });
 
+  it("are watched by a hundred at once; one more is a 429, until a watch ends", async () => {
+    const watch = (seconds: number) => send("GET", `${OWN}?watch=true&timeoutSeconds=${seconds}`);
+    const answers = await Promise.all(Array.from({ length: 101 }, () => watch(4)));
+    const refused = answers.filter(({ code }) => code !== 200);
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.json).toMatchObject({ code: 429, reason: "TooManyRequests", details: { retryAfterSeconds: 1 } });
+    expect((await watch(1)).code).toBe(200);
+  });
+
   it("are still there after a restart, with later versions; Events are not, as after an hour", async () => {
     const event = {
       metadata: { name: "b.1" },
