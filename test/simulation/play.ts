@@ -15,6 +15,7 @@ import { portsOf } from "./ports-of.ts";
 import type { Process } from "./process.ts";
 import { simulatedQueue } from "./queue.ts";
 import { siteOf } from "./sites.ts";
+import { closeConnections } from "./sockets/connections.ts";
 import { warmClient } from "./sockets/sdk-client.ts";
 import { warmReader } from "./sockets/socket-cluster.ts";
 import { isClusterOverSockets, isOverSockets, newStage, START_MS, type Stage } from "./stage.ts";
@@ -72,7 +73,15 @@ export interface Outcome {
 }
 
 /** Plays one seed from beginning to end, or to its first violation. */
-export const play = async (seed: number, { faults, told, planted, beside, unwatched }: PlayOptions): Promise<Outcome> => {
+export const play = async (seed: number, options: PlayOptions): Promise<Outcome> => {
+  try {
+    return await playThrough(seed, options);
+  } finally {
+    closeConnections();
+  }
+};
+
+const playThrough = async (seed: number, { faults, told, planted, beside, unwatched }: PlayOptions): Promise<Outcome> => {
   if (isOverSockets(seed)) await warmClient();
   if (isClusterOverSockets(seed)) await warmReader();
   const stage = newStage(seed, { faults, told, sent: planted?.sent, unwatched });

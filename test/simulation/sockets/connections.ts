@@ -17,14 +17,31 @@ const asSocket = (stream: Duplex): Duplex => {
   return stream;
 };
 
+/** Connections that stand, of all processes of this thread. */
+const open = new Set<Duplex>();
+
+/** A new connection: the end of the client, and that of the server. */
+const newConnection = (): readonly [Duplex, Duplex] => {
+  const [client, peer] = duplexPair();
+  for (const end of [client, peer]) {
+    asSocket(end);
+    open.add(end);
+    end.on("close", () => open.delete(end));
+  }
+  client.on("close", () => peer.destroy());
+  return [client, peer];
+};
+
+/** Ends all connections of a play that is over. Node keeps the parser of each until then, and with it the whole world of the play. */
+export const closeConnections = (): void => {
+  for (const end of open) end.destroy();
+};
+
 /** An agent that reaches an HTTP server through memory: the parsers of Node and every byte between them are real. */
 export const agentTo = (server: Server): Agent => {
   const agent = new Agent({ keepAlive: true });
   agent.createConnection = () => {
-    const [client, peer] = duplexPair();
-    asSocket(client);
-    asSocket(peer);
-    client.on("close", () => peer.destroy());
+    const [client, peer] = newConnection();
     server.emit("connection", peer);
     return client;
   };
@@ -36,11 +53,8 @@ export type Reached = "connected" | "refused" | "silence";
 
 /** A connection through memory to an HTTP server, as a socket makes it: what is written before it stands is sent once it stands. */
 export const connectionTo = (server: Server, reach: () => Promise<Reached>): Duplex => {
-  const [client, peer] = duplexPair();
-  asSocket(client);
-  asSocket(peer);
+  const [client, peer] = newConnection();
   client.cork();
-  client.on("close", () => peer.destroy());
   peer.on("close", () => client.destroy(Object.assign(new Error("socket hang up"), { code: "ECONNRESET" })));
   void reach().then((reached) => {
     if (reached === "refused") client.destroy(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
