@@ -75,7 +75,8 @@ export interface Outcome {
 /** Plays one seed from beginning to end, or to its first violation. */
 export const play = async (seed: number, options: PlayOptions): Promise<Outcome> => {
   try {
-    return await playThrough(seed, options);
+    // A copy, because what waited on a connection goes on once it ends.
+    return structuredClone(await playThrough(seed, options));
   } finally {
     closeConnections();
   }
