@@ -3,6 +3,7 @@ import { namespace as namespaceOf } from "../../lib/model/ids.ts";
 import type { ScaleReading } from "../../lib/model/observation.ts";
 import type { TargetRef } from "../../lib/model/spec-governed.ts";
 import { workloadKey } from "../../lib/sync/open-intents.ts";
+import { during } from "./during.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
 
 /** As much of a workload as the protocol and the rules can see. */
@@ -21,6 +22,11 @@ export interface Workload {
   rival: boolean;
   /** Deleted, and not made anew yet. */
   gone: boolean;
+}
+
+/** A workload as it was from an instant on. */
+export interface PastWorkload extends Pick<Workload, "uid" | "replicas" | "resourceVersion" | "load" | "gone"> {
+  readonly atMs: number;
 }
 
 export const LOAD_PER_POD = 10;
@@ -46,6 +52,10 @@ export interface SimulatedCluster {
   readonly edit: (workload: Workload, replicas: number | undefined) => void;
   /** Makes a workload that was deleted, or replaces one: another object of the same name. */
   readonly make: (workload: Workload, replicas: number) => void;
+  /** To be called after a workload was changed. */
+  readonly changed: (workload: Workload) => void;
+  /** Everything that a workload was between two instants. */
+  readonly past: (workload: Workload, fromMs: number, toMs: number) => readonly PastWorkload[];
 }
 
 const VERSIONS_PER_OBJECT = 1_000;
@@ -61,6 +71,10 @@ export const simulatedCluster = (
   const at = (namespace: string, target: TargetRef): Workload | undefined => {
     const found = workloads.get(workloadKey(namespaceOf(namespace), target));
     return found?.gone ? undefined : found;
+  };
+  const pasts = new Map(all.map((workload) => [workload, [{ ...workload, atMs: Number.NEGATIVE_INFINITY }]]));
+  const changed = (workload: Workload): void => {
+    pasts.get(workload)?.push({ ...workload, atMs: nowMs() });
   };
   let made = 0;
   const moved = (workload: Workload, replicas: number): void => {
@@ -87,6 +101,7 @@ export const simulatedCluster = (
       const from = found.replicas;
       if (from !== write.replicas) {
         moved(found, write.replicas);
+        changed(found);
         effect({ workload: found, from, to: write.replicas, atMs: nowMs() });
       }
       const { resourceVersion, generation } = found;
@@ -104,6 +119,8 @@ export const simulatedCluster = (
       workload.resourceVersion += VERSIONS_PER_OBJECT;
       if (workload.generation !== undefined) workload.generation = 1;
     },
+    changed,
+    past: (workload, fromMs, toMs) => during(pasts.get(workload) ?? [], fromMs, toMs),
   };
 };
 

@@ -78,4 +78,5 @@ const happenAt = ({ story, nowMs }: Stage, cluster: SimulatedCluster, autoscaler
       changeObject(cluster, happening.object, nowMs());
       break;
   }
+  cluster.changed(workload);
 };

@@ -1,10 +1,10 @@
-import type { ClusterClient, ObservedCluster } from "../../lib/cluster/port.ts";
+import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { SPEC_KIND_NAMES } from "../../lib/model/spec-kinds.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import type { Effect, SimulatedCluster } from "./cluster.ts";
 import { clusterClient } from "./cluster-client.ts";
 import type { Invocation } from "./invocation.ts";
-import type { Listing } from "./objects/list-objects.ts";
+import { type Listing, STALE_MAX_MS } from "./objects/list-objects.ts";
 import type { Failing } from "./observe.ts";
 import type { Planted } from "./play.ts";
 import { sharedRules, watchedRules } from "./rules.ts";
@@ -15,6 +15,7 @@ import { watchEffect } from "./watch/effects.ts";
 import { watchCalls, watchSentTo } from "./watch/model-flow.ts";
 import { watchEffectStep } from "./watch/model-steps.ts";
 import { watchActs, watchListed } from "./watch/objects.ts";
+import { watchListings, watchReading, watchReadings } from "./watch/readings.ts";
 import { sentIntent } from "./watch/sent-intent.ts";
 import { watchSent } from "./watch/stops.ts";
 
@@ -38,9 +39,11 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
     const client = clusterClient(network, by.process, site, { nowMs, ...asked });
     return stage.clustersOverSockets ? { ...client, ...clusterOverSockets(stage, site, asked) } : client;
   };
-  const observe = async (client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>): Promise<ObservedCluster> => {
+  const observe = async (site: SimulatedCluster, client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>) => {
     for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
+    const asked = { by, site, sinceMs: nowMs() };
     const seen = await client.observe(watched, limits);
+    watchReadings(ledger, asked, watched, seen);
     for (const { uid, spec } of watched) {
       const { rivals = [], rivalsUnknown } = seen.observations.get(uid) ?? {};
       if (rivals.length > 0 || rivalsUnknown !== undefined) by.rivals.add(spec.target.name);
@@ -51,9 +54,17 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
     const client = clientOf(site);
     return {
       ...client,
-      observe: (watched, limits) => observe(client, watched, limits),
+      observe: (watched, limits) => observe(site, client, watched, limits),
+      readScale: async (namespace, target, timeoutMs) => {
+        const asked = { by, site, sinceMs: nowMs() };
+        const reading = await client.readScale(namespace, target, timeoutMs);
+        watchReading(ledger, asked, { namespace, target }, reading);
+        return reading;
+      },
       listSpecs: async (request) => {
+        const asked = { by, site, sinceMs: nowMs() };
         const answer = await client.listSpecs(request);
+        watchListings(ledger, asked, answer.listings);
         watchListed(ledger, by, answer.listings, site.objects);
         return answer;
       },
@@ -79,9 +90,6 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
   const wrapped = planted?.ports?.(ports, by, clientOf(siteOf(stage, name))) ?? ports;
   return { ...wrapped, rules: watchedRules(wrapped.rules, by, ledger, nowMs) };
 };
-
-/** An answer is old by this at most. An API server gives none; a proxy may. */
-const STALE_MAX_MS = 40_000;
 
 const listingNow = ({ random, temper, rate }: Stage): Listing => {
   if (rate() === 0) return { failing: new Set(), staleMs: 0 };

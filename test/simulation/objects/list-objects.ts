@@ -11,6 +11,9 @@ export interface Listing {
   readonly staleMs: number;
 }
 
+/** An answer is old by this at most. An API server gives none; a proxy may. */
+export const STALE_MAX_MS = 40_000;
+
 const UNREADABLE: ApiFailure = { code: 500, reason: "InternalError", message: "the kind could not be read" };
 
 /** What the LISTs of a request find, all of it at one instant. */

@@ -1,3 +1,4 @@
+import { during } from "../during.ts";
 import { SPEC_KINDS, type SpecKind, type SpecKindName } from "../../../lib/model/spec-kinds.ts";
 
 /** An object that holds the spec of an autoscaler, as an API server keeps it. */
@@ -36,6 +37,8 @@ export interface ObjectStore {
   readonly version: (uid: string, resourceVersion: string) => ClusterObject | undefined;
   /** What a LIST of that instant has. */
   readonly at: (ms: number) => readonly ClusterObject[];
+  /** Everything that LISTs between two instants may have. */
+  readonly between: (fromMs: number, toMs: number) => readonly (readonly ClusterObject[])[];
 }
 
 interface Manifest {
@@ -102,6 +105,7 @@ export const newObjectStore = (site: string, nowMs: () => number): ObjectStore =
     },
     get: (ref) => present().get(keyOf(ref)),
     version: (uid, resourceVersion) => all.get(`${uid} ${resourceVersion}`),
+    between: (fromMs, toMs) => during(states, fromMs, toMs).map(({ objects }) => [...objects.values()]),
     at: (ms) => [...(states.findLast(({ atMs }) => atMs <= ms)?.objects.values() ?? [])],
   };
 };

@@ -23,6 +23,7 @@ export type Invariant =
   | "nothing is sent under a clock that is wrong"
   | "windows count only scales that may have been made"
   | "nothing leaves [min, max]"
+  | "what a sync reads of its cluster, the cluster had while it was asked"
   | "an autoscaler of an object acts by what the same sync has read of it"
   | "an autoscaler of an object ends after two answers without it"
   | "every edit of an autoscaler is among its changes"
