@@ -122,6 +122,26 @@ onServer("tidemark takeover and handback", (newScene) => {
     await scene.running(workload, 6);
   });
 
+  it("say that the HPA was made anew by what applies it from Git, and leave that one", { timeout: 120_000 }, async () => {
+    const scene = await newScene("takeover");
+    const { hpa, hpas, uid } = await besideHpa(scene, "web");
+    const { spec } = await scene.admin("GET", `${hpas}/web`);
+    const taking = inside(["takeover", "web", "--kubeconfig", personKubeconfig(scene)], { open: sessionOn(scene) });
+    await until("the HPA is gone", async () => (await hpa()) === undefined);
+    const made = await scene.admin("POST", hpas, {
+      apiVersion: "autoscaling/v2",
+      kind: "HorizontalPodAutoscaler",
+      metadata: { name: "web" },
+      spec: spec as object,
+    });
+    await scene.sync();
+    const { code, err } = await taking;
+    expect([code, err]).toEqual([1, expect.stringContaining('something made HorizontalPodAutoscaler "web" anew, as Flux and Argo CD do')]);
+    expect(err).toContain('the autoscaler was paused, and HorizontalPodAutoscaler "web" was made again');
+    const again = (await hpa())?.uid;
+    expect([again === uid, again]).toEqual([false, (made["metadata"] as { readonly uid: string }).uid]);
+  });
+
   it("leave a WatermarkPodAutoscaler and a ScaledObject in place, in a dry run and paused, and take them back", { timeout: 120_000 }, async () => {
     const scene = await newScene("takeover");
     const { namespace, admin } = scene;

@@ -38,7 +38,7 @@ export const takeOverOne = async (ports: TakeoverPorts, view: AutoscalerView, { 
   await refuseWithoutRight(ports.api, { view, rival, switching });
   const kept = await bringToRest(ports, { view, rival, switching });
   const query = { cluster: view.cluster, namespace: view.namespace, name: view.name };
-  const watched = await watchSyncs(ports, query, { since: view.syncedAt, periodSeconds });
+  const watched = await watchSyncs(ports, query, { since: view.syncedAt, periodSeconds, rested: rival });
   if (watched.kind === "good") {
     const { currentReplicas, state } = watched.view;
     return `"${path}" taken over at ${currentReplicas} replicas: ${rival.kind} "${rival.name}" ${switching.rested}, state ${state}`;

@@ -1,5 +1,5 @@
 import type { AutoscalerQuery, Service } from "../../service/service.ts";
-import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
+import type { AutoscalerView, RivalView } from "../../service/views/autoscaler-view.ts";
 
 export interface SyncWatch {
   readonly service: Pick<Service, "get" | "events">;
@@ -17,6 +17,13 @@ const SYNCS_NEEDED = 2;
 const SLACK_MS = 60_000;
 const PERIODS = 4;
 
+interface Switched {
+  readonly since: string | undefined;
+  readonly periodSeconds: number;
+  /** The object that was brought to rest. */
+  readonly rested: Pick<RivalView, "uid">;
+}
+
 /**
  * Watches the first syncs after a switch. Good: two of them found no other controller, and could read and scale. Bad: one could not, or they did not come in time.
  * `since` is the newest sync before the switch, by the clock of the syncs.
@@ -24,7 +31,7 @@ const PERIODS = 4;
 export const watchSyncs = async (
   { service, elapsed, wait }: SyncWatch,
   query: AutoscalerQuery,
-  { since, periodSeconds }: { readonly since: string | undefined; readonly periodSeconds: number },
+  { since, periodSeconds, rested }: Switched,
 ): Promise<Watched> => {
   const untilMs = elapsed() + PERIODS * periodSeconds * 1_000 + SLACK_MS;
   let [last, good] = [since, 0];
@@ -33,7 +40,7 @@ export const watchSyncs = async (
     const view = await service.get(query);
     if (view.syncedAt === undefined || view.syncedAt === last) continue;
     last = view.syncedAt;
-    const why = faultOf(view) ?? (await refusal(service, query, since));
+    const why = successorOf(rested, view) ?? faultOf(view) ?? (await refusal(service, query, since));
     if (why !== undefined) return { kind: "bad", why };
     good += isFree(view) ? 1 : 0;
     if (good >= SYNCS_NEEDED) return { kind: "good", view };
@@ -43,6 +50,13 @@ export const watchSyncs = async (
 
 /** Neither beside another controller nor held by something that a next sync ends. */
 const isFree = ({ state, rivals }: AutoscalerView): boolean => rivals === undefined && (state === "active" || state === "limited");
+
+const successorOf = ({ uid }: Pick<RivalView, "uid">, { rivals = [] }: AutoscalerView): string | undefined => {
+  const successor = rivals.find((rival) => rival.uid !== undefined && rival.uid !== uid);
+  return (
+    successor && `something made ${successor.kind} "${successor.name}" anew, as Flux and Argo CD do: suspend the application before the takeover`
+  );
+};
 
 /** A metric that is missing now may be one that only the other controller had asked for. */
 const faultOf = ({ state, metrics, decision }: AutoscalerView): string | undefined => {
