@@ -158,4 +158,24 @@ describe("a cluster that is removed while something is applied to it", () => {
     });
     expect(await getAutoscaler(plain.tables, REF)).toBeUndefined();
   });
+
+  it("keeps what another person has edited since the cluster was added again, though an apply from before takes back what it created", async () => {
+    const { client, context, plain } = await newContexts();
+    const other = { ...SOURCE, text: hpa("web", { namespace: "shop", max: 7 }) };
+    let isBack = false;
+    const late = around(client, async (command, send) => {
+      if (command !== "PutItemCommand" || isBack) return send();
+      const there = await getCluster(plain.tables, REF.cluster);
+      const record = await getAutoscaler(plain.tables, REF);
+      if (there && !record) await openService(plain).removeCluster(NAME);
+      if (!there && record) {
+        isBack = true;
+        await openService(plain).addCluster({ name: NAME, connection: CONNECTION });
+        await openService(plain).apply([other], { cluster: NAME, dryRun: false });
+      }
+      return send();
+    });
+    await expect(applied(context(late, "ada"))).rejects.toMatchObject({ code: "service.unknown" });
+    expect((await getAutoscaler(plain.tables, REF))?.manifest).toContain('"maxReplicas":7');
+  });
 });

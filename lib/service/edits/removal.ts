@@ -106,6 +106,8 @@ const ATTEMPTS_MAX = 5;
 
 const takeBack = async (context: ServiceContext, stored: Stored): Promise<void> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    // Where the cluster was added again meanwhile, the record is one of the new cluster, and others may rely on it.
+    if (attempt > 1 && (await getCluster(context.tables, stored.cluster)) !== undefined) return;
     const record = await getAutoscaler(context.tables, stored);
     if (record?.uid !== stored.uid) return;
     const { kind } = await store(context, { verb: "delete", ref: record, uid: record.uid, before: record });
