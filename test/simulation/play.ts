@@ -137,7 +137,7 @@ const mended =
   (damage, restore, mendAtMs) => {
     story.tell("DAMAGE", JSON.stringify(damage));
     if (damage.kind === "intent") ledger.damaged.add(damage.id);
-    if (damage.kind === "page") ledger.damaged.add(damage.partition);
+    if (damage.kind === "page") ledger.damaged.add(damage.partition.slice(0, damage.partition.indexOf("/")));
     scheduler.at(mendAtMs, () => {
       if (damage.kind === "record") restore();
       else mender.order(damage.kind === "page" ? { verb: "reset windows", ...damage } : { verb: "reset intent", ...damage });

@@ -81,7 +81,7 @@ export interface Ledger {
   readonly effects: Map<string, KnownEffect[]>;
   /** By uid: when the newest of its scales that counts was settled. */
   readonly settledMs: Map<string, number>;
-  /** What was damaged in the state table: ids of intents, and partitions with their pages. */
+  /** What was damaged in the state table: ids of intents, and clusters of which a page was. */
   readonly damaged: Set<string>;
   /** By uid: the instant at which a person reset its windows. */
   readonly resetMs: Map<string, number>;

@@ -42,7 +42,7 @@ export const watchRecommendations = (ledger: Ledger, decided: Decided): void => 
   ledger.recommendations.set(uid, kept);
   // A worker that was overtaken decides on an old state, and is fenced off.
   if (ledger.holders.get(headKey(decided.by.message).pk) === decided.by)
-    watchRuns(ledger, uid, input, { kept, leftMs, damaged: ledger.damaged.has(`${decided.by.message.cluster}/${decided.by.message.partition}`) });
+    watchRuns(ledger, uid, input, { kept, leftMs, damaged: ledger.damaged.has(decided.by.message.cluster) });
   const made = madeBy(decided);
   kept.push(...made);
   const pending = ledger.pending.get(decided.by) ?? new Map<string, Recommendation[]>();
@@ -61,7 +61,7 @@ const madeBy = ({ input, decision }: Decided): Recommendation[] => {
 interface Known {
   readonly kept: readonly Recommendation[];
   readonly leftMs: number;
-  /** A page of the partition was damaged: a sync that could read it from memory alone takes open runs to go on through syncs that held, until the page is reset. */
+  /** A page of a partition of the cluster was damaged, and its autoscalers may be in another partition by now: a sync that could read it from memory alone takes open runs to go on through syncs that held, until the page is reset. */
   readonly damaged: boolean;
 }
 
