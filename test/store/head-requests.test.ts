@@ -29,7 +29,7 @@ describe("the requests that write a head", () => {
         ":zero": { N: "0" },
         ":one": { N: "1" },
         ":lease": { N: "35000" },
-        ":leaseLast": { N: "39000" },
+        ":leaseLast": { N: "41000" },
         ":token": { S: "t1" },
         ":none": { M: {} },
         ":clock": { N: "1000" },

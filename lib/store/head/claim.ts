@@ -40,6 +40,8 @@ const GIVEN_BACK = "releasedEpoch = epoch";
 const RUN_OUT = "leaseUntilMs < :clock";
 /** A lease longer than any that a right clock takes was taken by a wrong clock. It may be ended early, because no rule of safety depends on a lease. */
 const IMPOSSIBLE = "leaseUntilMs > :leaseLast";
+/** A claim with a later clock reading may arrive first: a request is on its way for two seconds at most (lib/aws). */
+const ON_ITS_WAY_MS = 2_000;
 const NOT_DONE = "(attribute_not_exists(dueDoneMs) OR dueDoneMs < :due)";
 /** Code of an earlier protocol must not write after code of a later one. */
 const PROTOCOL_KNOWN = "(attribute_not_exists(#protocol) OR #protocol <= :protocol)";
@@ -64,7 +66,7 @@ export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommand
     ":zero": { N: "0" },
     ":one": { N: "1" },
     ":lease": { N: String(claim.leaseUntilMs) },
-    ":leaseLast": { N: String(claim.leaseUntilMs + 2 * CLOCK_WRONG_MAX_MS) },
+    ":leaseLast": { N: String(claim.leaseUntilMs + 2 * CLOCK_WRONG_MAX_MS + ON_ITS_WAY_MS) },
     ":token": { S: claim.token },
     ":none": { M: {} },
     ":clock": { N: String(claim.clockMs) },
