@@ -40,7 +40,7 @@ const GIVEN_BACK = "releasedEpoch = epoch";
 const RUN_OUT = "leaseUntilMs < :clock";
 /** A lease longer than any that a right clock takes was taken by a wrong clock. It may be ended early, because no rule of safety depends on a lease. */
 const IMPOSSIBLE = "leaseUntilMs > :leaseLast";
-/** A claim with a later clock reading may arrive first: a request is on its way for two seconds at most (lib/aws). */
+/** A claim with a later clock reading may arrive first: a request is on its way for two seconds at most (table/real-tables.ts). */
 const ON_ITS_WAY_MS = 2_000;
 const NOT_DONE = "(attribute_not_exists(dueDoneMs) OR dueDoneMs < :due)";
 /** Code of an earlier protocol must not write after code of a later one. */
