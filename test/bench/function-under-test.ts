@@ -13,23 +13,32 @@ export interface FunctionUnderTest {
   readonly stop: () => Promise<void>;
 }
 
-/** The heap that V8 gives itself on the 512 MB of the function, half of the memory; this machine has more. The young space is that of its NODE_OPTIONS. */
-export const AS_512_MB = "--max-heap-size=259";
-const AS_DEPLOYED = `${AS_512_MB} --max-semi-space-size=8`;
+/** How a process is started. */
+export interface Started {
+  /** Options of Node, divided by spaces. */
+  readonly options: string;
+  readonly variables: Readonly<Record<string, string>>;
+}
 
-/** Bundles and starts it with the plane as its cluster. The options go to its Node, such as `--cpu-prof`. */
+/** The heap that V8 gives itself on the 512 MB of the function, half of the memory; this machine has more. */
+export const AS_512_MB = "--max-heap-size=259";
+/** The options and variables that serverless.yml gives to `sync`. */
+export const AS_DEPLOYED: Started = { options: `${AS_512_MB} --max-semi-space-size=8`, variables: { MALLOC_ARENA_MAX: "1" } };
+
+/** Bundles and starts it with the plane as its cluster. BENCH_NODE_OPTIONS gives other options of Node, such as `--cpu-prof`. */
 export const startFunction = async (
   plane: ControlPlane,
   engine: Engine,
   dir: string,
-  nodeOptions: string = process.env["BENCH_NODE_OPTIONS"] ?? AS_DEPLOYED,
+  { options, variables }: Started = { ...AS_DEPLOYED, options: process.env["BENCH_NODE_OPTIONS"] ?? AS_DEPLOYED.options },
 ): Promise<FunctionUnderTest> => {
   const folder = join(dir, "function");
   await bundleEntry(join(import.meta.dirname, "function-process.ts"), folder);
   const child = fork(join(folder, "index.js"), {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    execArgv: nodeOptions.split(" ").filter((option) => option !== ""),
+    execArgv: options.split(" ").filter((option) => option !== ""),
     env: {
+      ...variables,
       PATH: process.env["PATH"],
       AWS_REGION: LOOPBACK_REGION,
       AWS_ACCESS_KEY_ID: LOOPBACK_CREDENTIALS.accessKeyId,

@@ -104,12 +104,14 @@ describe("the functions", () => {
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {
-      const { NODE_OPTIONS, POWERTOOLS_SERVICE_NAME, POWERTOOLS_LOG_LEVEL, ...variables } = (
+      const { NODE_OPTIONS, MALLOC_ARENA_MAX, POWERTOOLS_SERVICE_NAME, POWERTOOLS_LOG_LEVEL, ...variables } = (
         lambdaOf(name).Properties["Environment"] as { readonly Variables: Readonly<Record<string, Json>> }
       ).Variables;
       expect(variables).toEqual(Object.fromEntries(ENVIRONMENT[name].map((variable) => [variable, values[variable]])));
       // Read by Node itself: where the machine is small, V8 gives the young space too little for large lists.
       expect(NODE_OPTIONS).toBe(name === "sync" ? "--max-semi-space-size=8" : "");
+      // Read by the C library.
+      expect(MALLOC_ARENA_MAX).toBe(name === "sync" ? "1" : undefined);
       // Read by powertools: the service of every log line, and the dimension that tells two stages apart.
       expect([POWERTOOLS_SERVICE_NAME, POWERTOOLS_LOG_LEVEL]).toEqual(["tidemark-prod", "INFO"]);
     }

@@ -15,19 +15,25 @@ import { startControlPlane } from "../control-plane/start.ts";
 import { testTables } from "../sync/world.ts";
 import { CPU, recordOf } from "./burst-subject.ts";
 import type { Measured } from "./function-process.ts";
-import { AS_512_MB, startFunction } from "./function-under-test.ts";
+import { AS_512_MB, AS_DEPLOYED, type Started, startFunction } from "./function-under-test.ts";
 import { median } from "./hpa-controller.ts";
 
 /**
- * What the size of V8's young space (`NODE_OPTIONS` of the function `sync`) does to memory and CPU of a steady sync. The same workloads on a real API server are synced by one process for each setting, in turns,
- * so that other work on the machine slows all of them alike. `YOUNG_SPACE_WORKLOADS=100` chooses another size.
+ * What the options of Node and the variables that serverless.yml gives to the function `sync` do to the memory and CPU of a steady sync. The same workloads on a real API server are synced by one process for each setting, in
+ * turns, so that other work on the machine slows all of them alike. `PROCESS_MEMORY_WORKLOADS=100` chooses another size.
  */
-const WORKLOADS = Number(process.env["YOUNG_SPACE_WORKLOADS"] ?? "1000");
-const SETTINGS: readonly string[] = [
-  "",
-  "--max-semi-space-size=8",
-  AS_512_MB,
-  ...[4, 8, 16].map((size) => `${AS_512_MB} --max-semi-space-size=${size}`),
+const WORKLOADS = Number(process.env["PROCESS_MEMORY_WORKLOADS"] ?? "1000");
+const one = (options: string, variables: Started["variables"] = {}): Started => ({ options, variables });
+const ONE_ARENA = { MALLOC_ARENA_MAX: "1" };
+const YOUNG_8 = `${AS_512_MB} --max-semi-space-size=8`;
+const SETTINGS: readonly Started[] = [
+  AS_DEPLOYED,
+  one(""),
+  one(AS_512_MB),
+  one(YOUNG_8),
+  one(YOUNG_8, ONE_ARENA),
+  one(`${AS_512_MB} --max-semi-space-size=4`, ONE_ARENA),
+  one(`${AS_512_MB} --max-semi-space-size=16`, ONE_ARENA),
 ];
 const WARM_UP = 6;
 const ROUNDS = 24;
@@ -62,8 +68,13 @@ const playRounds = async (syncs: readonly Sync[], rounds: number): Promise<reado
   return measured;
 };
 
+const wordsOf = (setting: Started | undefined): string => {
+  const variables = Object.entries(setting?.variables ?? {}).map(([name, value]) => `${name}=${value}`);
+  return [...variables, setting?.options].filter((word) => word).join(" ") || "none";
+};
+
 const print = (measured: readonly (readonly Measured[])[]): void => {
-  const head = ["NODE_OPTIONS", "own CPU of a sync, ms", "ratio", "least", "ratio", "peak MiB"];
+  const head = ["variables and NODE_OPTIONS", "own CPU of a sync, ms", "ratio", "least", "ratio", "peak MiB"];
   const table = new Table({ head, style: { head: [], border: [] }, colAligns: ["left", ...head.slice(1).map(() => "right" as const)] });
   const figures = measured.map((syncs) => ({
     middle: median(syncs.map(({ ownMs }) => ownMs)),
@@ -73,7 +84,7 @@ const print = (measured: readonly (readonly Measured[])[]): void => {
   const [plain] = figures;
   for (const [at, { middle, least, peak }] of figures.entries()) {
     const ratios = [middle / (plain?.middle ?? 1), least / (plain?.least ?? 1)].map((ratio) => ratio.toFixed(3));
-    table.push([SETTINGS[at] || "none", middle.toFixed(0), ratios[0], least.toFixed(0), ratios[1], peak.toFixed(0)]);
+    table.push([at === 0 ? "as deployed" : wordsOf(SETTINGS[at]), middle.toFixed(0), ratios[0], least.toFixed(0), ratios[1], peak.toFixed(0)]);
   }
   process.stdout.write(
     `${table.toString()}\n${WORKLOADS} workloads; ${ROUNDS} steady syncs of each setting in turns, after ${WARM_UP} that do not count\n`,
@@ -88,7 +99,7 @@ export const run = async (): Promise<void> => {
     process.exitCode = 1;
     return;
   }
-  const dir = mkdtempSync(join(tmpdir(), "tidemark-young-space-"));
+  const dir = mkdtempSync(join(tmpdir(), "tidemark-process-memory-"));
   const [plane, engine] = [await startControlPlane(binaries.folder), await engineKind.start()];
   const apps = appsOf(WORKLOADS);
   await fillCluster(plane, apps);
@@ -97,10 +108,10 @@ export const run = async (): Promise<void> => {
   const stops: (() => Promise<void>)[] = [];
   try {
     const syncs: Sync[] = [];
-    for (const [at, nodeOptions] of SETTINGS.entries()) {
+    for (const [at, setting] of SETTINGS.entries()) {
       const cluster = `bench-${at}`;
       await storeCluster(engine, cluster, apps);
-      const subject = await startFunction(plane, engine, join(dir, cluster), nodeOptions);
+      const subject = await startFunction(plane, engine, join(dir, cluster), setting);
       stops.push(subject.stop);
       syncs.push(() => subject.sync({ cluster, partition: WHOLE_CLUSTER, dueMs: Date.now(), periodMs: PERIOD_MS }));
     }
