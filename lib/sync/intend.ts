@@ -1,3 +1,4 @@
+import { mapInTurns } from "../cluster/in-turns.ts";
 import type { Because } from "../model/decision.ts";
 import type { Intent } from "../model/records.ts";
 import { encodeIntent } from "../store/head/intent-codec.ts";
@@ -39,28 +40,34 @@ const intendedOf = (verdict: ScaleVerdict, epoch: number, timing: Timing): Inten
   return { verdict, intent };
 };
 
-/** The order of scales where not all can be made: scales up before scales down, the largest factor first, then by name. */
+/** The order of scales where not all can be made: scales up before scales down, the largest factor first, then by id. */
 const byUrgency = (one: Intended, other: Intended): number => {
   const factor = ({ intent }: Intended): number => (intent.to > intent.from ? intent.to / Math.max(1, intent.from) : 0);
-  return factor(other) - factor(one) || one.intent.id.localeCompare(other.intent.id);
+  return factor(other) - factor(one) || (one.intent.id < other.intent.id ? -1 : 1);
 };
 
 /** The intents of all decided scales, the most urgent first. */
 export const intendedScales = (verdicts: readonly ScaleVerdict[], epoch: number, timing: Timing): readonly Intended[] =>
   verdicts.map((verdict) => intendedOf(verdict, epoch, timing)).sort(byUrgency);
 
+/** Intents that are packed in one turn of the event loop, some 0.1 ms each. */
+const INTENTS_A_TURN = 50;
+
 /** The scales of one wave, at most `most` and as many as the head has room for; and the entries of the head with theirs. */
-export const fitting = (
+export const fitting = async (
   wanted: readonly Intended[],
   entries: IntentBodies,
   most: number,
-): { readonly wave: readonly Intended[]; readonly bodies: Map<string, Uint8Array> } => {
+): Promise<{ readonly wave: readonly Intended[]; readonly bodies: Map<string, Uint8Array> }> => {
   const bodies = new Map(entries);
   const wave: Intended[] = [];
   let bytes = bytesOf(entries);
-  for (const intended of wanted.slice(0, most)) {
-    const { id } = intended.intent;
-    const body = encodeIntent(intended.intent);
+  const packed = await mapInTurns(
+    wanted.slice(0, most),
+    (intended) => ({ intended, id: intended.intent.id, body: encodeIntent(intended.intent) }),
+    INTENTS_A_TURN,
+  );
+  for (const { intended, id, body } of packed) {
     bytes += entryBytes(id, body);
     if (bytes > INTENT_ROOM_BYTES) break;
     bodies.set(id, body);

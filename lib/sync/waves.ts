@@ -1,3 +1,4 @@
+import { mapInTurns } from "../cluster/in-turns.ts";
 import type { Because } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import { intentTooLarge, scaleWaits } from "../report/holds.ts";
@@ -50,12 +51,13 @@ export const makeWaves = async (
   const own: OwnScale[] = [];
   const open = [...earlier.open];
   const scales = verdicts.filter((verdict) => verdict.kind === "scale");
-  const byFit = Map.groupBy(intendedScales(scales, holder.lease.epoch, ports.timing), ({ intent }) => fitsIntent(intent));
-  let left = byFit.get(true) ?? [];
+  const intended = intendedScales(scales, holder.lease.epoch, ports.timing);
+  const fits = await mapInTurns(intended, ({ intent }) => fitsIntent(intent));
+  let left = intended.filter((_, at) => fits[at]);
   let entries = intentBodies(loaded.head);
   for (const { scale } of earlier.late) entries.set(scale.id, encodeUncounted(scale));
   for (;;) {
-    const { wave, bodies } = fitting(left, entries, pace.most());
+    const { wave, bodies } = await fitting(left, entries, pace.most());
     if (wave.length === 0) break;
     holder.lease = await timer.phase("intend", storeIntents(ports.tables, holder.lease, bodies, loaded.nowMs));
     const made = await makeWave(ports, { ...context, width }, wave);
@@ -70,7 +72,7 @@ export const makeWaves = async (
   const holds = new Map<AutoscalerUid, Because>([
     ...left.map(({ intent }) => [intent.uid, scaleWaits(made)] as const),
     // An intent that is too large for any head holds its own autoscaler. The others scale.
-    ...(byFit.get(false) ?? []).map(({ intent }) => [intent.uid, intentTooLarge(INTENT_BYTES_MAX)] as const),
+    ...intended.filter((_, at) => !fits[at]).map(({ intent }) => [intent.uid, intentTooLarge(INTENT_BYTES_MAX)] as const),
   ]);
   return { settled: { ...earlier, own, open }, verdicts: verdicts.map((verdict) => afterWaves(verdict, holds)) };
 };
