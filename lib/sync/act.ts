@@ -32,8 +32,9 @@ export const act = async (ports: SyncPorts, wave: readonly Intended[], acting: A
   return allDone(
     wave.map((intended) =>
       limit(async () => {
+        const sinceMs = ports.tables.clock();
         const { outcome, throttled } = acting.isOver() ? NOT_SENT : await write(ports, intended, acting.softUntilMs);
-        limit.concurrency = acting.width.answered(throttled);
+        limit.concurrency = acting.width.answered(throttled, ports.tables.clock() - sinceMs);
         const atMs = Math.max(ports.tables.clock(), intended.intent.decidedMs);
         // Compared after the reading, so that a step of the clock before it is found. No event may have a time in the future: windows would stand still until then.
         const acted = { ...intended, outcome: clockIsWrong(ports) ? CLOCK_WRONG.outcome : outcome, atMs };

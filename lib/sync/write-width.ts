@@ -3,8 +3,8 @@ import { MAX_SOCKETS } from "../cluster/request-limits.ts";
 /** How many writes are under way at once. The answers change it. */
 export interface WriteWidth {
   readonly now: () => number;
-  /** Takes one answer; `throttled` means that the server answered 429. Returns the width from here on. */
-  readonly answered: (throttled: boolean) => number;
+  /** Takes one answer after `tookMs`; `throttled` means that the server answered 429. Returns the width from here on. */
+  readonly answered: (throttled: boolean, tookMs: number) => number;
 }
 
 /** A server near by writes 1,000 scales in 0.8 of the time that it takes with eight at once. */
@@ -17,9 +17,11 @@ const START_ROUNDS = 1;
 const ROUNDS = 3;
 /** A wider width must bring this factor more answers, or it only makes the server's queue longer. */
 const GAIN = 1.15;
+/** Where answers take this many times as long as the quickest, the writes wait for each other already. */
+const QUEUED = 2.5;
 
 /**
- * Doubles the width while that makes the answers come faster, and stays at the fastest. A server near by is busy at 16 already; a server that is 50 ms away answers four times
+ * Doubles the width while that makes the answers come faster and no queue shows, and stays at the fastest. A server near by is busy at 16 already; a server that is 50 ms away answers four times
  * as much at 64. After a 429 the width halves and stays there: a slower sync is better than refused scales.
  */
 export const writeWidth = (clock: () => number): WriteWidth => {
@@ -29,16 +31,16 @@ export const writeWidth = (clock: () => number): WriteWidth => {
   /** Answers since the width changed. */
   let answers = 0;
   let sinceMs = clock();
+  let quickestMs = Number.POSITIVE_INFINITY;
   const judge = (): void => {
-    const perMs = (width * ROUNDS) / Math.max(1, clock() - sinceMs);
-    if (perMs > best.perMs * GAIN) {
-      best = { width, perMs };
-      width = Math.min(WIDTH_MAX, width * 2);
-      settled = width === best.width;
-    } else {
-      width = best.width;
-      settled = true;
-    }
+    const tookMs = Math.max(1, clock() - sinceMs);
+    const perMs = (width * ROUNDS) / tookMs;
+    if (perMs > best.perMs * GAIN) best = { width, perMs };
+    // With so many under way all the time, a write takes one round.
+    const isQueued = tookMs / ROUNDS > QUEUED * Math.max(1, quickestMs);
+    const wider = Math.min(WIDTH_MAX, width * 2);
+    settled = best.width < width || isQueued || wider === width;
+    width = settled ? best.width : wider;
     answers = 0;
   };
   const count = (): void => {
@@ -48,7 +50,8 @@ export const writeWidth = (clock: () => number): WriteWidth => {
   };
   return {
     now: () => width,
-    answered: (throttled) => {
+    answered: (throttled, tookMs) => {
+      quickestMs = Math.min(quickestMs, tookMs);
       if (throttled) {
         width = Math.max(1, Math.floor(width / 2));
         settled = true;

@@ -22,15 +22,20 @@ const widths = ({ handshakeMs, answerMs, mostPerMs }: Server, answers: number): 
       nowMs += handshakeMs;
       connections++;
     }
-    nowMs += 1 / Math.min(mostPerMs, now / answerMs);
-    const next = width.answered(false);
+    const perMs = Math.min(mostPerMs, now / answerMs);
+    nowMs += 1 / perMs;
+    const next = width.answered(false, n === 0 ? answerMs : now / perMs);
     if (next !== now) seen.push(next);
   }
   return seen;
 };
 
 test("a server that is busy at sixteen writes keeps sixteen, although its first answers waited for new connections", () => {
-  expect(widths({ handshakeMs: 5, answerMs: 4, mostPerMs: 0.6 }, 400)).toEqual([16, 32, 16]);
+  expect(widths({ handshakeMs: 5, answerMs: 15, mostPerMs: 0.6 }, 400)).toEqual([16, 32, 16]);
+});
+
+test("a server whose answers wait for each other at sixteen writes gets no more connections", () => {
+  expect(widths({ handshakeMs: 5, answerMs: 4, mostPerMs: 0.6 }, 400)).toEqual([16]);
 });
 
 test("a distant server gets as many writes at once as make its answers come faster", () => {
@@ -39,7 +44,7 @@ test("a distant server gets as many writes at once as make its answers come fast
 
 test("a refused write for too many requests halves the width, and it stays there", () => {
   const width = writeWidth(() => 0);
-  expect(width.answered(true)).toBe(8);
-  for (let n = 0; n < 200; n++) width.answered(false);
+  expect(width.answered(true, 1)).toBe(8);
+  for (let n = 0; n < 200; n++) width.answered(false, 1);
   expect(width.now()).toBe(8);
 });
