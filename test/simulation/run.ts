@@ -30,6 +30,8 @@ if (!Number.isInteger(seeds) || seeds < 1 || !Number.isInteger(first) || first <
 
 const SECOND_MS = 1_000;
 const PROGRESS_MS = 250;
+/** Where nobody watches, a log gets a line for so many seeds. */
+const SEEDS_PER_LINE = 1_000;
 const { stdout } = process;
 const startedMs = performance.now();
 let next = first;
@@ -39,14 +41,17 @@ let toldMs = 0;
 const coverages: Coverage[] = [];
 
 const progress = (): void => {
-  if (!stdout.isTTY || performance.now() - toldMs < PROGRESS_MS) return;
+  const played = passed + failed;
+  const due = stdout.isTTY ? performance.now() - toldMs >= PROGRESS_MS : played % SEEDS_PER_LINE === 0;
+  if (!due) return;
   toldMs = performance.now();
-  const rate = (passed + failed) / ((toldMs - startedMs) / SECOND_MS);
-  stdout.write(`\r\u001b[K${passed + failed} of ${seeds} seeds, ${failed} failed, ${rate.toFixed(1)} a second`);
+  const rate = played / ((toldMs - startedMs) / SECOND_MS);
+  const text = `${played} of ${seeds} seeds, ${failed} failed, ${rate.toFixed(1)} a second`;
+  stdout.write(stdout.isTTY ? `\r\u001b[K${text}` : `${text}\n`);
 };
 
 const told = ({ seed, violation, story, coverage }: SeedOutcome): void => {
-  coverages.push(coverage);
+  if (values.coverage) coverages.push(coverage);
   if (!violation) {
     passed++;
     return;
