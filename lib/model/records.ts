@@ -64,6 +64,8 @@ export interface AutoscalerRecord {
   readonly updatedMs: number;
   readonly updatedBy: string;
   readonly paused?: { readonly by: string; readonly atMs: number; readonly untilMs?: number };
+  /** The uid of the cluster that the last apply meant. A cluster that was removed and added again has another. Absent in copies of objects, and in records of older versions. */
+  readonly clusterUid?: string;
   /** The object in the cluster that this record is a copy of. Absent where people store the manifest in Tidemark. */
   readonly origin?: ClusterOrigin;
 }

@@ -4,7 +4,7 @@ import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
-import { getAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { getAutoscaler, lastGeneration, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
 import { getCluster } from "../../lib/store/records/clusters.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around, isDeletion, type TableClient } from "../contracts/faults.ts";
@@ -159,23 +159,46 @@ describe("a cluster that is removed while something is applied to it", () => {
     expect(await getAutoscaler(plain.tables, REF)).toBeUndefined();
   });
 
-  it("keeps what another person has edited since the cluster was added again, though an apply from before takes back what it created", async () => {
+  const other = { ...SOURCE, text: hpa("web", { namespace: "shop", max: 7 }) };
+  it.each([
+    ["another manifest", other, '"maxReplicas":7'],
+    ["the same manifest", SOURCE, '"maxReplicas":10'],
+  ])("keeps what others applied since the cluster was added again, %s, though an older apply takes back its own", async (_, source, kept) => {
     const { client, context, plain } = await newContexts();
-    const other = { ...SOURCE, text: hpa("web", { namespace: "shop", max: 7 }) };
-    let isBack = false;
+    let looks = 0;
     const late = around(client, async (command, send) => {
-      if (command !== "PutItemCommand" || isBack) return send();
       const there = await getCluster(plain.tables, REF.cluster);
       const record = await getAutoscaler(plain.tables, REF);
-      if (there && !record) await openService(plain).removeCluster(NAME);
-      if (!there && record) {
-        isBack = true;
+      if (command === "PutItemCommand" && there && !record && looks === 0) await openService(plain).removeCluster(NAME);
+      const answer = await send();
+      // To raise its spec version, and to see whether it stayed: now it knows that the cluster is gone, and stands still.
+      if (command === "GetItemCommand" && !there && record && ++looks === 2) {
         await openService(plain).addCluster({ name: NAME, connection: CONNECTION });
-        await openService(plain).apply([other], { cluster: NAME, dryRun: false });
+        await openService(plain).apply([source], { cluster: NAME, dryRun: false });
+      }
+      return answer;
+    });
+    await expect(applied(context(late, "ada"))).rejects.toMatchObject({ code: "service.unknown" });
+    expect((await getAutoscaler(plain.tables, REF))?.manifest).toContain(kept);
+  });
+
+  it("takes back an edit, too, of what another apply created meanwhile", async () => {
+    const { client, context, plain } = await newContexts();
+    await applied(plain);
+    const late = around(client, async (command, send) => {
+      if (command !== "PutItemCommand" || !(await getCluster(plain.tables, REF.cluster))) return send();
+      // As a removal leaves it that listed the autoscalers before the first apply stored its own.
+      const record = await getAutoscaler(plain.tables, REF);
+      if (record) {
+        await openService(plain).delete({ name: "web" });
+        await openService(plain).removeCluster(NAME);
+        await putAutoscaler(plain.tables, { ...record, generation: (await lastGeneration(plain.tables, REF)) + 1 }, undefined);
       }
       return send();
     });
-    await expect(applied(context(late, "ada"))).rejects.toMatchObject({ code: "service.unknown" });
-    expect((await getAutoscaler(plain.tables, REF))?.manifest).toContain('"maxReplicas":7');
+    await expect(openService(context(late, "ada")).apply([other], { cluster: NAME, dryRun: false })).rejects.toMatchObject({
+      code: "service.unknown",
+    });
+    expect(await getAutoscaler(plain.tables, REF)).toBeUndefined();
   });
 });

@@ -131,7 +131,7 @@ const planOf = (
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, relabelled, stored, spec } = checked.admitted;
   // Labels decide nothing, and people choose autoscalers by them.
-  const outcome = !old ? "created" : changed || relabelled ? "configured" : "unchanged";
+  const outcome = !old ? "created" : changed || relabelled || isOfAnotherCluster(cluster, old) ? "configured" : "unchanged";
   const warnings = [...checked.warnings, ...changedRules(input, old, spec), ...pastPause(input, spec, context.clock())];
   const applied = {
     ...ref,
@@ -143,6 +143,9 @@ const planOf = (
   } as const;
   return { input, ...(old && { old }), applied, aimed: aimedAt(checked.admitted.metadata, spec) };
 };
+
+/** Left by an apply to a cluster that was removed since. That apply may still take it back, so it is written anew, and the apply then leaves it (removal.ts). */
+const isOfAnotherCluster = ({ uid }: ClusterRecord, { clusterUid = uid }: AutoscalerRecord): boolean => clusterUid !== uid;
 
 const duplicateLine = (places: Map<string, string>, { input, applied }: Planned): string | undefined => {
   const path = `${applied.namespace}/${applied.name}`;

@@ -1,10 +1,10 @@
 import { ownPart } from "../../manifest/own-part.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
-import { type AutoscalerRef, autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
-import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
+import type { ClusterRecord } from "../../model/records.ts";
 import { raiseSpecVersions, storeOnly } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
-import { mustHaveStayed } from "../edits/removal.ts";
+import { mustHaveStayed, type Written } from "../edits/removal.ts";
 import type { ApplyOptions } from "../service.ts";
 import type { Applied } from "../views/autoscaler-view.ts";
 import { insertTogether } from "./insert-together.ts";
@@ -80,14 +80,14 @@ const notifySyncs = async (context: ServiceContext, cluster: ClusterRecord, stor
     await mustHaveStayed(
       context,
       cluster,
-      stored.flatMap(({ created }) => created ?? []),
+      stored.flatMap(({ wrote }) => wrote ?? []),
     );
 };
 
 interface StoredPlan {
   readonly applied: Applied;
-  /** Present when the document created an autoscaler. */
-  readonly created?: AutoscalerRef & Pick<AutoscalerRecord, "uid">;
+  /** The record that the document created or edited. Absent where it was as wanted. */
+  readonly wrote?: Written;
 }
 
 /** Stores one planned document. When another editor was faster, it is planned again on the new record. */
@@ -99,8 +99,10 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
     if (old && applied.outcome === "unchanged") return { applied };
     const after = recordOf(context, cluster, plan);
     const written = await storeOnly(context, { verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
-    if (written.kind === "stored")
-      return { applied: { ...applied, uid: after.uid, generation: written.generation }, ...(old ? {} : { created: after }) };
+    if (written.kind === "stored") {
+      const { generation } = written;
+      return { applied: { ...applied, uid: after.uid, generation }, wrote: { ...after, generation } };
+    }
     const again = await replan(context, step, input);
     if ("lines" in again) throw new TidemarkError("manifest.invalid", again.lines.join("\n"), again);
     plan = again;
@@ -111,5 +113,12 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
 const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { document }, applied: { namespace: inside, name }, old }: Planned) => {
   // A record that was a copy of an object, before the cluster was changed to `--specs table`, is none any more.
   const { origin: _object, ...kept } = old ?? { uid: autoscalerUid(context.newUid()), createdMs: context.clock() };
-  return { ...kept, cluster: cluster.name, manifest: JSON.stringify(ownPart(document)), namespace: namespace(inside), name: autoscalerName(name) };
+  return {
+    ...kept,
+    cluster: cluster.name,
+    manifest: JSON.stringify(ownPart(document)),
+    namespace: namespace(inside),
+    name: autoscalerName(name),
+    ...(cluster.uid !== undefined && { clusterUid: cluster.uid }),
+  };
 };

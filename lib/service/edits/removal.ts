@@ -1,8 +1,8 @@
 import { TidemarkError } from "../../model/errors.ts";
-import { type AutoscalerRef, clusterName } from "../../model/ids.ts";
+import { clusterName } from "../../model/ids.ts";
 import { kindsReadFrom } from "../../model/origin.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
-import { getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
+import { listAutoscalers } from "../../store/records/autoscalers.ts";
 import { deleteCluster, getCluster, putCluster } from "../../store/records/clusters.ts";
 import { store } from "../../store/records/store-change.ts";
 import type { ServiceContext } from "../context.ts";
@@ -84,33 +84,31 @@ export const mustStay = ({ name, removing }: ClusterRecord): void => {
 const LOOKS_MAX = 25;
 const LOOK_EVERY_MS = 200;
 
+/** A record that an apply stored. */
+export type Written = Omit<AutoscalerRecord, "updatedMs" | "updatedBy">;
+
 /**
- * Checks the cluster after autoscalers were stored or found unchanged. If it was removed in the meantime, the autoscalers that this apply created are deleted. If the removal does not end,
- * they stay, and the next removal finds them. Throws `service.conflict`, `service.unknown`.
+ * Checks the cluster after autoscalers were stored or found unchanged. If it was removed in the meantime, the records that this apply wrote are deleted: a cluster is only removed without
+ * autoscalers, so none of them was there before. If the removal does not end, they stay, and the next removal finds them. Throws `service.conflict`, `service.unknown`.
  */
-export const mustHaveStayed = async (context: ServiceContext, cluster: ClusterRecord, created: readonly Stored[]): Promise<void> => {
+export const mustHaveStayed = async (context: ServiceContext, cluster: ClusterRecord, written: readonly Written[]): Promise<void> => {
   let now = await getCluster(context.tables, cluster.name);
   for (let look = 1; now?.removing && look < LOOKS_MAX; look++) {
     await context.tables.wait(LOOK_EVERY_MS);
     now = await getCluster(context.tables, cluster.name);
   }
   if (now) return mustStay(now);
-  for (const stored of created) await takeBack(context, stored);
+  for (const record of written) await takeBack(context, record);
   throw new TidemarkError("service.unknown", `Cannot apply: cluster "${cluster.name}" was removed in the meantime`, { name: cluster.name });
 };
 
-type Stored = AutoscalerRef & Pick<AutoscalerRecord, "uid">;
-
-/** Attempts of an edit while other editors win. */
-const ATTEMPTS_MAX = 5;
-
-const takeBack = async (context: ServiceContext, stored: Stored): Promise<void> => {
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    // Where the cluster was added again meanwhile, the record is one of the new cluster, and others may rely on it.
-    if (attempt > 1 && (await getCluster(context.tables, stored.cluster)) !== undefined) return;
-    const record = await getAutoscaler(context.tables, stored);
-    if (record?.uid !== stored.uid) return;
-    const { kind } = await store(context, { verb: "delete", ref: record, uid: record.uid, before: record });
-    if (kind === "stored") return;
-  }
+/*
+ *  apply      put "web" (5) ── look: gone ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ delete "web" under 5 ✗
+ *  others                                  cluster added again ── apply: put "web" (6)
+ *
+ * The delete may come late. It is under the generation that this apply wrote, so it never meets what others wrote since. Another apply of the same manifest to the new cluster writes the
+ * record, too, because the record names the removed cluster (plan.ts).
+ */
+const takeBack = async (context: ServiceContext, record: Written): Promise<void> => {
+  await store(context, { verb: "delete", ref: record, uid: record.uid, before: record });
 };

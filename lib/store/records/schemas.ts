@@ -29,6 +29,7 @@ export const autoscalerSchema = z.looseObject({
   updatedMs: z.number(),
   updatedBy: z.string(),
   paused: paused.exactOptional(),
+  clusterUid: z.string().exactOptional(),
   origin: z
     .looseObject({
       apiVersion: z.string(),

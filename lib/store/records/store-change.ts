@@ -27,8 +27,8 @@ export interface Edit {
   readonly verb: ChangeRecord["verb"];
   readonly ref: AutoscalerRef;
   readonly uid: AutoscalerRecord["uid"];
-  /** The record that was read; absent for a new one. */
-  readonly before?: AutoscalerRecord;
+  /** The record that was read, or written by the same editor; absent for a new one. */
+  readonly before?: Omit<AutoscalerRecord, "updatedMs" | "updatedBy">;
   /** The record to store, with a new generation and editor; absent for a delete. */
   readonly after?: Omit<AutoscalerRecord, "generation" | "updatedMs" | "updatedBy">;
   /** The object of another controller, which the change keeps. */
