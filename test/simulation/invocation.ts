@@ -14,6 +14,8 @@ export interface Invocation {
   over: boolean;
   /** Epoch that the table gave to its claim, whether or not it was told. */
   epoch: number | undefined;
+  /** It has begun to load. So it has its epoch, and a copy of its claim that takes effect from now on gives it no other. */
+  loads: boolean;
   /** When that was, as the world counts (watch/stops.ts). */
   claimedAt: number;
   /** Workloads where its observation saw another controller, or could not look for one, by name of the target. */

@@ -3,9 +3,12 @@ import { schedule } from "../../lib/sync/schedule.ts";
 import type { Process } from "./process.ts";
 import type { SimulatedQueue } from "./queue.ts";
 import { START_MS, type Stage } from "./stage.ts";
+import { FAULTS_MS } from "./timetable.ts";
 
 const MINUTE_MS = 60_000;
 const ATTEMPTS_MAX = 3;
+/** The timeout of the function `schedule` (serverless.yml). */
+const LIFE_MS = 30_000;
 /** Minutes by which a call may be ahead. */
 const AHEAD_MIN = 2;
 const AHEAD_MAX = 90;
@@ -16,13 +19,28 @@ export const planMinutes = (stage: Stage, untilMs: number, queue: SimulatedQueue
   const plan = (minute: number, attempt = 1): void => {
     const process = newProcess(`plan-${minute}`);
     const tables = stage.tablesFor(process, undefined);
+    const startedMs = nowMs();
     const again = (): void => {
-      if (attempt < ATTEMPTS_MAX) scheduler.at(nowMs() + MINUTE_MS, () => plan(minute, attempt + 1));
+      if (attempt >= ATTEMPTS_MAX) return;
+      const againMs = nowMs() + MINUTE_MS;
+      if (startedMs < START_MS + FAULTS_MS) stage.ledger.calledAgainMs = Math.max(stage.ledger.calledAgainMs, againMs);
+      scheduler.at(againMs, () => plan(minute, attempt + 1));
     };
     process.onEnd.add(again);
+    let isDone = false;
+    scheduler.at(nowMs() + LIFE_MS, () => {
+      if (!isDone) stage.network.end(process, "its life is over");
+    });
     const messages = { client: queue.clientFor(process), queueUrl: "queue", wait: tables.wait, random: random.real };
     const tick = { scheduledMs: START_MS + minute * MINUTE_MS, start: minute === 0 };
-    schedule({ tables, queue: messages }, tick).then(() => process.onEnd.clear(), again);
+    const done = (): void => {
+      isDone = true;
+      process.onEnd.clear();
+    };
+    schedule({ tables, queue: messages }, tick).then(done, () => {
+      done();
+      again();
+    });
     scheduler.resumed();
   };
   const call = (minute: number): void => {

@@ -63,6 +63,7 @@ export const newPlatform = (world: {
       startMs: scheduler.nowMs(),
       over: false,
       epoch: undefined,
+      loads: false,
       claimedAt: 0,
       rivals: new Set(),
       uids: new Map(),

@@ -30,7 +30,7 @@ if (!Number.isInteger(seeds) || seeds < 1 || !Number.isInteger(first) || first <
 
 const SECOND_MS = 1_000;
 const PROGRESS_MS = 250;
-/** Where nobody watches, a log gets a line for so many seeds. */
+/** Without a terminal there is a line of progress for so many seeds. */
 const SEEDS_PER_LINE = 1_000;
 const { stdout } = process;
 const startedMs = performance.now();

@@ -104,7 +104,7 @@ export const newEditLog = (world: {
     records.set(name, known);
     return known;
   };
-  /** An apply that finds its cluster removed takes back what it created (removal.ts), and says so. */
+  /** An apply that finds its cluster removed takes back what it wrote (removal.ts), and says so. */
   const takesBack = ({ wanted, wrote = -1, writes }: Attempt, before: Item | undefined, after: Item | undefined): boolean =>
     wanted.verb === "apply" && writes === 1 && !isAlive(after) && isAlive(before) && recordsOf(wanted.name)[wrote]?.item === before;
   const told = (name: string, at: number): void => {

@@ -60,10 +60,10 @@ const hasWorkload = (intent: Intent, head: Item, read: ReadItem): boolean => {
   return manifest !== undefined && RULES.specOf(manifest).kind === "spec";
 };
 
-/** No sync holds a partition while a person moves its namespaces. */
+/** No sync holds a partition while a person moves its namespaces, nor after a late copy of a claim has taken it. */
 const claimed = (ledger: Ledger, partition: string, by: Invocation | undefined, epoch: number): void => {
   ledger.holders.delete(partition);
-  if (!by) return;
+  if (!by || by.loads) return;
   by.epoch = epoch;
   by.claimedAt = ledger.stops.tick();
   ledger.holders.set(partition, by);

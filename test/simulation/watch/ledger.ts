@@ -100,6 +100,8 @@ export interface Ledger {
   readonly releases: Map<string, number[]>;
   /** By name of the cluster: when its record was last written, so that its partitions may be others. */
   readonly clusterWrites: Map<string, number>;
+  /** When the scheduler last called again after the faults, because a fault had ended the call before. */
+  calledAgainMs: number;
   readonly stops: Stops;
   readonly edits: EditLog;
   readonly objects: ObjectLedger;
@@ -125,6 +127,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     evaluated: new Map(),
     releases: new Map(),
     clusterWrites: new Map(),
+    calledAgainMs: 0,
     stops,
     edits: newEditLog({ nowMs, tick: stops.tick, violate: (invariant, message) => ledger.violate(invariant, message) }),
     objects: newObjectLedger(),

@@ -61,7 +61,9 @@ const watchRequest = (ledger: Ledger, by: Invocation, command: unknown): void =>
 
 /** The fleet is read first of all that a sync loads, and once. */
 const watchLoad = (ledger: Ledger, by: Invocation, { input: { Key } }: GetItemCommand): void => {
-  if (Key?.["pk"]?.S === FLEET_PK && Key["sk"]?.S === FLEET_PK) wholeStep(ledger, by, "load");
+  if (Key?.["pk"]?.S !== FLEET_PK || Key["sk"]?.S !== FLEET_PK) return;
+  by.loads = true;
+  wholeStep(ledger, by, "load");
 };
 
 const WHOLE: Readonly<Record<string, Label>> = { claim: "claim", "write a page": "closing", release: "unchanged", "give back": "dead" };
