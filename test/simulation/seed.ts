@@ -1,5 +1,4 @@
-import type { Build } from "./beside/build.ts";
-import { type Outcome, type Planted, play } from "./play.ts";
+import { type Outcome, type PlayOptions, play } from "./play.ts";
 
 /** How one seed ended: with its first violation, or without. */
 export interface SeedOutcome extends Pick<Outcome, "violation" | "played" | "effects" | "story" | "coverage"> {
@@ -9,10 +8,7 @@ export interface SeedOutcome extends Pick<Outcome, "violation" | "played" | "eff
 /**
  * Plays a seed with its faults and once more without, and compares where both came to rest. The same seed gives the same outcome on every machine.
  */
-export const playSeed = async (
-  seed: number,
-  options: { readonly told: boolean; readonly planted?: Planted; readonly beside?: Build },
-): Promise<SeedOutcome> => {
+export const playSeed = async (seed: number, options: Omit<PlayOptions, "faults">): Promise<SeedOutcome> => {
   const { violation, replicas, ...rest } = await play(seed, { ...options, faults: true });
   if (violation) return { seed, violation, ...rest };
   const calm = await play(seed, { told: false, faults: false });
