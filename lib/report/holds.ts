@@ -20,6 +20,11 @@ export const autoscalerPaused = (pause: Pause): Because => ({
   message: `the autoscaler was paused by ${pause.by}${until(pause)}`,
 });
 
+export const earlierCluster = (name: string): Because => ({
+  reason: "EarlierCluster",
+  message: `it was applied to an earlier cluster "${name}", which was removed since; apply it again to scale the workload in this one, or delete it`,
+});
+
 export const specInvalid = (words: string): Because => ({ reason: "InvalidSpec", message: `the stored manifest cannot be converted: ${words}` });
 
 export const recordUnreadable = (words: string): Because => ({

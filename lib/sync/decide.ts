@@ -2,12 +2,22 @@ import { mapInTurns } from "../cluster/in-turns.ts";
 import type { ClusterClient, Observed } from "../cluster/port.ts";
 import type { Because, Decision, Scale } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
+import { isOfEarlierCluster } from "../model/incarnation.ts";
 import type { ScaleRead } from "../model/observation.ts";
 import type { WithoutHold } from "../model/records.ts";
 import type { Rival } from "../model/rival-state.ts";
 import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
 import type { DecideInput } from "../policy/decide.ts";
-import { autoscalerPaused, otherStack, recordUnreadable, rivalControllers, rivalsUnknown, specInvalid, windowsUnreadable } from "../report/holds.ts";
+import {
+  autoscalerPaused,
+  earlierCluster,
+  otherStack,
+  recordUnreadable,
+  rivalControllers,
+  rivalsUnknown,
+  specInvalid,
+  windowsUnreadable,
+} from "../report/holds.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
@@ -117,7 +127,7 @@ const rivalsOf = ({ spec }: ReadySpec, { rivals, rivalsUnknown: unknown, otherSt
 };
 
 /**
- * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause; its object in the cluster; an intent of its workload that is open or was settled in this sync; another autoscaler
+ * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause; an apply to an earlier cluster; its object in the cluster; an intent of its workload that is open or was settled in this sync; another autoscaler
  * of the same workload. One reason is enough to write nothing.
  */
 const holdsOf = (loaded: Loaded, seen: Seen, timing: Timing): ((autoscaler: ReadySpec) => readonly Because[]) => {
@@ -126,6 +136,7 @@ const holdsOf = (loaded: Loaded, seen: Seen, timing: Timing): ((autoscaler: Read
   return (autoscaler) => {
     const pause = pausedBy(autoscaler.record, loaded.nowMs);
     const objectHold = loaded.objects?.holds.get(autoscaler.record.uid);
-    return [stop, pause && autoscalerPaused(pause), objectHold, workloadHold(autoscaler)].filter((hold) => hold !== undefined);
+    const earlier = isOfEarlierCluster(loaded.cluster, autoscaler.record) ? earlierCluster(loaded.cluster.name) : undefined;
+    return [stop, pause && autoscalerPaused(pause), earlier, objectHold, workloadHold(autoscaler)].filter((hold) => hold !== undefined);
   };
 };

@@ -54,10 +54,20 @@ const PAUSED_AUTOSCALER: Stop = {
   because: { reason: "AutoscalerPaused", message: "the autoscaler was paused by cem" },
 };
 
+const EARLIER_CLUSTER: Stop = {
+  stop: async (world) => {
+    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), clusterUid: "uid-of-another" }, 1);
+    await raiseSpecVersion(world.tables, world.partition);
+  },
+  goOn: PAUSED_AUTOSCALER.goOn,
+  because: { reason: "EarlierCluster", message: expect.stringContaining("which was removed since; apply it again") },
+};
+
 const STOPS: readonly (readonly [string, Stop])[] = [
   ["frozen", FREEZE],
   ["paused with its cluster", PAUSED_CLUSTER],
   ["paused itself", PAUSED_AUTOSCALER],
+  ["of an earlier cluster of this name", EARLIER_CLUSTER],
 ];
 
 /** A workload of five replicas whose autoscaler was synced once, and then stopped. */

@@ -2,6 +2,7 @@ import type { Metadata } from "../../manifest/metadata.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../../model/ids.ts";
+import { isOfEarlierCluster } from "../../model/incarnation.ts";
 import { originIn } from "../../model/origin.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
@@ -130,8 +131,8 @@ const planOf = (
   const checked = old ? check(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation }) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, relabelled, stored, spec } = checked.admitted;
-  // Labels decide nothing, and people choose autoscalers by them.
-  const outcome = !old ? "created" : changed || relabelled || isOfAnotherCluster(cluster, old) ? "configured" : "unchanged";
+  // Labels decide nothing, and people choose autoscalers by them. What an earlier apply has left in an earlier cluster, that apply may still take back, but not what was written anew (removal.ts).
+  const outcome = !old ? "created" : changed || relabelled || isOfEarlierCluster(cluster, old) ? "configured" : "unchanged";
   const warnings = [...checked.warnings, ...changedRules(input, old, spec), ...pastPause(input, spec, context.clock())];
   const applied = {
     ...ref,
@@ -143,9 +144,6 @@ const planOf = (
   } as const;
   return { input, ...(old && { old }), applied, aimed: aimedAt(checked.admitted.metadata, spec) };
 };
-
-/** Left by an apply to a cluster that was removed since. That apply may still take it back, so it is written anew, and the apply then leaves it (removal.ts). */
-const isOfAnotherCluster = ({ uid }: ClusterRecord, { clusterUid = uid }: AutoscalerRecord): boolean => clusterUid !== uid;
 
 const duplicateLine = (places: Map<string, string>, { input, applied }: Planned): string | undefined => {
   const path = `${applied.namespace}/${applied.name}`;

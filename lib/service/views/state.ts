@@ -28,6 +28,7 @@ const RIVAL = "rival";
 const HOLDERS: Readonly<Record<string, string>> = {
   DatadogMonitorNotOK: "monitor",
   DryRun: "dry run",
+  EarlierCluster: "earlier cluster",
   FailedGetDatadogMonitor: "monitor",
   IntentTooLarge: "intent too large",
   NameShared: "shared name",
