@@ -5,8 +5,8 @@ import { BATCH_MAX, type MessageQueue, sendBatch } from "./send-messages.ts";
 
 /** A batch that took longer than this was sent with delays that are wrong by as much. A queue that is merely slow answers sooner: its batches must not be doubled. */
 const LATE_MS = 5_000;
-/** One more copy: the function lives 30 s, and a second pause of seconds in it is rare. */
-const SENDS_MAX = 2;
+/** Two more copies: the function lives 30 s, and a third pause of seconds in it is rare. */
+const SENDS_MAX = 3;
 
 export interface SendingPorts {
   readonly queue: MessageQueue;
