@@ -98,7 +98,7 @@ export const newPerson = (world: World, name: string): Person => {
 
 const editDeed = ({ cluster, namespace, name }: PlannedAutoscaler, edit: PlannedEdit): Deed => {
   const asked = { cluster, namespace, name };
-  const wanted: WantedEdit = { name, verb: edit.verb, ...(edit.verb === "apply" && { manifest: JSON.stringify(edit.manifest) }) };
+  const wanted: WantedEdit = { name, cluster, verb: edit.verb, ...(edit.verb === "apply" && { manifest: JSON.stringify(edit.manifest) }) };
   return { words: `${edit.verb} ${name}`, wanted, perform: (service, clock) => performEdit(service, asked, { edit, nowMs: clock() }) };
 };
 

@@ -64,7 +64,10 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
 
 const fleetWritten = (ledger: Ledger, sk: string, after: Item): void => {
   ledger.stops.recordWritten(recordOf(after), after);
-  if (sk.startsWith(CLUSTER_SK_PREFIX)) ledger.clusterWrites.set(sk.slice(CLUSTER_SK_PREFIX.length), ledger.nowMs());
+  if (!sk.startsWith(CLUSTER_SK_PREFIX)) return;
+  const name = sk.slice(CLUSTER_SK_PREFIX.length);
+  ledger.clusterWrites.set(name, ledger.nowMs());
+  ledger.edits.clusterWritten(name, after);
 };
 
 const AUTOSCALERS = "autoscalers#";

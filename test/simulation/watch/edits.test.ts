@@ -14,7 +14,7 @@ const newLog = () => {
   const wrong: string[] = [];
   let ticks = 0;
   const log = newEditLog({ nowMs: () => 0, tick: () => ++ticks, violate: (_invariant, message) => wrong.push(message) });
-  log.began("owner-1", { name: "web", verb: "apply", manifest: MANIFEST });
+  log.began("owner-1", { name: "web", cluster: "eu-1", verb: "apply", manifest: MANIFEST });
   return { log, wrong };
 };
 
@@ -44,5 +44,18 @@ describe("the log of edits", () => {
     log.written("owner-1", created, record(2, undefined));
     log.answered("owner-1", "changed");
     expect(wrong).toEqual(['owner-1 (apply web) was told "changed", and wrote 2 times']);
+  });
+
+  it("lets an edit be told that its autoscaler is gone, while its cluster is removed", () => {
+    const { log, wrong } = newLog();
+    log.written("owner-1", undefined, record(1, "one"));
+    log.clusterWritten("eu-1", { deletedMs: { N: "1" } });
+    log.began("owner-2", { name: "web", cluster: "eu-1", verb: "pause" });
+    log.answered("owner-2", "gone");
+    expect(wrong).toEqual([]);
+    log.clusterWritten("eu-1", {});
+    log.began("owner-3", { name: "web", cluster: "eu-1", verb: "pause" });
+    log.answered("owner-3", "gone");
+    expect(wrong).toEqual(['owner-3 (pause web) was told "gone", and at no instant of it that was so']);
   });
 });

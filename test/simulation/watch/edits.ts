@@ -5,6 +5,7 @@ import type { Invariant } from "./ledger.ts";
 /** What a person asks for, of one autoscaler. */
 export interface WantedEdit {
   readonly name: string;
+  readonly cluster: string;
   readonly verb: "apply" | "pause" | "resume" | "delete";
   /** Of an apply. */
   readonly manifest?: string;
@@ -20,6 +21,8 @@ export type EditAnswer = "changed" | "unchanged" | "gone" | "unclear";
 export interface EditLog {
   readonly began: (attempt: string, wanted: WantedEdit) => void;
   readonly answered: (attempt: string, answer: EditAnswer) => void;
+  /** The record of a cluster was written. */
+  readonly clusterWritten: (name: string, after: Item) => void;
   /** An autoscaler's item was written by this attempt. */
   readonly written: (attempt: string, before: Item | undefined, after: Item | undefined) => void;
   /**
@@ -40,6 +43,8 @@ interface Attempt {
   readonly wanted: WantedEdit;
   /** How many writes of its record there had been when it began. */
   readonly begin: number;
+  /** How often its cluster had been removed when it began, without a removal that still lasts. */
+  readonly removals: number;
   writes: number;
   /** The number of its last write. */
   wrote?: number;
@@ -107,6 +112,14 @@ export const newEditLog = (world: {
   /** An apply that finds its cluster removed takes back what it wrote (removal.ts), and says so. */
   const takesBack = ({ wanted, wrote = -1, writes }: Attempt, before: Item | undefined, after: Item | undefined): boolean =>
     wanted.verb === "apply" && writes === 1 && !isAlive(after) && isAlive(before) && recordsOf(wanted.name)[wrote]?.item === before;
+  /** By name of a cluster: how often it was removed, and whether it is now. */
+  const removals = new Map<string, { count: number; isGone: boolean }>();
+  const endedRemovals = (cluster: string): number => {
+    const { count = 0, isGone = false } = removals.get(cluster) ?? {};
+    return isGone ? count - 1 : count;
+  };
+  /** While its cluster is removed, nothing of it is there for an editor, also where an apply that died has left a record. */
+  const wasRemoved = ({ wanted, removals: ended }: Attempt): boolean => (removals.get(wanted.cluster)?.count ?? 0) > ended;
   const told = (name: string, at: number): void => {
     const toldAt = tick();
     for (const record of recordsOf(name).slice(0, at + 1)) record.toldAt = Math.min(record.toldAt, toldAt);
@@ -114,7 +127,7 @@ export const newEditLog = (world: {
   const nameOf = (item: Item | undefined): string => (item?.["sk"]?.S ?? "").split("#")[1] ?? "";
   return {
     began: (attempt, wanted) => {
-      attempts.set(attempt, { wanted, begin: recordsOf(wanted.name).length, writes: 0 });
+      attempts.set(attempt, { wanted, begin: recordsOf(wanted.name).length, removals: endedRemovals(wanted.cluster), writes: 0 });
     },
     answered: (name, answer) => {
       const attempt = attempts.get(name);
@@ -124,8 +137,14 @@ export const newEditLog = (world: {
       const words = `${name} (${wanted.verb} ${wanted.name}) was told "${answer}"`;
       if (answer === "changed" && writes !== 1) violate(LINEAR, `${words}, and wrote ${writes} times`);
       const at = numberTold(recordsOf(wanted.name), attempt, { answer, nowMs: nowMs() });
+      if (at === -1 && answer === "gone" && wasRemoved(attempt)) return;
       if (at === -1) violate(LINEAR, `${words}, and at no instant of it that was so`);
       else if (at !== undefined) told(wanted.name, at);
+    },
+    clusterWritten: (name, after) => {
+      const { count = 0, isGone: wasGone = false } = removals.get(name) ?? {};
+      const isGone = !isAlive(after);
+      removals.set(name, { count: isGone && !wasGone ? count + 1 : count, isGone });
     },
     written: (name, before, after) => {
       const wrote = recordsOf(nameOf(after)).push({ item: after, toldAt: Number.POSITIVE_INFINITY }) - 1;
