@@ -69,14 +69,16 @@ const storeObject = async (ports: SyncPorts, cluster: ClusterRecord, finding: Ex
     if (before.kind === "conflict") return before;
   }
   const before = isNewObject ? undefined : spec?.record;
+  // The cluster has the object, whichever cluster an apply before meant.
+  const { clusterUid: _meant, ...kept } = before ?? {
+    cluster: cluster.name,
+    namespace: namespace(object.namespace),
+    name: autoscalerName(object.name),
+    uid: autoscalerUid(object.uid),
+    createdMs: context.clock(),
+  };
   const after = {
-    ...(before ?? {
-      cluster: cluster.name,
-      namespace: namespace(object.namespace),
-      name: autoscalerName(object.name),
-      uid: autoscalerUid(object.uid),
-      createdMs: context.clock(),
-    }),
+    ...kept,
     manifest,
     origin: originOf(finding),
   };

@@ -1,6 +1,7 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { namespace, partitionName } from "../../../lib/model/ids.ts";
+import { putAutoscaler } from "../../../lib/store/records/autoscalers.ts";
 import { getCluster, putCluster } from "../../../lib/store/records/clusters.ts";
 import { STORED_MAX } from "../../../lib/sync/specs/store-all.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
@@ -61,6 +62,18 @@ describe("the objects that a sync stores", () => {
     expect(await generations()).toEqual({ web: 1, api: 2 });
     await world.next();
     expect(await generations()).toEqual({ web: 2, api: 2 });
+  });
+
+  it("are of this cluster, also where an apply to an earlier one of its name has left a record", async () => {
+    const world = await specsWorld(engine, ["web"], ["PodAutoscaler"]);
+    const left = { ...world.autoscaler("web"), manifest: JSON.stringify({ kind: "PodAutoscaler" }), clusterUid: "uid-of-another" };
+    await putAutoscaler(world.tables, left, undefined);
+    world.apply("web");
+    await world.next();
+    const [record] = await world.records();
+    expect(record).toMatchObject({ uid: left.uid, origin: { kind: "PodAutoscaler" } });
+    expect(record).not.toHaveProperty("clusterUid");
+    expect(world.replicas("web")).toBe(5);
   });
 
   it("are those of its own partition, and a sync that dies at any call leaves nothing that the next one does not mend", {
