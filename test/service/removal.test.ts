@@ -182,6 +182,26 @@ describe("a cluster that is removed while something is applied to it", () => {
     expect((await getAutoscaler(plain.tables, REF))?.manifest).toContain(kept);
   });
 
+  it("refuses an apply during which the cluster was removed and added again, and one more apply is of the new cluster", async () => {
+    const { client, context, plain } = await newContexts();
+    const late = around(client, async (command, send) => {
+      if (command === "PutItemCommand" && !(await getAutoscaler(plain.tables, REF))) {
+        await openService(plain).removeCluster(NAME);
+        await openService(plain).addCluster({ name: NAME, connection: CONNECTION });
+      }
+      return send();
+    });
+    await expect(applied(context(late, "ada"))).rejects.toMatchObject({
+      code: "service.conflict",
+      message: 'Cannot apply: cluster "eu-1" was removed and added again in the meantime; check that it is the one that you mean, and apply again',
+    });
+    const now = await getCluster(plain.tables, REF.cluster);
+    expect((await getAutoscaler(plain.tables, REF))?.clusterUid).not.toBe(now?.uid);
+    expect(await applied(plain)).toMatchObject([{ outcome: "configured" }]);
+    expect((await getAutoscaler(plain.tables, REF))?.clusterUid).toBe(now?.uid);
+    expect(await applied(plain)).toMatchObject([{ outcome: "unchanged" }]);
+  });
+
   it("takes back an edit, too, of what another apply created meanwhile", async () => {
     const { client, context, plain } = await newContexts();
     await applied(plain);

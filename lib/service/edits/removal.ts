@@ -97,9 +97,19 @@ export const mustHaveStayed = async (context: ServiceContext, cluster: ClusterRe
     await context.tables.wait(LOOK_EVERY_MS);
     now = await getCluster(context.tables, cluster.name);
   }
-  if (now) return mustStay(now);
+  if (now) {
+    mustStay(now);
+    return mustBeSame(cluster, now);
+  }
   for (const record of written) await takeBack(context, record);
   throw new TidemarkError("service.unknown", `Cannot apply: cluster "${cluster.name}" was removed in the meantime`, { name: cluster.name });
+};
+
+/** What was stored names the removed cluster, and holds in the new one (lib/model/incarnation.ts). */
+const mustBeSame = ({ name, uid }: ClusterRecord, now: ClusterRecord): void => {
+  if (now.uid === uid) return;
+  const words = `cluster "${name}" was removed and added again in the meantime; check that it is the one that you mean, and apply again`;
+  throw new TidemarkError("service.conflict", `Cannot apply: ${words}`, { name });
 };
 
 /*
