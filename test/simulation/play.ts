@@ -41,6 +41,9 @@ const MORE_MS_MAX = 300_000;
 /** A count that moved so lately may move again: the next step waits for a forbidden window of 60 s at most, and for a sync. */
 const MOVES_MS = 60_000 + MORE_MS;
 
+/** A sync lives as long at most. */
+const LOOKS_AGAIN_MS = 60_000;
+
 /** A mistake planted on purpose: ports that are wrapped, or a platform that does not keep its promise. */
 export interface Planted {
   /** What is left out, in the words of the table that it belongs to. */
@@ -142,6 +145,8 @@ const mended =
       if (damage.kind === "record") restore();
       else mender.order(damage.kind === "page" ? { verb: "reset windows", ...damage } : { verb: "reset intent", ...damage });
     });
+    // A sync that stood still meanwhile may name the page only now.
+    if (damage.kind === "page") scheduler.at(mendAtMs + LOOKS_AGAIN_MS, () => mender.order({ verb: "reset windows", ...damage }));
   };
 
 /**
