@@ -202,6 +202,20 @@ describe("a cluster that is removed while something is applied to it", () => {
     expect(await applied(plain)).toMatchObject([{ outcome: "unchanged" }]);
   });
 
+  it("is planned from the instant at which the cluster added again was stored, however long the add took before", async () => {
+    const { client, context, plain } = await newContexts();
+    await openService(plain).removeCluster(NAME);
+    let nowMs = 0;
+    const slow = around(client, (command, send) => {
+      nowMs += 1_000;
+      return command === "PutItemCommand" ? send().finally(() => (nowMs += 60_000)) : send();
+    });
+    await openService({ ...context(slow, "ada"), clock: () => nowMs }).addCluster({ name: NAME, connection: CONNECTION });
+    const { plannedFromMs = 0 } = (await getCluster(plain.tables, REF.cluster)) ?? {};
+    expect(plannedFromMs).toBeGreaterThan(2_000);
+    expect(plannedFromMs).toBeLessThan(60_000);
+  });
+
   it("takes back an edit, too, of what another apply created meanwhile", async () => {
     const { client, context, plain } = await newContexts();
     await applied(plain);

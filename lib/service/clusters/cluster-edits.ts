@@ -63,8 +63,13 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   // Checked before the history is written, because a taken name is no edit.
   if (await getCluster(context.tables, record.name)) throw taken(wanted.name);
   await recordChange(context, { scope: "cluster", name, version: record.version, verb: "add", after: record });
-  const stored = await startingClean(context, record, () => putCluster(context.tables, record, undefined));
-  if (stored.kind === "conflict" && !(await wasStored(context, record))) throw taken(wanted.name);
+  let written = record;
+  const stored = await startingClean(context, record, () => {
+    // Read at the write, as for an edit: it may take a minute until nothing is left of an earlier cluster.
+    written = { ...record, plannedFromMs: context.clock() };
+    return putCluster(context.tables, written, undefined);
+  });
+  if (stored.kind === "conflict" && !(await wasStored(context, written))) throw taken(wanted.name);
   await context.planNow?.(record);
   return withChecks(await view(context, record), report);
 };
