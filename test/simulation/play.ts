@@ -19,6 +19,7 @@ import { closeConnections } from "./sockets/connections.ts";
 import { warmClient } from "./sockets/sdk-client.ts";
 import { warmReader } from "./sockets/socket-cluster.ts";
 import { isClusterOverSockets, isOverSockets, newStage, START_MS, type Stage } from "./stage.ts";
+import { LATE_MS } from "./tables.ts";
 import { FAULTS_MS } from "./timetable.ts";
 import { watchEnd } from "./watch/history.ts";
 import type { Invariant, Violation } from "./watch/ledger.ts";
@@ -158,8 +159,8 @@ const lastFaultMs = ({ timing: { lifeMs } }: Stage, platform: Platform): number 
   return Math.max(endMs, Math.min(platform.lastEndMs(), endMs + lifeMs));
 };
 
-/** What the faults leave of a holder: its lease, by a clock that may be ahead. */
-const leftMs = ({ timing: { leaseMs, clockDifferenceMs } }: Stage): number => leaseMs + clockDifferenceMs;
+/** What the faults leave: a write that lands late and costs a sync its work, and then its lease, by a clock that may be ahead. */
+const leftMs = ({ timing: { leaseMs, clockDifferenceMs } }: Stage): number => LATE_MS + leaseMs + clockDifferenceMs;
 
 const lastEffectMs = ({ effects }: Stage["ledger"]): number =>
   Math.max(START_MS, ...[...effects.values()].flatMap((made) => made.map(({ atMs }) => atMs)));

@@ -42,7 +42,7 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
     else if (pk.startsWith(AUTOSCALERS)) {
       ledger.edits.written(writer.process, before, after);
       watchRecord(ledger, writer, before, after);
-    } else if (sk.startsWith("page#") && !writer.by) watchReset(ledger, after);
+    } else if (sk.startsWith("page#") && !writer.by && after) watchReset(ledger, after);
   };
   const readItem = (pk: string, sk: string) => memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
   return {

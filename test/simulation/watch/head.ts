@@ -10,6 +10,7 @@ import { watchAhead } from "./clocks.ts";
 import { watchCounted } from "./effects.ts";
 import { type Ledger, listed } from "./ledger.ts";
 import { recordOfIntent, watchClearedIntent, watchNamedPages, watchPagesThere } from "./pages.ts";
+import { watchLateReset } from "./resets.ts";
 
 export type Item = Readonly<Record<string, AttributeValue>>;
 export type ReadItem = (pk: string, sk: string) => Item | undefined;
@@ -33,7 +34,10 @@ export const watchHead = (ledger: Ledger, write: HeadWrite): void => {
   }
   for (const name of ["nowMs", "evaluatedMs"]) watchAhead(ledger, number(after, name), `${name} of ${partition}`);
   const epoch = number(after, "epoch");
-  if (epoch > number(before, "epoch")) claimed(ledger, partition, by, epoch);
+  if (epoch > number(before, "epoch")) {
+    watchLateReset(ledger, after);
+    claimed(ledger, partition, by, epoch);
+  }
   watchAdded(ledger, write, partition);
   const isRelease = number(after, "releasedEpoch") !== number(before, "releasedEpoch");
   if (isRelease) listed(ledger.releases, partition).push(ledger.nowMs());

@@ -2,6 +2,7 @@ import type { Intent, ScaleEventRecord } from "../../../lib/model/records.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import type { Breach } from "./breaches.ts";
 import { type EditLog, newEditLog } from "./edits.ts";
+import type { Item } from "./head.ts";
 import { newObjectLedger, type ObjectLedger } from "./object-ledger.ts";
 import { newStops, type Stops } from "./stops.ts";
 
@@ -100,6 +101,8 @@ export interface Ledger {
   readonly releases: Map<string, number[]>;
   /** By name of the cluster: when its record was last written, so that its partitions may be others. */
   readonly clusterWrites: Map<string, number>;
+  /** By key of the partition: the page of a reset whose editor had lost the partition when it took effect, and whose holder had read the pages before. */
+  readonly lateResets: Map<string, Item>;
   /** When the scheduler last called again after the faults, because a fault had ended the call before. */
   calledAgainMs: number;
   readonly stops: Stops;
@@ -127,6 +130,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     evaluated: new Map(),
     releases: new Map(),
     clusterWrites: new Map(),
+    lateResets: new Map(),
     calledAgainMs: 0,
     stops,
     edits: newEditLog({ nowMs, tick: stops.tick, violate: (invariant, message) => ledger.violate(invariant, message) }),

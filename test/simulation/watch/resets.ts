@@ -10,9 +10,26 @@ export const isOfReset = (eventId: string): boolean => eventId.startsWith("reset
 const isAssumed = ({ windows: { memory } }: StoredWindows): boolean =>
   memory.recommendations === null && memory.scaleUps.some(({ earliestMs }) => earliestMs === 0);
 
-/** A person wrote a page. Where that was a reset, what was recorded before is gone by its own rule, and everything that the rules allow counts as done at that instant. */
-export const watchReset = (ledger: Ledger, after: Item | undefined): void => {
-  const page = decodePage(after?.["body"]?.B ?? new Uint8Array());
+/**
+ * A person wrote a page. Where that was a reset, what was recorded before is gone by its own rule, and everything that the rules allow counts as done at that instant. A write that lands once a sync
+ * has loaded changes nothing for this sync. It counts for the next, if the head still names the page.
+ */
+export const watchReset = (ledger: Ledger, after: Item): void => {
+  const partition = after["pk"]?.S ?? "";
+  if (ledger.holders.get(partition)?.loads === true) ledger.lateResets.set(partition, after);
+  else countReset(ledger, after);
+};
+
+/** At a claim: a late write to a page that the head names is what this sync will read. */
+export const watchLateReset = (ledger: Ledger, head: Item): void => {
+  const partition = head["pk"]?.S ?? "";
+  const page = ledger.lateResets.get(partition);
+  ledger.lateResets.delete(partition);
+  if (page && Number(page["sk"]?.S?.split("#")[1]) === Number(head["pageGeneration"]?.N)) countReset(ledger, page);
+};
+
+const countReset = (ledger: Ledger, after: Item): void => {
+  const page = decodePage(after["body"]?.B ?? new Uint8Array());
   if (page.kind === "unreadable") return;
   for (const [uid, entry] of page.entries) {
     const { lastScaleMs = 0 } = entry.windows.status;
