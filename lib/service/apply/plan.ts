@@ -131,7 +131,7 @@ const planOf = (
   const checked = old ? check(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation }) : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, relabelled, stored, spec } = checked.admitted;
-  // Labels decide nothing, and people choose autoscalers by them. What an earlier apply has left in an earlier cluster, that apply may still take back, but not what was written anew (removal.ts).
+  // Labels decide nothing, and people choose autoscalers by them. A record of an earlier cluster is written anew, because the apply that left it may still delete it (removal.ts).
   const outcome = !old ? "created" : changed || relabelled || isOfEarlierCluster(cluster, old) ? "configured" : "unchanged";
   const warnings = [...checked.warnings, ...changedRules(input, old, spec), ...pastPause(input, spec, context.clock())];
   const applied = {

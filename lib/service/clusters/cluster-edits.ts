@@ -65,7 +65,7 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   await recordChange(context, { scope: "cluster", name, version: record.version, verb: "add", after: record });
   let written = record;
   const stored = await startingClean(context, record, () => {
-    // Read at the write, as for an edit: it may take a minute until nothing is left of an earlier cluster.
+    // Read at the write, as for an edit: emptying what an earlier cluster has left may take a minute.
     written = { ...record, plannedFromMs: context.clock() };
     return putCluster(context.tables, written, undefined);
   });
