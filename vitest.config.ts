@@ -31,7 +31,6 @@ const PROCESSES = [
   "test/cli/standard-input.test.ts",
   "test/cli/start-up.test.ts",
   "test/local/beside-hpa.test.ts",
-  "test/local/start-memory.test.ts",
   "test/local/specs-in-cluster.test.ts",
   "test/local/cluster/restart.test.ts",
   "test/manifest/hostile-texts.test.ts",
