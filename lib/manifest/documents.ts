@@ -1,11 +1,10 @@
-import { type Document, isScalar, LineCounter } from "yaml";
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from "yaml";
 import { type Budget, MAX_ALIASES, MAX_TEXT_BYTES, newBudget } from "./budget.ts";
 import { manifestUnreadable, type SourcePosition } from "./errors.ts";
-import { linesOf } from "./field-lines.ts";
 import { type LocatedManifest, manifestsIn } from "./list-items.ts";
 import type { OtherKinds } from "./other-kinds.ts";
 import { inspectNodes, type RepeatedKey } from "./yaml-nodes.ts";
-import { YamlFault, yamlDocuments } from "./yaml-text.ts";
+import { yamlDocuments, YamlFault } from "./yaml-text.ts";
 
 /** One manifest of a text as plain JSON, with its place. */
 export interface ManifestDocument extends LocatedManifest {
@@ -112,3 +111,41 @@ const sentence = (message: string): string => message.charAt(0).toLowerCase() + 
 /** A line of a chart template is broken YAML in many ways; the remedy is always the same. */
 const templateHint = (text: string, { lineStarts }: LineCounter, line: number): string =>
   text.slice(lineStarts[line - 1], lineStarts[line]).includes("{{") ? "; this line is part of a template; render the template first" : "";
+
+/** Finds the line of a field path such as `spec.metrics[0].type`. For an absent field it is the line of the nearest enclosing field; `undefined` for an empty document. */
+const linesOf =
+  (document: Document.Parsed, counter: LineCounter) =>
+  (field: string): number | undefined => {
+    let node: unknown = document.contents;
+    let offset = startOf(node);
+    for (const step of stepsOf(field)) {
+      const next = childOf(isAlias(node) ? node.resolve(document) : node, step);
+      if (!next) break;
+      offset = next.offset ?? offset;
+      node = next.value;
+    }
+    return offset === undefined ? undefined : counter.linePos(offset).line;
+  };
+
+const STEP = /\["([^"]*)"\]|\[(\d+)\]|([^.[\]]+)/g;
+
+const stepsOf = (field: string): (string | number)[] =>
+  [...field.matchAll(STEP)].map(([, quoted, index, name]) => (index === undefined ? (quoted ?? name ?? "") : Number(index)));
+
+interface Child {
+  readonly offset: number | undefined;
+  readonly value: unknown;
+}
+
+/** A member starts at its key, an item at itself. */
+const childOf = (node: unknown, step: string | number): Child | undefined => {
+  if (isSeq(node) && typeof step === "number") {
+    const item = node.items[step];
+    return item === undefined ? undefined : { offset: startOf(item), value: item };
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+  return pair && { offset: startOf(pair.key), value: pair.value };
+};
+
+const startOf = (node: unknown): number | undefined => (node as Node | null)?.range?.[0];

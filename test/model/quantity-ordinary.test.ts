@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ordinaryMilli } from "../../lib/model/quantity-ordinary.ts";
+import { ordinaryMilli } from "../../lib/model/quantity.ts";
 
 describe("ordinaryMilli()", () => {
   it.each([

@@ -1,19 +1,20 @@
+import { readInstant } from "../../model/instant.ts";
 import { isObject } from "../../model/is-object.ts";
-import { canonicalOf } from "../../model/quantity.ts";
+import { canonicalOf, milliOf, type Quantity, signOf } from "../../model/quantity.ts";
 import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
 import { amountText, withQuantityText } from "../hpa/stored.ts";
 import { type Json, present } from "../json.ts";
 import { metadataOf, metadataProblems } from "../metadata.ts";
-import type { Problem } from "../problem.ts";
+import { invalid, notSupported, type Problem, required } from "../problem.ts";
 import { objectOf } from "../shape.ts";
-import { boundProblems } from "./bounds.ts";
+import type { FieldDescription } from "./field-types.ts";
 import { admitForeignRules } from "./foreign-rules.ts";
 import { METRIC_FIELDS } from "./metric-fields.ts";
 import { measureOf, nameOf } from "./read-metric.ts";
 import { fieldProblems, nativeProblems } from "./rule-table.ts";
-import { nativeSpecOf } from "./spec.ts";
 import { GOVERNING, SPEC, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
+import { nativeSpecOf } from "./spec.ts";
 import { nativeWarnings } from "./warnings.ts";
 import { COUNTS } from "./watermark-block.ts";
 
@@ -68,3 +69,51 @@ const storedOf = (spec: SpecRead): Json =>
   });
 
 const inOrder = (fields: object, members: Json): Json => present(Object.fromEntries(Object.keys(fields).map((name) => [name, members[name]])));
+
+/** Problems of a value against its description: required, choices, least and most. */
+const boundProblems = (about: FieldDescription, value: unknown, path: string): readonly Problem[] => {
+  if (isMissing(about, value)) return about.required ? [required(path, "", `write ${last(path)}: ${about.meaning}`)] : [];
+  if (about.readElsewhere) return [];
+  return CHECKS[about.type]?.(about, value, path) ?? [];
+};
+
+/** An empty text means absent, but for a choice or a time it is a wrong value. */
+const isMissing = ({ type, required: needed }: FieldDescription, value: unknown): boolean =>
+  value === undefined || (value === "" && (needed === true || type === "text"));
+
+type Check = (about: FieldDescription, value: unknown, path: string) => readonly Problem[];
+
+const memberProblems: Check = ({ fields = {} }, value, path) =>
+  Object.entries(fields).flatMap(([name, member]) => boundProblems(member, isObject(value) ? value[name] : undefined, `${path}.${name}`));
+
+const itemProblems: Check = ({ items }, value, path) =>
+  items && Array.isArray(value) ? value.flatMap((entry: unknown, index) => boundProblems(items, entry, `${path}[${index}]`)) : [];
+
+const choiceProblems: Check = ({ choices = [] }, value, path) => (choices.includes(String(value)) ? [] : [notSupported(path, choices)]);
+
+const timeProblems: Check = (_, value, path) =>
+  readInstant(String(value)) !== undefined ? [] : [invalid(path, "must be an RFC 3339 time", "write it like 2030-01-31T08:00:00Z")];
+
+const rangeProblems = ({ least, most }: FieldDescription, value: number, path: string): readonly Problem[] => {
+  if (least !== undefined && value < least) return [invalid(path, `must be greater than or equal to ${least}`, `write ${least} or more`)];
+  if (most !== undefined && value > most) return [invalid(path, `must be less than or equal to ${most}`, `write ${most} or less`)];
+  return [];
+};
+
+const last = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
+
+/** A value less than a thousandth below 0 would be rounded up (hpa.md 0.4), but it is below every bound. */
+const unitsOf = (quantity: Quantity): number => {
+  const units = Number(milliOf(quantity)) / 1000;
+  return signOf(quantity) < 0 ? Math.min(units, -Number.EPSILON) : units;
+};
+
+/** Checks by type. Texts and flags have no bounds. */
+const CHECKS: Readonly<Partial<Record<FieldDescription["type"], Check>>> = {
+  object: memberProblems,
+  list: itemProblems,
+  choice: choiceProblems,
+  time: timeProblems,
+  integer: (about, value, path) => rangeProblems(about, Number(value), path),
+  quantity: (about, value, path) => rangeProblems(about, unitsOf(value as Quantity), path),
+};

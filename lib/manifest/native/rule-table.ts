@@ -1,14 +1,67 @@
 import type { Json } from "../json.ts";
-import type { Problem } from "../problem.ts";
+import { forbidden, invalid, type Problem, required } from "../problem.ts";
 import { DIRECTION_RULES, POLICY_RULES } from "./direction-rules.ts";
-import { FALLBACK_RULES } from "./fallback-rules.ts";
 import { METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
-import { type ManifestRead, type RulesAtPath, rulesAt } from "./paired-rule.ts";
+import { type ManifestRead, type Rule, rulesAt, type RulesAtPath } from "./paired-rule.ts";
 import { sourcesOf } from "./read-metric.ts";
+import { allOf, areAbsent, equals, ifThen, isSet } from "./schema-conditions.ts";
 import type { ServerRule } from "./server-rule.ts";
 import type { MetricRead, SpecRead } from "./spec-fields.ts";
 import { FIELD_RULES, SPEC_RULES } from "./spec-rules.ts";
-import { WHOLE_SPEC_RULES } from "./whole-spec-rules.ts";
+
+type OnMissing = MetricRead["onMissing"];
+
+/** Both fields belong to `action: fallback`, which needs both. */
+const fieldsOfFallback: Rule<OnMissing> = {
+  says: "replicas and afterSeconds belong to action: fallback, which needs both",
+  schema: ifThen(equals("action", "fallback"), allOf(isSet("replicas"), isSet("afterSeconds")), areAbsent("replicas", "afterSeconds")),
+  problems: ({ action, ...written }, { path }) => {
+    if (action !== "fallback")
+      return (["replicas", "afterSeconds"] as const)
+        .filter((name) => written[name] !== undefined)
+        .map((name) => forbidden(`${path}.${name}`, "may only be set with action: fallback", "write action: fallback, or remove it"));
+    return [
+      ...(written.replicas === undefined ? [required(`${path}.replicas`, "", "write the count to fall back to")] : []),
+      ...(written.afterSeconds === undefined
+        ? [required(`${path}.afterSeconds`, "", "write how long the metric must be missing, 0 for at once")]
+        : []),
+    ];
+  },
+};
+
+const withinBounds: Rule<OnMissing> = {
+  problems: ({ action, replicas }, { path, spec: { minReplicas, maxReplicas = minReplicas } }) =>
+    action === "fallback" && replicas !== undefined && (replicas < minReplicas || replicas > maxReplicas)
+      ? [invalid(`${path}.replicas`, "must lie within minReplicas and maxReplicas", `write ${minReplicas} to ${maxReplicas}`)]
+      : [],
+};
+
+const FALLBACK_RULES: readonly Rule<OnMissing>[] = [fieldsOfFallback, withinBounds];
+
+const LEAST = "(has(self.minReplicas) ? self.minReplicas : 1)";
+
+const stepWithinBounds = (way: "scaleUp" | "scaleDown"): ServerRule => ({
+  says: `${way}.stepMinimum must be 1, or less than or equal to maxReplicas - minReplicas`,
+  cel: `!has(self.${way}) || !has(self.${way}.stepMinimum) || self.${way}.stepMinimum <= 1 || self.${way}.stepMinimum <= self.maxReplicas - ${LEAST}`,
+});
+
+const fallbackWithinBounds: ServerRule = {
+  says: "onMissing.replicas must lie within minReplicas and maxReplicas",
+  cel: `!has(self.metrics) || self.metrics.all(metric, !has(metric.onMissing) || !has(metric.onMissing.replicas) || (metric.onMissing.replicas >= ${LEAST} && metric.onMissing.replicas <= self.maxReplicas))`,
+};
+
+const BLOCKS = ["object", "external", "pods", "resource", "containerResource"];
+const MARKED = BLOCKS.map((block) => `(has(metric.${block}) && (has(metric.${block}.highWatermark) || has(metric.${block}.lowWatermark)))`).join(
+  " || ",
+);
+
+const marksAboveZero: ServerRule = {
+  says: "minReplicas may not be 0 together with watermarks",
+  cel: `${LEAST} > 0 || !has(self.hpa) || !has(self.hpa.metrics) || !self.hpa.metrics.exists(metric, ${MARKED})`,
+};
+
+/** Rules between the spec and a field deep inside it. For people the rule of the inner field reports the problem; an API server only shows a rule its own object. */
+const WHOLE_SPEC_RULES: readonly ServerRule[] = [stepWithinBounds("scaleUp"), stepWithinBounds("scaleDown"), fallbackWithinBounds, marksAboveZero];
 
 const metricsOf = ({ metrics }: SpecRead): readonly (readonly [string, MetricRead])[] =>
   metrics.map((metric, index) => [`spec.metrics[${index}]`, metric]);

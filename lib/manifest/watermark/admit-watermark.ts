@@ -1,3 +1,4 @@
+import * as z from "zod";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
@@ -6,7 +7,6 @@ import { metadataOf, metadataProblems } from "../metadata.ts";
 import { invalid, type Problem, required } from "../problem.ts";
 import { objectOf, type ReadContext } from "../shape.ts";
 import { type Defaulted, defaulted } from "./defaults.ts";
-import { logAttributes } from "./log-attributes.ts";
 import { WATERMARK_SPEC_FIELDS, type WatermarkManifestMetric, type WatermarkManifestSpec, watermarkSpecFrom } from "./shape.ts";
 import { watermarkSpecOf } from "./spec.ts";
 import { breaches } from "./validity.ts";
@@ -169,3 +169,25 @@ const storedMetric = ({ type, external, resource }: WatermarkManifestMetric): Js
 
 const withoutEmpty = (members: Json): Json =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== "" && value !== 0 && value !== false));
+
+const shape = z.record(z.string(), z.unknown());
+
+/** Reads the annotation `wpa.datadoghq.com/logs-attributes` for the log lines of its autoscaler. A failure only warns (watermark.md 1.4, 2.2). */
+export const logAttributes = (
+  annotations: Readonly<Record<string, string>>,
+):
+  | { readonly kind: "none" }
+  | { readonly kind: "read"; readonly attributes: Readonly<Record<string, unknown>> }
+  | { readonly kind: "unreadable"; readonly message: string } => {
+  const text = annotations["wpa.datadoghq.com/logs-attributes"];
+  if (text === undefined) return { kind: "none" };
+  try {
+    const attributes = shape.safeParse(JSON.parse(text));
+    return attributes.success
+      ? { kind: "read", attributes: attributes.data }
+      : { kind: "unreadable", message: "the annotation is not a JSON object" };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { kind: "unreadable", message: error.message };
+    throw error;
+  }
+};

@@ -1,6 +1,9 @@
 import { type HpaSpec, isStabilized } from "../../model/spec-hpa.ts";
+import type { Windows } from "../../model/windows.ts";
 import type { Dialect } from "../dialect.ts";
+import type { Explanations } from "../explanations.ts";
 import { HPA } from "../hpa/dialect.ts";
+import { HPA_EXPLANATIONS } from "../hpa/explanations.ts";
 import { branch } from "../hpa/steps/branch.ts";
 import { combine } from "../hpa/steps/combine.ts";
 import { limit } from "../hpa/steps/limit.ts";
@@ -10,12 +13,29 @@ import { runSteps } from "../hpa/steps/run.ts";
 import { selectPods } from "../hpa/steps/select-pods.ts";
 import { stabilize } from "../hpa/steps/stabilize.ts";
 import type { HpaStep } from "../hpa/steps/sync.ts";
-import { MULTI_THRESHOLD_EXPLANATIONS } from "./explanations.ts";
-import { forbid } from "./steps/forbid.ts";
+import { hpaWindows } from "../hpa/windows.ts";
+import { toleranceOf } from "../shared/metrics/tolerance.ts";
+import { forbiddenStates, type Moment, type WindowStates } from "../shared/window-states.ts";
+import { forbid, forbiddenOf } from "./steps/forbid.ts";
 import { limitStep } from "./steps/limit-step.ts";
 import { measure } from "./steps/measure.ts";
 import { thresholdSeries } from "./steps/series.ts";
-import { multiThresholdWindows } from "./windows.ts";
+
+/** The windows of an HPA, and both forbidden windows (proposals.md §5). */
+const multiThresholdWindows = (spec: HpaSpec, windows: Windows, moment: Moment): WindowStates => ({
+  ...hpaWindows(spec, windows, moment),
+  ...(spec.thresholds && { forbidden: forbiddenStates(forbiddenOf(spec.thresholds, windows.status.lastScaleMs, moment.nowMs)) }),
+});
+
+const WIDENED = { kind: "watermarks", widened: true, converges: false, ignoresZero: false, needsEverySample: true } as const;
+
+const MULTI_THRESHOLD_EXPLANATIONS: Explanations<HpaSpec> = {
+  ...HPA_EXPLANATIONS,
+  publishesBands: true,
+  // A metric may have a target beside others that have watermarks.
+  band: (spec, metric, settings) =>
+    metric.target.includes("..") ? { ...WIDENED, ...toleranceOf(spec, settings) } : HPA_EXPLANATIONS.band(spec, metric, settings),
+};
 
 const MULTI_THRESHOLD_STEPS: readonly HpaStep[] = [
   readScale, //      the count as it is

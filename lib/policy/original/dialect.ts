@@ -1,4 +1,5 @@
 import type { HpaSpec } from "../../model/spec-hpa.ts";
+import type { Windows } from "../../model/windows.ts";
 import type { Dialect } from "../dialect.ts";
 import { HPA } from "../hpa/dialect.ts";
 import { branch } from "../hpa/steps/branch.ts";
@@ -7,11 +8,19 @@ import { readScale } from "../hpa/steps/read-scale.ts";
 import { runSteps } from "../hpa/steps/run.ts";
 import { selectPods } from "../hpa/steps/select-pods.ts";
 import type { HpaStep } from "../hpa/steps/sync.ts";
+import { forbiddenStates, type Moment, type WindowStates } from "../shared/window-states.ts";
 import { TOLERANCE_TENTHS } from "./metrics/utilization.ts";
 import { bounds } from "./steps/bounds.ts";
-import { coolDown } from "./steps/cool-down.ts";
+import { coolDown, forbiddenOf } from "./steps/cool-down.ts";
 import { measureUtilization } from "./steps/measure.ts";
-import { originalWindows } from "./windows.ts";
+
+/** Nothing but the time after the last scale (proposals.md §1). */
+const originalWindows = (_spec: HpaSpec, { status }: Windows, { nowMs }: Moment): WindowStates => ({
+  recommendations: [],
+  stabilization: [],
+  rates: [],
+  forbidden: forbiddenStates(forbiddenOf(status.lastScaleMs, nowMs)),
+});
 
 const ORIGINAL_STEPS: readonly HpaStep[] = [
   readScale, //          the count as it is

@@ -1,10 +1,69 @@
+import { externalQuery, type Questions, type RecommenderQuestion } from "../../model/query.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
-import type { Dialect } from "../dialect.ts";
+import type { Windows } from "../../model/windows.ts";
+import type { Dialect, Seen } from "../dialect.ts";
+import { type Explanations, LARGEST_WINS } from "../explanations.ts";
+import { marksText } from "../shared/metrics/plain-name.ts";
+import { asList } from "../shared/questions.ts";
+import { lastingOf } from "../shared/timers.ts";
+import { forbiddenStates, type Moment, timerState, type WindowStates } from "../shared/window-states.ts";
 import { decideWatermark } from "./decide.ts";
-import { WATERMARK_EXPLANATIONS } from "./explanations.ts";
-import { recommenderQuestion, watermarkQuestions } from "./questions.ts";
+import { readyPods } from "./metrics/measure.ts";
+import { recommenderRequest } from "./metrics/recommender.ts";
 import { afterWatermarkWrite, withWatermarkScale } from "./steps/after-write.ts";
-import { watermarkWindows } from "./windows.ts";
+import { ABOVE, BELOW, forbiddenOf } from "./steps/gates.ts";
+
+/** Every source counts ready pods (watermark.md 2.4); usage comes from metrics.k8s.io. */
+const watermarkQuestions = ({ metrics, recommender, counts }: WatermarkSpec): Questions => ({
+  pods: counts === "ready" && (metrics.length > 0 || recommender !== undefined),
+  podMetrics: metrics.some(({ source }) => source === "Resource"),
+  custom: [],
+  external: metrics.filter(({ source }) => source === "External").flatMap((metric) => asList(externalQuery(metric))),
+});
+
+/** The question, or `undefined` where the original would not get as far: no scale, no recommender, a missing mark, or no ready pod (watermark.md 2.16). */
+const recommenderQuestion = (spec: WatermarkSpec, { namespace, observation, nowMs }: Seen): RecommenderQuestion | undefined => {
+  const { recommender } = spec;
+  const { scale } = observation;
+  if (scale.kind === "failed" || spec.invalid !== undefined) return undefined;
+  if (recommender?.highMilli === undefined || recommender.lowMilli === undefined) return undefined;
+  const ready = readyPods({ spec, namespace, scale, observation, nowMs });
+  if (ready.kind === "failed") return undefined;
+  return { recommender, request: recommenderRequest(spec, recommender, { namespace, current: scale.specReplicas, ready: ready.value }) };
+};
+
+/** Both forbidden windows, and the breaches that must last (watermark.md 2.9). */
+const watermarkWindows = (spec: WatermarkSpec, { status }: Windows, { nowMs }: Moment): WindowStates => {
+  const { upscaleDelayAboveWatermarkSeconds: up, downscaleDelayBelowWatermarkSeconds: down } = spec;
+  return {
+    recommendations: [],
+    stabilization: [],
+    rates: [],
+    forbidden: forbiddenStates(forbiddenOf(spec, status.lastScaleMs, nowMs)),
+    timers: [
+      ...timerState("Scale up delay", up, lastingOf(status.conditions, ABOVE, up)),
+      ...timerState("Scale down delay", down, lastingOf(status.conditions, BELOW, down)),
+    ],
+  };
+};
+
+const WATERMARK_EXPLANATIONS: Explanations<WatermarkSpec> = {
+  ...LARGEST_WINS,
+  publishesBands: true,
+  targets: ({ metrics }) => metrics.map(({ source, name, ...marks }) => ({ type: source, name, target: marksText(marks) })),
+  band: ({ toleranceMilli, converge, counts, tolerateZero }) => {
+    const share = Number(toleranceMilli) / 1000;
+    return {
+      kind: "watermarks",
+      up: share,
+      down: share,
+      widened: true,
+      converges: converge !== "off",
+      ignoresZero: counts === "ready" && !tolerateZero,
+      needsEverySample: false,
+    };
+  },
+};
 
 /** `datadoghq.com/v1alpha1 WatermarkPodAutoscaler` (watermark.md), and the multi-threshold document on External metrics alone (proposals.md §5). */
 export const WATERMARK: Dialect<WatermarkSpec> = {

@@ -1,8 +1,7 @@
 import type { MetricOutcome } from "../../model/decision.ts";
 import type { Evaluation } from "../../model/records.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
-import { conditionsOf, type Json, type StatusContext, timeText } from "./object-conditions.ts";
-import { watermarkStatus } from "./watermark-status.ts";
+import { conditionsOf, type Json, READY, type StatusContext, timeText } from "./object-conditions.ts";
 
 /** The status of the object of an autoscaler: the same evaluation that the journal stores and `tidemark describe` shows. */
 export const objectStatus = (kind: SpecKindName, evaluation: Evaluation, context: StatusContext): Json => {
@@ -35,4 +34,24 @@ const targetsText = (metrics: readonly MetricOutcome[]): string => {
     .map((metric) => (metric.kind === "failed" ? `${metric.name}: <unknown>` : `${metric.name}: ${metric.value}/${metric.target}`));
   const more = metrics.length - shown.length;
   return `${shown.join(", ")}${more > 0 ? ` + ${more} more` : ""}`;
+};
+
+/**
+ * The status of a WatermarkPodAutoscaler, in the fields of its own definition (watermark.md 1.5), so that the columns of `kubectl get wpa` stay. Its definition refuses a field that it does
+ * not have, and older ones lack the last three: these are only written where the object has them.
+ */
+const watermarkStatus = ({ status }: Evaluation, conditions: readonly Json[], { generation, listed, scales, lastCondition }: StatusContext): Json => {
+  const last = lastCondition ?? conditions.find(({ type }) => type === READY);
+  const counted = listed["scalingEventsCount"];
+  return {
+    observedGeneration: generation,
+    currentReplicas: status?.currentReplicas ?? 0,
+    desiredReplicas: status?.desiredReplicas ?? 0,
+    ...(status?.lastScaleMs !== undefined && { lastScaleTime: timeText(status.lastScaleMs) }),
+    ...(status?.currentMetrics && { currentMetrics: status.currentMetrics }),
+    conditions,
+    ...(typeof counted === "number" && { scalingEventsCount: counted + scales }),
+    ...("lastConditionType" in listed && { lastConditionType: last?.type }),
+    ...("lastConditionState" in listed && { lastConditionState: last?.status }),
+  };
 };

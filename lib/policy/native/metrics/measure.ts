@@ -1,10 +1,10 @@
+import type { Container, Pod } from "../../../model/observation.ts";
 import { decimalText } from "../../../model/quantity.ts";
 import { asHpaMetric, type NativeMetric } from "../../../model/spec-native.ts";
 import { MAX_I32 } from "../../shared/arithmetic.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measured, MetricContext } from "../../shared/metrics/measurement.ts";
 import type { Tolerance } from "../../shared/metrics/tolerance.ts";
-import { withLimits } from "./pod-limits.ts";
 
 /** What one metric says of the count, or why it says nothing. */
 export type MetricReading =
@@ -71,3 +71,14 @@ export const wholeMilli = (metric: NativeMetric, context: MetricContext): bigint
   const measured = measureMetric(asHpaMetric({ source: metric.source, measure: "Total" }, 1000n), { ...context, currentReplicas: 0 });
   return measured.kind === "measured" ? measured.usageMilli : undefined;
 };
+
+/** The pods with their limits in the place of their requests: the use of what a container may have at most. The limit of a whole pod and its overhead are no part of it. */
+const withLimits = (pods: readonly Pod[]): readonly Pod[] =>
+  pods.map(({ podRequests: _ofThePod, ...pod }) => ({
+    ...pod,
+    containers: pod.containers.map(limited),
+    initContainers: pod.initContainers.map(limited),
+    overhead: {},
+  }));
+
+const limited = (container: Container): Container => ({ ...container, requests: container.limits });
