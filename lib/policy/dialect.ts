@@ -35,7 +35,7 @@ export interface Dialect<Spec extends AutoscalerSpec> {
   readonly decide: (input: RulesInput<Spec>) => Decision;
   /** What to store and to tell after an answered write. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
   readonly afterWrite: (spec: Spec, report: AnsweredWrite) => Written;
-  /** The windows with a scale that was, or may have been, made; for a scale that a later sync settles. Twice changes nothing. */
+  /** The windows with a scale that was, or may have been, made; for a scale that a later sync settles. Idempotent. */
   readonly withScale: (spec: Spec, windows: Windows, change: Change) => Windows;
   /**
    * Why the write that met a conflict is not repeated, after the same workload was read again; `undefined` where the same count is written under the version that was read. `from` is the count

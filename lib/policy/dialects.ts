@@ -1,9 +1,15 @@
+import type { ScaleReading } from "../model/observation.ts";
+import type { Questions, RecommenderQuestion } from "../model/query.ts";
 import type { AutoscalerSpec, DialectName } from "../model/spec.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Windows } from "../model/windows.ts";
+import type { Dialect, Seen } from "./dialect.ts";
 import { HPA } from "./hpa/dialect.ts";
 import { MULTI_THRESHOLD } from "./multi-threshold/dialect.ts";
 import { NATIVE } from "./native/dialect.ts";
 import { ORIGINAL } from "./original/dialect.ts";
+import type { Change } from "./shared/recorded-scales.ts";
+import type { Moment, WindowStates } from "./shared/window-states.ts";
+import type { WriteReport, Written } from "./shared/write-report.ts";
 import { WATERMARK } from "./watermark/dialect.ts";
 
 /** The specs that a dialect decides. */
@@ -18,7 +24,7 @@ const DIALECT_OF: { readonly [Name in DialectName]: Dialect<SpecOf<Name>> } = {
   native: NATIVE,
 };
 
-/** Puts a question to the dialect of a spec, with the spec as that dialect knows it. This is the one place that tells dialects apart. */
+/** Puts a question to the dialect of a spec, with the spec as that dialect knows it. Only this function knows which dialect a spec has. */
 export const askDialect = <Answer>(spec: AutoscalerSpec, ask: <Spec extends AutoscalerSpec>(dialect: Dialect<Spec>, spec: Spec) => Answer): Answer =>
   askNamed(spec, ask);
 
@@ -29,3 +35,34 @@ const askNamed = <Name extends DialectName, Answer>(
 
 /** All dialects, without their specs. */
 export const DIALECTS: readonly Pick<Dialect<never>, "name" | "timesBy">[] = Object.values(DIALECT_OF);
+
+/** The dialect's own consequences of an answered write. A write whose outcome is unknown counts as applied: a limit counts what may have happened. */
+export const afterWrite = ({ spec, ...report }: WriteReport): Written => askDialect(spec, (dialect, own) => dialect.afterWrite(own, report));
+
+/** The windows with a scale that was, or may have been, made; for a scale that a later sync settles. Idempotent. */
+export const withScale = (windows: Windows, spec: AutoscalerSpec, change: Change): Windows =>
+  askDialect(spec, (dialect, own) => dialect.withScale(own, windows, change));
+
+/** What each window of an autoscaler holds at an instant, and until when, by the functions with which its dialect decides. */
+export const windowStates = (spec: AutoscalerSpec, windows: Windows, moment: Moment): WindowStates =>
+  askDialect(spec, (dialect, own) => dialect.windows(own, windows, moment));
+
+/**
+ * The queries of one autoscaler. A metric with an unreadable selector has no query, and fails when it is decided. Without a readable selector of the target there
+ * is no query about its pods. `namespace` is that of the autoscaler.
+ */
+export const questions = (spec: AutoscalerSpec, namespace: string, scale: ScaleReading): Questions =>
+  askDialect(spec, (dialect, own) => dialect.questions(own, namespace, scale));
+
+/** What a cluster is asked for one autoscaler, as the cluster is told it (lib/cluster/port.ts). */
+export const asksOf = (
+  spec: AutoscalerSpec,
+  namespace: string,
+): { readonly questions: (scale: ScaleReading) => Questions; readonly asksMonitor: boolean } => ({
+  questions: (scale) => questions(spec, namespace, scale),
+  asksMonitor: askDialect(spec, (dialect, own) => dialect.asksMonitor(own)),
+});
+
+/** What must be asked of an external recommender, once the cluster was read. */
+export const recommenderQuestion = (spec: AutoscalerSpec, seen: Seen): RecommenderQuestion | undefined =>
+  askDialect(spec, (dialect, own) => dialect.recommenderQuestion(own, seen));

@@ -1,9 +1,8 @@
 import type { UncountedScale } from "../model/records.ts";
 import type { RecommendationRun, ScaleChange, Windows } from "../model/windows.ts";
-import { setCondition } from "../policy/shared/conditions.ts";
+import { scaledToZero, setCondition } from "../policy/shared/conditions.ts";
 import { settled } from "../policy/shared/recommendations.ts";
 import type { Change } from "../policy/shared/recorded-scales.ts";
-import { scaledToZero } from "../policy/shared/scaled-to-zero.ts";
 
 /**
  * Windows with the recommendation behind an intent of an earlier sync, at the time it was made, however the scale ended. That sync may have died before it stored its page: without

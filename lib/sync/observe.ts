@@ -4,7 +4,7 @@ import type { AutoscalerUid } from "../model/ids.ts";
 import type { ApiFailure } from "../model/observation.ts";
 import { kindsReadFrom } from "../model/origin.ts";
 import type { Intent } from "../model/records.ts";
-import { asksOf } from "../policy/questions.ts";
+import { asksOf } from "../policy/dialects.ts";
 import { namespacesOf } from "../store/records/partitions.ts";
 import { eachDone } from "../store/table/all-done.ts";
 import { connected } from "./connected.ts";

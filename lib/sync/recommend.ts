@@ -1,7 +1,7 @@
 import type { ClusterClient, Observed, ObservedCluster, Watched } from "../cluster/port.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
 import type { ApiFailure } from "../model/observation.ts";
-import { recommenderQuestion } from "../policy/questions.ts";
+import { recommenderQuestion } from "../policy/dialects.ts";
 import { eachDone } from "../store/table/all-done.ts";
 
 const PARALLEL = 8;

@@ -3,8 +3,8 @@ import type { Decision } from "../model/decision.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
-import { afterWrite, withScale } from "../policy/after-write.ts";
-import { type DecideInput, decide } from "../policy/decide.ts";
+import { decide, type DecideInput } from "../policy/decide.ts";
+import { afterWrite, withScale } from "../policy/dialects.ts";
 import type { Change } from "../policy/shared/recorded-scales.ts";
 import type { WriteReport, Written } from "../policy/shared/write-report.ts";
 

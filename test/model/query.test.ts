@@ -4,7 +4,7 @@ import type { ScaleReading } from "../../lib/model/observation.ts";
 import { externalQuery, objectQuery, podSelectorText, podsQuery, queryKey } from "../../lib/model/query.ts";
 import type { HpaMetric, HpaSpec } from "../../lib/model/spec-hpa.ts";
 import type { WatermarkSpec } from "../../lib/model/spec-watermark.ts";
-import { asksOf, questions } from "../../lib/policy/questions.ts";
+import { asksOf, questions } from "../../lib/policy/dialects.ts";
 import { scaleRead } from "../observation.ts";
 
 const scale = (selector: string): ScaleReading => scaleRead(1, { selector });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Scale } from "../../lib/model/decision.ts";
 import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { afterWrite, withScale } from "../../lib/policy/after-write.ts";
+import { afterWrite, withScale } from "../../lib/policy/dialects.ts";
 
 const AT_MS = 1_000_000;
 const rules = { selectPolicy: "Max" as const, policies: [{ type: "Pods" as const, value: 1, periodSeconds: 60 }] };

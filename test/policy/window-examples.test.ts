@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 import { type Condition, NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { windowStates } from "../../lib/policy/windows.ts";
+import { windowStates } from "../../lib/policy/dialects.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "./multi-threshold/world.ts";
 import { LOAD, native } from "./native/world.ts";

@@ -3,7 +3,7 @@ import { type ClusterName, clusterName, WHOLE_CLUSTER } from "../../lib/model/id
 import { labelIndex } from "../../lib/model/label-index.ts";
 import type { Observation, Pod, ScaleReading } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
-import { questions } from "../../lib/policy/questions.ts";
+import { questions } from "../../lib/policy/dialects.ts";
 import { openMetricsText } from "../../lib/report/open-metrics.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";

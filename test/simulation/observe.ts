@@ -11,7 +11,7 @@ import type {
   ScaleReading,
 } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
-import { questions } from "../../lib/policy/questions.ts";
+import { questions } from "../../lib/policy/dialects.ts";
 import { LOAD_PER_POD, type SimulatedCluster, type Workload } from "./cluster.ts";
 
 /** What an observation finds, all of it at one instant. */

@@ -6,7 +6,7 @@ import { NOON } from "../noon.ts";
 
 /** The shortest sync period; a partition has one sync in it, and an autoscaler one recommendation and one scale. */
 const PERIOD_SECONDS = 5;
-/** Slots of a window of an hour, and the two that it may hold at its ends; under longer windows no more are kept (lib/policy/shared/long-windows.ts). */
+/** Slots of a window of an hour, and the two that it may hold at its ends; under longer windows no more are kept (lib/policy/shared/recommendations.ts). */
 const RUNS = MAX_STABILIZATION_SECONDS / PERIOD_SECONDS + 2;
 /** A flap budget looks at every scale of an hour; of longer periods the rest is kept in 241 parts at most (lib/policy/shared/recorded-scales.ts). */
 const CHANGES = RUNS + 241;

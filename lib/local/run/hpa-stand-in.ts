@@ -5,7 +5,7 @@ import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import { isObject } from "../../model/is-object.ts";
 import type { ClusterRecord } from "../../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
-import { asksOf } from "../../policy/questions.ts";
+import { asksOf } from "../../policy/dialects.ts";
 import type { Service } from "../../service/service.ts";
 import { RULES } from "../../sync/rules.ts";
 import { isoTime, type Rival } from "../cluster/kube-objects.ts";

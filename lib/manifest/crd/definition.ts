@@ -94,7 +94,7 @@ const METRIC: Json = {
   },
 };
 
-/** What Tidemark writes back to an autoscaler that was read from the cluster (lib/policy/object-status.ts). */
+/** What Tidemark writes back to an autoscaler that was read from the cluster (lib/report/objects/object-status.ts). */
 const STATUS_SCHEMA: Json = {
   type: "object",
   description: "What Tidemark last decided. Tidemark writes it; a manifest need not have it.",

@@ -5,11 +5,11 @@ import { HPA_EXPLANATIONS } from "./explanations.ts";
 import { afterHpaWrite, withHpaScale } from "./steps/after-write.ts";
 import { branch } from "./steps/branch.ts";
 import { combine } from "./steps/combine.ts";
+import { decideBySteps } from "./steps/conclude.ts";
 import { limit } from "./steps/limit.ts";
 import { measure } from "./steps/measure.ts";
 import { readScale, seed } from "./steps/read-scale.ts";
 import { resumeFromZero } from "./steps/resume.ts";
-import { runSteps } from "./steps/run.ts";
 import { selectPods } from "./steps/select-pods.ts";
 import { stabilize } from "./steps/stabilize.ts";
 import type { HpaStep } from "./steps/sync.ts";
@@ -35,7 +35,7 @@ export const HPA: Dialect<HpaSpec> = {
   questions: ({ metrics }, namespace, scale) => hpaQuestions(metrics, namespace, scale),
   asksMonitor: () => false,
   recommenderQuestion: () => undefined,
-  decide: (input) => runSteps(HPA_STEPS, input),
+  decide: (input) => decideBySteps(HPA_STEPS, input),
   afterWrite: afterHpaWrite,
   withScale: withHpaScale,
   // The controller writes the same count again, whatever the count is by now (hpa.md 2.4 step 6).

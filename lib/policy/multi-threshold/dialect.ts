@@ -6,10 +6,10 @@ import { HPA } from "../hpa/dialect.ts";
 import { HPA_EXPLANATIONS } from "../hpa/explanations.ts";
 import { branch } from "../hpa/steps/branch.ts";
 import { combine } from "../hpa/steps/combine.ts";
+import { decideBySteps } from "../hpa/steps/conclude.ts";
 import { limit } from "../hpa/steps/limit.ts";
 import { readScale, seed } from "../hpa/steps/read-scale.ts";
 import { resumeFromZero } from "../hpa/steps/resume.ts";
-import { runSteps } from "../hpa/steps/run.ts";
 import { selectPods } from "../hpa/steps/select-pods.ts";
 import { stabilize } from "../hpa/steps/stabilize.ts";
 import type { HpaStep } from "../hpa/steps/sync.ts";
@@ -58,7 +58,7 @@ const MULTI_THRESHOLD_STEPS: readonly HpaStep[] = [
 export const MULTI_THRESHOLD: Dialect<HpaSpec> = {
   ...HPA,
   keeps: (spec) => ({ recommendations: isStabilized(spec), scaleEvents: spec.behavior !== undefined, ownZero: true }),
-  decide: (input) => runSteps(MULTI_THRESHOLD_STEPS, input, thresholdSeries),
+  decide: (input) => decideBySteps(MULTI_THRESHOLD_STEPS, input, thresholdSeries),
   windows: multiThresholdWindows,
   explains: MULTI_THRESHOLD_EXPLANATIONS,
 };

@@ -1,4 +1,5 @@
 import type { Decision } from "../../model/decision.ts";
+import { runSteps } from "../shared/steps.ts";
 import { bounds } from "./steps/bounds.ts";
 import { clamp } from "./steps/clamp.ts";
 import { combine } from "./steps/combine.ts";
@@ -13,7 +14,7 @@ import { round } from "./steps/round.ts";
 import { selectPods } from "./steps/select-pods.ts";
 import { stabilize } from "./steps/stabilize.ts";
 import { sustain, unseen } from "./steps/sustain.ts";
-import { type NativeInput, type NativeStep, type NativeSync, started } from "./steps/sync.ts";
+import { type NativeInput, type NativeStep, started } from "./steps/sync.ts";
 
 /** What there is: the scale, its bounds, the metrics, and whether the workload is in use at all. */
 const SEE: readonly NativeStep[] = [
@@ -39,10 +40,8 @@ const WAIT: readonly NativeStep[] = [coolDown, flap];
 
 /** One sync of `rules: native`, from top to bottom (docs/pod-autoscaler.md); overrides follow in decide.ts, for every dialect. */
 export const decideNative = (input: NativeInput): Decision => {
-  const seen = run(SEE, started(input));
-  const shaped = seen.resting ? seen : run(SHAPE, seen);
-  const waited = run(WAIT, shaped);
+  const seen = runSteps(SEE, started(input));
+  const shaped = seen.resting ? seen : runSteps(SHAPE, seen);
+  const waited = runSteps(WAIT, shaped);
   return conclude(shaped.resting || shaped.ending ? unseen(waited) : waited);
 };
-
-const run = (steps: readonly NativeStep[], from: NativeSync): NativeSync => steps.reduce((sync, step) => (sync.ending ? sync : step(sync)), from);

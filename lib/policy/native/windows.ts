@@ -1,7 +1,7 @@
 import type { NativeRules, NativeSpec } from "../../model/spec-native.ts";
 import type { Condition, Memory, Windows } from "../../model/windows.ts";
+import { lastingOf } from "../shared/conditions.ts";
 import { stabilizeBothWays } from "../shared/stabilization.ts";
-import { lastingOf } from "../shared/timers.ts";
 import {
   type FlapState,
   forbiddenStates,

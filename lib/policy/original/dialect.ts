@@ -4,8 +4,8 @@ import type { Dialect } from "../dialect.ts";
 import { HPA } from "../hpa/dialect.ts";
 import { branch } from "../hpa/steps/branch.ts";
 import { combine } from "../hpa/steps/combine.ts";
+import { decideBySteps } from "../hpa/steps/conclude.ts";
 import { readScale } from "../hpa/steps/read-scale.ts";
-import { runSteps } from "../hpa/steps/run.ts";
 import { selectPods } from "../hpa/steps/select-pods.ts";
 import type { HpaStep } from "../hpa/steps/sync.ts";
 import { forbiddenStates, type Moment, type WindowStates } from "../shared/window-states.ts";
@@ -39,7 +39,7 @@ export const ORIGINAL: Dialect<HpaSpec> = {
   ...HPA,
   name: "the first design",
   keeps: () => ({ recommendations: false, scaleEvents: false, ownZero: true }),
-  decide: (input) => runSteps(ORIGINAL_STEPS, input),
+  decide: (input) => decideBySteps(ORIGINAL_STEPS, input),
   windows: originalWindows,
   explains: { ...HPA.explains, band: () => ({ kind: "target", up: TOLERANCE, down: TOLERANCE }) },
 };

@@ -17,3 +17,21 @@ export const setCondition = (conditions: readonly Condition[], report: Condition
 /** True when the condition is there and has status True. */
 export const isTrue = (conditions: readonly Condition[], type: string): boolean =>
   conditions.some((condition) => condition.type === type && condition.status === "True");
+
+/** Whether the autoscaler itself put the workload to zero: rules that remember it wake no other zero (hpa.md 2.4 step 4). */
+export const scaledToZero = (zero: boolean): ConditionReport =>
+  zero
+    ? { type: "ScaledToZero", status: "True", reason: "ScaledToZero", message: "the HPA controller scaled the workload to zero" }
+    : { type: "ScaledToZero", status: "False", reason: "NotScaledToZero", message: "the HPA controller did not scale the workload to zero" };
+
+/** Since when a condition has been true, and the first instant at which that is long enough. */
+export interface Lasting {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/** What must last `seconds` before it counts; `undefined` while the condition is not true. */
+export const lastingOf = (conditions: readonly Condition[], type: string, seconds: number): Lasting | undefined => {
+  const sinceMs = conditions.find((condition) => condition.type === type && condition.status === "True")?.transitionMs;
+  return sinceMs === undefined ? undefined : { sinceMs, untilMs: sinceMs + seconds * 1000 };
+};

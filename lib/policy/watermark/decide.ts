@@ -1,4 +1,5 @@
 import type { Decision } from "../../model/decision.ts";
+import { runSteps } from "../shared/steps.ts";
 import { checkSpec } from "./steps/check-spec.ts";
 import { chooseCount } from "./steps/choose-count.ts";
 import { conclude } from "./steps/conclude.ts";
@@ -26,10 +27,7 @@ const STEPS: readonly WatermarkStep[] = [
   ...INNER_STEPS,
 ];
 
-export const decideWatermark = (input: WatermarkInput): Decision => conclude(run(STEPS, started(input)));
+export const decideWatermark = (input: WatermarkInput): Decision => conclude(runSteps(STEPS, started(input)));
 
 /** The inner half alone, for the recorded decisions of the original's inner function. */
-export const decideInner = (sync: WatermarkSync): Decision => conclude(run(INNER_STEPS, sync));
-
-const run = (steps: readonly WatermarkStep[], from: WatermarkSync): WatermarkSync =>
-  steps.reduce((sync, step) => (sync.ending ? sync : step(sync)), from);
+export const decideInner = (sync: WatermarkSync): Decision => conclude(runSteps(INNER_STEPS, sync));

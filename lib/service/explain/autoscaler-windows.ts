@@ -1,5 +1,6 @@
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { RecommendationRun, Windows } from "../../model/windows.ts";
+import { windowStates } from "../../policy/dialects.ts";
 import { pausedUntil } from "../../policy/override.ts";
 import type {
   CountedChange,
@@ -10,7 +11,6 @@ import type {
   StabilizationState,
   TimerState,
 } from "../../policy/shared/window-states.ts";
-import { windowStates } from "../../policy/windows.ts";
 import { timeText } from "../views/time-text.ts";
 import type { FlapView, ForbiddenView, RateView, StabilizationView, TimerView, WindowsView } from "../views/windows.ts";
 

@@ -6,9 +6,8 @@ import type { Observation, ScaleReading } from "../../../lib/model/observation.t
 import type { ControllerSettings } from "../../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { type Condition, NEW_WINDOWS, type Status, type Windows } from "../../../lib/model/windows.ts";
-import { afterWrite } from "../../../lib/policy/after-write.ts";
 import { decide } from "../../../lib/policy/decide.ts";
-import { questions } from "../../../lib/policy/questions.ts";
+import { afterWrite, questions } from "../../../lib/policy/dialects.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase, VectorHead } from "../vector-file.ts";
 import { podIndex, type RawAnswers, readAnswers } from "./observed.ts";

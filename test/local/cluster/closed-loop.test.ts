@@ -7,10 +7,9 @@ import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../
 import { DEFAULT_SETTINGS } from "../../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
-import { afterWrite } from "../../../lib/policy/after-write.ts";
 import { decide } from "../../../lib/policy/decide.ts";
-import { asksOf } from "../../../lib/policy/questions.ts";
-import { type RunningCluster, runCluster, START_MS } from "./running-cluster.ts";
+import { afterWrite, asksOf } from "../../../lib/policy/dialects.ts";
+import { runCluster, type RunningCluster, START_MS } from "./running-cluster.ts";
 
 const SYNC_PERIOD_MS = 15_000;
 const LIMITS = { budgetMs: 10_000, namespaces: "all" } as const;

@@ -7,7 +7,7 @@ import type { ControllerSettings } from "../../../lib/model/settings.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
 import { decide } from "../../../lib/policy/decide.ts";
-import { questions } from "../../../lib/policy/questions.ts";
+import { questions } from "../../../lib/policy/dialects.ts";
 import { NOON } from "../../noon.ts";
 import { NO_METRICS, observationOf, podUsage, scaleRead } from "../../observation.ts";
 import { type AppliedSync, appliedSync, decideInput, type SyncParts } from "../applied-sync.ts";

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Scale } from "../../../lib/model/decision.ts";
 import { NEW_WINDOWS } from "../../../lib/model/windows.ts";
-import { afterWrite } from "../../../lib/policy/after-write.ts";
 import { withoutForeignTimers } from "../../../lib/policy/decide.ts";
+import { afterWrite } from "../../../lib/policy/dialects.ts";
 import { reversalsOf } from "../../../lib/policy/native/steps/flap.ts";
 import { breach } from "../../../lib/policy/native/steps/sentences.ts";
 import { NOON } from "../../noon.ts";
 import { scaleRead } from "../../observation.ts";
 import { told } from "./told.ts";
-import { counts, LOAD, native, pod, type Seen, scaledBefore, sync } from "./world.ts";
+import { counts, LOAD, native, pod, scaledBefore, type Seen, sync } from "./world.ts";
 
 const lines = (spec: Readonly<Record<string, unknown>>, seen: Seen): readonly string[] => told(sync(native(spec), seen).decision);
 const metricLine = (spec: Readonly<Record<string, unknown>>, seen: Seen): string | undefined =>

@@ -3,8 +3,7 @@ import type { Answer, ExternalMetricValue, MilliByResource, Observation, Pod } f
 import { type CustomQuery, queryKey } from "../../../lib/model/query.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
-import { afterWrite } from "../../../lib/policy/after-write.ts";
-import { questions } from "../../../lib/policy/questions.ts";
+import { afterWrite, questions } from "../../../lib/policy/dialects.ts";
 import { throughStore } from "../../conformance/hpa/through-store.ts";
 import { NOON } from "../../noon.ts";
 import { NO_METRICS, observationOf, podUsage, readyPod, scaleRead } from "../../observation.ts";

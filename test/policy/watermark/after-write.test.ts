@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Scale } from "../../../lib/model/decision.ts";
 import type { Condition } from "../../../lib/model/windows.ts";
-import { withScale } from "../../../lib/policy/after-write.ts";
+import { withScale } from "../../../lib/policy/dialects.ts";
 import { afterWatermarkWrite, withWatermarkScale } from "../../../lib/policy/watermark/steps/after-write.ts";
 import { newestFirst } from "../../../lib/policy/watermark/steps/newest-first.ts";
 import { condition, dropGauge, gauge } from "../../../lib/policy/watermark/steps/notes.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MetricAnswers, RecommenderReply } from "../../../lib/model/observation.ts";
 import type { Recommender, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
-import { recommenderQuestion } from "../../../lib/policy/questions.ts";
+import { recommenderQuestion } from "../../../lib/policy/dialects.ts";
 import { proposeFromReply, recommenderName, recommenderRequest } from "../../../lib/policy/watermark/metrics/recommender.ts";
 import { sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
 import { NOON } from "../../noon.ts";

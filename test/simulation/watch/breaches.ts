@@ -1,5 +1,5 @@
 import { queryKey } from "../../../lib/model/query.ts";
-import { questions } from "../../../lib/policy/questions.ts";
+import { questions } from "../../../lib/policy/dialects.ts";
 import { isTrue } from "../../../lib/policy/shared/conditions.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import { WHOLE_SECOND_MS } from "./clocks.ts";

@@ -2,7 +2,7 @@ import type { ObservedCluster, Watched } from "../../../lib/cluster/port.ts";
 import type { SpecListing } from "../../../lib/cluster/specs/spec-listing.ts";
 import type { ScaleReading } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
-import { questions } from "../../../lib/policy/questions.ts";
+import { questions } from "../../../lib/policy/dialects.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
 import type { PastWorkload, SimulatedCluster } from "../cluster.ts";
 import type { Invocation } from "../invocation.ts";

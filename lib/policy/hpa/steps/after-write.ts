@@ -1,8 +1,7 @@
 import type { HpaSpec } from "../../../model/spec-hpa.ts";
 import type { Windows } from "../../../model/windows.ts";
-import { setCondition } from "../../shared/conditions.ts";
+import { scaledToZero, setCondition } from "../../shared/conditions.ts";
 import { type Change, withScaleEvent } from "../../shared/recorded-scales.ts";
-import { scaledToZero } from "../../shared/scaled-to-zero.ts";
 import type { AnsweredWrite, Written } from "../../shared/write-report.ts";
 import { failedUpdateScale, succeededRescale } from "./sentences.ts";
 

@@ -1,6 +1,7 @@
 import { isTrue } from "../../shared/conditions.ts";
+import { stepped, withCondition } from "../../shared/steps.ts";
 import { SCALING_DISABLED } from "./sentences.ts";
-import { type HpaStep, type HpaSync, stepped, withCondition } from "./sync.ts";
+import type { HpaStep, HpaSync } from "./sync.ts";
 
 export const ABOVE_MAX = "Current number of replicas above Spec.MaxReplicas";
 export const BELOW_MIN = "Current number of replicas below Spec.MinReplicas";
@@ -25,5 +26,5 @@ const isResumable = ({ input: { spec }, conditions }: HpaSync): boolean =>
 const toBound = (sync: HpaSync, bound: number, reason: string, trigger: string): HpaSync => {
   const message = `${trigger}: ${sync.current} is outside ${sync.input.spec.minReplicas} to ${sync.input.spec.maxReplicas}`;
   const limit = { reason, value: bound, message };
-  return { ...sync, count: bound, trigger, steps: stepped(sync, "bounds", bound, limit), ending: { kind: "settled", because: { reason, message } } };
+  return { ...stepped(sync, "bounds", bound, limit), trigger, ending: { kind: "settled", because: { reason, message } } };
 };

@@ -1,6 +1,7 @@
 import type { Measured, Measurement, Unmeasured } from "../../shared/metrics/measurement.ts";
+import { stepped, warning, withCondition } from "../../shared/steps.ts";
 import { scalingInactive, validMetricFound } from "./sentences.ts";
-import { type HpaStep, type HpaSync, stepped, warning, withCondition } from "./sync.ts";
+import type { HpaStep, HpaSync } from "./sync.ts";
 
 /** hpa.md 2.5 steps 4 and 5: the largest proposal wins; where a metric failed, it may only grow. */
 export const combine: HpaStep = (sync) => {
@@ -10,15 +11,13 @@ export const combine: HpaStep = (sync) => {
   if (chosen === undefined || (failures.length > 0 && chosen.proposal < sync.current)) return refused(sync, failures);
   const count = Math.max(0, chosen.proposal);
   return {
-    ...sync,
+    ...stepped(sync, "propose", count),
     conditions: withCondition(sync, validMetricFound(chosen.name)),
-    count,
     trigger: triggerOf(count, sync.current, chosen.name),
-    steps: stepped(sync, "propose", count),
   };
 };
 
-/** The first with the maximum, but of nothing but zeros the last (hpa.md 2.5). */
+/** Of equal maxima the first wins; when every proposal is 0, the last (hpa.md 2.5). */
 const largest = (measurements: readonly Measurement[]): Measured | undefined =>
   measurements.reduce<Measured | undefined>((chosen, measurement) => {
     if (measurement.kind === "failed") return chosen;

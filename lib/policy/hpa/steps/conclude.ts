@@ -1,9 +1,20 @@
 import type { Because, Decision, GaugeWrite, StepOutcome } from "../../../model/decision.ts";
 import type { Windows } from "../../../model/windows.ts";
-import type { HpaSync } from "./sync.ts";
+import { runSteps } from "../../shared/steps.ts";
+import { type HpaInput, type HpaStep, type HpaSync, started } from "./sync.ts";
+
+/** Runs the steps, and says what follows. `series`: what the rules publish of a sync. */
+export const decideBySteps = (
+  steps: readonly HpaStep[],
+  input: HpaInput,
+  series?: (sync: HpaSync) => readonly GaugeWrite[] | undefined,
+): Decision => {
+  const sync = runSteps(steps, started(input));
+  return conclude(sync, series?.(sync));
+};
 
 /** hpa.md 2.4 steps 5 to 7: the decision, with what to store if nothing is written. Nothing is published of a sync whose scale could not be read. */
-export const conclude = (sync: HpaSync, gauges: readonly GaugeWrite[] | undefined): Decision => {
+const conclude = (sync: HpaSync, gauges: readonly GaugeWrite[] | undefined): Decision => {
   const { current, count, metrics, steps, events, trigger, ending } = sync;
   if (ending?.kind === "unreadable") {
     const windows: Windows = { ...sync.input.windows, status: { ...sync.input.windows.status, conditions: sync.conditions } };

@@ -1,8 +1,9 @@
 import type { Behavior, HpaSpec, ScalingRules } from "../../../model/spec-hpa.ts";
 import { addI32, MAX_I32, MIN_I32, toI32 } from "../../shared/arithmetic.ts";
 import { countedEvents, type DecisionTimes, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
+import { stepped, withCondition } from "../../shared/steps.ts";
 import { LIMIT_SENTENCES, type LimitReason, scalingLimited } from "./sentences.ts";
-import { type HpaStep, stepped, withCondition } from "./sync.ts";
+import type { HpaStep } from "./sync.ts";
 
 /** What a step of limiting gives: the count, and the bound that holds it. */
 export interface Limited {
@@ -24,7 +25,7 @@ export const limit: HpaStep = (sync) => {
     : clamp(current, before, input.spec);
   const limited = count !== before;
   const bound = limited ? { reason, value: count, message: LIMIT_SENTENCES[reason] } : undefined;
-  return { ...sync, conditions: withCondition(sync, scalingLimited(limited, reason)), count, steps: stepped(sync, "limit", count, bound) };
+  return { ...stepped(sync, "limit", count, bound), conditions: withCondition(sync, scalingLimited(limited, reason)) };
 };
 
 type Bounds = Pick<HpaSpec, "minReplicas" | "maxReplicas">;

@@ -3,7 +3,8 @@ import type { HpaMetric } from "../../../model/spec-hpa.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
 import { toleranceOf } from "../../shared/metrics/tolerance.ts";
-import { type HpaStep, type HpaSync, warning } from "./sync.ts";
+import { warning } from "../../shared/steps.ts";
+import type { HpaStep, HpaSync } from "./sync.ts";
 
 /** hpa.md 2.5 step 4: every metric on its own, in order; one that fails leaves a blank slot and its own event. */
 export const measure: HpaStep = (sync) => measuredBy(measureMetric, sync);

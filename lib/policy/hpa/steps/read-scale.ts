@@ -1,5 +1,6 @@
+import { warning, withCondition } from "../../shared/steps.ts";
 import { failedGetScale, SUCCEEDED_GET_SCALE } from "./sentences.ts";
-import { type HpaStep, warning, withCondition } from "./sync.ts";
+import type { HpaStep } from "./sync.ts";
 
 /** hpa.md 2.4 steps 1 to 3: a scale that cannot be read ends the sync; else the list of recommendations begins with the count that was found. */
 export const readScale: HpaStep = (sync) => {

@@ -1,5 +1,6 @@
+import { stepped } from "../../shared/steps.ts";
 import { BELOW_MIN } from "./branch.ts";
-import { type HpaStep, stepped } from "./sync.ts";
+import type { HpaStep } from "./sync.ts";
 
 /**
  * hpa.md 2.4 step 5: a workload that was scaled to zero comes back with at least minReplicas, if that was raised meanwhile. A zero that this autoscaler did not make ended the sync at the
@@ -9,5 +10,5 @@ export const resumeFromZero: HpaStep = (sync) => {
   const { minReplicas } = sync.input.spec;
   if (sync.current > 0 || sync.count >= minReplicas) return sync;
   const bound = { reason: "BelowMinReplicas", value: minReplicas, message: BELOW_MIN };
-  return { ...sync, count: minReplicas, trigger: sync.trigger || BELOW_MIN, steps: stepped(sync, "resume", minReplicas, bound) };
+  return { ...stepped(sync, "resume", minReplicas, bound), trigger: sync.trigger || BELOW_MIN };
 };

@@ -2,8 +2,9 @@ import type { Because } from "../../../model/decision.ts";
 import { foreignWords } from "../../../model/foreign-words.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
 import { rivalOf } from "../../shared/rivals.ts";
+import { warning, withCondition } from "../../shared/steps.ts";
 import { scalingInactive } from "./sentences.ts";
-import { type HpaStep, type HpaSync, warning, withCondition } from "./sync.ts";
+import type { HpaStep, HpaSync } from "./sync.ts";
 
 /** hpa.md 2.5 steps 1 to 3: the pods of the target, unless its selector is missing, unreadable, or shared with another autoscaler. A dry run writes nothing, so it may share them. */
 export const selectPods: HpaStep = (sync) => {

@@ -6,12 +6,13 @@ import {
   type Counts,
   type StabilizationHold,
   type StabilizationWindows,
-  type Stabilized,
   stabilizeBothWays,
+  type Stabilized,
   stabilizeDownward,
 } from "../../shared/stabilization.ts";
+import { stepped, withCondition } from "../../shared/steps.ts";
 import { READY_FOR_NEW_SCALE, SCALE_DOWN_STABILIZED, SCALE_UP_STABILIZED } from "./sentences.ts";
-import { type HpaStep, stepped, withCondition } from "./sync.ts";
+import type { HpaStep } from "./sync.ts";
 
 /** hpa.md 2.6: without behavior only the way down is stabilized, with it both ways are. */
 export const stabilize: HpaStep = (sync) => {
@@ -22,11 +23,9 @@ export const stabilize: HpaStep = (sync) => {
   const report = reportOf(held);
   const limit = held && { reason: report.reason, value: after, message: report.message, untilMs: held.untilMs };
   return {
-    ...sync,
+    ...stepped(sync, "stabilize", after, limit),
     conditions: withCondition(sync, report),
     recommendations,
-    count: after,
-    steps: stepped(sync, "stabilize", after, limit),
   };
 };
 

@@ -1,7 +1,8 @@
 import type { Thresholds } from "../../../model/spec-hpa.ts";
 import { READY_FOR_NEW_SCALE } from "../../hpa/steps/sentences.ts";
-import { type HpaStep, stepped, withCondition } from "../../hpa/steps/sync.ts";
-import { backoff, type ForbiddenWindows, forbiddenSentence, forbiddenWindows, wholeSeconds } from "../../shared/forbidden.ts";
+import type { HpaStep } from "../../hpa/steps/sync.ts";
+import { backoff, forbiddenSentence, type ForbiddenWindows, forbiddenWindows, wholeSeconds } from "../../shared/forbidden.ts";
+import { stepped, withCondition } from "../../shared/steps.ts";
 
 /** A scale of either direction closes both forbidden windows; a window of 0 s forbids nothing (proposals.md §5). */
 export const forbid: HpaStep = (sync) => {
@@ -14,13 +15,13 @@ export const forbid: HpaStep = (sync) => {
   const conditioned = upClosed || downClosed ? { ...sync, conditions: withCondition(sync, backoff(downClosed, upClosed)) } : sync;
   const rising = count > current;
   const { untilMs } = rising ? up : down;
-  if (count === current) return { ...conditioned, steps: stepped(sync, "forbidden windows", count) };
+  if (count === current) return stepped(conditioned, "forbidden windows", count);
   if (untilMs === undefined) {
-    return { ...sync, conditions: withCondition(sync, READY_FOR_NEW_SCALE), steps: stepped(sync, "forbidden windows", count) };
+    return { ...stepped(sync, "forbidden windows", count), conditions: withCondition(sync, READY_FOR_NEW_SCALE) };
   }
   const reason = rising ? "BackoffUpscale" : "BackoffDownscale";
   const limit = { reason, value: current, message: forbiddenSentence(rising ? "upscale" : "downscale"), untilMs };
-  return { ...conditioned, count: current, steps: stepped(sync, "forbidden windows", current, limit) };
+  return stepped(conditioned, "forbidden windows", current, limit);
 };
 
 /** The windows begin at the last scale in whole seconds, and their end itself is open. */

@@ -1,5 +1,6 @@
+import { stepped, withCondition } from "../../shared/steps.ts";
 import { scalingActive } from "./sentences.ts";
-import { type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
+import type { NativeStep, NativeSync } from "./sync.ts";
 
 /** A count outside [min, max] goes straight to the bound, past everything but the overrides. The idle count is inside where one is given; 0 without one was set by a person or another program. */
 export const bounds: NativeStep = (sync) => {

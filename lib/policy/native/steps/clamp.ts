@@ -1,5 +1,6 @@
+import { stepped, withCondition } from "../../shared/steps.ts";
 import { scalingLimited } from "./sentences.ts";
-import { type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
+import type { NativeStep, NativeSync } from "./sync.ts";
 
 /** Never below minReplicas and never above maxReplicas, whatever came before. */
 export const clamp: NativeStep = (sync) => {

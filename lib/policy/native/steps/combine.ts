@@ -1,8 +1,9 @@
 import type { NativeMetric, NativeSpec } from "../../../model/spec-native.ts";
-import { lastingOf } from "../../shared/timers.ts";
+import { lastingOf } from "../../shared/conditions.ts";
+import { stepped, withCondition } from "../../shared/steps.ts";
 import type { MetricReading } from "../metrics/measure.ts";
 import { absence, missingType, scalingActive } from "./sentences.ts";
-import { moveOf, type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
+import { moveOf, type NativeStep, type NativeSync } from "./sync.ts";
 
 /** One count that takes part, and whose it is. */
 interface Voice {

@@ -1,6 +1,7 @@
 import type { NativeSpec } from "../../../model/spec-native.ts";
 import { type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
-import { moveOf, type NativeStep, stepped } from "./sync.ts";
+import { stepped } from "../../shared/steps.ts";
+import { moveOf, type NativeStep } from "./sync.ts";
 
 /** The forbidden window after the last scale of either direction; its end itself is allowed. */
 export const coolDown: NativeStep = (sync) => {

@@ -1,6 +1,7 @@
 import type { FlapBudget } from "../../../model/spec-native.ts";
 import type { Memory } from "../../../model/windows.ts";
-import { type NativeStep, stepped } from "./sync.ts";
+import { stepped } from "../../shared/steps.ts";
+import type { NativeStep } from "./sync.ts";
 
 /**
  * At most so many reversals per period. A scale up is never refused, so each scale down must leave one for the way up again: without it the workload stays at the larger

@@ -1,8 +1,9 @@
 import type { NativeMetric } from "../../../model/spec-native.ts";
-import { lastingOf } from "../../shared/timers.ts";
+import { lastingOf } from "../../shared/conditions.ts";
+import { stepped, withCondition } from "../../shared/steps.ts";
 import { wholeMilli } from "../metrics/measure.ts";
 import { IDLE, idle as idleCondition, scalingActive } from "./sentences.ts";
-import { contextOf, type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
+import { contextOf, type NativeStep, type NativeSync } from "./sync.ts";
 
 /**
  * Scale to zero, or to another idle count: while every value with an activation threshold is at or below it. One value above wakes the workload straight to minReplicas,

@@ -1,6 +1,7 @@
 import type { NativePolicy, NativeRules, NativeSpec } from "../../../model/spec-native.ts";
 import { countedEvents, type DecisionTimes, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
-import { type Move, moveOf, type NativeStep, stepped } from "./sync.ts";
+import { stepped } from "../../shared/steps.ts";
+import { type Move, moveOf, type NativeStep } from "./sync.ts";
 
 /** How fast: what the policies of the direction allow within their periods, cut to the modulo towards the current count. */
 export const limit: NativeStep = (sync) => {

@@ -1,5 +1,6 @@
+import { withCondition } from "../../shared/steps.ts";
 import { ableToScale } from "./sentences.ts";
-import { type NativeStep, withCondition } from "./sync.ts";
+import type { NativeStep } from "./sync.ts";
 
 /** A scale that cannot be read ends the sync; else the list of recommendations begins with the count that was found. */
 export const readScale: NativeStep = (sync) => {

@@ -1,4 +1,5 @@
-import { moveOf, type NativeStep, stepped } from "./sync.ts";
+import { stepped } from "../../shared/steps.ts";
+import { moveOf, type NativeStep } from "./sync.ts";
 
 /** Step minimum and modulo of the direction: a change that is too small is not made, and counts are multiples, rounded up (never fewer pods than wanted, never across the current count). */
 export const round: NativeStep = (sync) => {

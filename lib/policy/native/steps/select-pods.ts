@@ -1,8 +1,9 @@
 import { foreignWords } from "../../../model/foreign-words.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
 import { rivalOf } from "../../shared/rivals.ts";
+import { withCondition } from "../../shared/steps.ts";
 import { scalingActive } from "./sentences.ts";
-import { type NativeStep, type NativeSync, withCondition } from "./sync.ts";
+import type { NativeStep, NativeSync } from "./sync.ts";
 
 /** The pods of the target, by the selector of its scale, shared with no other autoscaler; a dry run, which writes nothing, may share them. Without them nothing is decided: whose load it is cannot be known. */
 export const selectPods: NativeStep = (sync) => {

@@ -1,6 +1,7 @@
 import type { NativeSpec } from "../../../model/spec-native.ts";
 import { type StabilizationHold, type StabilizationWindows, stabilizeBothWays } from "../../shared/stabilization.ts";
-import { type NativeStep, type NativeSync, stepped } from "./sync.ts";
+import { stepped } from "../../shared/steps.ts";
+import type { NativeStep, NativeSync } from "./sync.ts";
 
 export const windowsOf = ({ scaleUp, scaleDown }: Pick<NativeSpec, "scaleUp" | "scaleDown">): StabilizationWindows => ({
   upMs: scaleUp.stabilizationWindowSeconds * 1000,

@@ -1,7 +1,8 @@
 import { newestRunAt } from "../../../model/windows.ts";
-import { lastingOf } from "../../shared/timers.ts";
+import { lastingOf } from "../../shared/conditions.ts";
+import { stepped, withCondition } from "../../shared/steps.ts";
 import { BREACH, breach } from "./sentences.ts";
-import { moveOf, type NativeStep, type NativeSync, stepped, withCondition } from "./sync.ts";
+import { moveOf, type NativeStep, type NativeSync } from "./sync.ts";
 
 /** A breach must last: the count moves only when the metrics have asked for that direction for so long without a break. The end itself is allowed. */
 export const sustain: NativeStep = (sync) => {

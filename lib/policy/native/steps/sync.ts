@@ -1,26 +1,22 @@
-import type { Because, ControllerEvent, Limit, StepOutcome } from "../../../model/decision.ts";
+import type { Because } from "../../../model/decision.ts";
 import type { Pod } from "../../../model/observation.ts";
 import type { Selector } from "../../../model/selector.ts";
 import type { NativeRules, NativeSpec } from "../../../model/spec-native.ts";
-import type { Condition, RecommendationRun } from "../../../model/windows.ts";
+import type { RecommendationRun } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
-import { type ConditionReport, setCondition } from "../../shared/conditions.ts";
 import type { MetricContext } from "../../shared/metrics/measurement.ts";
+import { startedWith, type StepState } from "../../shared/steps.ts";
 import type { MetricReading } from "../metrics/measure.ts";
 
 export type NativeInput = RulesInput<NativeSpec>;
 
 /** One sync of the native rules on its way through the steps; each step returns the next state of it. */
-export interface NativeSync {
-  readonly input: NativeInput;
-  readonly conditions: readonly Condition[];
+export interface NativeSync extends StepState<NativeInput, Ending> {
   readonly recommendations: readonly RecommendationRun[];
   readonly selectorText: string | undefined;
   readonly selector: Selector;
   readonly pods: readonly Pod[];
   readonly readings: readonly MetricReading[];
-  readonly events: readonly ControllerEvent[];
-  readonly steps: readonly StepOutcome[];
   /** spec.replicas of the scale. */
   readonly current: number;
   /** The count on its way from proposal to what is written. */
@@ -28,7 +24,6 @@ export interface NativeSync {
   readonly trigger: string;
   /** The workload is out of use: only the cool-down still has a say in its count. */
   readonly resting: boolean;
-  readonly ending: Ending | undefined;
 }
 
 /** Why the remaining steps are left out: "settled" keeps the count reached, the others the current one. */
@@ -40,30 +35,16 @@ export interface Ending {
 export type NativeStep = (sync: NativeSync) => NativeSync;
 
 export const started = (input: NativeInput): NativeSync => ({
-  input,
-  conditions: input.windows.status.conditions,
+  ...startedWith(input),
   recommendations: [],
   selectorText: input.windows.memory.selector,
   selector: [],
   pods: [],
   readings: [],
-  events: [],
-  steps: [],
   current: 0,
   count: 0,
   trigger: "",
   resting: false,
-  ending: undefined,
-});
-
-export const withCondition = (sync: NativeSync, report: ConditionReport): readonly Condition[] =>
-  setCondition(sync.conditions, report, sync.input.nowMs);
-
-/** The state after a step: its count, and the limit where one changed it. */
-export const stepped = (sync: NativeSync, step: string, after: number, limit?: Limit): NativeSync => ({
-  ...sync,
-  count: after,
-  steps: [...sync.steps, { step, before: sync.count, after, ...(limit && { limit }) }],
 });
 
 /** Which way the count moves, and by which rules. */

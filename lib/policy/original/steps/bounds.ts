@@ -1,5 +1,6 @@
 import { LIMIT_SENTENCES, type LimitReason, scalingLimited } from "../../hpa/steps/sentences.ts";
-import { type HpaStep, stepped, withCondition } from "../../hpa/steps/sync.ts";
+import type { HpaStep } from "../../hpa/steps/sync.ts";
+import { stepped, withCondition } from "../../shared/steps.ts";
 
 /** proposals.md §1: always within min and max. */
 export const bounds: HpaStep = (sync) => {
@@ -8,5 +9,5 @@ export const bounds: HpaStep = (sync) => {
   const reason: LimitReason = sync.count < minReplicas ? "TooFewReplicas" : sync.count > maxReplicas ? "TooManyReplicas" : "DesiredWithinRange";
   const limited = count !== sync.count;
   const limit = limited ? { reason, value: count, message: LIMIT_SENTENCES[reason] } : undefined;
-  return { ...sync, conditions: withCondition(sync, scalingLimited(limited, reason)), count, steps: stepped(sync, "bounds", count, limit) };
+  return { ...stepped(sync, "bounds", count, limit), conditions: withCondition(sync, scalingLimited(limited, reason)) };
 };

@@ -1,7 +1,8 @@
 import { READY_FOR_NEW_SCALE } from "../../hpa/steps/sentences.ts";
-import { type HpaStep, stepped, withCondition } from "../../hpa/steps/sync.ts";
+import type { HpaStep } from "../../hpa/steps/sync.ts";
 import type { ConditionReport } from "../../shared/conditions.ts";
 import { type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
+import { stepped, withCondition } from "../../shared/steps.ts";
 
 /** Time after a scale in either direction in which nothing is added, or taken away (proposals.md §1). */
 const FORBIDDEN = { upMs: 3 * 60_000, downMs: 5 * 60_000 };
@@ -21,7 +22,7 @@ export const coolDown: HpaStep = (sync) => {
   const { up, down } = forbiddenOf(windows.status.lastScaleMs, nowMs);
   const window = rising ? up : count < current ? down : undefined;
   const untilMs = window?.untilMs;
-  if (untilMs === undefined) return { ...sync, conditions: withCondition(sync, READY_FOR_NEW_SCALE), steps: stepped(sync, "cool down", count) };
+  if (untilMs === undefined) return { ...stepped(sync, "cool down", count), conditions: withCondition(sync, READY_FOR_NEW_SCALE) };
   const report: ConditionReport = {
     type: "AbleToScale",
     status: "False",
@@ -29,5 +30,5 @@ export const coolDown: HpaStep = (sync) => {
     message: `the time since the previous scale is still within the ${rising ? "upscale" : "downscale"} forbidden window`,
   };
   const limit = { reason: report.reason, value: current, message: report.message, untilMs };
-  return { ...sync, conditions: withCondition(sync, report), count: current, steps: stepped(sync, "cool down", current, limit) };
+  return { ...stepped(sync, "cool down", current, limit), conditions: withCondition(sync, report) };
 };

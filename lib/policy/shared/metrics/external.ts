@@ -5,7 +5,7 @@ import type { HpaMetric } from "../../../model/spec-hpa.ts";
 import { MAX_I64 } from "../arithmetic.ts";
 import { identifierStatus, type Measured, type Measurement, type MetricContext, NOT_ASKED, type Unmeasured } from "./measurement.ts";
 import { type Failure, failure, type Proposal } from "./outcome.ts";
-import { printSelector } from "./selector-print.ts";
+import { printSelector } from "./plain-name.ts";
 import { nonNegativeTotal, perReplicaReplicas, saturatedTotal, totalReplicas } from "./whole.ts";
 
 type ExternalMetric = Extract<HpaMetric, { type: "External" }>;

@@ -4,7 +4,7 @@ import { selectorOf } from "../../../model/selector.ts";
 import type { HpaMetric } from "../../../model/spec-hpa.ts";
 import { identifierStatus, type Measured, type Measurement, type MetricContext, NOT_ASKED, type Unmeasured } from "./measurement.ts";
 import { type Failure, failure, type Proposal } from "./outcome.ts";
-import { printSelector } from "./selector-print.ts";
+import { printSelector } from "./plain-name.ts";
 import { perReplicaReplicas, totalReplicas } from "./whole.ts";
 
 type ObjectMetric = Extract<HpaMetric, { type: "Object" }>;

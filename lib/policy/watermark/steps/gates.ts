@@ -1,7 +1,7 @@
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Condition } from "../../../model/windows.ts";
+import { lastingOf } from "../../shared/conditions.ts";
 import { backoff, type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
-import { lastingOf } from "../../shared/timers.ts";
 import { condition, gauge, type Note } from "./notes.ts";
 
 export interface GateRules

@@ -1,8 +1,9 @@
 import type { Limit } from "../../../model/decision.ts";
+import { explained } from "../../shared/steps.ts";
 import { type Gate, shouldScale } from "./gates.ts";
 import { condition } from "./notes.ts";
 import { gateSentence, scalingDisabled } from "./sentences.ts";
-import { noted, stepped, type WatermarkStep } from "./sync.ts";
+import { noted, type WatermarkStep } from "./sync.ts";
 
 /** Whether the count may change now. */
 export const passGates: WatermarkStep = (sync) => {
@@ -18,7 +19,7 @@ export const passGates: WatermarkStep = (sync) => {
   );
   const noticed = noted(sync, ...notes, ...(current === 0 ? [condition(scalingDisabled)] : []));
   return {
-    ...stepped(noticed, { step: "gates", before: normalised, after: gate.kind === "open" ? normalised : current, limit: limitOf(gate, current) }),
+    ...explained(noticed, { step: "gates", before: normalised, after: gate.kind === "open" ? normalised : current, limit: limitOf(gate, current) }),
     gate,
   };
 };

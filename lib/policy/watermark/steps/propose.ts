@@ -1,8 +1,9 @@
+import { explained } from "../../shared/steps.ts";
 import { outOfBounds } from "./bounds.ts";
 import { combine } from "./combine.ts";
 import { PERIOD } from "./conclude.ts";
 import { event } from "./notes.ts";
-import { noted, stepped, type WatermarkStep, type WatermarkSync } from "./sync.ts";
+import { noted, type WatermarkStep, type WatermarkSync } from "./sync.ts";
 
 /** What all metrics ask for, or the recommender. */
 export const propose: WatermarkStep = (sync) => {
@@ -12,7 +13,7 @@ export const propose: WatermarkStep = (sync) => {
   const measured = noted(sync, ...notes);
   if (counted.kind === "failed") return withoutMetrics(measured, counted.message);
   const wanted = Math.max(counted.value.replicas, 0);
-  return { ...stepped(measured, { step: "propose", before: scale.specReplicas, after: wanted }), combined: counted.value, wanted };
+  return { ...explained(measured, { step: "propose", before: scale.specReplicas, after: wanted }), combined: counted.value, wanted };
 };
 
 /** The original forgets min and max while a metric is unavailable; the bounds are known without it, so they are kept (safe: a bound is never a guess). */

@@ -1,9 +1,10 @@
-import type { Because, ControllerEvent, GaugeWrite, Limit, MetricOutcome, StepOutcome } from "../../../model/decision.ts";
+import type { Because, GaugeWrite, MetricOutcome } from "../../../model/decision.ts";
 import type { ScaleRead } from "../../../model/observation.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Condition, Status } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import type { ConditionReport } from "../../shared/conditions.ts";
+import { startedWith, type StepState } from "../../shared/steps.ts";
 import type { Verdict } from "./bounds.ts";
 import { type Combined, NOTHING, sourcesOf } from "./combine.ts";
 import { type Deviations, SAFE } from "./deviations.ts";
@@ -18,26 +19,21 @@ export interface WatermarkInput extends Pick<RulesInput<WatermarkSpec>, "spec" |
 }
 
 /** One sync on its way through the steps; each step returns the next state of it. */
-export interface WatermarkSync {
-  readonly input: WatermarkInput;
+export interface WatermarkSync extends StepState<WatermarkInput, Ending> {
   /** What gives the proposals, and where the rules are safer than the original. Only the recorded decisions of the original's functions change them. */
   readonly sources: typeof sourcesOf;
   readonly deviations: Deviations;
-  readonly conditions: readonly Condition[];
   /** The condition that was set last, which the status names (watermark.md 2.3). */
   readonly lastCondition?: Pick<Condition, "type" | "status">;
-  readonly events: readonly ControllerEvent[];
   /** In the order of the writes. */
   readonly gauges: readonly GaugeWrite[];
   readonly metrics: readonly MetricOutcome[];
-  readonly steps: readonly StepOutcome[];
   readonly scale: ScaleRead;
   readonly combined: Combined;
   /** The count that the metrics ask for, and what velocity and bounds make of it. */
   readonly wanted: number;
   readonly normalised: number;
   readonly gate: Gate;
-  readonly ending: Ending | undefined;
 }
 
 /** Why the remaining steps are left out: something stopped the rules, or a count was chosen. */
@@ -58,20 +54,16 @@ export type WatermarkStep = (sync: WatermarkSync) => WatermarkSync;
 const UNREAD: ScaleRead = { kind: "read", specReplicas: 0, statusReplicas: 0, selector: "", uid: "", resourceVersion: "" };
 
 export const started = (input: WatermarkInput, sources = sourcesOf, deviations = SAFE): WatermarkSync => ({
-  input,
+  ...startedWith(input),
   sources,
   deviations,
-  conditions: input.windows.status.conditions,
-  events: [],
   gauges: [],
   metrics: [],
-  steps: [],
   scale: UNREAD,
   combined: NOTHING,
   wanted: 0,
   normalised: 0,
   gate: OPEN,
-  ending: undefined,
 });
 
 /** Conditions that have a series of their own (watermark.md 2.3). */
@@ -102,11 +94,3 @@ const conditionSeries = ({ type, status }: ConditionReport): readonly GaugeWrite
   const condition = CONDITION_SERIES[type];
   return condition === undefined ? [] : [{ name: "conditions", labels: { condition }, value: status === "True" ? 1 : 0 }];
 };
-
-export const stepped = (
-  sync: WatermarkSync,
-  { limit, ...step }: Omit<StepOutcome, "limit"> & { readonly limit?: Limit | undefined },
-): WatermarkSync => ({
-  ...sync,
-  steps: [...sync.steps, { ...step, ...(limit && { limit }) }],
-});

@@ -1,8 +1,9 @@
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
+import { explained } from "../../shared/steps.ts";
 import { scaleDownLimit, scaleUpLimit } from "../../shared/velocity.ts";
 import { condition, gauge, type Note } from "./notes.ts";
 import { limited, type LimitReason, limitSentence } from "./sentences.ts";
-import { noted, stepped, type WatermarkStep } from "./sync.ts";
+import { noted, type WatermarkStep } from "./sync.ts";
 
 /** How far one step may go, and the bounds. */
 export const velocity: WatermarkStep = (sync) => {
@@ -10,7 +11,7 @@ export const velocity: WatermarkStep = (sync) => {
   const { replicas, reason, limit, bound, notes } = normalise(scale.specReplicas, wanted, combined.ready, input.spec);
   const limitedSync = noted(sync, ...notes, condition(limited(replicas !== wanted, reason)));
   const bit = replicas === wanted ? undefined : { reason: bound, value: limit, message: limitSentence(bound) };
-  return { ...stepped(limitedSync, { step: "normalise", before: wanted, after: replicas, limit: bit }), normalised: replicas };
+  return { ...explained(limitedSync, { step: "normalise", before: wanted, after: replicas, limit: bit }), normalised: replicas };
 };
 
 type NormaliseRules = Pick<WatermarkSpec, "minReplicas" | "maxReplicas" | "scaleUpLimit" | "scaleDownLimit">;
