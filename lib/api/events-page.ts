@@ -9,11 +9,14 @@ import type { Reply } from "./request-and-answer.ts";
 import type { RouteContext } from "./route.ts";
 
 const instant = z.int().min(0).max(8_640_000_000_000_000);
-/** Where a page ended: `untilMs` is the end of the whole list, as the first page set it; then the last event of the page, or the time at which the search goes on. */
+/**
+ * Where a page ended: `untilMs` is the end of the whole list, as the first page set it; `fromMs` is where the search goes on, and `after` the last event of the page. The search goes on
+ * at the instant of that event: the first stretch of the next page is short again, and must contain the cursor.
+ */
 const CURSOR = z.strictObject({
   untilMs: instant,
   fromMs: instant,
-  after: z.strictObject({ cluster: z.string(), namespace: z.string(), atMs: instant, id: z.string() }).exactOptional(),
+  after: z.strictObject({ cluster: z.string(), atMs: instant, id: z.string() }).exactOptional(),
 });
 type Cursor = z.infer<typeof CURSOR>;
 
@@ -52,7 +55,7 @@ const fillPage = async (service: QueryService, query: EventQuery, cursor: Cursor
     const endMs = query.name === undefined ? Math.min(untilMs, fromMs + stretchMs) : untilMs;
     const stretch = { ...request, sinceMs: fromMs, untilMs: endMs, ...(after && { after }) };
     const left = await page.fill(service.events(stretch), cursorOf, isWanted);
-    if (left) return { untilMs, fromMs, after: left };
+    if (left) return { untilMs, fromMs: left.atMs, after: left };
     if (endMs >= untilMs) return undefined;
     fromMs = endMs + 1;
     after = undefined;
@@ -66,4 +69,4 @@ const filterOf = ({ namespace, ...query }: EventQuery): { readonly request: Even
     ? { request: { ...query, ...(namespace !== undefined && { namespace }) }, isWanted: () => true }
     : { request: query, isWanted: (event) => event.namespace === namespace };
 
-const cursorOf = ({ cluster, namespace, at, id }: EventView): EventCursor => ({ cluster, namespace, atMs: Date.parse(at), id });
+const cursorOf = ({ cluster, at, id }: EventView): EventCursor => ({ cluster, atMs: Date.parse(at), id });

@@ -1,8 +1,8 @@
 import { isTidemarkError } from "../model/errors.ts";
-import { autoscalerName, type ClusterName, namespace } from "../model/ids.ts";
+import { type AutoscalerRef, autoscalerName, type ClusterName, namespace } from "../model/ids.ts";
 import type { ScaleEventRecord } from "../model/records.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, type Stretch } from "../store/history/events.ts";
-import { eventsOfFleet } from "../store/history/fleet-events.ts";
+import { eventsOfAutoscalers, eventsOfFleet } from "../store/history/fleet-events.ts";
 import { listAutoscalers } from "../store/records/autoscalers.ts";
 import type { QueryContext } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
@@ -61,22 +61,14 @@ async function* ofOne(context: QueryContext, query: AutoscalerQuery, wanted: Wan
   }
 }
 
-/** Events of a deleted autoscaler: reads the key of its name in each namespace. */
+/** Events of a deleted autoscaler: reads the key of its name in the given namespace, or in each that has autoscalers. */
 async function* ofDeleted(context: QueryContext, query: AutoscalerQuery, wanted: Wanted): AsyncGenerator<ScaleEventRecord> {
-  const { stretch, after } = wanted;
-  for await (const { cluster, inside } of placesOf(context, query)) {
-    if (after !== undefined && (cluster < after.cluster || (cluster === after.cluster && inside < after.namespace))) continue;
-    const own = cluster === after?.cluster && inside === after.namespace ? wanted : { stretch, after: undefined };
-    const ref = { cluster, namespace: namespace(inside), name: autoscalerName(query.name) };
-    yield* untold(eventsOfAutoscaler(context.tables, ref, restOf(own)), own.after);
-  }
-}
-
-/** The given namespace, or each namespace that has autoscalers, in order of cluster and namespace. */
-async function* placesOf(context: QueryContext, query: AutoscalerQuery): AsyncGenerator<{ readonly cluster: ClusterName; readonly inside: string }> {
+  const refs: AutoscalerRef[] = [];
   for (const { name: cluster } of await clustersNamed(context, query.cluster)) {
-    for (const inside of query.namespace === undefined ? await namespacesIn(context, cluster) : [query.namespace]) yield { cluster, inside };
+    for (const inside of query.namespace === undefined ? await namespacesIn(context, cluster) : [query.namespace])
+      refs.push({ cluster, namespace: namespace(inside), name: autoscalerName(query.name) });
   }
+  yield* untold(eventsOfAutoscalers(context.tables, refs, restOf(wanted)), wanted.after);
 }
 
 const namespacesIn = async (context: QueryContext, cluster: ClusterName): Promise<ReadonlySet<string>> => {

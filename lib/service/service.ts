@@ -109,10 +109,9 @@ export interface EventQuery extends Filter {
   readonly after?: EventCursor;
 }
 
-/** Where a list of events goes on. */
+/** Where a list of events goes on: events are in order of time, then of cluster and id. */
 export interface EventCursor {
   readonly cluster: string;
-  readonly namespace: string;
   readonly atMs: number;
   readonly id: string;
 }

@@ -49,8 +49,7 @@ describe("the service of a stack", () => {
     ["events until", (service) => toArray(service.events({ sinceMs: NOON - 3 * HOUR_MS, untilMs: NOON - HOUR_MS }))],
     [
       "events after one",
-      (service) =>
-        toArray(service.events({ name: "shop/web", after: { cluster: "eu-1", namespace: "shop", atMs: NOON - 7_200_000, id: "uid-1:1" } })),
+      (service) => toArray(service.events({ name: "shop/web", after: { cluster: "eu-1", atMs: NOON - 7_200_000, id: "uid-1:1" } })),
     ],
     ["series", (service) => service.series()],
     ["clusters", (service) => toArray(service.clusters())],

@@ -41,12 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const placeOf = ({ cluster, namespace: inside, at: time, id }: EventView): EventCursor => ({
-  cluster,
-  namespace: inside,
-  atMs: Date.parse(time),
-  id,
-});
+const placeOf = ({ cluster, at: time, id }: EventView): EventCursor => ({ cluster, atMs: Date.parse(time), id });
 
 const restsOf = async (query: EventQuery): Promise<void> => {
   const all = await toArray(service.events(query));
@@ -62,8 +57,10 @@ describe("events() after a place", () => {
 
   it("go on in a namespace of every cluster", () => restsOf({ sinceMs: NOON - 3_600_000, namespace: "lab" }));
 
-  it("go on for a name that is gone, namespace after namespace, to nothing at last", async () => {
+  it("go on for a name that is gone, in order of time across its namespaces, to nothing at last", async () => {
     await restsOf({ name: "gone" });
+    const times = (await toArray(service.events({ name: "gone" }))).map(({ at: time }) => time);
+    expect(times).toEqual(times.toSorted());
     await expect(toArray(service.events({ name: "never" }))).rejects.toMatchObject({ code: "service.unknown" });
   });
 

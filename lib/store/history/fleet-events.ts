@@ -1,23 +1,26 @@
-import type { ClusterName } from "../../model/ids.ts";
+import type { AutoscalerRef, ClusterName } from "../../model/ids.ts";
 import type { ScaleEventRecord } from "../../model/records.ts";
-import { allDone } from "../table/all-done.ts";
+import { eachDone } from "../table/all-done.ts";
 import type { Tables } from "../table/tables.ts";
 import { eventsOfCluster } from "./cluster-events.ts";
-import type { Stretch } from "./events.ts";
+import { eventsOfAutoscaler, type Stretch } from "./events.ts";
 
-/** Events in memory while those of all clusters are merged. With few clusters each request reads many, so that a long export makes few requests. Memory does not grow with the stretch. */
+/** Events in memory while all streams are merged. With few streams each request reads many, so that a long export makes few requests. Memory does not grow with the stretch. */
 const EVENTS_IN_MEMORY = 2_000;
 const PAGE_LEAST = 25;
 const PAGE_MOST = 500;
-const pageSizeOf = (clusters: number): number => Math.min(PAGE_MOST, Math.max(PAGE_LEAST, Math.floor(EVENTS_IN_MEMORY / Math.max(1, clusters))));
+const pageSizeOf = (streams: number): number => Math.min(PAGE_MOST, Math.max(PAGE_LEAST, Math.floor(EVENTS_IN_MEMORY / Math.max(1, streams))));
 
-/** The events of one cluster: the next one, and the others. */
-interface ClusterStream {
+/** Streams that are opened at once. */
+const OPENED_AT_ONCE = 16;
+
+/** A stream in order of time: the next event, and the others. */
+interface EventStream {
   readonly rest: AsyncGenerator<ScaleEventRecord>;
   readonly next: ScaleEventRecord;
 }
 
-const openStream = async (rest: AsyncGenerator<ScaleEventRecord>): Promise<readonly ClusterStream[]> => {
+const openStream = async (rest: AsyncGenerator<ScaleEventRecord>): Promise<readonly EventStream[]> => {
   const { value, done } = await rest.next();
   return done ? [] : [{ rest, next: value }];
 };
@@ -26,12 +29,23 @@ const openStream = async (rest: AsyncGenerator<ScaleEventRecord>): Promise<reado
 const inOrder = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /** Scale events of many clusters in order of time. Events of one instant are in order of cluster, then id. */
-export async function* eventsOfFleet(tables: Tables, clusters: readonly ClusterName[], stretch: Stretch): AsyncGenerator<ScaleEventRecord> {
+export const eventsOfFleet = (tables: Tables, clusters: readonly ClusterName[], stretch: Stretch): AsyncGenerator<ScaleEventRecord> =>
+  merged(clusters, stretch, (cluster, paged) => eventsOfCluster(tables, cluster, paged));
+
+/** Scale events of some autoscalers by name, in the same order. */
+export const eventsOfAutoscalers = (tables: Tables, refs: readonly AutoscalerRef[], stretch: Stretch): AsyncGenerator<ScaleEventRecord> =>
+  merged(refs, stretch, (ref, paged) => eventsOfAutoscaler(tables, ref, paged));
+
+async function* merged<Source>(
+  sources: readonly Source[],
+  stretch: Stretch,
+  eventsOf: (source: Source, paged: Stretch) => AsyncGenerator<ScaleEventRecord>,
+): AsyncGenerator<ScaleEventRecord> {
   const direction = stretch.newestFirst ? -1 : 1;
-  const order = (a: ClusterStream, b: ClusterStream): number =>
+  const order = (a: EventStream, b: EventStream): number =>
     direction * (a.next.atMs - b.next.atMs) || inOrder(a.next.cluster, b.next.cluster) || inOrder(a.next.id, b.next.id);
-  const pageSize = pageSizeOf(clusters.length);
-  const opened = await allDone(clusters.map((cluster) => openStream(eventsOfCluster(tables, cluster, { ...stretch, pageSize }))));
+  const paged = { ...stretch, pageSize: pageSizeOf(sources.length) };
+  const opened = await eachDone(sources, OPENED_AT_ONCE, (source) => openStream(eventsOf(source, paged)));
   let streams = opened.flat().sort(order);
   for (let first = streams[0]; first; first = streams[0]) {
     yield first.next;
