@@ -4,7 +4,7 @@ import type { ApiFailure } from "../model/observation.ts";
 import type { Access } from "./access/access.ts";
 import { kubeconfigFileAccess } from "./access/kubeconfig-file.ts";
 import type { KindPath } from "./discovery.ts";
-import { list } from "./list.ts";
+import { list, passedOverFailure } from "./list.ts";
 import { listPath, objectPath } from "./paths.ts";
 import { EDIT_MS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS, READ_ALL_MS } from "./request-limits.ts";
 import { callBudget } from "./transport/budget.ts";
@@ -71,7 +71,9 @@ const kubeconfigApi = (cluster: string, access: Access, clock: () => number): Ku
     list: async (kind, namespace) => {
       const what = { path: listPath(kind, namespace), resource: kind.resource, read: (raw: JsonObject) => raw };
       const listed = await list(reads, what, budget());
-      return listed.kind === "listed" ? done(listed.items) : listed;
+      if (listed.kind === "failed") return listed;
+      const [unread] = listed.passedOver;
+      return unread ? failed(passedOverFailure(kind.resource, unread)) : done(listed.items);
     },
     get: async (kind, ref) => {
       const answer = await reads.get({ path: pathOf(kind, ref), resource: kind.resource }, budget());

@@ -1,8 +1,9 @@
 import { isObject } from "../model/is-object.ts";
 import type { ApiFailure } from "../model/observation.ts";
-import { asObject } from "./read/json.ts";
-import { MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
+import { asName, asObject } from "./read/json.ts";
+import { MAX_ANSWER_BYTES, MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
+import { ANSWER_TOO_LARGE } from "./transport/failure.ts";
 import type { ApiRequest } from "./transport/send.ts";
 import type { JsonObject, Transport } from "./transport/transport.ts";
 import type { WireKind } from "./wire/message.ts";
@@ -34,12 +35,37 @@ export type Listed<Item> =
       readonly complete: boolean;
       /** Estimate of the server of the objects that follow. */
       readonly remaining: number | undefined;
+      /** Objects that are there and are too large to be read. What needs one of them holds; the others go on. */
+      readonly passedOver: readonly PassedOver[];
     }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
+
+export interface PassedOver {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Why an object that was passed over could not be read, in the grammar of every other failed call. */
+export const passedOverFailure = (resource: string, { namespace, name }: PassedOver): ApiFailure => ({
+  code: 0,
+  reason: OBJECT_TOO_LARGE,
+  message: `Cannot read ${resource} "${namespace}/${name}": it is larger than an answer may be; remove labels, annotations or containers that it does not need`,
+});
+
+const OBJECT_TOO_LARGE = "ObjectTooLarge";
+
+/** A page that was too large is followed by one of a quarter of its objects: an answer of 32 MiB is not worth many trials. */
+const SHRINK_BY = 4;
+
+/** Bytes that the next page is to have at most. Half of what is allowed: its objects may be larger than those of the page before. */
+const PAGE_BYTES = MAX_ANSWER_BYTES / 2;
 
 /**
  * Reads a collection page by page, without resourceVersion: each page shows the state of the first one, which is no older than this call. When the server has dropped that state
  * (410), the LIST starts again from the beginning.
+ *
+ *     500 objects: too large ── 125: too large ── 31: read ── 124: read ── 496 …
+ *                                                  └── 7: too large ── 1: too large ── its name by a LIST of metadata, and on behind it
  */
 export const list = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, budget: CallBudget): Promise<Listed<Item>> => {
   for (let restart = 0; ; restart++) {
@@ -52,18 +78,55 @@ export const list = async <Item>(transport: Pick<Transport, "get">, what: ListOf
 const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, budget: CallBudget): Promise<Listed<Item>> => {
   what.begin?.();
   const items: Item[] = [];
-  let token: string | undefined;
+  const passedOver: PassedOver[] = [];
+  const collect = (page: readonly Item[]): void => {
+    for (const item of page) items.push(item);
+  };
+  const { onPage = collect } = what;
+  let at: PageAt = { token: undefined, limit: Math.min(PAGE_LIMIT, what.firstLimit ?? PAGE_LIMIT), shrunk: false };
   for (let page = 0; page < MAX_PAGES; page++) {
-    const answer = await readPage(transport, what, { token, budget });
+    const { answer, limit } = await readFitting(transport, what, at, budget);
     if (answer.kind === "failed") return answer;
+    passedOver.push(...answer.passedOver);
+    onPage(answer.items, answer.objects);
     const { next, remaining } = answer;
-    if (what.onPage) what.onPage(answer.items, answer.objects);
-    else for (const item of answer.items) items.push(item);
-    if (next === undefined) return { kind: "listed", items, complete: true, remaining: 0 };
-    if (what.enough?.(remaining)) return { kind: "listed", items, complete: false, remaining };
-    token = next;
+    if (next === undefined) return { kind: "listed", items, complete: true, remaining: 0, passedOver };
+    if (what.enough?.(remaining)) return { kind: "listed", items, complete: false, remaining, passedOver };
+    const shrunk = at.shrunk || limit < at.limit;
+    at = { token: next, limit: nextLimit({ limit, shrunk }, answer), shrunk };
   }
   return failed(what, `the list does not end after ${MAX_PAGES} pages`);
+};
+
+/** Reads a page, with fewer objects each time that it is too large. Where one object alone is too large, the last question is for its name. */
+const readFitting = async <Item>(
+  transport: Pick<Transport, "get">,
+  what: ListOf<Item>,
+  at: PageAt,
+  budget: CallBudget,
+): Promise<{ readonly answer: PageAnswer<Item>; readonly limit: number }> => {
+  for (let { limit } = at; ; limit = Math.floor(limit / SHRINK_BY)) {
+    const answer = await (limit === 0 ? readName : readPage)(transport, what, { ...at, limit }, budget);
+    const tooLarge = answer.kind === "failed" && isTooLarge(answer.failure);
+    if (!tooLarge || what.paged === false || limit === 0) return { answer, limit };
+  }
+};
+
+/** Where a page begins, and how many objects it may have; 0 for the name of the one object that stands there. */
+interface PageAt {
+  readonly token: string | undefined;
+  readonly limit: number;
+  /** True once a page of this LIST was too large. Its pages then grow step by step. */
+  readonly shrunk: boolean;
+}
+
+/** True for the failure of an answer with more than may be read. Fewer objects may be readable. */
+export const isTooLarge = ({ code, reason }: ApiFailure): boolean => code === 0 && reason === ANSWER_TOO_LARGE;
+
+/** As many objects as a full page, unless those of this page say that so many would have too many bytes. */
+const nextLimit = ({ limit, shrunk }: Omit<PageAt, "token">, { objects, bytes }: Page<unknown>): number => {
+  const fitting = bytes === 0 ? PAGE_LIMIT : Math.floor((PAGE_BYTES * objects) / bytes);
+  return Math.max(1, Math.min(PAGE_LIMIT, fitting, shrunk ? limit * SHRINK_BY : PAGE_LIMIT));
 };
 
 interface Page<Item> {
@@ -73,35 +136,54 @@ interface Page<Item> {
   readonly objects: number;
   readonly next: string | undefined;
   readonly remaining: number | undefined;
+  readonly passedOver: readonly PassedOver[];
+  /** Of the unpacked answer. */
+  readonly bytes: number;
 }
 
+type PageAnswer<Item> = Page<Item> | Extract<Listed<never>, { kind: "failed" }>;
+
 /** Reads one page. Its objects are converted while it is decoded, so that they are not held all at once; of JSON they are. */
-const readPage = async <Item>(
-  transport: Pick<Transport, "get">,
-  what: ListOf<Item>,
-  { token, budget }: { readonly token: string | undefined; readonly budget: CallBudget },
-): Promise<Page<Item> | Extract<Listed<never>, { kind: "failed" }>> => {
+const readPage = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, at: PageAt, budget: CallBudget): Promise<PageAnswer<Item>> => {
   const items: Item[] = [];
+  const passedOver: PassedOver[] = [];
   let objects = 0;
   const onItem = (raw: JsonObject): void => {
     objects++;
     const item = what.read(raw);
     if (item !== undefined) items.push(item);
   };
-  const answer = await transport.get({ ...requestOf(what, token), onItem }, budget);
+  const onPassedOver = (raw: JsonObject): void => {
+    objects++;
+    passedOver.push(nameOf(raw));
+  };
+  const answer = await transport.get({ ...requestOf(what, at), onItem, onPassedOver }, budget);
   if (answer.kind === "failed") return answer;
   const raws = answer.streamed ? [] : objectsOf(answer.body);
   // Fails to a failed read: an answer without its items would look like an empty cluster.
   if (raws === undefined) return failed(what, "the answer has no list of items");
   for (const raw of raws) onItem(raw);
-  const { continue: next, remainingItemCount: remaining } = asObject(answer.body["metadata"]);
-  return {
-    kind: "page",
-    items,
-    objects,
-    next: typeof next === "string" && next !== "" ? next : undefined,
-    remaining: typeof remaining === "number" ? remaining : undefined,
-  };
+  return { kind: "page", items, objects, passedOver, bytes: answer.bytes, ...restOf(answer.body) };
+};
+
+/** Asks for the name of one object whose page cannot be read, and for the token of the one behind it. */
+const readName = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, at: PageAt, budget: CallBudget): Promise<PageAnswer<Item>> => {
+  const { path, resource } = what;
+  const answer = await transport.get({ path, resource, query: pageQuery(what, { ...at, limit: 1 }), metadataOnly: true }, budget);
+  if (answer.kind === "failed") return answer;
+  const raws = objectsOf(answer.body);
+  if (raws === undefined) return failed(what, "the answer has no list of items");
+  return { kind: "page", items: [], objects: raws.length, passedOver: raws.map(nameOf), bytes: answer.bytes, ...restOf(answer.body) };
+};
+
+const nameOf = (raw: JsonObject): PassedOver => {
+  const { namespace, name } = asObject(raw["metadata"]);
+  return { namespace: asName(namespace), name: asName(name) };
+};
+
+const restOf = (body: JsonObject): Pick<Page<unknown>, "next" | "remaining"> => {
+  const { continue: next, remainingItemCount: remaining } = asObject(body["metadata"]);
+  return { next: typeof next === "string" && next !== "" ? next : undefined, remaining: typeof remaining === "number" ? remaining : undefined };
 };
 
 /** The objects of a list. A server in Go may write an empty list as null. */
@@ -110,21 +192,15 @@ const objectsOf = ({ items, kind }: JsonObject): readonly JsonObject[] | undefin
   return items === null && typeof kind === "string" && kind.endsWith("List") ? [] : undefined;
 };
 
-const requestOf = (
-  { path, resource, protobuf, ...what }: Pick<ListOf<unknown>, "path" | "resource" | "protobuf" | "paged" | "firstLimit">,
-  token: string | undefined,
-): ApiRequest => ({
-  path,
-  resource,
-  query: pageQuery(what, token),
-  ...(protobuf && { protobuf }),
+const requestOf = (what: Pick<ListOf<unknown>, "path" | "resource" | "protobuf" | "paged">, at: PageAt): ApiRequest => ({
+  path: what.path,
+  resource: what.resource,
+  query: pageQuery(what, at),
+  ...(what.protobuf && { protobuf: what.protobuf }),
 });
 
-const pageQuery = (what: Pick<ListOf<unknown>, "paged" | "firstLimit">, token: string | undefined): Record<string, string> => {
-  if (what.paged === false) return {};
-  const limit = token === undefined ? Math.min(PAGE_LIMIT, what.firstLimit ?? PAGE_LIMIT) : PAGE_LIMIT;
-  return { limit: String(limit), ...(token !== undefined && { continue: token }) };
-};
+const pageQuery = ({ paged }: Pick<ListOf<unknown>, "paged">, { token, limit }: PageAt): Record<string, string> =>
+  paged === false ? {} : { limit: String(limit), ...(token !== undefined && { continue: token }) };
 
 const failed = (what: { readonly resource: string }, state: string): Extract<Listed<never>, { kind: "failed" }> => ({
   kind: "failed",

@@ -5,7 +5,7 @@ import type { Rival } from "../model/rival-state.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { TargetRef } from "../model/spec-governed.ts";
 import type { Recommender } from "../model/spec-watermark.ts";
-import type { ObjectUpdate, WriteBackLimits, WriteBackCounts } from "./objects/object-update.ts";
+import type { ObjectUpdate, WriteBackCounts, WriteBackLimits } from "./objects/object-update.ts";
 import type { ListedSpecs, SpecRequest } from "./specs/spec-listing.ts";
 
 /**

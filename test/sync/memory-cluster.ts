@@ -42,7 +42,7 @@ export interface MemoryCluster {
   otherStack?: NonNullable<Observed["otherStack"]>;
   /** Objects that hold specs, by kind, namespace and name, as the API has them. */
   readonly objects: Map<string, Record<string, unknown>>;
-  /** Why the LIST of a kind fails. */
+  /** Why the LIST of a kind fails; or, by the key of an object, why that object alone cannot be read. */
   readonly specFailures: Map<string, ApiFailure>;
   specLists: number;
   readonly client: ClusterClient;
@@ -57,8 +57,14 @@ const listingOf = (
   const failure = specFailures.get(kind.kind);
   if (failure) return { ...scope, outcome: { kind: "failed", failure } };
   const prefix = `${kind.kind}/${namespace === undefined ? "" : `${namespace}/`}`;
-  const raws = [...objects].filter(([key]) => key.startsWith(prefix)).map(([, raw]) => raw);
-  return { ...scope, outcome: { kind: "listed", objects: raws.flatMap((raw) => specObject(raw, { ...kind, cluster: {}, knownVersion }) ?? []) } };
+  const there = [...objects].filter(([key]) => key.startsWith(prefix));
+  const read = there.filter(([key]) => !specFailures.has(key)).flatMap(([, raw]) => specObject(raw, { ...kind, cluster: {}, knownVersion }) ?? []);
+  const unread = there.flatMap(([key]) => {
+    const [, of = "", name = ""] = key.split("/");
+    const { message } = specFailures.get(key) ?? {};
+    return message === undefined ? [] : [{ namespace: of, name, message }];
+  });
+  return { ...scope, outcome: { kind: "listed", objects: read, unread } };
 };
 
 /** The faults of a PUT that was executed at once. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { objectPath } from "../paths.ts";
 import type { ApiRequest } from "../transport/send.ts";
-import type { ObjectUpdate, NewEvent, UpdatedObject } from "./object-update.ts";
+import type { NewEvent, ObjectUpdate, UpdatedObject } from "./object-update.ts";
 
 /** The request of one update. */
 export type UpdateRequest = ApiRequest & { readonly method: "PATCH" | "POST"; readonly body: unknown };

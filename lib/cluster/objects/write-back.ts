@@ -2,8 +2,8 @@ import pLimit from "p-limit";
 import type { ApiSession } from "../scale.ts";
 import type { WriteAnswer } from "../transport/transport.ts";
 import { type Correlated, EventSeries } from "./event-series.ts";
+import type { ObjectUpdate, WriteBackCounts, WriteBackLimits } from "./object-update.ts";
 import { repeatRequest, type UpdateRequest, updateRequest } from "./update-requests.ts";
-import type { ObjectUpdate, WriteBackLimits, WriteBackCounts } from "./object-update.ts";
 
 const PARALLEL = 4;
 /** One slow answer must not take the time of all others. */

@@ -1,6 +1,6 @@
 import type { Namespace } from "../../model/ids.ts";
 import type { MonitorReading } from "../../model/observation.ts";
-import { list } from "../list.ts";
+import { list, passedOverFailure } from "../list.ts";
 import { inNamespace } from "../paths.ts";
 import type { Watched } from "../port.ts";
 import { asName, asObject, asText } from "../read/json.ts";
@@ -8,6 +8,7 @@ import { scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 
 const GROUP = "datadoghq.com/v1alpha1";
+const RESOURCE = "datadogmonitors.datadoghq.com";
 
 /** The monitors by `monitorKey`, for the autoscalers that name one (watermark.md 2.2). A missing entry means that the object does not exist. */
 export type Monitors = (watched: Watched) => MonitorReading | undefined;
@@ -23,7 +24,7 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
         observing.session.transport,
         {
           path: `/apis/${GROUP}${inNamespace(namespace)}/datadogmonitors`,
-          resource: "datadogmonitors.datadoghq.com",
+          resource: RESOURCE,
           read: (raw) => {
             const { name, namespace: of } = asObject(raw["metadata"]);
             return [key(asText(of) as Namespace, asText(name)), readingOf(asName(asObject(raw["status"])["monitorState"]))];
@@ -34,6 +35,9 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
         },
         observing.budget,
       );
+      if (answer.kind === "listed")
+        for (const object of answer.passedOver)
+          monitors.set(key(object.namespace as Namespace, object.name), { kind: "failed", failure: passedOverFailure(RESOURCE, object) });
       // In a cluster without the API of monitors (404) the monitor does not exist. After any other failure it is unknown.
       if (answer.kind === "failed" && answer.failure.code !== 404) failed.set(namespace ?? "", { kind: "failed", failure: answer.failure });
     }),

@@ -1,7 +1,7 @@
 import type { Namespace } from "../../model/ids.ts";
 import { type LabelIndex, labelIndex } from "../../model/label-index.ts";
-import type { Answer, Pod, PodMetrics } from "../../model/observation.ts";
-import { type Listed, list } from "../list.ts";
+import type { Answer, ApiFailure, Pod, PodMetrics } from "../../model/observation.ts";
+import { isTooLarge, type Listed, list, passedOverFailure } from "../list.ts";
 import { inNamespace } from "../paths.ts";
 import { asObject, asText } from "../read/json.ts";
 import { readPodMetrics } from "../read/metrics.ts";
@@ -65,18 +65,40 @@ const byNamespace = async <Item extends Labelled>(
   source: (scope: Scope) => PodList<Item>,
 ): Promise<ByNamespace<Item>> => {
   const answers = new Map<Namespace, Answer<LabelIndex<Item>>>();
-  await Promise.all(
-    scopesFor(namespaces, observing.limits).map(async (scope) => {
-      const gathered = new Map<string, Item[]>();
-      const shown = shownInOrder();
-      const listed = await listInto(observing, source(scope), namespaces, { gathered, shown });
-      for (const namespace of scope.namespace === undefined ? namespaces : [scope.namespace]) {
-        const failed = listed.kind === "failed" && !shown.whole(namespace);
-        answers.set(namespace, failed ? listed : { kind: "answered", items: labelIndex(gathered.get(namespace) ?? []) });
-      }
-    }),
-  );
+  const read = async (scope: Scope): Promise<void> => {
+    const podList = source(scope);
+    const gathering: Gathering<Item> = { gathered: new Map(), shown: shownInOrder() };
+    const listed = await listInto(observing, podList, namespaces, gathering);
+    // One tenant's objects may be more than an answer may have, and no page can be smaller. Each namespace by itself is then read, or fails alone.
+    if (listed.kind === "failed" && isTooLarge(listed.failure) && podList.paged === false && scope.namespace === undefined) {
+      await Promise.all([...namespaces].map((namespace) => read({ namespace })));
+      return;
+    }
+    const failureOf = failures(podList.resource, listed, gathering);
+    for (const namespace of scope.namespace === undefined ? namespaces : [scope.namespace]) {
+      const failure = failureOf(namespace);
+      answers.set(
+        namespace,
+        failure ? { kind: "failed", failure } : { kind: "answered", items: labelIndex(gathering.gathered.get(namespace) ?? []) },
+      );
+    }
+  };
+  await Promise.all(scopesFor(namespaces, observing.limits).map(read));
   return answers;
+};
+
+/** Why the objects of a namespace are not all read. Fails to a missing metric: a pod that was passed over may be one of any autoscaler of its namespace. The other namespaces are whole. */
+const failures = (
+  resource: string,
+  listed: Listed<unknown>,
+  { shown }: Pick<Gathering<unknown>, "shown">,
+): ((namespace: Namespace) => ApiFailure | undefined) => {
+  if (listed.kind === "failed") return (namespace) => (shown.whole(namespace) ? undefined : listed.failure);
+  const passedOver = new Map(listed.passedOver.map((object) => [object.namespace, object]));
+  return (namespace) => {
+    const unread = passedOver.get(namespace);
+    return unread && passedOverFailure(resource, unread);
+  };
 };
 
 /**

@@ -4,7 +4,7 @@ import type { ApiFailure } from "../../model/observation.ts";
 import type { Rival } from "../../model/rival-state.ts";
 import type { Found, KindPath } from "../discovery.ts";
 import { mapInTurns } from "../in-turns.ts";
-import { list } from "../list.ts";
+import { list, passedOverFailure } from "../list.ts";
 import { listPath } from "../paths.ts";
 import type { Observed, Watched } from "../port.ts";
 import { asObject, asText } from "../read/json.ts";
@@ -40,7 +40,9 @@ export const observeRivals = async (observing: Observing, watched: readonly Watc
   return (namespace, target) => {
     const key = keyOfWatched(namespace, target);
     const inScope = [...(byNamespace.get(undefined) ?? []), ...(byNamespace.get(namespace) ?? [])];
-    const unknown = inScope.find(({ problem, targets: known }) => problem !== undefined && !known.has(key))?.problem;
+    const unknown =
+      inScope.find(({ problem, targets: known }) => problem !== undefined && !known.has(key))?.problem ??
+      inScope.find(({ unread }) => unread?.has(namespace))?.unread?.get(namespace);
     return { rivals: merged(inScope.flatMap(({ rivals }) => rivals.get(key) ?? [])), ...(unknown !== undefined && { rivalsUnknown: unknown }) };
   };
 };
@@ -53,6 +55,8 @@ interface Look extends LookedFor {
   readonly scope: Scope;
   /** Why it failed in this sync. Then only the targets of an earlier LIST are known. */
   readonly problem?: string;
+  /** The namespaces with an object that could not be read, and why. It may scale any of their targets. */
+  readonly unread?: ReadonlyMap<string, string>;
 }
 
 const markOf = ({ namespace, spec: { target } }: Watched, scales: Scales): string => {
@@ -107,6 +111,9 @@ const lookInScope = async (
   if (listed.kind === "listed") {
     const rivals = new Map([...Map.groupBy(listed.items, ({ key }) => key)].map(([key, items]) => [key, items.map((item) => item.rival)]));
     const looked: LookedFor = { targets: new Set(marks.keys()), rivals };
+    const unread = new Map(listed.passedOver.map((object) => [object.namespace, problemOf(rival, passedOverFailure(kind.resource, object))]));
+    // The next sync looks again.
+    if (unread.size > 0) return { ...looked, scope, unread };
     memory.rivals.keep(path, looked, marks);
     return { ...looked, scope };
   }

@@ -2,7 +2,7 @@ import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../../model/observation.ts";
 import type { TargetRef } from "../../model/spec-governed.ts";
 import { isBuiltIn, type KindPath } from "../discovery.ts";
-import { list } from "../list.ts";
+import { list, passedOverFailure } from "../list.ts";
 import { listPath } from "../paths.ts";
 import type { ObserveLimits, Watched } from "../port.ts";
 import { asObject } from "../read/json.ts";
@@ -132,6 +132,10 @@ const listWanted = async ({ session, budget, memory }: Observing, { kind, scope,
     budget,
   );
   if (listed.kind === "failed") return { kind: "failed", failure: listed.failure, readings };
+  for (const object of listed.passedOver) {
+    const key = keys.get(`${object.namespace}/${object.name}`);
+    if (key !== undefined) readings.set(key, { kind: "failed", failure: passedOverFailure(kind.resource, object) });
+  }
   if (listed.remaining !== undefined) memory.remember(path, seen + listed.remaining);
   return { kind: listed.complete ? "complete" : "incomplete", readings };
 };

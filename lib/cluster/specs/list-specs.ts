@@ -1,5 +1,5 @@
 import type { ClusterRecord } from "../../model/records.ts";
-import { list } from "../list.ts";
+import { list, passedOverFailure } from "../list.ts";
 import { listPath } from "../paths.ts";
 import { MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
 import type { ApiSession } from "../scale.ts";
@@ -31,6 +31,13 @@ const listKind = async (
   const path = listPath({ base: `/apis/${group}/${version}`, plural, resource }, namespace);
   const as = { ...kind, cluster, knownVersion: request.knownVersion };
   const listed = await list(transport, { path, resource, read: (raw) => specObject(raw, as) }, budget);
-  const outcome = listed.kind === "failed" ? listed : ({ kind: "listed", objects: listed.items } as const);
+  const outcome =
+    listed.kind === "failed"
+      ? listed
+      : ({
+          kind: "listed",
+          objects: listed.items,
+          unread: listed.passedOver.map((object) => ({ ...object, message: passedOverFailure(resource, object).message })),
+        } as const);
   return { kind, ...(namespace !== undefined && { namespace }), outcome };
 };

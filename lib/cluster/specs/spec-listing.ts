@@ -17,7 +17,16 @@ export interface SpecListing {
   readonly kind: SpecKind;
   /** Absent: the whole cluster. */
   readonly namespace?: Namespace;
-  readonly outcome: { readonly kind: "listed"; readonly objects: readonly SpecObject[] } | { readonly kind: "failed"; readonly failure: ApiFailure };
+  readonly outcome:
+    | { readonly kind: "listed"; readonly objects: readonly SpecObject[]; readonly unread?: readonly UnreadObject[] }
+    | { readonly kind: "failed"; readonly failure: ApiFailure };
+}
+
+/** An object that is in the cluster and could not be read, alone among those of its LIST. */
+export interface UnreadObject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly message: string;
 }
 
 export interface ListedSpecs {

@@ -12,6 +12,9 @@ export interface Subject {
   readonly resource: string;
 }
 
+/** The reason of an answer with more bytes or objects than may be read. Fewer objects may be readable. */
+export const ANSWER_TOO_LARGE = "AnswerTooLarge";
+
 /** The failure of an answer outside 2xx: the Status object of the server, or a standard message where it sent none. */
 export const answeredFailure = (code: number, body: JsonObject | undefined, subject: Subject): ApiFailure => {
   const status = statusObject(body);
@@ -27,14 +30,14 @@ export const brokenFailure = (broken: Broken, subject: Subject, timeoutMs: numbe
 };
 
 /** The failure of a 2xx answer whose body is not the expected object, such as the page of a proxy. */
-export const malformedFailure = (subject: Subject, state: string): ApiFailure => ({
+export const malformedFailure = (subject: Subject, state: string, tooLarge = false): ApiFailure => ({
   code: 0,
-  reason: "MalformedAnswer",
+  reason: tooLarge ? ANSWER_TOO_LARGE : "MalformedAnswer",
   message: `Cannot ${subject.method} ${subject.resource} of cluster "${subject.cluster}": ${state}`,
 });
 
 const diagnosis = (broken: Broken, timeoutMs: number): { reason: string; state: string } => {
-  if (broken.because === "too-large") return { reason: "AnswerTooLarge", state: broken.error.message };
+  if (broken.because === "too-large") return { reason: ANSWER_TOO_LARGE, state: broken.error.message };
   if (broken.because === "timeout") {
     const state = broken.answering ? "the answer was not complete" : broken.sent ? "no answer" : "no connection";
     return { reason: "Timeout", state: `${state} within ${Math.round(timeoutMs)} ms` };

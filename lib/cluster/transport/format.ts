@@ -31,11 +31,11 @@ const groupVersionOf = ({ path }: ApiRequest): string => /^\/(api\/[^/]+|apis\/[
 const isProtobuf = ({ headers }: Answered): boolean => (headers["content-type"] ?? "").split(";")[0]?.trim() === PROTOBUF;
 
 /** The content of an answer, in the format of its content type. */
-export const bodyOf = async (answer: Answered, { protobuf, onItem }: ApiRequest): Promise<Decoded> => {
+export const bodyOf = async (answer: Answered, { protobuf, ...readers }: ApiRequest): Promise<Decoded> => {
   if (isProtobuf(answer)) {
     if (answer.status >= 300 || protobuf === undefined) return decodeAnswer(answer.bytes, STATUS_KIND);
-    const decoded = await decodeAnswer(answer.bytes, protobuf, onItem);
-    return decoded.kind === "object" && onItem ? { ...decoded, streamed: true } : decoded;
+    const decoded = await decodeAnswer(answer.bytes, protobuf, readers);
+    return decoded.kind === "object" && readers.onItem ? { ...decoded, streamed: true } : decoded;
   }
   const object = parseObject(answer.bytes);
   return object ? { kind: "object", object } : { kind: "broken", state: `the server answered ${answer.status} without a JSON object` };

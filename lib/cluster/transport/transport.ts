@@ -22,9 +22,9 @@ export interface Transport {
 }
 
 export type { JsonObject } from "./failure.ts";
-/** `streamed`: `onItem` of the request got the items, and the body has none. */
+/** `bytes`: of the unpacked answer. `streamed`: `onItem` of the request got the items, and the body has none. */
 export type ReadAnswer =
-  | { readonly kind: "read"; readonly body: JsonObject; readonly streamed?: true }
+  | { readonly kind: "read"; readonly body: JsonObject; readonly bytes: number; readonly streamed?: true }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
 export type WriteAnswer =
   | { readonly kind: "written"; readonly body: JsonObject }
@@ -120,8 +120,8 @@ const readAnswer = async (outcome: Exchange, subject: Subject, request: ApiReque
   const body = await bodyOf(outcome, request);
   if (outcome.status < 200 || outcome.status > 299)
     return failed(answeredFailure(outcome.status, body.kind === "object" ? body.object : undefined, subject));
-  if (body.kind === "object") return { kind: "read", body: body.object, ...(body.streamed && { streamed: true }) };
-  return failed(malformedFailure(subject, body.state));
+  if (body.kind === "object") return { kind: "read", body: body.object, bytes: outcome.bytes.length, ...(body.streamed && { streamed: true }) };
+  return failed(malformedFailure(subject, body.state, body.tooLarge));
 };
 
 type Again = Extract<NextStep, { kind: "again" }>;

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Reader } from "protobufjs/minimal.js";
 import type { Json } from "../read/json.ts";
 import { DECODE_BYTES_AT_ONCE, MAX_ANSWER_PARTS, MAX_OBJECT_BYTES, MAX_OBJECT_FIELDS } from "../request-limits.ts";
-import type { Field, FieldType, Message, Single } from "./message.ts";
+import { type Field, type FieldType, type Message, message, one, type Single } from "./message.ts";
 import { readText } from "./read-text.ts";
 
 /** The state of a decoding. */
@@ -19,15 +19,23 @@ const FIELDS_OF_AN_ENTRY = 10;
 
 /**
  * Decodes a whole message to the object of its JSON form. Throws for bytes that are not well-formed. It lets the event loop go on between the fields of the message, because the
- * answers of other clusters wait meanwhile. With `onItem` the items of a list are given away one by one, and no more than one of them is held.
+ * answers of other clusters wait meanwhile. With `onItem` the items of a list are given away one by one, and no more than one of them is held. An item that is too large is then passed over,
+ * and `onPassedOver` gets its name.
  */
-export const decodeMessage = async (reader: Reader, { fields }: Message, onItem?: (item: Json) => void): Promise<Json> => {
+export const decodeMessage = async (reader: Reader, { fields }: Message, { onItem, onPassedOver }: ItemReaders = {}): Promise<Json> => {
   const decoding: Decoding = { reader, partsLeft: MAX_ANSWER_PARTS, fieldsLeft: MAX_OBJECT_FIELDS };
   const object: Record<string, unknown> = {};
   let pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
   while (reader.pos < reader.len) {
     decoding.fieldsLeft = MAX_OBJECT_FIELDS;
-    readField(object, decoding, fields);
+    const [from, { partsLeft }] = [reader.pos, decoding];
+    try {
+      readField(object, decoding, fields);
+    } catch (error) {
+      if (!(error instanceof ObjectTooLarge) || !onPassedOver) throw error;
+      Object.assign(decoding, { partsLeft, fieldsLeft: MAX_OBJECT_FIELDS });
+      passOver(decoding, from, onPassedOver);
+    }
     if (onItem) giveAway(object, onItem);
     if (reader.pos < pauseAt) continue;
     await setImmediate();
@@ -35,6 +43,29 @@ export const decodeMessage = async (reader: Reader, { fields }: Message, onItem?
   }
   insideOf(reader, reader.len);
   return object;
+};
+
+/** What takes the items of a list as they are decoded. */
+export interface ItemReaders {
+  readonly onItem?: (item: Json) => void;
+  /** Gets an object with the metadata of an item that was too large to be decoded. */
+  readonly onPassedOver?: (named: Json) => void;
+}
+
+/** The fields that name an object. They come before its labels and annotations, which make it large. */
+const NAMED = message("Named", { metadata: one(1, message("NamedMeta", { name: one(1, "text"), namespace: one(3, "text") })) });
+
+/** Reads the name alone of the item at this byte, and goes on behind it. One tenant's object must not keep the objects of all others from being read. */
+const passOver = (decoding: Decoding, from: number, onPassedOver: (named: Json) => void): void => {
+  const { reader } = decoding;
+  reader.pos = from;
+  reader.tag();
+  const end = reader.size() + reader.pos;
+  if (end > reader.len) throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
+  const named: Record<string, unknown> = {};
+  while (reader.pos < end && named["metadata"] === undefined) readField(named, decoding, NAMED.fields);
+  reader.pos = end;
+  onPassedOver(named);
 };
 
 const ITEMS = "items";
@@ -65,7 +96,7 @@ const readField = (object: Record<string, unknown>, decoding: Decoding, fields: 
 /** The event loop stands still while an object is decoded, so that its number of fields is bounded, and not its bytes alone. */
 const takeFields = (decoding: Decoding, fields: number): void => {
   decoding.fieldsLeft -= fields;
-  if (decoding.fieldsLeft < 0) throw new WireFormatError(`an object has more than ${MAX_OBJECT_FIELDS} fields`);
+  if (decoding.fieldsLeft < 0) throw new ObjectTooLarge(`an object has more than ${MAX_OBJECT_FIELDS} fields`);
 };
 
 const GROUP = 3;
@@ -87,7 +118,7 @@ const readInto = (object: Record<string, unknown>, decoding: Decoding, field: Fi
     object[name] = readValue(decoding, type);
     return;
   }
-  if (--decoding.partsLeft < 0) throw new WireFormatError(`the answer has more than ${MAX_ANSWER_PARTS} parts`);
+  if (--decoding.partsLeft < 0) throw new PageTooLarge(`the answer has more than ${MAX_ANSWER_PARTS} parts`);
   if (shape === "list") {
     const known = object[name] as unknown[] | undefined;
     if (known === undefined) object[name] = [readValue(decoding, type)];
@@ -123,7 +154,7 @@ const readValue = (decoding: Decoding, type: FieldType): unknown => {
 /** Reads the length of a message, and returns its end. */
 const endOf = (reader: Reader): number => {
   const bytes = reader.size();
-  if (bytes > MAX_OBJECT_BYTES) throw new WireFormatError(`an object has ${bytes} bytes, more than ${MAX_OBJECT_BYTES}`);
+  if (bytes > MAX_OBJECT_BYTES) throw new ObjectTooLarge(`an object has ${bytes} bytes, more than ${MAX_OBJECT_BYTES}`);
   const end = bytes + reader.pos;
   if (end > reader.len) throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
   return end;
@@ -186,3 +217,9 @@ const readEntry = (entries: Record<string, unknown>, decoding: Decoding, type: F
 
 /** The error for bytes that do not match the `.proto`. */
 export class WireFormatError extends Error {}
+
+/** The error for one object that is larger than may be decoded. */
+export class ObjectTooLarge extends WireFormatError {}
+
+/** The error for more objects than may be decoded at once. */
+export class PageTooLarge extends WireFormatError {}

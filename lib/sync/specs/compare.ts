@@ -84,7 +84,10 @@ const unseen = (
 /** Why the LIST that would have the object gave no answer. */
 const problemOf = (listings: Listings, origin: ClusterOrigin, { record }: KnownSpec): string | undefined => {
   const listing = listings.find(({ kind, namespace }) => kind.kind === origin.kind && (namespace ?? record.namespace) === record.namespace);
-  if (listing?.outcome.kind === "listed") return undefined;
+  if (listing?.outcome.kind === "listed") {
+    // Fails to a hold: an object that was passed over is in the cluster, and what it says is not known.
+    return listing.outcome.unread?.find((object) => nameKey(object) === nameKey(record))?.message;
+  }
   return listing?.outcome.failure.message ?? "it was not asked for";
 };
 

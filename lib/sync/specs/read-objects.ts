@@ -30,8 +30,10 @@ export const readObjects = async (ports: SyncPorts, message: SyncMessage, loaded
   const { specs, notStored, waiting } = await storeFindings(ports, message, { loaded, findings });
   const holds = holdsOfObjects(cluster, specs.all, { findings, clashes, notStored, nowMs });
   const failures = listings.flatMap(({ kind: { kind }, outcome }) => (outcome.kind === "failed" ? [{ kind, message: outcome.failure.message }] : []));
+  const unread = listings.flatMap(({ outcome }) => (outcome.kind === "listed" ? (outcome.unread ?? []) : []));
   const problems = [
     ...failures.map(({ kind, message: words }) => `no ${kind} could be read: ${foreignWords(words)}`),
+    ...unread.slice(0, PASSED_OVER_NAMED_MAX).map(({ message: words }) => foreignWords(words)),
     ...passedOver.slice(0, PASSED_OVER_NAMED_MAX),
     ...(passedOver.length > PASSED_OVER_NAMED_MAX ? [`${passedOver.length - PASSED_OVER_NAMED_MAX} more objects have no autoscaler`] : []),
     ...(waiting > 0 ? [`${waiting} new objects wait for the next sync`] : []),

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import type { IssueOptions } from "./certificates.ts";
 import { type Answer, json, type Seen, type StandIn, standIn, status } from "./server.ts";
 
@@ -40,12 +41,28 @@ const route = (collections: ReadonlyMap<string, Raw[]>, documents: ReadonlyMap<s
   const collection = collections.get(`${base}/${plural}`);
   if (!collection) return (_seen, response) => response.writeHead(404).end("404 page not found");
   const there = collection.filter((object) => namespace === undefined || metadataOf(object)["namespace"] === namespace);
-  if (name === undefined) return json(200, page(there, seen.url.searchParams));
+  if (name === undefined) {
+    const metadataOnly = seen.headers.accept?.includes("as=PartialObjectMetadataList") === true;
+    const shown = page(there, seen.url.searchParams);
+    return packed(metadataOnly ? { ...shown, items: (shown["items"] as Raw[]).map(({ metadata }) => ({ metadata })) } : shown);
+  }
   const object = there.find((one) => metadataOf(one)["name"] === name);
   if (!object) return status(404, "NotFound", `${plural}.${base.split("/")[2] ?? ""} "${name}" not found`);
   if (!scale) return json(200, object);
   return seen.method === "PUT" ? putScale(object, JSON.parse(seen.body)) : json(200, scaleOf(object));
 };
+
+const PACKED_FROM_BYTES = 128 * 1024;
+
+/** As an API server does, a large answer is packed. */
+const packed =
+  (body: unknown): Answer =>
+  (_seen, response) => {
+    const text = JSON.stringify(body);
+    const content = { "content-type": "application/json" };
+    if (text.length < PACKED_FROM_BYTES) response.writeHead(200, content).end(text);
+    else response.writeHead(200, { ...content, "content-encoding": "gzip" }).end(gzipSync(text, { level: 1 }));
+  };
 
 const partsOf = (path: string): { base: string; namespace?: string; plural: string; name?: string; scale: boolean } => {
   const match =

@@ -52,11 +52,8 @@ const BROKEN: readonly (readonly [string, Buffer])[] = [
   ["groups within groups, a million deep", podList(pod(repeated(Buffer.from([0x7b]), 1_000_000)))],
   ["a group that never ends", podList(Buffer.concat([Buffer.from([0x7b]), Buffer.alloc(100, 0x08)]))],
   ["a group that ends", podList(pod(Buffer.from([0x7b, 0x7c])))],
-  ["a pod that is larger than any that an API server takes", podList(pod(repeated(Buffer.from([0x7a, 0x00]), MAX_OBJECT_BYTES / 2)))],
   ["a field with number 0", podList(Buffer.from([0x02, 0x00]))],
-  ["a pod with more than a million empty containers", podList(pod(field(2, repeated(Buffer.from([0x12, 0x00]), MAX_ANSWER_PARTS + 1))))],
   ["whole namespaces before a pod that is cut", podList(pod(), field(2, field(1, field(3, Buffer.from("zzz")))), Buffer.from([0x12, 0x20, 0x0a]))],
-  ["more than a million empty pods", podList(repeated(Buffer.from([0x12, 0x00]), MAX_ANSWER_PARTS + 1))],
 ];
 
 let server: StandIn;
@@ -93,6 +90,29 @@ describe("broken protobuf", () => {
     expect(failureOf(await observing(bytes))).toMatch(
       /^MalformedAnswer: Cannot GET pods of cluster "eu-1": the answer is no protobuf that can be read: .+/,
     );
+  });
+
+  it.each([
+    ["a pod that is larger than any that an API server takes", podList(pod(repeated(Buffer.from([0x7a, 0x00]), MAX_OBJECT_BYTES / 2)))],
+    ["a pod with more than a million empty containers", podList(pod(field(2, repeated(Buffer.from([0x12, 0x00]), MAX_ANSWER_PARTS + 1))))],
+  ])("fails the metrics of its namespace where one pod is too large: %s", async (_what, bytes) => {
+    expect(failureOf(await observing(bytes))).toMatch(/^ObjectTooLarge: Cannot read pods "shop\/": it is larger than an answer may be/);
+  });
+
+  it("with more than a million empty pods is asked for in smaller pages, until no smaller one is left", async () => {
+    const bytes = podList(repeated(Buffer.from([0x12, 0x00]), MAX_ANSWER_PARTS + 1));
+    expect(failureOf(await observing(bytes))).toMatch(/^(MalformedAnswer|BudgetExhausted): /);
+  });
+
+  it("gives the name of an object that is too large, and the objects around it", async () => {
+    const named = (name: string, ...more: readonly Buffer[]): Buffer =>
+      field(2, Buffer.concat([field(1, Buffer.concat([field(1, Buffer.from(name)), field(3, Buffer.from("shop")), ...more]))]));
+    const labels = repeated(field(11, Buffer.concat([field(1, Buffer.from("a")), field(2, Buffer.from("b"))])), 30_000);
+    const [read, passedOver]: [unknown[], unknown[]] = [[], []];
+    const readers = { onItem: (item: unknown) => void read.push(item), onPassedOver: (item: unknown) => void passedOver.push(item) };
+    expect(await decodeAnswer(podList(named("a"), named("large", labels), named("z")), POD_LIST, readers)).toMatchObject({ kind: "object" });
+    expect(read).toMatchObject([{ metadata: { name: "a" } }, { metadata: { name: "z" } }]);
+    expect(passedOver).toEqual([{ metadata: { name: "large", namespace: "shop" } }]);
   });
 
   it("with a hundred million empty fields is too large, also where it came packed into a few kilobytes", async () => {

@@ -99,6 +99,20 @@ describe("an autoscaler that is read from its cluster", () => {
     expect(await told(world, "web")).toMatchObject({ because: { reason: "SpecTooLarge" } });
   });
 
+  it("holds alone where its object is too large to be read, and does not end", async () => {
+    const world = await specsWorld(engine, ["web", "api"]);
+    world.apply("web");
+    world.apply("api");
+    await world.next();
+    world.cluster.specFailures.set("PodAutoscaler/shop/web", { code: 0, reason: "ObjectTooLarge", message: "web is larger than an answer may be" });
+    world.cluster.workloads.forEach((workload) => {
+      workload.demand = 7;
+    });
+    for (let syncs = 0; syncs < 3; syncs++) expect(await world.next()).toMatchObject({ specProblems: ["web is larger than an answer may be"] });
+    expect([world.replicas("web"), world.replicas("api")]).toEqual([5, 7]);
+    expect(await told(world, "web")).toMatchObject({ because: { reason: "SpecUnknown" } });
+  });
+
   it("keeps its pause while its object is edited", async () => {
     const world = await specsWorld(engine, ["web"]);
     world.apply("web");
