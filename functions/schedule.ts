@@ -15,17 +15,17 @@ export interface ScheduleDependencies {
   readonly reporter: Pick<Reporter, "planned">;
 }
 
-/** Input of the schedule's target. `start` marks the first call, when nothing is planned yet. */
-const tickSchema = z.object({ scheduledTime: z.iso.datetime({ offset: true }), start: z.boolean().default(false) });
+/** Input of the schedule's target. */
+const tickSchema = z.object({ scheduledTime: z.iso.datetime({ offset: true }) });
 export type TickEvent = z.input<typeof tickSchema>;
 
 export type ScheduleHandler = (event: TickEvent, context: Context) => Promise<void>;
 
-/** Handles the target input of EventBridge Scheduler. Errors are thrown: the scheduler calls again, and planning twice is harmless. */
+/** Handles the target input of EventBridge Scheduler. Errors are thrown, so that they are counted. The next call plans what a failed one did not, and planning twice is harmless. */
 export const scheduleHandler = ({ tables, queue, reporter }: ScheduleDependencies): ScheduleHandler => {
   const handler = middy<TickEvent, void>({ timeoutEarlyInMillis: 0 }).handler(async (event) => {
-    const { scheduledTime, start } = tickSchema.parse(event);
-    reporter.planned(await schedule({ tables, queue }, { scheduledMs: Date.parse(scheduledTime), start }));
+    const { scheduledTime } = tickSchema.parse(event);
+    reporter.planned(await schedule({ tables, queue }, { scheduledMs: Date.parse(scheduledTime) }));
   });
   return (event, context) => handler(event, context);
 };

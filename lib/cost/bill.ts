@@ -79,5 +79,6 @@ const dynamoDb = (fleet: Fleet, syncs: number, scales: number): number => {
   const { stateWriteUnits, journalWriteUnits, journalBytes, readUnits } = syncUnits(fleet);
   const writes = syncs * (stateWriteUnits + journalWriteUnits) + scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1);
   const journalGb = (syncs * journalBytes * (UNITS.JOURNAL_DAYS / DAYS)) / GB;
-  return writes * PRICES.writeUnit + syncs * readUnits * PRICES.readUnit + journalGb * PRICES.storedGb;
+  const planning = MINUTES * (UNITS.PLAN_UNITS.write * PRICES.writeUnit + UNITS.PLAN_UNITS.read * PRICES.readUnit);
+  return writes * PRICES.writeUnit + syncs * readUnits * PRICES.readUnit + planning + journalGb * PRICES.storedGb;
 };

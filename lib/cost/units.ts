@@ -48,6 +48,9 @@ export const SYNC_WAIT_MS = 90;
 export const PLAN_MS = 100;
 export const PLAN_BATCH_MS = 2;
 
+/** A planning call reads which minutes are planned, and marks its own. The list of the clusters is left out, as a small fleet's is one unit. */
+export const PLAN_UNITS = { read: 1, write: 1 } as const;
+
 /** A message is sent with nine others, received and deleted. */
 export const SQS_REQUESTS = 2.1;
 /** Pollers of the event source ask an empty queue: five of them every 20 s. */

@@ -4,6 +4,8 @@ import type { LogLine } from "./log-lines.ts";
 export interface PlanReport {
   readonly fromMs: number;
   readonly untilMs: number;
+  /** The begins of earlier minutes that no call had planned, so that this call planned what was still ahead of them. At the first call of a stack these are two. */
+  readonly missed: readonly number[];
   readonly clusters: number;
   readonly sent: number;
   /** Messages left out because the call came too late for them. */
@@ -19,6 +21,7 @@ export const planLine = (report: PlanReport): LogLine => ({
   fields: {
     from: new Date(report.fromMs).toISOString(),
     until: new Date(report.untilMs).toISOString(),
+    ...(report.missed.length > 0 && { missed: report.missed.map((minuteMs) => new Date(minuteMs).toISOString()) }),
     sent: report.sent,
     skipped: report.skipped,
     ...(report.unreadable.length > 0 && { unreadable: report.unreadable }),

@@ -15,8 +15,6 @@ export const DELAY_SECONDS_MAX = 900;
 /** Input of the scheduler's call. */
 export interface Tick {
   readonly scheduledMs: number;
-  /** True for the first call, when nothing is planned yet. */
-  readonly start: boolean;
 }
 
 /** The time to plan: `fromMs` is inclusive, `untilMs` exclusive. */
@@ -26,13 +24,12 @@ export interface PlannedTime {
 }
 
 /**
- * The time that a call of the scheduler plans: the minute that begins two minutes after its *scheduled* time, cut to the minute. The own clock is not used, so that a late or
- * repeated call plans the same. A start also plans the minutes before: from its scheduled minute to the end of the minute that any call would plan.
+ * The begins of the minutes that a call of the scheduler plans. The last one is its own: it begins two minutes after the *scheduled* time, cut to the minute. The own clock is not used, so that a late or
+ * repeated call has the same. The two before it are those of the calls before; they are planned too where no mark says that a call has planned them.
  */
-export const plannedTime = (scheduledMs: number, start: boolean): PlannedTime => {
+export const minutesOfCall = ({ scheduledMs }: Tick): readonly [number, number, number] => {
   const minuteMs = Math.floor(scheduledMs / MINUTE_MS) * MINUTE_MS;
-  const aheadMs = minuteMs + MINUTES_AHEAD * MINUTE_MS;
-  return { fromMs: start ? minuteMs : aheadMs, untilMs: aheadMs + MINUTE_MS };
+  return [minuteMs, minuteMs + MINUTE_MS, minuteMs + MINUTES_AHEAD * MINUTE_MS];
 };
 
 /** A scheduler calls at or after the scheduled time. A time further ahead than this cannot be a difference of clocks. */
@@ -52,11 +49,11 @@ export const mustBePresent = ({ scheduledMs }: Tick, clockMs: number): void => {
 const RECENT_MS = (MINUTES_AHEAD + 1) * MINUTE_MS;
 
 /**
- * The time that a call of the scheduler plans for one cluster. A cluster that was added or divided within the last minutes is planned as at a start, from the scheduled minute on.
- * Otherwise its new partitions would have no due time for two to three minutes. The claim refuses what was planned already.
+ * True for a cluster that was added or divided within the last minutes. A call of the scheduler plans all its minutes for it, whatever their marks say. Otherwise its new partitions would have no
+ * due time for two to three minutes. The claim refuses what was planned already.
  */
-export const plannedTimeOf = ({ plannedFromMs = 0 }: Pick<ClusterRecord, "plannedFromMs">, tick: Tick): PlannedTime =>
-  plannedTime(tick.scheduledMs, tick.start || plannedFromMs > tick.scheduledMs - RECENT_MS);
+export const isJustChanged = ({ plannedFromMs = 0 }: Pick<ClusterRecord, "plannedFromMs">, { scheduledMs }: Tick): boolean =>
+  plannedFromMs > scheduledMs - RECENT_MS;
 
 /** The due times of one partition: every period, shifted by a stable hash so that not all partitions sync in the same second. They are whole seconds, like the delays of the queue. */
 export const dueTimes = (cluster: ClusterName, partition: PartitionName, periodMs: number, { fromMs, untilMs }: PlannedTime): readonly number[] => {

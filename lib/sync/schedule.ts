@@ -1,33 +1,51 @@
 import type { PlanReport } from "../report/plan-line.ts";
 import { listClusters } from "../store/records/clusters.ts";
+import { markPlanned, readPlanMarks } from "../store/records/plan-marks.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { SyncMessage } from "./message.ts";
-import { mustBePresent, planCluster, plannedTime, plannedTimeOf, type Tick } from "./plan.ts";
+import { isJustChanged, MINUTE_MS, minutesOfCall, mustBePresent, planCluster, type Tick } from "./plan.ts";
 import type { MessageQueue } from "./send-messages.ts";
 import { sendPlanned } from "./send-planned.ts";
 
 const PARALLEL = 8;
+/** A call may come a minute late, and the call after it on time. */
+const LATER_MARKS_MS = 2 * MINUTE_MS;
 
 interface SchedulePorts {
   readonly tables: Tables;
   readonly queue: MessageQueue;
 }
 
-/** Plans the syncs of one minute and sends each with the delay to its due time. Planning the same minute twice is harmless, because a due time is done once. */
+/**
+ * Plans the syncs of the call's own minute, and of the two minutes before it where a call failed or never came, and sends each with the delay to its due time. So no repeat of a failed call is needed: the next
+ * call does its work. What is due in the past is left out. A minute is marked once all of it was sent. Planning a minute twice is harmless, because a due time is done once.
+ */
 export const schedule = async (ports: SchedulePorts, tick: Tick): Promise<PlanReport> => {
-  mustBePresent(tick, ports.tables.clock());
-  const planned = plannedTime(tick.scheduledMs, tick.start);
+  const { tables, queue } = ports;
+  mustBePresent(tick, tables.clock());
+  const all = minutesOfCall(tick);
+  const [, , ownMs] = all;
+  const marks = await readPlanMarks(tables);
+  const missed = all.filter((minuteMs) => minuteMs !== ownMs && !marks.has(minuteMs));
   const messages: SyncMessage[] = [];
   const unreadable: { name: string; message: string }[] = [];
   let clusters = 0;
-  for await (const cluster of listClusters(ports.tables)) {
+  for await (const cluster of listClusters(tables)) {
     if (cluster.kind === "unreadable") {
       unreadable.push({ name: cluster.name, message: cluster.message });
       continue;
     }
     clusters++;
-    messages.push(...planCluster(cluster.record, plannedTimeOf(cluster.record, tick)));
+    for (const fromMs of isJustChanged(cluster.record, tick) ? all : [...missed, ownMs]) {
+      messages.push(...planCluster(cluster.record, { fromMs, untilMs: fromMs + MINUTE_MS }));
+    }
   }
-  const sent = await sendPlanned({ queue: ports.queue, clock: ports.tables.clock }, messages, PARALLEL);
-  return { ...planned, clusters, sent, skipped: messages.length - sent, unreadable };
+  const nowMs = tables.clock();
+  const ahead = messages.filter(({ dueMs }) => dueMs >= nowMs);
+  const late = messages.filter(({ dueMs }) => dueMs >= ownMs && dueMs < nowMs);
+  const sent = await sendPlanned({ queue, clock: tables.clock }, ahead, PARALLEL);
+  // The marks of the calls that came after this one, where this one is late.
+  const later = [...marks].filter((minuteMs) => minuteMs > ownMs && minuteMs <= ownMs + LATER_MARKS_MS);
+  await markPlanned(tables, [...all, ...later]);
+  return { fromMs: ownMs, untilMs: ownMs + MINUTE_MS, missed, clusters, sent, skipped: late.length + ahead.length - sent, unreadable };
 };

@@ -34,7 +34,7 @@ export const sendParams = (queueUrl: string, batch: readonly DelayedMessage[]): 
 
 /**
  * Sends one batch, and sends the refused entries again. `delayOf` gives the delay of a message at each attempt, because waits between attempts take seconds; a message without one has become too old and is
- * left out. Returns how many were sent. Throws `plan.unsent` when some are refused at every attempt: then the scheduler calls again.
+ * left out. Returns how many were sent. Throws `plan.unsent` when some are refused at every attempt: then the minute is not marked, and the next call plans it.
  */
 export const sendBatch = async (
   queue: MessageQueue,

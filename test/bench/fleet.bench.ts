@@ -123,7 +123,7 @@ const play = async (
   for (let minute = 0; minute < MINUTES; minute++) {
     reports.length = 0;
     const [startedMs, own, ofServers] = [performance.now(), ownCpuMs(), await cpuOf(child)];
-    await schedule({ tables, queue }, { scheduledMs: clock.ms, start: false });
+    await schedule({ tables, queue }, { scheduledMs: clock.ms });
     const planMs = performance.now() - startedMs;
     // All that was planned is due now.
     clock.ms += 3 * MINUTE_MS;

@@ -25,7 +25,9 @@ describe("billOf()", () => {
   it("charges an empty stack its schedule, its queue, its alarms and its metrics", () => {
     const { parts } = billOf(fleetOf(0, 0));
     expect(parts.Scheduler).toBeCloseTo(43_800 * PRICES.schedulerCall);
-    expect([parts.DynamoDB, parts.secrets, parts.history]).toEqual([0, 0, 0]);
+    // A mark for each minute that is planned.
+    expect(parts.DynamoDB).toBeCloseTo(43_800 * (PRICES.writeUnit + PRICES.readUnit));
+    expect([parts.secrets, parts.history]).toEqual([0, 0]);
   });
 
   it("charges a secret for each cluster that has one, and a metric for each cluster that sends one", () => {

@@ -23,23 +23,22 @@ const handled = async () => {
 };
 
 describe("the handler of schedule", () => {
-  it("plans the minute that begins two minutes after the scheduled time of its event", async () => {
+  it("plans at once at its first event, and then the minute that begins two minutes after the scheduled time", async () => {
     const { bodies, plans, handler } = await handled();
-    await handler({ scheduledTime: "2026-03-01T12:00:07Z" }, CONTEXT);
+    await handler({ scheduledTime: "2026-03-01T12:00:00Z" }, CONTEXT);
+    expect(bodies.splice(0)).toHaveLength(12);
+    await handler({ scheduledTime: "2026-03-01T12:01:00Z" }, CONTEXT);
     const due = bodies.map((body) => messageOf(body).dueMs);
     expect(due).toHaveLength(4);
-    expect(Math.min(...due)).toBeGreaterThanOrEqual(Date.UTC(2026, 2, 1, 12, 2));
-    expect(Math.max(...due)).toBeLessThan(Date.UTC(2026, 2, 1, 12, 3));
-    expect(plans).toMatchObject([{ fromMs: Date.UTC(2026, 2, 1, 12, 2), sent: 4, clusters: 1 }]);
+    expect(Math.min(...due)).toBeGreaterThanOrEqual(Date.UTC(2026, 2, 1, 12, 3));
+    expect(Math.max(...due)).toBeLessThan(Date.UTC(2026, 2, 1, 12, 4));
+    expect(plans).toMatchObject([
+      { fromMs: Date.UTC(2026, 2, 1, 12, 2), missed: [Date.UTC(2026, 2, 1, 12), Date.UTC(2026, 2, 1, 12, 1)], sent: 12, clusters: 1 },
+      { fromMs: Date.UTC(2026, 2, 1, 12, 3), missed: [], sent: 4, clusters: 1 },
+    ]);
   });
 
-  it("plans at once at a start", async () => {
-    const { bodies, handler } = await handled();
-    await handler({ scheduledTime: "2026-03-01T12:00:00Z", start: true }, CONTEXT);
-    expect(bodies).toHaveLength(12);
-  });
-
-  it("refuses an event without its scheduled time, so that the scheduler calls again", async () => {
+  it("refuses an event without its scheduled time", async () => {
     const { bodies, handler } = await handled();
     await expect(handler({} as never, CONTEXT)).rejects.toThrow("scheduledTime");
     expect(bodies).toEqual([]);

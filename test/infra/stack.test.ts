@@ -303,11 +303,11 @@ describe("the schedule", () => {
     });
   });
 
-  it("is tried twice within a minute, as the call is asynchronous, and what failed is kept", () => {
+  it("is tried again about a minute later, as the call is asynchronous, and what failed twice is kept", () => {
     expect(resource("ScheduleRetries").Properties).toEqual({
       FunctionName: { Ref: "ScheduleLambdaFunction" },
       Qualifier: "$LATEST",
-      MaximumEventAgeInSeconds: 60,
+      MaximumEventAgeInSeconds: 150,
       MaximumRetryAttempts: 1,
       DestinationConfig: { OnFailure: { Destination: arnOf("TickDeadLetters") } },
     });

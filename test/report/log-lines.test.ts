@@ -105,12 +105,17 @@ describe("logLines()", () => {
 });
 
 describe("planLine()", () => {
-  const report = { fromMs: NOON, untilMs: NOON + 60_000, clusters: 2, sent: 8, skipped: 0, unreadable: [] };
+  const report = { fromMs: NOON, untilMs: NOON + 60_000, missed: [], clusters: 2, sent: 8, skipped: 0, unreadable: [] };
   it.each([
     [report, "info"],
     [{ ...report, skipped: 1 }, "warn"],
     [{ ...report, unreadable: [{ name: "eu-2", message: "x" }] }, "error"],
   ])("tells what was planned, and how bad it is", (given, level) => {
     expect(planLine(given)).toMatchObject({ level, message: "Planned 8 syncs of 2 clusters", fields: { from: "2026-03-01T12:00:00.000Z", sent: 8 } });
+  });
+
+  it("names the minutes that no call had planned", () => {
+    expect(planLine({ ...report, missed: [NOON - 60_000] }).fields).toMatchObject({ missed: ["2026-03-01T11:59:00.000Z"] });
+    expect(planLine(report).fields).not.toHaveProperty("missed");
   });
 });

@@ -110,7 +110,7 @@ describe("powertoolsReporter()", () => {
 
   it("counts failed syncs for the fleet, and sends nothing of a plan, because SQS counts its messages", () => {
     const blobs = printedBy("all", (reporter) => {
-      reporter.planned({ fromMs: 0, untilMs: 60_000, clusters: 0, sent: 0, skipped: 0, unreadable: [] });
+      reporter.planned({ fromMs: 0, untilMs: 60_000, missed: [], clusters: 0, sent: 0, skipped: 0, unreadable: [] });
       reporter.failed(new Error("no answer"), { body: JSON.stringify({ cluster: "eu-1", partition: "all" }) });
     });
     expect(blobs).toMatchObject([{ FailedSyncs: 1 }]);

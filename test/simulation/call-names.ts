@@ -1,4 +1,4 @@
-import { BatchExecuteStatementCommand, GetItemCommand, QueryCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { BatchExecuteStatementCommand, GetItemCommand, PutItemCommand, QueryCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { writeOf } from "./planted/clauses.ts";
 
 /** The item that a read is about. */
@@ -6,6 +6,7 @@ const readName = ({ input: { Key } }: GetItemCommand): string => {
   const [pk, sk] = [Key?.["pk"]?.S ?? "", Key?.["sk"]?.S ?? ""];
   if (sk === "head") return "read head";
   if (sk.startsWith("page#")) return "read page";
+  if (pk === "plan") return "read marks";
   if (pk === "fleet") return sk.startsWith("cluster#") ? "read cluster" : "read fleet";
   return pk.startsWith("autoscalers#") ? "read record" : "read history";
 };
@@ -25,6 +26,7 @@ export const callName = (command: object): string => {
     const pk = command.input.Statements?.[0]?.Parameters?.[0]?.S ?? "";
     return pk.startsWith("journal#") ? "insert journal" : "insert history";
   }
+  if (command instanceof PutItemCommand && command.input.Item?.["pk"]?.S === "plan") return "mark minutes";
   const write = writeOf(command);
   if (write !== undefined) return write;
   return command instanceof UpdateItemCommand ? "raise spec version" : command.constructor.name;

@@ -7,9 +7,11 @@ import type { QueuedMessage, SimulatedQueue } from "./queue.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
+import { TEMPLATE } from "./template.ts";
 
-const RECEIVED_MAX = 3;
-const VISIBILITY_MS = 20_000;
+/** A standard queue may deliver a message at any time, also while it is hidden: a share of the failed ones comes again as early as this. */
+const EARLY = 1 / 2;
+const EARLY_MS = 20_000;
 const BUSY_RETRY_MS = 500;
 
 export interface Platform {
@@ -52,7 +54,8 @@ export const newPlatform = (world: {
   const played: Played = { completed: 0, dropped: 0, failed: 0, ended: 0 };
   let made = 0;
   const again = (queued: QueuedMessage): void => {
-    if (queued.received < RECEIVED_MAX) world.queue().redeliver(queued, VISIBILITY_MS + world.random.int(0, VISIBILITY_MS));
+    if (queued.received >= TEMPLATE.receivesMax) return;
+    world.queue().redeliver(queued, world.random.chance(EARLY) ? EARLY_MS + world.random.int(0, EARLY_MS) : TEMPLATE.visibilityMs);
   };
   const begun = (queued: QueuedMessage, process: Process): Begun => {
     const { message } = queued;

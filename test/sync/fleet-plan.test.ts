@@ -8,6 +8,7 @@ import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopb
 import { clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
+import { markPlanned } from "../../lib/store/records/plan-marks.ts";
 import { messageOf } from "../../lib/sync/message.ts";
 import { MINUTE_MS } from "../../lib/sync/plan.ts";
 import { schedule } from "../../lib/sync/schedule.ts";
@@ -70,13 +71,14 @@ describe("schedule() of a fleet", () => {
     const partitions = Array.from({ length: PARTITIONS }, (_, at) => ({ name: partitionName(`p${at}`), namespaces: [namespace(`team-${at}`)] }));
     const rest = { connection: { kind: "secret", secretId: "x" }, syncPeriodMs: PERIOD_MS, settings: DEFAULT_SETTINGS, version: 1 } as const;
     for (let at = 0; at < CLUSTERS; at++) await putCluster(tables, { name: clusterName(`cluster-${at}`), partitions, ...rest }, undefined);
+    await markPlanned(tables, [NOON, NOON + MINUTE_MS]);
     let requests = 0;
     client.middlewareStack.add((next) => (args) => {
       requests++;
       return next(args);
     });
     const to = { client, queueUrl: server.urlOf(queue), wait: async () => undefined, random: () => 0 };
-    const report = await schedule({ tables, queue: to }, { scheduledMs: NOON, start: false });
+    const report = await schedule({ tables, queue: to }, { scheduledMs: NOON });
     await engine.close();
 
     const wanted = CLUSTERS * PARTITIONS * (MINUTE_MS / PERIOD_MS);

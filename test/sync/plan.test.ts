@@ -5,9 +5,11 @@ import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putCluster } from "../../lib/store/records/clusters.ts";
+import { markPlanned } from "../../lib/store/records/plan-marks.ts";
+import type { Tables } from "../../lib/store/table/tables.ts";
 import type { SyncMessage } from "../../lib/sync/message.ts";
 import { messageOf } from "../../lib/sync/message.ts";
-import { delaySeconds, dueTimes, MINUTE_MS, planCluster, plannedTime, plannedTimeOf } from "../../lib/sync/plan.ts";
+import { delaySeconds, dueTimes, MINUTE_MS, minutesOfCall, planCluster } from "../../lib/sync/plan.ts";
 import { planNow } from "../../lib/sync/plan-now.ts";
 import { schedule } from "../../lib/sync/schedule.ts";
 import { type DelayedMessage, sendBatch, sendParams } from "../../lib/sync/send-messages.ts";
@@ -18,13 +20,9 @@ import { testTables } from "./world.ts";
 const [EU, MAIN] = [clusterName("eu-1"), partitionName("default")];
 const message = (dueMs: number, periodMs = 15_000) => ({ cluster: EU, partition: MAIN, dueMs, periodMs });
 
-describe("plannedTime()", () => {
-  it.each([0, 1, 30_000, 59_999])("is the minute that begins two minutes after the scheduled one, %d ms into it", (late) => {
-    expect(plannedTime(NOON + late, false)).toEqual({ fromMs: NOON + 2 * MINUTE_MS, untilMs: NOON + 3 * MINUTE_MS });
-  });
-
-  it("begins at once at a start, when nothing is planned yet", () => {
-    expect(plannedTime(NOON + 30_000, true)).toEqual({ fromMs: NOON, untilMs: NOON + 3 * MINUTE_MS });
+describe("minutesOfCall()", () => {
+  it.each([0, 1, 30_000, 59_999])("are the scheduled minute, the next, and last its own, %d ms into the scheduled one", (late) => {
+    expect(minutesOfCall({ scheduledMs: NOON + late })).toEqual([NOON, NOON + MINUTE_MS, NOON + 2 * MINUTE_MS]);
   });
 });
 
@@ -140,26 +138,6 @@ describe("sendBatch()", () => {
   });
 });
 
-describe("plannedTimeOf()", () => {
-  it("always leaves no gap after a change, whenever the ticks around it read the cluster", () => {
-    const lateMs = fc.integer({ min: 0, max: MINUTE_MS });
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 3 * MINUTE_MS }), fc.array(lateMs, { minLength: 10, maxLength: 10 }), (changedMs, lates) => {
-        const ticks = lates.map((late, minute) => ({ scheduledMs: NOON + minute * MINUTE_MS, readMs: NOON + minute * MINUTE_MS + late }));
-        const seen = ticks.filter(({ readMs }) => readMs >= NOON + changedMs);
-        const planned = seen.map(({ scheduledMs }) => plannedTimeOf({ plannedFromMs: NOON + changedMs }, { scheduledMs, start: false }));
-        let coveredMs = NOON + changedMs + 2 * MINUTE_MS;
-        for (const { fromMs, untilMs } of planned.toSorted((one, other) => one.fromMs - other.fromMs)) {
-          expect(fromMs).toBeLessThanOrEqual(coveredMs);
-          coveredMs = Math.max(coveredMs, untilMs);
-        }
-        // The first tick that sees the change plans from its own minute on, so that nothing waits for a later one.
-        expect(planned[0]?.fromMs).toBeLessThanOrEqual(seen[0]?.readMs ?? 0);
-      }),
-    );
-  });
-});
-
 describe("planNow()", () => {
   it("plans every partition for two minutes from now on, the first sync within one period", async () => {
     const { queue, taken } = fakeQueue();
@@ -186,13 +164,25 @@ describe("schedule()", () => {
     version: 1,
   });
 
+  /** The two calls before the one at noon have done their work. */
+  const planned = (tables: Tables): Promise<void> => markPlanned(tables, [NOON, NOON + MINUTE_MS]);
+
   it("plans a minute of 500 clusters with 4 partitions in one run, each message once and aimed at its instant", async () => {
     const engine = await startMemory();
     const tables = testTables(engine.client, engine.tables, () => NOON + 20_000);
     for (let at = 0; at < 500; at++) await putCluster(tables, cluster(`c-${at}`, 4), undefined);
+    await planned(tables);
     const { queue, taken } = fakeQueue((body, attempt) => body.includes('"p3"') && attempt === 1);
-    const report = await schedule({ tables, queue }, { scheduledMs: NOON, start: false });
-    expect(report).toEqual({ fromMs: NOON + 2 * MINUTE_MS, untilMs: NOON + 3 * MINUTE_MS, clusters: 500, sent: 8_000, skipped: 0, unreadable: [] });
+    const report = await schedule({ tables, queue }, { scheduledMs: NOON });
+    expect(report).toEqual({
+      fromMs: NOON + 2 * MINUTE_MS,
+      untilMs: NOON + 3 * MINUTE_MS,
+      missed: [],
+      clusters: 500,
+      sent: 8_000,
+      skipped: 0,
+      unreadable: [],
+    });
     expect(new Set(taken.map(({ body }) => body)).size).toBe(8_000);
     for (const { body, delaySeconds: delay } of taken) expect(messageOf(body).dueMs).toBe(NOON + 20_000 + delay * 1_000);
   });
@@ -204,7 +194,7 @@ describe("schedule()", () => {
       const tables = testTables(engine.client, engine.tables, () => NOON);
       await putCluster(tables, cluster("good", 1), undefined);
       const { queue, taken } = fakeQueue();
-      await expect(schedule({ tables, queue }, { scheduledMs: NOON + aheadMs, start: true })).rejects.toMatchObject({
+      await expect(schedule({ tables, queue }, { scheduledMs: NOON + aheadMs })).rejects.toMatchObject({
         code: "plan.ahead",
         message: expect.stringMatching(/^Cannot plan the minute after .*: it is 2026-03-01T12:00:00.000Z, and no call is scheduled for the future$/),
       });
@@ -218,9 +208,10 @@ describe("schedule()", () => {
     await putCluster(tables, cluster("good", 1), undefined);
     await putCluster(tables, { ...cluster("bad", 1), syncPeriodMs: 1 }, undefined);
     const { queue } = fakeQueue();
-    expect(await schedule({ tables, queue }, { scheduledMs: NOON, start: true })).toMatchObject({
+    expect(await schedule({ tables, queue }, { scheduledMs: NOON })).toMatchObject({
       clusters: 1,
       sent: 12,
+      missed: [NOON, NOON + MINUTE_MS],
       unreadable: [{ name: "bad" }],
     });
   });
@@ -230,11 +221,13 @@ describe("schedule()", () => {
     const tables = testTables(engine.client, engine.tables, () => NOON + 20_000);
     await putCluster(tables, { ...cluster("new", 1), plannedFromMs: NOON + 5_000 }, undefined);
     await putCluster(tables, { ...cluster("old", 1), plannedFromMs: NOON - 10 * MINUTE_MS }, undefined);
+    await planned(tables);
     const { queue, taken } = fakeQueue();
-    await schedule({ tables, queue }, { scheduledMs: NOON, start: false });
+    await schedule({ tables, queue }, { scheduledMs: NOON });
     const due = (name: string) => taken.map(({ body }) => messageOf(body)).flatMap((one) => (one.cluster === name ? [one.dueMs - NOON] : []));
+    expect(Math.min(...due("new"))).toBeGreaterThanOrEqual(20_000);
     expect(Math.min(...due("new"))).toBeLessThan(20_000 + 15_000);
-    expect(due("new")).toHaveLength(12);
+    expect(Math.max(...due("new"))).toBeGreaterThanOrEqual(3 * MINUTE_MS - 15_000);
     expect(due("old").every((dueMs) => dueMs >= 2 * MINUTE_MS)).toBe(true);
   });
 
@@ -243,6 +236,7 @@ describe("schedule()", () => {
     let nowMs = NOON;
     const tables = testTables(engine.client, engine.tables, () => nowMs);
     await putCluster(tables, cluster("slow", 40), undefined);
+    await planned(tables);
     const { queue, taken } = fakeQueue();
     const client = {
       send: (async (command: object) => {
@@ -250,19 +244,76 @@ describe("schedule()", () => {
         return (queue.client.send as unknown as (command: object) => Promise<unknown>)(command);
       }) as never,
     };
-    await schedule({ tables, queue: { ...queue, client } }, { scheduledMs: NOON, start: false });
+    await schedule({ tables, queue: { ...queue, client } }, { scheduledMs: NOON });
     expect(taken).toHaveLength(160);
     const early = taken.filter(({ body, delaySeconds: delay }) => messageOf(body).dueMs - NOON < delay * 1_000);
     expect(early).toEqual([]);
     expect(taken.some(({ body, delaySeconds: delay }) => messageOf(body).dueMs - NOON > delay * 1_000)).toBe(true);
   });
 
-  it("leaves out what is too old when it was called late", async () => {
+  it("leaves out what is due in the past when it was called late", async () => {
     const engine = await startMemory();
-    const tables = testTables(engine.client, engine.tables, () => NOON + 3 * MINUTE_MS + 30_000);
+    const tables = testTables(engine.client, engine.tables, () => NOON + 2 * MINUTE_MS + 30_000);
     await putCluster(tables, cluster("late", 1), undefined);
     const { queue, taken } = fakeQueue();
-    expect(await schedule({ tables, queue }, { scheduledMs: NOON, start: false })).toMatchObject({ sent: 1, skipped: 3 });
-    expect(taken.every(({ delaySeconds: delay }) => delay === 0)).toBe(true);
+    expect(await schedule({ tables, queue }, { scheduledMs: NOON })).toMatchObject({ sent: 2, skipped: 2 });
+    expect(taken.map(({ body }) => messageOf(body).dueMs).every((dueMs) => dueMs >= NOON + 2 * MINUTE_MS + 30_000)).toBe(true);
   });
+
+  it("plans the minute of a call that failed before it had sent all, and marks no minute before", async () => {
+    const engine = await startMemory();
+    let nowMs = NOON;
+    const tables = testTables(engine.client, engine.tables, () => nowMs);
+    await putCluster(tables, cluster("eu-1", 4), undefined);
+    await planned(tables);
+    let fails = true;
+    const { queue, taken } = fakeQueue((body) => fails && body.includes('"p3"'));
+    await expect(schedule({ tables, queue }, { scheduledMs: NOON })).rejects.toMatchObject({ code: "plan.unsent" });
+    [nowMs, fails] = [NOON + MINUTE_MS, false];
+    taken.length = 0;
+    expect(await schedule({ tables, queue }, { scheduledMs: nowMs })).toMatchObject({ missed: [NOON + 2 * MINUTE_MS], sent: 32 });
+    nowMs += MINUTE_MS;
+    expect(await schedule({ tables, queue }, { scheduledMs: nowMs })).toMatchObject({ missed: [], sent: 16 });
+  });
+
+  it("always plans every due time that is ahead of the next call that succeeds, whichever calls fail, never come, are late or come twice", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(CALL, { minLength: 4, maxLength: 10 }), async (calls) => {
+        const { made, sent } = await playCalls(calls);
+        const wanted = made.flatMap(({ atMs, minuteMs }) =>
+          dueTimes(clusterName("eu-1"), partitionName("p0"), 15_000, { fromMs: Math.max(minuteMs, atMs), untilMs: minuteMs + 3 * MINUTE_MS }),
+        );
+        expect(wanted.filter((dueMs) => !sent.has(dueMs))).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  const CALL = fc.record({ fate: fc.constantFrom("fails", "never", "comes", "twice"), lateMs: fc.integer({ min: 0, max: MINUTE_MS - 1 }) });
+
+  /** One call for each minute from noon on: when each that succeeded was made, and the due times that were sent. */
+  const playCalls = async (calls: readonly { readonly fate: string; readonly lateMs: number }[]) => {
+    const engine = await startMemory();
+    let nowMs = NOON;
+    let fails = false;
+    const tables = testTables(engine.client, engine.tables, () => nowMs);
+    await putCluster(tables, cluster("eu-1", 1), undefined);
+    const { queue, taken } = fakeQueue(() => fails);
+    const made: { readonly atMs: number; readonly minuteMs: number }[] = [];
+    const call = async (minuteMs: number, fate: string): Promise<void> => {
+      fails = fate === "fails";
+      const ended = schedule({ tables, queue }, { scheduledMs: minuteMs });
+      if (fails) return expect(ended).rejects.toThrow("Cannot send");
+      await ended;
+      made.push({ atMs: nowMs, minuteMs });
+    };
+    for (const [minute, { fate, lateMs }] of calls.entries()) {
+      const minuteMs = NOON + minute * MINUTE_MS;
+      nowMs = Math.max(nowMs, minuteMs + lateMs);
+      const times = { never: 0, twice: 2 }[fate] ?? 1;
+      for (let time = 0; time < times; time++) await call(minuteMs, fate);
+    }
+    await engine.close();
+    return { made, sent: new Set(taken.map(({ body }) => messageOf(body).dueMs)) };
+  };
 });

@@ -7,8 +7,6 @@ import { type Handler, invocationContext } from "./invocation.ts";
 /** Input of the target, as in the template (infra/schedule.yml). The scheduler fills in the time. */
 export interface Tick {
   readonly scheduledTime: string;
-  /** Set while no minute is planned yet. The first minutes are then planned at once. */
-  readonly start?: boolean;
 }
 
 export interface SchedulerOptions {
@@ -34,10 +32,8 @@ const FIRST_RETRY_MS = 10_000;
 const stateSchema = z.object({
   /** The next minute that was not yet delivered. */
   minuteMs: z.number(),
-  /** True until the first delivery, and after a gap. */
-  start: z.boolean(),
   /** Deliveries that failed and will be repeated. */
-  retries: z.array(z.object({ scheduledMs: z.number(), start: z.boolean(), attempt: z.int(), atMs: z.number() })),
+  retries: z.array(z.object({ scheduledMs: z.number(), attempt: z.int(), atMs: z.number() })),
 });
 type State = z.infer<typeof stateSchema>;
 type Delivery = Omit<State["retries"][number], "atMs">;
@@ -71,9 +67,9 @@ export const scheduler = (options: SchedulerOptions): Activity => {
         await attempt(retry);
         save({ ...state, retries: state.retries.filter((other) => other !== retry) });
       } else {
-        const { minuteMs, start } = state;
-        await attempt({ scheduledMs: minuteMs, start, attempt: 1 });
-        save({ ...state, minuteMs: minuteMs + MINUTE_MS, start: false });
+        const { minuteMs } = state;
+        await attempt({ scheduledMs: minuteMs, attempt: 1 });
+        save({ ...state, minuteMs: minuteMs + MINUTE_MS });
       }
       firing = false;
     },
@@ -86,7 +82,7 @@ export const readSchedule = (path: string): State | undefined => readJsonIfThere
 /** Writes the state of a scheduler that has not fired yet. */
 export const beginSchedule = (path: string, nowMs: number): void => writeWhole(path, JSON.stringify(anewAt(nowMs)));
 
-const anewAt = (nowMs: number): State => ({ minuteMs: Math.floor(nowMs / MINUTE_MS) * MINUTE_MS, start: true, retries: [] });
+const anewAt = (nowMs: number): State => ({ minuteMs: Math.floor(nowMs / MINUTE_MS) * MINUTE_MS, retries: [] });
 
 const restored = ({ path, clock, skipsMissed }: SchedulerOptions): State => {
   const saved = readSchedule(path);
@@ -95,10 +91,7 @@ const restored = ({ path, clock, skipsMissed }: SchedulerOptions): State => {
   return skipsMissed && saved.minuteMs < initial.minuteMs ? initial : saved;
 };
 
-const tickOf = ({ scheduledMs, start }: Delivery): Tick => ({
-  scheduledTime: new Date(scheduledMs).toISOString().replace(/\.\d+Z$/, "Z"),
-  ...(start && { start }),
-});
+const tickOf = ({ scheduledMs }: Delivery): Tick => ({ scheduledTime: new Date(scheduledMs).toISOString().replace(/\.\d+Z$/, "Z") });
 
 const invoke = async ({ handler, functionName, timeoutMs, region }: SchedulerOptions, tick: Delivery): Promise<unknown> => {
   try {

@@ -21,6 +21,9 @@ export const fleetKey: Key = { pk: FLEET_PK, sk: "fleet" };
 export const CLUSTER_SK_PREFIX = "cluster#";
 export const clusterKey = (cluster: ClusterName): Key => ({ pk: FLEET_PK, sk: `${CLUSTER_SK_PREFIX}${cluster}` });
 
+/** The minutes that calls of the scheduler have planned. */
+export const planKey: Key = { pk: "plan", sk: "minutes" };
+
 export const autoscalersPk = (cluster: ClusterName): string => `autoscalers#${cluster}`;
 export const namespacePrefix = (namespace: string): string => `${namespace}#`;
 export const autoscalerKey = (ref: AutoscalerRef): Key => ({ pk: autoscalersPk(ref.cluster), sk: `${namespacePrefix(ref.namespace)}${ref.name}` });

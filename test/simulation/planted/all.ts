@@ -1,6 +1,7 @@
 import { CLUSTER_BUGS } from "./cluster.ts";
 import { DAMAGE_BUGS } from "./damages.ts";
 import { HEAD_BUGS } from "./head.ts";
+import { MINUTE_BUGS } from "./minutes.ts";
 import { NUMBER_BUGS } from "./numbers.ts";
 import { OBJECT_BUGS } from "./objects.ts";
 import { PLACE_BUGS } from "./places.ts";
@@ -18,4 +19,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...DAMAGE_BUGS,
   ...OBJECT_BUGS,
   ...NUMBER_BUGS,
+  ...MINUTE_BUGS,
 ];

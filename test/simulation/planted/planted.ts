@@ -23,6 +23,7 @@ export const BREACH: Invariant = "a breach must last, though workers die";
 export const ACTS: Invariant = "an autoscaler of an object acts by what the same sync has read of it";
 export const ENDS: Invariant = "an autoscaler of an object ends after two answers without it";
 export const CHANGES: Invariant = "every edit of an autoscaler is among its changes";
+export const LIVENESS: Invariant = "after faults stop, every partition syncs within two periods";
 export const RIVALS: Invariant = "nothing is sent where another controller was seen or may be";
 
 /** True of both copies of a scale event. */

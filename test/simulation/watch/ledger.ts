@@ -103,8 +103,6 @@ export interface Ledger {
   readonly clusterWrites: Map<string, number>;
   /** By key of the partition: the page of a reset whose editor had lost the partition when it took effect, and whose holder had read the pages before. */
   readonly lateResets: Map<string, Item>;
-  /** When the scheduler last called again after the faults, because a fault had ended the call before. */
-  calledAgainMs: number;
   readonly stops: Stops;
   readonly edits: EditLog;
   readonly objects: ObjectLedger;
@@ -131,7 +129,6 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     releases: new Map(),
     clusterWrites: new Map(),
     lateResets: new Map(),
-    calledAgainMs: 0,
     stops,
     edits: newEditLog({ nowMs, tick: stops.tick, violate: (invariant, message) => ledger.violate(invariant, message) }),
     objects: newObjectLedger(),

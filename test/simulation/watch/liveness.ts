@@ -7,10 +7,10 @@ const PERIODS = 2;
 /** A partition that an edit has made is planned by the next call of the scheduler: the edits of a seed plan nothing themselves. */
 const CALL_MS = 60_000;
 
-/** Once the leases that the faults have left are over, the scheduler has made up for the calls that they ended, and people are done with a cluster, each of its partitions completes a sync within two periods, again and again. */
+/** Once the leases that the faults have left are over, and people are done with a cluster, each of its partitions completes a sync within two periods, again and again. */
 export const watchLiveness = (ledger: Ledger, clusters: readonly PlannedCluster[], calmMs: number): void => {
   for (const { name, periodMs, divided } of clusters) {
-    const fromMs = Math.max(calmMs, ledger.calledAgainMs, (ledger.clusterWrites.get(name) ?? 0) + CALL_MS);
+    const fromMs = Math.max(calmMs, (ledger.clusterWrites.get(name) ?? 0) + CALL_MS);
     for (const partition of divided ? ["default", "pay"] : ["default"]) {
       const completed = (ledger.releases.get(`partition#${name}#${partition}`) ?? []).filter((ms) => ms >= fromMs);
       const instants = [fromMs, ...completed, ledger.nowMs()];
