@@ -68,6 +68,8 @@ export interface AutoscalerRecord {
   readonly clusterUid?: string;
   /** The object in the cluster that this record is a copy of. Absent where people store the manifest in Tidemark. */
   readonly origin?: ClusterOrigin;
+  /** The newest change of it that the history holds whole: later changes are stored as differences from that one. Absent where there is none. */
+  readonly wholeChange?: { readonly generation: number; readonly atMs: number };
 }
 
 /** The object of a cluster that an autoscaler was read from. Its namespace and name are those of the record. */

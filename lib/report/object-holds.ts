@@ -38,7 +38,7 @@ export const objectNotStored = ({ kind }: Kind): Because => ({
 
 export const objectTooLarge = ({ kind }: Kind, bytes: number, bytesMax: number): Because => ({
   reason: "SpecTooLarge",
-  message: `the ${kind} has ${bytes} bytes without its status, and ${bytesMax} can be stored; shorten its labels, annotations or metrics`,
+  message: `the ${kind} has ${bytes} bytes without its status and annotations, and ${bytesMax} can be stored; shorten its labels or metrics`,
 });
 
 export const nameShared = (other: { readonly kind: string; readonly name: string }): Because => ({

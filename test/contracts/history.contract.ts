@@ -1,8 +1,8 @@
 import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { clusterName } from "../../lib/model/ids.ts";
-import type { ScaleEventRecord } from "../../lib/model/records.ts";
-import { changesOf, insertChange } from "../../lib/store/history/changes.ts";
+import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
+import type { ChangeRecord, ScaleEventRecord } from "../../lib/model/records.ts";
+import { changeBaseOf, changesOf, changesOfCluster, insertChange, isBaseOfChange } from "../../lib/store/history/changes.ts";
 import { eventsOfCluster } from "../../lib/store/history/cluster-events.ts";
 import { DAY_MS, EVENT_DAYS_KEPT, eventsOfAutoscaler, insertEvents } from "../../lib/store/history/events.ts";
 import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
@@ -122,9 +122,28 @@ export const historyContract = (engine: () => Engine): void => {
 
     it("keeps the first of two changes that claim the same generation", async () => {
       const change = { ...REF, cluster, id: "uid-web:2", atMs: NOON, by: "ann", verb: "apply", after: "{}" } as const;
-      expect(await insertChange(insertByStatement(tables), change)).toEqual(change);
-      expect(await insertChange(insertByStatement(tables), { ...change, by: "bob" })).toEqual(change);
+      const context = { tables, insert: insertByStatement(tables) };
+      expect(await insertChange(context, change)).toEqual({ stored: change, isWhole: true });
+      expect(await insertChange(context, { ...change, by: "bob" })).toMatchObject({ stored: change });
       expect(await collected(changesOf(tables, change))).toEqual([change]);
+    });
+
+    it("stores changes as differences from a whole one, and gives each of them whole: of one autoscaler, and of a cluster since any instant", async () => {
+      const context = { tables, insert: insertByStatement(tables) };
+      const manifest = (max: number) => JSON.stringify({ max, note: Array.from({ length: 500 }, (_, at) => at * at) });
+      const change = (generation: number): ChangeRecord => ({
+        ...{ ...REF, cluster, id: `uid-web:${generation}`, atMs: NOON + generation, by: "ann", verb: "apply", after: manifest(generation) },
+        ...(generation > 1 && { baseGeneration: generation - 1, before: manifest(generation - 1) }),
+      });
+      const all = [1, 2, 3, 4].map(change);
+      for (const each of all) {
+        const base = await changeBaseOf(tables, each, { uid: autoscalerUid("uid-web"), wholeChange: { generation: 1, atMs: NOON } });
+        expect(await insertChange(context, each, base)).toEqual({ stored: each, isWhole: each === all[0] });
+        expect(await insertChange(context, { ...each, by: "bob" }, base)).toMatchObject({ stored: each });
+      }
+      expect(await collected(changesOf(tables, { ...REF, cluster }))).toEqual(all);
+      expect(await collected(changesOfCluster(tables, cluster, NOON + 3))).toEqual(all.slice(2));
+      expect(await isBaseOfChange(tables, { ...REF, cluster }, autoscalerUid("uid-web"), 3)).toBe(true);
     });
 
     it("finds the newest journal page, and a stretch of them", async () => {

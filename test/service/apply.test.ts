@@ -230,7 +230,7 @@ describe("an edit", () => {
   it("takes the next generation past the change of an edit that died before it stored its record", async () => {
     await apply(hpa("web"));
     const record = await stored("web");
-    await insertChange(world.context.insert, { ...ref("web"), id: `${record?.uid}:2`, atMs: NOON, by: "bob", verb: "apply", after: "{}" });
+    await insertChange(world.context, { ...ref("web"), id: `${record?.uid}:2`, atMs: NOON, by: "bob", verb: "apply", after: "{}" });
     expect((await apply(hpa("web", { max: 20 })))[0]).toMatchObject({ outcome: "configured", generation: 3 });
     expect(await stored("web")).toMatchObject({ generation: 3 });
     // The one that counts says what it was made on, so that the other can be told from it.

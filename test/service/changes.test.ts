@@ -64,7 +64,7 @@ describe("changes()", () => {
     const [{ uid = "" } = {}] = [await service.get({ name: "web" })];
     const ref = { cluster: clusterName("eu-1"), namespace: namespace("shop"), name: "web" as never };
     // Its editor died before he stored the record; the next edit takes the number after it.
-    await insertChange(world.context.insert, { ...ref, id: `${uid}:4`, atMs: secondMs, by: "bob", verb: "resume", baseGeneration: 3 });
+    await insertChange(world.context, { ...ref, id: `${uid}:4`, atMs: secondMs, by: "bob", verb: "resume", baseGeneration: 3 });
     next();
     await service.resume({ name: "web" });
     expect((await told({ name: "web" })).slice(2)).toEqual([

@@ -5,8 +5,6 @@ import { asCount, asList, asName, asObject, asText, type Json } from "../read/js
 import { readTime } from "../read/time.ts";
 import type { SeenObject, SpecObject } from "./spec-listing.ts";
 
-/** What `kubectl apply` keeps for itself: a second copy of the manifest. */
-const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const STATUS = "status";
 
 export interface ReadAs {
@@ -49,10 +47,11 @@ const newest = (entries: readonly Json[]): Json | undefined => entries.toSorted(
 
 const managerOf = (entry: Json | undefined): string | undefined => (entry === undefined ? undefined : asName(entry["manager"]) || undefined);
 
-/** The keys stay in the order of the answer, which an API server sorts. So equal objects give equal texts. */
+/**
+ * What rules or people read of an object: labels are what people choose by, and no rule reads an annotation of these kinds. So 250 KB of foreign annotations are never stored, and an edit of them is no edit here.
+ * The keys stay in the order of the answer, which an API server sorts. So equal objects give equal texts.
+ */
 const manifestOf = (raw: Json, { apiVersion, kind }: ReadAs): string => {
-  const { name, namespace, labels, annotations } = asObject(raw["metadata"]);
-  const { [LAST_APPLIED]: _copy, ...rest } = asObject(annotations);
-  const metadata = { name, namespace, ...(labels !== undefined && { labels }), ...(Object.keys(rest).length > 0 && { annotations: rest }) };
-  return JSON.stringify({ apiVersion, kind, metadata, spec: raw["spec"] });
+  const { name, namespace, labels } = asObject(raw["metadata"]);
+  return JSON.stringify({ apiVersion, kind, metadata: { name, namespace, ...(labels !== undefined && { labels }) }, spec: raw["spec"] });
 };

@@ -1,32 +1,78 @@
 import { isDeepStrictEqual } from "node:util";
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRef, AutoscalerUid, ClusterName } from "../../model/ids.ts";
-import type { ChangeRecord } from "../../model/records.ts";
-import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clusterChangesPk, timeText } from "../table/keys.ts";
+import type { AutoscalerRecord, ChangeRecord } from "../../model/records.ts";
+import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clusterChangesPk, type Key, timeText } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import type { Tables } from "../table/tables.ts";
-import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
-import { historyItemOf } from "./item.ts";
+import { baseKeyOf, type ChangeBase, changeBody, changeText } from "./change-codec.ts";
+import { DAY_MS, EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
+import { historyItemOf, readHistory } from "./item.ts";
 import type { HistoryItem, InsertHistory } from "./port.ts";
 
-const changeOf = (item: HistoryItem): ChangeRecord => {
-  if (typeof item.body !== "string")
-    throw new TidemarkError("store.unreadable", `Cannot read the change "${item.sk}": its body is not text`, { key: item.sk });
-  return JSON.parse(item.body) as ChangeRecord;
+/** A change is stored as its difference from one that is at most this old. That one is kept for as much longer. */
+export const BASE_DAYS_MAX = 30;
+/** Bases that a reader keeps. The changes of one autoscaler follow each other, and many have one base. */
+const BASES_KEPT = 64;
+
+/** Reads changes, each base once. */
+const changeReader = (tables: Tables, cluster: ClusterName): ((item: HistoryItem) => Promise<ChangeRecord>) => {
+  const bases = new Map<string, Uint8Array | undefined>();
+  const baseText = async (key: Key): Promise<Uint8Array | undefined> => {
+    const name = `${key.pk} ${key.sk}`;
+    if (!bases.has(name)) {
+      const [oldest] = bases.keys();
+      if (oldest !== undefined && bases.size >= BASES_KEPT) bases.delete(oldest);
+      const item = await readHistory(tables, key);
+      bases.set(name, item && changeText(item));
+    }
+    return bases.get(name);
+  };
+  return async (item) => {
+    const key = baseKeyOf(item, cluster);
+    return JSON.parse(Buffer.from(changeText(item, key && (await baseText(key)))).toString()) as ChangeRecord;
+  };
 };
 
+/** The change that the next edit of a record can refer to. On doubt, none: the next change is then stored whole, which needs no other. */
+export const changeBaseOf = async (
+  tables: Tables,
+  ref: AutoscalerRef,
+  { uid, wholeChange }: Pick<AutoscalerRecord, "uid" | "wholeChange">,
+): Promise<ChangeBase | undefined> => {
+  if (!wholeChange || tables.clock() - wholeChange.atMs > BASE_DAYS_MAX * DAY_MS) return undefined;
+  const id = `${uid}:${wholeChange.generation}`;
+  const item = await readHistory(tables, changeKey(ref, id));
+  try {
+    return item && { id, text: changeText(item), bytes: item.body.length };
+  } catch {
+    return undefined;
+  }
+};
+
+export interface InsertedChange {
+  /** The stored edit of this id: another editor may have been first. */
+  readonly stored: ChangeRecord;
+  /** True where later changes can refer to this one. */
+  readonly isWhole: boolean;
+}
+
 /**
- * Inserts an edit before it is made, and returns the stored edit of this id: another editor may have been first. It is inserted twice. The first insert, under its autoscaler, decides;
+ * Inserts an edit before it is made, and returns the stored edit of this id. It is inserted twice. The first insert, under its autoscaler, decides;
  * the second is under its cluster. An editor that dies between the two does not make the edit.
  */
-export const insertChange = async (insert: InsertHistory, change: ChangeRecord): Promise<ChangeRecord> => {
-  const rest = { body: JSON.stringify(change), ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT) };
+export const insertChange = async (
+  { tables, insert }: { readonly tables: Tables; readonly insert: InsertHistory },
+  change: ChangeRecord,
+  base?: ChangeBase,
+): Promise<InsertedChange> => {
+  const { body, isWhole } = changeBody(change, base);
+  const rest = { body, ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT + BASE_DAYS_MAX) };
   const [outcome] = await insert([{ ...changeKey(change, change.id), ...rest }]);
-  const stored = outcome?.kind === "duplicate" ? changeOf(outcome.stored) : change;
+  const stored = outcome?.kind === "duplicate" ? await changeReader(tables, change.cluster)(outcome.stored) : change;
   // An equal stored edit is this one, inserted by an earlier attempt of the same call.
   if (isDeepStrictEqual(stored, change)) await insert([{ ...clusterChangeKey(change.cluster, change), ...rest }]);
-  return stored;
+  return { stored, isWhole };
 };
 
 export const changesParams = (historyTable: string, ref: AutoscalerRef): QueryCommandInput => ({
@@ -38,7 +84,8 @@ export const changesParams = (historyTable: string, ref: AutoscalerRef): QueryCo
 /** Edits of one autoscaler by name, in order of uid and then of generation as text. The existing generations decide which edits took effect. */
 export async function* changesOf(tables: Tables, ref: AutoscalerRef): AsyncGenerator<ChangeRecord> {
   const params = changesParams(tables.historyTable, ref);
-  for await (const item of readAll(tables, `read the changes of "${ref.namespace}/${ref.name}"`, params)) yield changeOf(historyItemOf(item));
+  const read = changeReader(tables, ref.cluster);
+  for await (const item of readAll(tables, `read the changes of "${ref.namespace}/${ref.name}"`, params)) yield await read(historyItemOf(item));
 }
 
 export const changesOfUidParams = (historyTable: string, ref: AutoscalerRef, uid: AutoscalerUid): QueryCommandInput => ({
@@ -54,8 +101,9 @@ export const changesOfUidParams = (historyTable: string, ref: AutoscalerRef, uid
  */
 export const isBaseOfChange = async (tables: Tables, ref: AutoscalerRef, uid: AutoscalerUid, generation: number): Promise<boolean> => {
   const params = changesOfUidParams(tables.historyTable, ref, uid);
+  const read = changeReader(tables, ref.cluster);
   for await (const item of readAll(tables, `read the changes of "${ref.namespace}/${ref.name}"`, params)) {
-    if (changeOf(historyItemOf(item)).baseGeneration === generation) return true;
+    if ((await read(historyItemOf(item))).baseGeneration === generation) return true;
   }
   return false;
 };
@@ -69,5 +117,6 @@ export const clusterChangesParams = (historyTable: string, cluster: ClusterName,
 /** Edits of every autoscaler of a cluster, also of deleted ones, in order of time and page by page. */
 export async function* changesOfCluster(tables: Tables, cluster: ClusterName, sinceMs: number): AsyncGenerator<ChangeRecord> {
   const params = clusterChangesParams(tables.historyTable, cluster, sinceMs);
-  for await (const item of readAll(tables, `read the changes of cluster "${cluster}"`, params)) yield changeOf(historyItemOf(item));
+  const read = changeReader(tables, cluster);
+  for await (const item of readAll(tables, `read the changes of cluster "${cluster}"`, params)) yield await read(historyItemOf(item));
 }

@@ -1,6 +1,6 @@
-import { constants, type ZstdOptions, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { JournalPage } from "../../model/records.ts";
 import { compress, decompress, inflatedText } from "../table/compressed.ts";
+import { packed, unpacked } from "./zstd-dictionary.ts";
 
 /** A page that is read alone. */
 const WHOLE = 1;
@@ -18,19 +18,6 @@ export type BaseKey = Omit<JournalBase, "body">;
 /** Bytes of a time and of an epoch in a body. */
 const NUMBER_BYTES = 6;
 const HEAD_BYTES = 1 + 2 * NUMBER_BYTES;
-/** A larger page is damage, not data (compressed.ts). */
-const TEXT_BYTES_MAX = 40_000_000;
-
-/** The text of the base is the dictionary of the page. Its checksum shows a wrong or damaged base. */
-interface AgainstText extends ZstdOptions {
-  readonly dictionary: Uint8Array;
-}
-/** Level 9 saves 1 % of the bytes at most, and takes five times as long for a small page. Level 1 needs 1.5 to 2 times the bytes. */
-const LEVEL = 8;
-const against = (base: Uint8Array): AgainstText => ({
-  dictionary: base,
-  params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
-});
 
 /** The bytes of a page that is read alone. */
 export const wholeBody = (page: JournalPage): Uint8Array => compress(WHOLE, page);
@@ -43,7 +30,7 @@ export const differenceBody = (page: JournalPage, { atMs, epoch, body }: Journal
   head.writeUInt8(DIFFERENCE);
   head.writeUIntBE(atMs, 1, NUMBER_BYTES);
   head.writeUIntBE(epoch, 1 + NUMBER_BYTES, NUMBER_BYTES);
-  return Buffer.concat([head, zstdCompressSync(Buffer.from(JSON.stringify(page)), against(inflatedText(body)))]);
+  return Buffer.concat([head, packed(Buffer.from(JSON.stringify(page)), inflatedText(body))]);
 };
 
 /** The base that a body refers to; absent for a page that is read alone. */
@@ -64,7 +51,5 @@ export const pageOfBody = (body: Uint8Array, base?: Uint8Array): JournalPage | u
   }
 };
 
-const withBase = (body: Uint8Array, base: Uint8Array): JournalPage => {
-  const text = zstdDecompressSync(body.subarray(HEAD_BYTES), { ...against(inflatedText(base)), params: {}, maxOutputLength: TEXT_BYTES_MAX });
-  return JSON.parse(text.toString()) as JournalPage;
-};
+const withBase = (body: Uint8Array, base: Uint8Array): JournalPage =>
+  JSON.parse(unpacked(body.subarray(HEAD_BYTES), inflatedText(base)).toString()) as JournalPage;

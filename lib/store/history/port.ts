@@ -2,7 +2,7 @@ import type { Key } from "../table/keys.ts";
 
 /** One item of history. It is never changed, and only its time to live deletes it. */
 export interface HistoryItem extends Key {
-  /** JSON text for changes, which are few and which people read in the table; compressed bytes for events and the journal. */
+  /** JSON text for changes of clusters, partitions and the fleet, which are few and which people read in the table; compressed bytes for all else. */
   readonly body: string | Uint8Array;
   /** Seconds since 1970 after which the item no longer counts. */
   readonly ttlSeconds: number;

@@ -30,6 +30,7 @@ export const autoscalerSchema = z.looseObject({
   updatedBy: z.string(),
   paused: paused.exactOptional(),
   clusterUid: z.string().exactOptional(),
+  wholeChange: z.object({ generation: z.number().int(), atMs: z.number() }).exactOptional(),
   origin: z
     .looseObject({
       apiVersion: z.string(),

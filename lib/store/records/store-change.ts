@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { TidemarkError } from "../../model/errors.ts";
 import type { AutoscalerRef, ClusterName, Namespace } from "../../model/ids.ts";
 import type { AutoscalerRecord, ChangeRecord } from "../../model/records.ts";
-import { insertChange, isBaseOfChange } from "../history/changes.ts";
+import { changeBaseOf, insertChange, isBaseOfChange } from "../history/changes.ts";
 import type { InsertHistory } from "../history/port.ts";
 import type { Tables } from "../table/tables.ts";
 import { deleteAutoscaler, lastGeneration, putAutoscaler, raiseSpecVersion } from "./autoscalers.ts";
@@ -57,7 +57,11 @@ export const storeOnly = async (context: EditContext, edit: Edit): Promise<Store
   return last > 0 ? storeAbove(context, edit, last) : stored;
 };
 
-export type Stored = RecordWrite & { readonly generation: number };
+export type Stored = RecordWrite & {
+  readonly generation: number;
+  /** The record that was written; absent for a delete. */
+  readonly record?: AutoscalerRecord;
+};
 
 /*
  *  A  put 5 ✓ (answer lost) ─ ─ ─ ─ ─ ─ put 5 ✗      the token is that of B, and a change is based on 5: A has stored 5, and does not edit again
@@ -66,15 +70,24 @@ export type Stored = RecordWrite & { readonly generation: number };
  * Without the look at the changes, A takes its own edit for one that was not made, edits again, and undoes the edit of B.
  */
 const storeAbove = async (context: EditContext, edit: Edit, lastKnown: number): Promise<Stored> => {
-  const generation = await recordChange(context, edit, lastKnown + 1);
-  const written = await write(context, edit, generation);
+  const change = await recordChange(context, edit, lastKnown + 1);
+  const { generation } = change;
+  const record = edit.after && recordAfter(context, edit.after, change);
+  const written = await write(context, edit, record);
   // No edit is based on a delete.
-  if (written.kind === "stored" || !edit.after) return { ...written, generation };
+  if (written.kind === "stored" || !record) return { ...written, generation, ...(record && { record }) };
   const wasStored = await isBaseOfChange(context.tables, edit.ref, edit.uid, generation);
-  return { kind: wasStored ? "stored" : "conflict", generation };
+  return { kind: wasStored ? "stored" : "conflict", generation, record };
 };
 
-const recordChange = async (context: EditContext, { verb, ref, uid, before, after, rival }: Edit, first: number): Promise<number> => {
+interface RecordedChange {
+  readonly generation: number;
+  /** When it was recorded, where later changes can refer to it. */
+  readonly wholeMs?: number;
+}
+
+const recordChange = async (context: EditContext, { verb, ref, uid, before, after, rival }: Edit, first: number): Promise<RecordedChange> => {
+  const base = before && (await changeBaseOf(context.tables, ref, before));
   for (let generation = first; generation < first + GENERATIONS_MAX; generation++) {
     const change: ChangeRecord = {
       cluster: ref.cluster,
@@ -89,7 +102,8 @@ const recordChange = async (context: EditContext, { verb, ref, uid, before, afte
       ...(after && { after: textOf(after) }),
       ...(rival !== undefined && { rival }),
     };
-    if (isDeepStrictEqual(await insertChange(context.insert, change), change)) return generation;
+    const { stored, isWhole } = await insertChange(context, change, base);
+    if (isDeepStrictEqual(stored, change)) return { generation, ...(isWhole && { wholeMs: change.atMs }) };
   }
   throw new TidemarkError("service.conflict", `Cannot ${verb} "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}": others are editing it`, {
     ...ref,
@@ -100,8 +114,16 @@ const recordChange = async (context: EditContext, { verb, ref, uid, before, afte
 const textOf = ({ manifest, paused }: Pick<AutoscalerRecord, "manifest" | "paused">): string =>
   paused ? JSON.stringify({ manifest, paused }) : manifest;
 
-const write = (context: EditContext, { before, after }: Edit, generation: number): Promise<RecordWrite> => {
-  if (after) return putAutoscaler(context.tables, { ...after, generation, updatedMs: context.clock(), updatedBy: context.by }, before?.generation);
+const recordAfter = (context: EditContext, after: NonNullable<Edit["after"]>, { generation, wholeMs }: RecordedChange): AutoscalerRecord => ({
+  ...after,
+  ...(wholeMs !== undefined && { wholeChange: { generation, atMs: wholeMs } }),
+  generation,
+  updatedMs: context.clock(),
+  updatedBy: context.by,
+});
+
+const write = (context: EditContext, { before }: Edit, record: AutoscalerRecord | undefined): Promise<RecordWrite> => {
+  if (record) return putAutoscaler(context.tables, record, before?.generation);
   if (before) return deleteAutoscaler(context.tables, before, before.generation);
   throw new RangeError("an edit has a state before it or after it");
 };

@@ -1,7 +1,7 @@
 import type { SpecObject } from "../../cluster/specs/spec-listing.ts";
 import { isTidemarkError } from "../../model/errors.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
-import type { AutoscalerRecord, ClusterRecord } from "../../model/records.ts";
+import type { ClusterRecord } from "../../model/records.ts";
 import { markGone } from "../../store/records/gone-mark.ts";
 import { type Edit, type EditContext, type Stored, storeOnly } from "../../store/records/store-change.ts";
 import { converted, type KnownSpec } from "../load-specs.ts";
@@ -83,15 +83,14 @@ const storeObject = async (ports: SyncPorts, cluster: ClusterRecord, finding: Ex
     origin: originOf(finding),
   };
   const written = await tryStore(context, { verb: "apply", ref: after, uid: after.uid, after, ...(before && { before }) });
-  if (written.kind === "conflict") return written;
-  const record: AutoscalerRecord = { ...after, generation: written.generation, updatedMs: context.clock(), updatedBy: context.by };
-  return { kind: "stored", spec: seen(converted(ports.rules, record), object) };
+  if (written.kind === "conflict" || !written.record) return { kind: "conflict" };
+  return { kind: "stored", spec: seen(converted(ports.rules, written.record), object) };
 };
 
 const contextOf = ({ tables, insert }: SyncPorts, by: string): EditContext => ({ tables, insert, clock: tables.clock, by });
 
 /** Fails to a conflict, not to a failed sync: the other autoscalers of the partition must go on. */
-const tryStore = async (context: EditContext, edit: Edit): Promise<Stored | { readonly kind: "conflict" }> => {
+const tryStore = async (context: EditContext, edit: Edit): Promise<Stored | { readonly kind: "conflict"; readonly record?: undefined }> => {
   try {
     return await storeOnly(context, edit);
   } catch (error) {

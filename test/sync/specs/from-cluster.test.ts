@@ -79,18 +79,18 @@ describe("an autoscaler that is read from its cluster", () => {
 
   it("holds alone where its object has grown too large to be stored; a new one that is too large is named in the log line", async () => {
     const world = await specsWorld(engine, ["web", "api"]);
-    const annotations = { note: "n".repeat(90_000) };
+    const labels = { note: "n".repeat(90_000) };
     world.apply("web");
-    world.apply("api", { metadata: { annotations } });
+    world.apply("api", { metadata: { labels } });
     expect(await world.next()).toMatchObject({
       specProblems: [
         expect.stringMatching(
-          /^PodAutoscaler "shop\/api" has no autoscaler: the PodAutoscaler has 90\d{3} bytes without its status, and 90000 can be stored/,
+          /^PodAutoscaler "shop\/api" has no autoscaler: the PodAutoscaler has 90\d{3} bytes without its status and annotations, and 90000 can be stored/,
         ),
       ],
     });
     expect([world.replicas("web"), world.replicas("api")]).toEqual([5, 2]);
-    world.apply("web", { metadata: { annotations } });
+    world.apply("web", { metadata: { labels } });
     world.cluster.workloads.forEach((workload) => {
       workload.demand = 7;
     });
@@ -111,6 +111,21 @@ describe("an autoscaler that is read from its cluster", () => {
     for (let syncs = 0; syncs < 3; syncs++) expect(await world.next()).toMatchObject({ specProblems: ["web is larger than an answer may be"] });
     expect([world.replicas("web"), world.replicas("api")]).toEqual([5, 7]);
     expect(await told(world, "web")).toMatchObject({ because: { reason: "SpecUnknown" } });
+  });
+
+  it("is stored without annotations, so that an edit of 250 KB of them is no edit", async () => {
+    const world = await specsWorld(engine, ["web"]);
+    const annotated = (text: string) => ({ metadata: { generation: 1, labels: { team: "shop" }, annotations: { note: text.repeat(250_000) } } });
+    world.apply("web", annotated("a"));
+    await world.next();
+    expect(world.replicas("web")).toBe(5);
+    world.apply("web", annotated("b"));
+    await world.next();
+    const [record] = await world.records();
+    expect(record).toMatchObject({ generation: 1 });
+    expect(JSON.parse(record?.manifest ?? "")).toMatchObject({ metadata: { name: "web", namespace: "shop", labels: { team: "shop" } } });
+    expect(record?.manifest.length).toBeLessThan(500);
+    expect(await changes(world, "web")).toHaveLength(1);
   });
 
   it("keeps its pause while its object is edited", async () => {
