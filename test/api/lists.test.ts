@@ -206,8 +206,8 @@ const changeStory: fc.Arbitrary<Story> = fc
         const ref = { cluster: clusterName(one.cluster), namespace: namespace(one.inside), name: autoscalerName("web") };
         return { ...by, ...ref, id: `uid-${one.cluster}-${one.inside}:${count}`, verb: "apply" };
       });
-    const insertAll = async ({ insert }: ServiceContext, records: readonly (ChangeRecord | ScopeChangeRecord)[]): Promise<void> => {
-      for (const record of records) await ("scope" in record ? insertScopeChange(insert, record) : insertChange(insert, record));
+    const insertAll = async ({ tables, insert }: ServiceContext, records: readonly (ChangeRecord | ScopeChangeRecord)[]): Promise<void> => {
+      for (const record of records) await ("scope" in record ? insertScopeChange(insert, record) : insertChange({ tables, insert }, record));
     };
     const before = first.flatMap(recordsOf);
     const after = later.map(recordsOf);
