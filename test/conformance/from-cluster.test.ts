@@ -2,12 +2,17 @@ import { describe, expect, it } from "vitest";
 import { specObject } from "../../lib/cluster/specs/spec-object.ts";
 import { admit } from "../../lib/manifest/admit.ts";
 import { isObject } from "../../lib/model/is-object.ts";
+import { SPEC_KINDS } from "../../lib/model/spec-kinds.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import { recordedFile, recordedPaths } from "./recorded.ts";
 import { firstFailure } from "./registry.ts";
 import type { VectorCase } from "./vector-file.ts";
 
-const KIND = { apiVersion: "datadoghq.com/v1alpha1", kind: "WatermarkPodAutoscaler" };
+const KIND = {
+  apiVersion: "datadoghq.com/v1alpha1",
+  kind: "WatermarkPodAutoscaler",
+  annotations: SPEC_KINDS.flatMap(({ kind, annotations }) => (kind === "WatermarkPodAutoscaler" ? annotations : [])),
+};
 
 interface Manifest {
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -18,7 +23,8 @@ let objects = 0;
 
 /** A manifest as a LIST of the cluster has it, with all that an API server and `kubectl apply` add. */
 const asObject = ({ metadata, spec }: Manifest): Readonly<Record<string, unknown>> => ({
-  ...KIND,
+  apiVersion: KIND.apiVersion,
+  kind: KIND.kind,
   metadata: {
     ...metadata,
     annotations: { ...(metadata["annotations"] as object), "kubectl.kubernetes.io/last-applied-configuration": "{}" },
@@ -71,5 +77,14 @@ describe("the recorded syncs of the Watermark Pod Autoscaler, each manifest an o
       admitted++;
     }
     expect(admitted).toBeGreaterThan(100);
+  });
+
+  it("have the annotations that the rules read, and no other", () => {
+    const [manifest] = sequences.flatMap(({ cases }) => cases).map((vector) => vector["autoscaler"] as Manifest);
+    const read = { "wpa.datadoghq.com/skip-owner-check": "true", "wpa.datadoghq.com/lifecycle-control.enabled": "true" };
+    const annotated = { spec: manifest?.spec, metadata: { ...manifest?.metadata, annotations: { ...read, "example.com/note": "n" } } };
+    expect(JSON.parse(stored(annotated))).toMatchObject({ metadata: { annotations: read } });
+    expect(stored(annotated)).not.toContain("example.com/note");
+    expect(RULES.specOf(stored(annotated))).toMatchObject({ spec: { skipOwnerCheck: true, lifecycleControl: { kind: "on" } } });
   });
 });

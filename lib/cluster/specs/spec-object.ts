@@ -1,5 +1,6 @@
 import { isObject } from "../../model/is-object.ts";
 import type { ClusterRecord } from "../../model/records.ts";
+import type { SpecKind } from "../../model/spec-kinds.ts";
 import { fieldManagerOf } from "../field-manager.ts";
 import { asCount, asList, asName, asObject, asText, type Json } from "../read/json.ts";
 import { readTime } from "../read/time.ts";
@@ -7,7 +8,7 @@ import type { SeenObject, SpecObject } from "./spec-listing.ts";
 
 const STATUS = "status";
 
-export interface ReadAs {
+export interface ReadAs extends Pick<SpecKind, "annotations"> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly cluster: Pick<ClusterRecord, "uid">;
@@ -48,10 +49,12 @@ const newest = (entries: readonly Json[]): Json | undefined => entries.toSorted(
 const managerOf = (entry: Json | undefined): string | undefined => (entry === undefined ? undefined : asName(entry["manager"]) || undefined);
 
 /**
- * What rules or people read of an object: labels are what people choose by, and no rule reads an annotation of these kinds. So 250 KB of foreign annotations are never stored, and an edit of them is no edit here.
+ * What rules or people read of an object: people choose by labels, and the rules of its kind read a few annotations. So 250 KB of foreign annotations are never stored, and an edit of them is no edit here.
  * The keys stay in the order of the answer, which an API server sorts. So equal objects give equal texts.
  */
-const manifestOf = (raw: Json, { apiVersion, kind }: ReadAs): string => {
-  const { name, namespace, labels } = asObject(raw["metadata"]);
-  return JSON.stringify({ apiVersion, kind, metadata: { name, namespace, ...(labels !== undefined && { labels }) }, spec: raw["spec"] });
+const manifestOf = (raw: Json, { apiVersion, kind, annotations: read }: ReadAs): string => {
+  const { name, namespace, labels, annotations } = asObject(raw["metadata"]);
+  const kept = Object.entries(asObject(annotations)).filter(([key]) => read.includes(key));
+  const metadata = { name, namespace, ...(labels !== undefined && { labels }), ...(kept.length > 0 && { annotations: Object.fromEntries(kept) }) };
+  return JSON.stringify({ apiVersion, kind, metadata, spec: raw["spec"] });
 };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec-kinds.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { AdmitForm } from "../form.ts";
 import { HEAD } from "../hpa/read-v2.ts";
@@ -104,7 +105,7 @@ const FIXES: Readonly<Record<string, string>> = {
   lowWatermark: "write lowWatermark not above highWatermark",
 };
 
-const warningsOf = (spec: WatermarkManifestSpec, annotations: Readonly<Record<string, string>>): ReadContext["warnings"] => {
+const warningsOf = (spec: WatermarkManifestSpec, annotations: WatermarkAnnotations): ReadContext["warnings"] => {
   const warnings: ReadContext["warnings"] = [];
   if (spec.metrics.length === 0 && !spec.recommender)
     warnings.push({
@@ -134,7 +135,11 @@ const warningsOf = (spec: WatermarkManifestSpec, annotations: Readonly<Record<st
     });
   const attributes = logAttributes(annotations);
   if (attributes.kind === "unreadable")
-    warnings.push({ field: 'metadata.annotations["wpa.datadoghq.com/logs-attributes"]', message: attributes.message, fix: "write a JSON object" });
+    warnings.push({
+      field: `metadata.annotations["${WATERMARK_ANNOTATIONS.logAttributes}"]`,
+      message: attributes.message,
+      fix: "write a JSON object",
+    });
   return warnings;
 };
 
@@ -174,12 +179,12 @@ const shape = z.record(z.string(), z.unknown());
 
 /** Reads the annotation `wpa.datadoghq.com/logs-attributes` for the log lines of its autoscaler. A failure only warns (watermark.md 1.4, 2.2). */
 export const logAttributes = (
-  annotations: Readonly<Record<string, string>>,
+  annotations: WatermarkAnnotations,
 ):
   | { readonly kind: "none" }
   | { readonly kind: "read"; readonly attributes: Readonly<Record<string, unknown>> }
   | { readonly kind: "unreadable"; readonly message: string } => {
-  const text = annotations["wpa.datadoghq.com/logs-attributes"];
+  const text = annotations[WATERMARK_ANNOTATIONS.logAttributes];
   if (text === undefined) return { kind: "none" };
   try {
     const attributes = shape.safeParse(JSON.parse(text));

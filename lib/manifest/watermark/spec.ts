@@ -1,12 +1,11 @@
 import { milliOf, parseQuantity, wholeOf } from "../../model/quantity.ts";
 import type { LabelSelector } from "../../model/selector.ts";
+import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec-kinds.ts";
 import type { LifecycleControl, LimitFactor, Recommender, WatermarkMetric, WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { Selector } from "../hpa/v2-shape.ts";
 import { defaulted, milli } from "./defaults.ts";
 import type { WatermarkManifestMetric, WatermarkManifestRecommender, WatermarkManifestSpec } from "./shape.ts";
 import { breaches } from "./validity.ts";
-
-type Annotations = Readonly<Record<string, string>>;
 
 export interface WatermarkOptions {
   readonly skipNotScalingEvents: boolean;
@@ -15,7 +14,7 @@ export interface WatermarkOptions {
 }
 
 /** The spec for the rules: with defaults, each missing mark copied from the other one, and annotations. A spec that breaks a rule has the first breach. */
-export const watermarkSpecOf = (draft: WatermarkManifestSpec, annotations: Annotations, options: WatermarkOptions): WatermarkSpec => {
+export const watermarkSpecOf = (draft: WatermarkManifestSpec, annotations: WatermarkAnnotations, options: WatermarkOptions): WatermarkSpec => {
   const counts = options.counts ?? "ready";
   const spec = defaulted(draft, counts);
   const [breach] = breaches(spec, counts);
@@ -41,8 +40,8 @@ export const watermarkSpecOf = (draft: WatermarkManifestSpec, annotations: Annot
     tolerateZero: spec.tolerateZero,
     minAvailableReplicaPercentage: spec.minAvailableReplicaPercentage,
     readinessDelaySeconds: spec.readinessDelaySeconds,
-    skipOwnerCheck: annotations["wpa.datadoghq.com/skip-owner-check"] === "true",
-    lifecycleControl: lifecycleOf(annotations["wpa.datadoghq.com/lifecycle-control.enabled"] ?? ""),
+    skipOwnerCheck: annotations[WATERMARK_ANNOTATIONS.skipOwnerCheck] === "true",
+    lifecycleControl: lifecycleOf(annotations[WATERMARK_ANNOTATIONS.lifecycleControl] ?? ""),
     skipNotScalingEvents: options.skipNotScalingEvents,
     clusterName: options.clusterName,
     ...(breach ? { invalid: breach.message } : {}),
