@@ -1,9 +1,9 @@
-import { toArray } from "../service/to-array.ts";
 import type { Service } from "../service/service.ts";
+import { toArray } from "../service/to-array.ts";
 import type { AutoscalerView } from "../service/views/autoscaler-view.ts";
 import { resourcesInClusters } from "./cluster-pattern.ts";
 import { readSelector } from "./label-selector.ts";
-import { listedAutoscalers, type ListOptions } from "./listed-autoscalers.ts";
+import { type ListOptions, listedAutoscalers } from "./listed-autoscalers.ts";
 import { filterOf } from "./scope-options.ts";
 import { type Resource, type Selection, selectionOf } from "./selected-names.ts";
 import { usage } from "./usage-error.ts";

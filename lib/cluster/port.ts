@@ -1,7 +1,7 @@
 import type { AutoscalerName, AutoscalerUid, Namespace } from "../model/ids.ts";
 import type { Answer, ApiFailure, Observation, RecommenderReply, ScaleReading } from "../model/observation.ts";
 import type { Questions } from "../model/query.ts";
-import type { Rival } from "../model/rival-state.ts";
+import type { Rival, RivalLook } from "../model/rival-state.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { TargetRef } from "../model/spec-governed.ts";
 import type { Recommender } from "../model/spec-watermark.ts";
@@ -36,6 +36,8 @@ export interface ObserveLimits {
   readonly namespaces: readonly Namespace[] | "all";
   /** Kinds whose objects are autoscalers of this cluster themselves, and so are no other controllers. */
   readonly ownKinds?: readonly string[];
+  /** Kinds of other controllers whose LIST was answered before. One that is refused now is asked for again in every sync, so that a right that comes back ends the hold. */
+  readonly knownRivalKinds?: ReadonlySet<string>;
 }
 
 export interface Watched {
@@ -62,6 +64,8 @@ export interface Observed {
   readonly observation: Observation;
   /** Other controllers in the cluster that scale the same target: an HPA, a ScaledObject, a WatermarkPodAutoscaler. Tidemark holds beside them. */
   readonly rivals: readonly Rival[];
+  /** How the looks for them ended, in this sync or in the last one whose answer still counts. Absent where nothing was looked for. */
+  readonly looks?: readonly RivalLook[];
   /** Why there may be other controllers that were not found; the autoscaler then holds. Absent where all were looked for, or looking is not allowed. */
   readonly rivalsUnknown?: string;
   /** Another stack that has scaled the target since this one did, by its field manager and ours. Tidemark holds for some minutes. */

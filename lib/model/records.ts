@@ -1,6 +1,6 @@
 import type { Because, ControllerEvent, GaugeWrite, MetricOutcome, StepOutcome, WriteOutcome } from "./decision.ts";
 import type { AutoscalerName, AutoscalerRef, AutoscalerUid, ClusterName, Namespace, PartitionName } from "./ids.ts";
-import type { Rival } from "./rival-state.ts";
+import type { KnownRivals, Rival } from "./rival-state.ts";
 import type { ControllerSettings } from "./settings.ts";
 import type { TargetRef } from "./spec-governed.ts";
 import type { SpecKindName } from "./spec-kinds.ts";
@@ -34,6 +34,8 @@ export interface ClusterRecord {
   /** Made when the cluster is added. Another cluster of the same name gets another uid. Absent in records of older versions. */
   readonly uid?: string;
   readonly connection: Connection;
+  /** The version of this record in which a person last stated the connection; absent means 0. What was read over an earlier connection says nothing about this one. */
+  readonly connectionVersion?: number;
   readonly syncPeriodMs: number;
   /** When it was added, or its period or partitions last changed. Its syncs are planned from there on, not from the next minute that is still unplanned. Absent in records of older versions. */
   readonly plannedFromMs?: number;
@@ -229,6 +231,8 @@ export interface JournalPage {
 export interface StoredWindows {
   readonly uid: AutoscalerUid;
   readonly windows: Windows;
+  /** What looks for other controllers have shown. Absent before the first that was answered. */
+  readonly rivals?: KnownRivals;
   /** True when the newest recommendation run goes on at every sync completed since: its end is then `evaluatedMs` of the head, where that is later. */
   readonly open: boolean;
 }

@@ -5,7 +5,7 @@ import type { AutoscalerUid } from "../model/ids.ts";
 import { isOfEarlierCluster } from "../model/incarnation.ts";
 import type { ScaleRead } from "../model/observation.ts";
 import type { WithoutHold } from "../model/records.ts";
-import type { Rival } from "../model/rival-state.ts";
+import type { KnownRivals, Rival } from "../model/rival-state.ts";
 import { NEW_WINDOWS, type Windows } from "../model/windows.ts";
 import type { DecideInput } from "../policy/decide.ts";
 import {
@@ -18,6 +18,7 @@ import {
   specInvalid,
   windowsUnreadable,
 } from "../report/holds.ts";
+import { type Beside, besideOf } from "./known-rivals.ts";
 import type { Loaded } from "./load.ts";
 import { pageOfUid } from "./load-pages.ts";
 import type { LoadedSpec, ReadySpec } from "./load-specs.ts";
@@ -45,6 +46,8 @@ interface Evaluated {
   readonly decision: Decision;
   /** The other controllers of the workload; absent where there is none. */
   readonly rivals?: readonly Rival[];
+  /** What looks for other controllers have shown so far. */
+  readonly knownRivals?: KnownRivals;
 }
 
 export interface HoldVerdict extends Evaluated {
@@ -67,6 +70,7 @@ export interface ScaleVerdict extends Evaluated {
 /** A verdict for each autoscaler, in the order of the specs. It reads no clock, and waits for nothing but its next turn. */
 export const decideAll = ({ rules, timing }: Pick<SyncPorts, "rules" | "timing">, loaded: Loaded, seen: Seen): Promise<readonly Verdict[]> => {
   const holds = holdsOf(loaded, seen, timing);
+  const besideHere = besideOf(loaded);
   return mapInTurns(loaded.specs.all, (autoscaler): Verdict => {
     // A freeze or a pause is no reason to skip the evaluation: it only keeps the result from being written.
     if (autoscaler.kind === "unreadable") return { kind: "unevaluated", autoscaler, because: recordUnreadable(autoscaler.message) };
@@ -78,9 +82,16 @@ export const decideAll = ({ rules, timing }: Pick<SyncPorts, "rules" | "timing">
     const observed = seen.observed.observations.get(uid);
     if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
     const input = { ...inputOf(loaded, autoscaler, observed), ...(seen.answeredMs !== undefined && { answeredMs: seen.answeredMs }) };
-    const { rivals } = observed;
-    const evaluated = { autoscaler, input, decision: rules.decide(input), ...(rivals.length > 0 && { rivals }) };
-    return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalsOf(autoscaler, observed)]);
+    const beside = besideHere(autoscaler, observed);
+    const { rivals, known } = beside;
+    const evaluated = {
+      autoscaler,
+      input,
+      decision: rules.decide(input),
+      ...(rivals.length > 0 && { rivals }),
+      ...(known && { knownRivals: known }),
+    };
+    return verdictOf(evaluated, seen.client, [...holds(autoscaler), ...rivalsOf(autoscaler, { ...beside, stack: observed.otherStack })]);
   });
 };
 
@@ -119,7 +130,7 @@ const windowsOf = (loaded: Loaded, uid: AutoscalerUid): Windows => {
  * Fails to a hold: beside a rival, seen or possible, two controllers would fight over the count. A dry run writes nothing, so it fights with no other controller and is not
  * held because of one.
  */
-const rivalsOf = ({ spec }: ReadySpec, { rivals, rivalsUnknown: unknown, otherStack: stack }: Observed): readonly Because[] => {
+const rivalsOf = ({ spec }: ReadySpec, { rivals, unknown, stack }: Beside & { readonly stack: Observed["otherStack"] }): readonly Because[] => {
   if (spec.dryRun) return [];
   if (rivals.length > 0) return [rivalControllers(rivals)];
   if (stack) return [otherStack(stack)];

@@ -8,6 +8,7 @@ import { asksOf } from "../policy/dialects.ts";
 import { namespacesOf } from "../store/records/partitions.ts";
 import { eachDone } from "../store/table/all-done.ts";
 import { connected } from "./connected.ts";
+import { answeredKinds } from "./known-rivals.ts";
 import type { Loaded } from "./load.ts";
 import type { SyncMessage } from "./message.ts";
 import { isPastDeadline, type LateReadings, workloadKey } from "./open-intents.ts";
@@ -44,7 +45,7 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
   const { client } = connection;
   const budgetMs = OBSERVE_SHARE * Math.min(message.periodMs, ports.timing.softDeadlineMs);
   const ownKinds = kindsReadFrom(loaded.cluster).map(({ kind }) => kind);
-  const limits = { budgetMs, namespaces: namespacesOf(loaded.cluster, message.partition), ownKinds };
+  const limits = { budgetMs, namespaces: namespacesOf(loaded.cluster, message.partition), ownKinds, knownRivalKinds: answeredKinds(loaded) };
   const startMs = ports.tables.clock();
   const measured = watched.length === 0 ? NOTHING : await client.observe(watched, limits);
   const timeoutMs = Math.max(1, budgetMs - (ports.tables.clock() - startMs));

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import type { StoredWindows } from "../model/records.ts";
+import type { KnownRivals } from "../model/rival-state.ts";
 import { type Condition, extendedTo, newestRunAt, type RecommendationRun, type ScaleChange, type Windows } from "../model/windows.ts";
 
 /** The run of the latest recommendation. */
@@ -21,8 +23,12 @@ export const isOpenAt = (windows: Windows, nowMs: number): boolean => newestRun(
  * True when the page need not be written for this autoscaler: either nothing but the end of its open run changed, which the head stores, or nothing changed while its run is
  * closed. Metric values and the observed count are not compared: the journal has them, and the page keeps those of its last write.
  */
-export const needsNoWrite = ({ open, windows: stored }: StoredWindows, { open: isOpen, windows: after }: StoredWindows): boolean =>
+export const needsNoWrite = (
+  { open, windows: stored, rivals }: StoredWindows,
+  { open: isOpen, windows: after, rivals: rivalsAfter }: StoredWindows,
+): boolean =>
   open === isOpen &&
+  sameKnown(rivals, rivalsAfter) &&
   sameRuns(stored.memory.recommendations, after.memory.recommendations, open) &&
   same(stored.memory.scaleUps, after.memory.scaleUps, sameChange) &&
   same(stored.memory.scaleDowns, after.memory.scaleDowns, sameChange) &&
@@ -30,6 +36,8 @@ export const needsNoWrite = ({ open, windows: stored }: StoredWindows, { open: i
   same(stored.status.conditions, after.status.conditions, sameCondition) &&
   stored.status.desiredReplicas === after.status.desiredReplicas &&
   stored.status.lastScaleMs === after.status.lastScaleMs;
+
+const sameKnown = (one: KnownRivals | undefined, other: KnownRivals | undefined): boolean => one === other || isDeepStrictEqual(one, other);
 
 const same = <Item>(some: readonly Item[], others: readonly Item[], isSame: (one: Item, other: Item | undefined) => boolean): boolean =>
   some === others || (some.length === others.length && some.every((one, at) => isSame(one, others[at])));

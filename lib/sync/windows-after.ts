@@ -33,12 +33,16 @@ export const windowsAfter = async (rules: Rules, loaded: Loaded, verdicts: reado
     if (page.kind === "read") for (const [uid, entry] of page.entries) before.set(uid, entry);
   }
   const written = writtenNow(rules, verdicts, settled);
+  const rivalsOf = new Map(
+    verdicts.flatMap((verdict) => (verdict.kind === "unevaluated" ? [] : [[verdict.autoscaler.record.uid, verdict.knownRivals] as const])),
+  );
   const specs = new Map(loaded.specs.all.flatMap((spec) => (spec.kind === "ready" ? [[spec.record.uid, spec.spec] as const] : [])));
   const late = new Map(settled.late.map(({ scale }) => [scale.uid, scale]));
   const uids = [...uidsToStore(loaded, [...before.keys(), ...late.keys()])];
   const stored = await mapInTurns(uids, (uid) => {
     const windows = written.get(uid)?.windows;
-    const evaluated = windows && { uid, windows, open: isOpenAt(windows, loaded.nowMs) };
+    const rivals = rivalsOf.get(uid);
+    const evaluated = windows && { uid, windows, open: isOpenAt(windows, loaded.nowMs), ...(rivals && { rivals }) };
     const scale = late.get(uid);
     return scale
       ? withLate(rules, specs.get(uid), evaluated ?? ended(loaded, uid, before.get(uid)), scale)

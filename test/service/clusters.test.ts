@@ -84,6 +84,20 @@ describe("a cluster", () => {
     await service.removeCluster("aged");
   });
 
+  it("has the version in which its connection was last stated, so that a lost right is not taken for one that was never there", async () => {
+    const stated = async () => (await getCluster(world.tables, clusterName("stated")))?.connectionVersion;
+    await service.addCluster({ name: "stated", connection: CONNECTION });
+    expect(await stated()).toBe(1);
+    await service.pauseCluster("stated");
+    await service.replaceCluster({ name: "stated", syncPeriodMs: 20_000 });
+    expect(await stated()).toBe(1);
+    await service.replaceCluster({ name: "stated", connection: CONNECTION });
+    expect(await stated()).toBe(4);
+    await service.replaceCluster({ name: "stated", specsFromCluster: ["PodAutoscaler"] });
+    expect(await stated()).toBe(5);
+    await service.removeCluster("stated");
+  });
+
   it("is paused and resumed by edits of its version", async () => {
     expect((await service.pauseCluster("eu-1", NOON + 60_000)).paused).toEqual({
       by: "ada",

@@ -82,6 +82,19 @@ describe("what evaluations say of their cluster", () => {
     expect(troubleOf(evaluations)).toMatchObject(trouble);
   });
 
+  it("name the first autoscaler that holds because a right was lost, also behind a pause, and how many there are", () => {
+    const lost = { reason: "RivalsUnknown", message: "no ScaledObject can be looked for any more" };
+    const held = [
+      evaluation({ failed: false, because: { reason: "AutoscalerPaused", message: "" }, withoutHold: { because: lost } }),
+      evaluation({ failed: false, because: lost }),
+      evaluation({ failed: false }),
+    ];
+    expect(troubleOf(held)).toMatchObject({
+      state: "ok",
+      holds: [{ reason: "RivalsUnknown", autoscaler: "shop/web", message: lost.message, autoscalers: 2 }],
+    });
+  });
+
   it("date an outage by most of them: one that failed long before or came later does not date an outage", () => {
     expect(troubleOf([1, 50, 50, 90].map((ms) => evaluation(since(ms)))).sinceMs).toBe(50);
     expect(troubleOf([90, 50].map((ms) => evaluation(since(ms)))).sinceMs).toBe(50);

@@ -43,8 +43,15 @@ export const clusterClient = (
       what: `observe ${cluster.name}`,
       timeoutMs: budgetMs,
       lateMs: 0,
-      execute: () => observeNow(cluster, watched, now.nowMs(), now.failing()),
-      unclear: () => new Map(watched.map(({ uid }) => [uid, unseen])),
+      execute: () => {
+        const failing = now.failing();
+        now.by.looked.how = failing.rivals;
+        return observeNow(cluster, watched, now.nowMs(), failing);
+      },
+      unclear: () => {
+        now.by.looked.how = undefined;
+        return new Map(watched.map(({ uid }) => [uid, unseen]));
+      },
     }),
     calls: 2,
     bytes: 0,

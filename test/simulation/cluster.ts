@@ -18,8 +18,8 @@ export interface Workload {
   generation: number | undefined;
   /** What its metrics show in all; `LOAD_PER_POD` of it is the target of one pod. */
   load: number;
-  /** Another controller scales it as well. */
-  rival: boolean;
+  /** Another controller scales it as well, since this instant. */
+  rivalSinceMs: number | undefined;
   /** Deleted, and not made anew yet. */
   gone: boolean;
 }

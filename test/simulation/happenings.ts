@@ -1,8 +1,8 @@
 import { workloadKey } from "../../lib/sync/open-intents.ts";
 import type { SimulatedCluster } from "./cluster.ts";
+import { changeObject, changeOf } from "./objects/change-object.ts";
 import type { Person } from "./people.ts";
 import type { Stage } from "./stage.ts";
-import { changeObject, changeOf } from "./objects/change-object.ts";
 import { type Happening, LAST_MS, type PlannedAutoscaler } from "./timetable.ts";
 
 interface Editors {
@@ -55,7 +55,7 @@ const happenAt = ({ story, nowMs }: Stage, cluster: SimulatedCluster, autoscaler
       break;
     case "rival":
       tell(happening.there ? "has another controller" : "has no other controller any more");
-      workload.rival = happening.there;
+      workload.rivalSinceMs = happening.there ? nowMs() : undefined;
       break;
     case "gone":
       tell("is deleted");

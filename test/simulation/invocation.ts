@@ -4,6 +4,7 @@ import type { DecideInput } from "../../lib/policy/decide.ts";
 import type { SyncMessage } from "../../lib/sync/message.ts";
 import type { ClusterObject } from "./objects/object-store.ts";
 import type { Process } from "./process.ts";
+import type { Looked } from "./rivals.ts";
 
 /** One sync under way: a message in a process. */
 export interface Invocation {
@@ -20,6 +21,8 @@ export interface Invocation {
   claimedAt: number;
   /** Workloads where its observation saw another controller, or could not look for one, by name of the target. */
   readonly rivals: Set<string>;
+  /** What the cluster showed it of other controllers, and what was there. */
+  readonly looked: Looked;
   /** Uid of what it watches, by namespace and name. */
   readonly uids: Map<string, string>;
   /** The kinds of autoscalers that the record of its cluster says are read from the cluster, and every object that its LISTs have shown, by uid. */

@@ -13,13 +13,14 @@ import type {
 import { queryKey } from "../../lib/model/query.ts";
 import { questions } from "../../lib/policy/dialects.ts";
 import { LOAD_PER_POD, type SimulatedCluster, type Workload } from "./cluster.ts";
+import type { RivalAnswers } from "./rivals.ts";
 
 /** What an observation finds, all of it at one instant. */
 export const observeNow = (
   cluster: SimulatedCluster,
   watched: readonly Watched[],
   nowMs: number,
-  { metrics: failing, scales, rivals }: Failing,
+  { metrics: failing, scales, rivals: looks }: Failing,
 ): ReadonlyMap<Watched["uid"], Observed> => {
   const lists = new Map<string, Lists>();
   const listsOf = (namespace: string): Lists => {
@@ -27,7 +28,7 @@ export const observeNow = (
     lists.set(namespace, known);
     return known;
   };
-  return new Map(watched.map((one) => [one.uid, observedOf(cluster, one, { nowMs, failing, scales, rivalsFail: rivals, listsOf })]));
+  return new Map(watched.map((one) => [one.uid, observedOf(cluster, one, { nowMs, failing, scales, looks, listsOf })]));
 };
 
 /** What an observation does not get. */
@@ -36,8 +37,8 @@ export interface Failing {
   readonly metrics: ReadonlySet<string>;
   /** Workloads that cannot be read themselves, though their neighbours can. */
   readonly scales: ReadonlySet<string>;
-  /** Other controllers cannot be looked for, and this client never could. */
-  readonly rivals: boolean;
+  /** How the looks for other controllers are answered. */
+  readonly rivals: RivalAnswers;
 }
 
 interface Lists {
@@ -49,7 +50,7 @@ interface Now {
   readonly nowMs: number;
   readonly failing: ReadonlySet<string>;
   readonly scales: ReadonlySet<string>;
-  readonly rivalsFail: boolean;
+  readonly looks: RivalAnswers;
   readonly listsOf: (namespace: string) => Lists;
 }
 
@@ -71,8 +72,15 @@ const observedOf = (cluster: SimulatedCluster, { namespace, spec }: Watched, now
     ...(asked.podMetrics && { resource: answered(now.listsOf(namespace).metrics) }),
   };
   const observation = { scale, pods: asked.pods ? now.listsOf(namespace).pods : NO_PODS, answers, others: [] };
-  if (now.rivalsFail) return { observation, rivals: [], rivalsUnknown: "the list failed" };
-  return { observation, rivals: rivalsOf(workload) };
+  return { observation, ...looksOf(workload, now.looks) };
+};
+
+const looksOf = (workload: Workload | undefined, looks: RivalAnswers): Pick<Observed, "rivals" | "rivalsUnknown" | "looks"> => {
+  const kind = "ScaledObject";
+  const rivals = rivalsOf(workload);
+  if (looks === "answered") return { rivals, looks: [{ kind, outcome: "answered", rivals }] };
+  if (looks === "failed") return { rivals: [], rivalsUnknown: "the list failed" };
+  return { rivals: [], looks: [{ kind, outcome: "refused", message: `the list is ${looks}`, everywhere: true, lost: false }] };
 };
 
 const HOUR_MS = 3_600_000;
@@ -100,7 +108,7 @@ export const podMetricsOf = (workload: Workload, nowMs: number): readonly PodMet
 
 /** The other controllers that show themselves. */
 export const rivalsOf = (workload: Workload | undefined): readonly { readonly kind: "ScaledObject"; readonly name: string }[] =>
-  workload?.rival ? [{ kind: "ScaledObject", name: "another" }] : [];
+  workload?.rivalSinceMs !== undefined ? [{ kind: "ScaledObject", name: "another" }] : [];
 
 const podOf = ({ target }: Workload, at: number, nowMs: number): Pod => ({
   name: `${target.name}-${at}`,

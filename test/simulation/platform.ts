@@ -5,6 +5,7 @@ import type { Invocation } from "./invocation.ts";
 import type { Network, Process } from "./process.ts";
 import type { QueuedMessage, SimulatedQueue } from "./queue.ts";
 import type { Random } from "./random.ts";
+import { newLooked } from "./rivals.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
 import { TEMPLATE } from "./template.ts";
@@ -69,6 +70,7 @@ export const newPlatform = (world: {
       loads: false,
       claimedAt: 0,
       rivals: new Set(),
+      looked: newLooked(),
       uids: new Map(),
       kinds: [],
       shown: new Map(),

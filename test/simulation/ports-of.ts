@@ -7,10 +7,11 @@ import type { Invocation } from "./invocation.ts";
 import { type Listing, STALE_MAX_MS } from "./objects/list-objects.ts";
 import type { Failing } from "./observe.ts";
 import type { Planted } from "./play.ts";
+import { answersAt, noteLooks, rivalsThere } from "./rivals.ts";
 import { sharedRules, watchedRules } from "./rules.ts";
 import { siteFor, siteOf, watchSite } from "./sites.ts";
-import type { Stage } from "./stage.ts";
 import { clusterOverSockets } from "./sockets/socket-cluster.ts";
+import { START_MS, type Stage } from "./stage.ts";
 import { watchEffect } from "./watch/effects.ts";
 import { watchCalls, watchSentTo } from "./watch/model-flow.ts";
 import { watchEffectStep } from "./watch/model-steps.ts";
@@ -35,14 +36,16 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
       watchEffect(ledger, by, made);
     };
   const clientOf = (site: SimulatedCluster): ClusterClient => {
-    const asked = { by, effect: effect(site), failing: () => failingNow(stage), listing: () => listingNow(stage) };
+    const asked = { by, effect: effect(site), failing: () => failingNow(stage, by), listing: () => listingNow(stage) };
     const client = clusterClient(network, by.process, site, { nowMs, ...asked });
     return stage.clustersOverSockets ? { ...client, ...clusterOverSockets(stage, site, asked) } : client;
   };
   const observe = async (site: SimulatedCluster, client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>) => {
     for (const { uid, namespace, name } of watched) by.uids.set(`${namespace}/${name}`, uid);
     const asked = { by, site, sinceMs: nowMs() };
+    const before = rivalsThere(site, watched);
     const seen = await client.observe(watched, limits);
+    noteLooks(by, { site, before, overSockets: stage.clustersOverSockets }, watched, seen);
     watchReadings(ledger, asked, watched, seen);
     for (const { uid, spec } of watched) {
       const { rivals = [], rivalsUnknown } = seen.observations.get(uid) ?? {};
@@ -69,7 +72,7 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
         return answer;
       },
       putScale: (write, timeoutMs) => {
-        watchSent(ledger, by, write);
+        watchSent(ledger, by, write, { overSockets: stage.clustersOverSockets });
         watchActs(ledger, by, write);
         watchSite(stage, by, site, `sends a PUT of "${write.target.name}"`);
         return client.putScale(write, timeoutMs);
@@ -97,11 +100,10 @@ const listingNow = ({ random, temper, rate }: Stage): Listing => {
   return { failing, staleMs: random.chance(temper.metricRate * 2) ? random.int(1, STALE_MAX_MS) : 0 };
 };
 
-const failingNow = ({ timetable, random, temper, rate }: Stage): Failing =>
-  rate() === 0
-    ? { metrics: new Set(), scales: new Set(), rivals: false }
-    : {
-        scales: new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate / 4)).map(({ name }) => name)),
-        metrics: new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate)).map(({ name }) => name)),
-        rivals: random.chance(temper.metricRate),
-      };
+const failingNow = ({ timetable, random, temper, rate, hidings, nowMs }: Stage, by: Invocation): Failing => {
+  if (rate() === 0) return { metrics: new Set(), scales: new Set(), rivals: "answered" };
+  const scales = new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate / 4)).map(({ name }) => name));
+  const metrics = new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate)).map(({ name }) => name));
+  const isFailed = random.chance(temper.metricRate);
+  return { scales, metrics, rivals: isFailed ? "failed" : answersAt(hidings, by.message.cluster, nowMs() - START_MS) };
+};

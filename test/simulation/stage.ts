@@ -8,6 +8,7 @@ import type { Invocation } from "./invocation.ts";
 import { hasObjects, withObjects } from "./objects/plan-objects.ts";
 import { type Network, newNetwork, type Process } from "./process.ts";
 import { type Random, randomOf } from "./random.ts";
+import { type Hiding, planHidings } from "./rivals.ts";
 import { newScheduler, type Scheduler } from "./scheduler.ts";
 import { clientOverSockets } from "./sockets/socket-tables.ts";
 import { newStory, type Story } from "./story.ts";
@@ -43,6 +44,8 @@ export interface Stage {
   readonly pageEntries: () => number;
   /** Where clusters that are removed are added again: other API servers, under the same names. */
   readonly elsewhere: ReadonlyMap<string, SimulatedCluster>;
+  /** When other controllers cannot be looked for. */
+  readonly hidings: readonly Hiding[];
   /** Clusters are reached over connections in memory. */
   readonly clustersOverSockets: boolean;
   /** The path in the stored connection of a cluster; absent while there is no such cluster. */
@@ -112,6 +115,7 @@ export const newStage = (
     warmMax: settings.pick([2, 3, 6]),
     pageEntries: pageEntriesOf(settings, nowMs),
     elsewhere: elsewhereOf(timetable, nowMs),
+    hidings: options.faults ? planHidings(randomOf(seed, "rivals"), timetable) : [],
     clustersOverSockets: options.faults && isClusterOverSockets(seed),
     read: tables.read,
     stored: tables.stored,

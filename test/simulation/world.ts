@@ -54,7 +54,7 @@ const workloadOf = ({ cluster, namespace: inside, target, counted, replicas, loa
   resourceVersion: 100,
   generation: counted ? 1 : undefined,
   load,
-  rival: false,
+  rivalSinceMs: undefined,
   gone: false,
 });
 

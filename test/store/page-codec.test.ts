@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
+import type { KnownRival, KnownRivals } from "../../lib/model/rival-state.ts";
 import type { StoredWindows } from "../../lib/model/records.ts";
 import type { Windows } from "../../lib/model/windows.ts";
 import { decodePage, encodePage, PAGE_VERSION } from "../../lib/store/pages/codec.ts";
@@ -67,7 +68,18 @@ const windows: fc.Arbitrary<Windows> = fc
     memory: { recommendations, scaleUps, scaleDowns, ...(selector !== null && { selector }) },
     status: { ...status, ...(lastScaleMs !== null && { lastScaleMs }) },
   }));
-const entry: fc.Arbitrary<StoredWindows> = fc.record({ uid: fc.uuid().map(autoscalerUid), windows, open: fc.boolean() });
+const other: fc.Arbitrary<KnownRival> = fc.record(
+  { kind: fc.string(), name: fc.string(), uid: fc.string({ minLength: 1 }) },
+  { requiredKeys: ["kind", "name"] },
+);
+const rivals: fc.Arbitrary<KnownRivals> = fc.record({
+  connection: fc.nat(),
+  looks: fc.array(fc.tuple(fc.string(), fc.array(other, { maxLength: 2 })), { maxLength: 3 }),
+});
+const entry: fc.Arbitrary<StoredWindows> = fc.record(
+  { uid: fc.uuid().map(autoscalerUid), windows, open: fc.boolean(), rivals },
+  { requiredKeys: ["uid", "windows", "open"] },
+);
 
 const ONE: StoredWindows = {
   uid: autoscalerUid("uid-web"),
@@ -109,8 +121,8 @@ describe("a windows page", () => {
     ["a later version", compress(3, []), "RangeError: version 3 is not known"],
     [
       "parts that would be lost when it is written again",
-      compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, "more"]]),
-      "RangeError: an entry has 11 parts, and 10 are known",
+      compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, [1, []], "more"]]),
+      "RangeError: an entry has 12 parts, and 11 are known",
     ],
     [
       "a run with parts that would be lost",

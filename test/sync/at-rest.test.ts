@@ -29,7 +29,7 @@ const atRest = (shape: Parameters<typeof newManifest>[1]) => {
     resourceVersion: 1,
     generation: 1,
     load: 20,
-    rival: false,
+    rivalSinceMs: undefined,
     gone: false,
   };
   const cluster = simulatedCluster("eu-1", { workloads: [workload], objects: newObjectStore("eu-1", () => NOON) }, () => NOON);
@@ -38,7 +38,7 @@ const atRest = (shape: Parameters<typeof newManifest>[1]) => {
     const observed = observeNow(cluster, [{ uid: UID, ...place, spec, ...asksOf(spec, place.namespace) }], nowMs, {
       metrics: failing,
       scales: new Set(),
-      rivals: false,
+      rivals: "answered",
     }).get(UID);
     if (!observed) throw new TypeError("it was not observed");
     return decide({ ...place, spec, settings: DEFAULT_SETTINGS, observation: observed.observation, windows, nowMs });

@@ -3,6 +3,7 @@ import type { SpecListing, SpecRequest } from "../../lib/cluster/specs/spec-list
 import { specObject } from "../../lib/cluster/specs/spec-object.ts";
 import type { Namespace } from "../../lib/model/ids.ts";
 import type { ApiFailure, ScaleReading } from "../../lib/model/observation.ts";
+import type { RivalLook } from "../../lib/model/rival-state.ts";
 import type { SpecKind } from "../../lib/model/spec-kinds.ts";
 import { observationOf, scaleRead } from "../observation.ts";
 
@@ -36,6 +37,8 @@ export interface MemoryCluster {
   denial: number;
   calls: number;
   readonly rivals: Map<string, { kind: string; name: string }[]>;
+  /** How the LISTs of rivals ended, as the client says; absent where it says nothing. */
+  looks?: (target: string) => readonly RivalLook[];
   /** Why rivals could not be looked for. */
   rivalsUnknown?: string;
   /** Another stack that was the last to scale each workload. */
@@ -128,6 +131,7 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
             {
               observation: observationOf({ scale: reading(spec.target.name) }),
               rivals: world.rivals.get(spec.target.name) ?? [],
+              ...(world.looks && { looks: world.looks(spec.target.name) }),
               ...(world.rivalsUnknown !== undefined && { rivalsUnknown: world.rivalsUnknown }),
               ...(world.otherStack && { otherStack: world.otherStack }),
             },

@@ -7,8 +7,9 @@ export interface Memory {
   /** Number of objects in the last LIST of this path. */
   readonly listedBefore: (path: string) => number | undefined;
   readonly remember: (path: string, objects: number) => void;
-  readonly listIsForbidden: (path: string) => boolean;
-  readonly forbid: (path: string) => void;
+  /** Why a LIST of this path was refused lately, so that it need not be sent again. */
+  readonly refusedList: (path: string) => string | undefined;
+  readonly refuseList: (path: string, message: string) => void;
   readonly rivals: RivalMemory;
   readonly otherStacks: OtherStacks;
   /** For each API group, the version that was served last; "" where the group was not installed. */
@@ -21,7 +22,7 @@ export interface Memory {
 
 export const newMemory = (clock: () => number, notice: (message: string) => void): Memory => {
   const sizes = new Map<string, { readonly objects: number; readonly untilMs: number }>();
-  const forbidden = new Map<string, number>();
+  const refused = new Map<string, { readonly message: string; readonly untilMs: number }>();
   const reported = new Set<string>();
   return {
     listedBefore: (path) => {
@@ -31,9 +32,12 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
     remember: (path, objects) => {
       sizes.set(path, { objects, untilMs: clock() + DISCOVERY_TTL_MS });
     },
-    listIsForbidden: (path) => clock() < (forbidden.get(path) ?? 0),
-    forbid: (path) => {
-      forbidden.set(path, clock() + ABSENCE_TTL_MS);
+    refusedList: (path) => {
+      const known = refused.get(path);
+      return known && clock() < known.untilMs ? known.message : undefined;
+    },
+    refuseList: (path, message) => {
+      refused.set(path, { message, untilMs: clock() + ABSENCE_TTL_MS });
     },
     rivals: rivalMemory(clock),
     otherStacks: otherStacks(clock),

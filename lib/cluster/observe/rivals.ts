@@ -1,7 +1,7 @@
 import { groupOf } from "../../model/api-group.ts";
 import type { Namespace } from "../../model/ids.ts";
 import type { ApiFailure } from "../../model/observation.ts";
-import type { Rival } from "../../model/rival-state.ts";
+import type { Rival, RivalLook } from "../../model/rival-state.ts";
 import type { Found, KindPath } from "../discovery.ts";
 import { mapInTurns } from "../in-turns.ts";
 import { list, passedOverFailure } from "../list.ts";
@@ -12,7 +12,7 @@ import { readRival } from "../read/rival-status.ts";
 import type { JsonObject } from "../transport/transport.ts";
 import { RIVAL_KINDS, type RivalKind } from "./rival-kinds.ts";
 import type { LookedFor, Marks } from "./rival-memory.ts";
-import { type Scope, scopesFor } from "./scopes.ts";
+import { covers, type Scope, scopesFor } from "./scopes.ts";
 import { keptKeys } from "./target-keys.ts";
 import { type Observing, type Scales, targetKey } from "./workloads.ts";
 
@@ -22,8 +22,8 @@ export const rivalKey = (namespace: string, target: { readonly apiVersion: strin
 
 const keyOfWatched = keptKeys(rivalKey);
 
-/** The other controllers of a target: those that were found, and why there may be more. */
-export type LookForRivals = (namespace: Namespace, target: Watched["spec"]["target"]) => Pick<Observed, "rivals" | "rivalsUnknown">;
+/** The other controllers of a target: those that were found, how each LIST ended, and why there may be more. */
+export type LookForRivals = (namespace: Namespace, target: Watched["spec"]["target"]) => Pick<Observed, "rivals" | "looks" | "rivalsUnknown">;
 
 /**
  * Looks for other controllers in the cluster that scale a watched target, where a new one is possible since the last LIST (rival-memory.ts). A failed LIST is not an empty one: where no
@@ -35,15 +35,29 @@ export const observeRivals = async (observing: Observing, watched: readonly Watc
   );
   if (watched.length === 0) return () => ({ rivals: [] });
   const scopes = scopesFor(new Set(watched.map(({ namespace }) => namespace)), observing.limits);
-  const looks = (await Promise.all(rivalKinds(observing).map((rival) => lookForKind(observing, rival, { marks, scopes })))).flat();
-  const byNamespace = Map.groupBy(looks, ({ scope }) => scope.namespace);
+  const looked = await Promise.all(rivalKinds(observing).map((rival) => lookForKind(observing, rival, { marks, scopes })));
+  const looks: readonly Look[] = looked.flat().map((look) => ({ ...look, withoutRivals: lookOf({ ...look, rivals: new Map() }, "") }));
+  const byNamespace = new Map<Namespace, readonly Look[]>();
+  const looksOf = (namespace: Namespace): readonly Look[] => {
+    const known = byNamespace.get(namespace) ?? looks.filter(({ scope }) => covers(scope, namespace));
+    byNamespace.set(namespace, known);
+    return known;
+  };
   return (namespace, target) => {
     const key = keyOfWatched(namespace, target);
-    const inScope = [...(byNamespace.get(undefined) ?? []), ...(byNamespace.get(namespace) ?? [])];
+    const inScope = looksOf(namespace);
     const unknown =
       inScope.find(({ problem, targets: known }) => problem !== undefined && !known.has(key))?.problem ??
       inScope.find(({ unread }) => unread?.has(namespace))?.unread?.get(namespace);
-    return { rivals: merged(inScope.flatMap(({ rivals }) => rivals.get(key) ?? [])), ...(unknown !== undefined && { rivalsUnknown: unknown }) };
+    const rivals = merged(inScope.flatMap((look) => look.rivals.get(key) ?? []));
+    return {
+      rivals,
+      // An object that could not be read may be one that an earlier LIST has shown.
+      looks: inScope
+        .filter(({ unread }) => !unread?.has(namespace))
+        .flatMap((look) => (look.rivals.has(key) ? lookOf(look, key) : look.withoutRivals)),
+      ...(unknown !== undefined && { rivalsUnknown: unknown }),
+    };
   };
 };
 
@@ -51,13 +65,26 @@ export const observeRivals = async (observing: Observing, watched: readonly Watc
 const rivalKinds = ({ limits: { ownKinds = [] } }: Observing): readonly RivalKind[] => RIVAL_KINDS.filter(({ kind }) => !ownKinds.includes(kind));
 
 /** The result of one LIST, or of the last one that was answered. */
-interface Look extends LookedFor {
+interface Look extends Looked {
+  /** How it ended for a target without other controllers: one value for most targets. */
+  readonly withoutRivals: readonly RivalLook[];
+}
+
+interface Looked extends LookedFor {
+  readonly kind: string;
   readonly scope: Scope;
   /** Why it failed in this sync. Then only the targets of an earlier LIST are known. */
   readonly problem?: string;
   /** The namespaces with an object that could not be read, and why. It may scale any of their targets. */
   readonly unread?: ReadonlyMap<string, string>;
+  /** It was answered by 403 or 404. `lost`: this client was answered there before. */
+  readonly refused?: { readonly message: string; readonly lost: boolean };
 }
+
+const lookOf = ({ kind, scope, problem, refused, rivals }: Looked, key: string): readonly RivalLook[] => {
+  if (refused) return [{ kind, outcome: "refused", everywhere: scope.namespace === undefined, ...refused }];
+  return problem === undefined ? [{ kind, outcome: "answered", rivals: rivals.get(key) ?? [] }] : [];
+};
 
 const markOf = ({ namespace, spec: { target } }: Watched, scales: Scales): string => {
   const scale = scales.get(targetKey({ namespace, target }));
@@ -72,37 +99,55 @@ interface Place {
 
 const NOWHERE: LookedFor = { targets: new Set(), rivals: new Map() };
 
-const lookForKind = async (observing: Observing, rival: RivalKind, { marks, scopes }: Place): Promise<readonly Look[]> => {
+const lookForKind = async (observing: Observing, rival: RivalKind, { marks, scopes }: Place): Promise<readonly Looked[]> => {
   const version = await versionOf(observing, rival);
-  if (version.kind === "failed") return scopes.map((scope) => ({ ...NOWHERE, scope, problem: problemOf(rival, version.failure) }));
-  if (version.value === "") return [];
+  if (version.kind === "failed") {
+    const { failure } = version;
+    // The whole cluster answers for a group, whatever the scopes are.
+    if (isRefusal(failure)) return [{ ...NOWHERE, kind: rival.kind, scope: {}, refused: { message: failure.message, lost: false } }];
+    return scopes.map((scope) => ({ ...NOWHERE, kind: rival.kind, scope, problem: problemOf(rival, failure) }));
+  }
   const kind: KindPath = { base: `/apis/${rival.group}/${version.value}`, plural: rival.plural, resource: `${rival.plural}.${rival.group}` };
   return Promise.all(scopes.map((scope) => lookInScope(observing, rival, { kind, marks, scope })));
 };
 
-/** The version of the API group; "" where the group is not installed. While discovery fails the last answer counts. A forbidden group counts as not installed. */
-const versionOf = async ({ session, budget, memory }: Observing, { group, version }: RivalKind): Promise<Found<string>> => {
+/**
+ * The version of the API group, or a refusal where the group is not served. The last version that was served counts also while discovery fails, or leaves out the group: an API server that starts
+ * answers without the groups of its custom resources. The LIST then says whether the kind is there.
+ */
+const versionOf = async (observing: Observing, { kind, group, version }: RivalKind): Promise<Found<string>> => {
   if (version !== undefined) return { kind: "found", value: version };
+  const { session, budget, memory } = observing;
   const versions = await session.discovery.groupVersions(group, budget);
-  if (versions.kind === "found") memory.rivalVersions.set(group, versions.value[0] ?? "");
+  const [served] = versions.kind === "found" ? versions.value : [];
+  if (served !== undefined) memory.rivalVersions.set(group, served);
+  else if (isKnownKind(observing, kind)) session.discovery.forget(group);
   const known = memory.rivalVersions.get(group);
   if (known !== undefined) return { kind: "found", value: known };
-  return versions.kind === "failed" && isRefusal(versions.failure) ? { kind: "found", value: "" } : (versions as Found<never>);
+  return versions.kind === "failed" ? versions : { kind: "failed", failure: notServed(group) };
 };
 
-const isRefusal = ({ code }: ApiFailure): boolean => code === 403 || code === 404;
+const NOT_FOUND = 404;
+const FORBIDDEN = 403;
+const isRefusal = ({ code }: ApiFailure): boolean => code === FORBIDDEN || code === NOT_FOUND;
+const notServed = (group: string): ApiFailure => ({ code: NOT_FOUND, reason: "NotFound", message: `the API group "${group}" is not served` });
+const isKnownKind = ({ limits: { knownRivalKinds } }: Observing, kind: string): boolean => knownRivalKinds?.has(kind) === true;
 
 const problemOf = ({ kind }: RivalKind, { message }: ApiFailure): string => `no ${kind} could be looked for: ${message}`;
 
 const lookInScope = async (
-  { session, budget, memory }: Observing,
+  observing: Observing,
   rival: RivalKind,
   { kind, marks, scope }: { readonly kind: KindPath; readonly marks: Marks; readonly scope: Scope },
-): Promise<Look> => {
+): Promise<Looked> => {
+  const { session, budget, memory } = observing;
   const path = listPath(kind, scope.namespace);
-  if (memory.listIsForbidden(path)) return { ...NOWHERE, scope };
+  const of = { kind: rival.kind, scope };
+  const refusedBefore = memory.refusedList(path);
+  if (refusedBefore !== undefined && !isKnownKind(observing, rival.kind))
+    return { ...NOWHERE, ...of, refused: { message: refusedBefore, lost: false } };
   const known = memory.rivals.stillTrue(path, marks);
-  if (known) return { ...known, scope };
+  if (known) return { ...known, ...of };
   const listed = await list(
     session.transport,
     { path, resource: kind.resource, ...(rival.protobuf && { protobuf: rival.protobuf }), read: (raw) => rivalIn(raw, rival, marks) },
@@ -113,17 +158,21 @@ const lookInScope = async (
     const looked: LookedFor = { targets: new Set(marks.keys()), rivals };
     const unread = new Map(listed.passedOver.map((object) => [object.namespace, problemOf(rival, passedOverFailure(kind.resource, object))]));
     // The next sync looks again.
-    if (unread.size > 0) return { ...looked, scope, unread };
+    if (unread.size > 0) return { ...looked, ...of, unread };
     memory.rivals.keep(path, looked, marks);
-    return { ...looked, scope };
+    return { ...looked, ...of };
   }
+  const last = memory.rivals.last(path);
+  const before = withoutCounts(last ?? NOWHERE);
+  const { failure } = listed;
   // Fails to a hold: after a temporary failure the last LIST still counts, and a target that no LIST ever covered holds.
-  if (!isRefusal(listed.failure)) return { ...withoutCounts(memory.rivals.last(path) ?? NOWHERE), scope, problem: problemOf(rival, listed.failure) };
-  // Fails to no hold: without the right to list, or without the API, rivals are not searched, and a notice says so. A hold would stop every cluster that grants no such right.
-  memory.forbid(path);
-  if (listed.failure.code === 403)
-    memory.once(`Cannot look for a ${rival.kind} on the same targets in cluster "${session.cluster}": ${listed.failure.message}`);
-  return { ...NOWHERE, scope };
+  if (!isRefusal(failure)) return { ...before, ...of, problem: problemOf(rival, failure) };
+  // A sync holds where the LIST was answered before (lib/sync/known-rivals.ts). Elsewhere it does not: without the right to list, or without the API, rivals are not searched, and a notice says so. A hold
+  // would stop every cluster that grants no such right.
+  if (!last) memory.refuseList(path, failure.message);
+  if (failure.code === FORBIDDEN)
+    memory.once(`Cannot look for a ${rival.kind} on the same targets in cluster "${session.cluster}": ${failure.message}`);
+  return { ...before, ...of, refused: { message: failure.message, lost: last !== undefined } };
 };
 
 const rivalIn = (raw: JsonObject, rival: RivalKind, targets: Marks): { readonly key: string; readonly rival: Rival } | undefined => {

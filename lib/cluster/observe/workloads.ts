@@ -77,14 +77,14 @@ interface Part {
 const observeScope = async (observing: Observing, part: Part, scales: Map<string, ScaleReading>): Promise<void> => {
   const { kind, scope, wanted } = part;
   const path = `${listPath(kind, scope.namespace)}`;
-  if (observing.memory.listIsForbidden(path) || !listWins(wanted.length, observing.memory.listedBefore(path))) {
+  if (observing.memory.refusedList(path) !== undefined || !listWins(wanted.length, observing.memory.listedBefore(path))) {
     await getEach(observing, part, wanted, scales);
     return;
   }
   const outcome = await listWanted(observing, part);
   for (const [key, scale] of outcome.readings) scales.set(key, scale);
   const missing = wanted.filter((target) => !outcome.readings.has(targetKey(target)));
-  if (outcome.kind === "failed" && outcome.failure.code === 403) observing.memory.forbid(path);
+  if (outcome.kind === "failed" && outcome.failure.code === 403) observing.memory.refuseList(path, outcome.failure.message);
   const ask = outcome.kind === "incomplete" || (outcome.kind === "failed" && outcome.failure.code === 403);
   if (ask) {
     await getEach(observing, part, missing, scales);

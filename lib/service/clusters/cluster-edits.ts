@@ -47,6 +47,8 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   // A taken name is told before the look, which may take half a minute.
   if (await getCluster(context.tables, name)) throw taken(wanted.name);
   const report = await lookBefore(context, "add", wanted);
+  // Versions of a removed cluster with this name go on, so that a late edit of it never matches.
+  const version = (await lastVersion(context.tables, name)) + 1;
   const record: ClusterRecord = {
     name,
     uid: context.newUid(),
@@ -57,8 +59,8 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
     settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
     ...specsOf(wanted.specsFromCluster),
     ...(wanted.recommenderHosts && { recommenderHosts: wanted.recommenderHosts }),
-    // Versions of a removed cluster with this name go on, so that a late edit of it never matches.
-    version: (await lastVersion(context.tables, name)) + 1,
+    connectionVersion: version,
+    version,
   };
   // Checked before the history is written, because a taken name is no edit.
   if (await getCluster(context.tables, record.name)) throw taken(wanted.name);
@@ -122,6 +124,8 @@ export const replaceCluster = async (context: ServiceContext, wanted: ClusterCha
   const stored = await edit(context, wanted.name, "replace", (record) => ({
     ...record,
     connection: wanted.connection ?? record.connection,
+    // What was read before says nothing about another connection; nor does it where the cluster's own objects are other controllers from now on, or no more.
+    ...((wanted.connection || wanted.specsFromCluster) && { connectionVersion: record.version + 1 }),
     partitions: partitionsOf(wanted) ?? record.partitions,
     syncPeriodMs: wanted.syncPeriodMs ?? record.syncPeriodMs,
     settings: { ...record.settings, ...wanted.settings },

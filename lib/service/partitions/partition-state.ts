@@ -24,8 +24,8 @@ export const partitionState = async (
   ref: PartitionRef,
   { head, periodMs, nowMs }: { readonly head: Head | undefined; readonly periodMs: number; readonly nowMs: number },
 ): Promise<PartitionState> => {
-  if (!head || head.nowMs === 0) return { state: "never synced", silent: false };
-  if (nowMs - head.nowMs > LATE_PERIODS * periodMs) return { state: "late", silent: false, sinceMs: head.nowMs };
+  if (!head || head.nowMs === 0) return { state: "never synced", silent: false, holds: [] };
+  if (nowMs - head.nowMs > LATE_PERIODS * periodMs) return { state: "late", silent: false, holds: [], sinceMs: head.nowMs };
   const pages = journalPages(head.pages.length).slice(0, PAGES_READ);
   const newestPages = await eachDone(pages, PAGES_READ, (page) => newestOfPage(context, ref, page, head.nowMs));
   return troubleOf(newestPages.flat());

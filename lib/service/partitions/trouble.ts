@@ -11,7 +11,21 @@ export interface PartitionTrouble {
   readonly error?: string;
   /** An autoscaler that holds because a stored item cannot be read, as NAMESPACE/NAME, and the reason. Absent when there is none. */
   readonly unreadable?: { readonly autoscaler: string; readonly message: string };
+  /** Holds that a person must end: for each reason its first autoscaler, and how many there are. */
+  readonly holds: readonly TroublingHold[];
 }
+
+export interface TroublingHold {
+  readonly reason: TroublingReason;
+  /** NAMESPACE/NAME. */
+  readonly autoscaler: string;
+  readonly message: string;
+  readonly autoscalers: number;
+}
+
+/** Reasons of lib/report/holds.ts that do not end by themselves. */
+const TROUBLING = ["RivalsUnknown"] as const;
+type TroublingReason = (typeof TROUBLING)[number];
 
 /** How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be evaluated. `unasked`: a stored item cannot be read, so the cluster was not asked. */
 type FailureKind = "fault" | "fine" | "forbidden" | "unasked" | "unreachable";
@@ -74,13 +88,25 @@ export const troubleOf = (evaluations: readonly Evaluation[]): PartitionTrouble 
   const failed = evaluations.filter((evaluation) => evaluation.failed);
   const state = stateOf(kinds, failed.length);
   const [shown] = SHOWN_FIRST.flatMap((ending) => byEnding.get(ending) ?? []);
-  if (!shown) return { state, silent: kinds.size === 0 };
+  const holds = holdsIn(evaluations);
+  if (!shown) return { state, silent: kinds.size === 0, holds };
   const unreadable = unreadableIn(evaluations);
   const sinceMs = sinceMsOf(failed);
   const words = foreignWords(causeOf(shown).message);
   const error = state === "partly failing" ? `autoscaler "${shown.namespace}/${shown.name}": ${words}` : words;
-  return { state, silent: kinds.size === 0, ...(sinceMs !== undefined && { sinceMs }), error, ...(unreadable && { unreadable }) };
+  return { state, silent: kinds.size === 0, holds, ...(sinceMs !== undefined && { sinceMs }), error, ...(unreadable && { unreadable }) };
 };
+
+const holdsIn = (evaluations: readonly Evaluation[]): readonly TroublingHold[] =>
+  TROUBLING.flatMap((reason) => {
+    const causes = evaluations.flatMap(({ namespace, name, because, withoutHold }) => {
+      // A freeze or a pause may come before it.
+      const cause = [because, withoutHold?.because].find((one) => one?.reason === reason);
+      return cause ? [{ autoscaler: `${namespace}/${name}`, message: foreignWords(cause.message) }] : [];
+    });
+    const [first] = causes;
+    return first ? [{ reason, ...first, autoscalers: causes.length }] : [];
+  });
 
 /** Reasons of lib/report/holds.ts for an item that cannot be read. */
 const UNREADABLE: ReadonlySet<string> = new Set([...UNASKED, "UnreadableIntent"]);

@@ -1,5 +1,6 @@
 import type { ClusterRecord } from "../../model/records.ts";
 import { MINUTE_MS } from "../../sync/plan.ts";
+import type { TroublingHold } from "../partitions/trouble.ts";
 import { headAheadMs } from "../partitions/times-ahead.ts";
 import type { ClusterReading } from "../views/cluster-of.ts";
 import type { DeadLetters, StatusProblem } from "../views/status.ts";
@@ -15,7 +16,11 @@ type Partition = ClusterReading["partitions"][number];
 /** Everything about a cluster that a person must look at. */
 export const clusterProblems = (cluster: ClusterRecord, reading: ClusterReading, nowMs: number): readonly StatusProblem[] => [
   ...connectionProblems(reading),
-  ...reading.partitions.flatMap((partition) => [...timeProblems(cluster, partition, nowMs), ...unreadableProblems(cluster, partition)]),
+  ...reading.partitions.flatMap((partition) => [
+    ...timeProblems(cluster, partition, nowMs),
+    ...unreadableProblems(cluster, partition),
+    ...holdProblems(cluster, partition),
+  ]),
 ];
 
 /** Taken from the state of the whole cluster, so that a cluster of many partitions is one problem. */
@@ -65,6 +70,17 @@ const unreadableProblems = ({ name }: ClusterRecord, { view, head, state }: Part
       : []),
     ...(intents > 0 ? [{ kind: "unreadable" as const, message: `Partition "${path}" has ${intents} open intents that cannot be read`, next }] : []),
   ];
+};
+
+const holdProblems = ({ name: cluster }: ClusterRecord, { state }: Partition): readonly StatusProblem[] =>
+  state.holds.map(({ reason, autoscaler, message, autoscalers }) => {
+    const { kind, next } = HOLDS[reason](cluster);
+    const more = autoscalers > 1 ? `, and ${autoscalers - 1} more of its partition` : "";
+    return { kind, message: `Autoscaler "${cluster}/${autoscaler}"${more} holds: ${message}`, next };
+  });
+
+const HOLDS: Readonly<Record<TroublingHold["reason"], (cluster: string) => Pick<StatusProblem, "kind" | "next">>> = {
+  RivalsUnknown: (cluster) => ({ kind: "rivals unknown", next: `tidemark cluster check ${cluster}` }),
 };
 
 export const unreadableCluster = ({ name, message }: { readonly name: string; readonly message: string }): StatusProblem => ({

@@ -69,7 +69,16 @@ const look = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetR
   };
 };
 
-const SEVERITY: readonly StatusProblem["kind"][] = ["unreadable", "ahead", "unreachable", "forbidden", "late", "never synced", "dead letters"];
+const SEVERITY: readonly StatusProblem["kind"][] = [
+  "unreadable",
+  "ahead",
+  "unreachable",
+  "forbidden",
+  "rivals unknown",
+  "late",
+  "never synced",
+  "dead letters",
+];
 
 const mostSevereFirst = (problems: readonly StatusProblem[]): readonly StatusProblem[] =>
   problems.toSorted((one, other) => SEVERITY.indexOf(one.kind) - SEVERITY.indexOf(other.kind));

@@ -1,5 +1,6 @@
 import { type AutoscalerUid, autoscalerUid } from "../../model/ids.ts";
 import type { StoredWindows } from "../../model/records.ts";
+import type { KnownRivals } from "../../model/rival-state.ts";
 import type { Condition, MetricStatus, RecommendationRun, ScaleChange } from "../../model/windows.ts";
 import { compress, decompress } from "../table/compressed.ts";
 
@@ -11,6 +12,7 @@ export const PAGE_VERSION = 2;
 
 type Run = readonly [replicas: number, firstMs: number, lengthMs: number, stepMs?: number | null, windowMs?: number];
 type Change = readonly [change: number, atMs: number, outdated: 0 | 1, eventId: string, earliestMs?: number];
+type Look = readonly [kind: string, rivals: readonly (readonly [kind: string, name: string, uid: string])[]];
 type StoredCondition = readonly [type: string, status: Condition["status"], reason: string, message: string, transitionMs: number];
 type Entry = readonly [
   uid: string,
@@ -23,7 +25,10 @@ type Entry = readonly [
   replicas: readonly [current: number, desired: number],
   lastScaleMs: number | null,
   metrics: readonly MetricStatus[] | null,
+  rivals?: readonly [connection: number, looks: readonly Look[]],
 ];
+
+type EntryWithoutRivals = Entry extends readonly [...infer Parts, unknown?] ? Parts : never;
 
 /**
  * Bounds of the texts that a cluster or a manifest can make long, so that one autoscaler stays far below a page (docs/storage.md, "Bytes"). The number of runs and scales is bounded
@@ -57,7 +62,17 @@ const fitting = (selector: string | undefined): string | null => (selector !== u
 const shown = (metrics: readonly MetricStatus[] | null): readonly MetricStatus[] | null =>
   metrics !== null && JSON.stringify(metrics).length <= METRICS_CHARS_MAX ? metrics : null;
 
-const pack = ({ uid, open, windows: { memory, status } }: StoredWindows): Entry => [
+const pack = (entry: StoredWindows): Entry => {
+  const packed = packWindows(entry);
+  return entry.rivals ? [...packed, packRivals(entry.rivals)] : packed;
+};
+
+const packRivals = ({ connection, looks }: KnownRivals): NonNullable<Entry[10]> => [
+  connection,
+  looks.map(([of, rivals]) => [of, rivals.map(({ kind, name, uid = "" }) => [kind, name, uid])]),
+];
+
+const packWindows = ({ uid, open, windows: { memory, status } }: StoredWindows): EntryWithoutRivals => [
   uid,
   open ? 1 : 0,
   memory.recommendations?.map(packRun) ?? null,
@@ -92,7 +107,7 @@ const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run):
   ...(windowMs !== undefined && { windowMs }),
 });
 
-const PARTS = { entry: 10, run: 5, change: 5, condition: 5 } as const;
+const PARTS = { entry: 11, run: 5, change: 5, condition: 5 } as const;
 
 const unpack = (entry: Entry): StoredWindows => {
   const [, , runs, ups, downs, , conditions] = knownParts(entry, PARTS.entry);
@@ -102,9 +117,15 @@ const unpack = (entry: Entry): StoredWindows => {
   return unpacked(entry);
 };
 
-const unpacked = ([uid, open, runs, ups, downs, selector, conditions, [current, desired], lastScaleMs, metrics]: Entry): StoredWindows => ({
+const unpackRivals = ([connection, looks]: NonNullable<Entry[10]>): KnownRivals => ({
+  connection,
+  looks: looks.map(([of, rivals]) => [of, rivals.map(([kind, name, uid]) => ({ kind, name, ...(uid !== "" && { uid }) }))]),
+});
+
+const unpacked = ([uid, open, runs, ups, downs, selector, conditions, [current, desired], lastScaleMs, metrics, rivals]: Entry): StoredWindows => ({
   uid: autoscalerUid(uid),
   open: open === 1,
+  ...(rivals && { rivals: unpackRivals(rivals) }),
   windows: {
     memory: {
       recommendations: runs?.map(unpackRun) ?? null,

@@ -49,6 +49,7 @@ export const clusterSchema = z.looseObject({
   name: z.string().transform(clusterName),
   uid: z.string().exactOptional(),
   connection,
+  connectionVersion: z.number().int().exactOptional(),
   syncPeriodMs: z.number().int().min(5_000).max(900_000),
   plannedFromMs: z.number().exactOptional(),
   partitions: z

@@ -1,9 +1,10 @@
 import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import type { Observed } from "../../../lib/cluster/port.ts";
 import type { Decision } from "../../../lib/model/decision.ts";
 import type { DecideInput } from "../../../lib/policy/decide.ts";
 import { fleetKey } from "../../../lib/store/table/keys.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
-import { MADE, type PlantedBug, WINDOWS } from "./planted.ts";
+import { MADE, type PlantedBug, RIVALS, WINDOWS } from "./planted.ts";
 import { withClient } from "./ports.ts";
 
 /** A claim looks for no kill switch. */
@@ -59,6 +60,25 @@ const unknownRivals: PlantedBug = {
         const seen = await inner.observe(watched, limits);
         const known = [...seen.observations].map(([uid, { rivalsUnknown: _unknown, ...observed }]) => [uid, observed] as const);
         return { ...seen, observations: new Map(known) };
+      },
+    })),
+};
+
+/** A 403 or 404 is taken for an answer without other controllers, though an earlier sync was answered. */
+const refusedLooks: PlantedBug = {
+  leftOut: "a hold where a look for other controllers is refused that was answered before",
+  seed: 1,
+  caughtBy: [RIVALS],
+  ports: (ports) =>
+    withClient(ports, (inner) => ({
+      ...inner,
+      observe: async (watched, limits) => {
+        const seen = await inner.observe(watched, limits);
+        const none = ({ looks = [], ...observed }: Observed): Observed => ({
+          ...observed,
+          looks: looks.map(({ kind }) => ({ kind, outcome: "answered", rivals: [] })),
+        });
+        return { ...seen, observations: new Map([...seen.observations].map(([uid, observed]) => [uid, none(observed)])) };
       },
     })),
 };
@@ -122,6 +142,7 @@ export const STOP_BUGS: readonly PlantedBug[] = [
   unraisedVersion,
   unseenRivals,
   unknownRivals,
+  refusedLooks,
   uncomparedClocks,
   countedThoughFrozen,
   forgottenWhileFrozen,

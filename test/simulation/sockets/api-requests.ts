@@ -1,8 +1,8 @@
-import { PROTOBUF } from "../../../lib/cluster/wire/answer.ts";
 import type { ScaleWrite } from "../../../lib/cluster/port.ts";
+import { PROTOBUF } from "../../../lib/cluster/wire/answer.ts";
 import { namespace as namespaceOf } from "../../../lib/model/ids.ts";
-import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec-kinds.ts";
 import type { TargetRef } from "../../../lib/model/spec-governed.ts";
+import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec-kinds.ts";
 
 /** What a LIST is of. */
 export type Collection =

@@ -1,5 +1,5 @@
-import { PROTOBUF } from "../../../lib/cluster/wire/answer.ts";
 import type { ScaleAnswer, ScaleWrite } from "../../../lib/cluster/port.ts";
+import { PROTOBUF } from "../../../lib/cluster/wire/answer.ts";
 import type { ApiFailure, ScaleReading } from "../../../lib/model/observation.ts";
 import type { SpecKindName } from "../../../lib/model/spec-kinds.ts";
 import { type Published, published } from "../../cluster/wire/published.ts";
@@ -7,6 +7,7 @@ import type { Effect, SimulatedCluster, Workload } from "../cluster.ts";
 import type { Listing } from "../objects/list-objects.ts";
 import { tellNow } from "../objects/tell-objects.ts";
 import { type Failing, podMetricsOf, podsOf, rivalsOf, UNAVAILABLE, UNREADABLE } from "../observe.ts";
+import type { RivalAnswers } from "../rivals.ts";
 import { type ApiRequest, type Collection, CUSTOM, type ListRequest, type StatusRequest } from "./api-requests.ts";
 import type { WireAnswer } from "./broken-answers.ts";
 import { type Raw, rawMetricValue, rawObject, rawPod, rawPodMetrics, rawScaledObject, rawWorkload } from "./raw-objects.ts";
@@ -21,10 +22,12 @@ export interface ApiServer {
   readonly answer: (request: ApiRequest, caller: { readonly troubles: Troubles; readonly effect: (effect: Effect) => void }) => WireAnswer;
 }
 
+const KEDA = "keda.sh";
+
 /** Served groups with their version. */
 const GROUPS: ReadonlyMap<string, string> = new Map([
   [CUSTOM.group, CUSTOM.version],
-  ["keda.sh", "v1alpha1"],
+  [KEDA, "v1alpha1"],
   ["datadoghq.com", "v1alpha1"],
   ["metrics.k8s.io", "v1beta1"],
 ]);
@@ -54,7 +57,7 @@ export const apiServer = (site: SimulatedCluster, nowMs: () => number): ApiServe
     answer: (request, { troubles, effect }) => {
       switch (request.kind) {
         case "group":
-          return groupAnswer(request.group);
+          return groupAnswer(request.group, troubles);
         case "resources":
           return ok({ kind: "APIResourceList", resources: [{ name: CUSTOM.plural, kind: CUSTOM.kind, namespaced: true }] });
         case "read":
@@ -84,9 +87,9 @@ export const statusAnswer = ({ code, reason, message }: ApiFailure): WireAnswer 
 
 const ok = (object: object): WireAnswer => ({ status: 200, body: JSON.stringify(object) });
 
-const groupAnswer = (group: string): WireAnswer => {
+const groupAnswer = (group: string, { failing }: Troubles): WireAnswer => {
   const version = GROUPS.get(group);
-  if (version === undefined) return statusAnswer(NO_GROUP);
+  if (version === undefined || (group === KEDA && failing?.rivals === "no group")) return statusAnswer(NO_GROUP);
   return ok({ kind: "APIGroup", name: group, versions: [{ version }], preferredVersion: { version } });
 };
 
@@ -165,6 +168,8 @@ interface Asked {
 
 const listAnswer = (site: SimulatedCluster, nowMs: number, { request, troubles, pages }: Asked & { readonly pages: Pages }): WireAnswer => {
   const { collection, limit, token } = request;
+  const hidden = hiddenBy(troubles, collection);
+  if (hidden) return statusAnswer(hidden);
   const items = token === undefined ? itemsOf(site, nowMs, { request, troubles }) : pages.taken(token);
   if (items === undefined) return statusAnswer(UNREADABLE);
   const size = Math.min(limit, PAGE_MAX[collection.of]);
@@ -174,6 +179,19 @@ const listAnswer = (site: SimulatedCluster, nowMs: number, { request, troubles, 
   const message = MESSAGES[collection.of];
   if (message === undefined || !request.acceptsProtobuf || site.name !== SPEAKS_PROTOBUF) return ok({ kind: "List", ...list });
   return { status: 200, body: encoder().encode(message, list), headers: { "content-type": PROTOBUF } };
+};
+
+/** Why a LIST of other controllers is not answered. */
+const hiddenBy = ({ failing }: Troubles, { of }: Collection): ApiFailure | undefined => {
+  if (failing === undefined || (of !== "hpas" && of !== "scaled objects" && of !== "objects")) return undefined;
+  if (of === "scaled objects" && failing.rivals === "no group") return NO_GROUP;
+  return HIDDEN[failing.rivals];
+};
+
+const HIDDEN: Readonly<Partial<Record<RivalAnswers, ApiFailure>>> = {
+  failed: UNREADABLE,
+  forbidden: failure(403, "Forbidden", "the user cannot list this"),
+  missing: NO_GROUP,
 };
 
 /** One cluster answers protobuf where its client reads it, the others JSON: to encode it costs more than the rest of a request. */
@@ -199,7 +217,6 @@ const keyOf = ({ namespace, target }: Workload): string => `${namespace}/${targe
 const itemsOf = (site: SimulatedCluster, nowMs: number, { request: { collection, namespace }, troubles }: Asked): readonly Raw[] | undefined => {
   if (collection.of === "objects") return objectItems(site, nowMs, { kind: collection.kind.kind, namespace, troubles });
   const { failing } = troubles;
-  if (failing?.rivals && (collection.of === "hpas" || collection.of === "scaled objects")) return undefined;
   return [...site.workloads.values()]
     .filter((workload) => !workload.gone && (namespace ?? workload.namespace) === workload.namespace)
     .toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
@@ -232,8 +249,8 @@ const objectItems = (
   nowMs: number,
   { kind, namespace, troubles }: { readonly kind: SpecKindName; readonly namespace: string | undefined; readonly troubles: Troubles },
 ): readonly Raw[] | undefined => {
-  const { failing, listing } = troubles;
-  if (failing?.rivals || listing?.failing.has(kind)) return undefined;
+  const { listing } = troubles;
+  if (listing?.failing.has(kind)) return undefined;
   return objects
     .at(nowMs - (listing?.staleMs ?? 0))
     .filter((object) => object.of.kind === kind && (namespace ?? object.namespace) === object.namespace)

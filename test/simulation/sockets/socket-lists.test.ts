@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { ObjectUpdate } from "../../../lib/cluster/objects/object-update.ts";
 import type { Observed, Watched } from "../../../lib/cluster/port.ts";
 import { queryKey } from "../../../lib/model/query.ts";
-import { type SpecKind, SPEC_KINDS } from "../../../lib/model/spec-kinds.ts";
 import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
+import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec-kinds.ts";
 import { CPU, watch } from "../../cluster/stand-in/watched.ts";
 import type { Fault } from "../fates.ts";
 import { listNow } from "../objects/list-objects.ts";
@@ -65,7 +65,7 @@ describe("an observation over connections in memory", () => {
   it.each(["eu-1", "eu-2"])("says what the world says to a single call, in JSON and in protobuf (%s)", async (cluster) => {
     await warmReader();
     const world = newWorldOf(cluster);
-    for (const workload of world.site.workloads.values()) workload.rival = workload.target.name === "b";
+    for (const workload of world.site.workloads.values()) workload.rivalSinceMs = workload.target.name === "b" ? 0 : undefined;
     const seen = await observed(world);
     const wanted = observeNow(world.site, WATCHED, world.scheduler.nowMs(), NO_FAILURES);
     for (const { name, uid } of WATCHED) expect(sayings(name, seen.of(name))).toEqual(sayings(name, wanted.get(uid)));
@@ -74,7 +74,7 @@ describe("an observation over connections in memory", () => {
 
   it("misses what the world does not give: a metric, a scale, the other controllers", async () => {
     const world = newWorld();
-    Object.assign(world.troubles, { metrics: new Set(["a"]), scales: new Set([FLEET.name]), rivals: true });
+    Object.assign(world.troubles, { metrics: new Set(["a"]), scales: new Set([FLEET.name]), rivals: "failed" });
     const { of } = await observed(world);
     expect(sayings("a", of("a"))).toMatchObject({ milli: { kind: "failed", failure: { code: 503 } } });
     expect(of(FLEET.name)?.observation.scale).toMatchObject({ kind: "failed", failure: { code: 500 } });

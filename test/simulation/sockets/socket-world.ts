@@ -20,7 +20,7 @@ export const OTHERS = ["a", "b", "c", "d"];
 export const SHOP = namespace("shop");
 export const TIMEOUT_MS = 5_000;
 const UNTIL_MS = 120_000;
-export const NO_FAILURES: Failing = { metrics: new Set(), scales: new Set(), rivals: false };
+export const NO_FAILURES: Failing = { metrics: new Set(), scales: new Set(), rivals: "answered" };
 const FRESH: Listing = { failing: new Set(), staleMs: 0 };
 
 export type Planned = Partial<Fate> & { readonly of?: CallKind };
@@ -49,7 +49,7 @@ export const newWorldOf = (cluster: string, planned: readonly Planned[] = []) =>
     resourceVersion: 100,
     generation,
     load: 40,
-    rival: false,
+    rivalSinceMs: undefined,
     gone: false,
   });
   const others = OTHERS.map((name) => workload({ ...WEB, name }, 1));

@@ -6,6 +6,7 @@ import { UNCOUNTED_VERSION } from "../../../lib/store/head/uncounted-codec.ts";
 import { workloadKey } from "../../../lib/sync/open-intents.ts";
 import { RULES } from "../../../lib/sync/rules.ts";
 import type { Invocation } from "../invocation.ts";
+import { keepLooks } from "../rivals.ts";
 import { watchAhead } from "./clocks.ts";
 import { watchCounted } from "./effects.ts";
 import { type Ledger, listed } from "./ledger.ts";
@@ -75,6 +76,7 @@ const claimed = (ledger: Ledger, partition: string, by: Invocation | undefined, 
 
 /** What a completed sync recommended and saw counts from now on. */
 const completed = (ledger: Ledger, by: Invocation): void => {
+  keepLooks(ledger.rivals, by);
   for (const recommendations of ledger.pending.get(by)?.values() ?? []) for (const one of recommendations) one.counts = true;
   for (const breach of ledger.evaluated.get(by) ?? []) breach.counts = true;
   ledger.pending.delete(by);

@@ -1,5 +1,6 @@
 import type { Intent, ScaleEventRecord } from "../../../lib/model/records.ts";
 import type { Decided, Invocation } from "../invocation.ts";
+import type { RivalLedger } from "../rivals.ts";
 import type { Breach } from "./breaches.ts";
 import { type EditLog, newEditLog } from "./edits.ts";
 import type { Item } from "./head.ts";
@@ -106,6 +107,7 @@ export interface Ledger {
   readonly stops: Stops;
   readonly edits: EditLog;
   readonly objects: ObjectLedger;
+  readonly rivals: RivalLedger;
   violation: Violation | undefined;
   readonly violate: (invariant: Invariant, message: string) => void;
 }
@@ -132,6 +134,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     stops,
     edits: newEditLog({ nowMs, tick: stops.tick, violate: (invariant, message) => ledger.violate(invariant, message) }),
     objects: newObjectLedger(),
+    rivals: { answered: new Set(), shown: new Map() },
     violation: undefined,
     violate: (invariant, message) => {
       if (invariant === unwatched) return;

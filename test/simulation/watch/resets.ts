@@ -38,6 +38,8 @@ const countReset = (ledger: Ledger, after: Item): void => {
     ledger.settledMs.set(uid, Math.max(ledger.settledMs.get(uid) ?? 0, lastScaleMs));
     ledger.leftMs.set(uid, Math.max(ledger.leftMs.get(uid) ?? 0, lastScaleMs));
     ledger.recommendations.set(uid, []);
+    ledger.rivals.answered.delete(uid);
+    ledger.rivals.shown.delete(uid);
     for (const effect of ledger.effects.get(uid) ?? []) effect.forgettable = true;
   }
 };
