@@ -1,10 +1,11 @@
 import { Argument, type Command } from "commander";
+import { block, lines, text } from "../report/printed.ts";
 import type { Shell } from "./completion/scripts.ts";
 import { example } from "./example.ts";
-import { type Io, printerOn } from "./io.ts";
+import type { Io, Printer } from "./io.ts";
 
 /** `completion`, and the hidden command that the scripts of the shells call with the words before the cursor. */
-export const completionCommands = (root: Command, io: Io): void => {
+export const completionCommands = (root: Command, io: Pick<Io, "open" | "by" | "stackUrl">, printer: Printer): void => {
   root
     .command("completion")
     .description("print the script that completes commands, options and names in a shell")
@@ -18,7 +19,7 @@ export const completionCommands = (root: Command, io: Io): void => {
       ),
     )
     .action(async (shell: Shell) => {
-      await printerOn(io).print((await import("./completion/scripts.ts")).SCRIPTS[shell]);
+      await printer.print(block((await import("./completion/scripts.ts")).SCRIPTS[shell]));
     });
   root
     .command("__complete", { hidden: true })
@@ -27,10 +28,10 @@ export const completionCommands = (root: Command, io: Io): void => {
     .helpOption(false)
     .allowUnknownOption()
     .passThroughOptions()
-    .action(async (words: readonly string[]) => {
+    .action(async (before: readonly string[]) => {
       const [{ completionOf }, { readNames }] = await Promise.all([import("./completion/candidates.ts"), import("./completion/read-names.ts")]);
-      const { candidates, files } = await completionOf(root, words, (before) => readNames(io, before));
-      const lines = candidates.map(({ word, about }) => (about === undefined || about === "" ? word : `${word}\t${about}`));
-      await printerOn(io).print([...lines, files ? ":0" : ":4", ""].join("\n"));
+      const { candidates, files } = await completionOf(root, before, (typed) => readNames(io, typed));
+      const words = candidates.map(({ word, about }) => (about === undefined || about === "" ? word : text`${word}\t${about}`));
+      await printer.print(lines([...words, files ? ":0" : ":4"]));
     });
 };

@@ -3,7 +3,7 @@ import { type AddOptions, clusterChange, newCluster } from "./cluster-options.ts
 import type { TargetOptions } from "./command-target.ts";
 import type { CheckOptions } from "./commands/check.ts";
 import type { RbacCommandOptions } from "./commands/rbac.ts";
-import { type Io, printerOn } from "./io.ts";
+import type { Printer } from "./io.ts";
 import { scaledKind } from "./kind-option.ts";
 import { output } from "./output-option.ts";
 import { repeatable } from "./repeatable.ts";
@@ -20,7 +20,7 @@ Examples:
   tidemark cluster add eu-1 --replace --specs cluster`;
 
 /** The commands that connect a cluster, and help to. */
-export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
+export const connectionCommands = (parent: Command, run: Run, printer: Printer): void => {
   withPlace(parent.command("add"))
     .description("connect a cluster")
     .argument("<name>")
@@ -83,7 +83,7 @@ export const connectionCommands = (parent: Command, run: Run, io: Io): void => {
       const { region: _ofCluster, ...target } = options;
       const request = rbacRequest(options);
       // The roles depend on no cluster, so that no data folder and no stack is needed without a name.
-      if (name === undefined) return rbac(printerOn(io), request);
+      if (name === undefined) return rbac(printer, request);
       return run(target, (session, printer) => rbac(printer, request, { session, name }));
     });
 };

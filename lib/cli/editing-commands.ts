@@ -6,7 +6,7 @@ import type { ApplyCommandOptions, DeleteOptions } from "./commands/edit.ts";
 import { dryRun } from "./dry-run-option.ts";
 import { example } from "./example.ts";
 import { withFiles, withOptionalFiles } from "./file-options.ts";
-import type { Io, Printer, Session } from "./io.ts";
+import type { CommandIo, Printer, Session } from "./io.ts";
 import type { Run } from "./run-command.ts";
 import { filterOf, NAMES, type ScopeOptions, withScope, withEditScopes, withSelector } from "./scope-options.ts";
 import { usage } from "./usage-error.ts";
@@ -20,7 +20,7 @@ const code = {
 };
 
 /** Commands that edit autoscalers. */
-export const editingCommands = (root: Command, run: Run, io: Io): void => {
+export const editingCommands = (root: Command, run: Run, io: CommandIo): void => {
   withFiles(withScope(root.command("apply")))
     .description("create or update autoscalers; nothing is stored unless all documents are valid, and objects of other kinds are passed over")
     .addHelpText("after", example("tidemark apply -R -f manifests/ --cluster eu-1", "kustomize build | tidemark apply -f - --cluster eu-1"))
@@ -71,7 +71,7 @@ const withLabels = (command: Command): Command =>
 
 interface Place {
   readonly run: Run;
-  readonly io: Io;
+  readonly io: CommandIo;
 }
 
 interface Call {
@@ -82,7 +82,7 @@ interface Call {
 
 /** The names and options are read before anything is opened. */
 const onChosen = async (
-  { run, io }: Place,
+  { run }: Place,
   { command, names, options }: Call,
   work: (session: Session, printer: Printer, chosen: readonly Chosen[]) => Promise<void>,
 ): Promise<void> => {
@@ -90,7 +90,7 @@ const onChosen = async (
   const choice = choiceOfEdit(command, names, options);
   return run(options, async (session, printer) => {
     const chosen = await chosenForEdit(session.service, choice);
-    if (chosen.length === 0) io.stderr.write((await import("./listed-autoscalers.ts")).nothingListed(options));
+    if (chosen.length === 0) printer.tell((await import("./listed-autoscalers.ts")).nothingListed(options));
     await work(session, printer, chosen);
   });
 };
@@ -107,6 +107,8 @@ const deleteCommand = async (names: readonly string[], options: ChoiceOptions & 
     throw usage(`Cannot delete ${names[0] === undefined ? `by --${other}` : `"${other}"`} and the manifests of -f together: give one of them`);
   const [{ readSources }, { resourcesIn }] = await Promise.all([code.sources(), import("./manifest-names.ts")]);
   const { resources, passedOver } = resourcesIn(await readSources({ ...options, filename: options.filename }, io.stdin), filter);
-  if (passedOver.length > 0) io.stderr.write(`${passedOverText(passedOver)}\n`);
-  return run(options, async (session, printer) => (await code.edit()).remove(session, printer, resources, options));
+  return run(options, async (session, printer) => {
+    if (passedOver.length > 0) printer.tell(passedOverText(passedOver));
+    await (await code.edit()).remove(session, printer, resources, options);
+  });
 };

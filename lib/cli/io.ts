@@ -1,18 +1,25 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { block, errorLines, type Printed, text, type Word } from "../report/printed.ts";
 import type { Service } from "../service/service.ts";
 import type { CommandTarget } from "./command-target.ts";
 import { type Paint, painter } from "./output/paint.ts";
 
 /** Everything that the command uses of its process, so that tests can run it inside their own. */
-export interface Io {
-  readonly stdin: Readable;
+export interface Io extends CommandIo {
   readonly stdout: Writable;
   readonly stderr: Writable;
   /** True when standard output is a terminal with colours, and NO_COLOR is not set. */
   readonly colours: boolean;
+}
+
+/** What a command uses of its process. Only the printer writes to its streams. */
+export interface CommandIo {
+  readonly stdin: Readable;
   /** True when standard error is a terminal; it then shows the progress of long work. */
   readonly terminal?: boolean;
+  /** True when standard output is a terminal, which `status --watch` draws over. */
+  readonly screen?: boolean;
   /** Runs work with a signal that the first Ctrl-C aborts. The second Ctrl-C ends the process at once. */
   readonly interruptible?: <Result>(work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
   /** Opens a file in the editor of the person, until it is closed. Absent where there is none. */
@@ -42,24 +49,39 @@ export interface Session {
 export interface Printer {
   readonly paint: Paint;
   /** Resolves to false when the reader has gone (`| head -1`), so that the rest need not be read. */
-  print(text: string): Promise<boolean>;
-  /** Prints a line that begins with "note: " on standard error, which no program reads as a result. */
-  note(text: string): void;
+  print(text: Printed): Promise<boolean>;
+  /** Prints a line on standard error, which no program reads as a result. */
+  tell(line: Word): void;
+  /** The same with "note: " before it. */
+  note(line: Word): void;
+  /** Prints each line of the message of an error on standard error. */
+  error(message: string): void;
+  /** Prints the help of a command. */
+  help(text: string): void;
+  /** Shows a line on standard error that the next one replaces, where that is a terminal. Without a text it only removes the line. */
+  progress(line?: Word): void;
 }
 
+const START_OF_LINE = text`\r\u001b[2K`;
+
 /** A reader that ends early is no error; any other failure of the output is one. */
-export const printerOn = (io: Pick<Io, "stdout" | "stderr" | "colours">): Printer => {
+export const printerOn = (io: Pick<Io, "stdout" | "stderr" | "colours" | "terminal">): Printer => {
   let gone = false;
   let failure: Error | undefined;
+  const tell = (words: Printed): void => void io.stderr.write(words.written());
   io.stdout.on("error", (error: NodeJS.ErrnoException) => {
     gone = true;
     if (error.code !== "EPIPE") failure = error;
   });
   return {
     paint: painter(io.colours),
-    note: (text) => io.stderr.write(`note: ${text}\n`),
+    tell: (line) => tell(text`${line}\n`),
+    note: (line) => tell(text`note: ${line}\n`),
+    error: (message) => tell(errorLines(message)),
+    help: (words) => void io.stdout.write(block(words).written()),
+    progress: (line = "") => (io.terminal ? tell(text`${START_OF_LINE}${line}`) : undefined),
     print: async (text) => {
-      if (!gone && !io.stdout.write(text)) await drained(io.stdout);
+      if (!gone && !io.stdout.write(text.written())) await drained(io.stdout);
       if (failure) throw failure;
       return !gone;
     },

@@ -29,4 +29,4 @@ const testOf = (kinds: readonly string[] | undefined, selector: string | undefin
 
 /** The line on standard error about an empty list. Standard output then has no line, so that counting lines gives zero. */
 export const nothingListed = ({ namespace, selector }: ListOptions): string =>
-  `No autoscalers${namespace === undefined ? "" : ` in namespace "${namespace}"`}${selector === undefined ? "" : " with these labels"}\n`;
+  `No autoscalers${namespace === undefined ? "" : ` in namespace "${namespace}"`}${selector === undefined ? "" : " with these labels"}`;

@@ -3,7 +3,7 @@ import { failureText } from "../local/folder/failure-text.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import { usageWords } from "../report/usage-words.ts";
 import { type CommandTarget, chooseTarget, TARGET_OPTIONS, type TargetOptions, targetNote } from "./command-target.ts";
-import { type Io, printerOn } from "./io.ts";
+import { type Io, type Printer, printerOn } from "./io.ts";
 import { program } from "./program.ts";
 import type { Run } from "./run-command.ts";
 import { commandIn, inOrder, withSubcommands } from "./word-order.ts";
@@ -29,14 +29,14 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
     command
       .exitOverride()
       // Errors are printed below. What commander itself would write is the help of a command that lacks a word, which is no error, as with kubectl.
-      .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stdout.write(text), outputError: () => {} });
+      .configureOutput({ writeOut: printer.help, writeErr: printer.help, outputError: () => {} });
   }
   try {
     await root.parseAsync(inOrder(root, args), { from: "user" });
     return EXIT.done;
   } catch (error) {
     if (isTidemarkError(error, "cli.differs")) return EXIT.differs;
-    const code = failure(error, io, target);
+    const code = failure(error, printer, target);
     // A script must not take a failed comparison for a difference.
     return code === EXIT.failed && commandIn(root, args).name() === "diff" ? EXIT.notCompared : code;
   }
@@ -58,29 +58,29 @@ const isProgrammersError = (error: unknown): boolean => error instanceof TypeErr
 
 const isUnhealthy = (error: unknown): boolean => isTidemarkError(error, "cli.unhealthy");
 
-const failure = (error: unknown, io: Io, target: CommandTarget | undefined): number => {
-  if (error instanceof CommanderError) return usageFailure(error, io);
+const failure = (error: unknown, printer: Printer, target: CommandTarget | undefined): number => {
+  if (error instanceof CommanderError) return usageFailure(error, printer);
   if (isProgrammersError(error)) throw error;
   // What is unhealthy was printed.
   if (isUnhealthy(error)) return EXIT.failed;
-  if (!isTidemarkError(error)) return unexpected(error, io);
-  for (const line of error.message.split("\n")) io.stderr.write(`error: ${line}\n`);
+  if (!isTidemarkError(error)) return unexpected(error, printer);
+  printer.error(error.message);
   if (isTidemarkError(error, "cli.usage")) return EXIT.failed;
   const note = target && targetNote(target, error);
-  if (note !== undefined) io.stderr.write(`note: ${note}\n`);
+  if (note !== undefined) printer.note(note);
   return EXIT.failed;
 };
 
 /** A failure of the file system or the tables, or an unknown error, on one line. */
-const unexpected = (error: unknown, io: Io): number => {
-  io.stderr.write(`error: ${failureText(error) ?? `Cannot finish: ${String(error).replace(/\s+/g, " ")}`}\n`);
+const unexpected = (error: unknown, printer: Printer): number => {
+  printer.error(failureText(error) ?? `Cannot finish: ${String(error).replace(/\s+/g, " ")}`);
   return EXIT.failed;
 };
 
 const HELPED = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
 
-const usageFailure = (error: CommanderError, io: Io): number => {
+const usageFailure = (error: CommanderError, printer: Printer): number => {
   if (HELPED.has(error.code)) return EXIT.done;
-  io.stderr.write(`error: ${usageWords(error.message)}\n`);
+  printer.error(usageWords(error.message));
   return EXIT.failed;
 };

@@ -2,28 +2,28 @@ import type { Command } from "commander";
 import { validateOption } from "../local/run/validate-option.ts";
 import type { ConvertOptions } from "./commands/convert.ts";
 import { withFiles } from "./file-options.ts";
-import { type Io, printerOn } from "./io.ts";
+import type { CommandIo, Printer } from "./io.ts";
 import type { DocumentFormat } from "./output/document-text.ts";
 import { output } from "./output-option.ts";
 
 /** Commands that only read manifests and open no data folder. */
-export const manifestCommands = (root: Command, io: Io): void => {
+export const manifestCommands = (root: Command, io: CommandIo, printer: Printer): void => {
   withFiles(root.command("convert"))
     .description("convert manifests of any accepted form to PodAutoscalers with the same decisions")
     .addOption(output(["yaml", "json"]))
     .addOption(validateOption())
-    .action(async (options: ConvertOptions) => (await import("./commands/convert.ts")).convert(printerOn(io), options, io));
+    .action(async (options: ConvertOptions) => (await import("./commands/convert.ts")).convert(printer, options, io));
   root
     .command("crd")
     .description("print the CustomResourceDefinition of a PodAutoscaler, for clusters that hold autoscalers themselves")
     .addOption(output(["yaml", "json"]))
-    .action(async ({ output }: { readonly output: DocumentFormat }) => (await import("./commands/crd.ts")).crd(printerOn(io), output));
+    .action(async ({ output }: { readonly output: DocumentFormat }) => (await import("./commands/crd.ts")).crd(printer, output));
   root
     .command("explain-schema")
     .description("show the meaning, default and bounds of a field of a PodAutoscaler")
     .argument("[field]", "path of the field, such as spec.scaleUp.sustainSeconds (default: the fields of the spec)")
     .addOption(output(["text", "json", "yaml"]))
     .action(async (field: string | undefined, { output }: { readonly output: "text" | DocumentFormat }) =>
-      (await import("./commands/explain-schema.ts")).explainSchema(printerOn(io), field, output),
+      (await import("./commands/explain-schema.ts")).explainSchema(printer, field, output),
     );
 };

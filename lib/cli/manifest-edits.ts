@@ -5,14 +5,14 @@ import type { DiffOptions } from "./commands/diff.ts";
 import { dryRun } from "./dry-run-option.ts";
 import { example } from "./example.ts";
 import { withFiles } from "./file-options.ts";
-import { type Io, printerOn } from "./io.ts";
+import type { CommandIo, Printer } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { filterOf, ONE_NAME, type ScopeOptions, withScope } from "./scope-options.ts";
 import { oneResource } from "./selected-names.ts";
 
 /** Commands that make, compare or edit one manifest: diff, edit and autoscale, as kubectl has them. */
-export const manifestEdits = (root: Command, run: Run, io: Io): void => {
+export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: Printer): void => {
   withFiles(withScope(root.command("diff")))
     .description("show what an apply would change; exit code 0 without a difference, 1 with one, 2 when it cannot tell")
     .addOption(validateOption())
@@ -20,7 +20,7 @@ export const manifestEdits = (root: Command, run: Run, io: Io): void => {
     .action(async (options: DiffOptions & ScopeOptions) => {
       const { readSources } = await import("./read-sources.ts");
       const sources = await readSources(options, io.stdin);
-      await run(options, async (session, printer) => (await import("./commands/diff.ts")).diff(session, { printer, io }, sources, options));
+      await run(options, async (session, printer) => (await import("./commands/diff.ts")).diff(session, printer, sources, options));
     });
   withScope(root.command("edit"))
     .description("edit the manifest of an autoscaler in the editor of KUBE_EDITOR or EDITOR")
@@ -57,7 +57,7 @@ export const manifestEdits = (root: Command, run: Run, io: Io): void => {
       ]);
       const manifest = autoscaleManifest(words, options);
       // A manifest that is only printed is checked when it is applied, so that no data folder and no stack is needed.
-      if (options.dryRun && options.output !== undefined) await printerOn(io).print(documentText(manifest, options.output));
+      if (options.dryRun && options.output !== undefined) await printer.print(documentText(manifest, options.output));
       else await run(options, (session, printer) => autoscale(session, printer, manifest, options));
     });
 };

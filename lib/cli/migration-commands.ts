@@ -3,14 +3,14 @@ import type { ImportOptions } from "./commands/import.ts";
 import type { ShadowOptions } from "./commands/shadow.ts";
 import type { TakeoverOptions } from "./commands/takeover.ts";
 import { example } from "./example.ts";
-import { type Io, printerOn } from "./io.ts";
+import type { CommandIo, Printer } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope } from "./scope-options.ts";
 import { namedResources, oneResource } from "./selected-names.ts";
 
 /** Commands that move autoscalers from the controllers of a cluster to Tidemark. */
-export const migrationCommands = (root: Command, run: Run, io: Io): void => {
+export const migrationCommands = (root: Command, run: Run, io: CommandIo, printer: Printer): void => {
   withScope(root.command("import"))
     .description("print the HPAs, WatermarkPodAutoscalers and ScaledObjects of a cluster as manifests, with your own rights; or store them")
     .option("--kubeconfig <file>", "your kubeconfig for the cluster (default: that of --cluster, where it is connected by one)")
@@ -26,7 +26,7 @@ export const migrationCommands = (root: Command, run: Run, io: Io): void => {
       "after",
       example("tidemark import --kubeconfig ~/.kube/config -n shop", "tidemark import --kubeconfig ~/.kube/config --cluster eu-1 --apply"),
     )
-    .action((options: ImportOptions & ScopeOptions) => importCommand(options, run, io));
+    .action((options: ImportOptions & ScopeOptions) => importCommand(options, { run, io, printer }));
   withScope(root.command("shadow"))
     .description("compare what autoscalers decide beside another controller with what that one does")
     .argument("[name...]", `${ONE_NAME} (default: a line for each in the state shadow)`)
@@ -83,24 +83,30 @@ const takeoverCommand = (root: Command, run: Run, { name, words, calls }: Switch
   });
 };
 
-const importCommand = async (options: ImportOptions & ScopeOptions, run: Run, io: Io): Promise<void> => {
+interface Place {
+  readonly run: Run;
+  readonly io: CommandIo;
+  readonly printer: Printer;
+}
+
+const importCommand = async (options: ImportOptions & ScopeOptions, { run, io, printer: own }: Place): Promise<void> => {
   const { checkImport, kubeconfigOf, printImport, readImport, refuseIncomplete, sourceOf, tellFindings } = await import("./commands/import.ts");
   checkImport(options);
   // Without a cluster nothing of Tidemark is read, so that no data folder and no stack is needed.
   if (options.kubeconfig !== undefined && !options.apply) {
     const result = await readImport(await kubeconfigOf(options, undefined), options);
-    await printImport(printerOn(io), io, result, options.output);
+    await printImport(own, result, options.output);
     return refuseIncomplete(result);
   }
   return run(options, async (session, printer) => {
     const result = await readImport(await kubeconfigOf(options, session), options);
-    if (!options.apply) await printImport(printer, io, result, options.output);
+    if (!options.apply) await printImport(printer, result, options.output);
     else {
-      tellFindings(io, result.findings);
+      tellFindings(printer, result.findings);
       const { apply } = await import("./commands/edit.ts");
       const { cluster = "" } = options;
       if (result.manifests.length > 0) await apply(session, { printer, io }, [sourceOf(result)], { filename: [], cluster, validate: "strict" });
-      else io.stderr.write("No autoscalers to store\n");
+      else printer.tell("No autoscalers to store");
     }
     refuseIncomplete(result);
   });

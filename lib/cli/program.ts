@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { startCommand } from "../local/run/options.ts";
+import { lines } from "../report/printed.ts";
 import { addExamples } from "./command-examples.ts";
 import { completionCommands } from "./completion-commands.ts";
 import { connectionCommands } from "./connection-commands.ts";
@@ -19,19 +20,20 @@ import { version } from "./version.ts";
 
 /** Defines the command line. Each handler turns its options into one call of a command. */
 export const program = (run: Run, io: Io): Command => {
+  const printer = printerOn(io);
   const root = withTarget(new Command("tidemark").enablePositionalOptions())
     .description("Scales Kubernetes workloads in many clusters, with nothing installed in the clusters")
     .version(version());
   readingCommands(root, run, io);
-  stackCommands(root, run, io);
+  stackCommands(root, run, io, printer);
   editingCommands(root, run, io);
-  manifestEdits(root, run, io);
-  manifestCommands(root, io);
-  completionCommands(root, io);
-  migrationCommands(root, run, io);
+  manifestEdits(root, run, io, printer);
+  manifestCommands(root, io, printer);
+  completionCommands(root, io, printer);
+  migrationCommands(root, run, io, printer);
   const cluster = withTarget(root.command("cluster").enablePositionalOptions()).description("manage the clusters that Tidemark scales in");
   clusterCommands(cluster, run);
-  connectionCommands(cluster, run, io);
+  connectionCommands(cluster, run, printer);
   partitionCommands(
     withTarget(root.command("partition").enablePositionalOptions()).description("inspect what a partition stores, and reset what cannot be read"),
     run,
@@ -42,7 +44,7 @@ export const program = (run: Run, io: Io): Command => {
     .command("version")
     .description("print the version")
     .action(async () => {
-      await printerOn(io).print(`${version()}\n`);
+      await printer.print(lines([version()]));
     });
   help(root);
   addExamples(root);

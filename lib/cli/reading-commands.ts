@@ -6,7 +6,7 @@ import type { EventsOptions } from "./commands/events.ts";
 import type { GetOptions } from "./commands/get-options.ts";
 import type { SeriesOptions } from "./commands/series.ts";
 import { example } from "./example.ts";
-import type { Io } from "./io.ts";
+import type { CommandIo } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope, withScopes, withSelector } from "./scope-options.ts";
@@ -27,7 +27,7 @@ const code = {
 const PAST = "RFC 3339, a duration ago, or monday, 09:00, 2026-01-05";
 
 /** Commands that read autoscalers, their events and their edits. */
-export const readingCommands = (root: Command, run: Run, io: Io): void => {
+export const readingCommands = (root: Command, run: Run, io: CommandIo): void => {
   withScopes(root.command("get"))
     .description("list autoscalers, or those with these names")
     .argument("[names...]", NAMES)
@@ -54,7 +54,7 @@ export const readingCommands = (root: Command, run: Run, io: Io): void => {
     .action(async (names: readonly string[], options: SheetOptions & ChoiceOptions) => {
       const { choiceOfQuery } = await code.choice();
       const choice = choiceOfQuery("describe", names, options);
-      return run(options, async (session, printer) => (await code.describe()).describe(session, { printer, io }, choice, options));
+      return run(options, async (session, printer) => (await code.describe()).describe(session, printer, choice, options));
     });
   withScope(root.command("explain"))
     .description("explain why an autoscaler is at its count, and what would change it")
@@ -95,7 +95,7 @@ export const readingCommands = (root: Command, run: Run, io: Io): void => {
       const { changes, checkOptions } = await code.changes();
       const resource = oneOrAll("list the changes of", names, options);
       checkOptions(resource, options);
-      return run(options, async (session, printer) => changes(session, { printer, io }, resource, options));
+      return run(options, async (session, printer) => changes(session, printer, resource, options));
     });
   withTarget(root.command("series"))
     .description("print the metrics and decisions of every autoscaler as OpenMetrics text")

@@ -2,13 +2,13 @@ import { type Command, Option } from "commander";
 import type { TargetOptions } from "./command-target.ts";
 import type { CostOptions } from "./commands/cost.ts";
 import type { StatusOptions } from "./commands/status.ts";
-import { type Io, printerOn } from "./io.ts";
+import type { CommandIo, Printer } from "./io.ts";
 import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { withTarget } from "./target-options.ts";
 
 /** Commands about the stack as a whole. */
-export const stackCommands = (root: Command, run: Run, io: Io): void => {
+export const stackCommands = (root: Command, run: Run, io: CommandIo, printer: Printer): void => {
   withTarget(root.command("status"))
     .description("show on one screen whether everything works, and what to look at; exit code 1 when something is unhealthy")
     .option("-w, --watch", "print it again every 5 s, until Ctrl-C")
@@ -30,7 +30,7 @@ export const stackCommands = (root: Command, run: Run, io: Io): void => {
       const { cost, givenFleet } = await import("./commands/cost.ts");
       const wanted = givenFleet(options);
       // With both numbers nothing is read, so no folder or stack is opened.
-      if (wanted.clusters !== undefined && wanted.autoscalers !== undefined) await cost(printerOn(io), wanted, options.output);
+      if (wanted.clusters !== undefined && wanted.autoscalers !== undefined) await cost(printer, wanted, options.output);
       else await run(options, async (session, printer) => cost(printer, wanted, options.output, session));
     });
 };

@@ -1,10 +1,11 @@
 import { failureText } from "../local/folder/failure-text.ts";
 import { userName } from "../local/run/user-name.ts";
+import { errorLines } from "../report/printed.ts";
 import { EXIT, main } from "./main.ts";
 
 // The embedded tables throw file errors, such as a full disk, outside of any promise.
 process.on("uncaughtException", (error) => {
-  process.stderr.write(`error: ${failureText(error) ?? error.stack ?? error.message}\n`);
+  process.stderr.write(errorLines(failureText(error) ?? error.stack ?? error.message).written());
   process.exit(EXIT.failed);
 });
 
@@ -32,6 +33,7 @@ process.exitCode = await main(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   terminal: process.stderr.isTTY === true,
+  screen: process.stdout.isTTY === true,
   interruptible,
   colours: process.stdout.isTTY === true && !noColor && term !== "dumb",
   by: userName(),

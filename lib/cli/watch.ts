@@ -1,9 +1,9 @@
-import type { Io } from "./io.ts";
+import type { CommandIo } from "./io.ts";
 
 const WATCH_EVERY_MS = 5_000;
 
 /** Runs the work every five seconds until Ctrl-C, or until it says that the reader of the output has gone. A failure ends it. */
-export const watch = async (io: Pick<Io, "interruptible" | "watchEveryMs">, work: (isFirst: boolean) => Promise<boolean>): Promise<void> => {
+export const watch = async (io: Pick<CommandIo, "interruptible" | "watchEveryMs">, work: (isFirst: boolean) => Promise<boolean>): Promise<void> => {
   const repeated = async (signal: AbortSignal): Promise<void> => {
     for (let isFirst = true; await work(isFirst); isFirst = false) if (await isAborted(signal, io.watchEveryMs ?? WATCH_EVERY_MS)) return;
   };

@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { errorLines, text } from "../report/printed.ts";
 import { usageWords } from "../report/usage-words.ts";
 import { failureText } from "./folder/failure-text.ts";
 import { closing } from "./run/closing.ts";
@@ -51,7 +52,7 @@ export const main = async (): Promise<void> => {
 
 const misuse = ({ code, message }: CommanderError): number => {
   if (code === "commander.helpDisplayed") return EXIT.done;
-  process.stderr.write(`error: ${usageWords(message)}\n(--help shows all options)\n`);
+  process.stderr.write(text`error: ${usageWords(message)}\n(--help shows all options)\n`.written());
   return EXIT.failed;
 };
 
@@ -62,6 +63,5 @@ const failure = (error: unknown): number => {
 
 /** A programmer's mistake is printed with its stack. */
 const say = (error: unknown): void => {
-  const text = failureText(error) ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
-  for (const line of text.split("\n")) process.stderr.write(`error: ${line}\n`);
+  process.stderr.write(errorLines(failureText(error) ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))).written());
 };

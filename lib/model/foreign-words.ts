@@ -1,11 +1,7 @@
+import { printable } from "./printable.ts";
+
 /** Most characters of a foreign text in a message: enough for a sentence, too few to flood a log, a condition or a page of the journal. */
 export const FOREIGN_CHARACTERS_MAX = 256;
-
-/** Characters that a terminal or a log viewer executes or hides: controls such as ESC and line breaks, bidirectional overrides, separators and other invisible ones. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-
-const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-const escaped = (character: string): string => ESCAPES[character] ?? `\\u{${character.codePointAt(0)?.toString(16)}}`;
 
 /**
  * A text of another host, made safe for a log line, a condition and a terminal: it is cut to 256 characters, and each unprintable character is escaped. It is cut first, so that a text
@@ -13,7 +9,7 @@ const escaped = (character: string): string => ESCAPES[character] ?? `\\u{${char
  */
 export const foreignWords = (text: string): string => {
   const cut = text.slice(0, FOREIGN_CHARACTERS_MAX + 1).trim();
-  const shown = cut.replace(UNPRINTABLE, escaped);
+  const shown = printable(cut);
   return shown.length > FOREIGN_CHARACTERS_MAX ? `${shown.slice(0, FOREIGN_CHARACTERS_MAX - 1)}…` : shown;
 };
 

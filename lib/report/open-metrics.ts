@@ -1,3 +1,5 @@
+import { printable } from "../model/printable.ts";
+
 /** All samples of one metric name, as OpenMetrics 1.0 groups them. */
 export interface MetricFamily {
   /** The name of a counter comes without `_total`; its samples carry it. */
@@ -49,8 +51,8 @@ const labelText = (name: string, label: string, text: string): string => {
 
 const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", '"': '\\"' };
 
-/** OpenMetrics escapes help and label values alike; the older text format leaves quotes in help unescaped. */
-const escaped = (text: string): string => text.replace(/[\\\n"]/g, (character) => ESCAPES[character] ?? character);
+/** OpenMetrics escapes help and label values alike; the older text format leaves quotes in help unescaped. Neither has an escape for other control characters, so that they come as words: `\u{1b}`. */
+const escaped = (text: string): string => text.replace(/[^\n]+/g, printable).replace(/[\\\n"]/g, (character) => ESCAPES[character] ?? character);
 
 const numberText = (value: number): string => {
   if (Number.isNaN(value)) return "NaN";

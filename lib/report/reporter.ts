@@ -1,5 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
+import { printable } from "../model/printable.ts";
 import { type LogLine, logLines } from "./log-lines.ts";
 import { planLine, type PlanReport } from "./plan-line.ts";
 import { CLUSTER_METRICS, type Metric, type MetricExtent, syncMetrics } from "./sync-metrics.ts";
@@ -14,6 +15,10 @@ export interface Reporter {
   readonly line: (line: LogLine) => void;
 }
 
+/** A logger whose lines have no unprintable character: JSON leaves C1 controls, bidirectional overrides and line separators as they are. Line ends of a stack stay. */
+export const newLogger = (options: ConstructorParameters<typeof Logger>[0] = {}): Logger =>
+  new Logger({ ...options, jsonReplacerFn: (_key, value: unknown) => (typeof value === "string" ? value.replace(/[^\n]+/g, printable) : value) });
+
 export interface ReporterOptions {
   readonly logger?: Logger;
   readonly metrics?: Metrics;
@@ -25,7 +30,7 @@ export interface ReporterOptions {
  * tells two stacks apart.
  */
 export const powertoolsReporter = ({
-  logger = new Logger(),
+  logger = newLogger(),
   metrics = new Metrics({ namespace: "Tidemark" }),
   extent = "none",
 }: ReporterOptions = {}): Reporter => {

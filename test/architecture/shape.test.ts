@@ -36,6 +36,14 @@ describe("the files", () => {
     expect(tracked.filter((path) => /(^|\/)(utils?|helpers?|common|misc|managers?)(\/|\.|-)/i.test(path))).toEqual([]);
   });
 
+  it("write to the terminal only what is Printed, and to the log only by the logger that escapes", () => {
+    const code = files.map(({ path }) => path);
+    expect(linesWith(/\b(stdout|stderr|stream)\.write\((?!.*(\.written\(\)|\$\{BEGIN\}))/, code)).toEqual([]);
+    expect(linesWith(/\bnew Logger\(|\bconsole\.(log|info|warn|error|debug)\(/, code).map((line) => line.split(":")[0])).toEqual([
+      "lib/report/reporter.ts",
+    ]);
+  });
+
   it("carry no path of a machine", () => {
     const homes = /(^|[^\w.])\/(home|root|Users|work)\/|\/tmp\/\w/;
     expect(linesWith(homes, tracked)).toEqual([]);

@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
+import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemOf } from "../../lib/api/problem.ts";
+import { printerOn } from "../../lib/cli/io.ts";
 import { checksText, reported } from "../../lib/cli/output/check-lines.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 import { problemIn } from "../../lib/remote/answer.ts";
 import { problemError } from "../../lib/remote/refusals.ts";
+import type { Printed } from "../../lib/report/printed.ts";
 import { type RunningCluster, runCluster, workload } from "../local/cluster/running-cluster.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
@@ -96,12 +99,14 @@ describe("a refusal with a report", () => {
     if (!problem) throw new Error("it is a problem");
     const paint = painter(false);
     let printed = "";
-    const print = async (more: string): Promise<boolean> => {
-      printed += more;
+    const print = async (more: Printed): Promise<boolean> => {
+      printed += more.written();
       return true;
     };
-    const asked = reported({ note: () => {}, paint, print }, () => Promise.reject(problemError(problem)));
+    const asked = reported({ ...printerOn({ stdout: new PassThrough(), stderr: new PassThrough(), colours: false }), paint, print }, () =>
+      Promise.reject(problemError(problem)),
+    );
     await expect(asked).rejects.toMatchObject({ code: "service.unusable", message: "Cannot add it" });
-    expect([status, printed]).toEqual([409, checksText(checks, { paint })]);
+    expect([status, printed]).toEqual([409, checksText(checks, { paint }).written()]);
   });
 });

@@ -7,7 +7,10 @@ import { documentText } from "../../lib/cli/output/document-text.ts";
 import { painter } from "../../lib/cli/output/paint.ts";
 import { sheet } from "../../lib/cli/output/sheet.ts";
 import { aligned, Table } from "../../lib/cli/output/text-table.ts";
+import type { Printed } from "../../lib/report/printed.ts";
 import { windowLines } from "../../lib/cli/output/window-lines.ts";
+
+const written = (text: Printed): string => text.written();
 
 const S = 1000;
 const M = 60 * S;
@@ -47,17 +50,19 @@ describe("ageText()", () => {
 describe("Table", () => {
   it("aligns columns left, three blanks apart, and never pads the last", () => {
     expect(
-      new Table(["NAME", "AGE"]).lines([
-        ["web", "3s"],
-        ["a-longer-name", "12m"],
-      ]),
+      new Table(["NAME", "AGE"])
+        .lines([
+          ["web", "3s"],
+          ["a-longer-name", "12m"],
+        ])
+        .map(written),
     ).toEqual(["NAME            AGE", "web             3s", "a-longer-name   12m"]);
   });
 
   it("prints its header once and keeps the widths of batches before", () => {
     const table = new Table(["A", "B"]);
-    expect(table.lines([["wide one", "1"]])).toEqual(["A          B", "wide one   1"]);
-    expect(table.lines([["x", "2"]])).toEqual(["x          2"]);
+    expect(table.lines([["wide one", "1"]]).map(written)).toEqual(["A          B", "wide one   1"]);
+    expect(table.lines([["x", "2"]]).map(written)).toEqual(["x          2"]);
   });
 
   it("measures what is seen, not the codes of colours", () => {
@@ -67,22 +72,22 @@ describe("Table", () => {
       aligned([
         [green, "1"],
         ["okay", "2"],
-      ]).map(stripVTControlCharacters),
+      ]).map((row) => stripVTControlCharacters(row.written())),
     ).toEqual(["ok     1", "okay   2"]);
   });
 
   it("never lets a cell run into the next", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.stringMatching(/^[a-z]{1,12}$/), fc.stringMatching(/^[a-z]{1,12}$/)), { minLength: 1 }), (rows) => {
-        expect(aligned(rows).map((line) => line.split(/ {3,}/))).toEqual(rows);
+        expect(aligned(rows).map((row) => row.written().split(/ {3,}/))).toEqual(rows);
       }),
     );
   });
 });
 
 describe("csvLine()", () => {
-  it("quotes only cells with a comma, a quote or a line end, and doubles quotes", () => {
-    expect(csvLine(["a", 3, undefined, "x,y", 'say "hi"', "two\nlines"])).toBe('a,3,,"x,y","say ""hi""","two\nlines"');
+  it("quotes only cells with a comma or a quote, and doubles quotes", () => {
+    expect(csvLine(["a", 3, undefined, "x,y", 'say "hi"', "two\nlines"]).written()).toBe('a,3,,"x,y","say ""hi""",two\\nlines');
   });
 });
 
@@ -90,14 +95,14 @@ describe("documentText()", () => {
   it("leaves undefined members out in both formats, and writes no anchors for repeated objects", () => {
     const shared = { kind: "Deployment" };
     const value = { a: shared, b: shared, gone: undefined };
-    expect(documentText(value, "json")).toBe('{\n  "a": {\n    "kind": "Deployment"\n  },\n  "b": {\n    "kind": "Deployment"\n  }\n}\n');
-    expect(documentText(value, "yaml")).toBe("a:\n  kind: Deployment\nb:\n  kind: Deployment\n");
+    expect(documentText(value, "json").written()).toBe('{\n  "a": {\n    "kind": "Deployment"\n  },\n  "b": {\n    "kind": "Deployment"\n  }\n}\n');
+    expect(documentText(value, "yaml").written()).toBe("a:\n  kind: Deployment\nb:\n  kind: Deployment\n");
   });
 });
 
 describe("sheet()", () => {
   it("aligns labels and indents what is under a heading", () => {
-    expect(sheet([["Name", "web"], ["Min replicas", "2"], { heading: "Events", lines: ["<none>"] }])).toBe(
+    expect(sheet([["Name", "web"], ["Min replicas", "2"], { heading: "Events", lines: ["<none>"] }]).written()).toBe(
       "Name:          web\nMin replicas:  2\nEvents:\n  <none>\n",
     );
   });
@@ -118,6 +123,6 @@ describe("windowLines()", () => {
 
 describe("painter()", () => {
   it("gives texts back as they are where colours are off", () => {
-    expect(painter(false)("bad", "refused")).toBe("refused");
+    expect(painter(false)("bad", "refused").written()).toBe("refused");
   });
 });

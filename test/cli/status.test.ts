@@ -209,7 +209,7 @@ describe("tidemark status", () => {
   });
 
   it("is printed again with --watch on a cleared screen until Ctrl-C, and exits as the last one", async () => {
-    const stdout = Object.assign(new PassThrough(), { isTTY: true });
+    const stdout = new PassThrough();
     const stderr = new PassThrough();
     const printed = text(stdout);
     const stop = new AbortController();
@@ -223,7 +223,7 @@ describe("tidemark status", () => {
     };
     world.set(NOON);
     const io = { stdin: process.stdin, stdout, stderr, colours: false, by: "ada", open: async () => ({ ...(await session()), service }) };
-    const code = await main(["status", "-w"], { ...io, interruptible: (work) => work(stop.signal) });
+    const code = await main(["status", "-w"], { ...io, screen: true, interruptible: (work) => work(stop.signal) });
     stdout.end();
     expect([code, asked]).toEqual([0, 1]);
     expect((await printed).startsWith("\u001B[H\u001B[JStatus:")).toBe(true);

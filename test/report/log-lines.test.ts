@@ -1,6 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { logLines } from "../../lib/report/log-lines.ts";
 import { planLine } from "../../lib/report/plan-line.ts";
+import { newLogger, powertoolsReporter } from "../../lib/report/reporter.ts";
+import { requestLine } from "../../lib/report/request-line.ts";
 import { event } from "../store/records.ts";
 import { completed, dropped, NOON } from "./reports.ts";
 
@@ -117,5 +119,29 @@ describe("planLine()", () => {
   it("names the minutes that no call had planned", () => {
     expect(planLine({ ...report, missed: [NOON - 60_000] }).fields).toMatchObject({ missed: ["2026-03-01T11:59:00.000Z"] });
     expect(planLine(report).fields).not.toHaveProperty("missed");
+  });
+});
+
+describe("a printed log line", () => {
+  /** Escape, C1 and DEL, an override of the direction, line separators, zero width. */
+  const HOSTILE = "\u001b[2J\u009b2J\u007f\u202e\u2028\u200b\r\nforged line";
+
+  it("has no character that a viewer executes or hides, whatever a cluster, a message of the queue, a caller or an error says", () => {
+    const printed: string[] = [];
+    const logger = newLogger({ serviceName: "tidemark", logLevel: "DEBUG" });
+    const print = (text: string): number => printed.push(text);
+    Object.assign(logger, { console: { debug: print, info: print, warn: print, error: print } });
+    const reporter = powertoolsReporter({ logger });
+    const scaled = { ...event({ detail: HOSTILE }), outcome: "refused", message: HOSTILE, reason: HOSTILE } as const;
+    for (const line of [
+      ...logLines(completed({ events: [scaled], unreachable: true, error: HOSTILE, unreadable: [HOSTILE] } as object)),
+      planLine({ fromMs: 0, untilMs: 60_000, clusters: 1, sent: 0, skipped: 0, missed: [], unreadable: [{ name: HOSTILE, message: HOSTILE }] }),
+      requestLine({ method: HOSTILE, path: `/${HOSTILE}`, status: 400, tookMs: 1, bytes: 1, requestId: "r", by: HOSTILE, error: new Error(HOSTILE) }),
+    ])
+      reporter.line(line);
+    vi.spyOn(process.stdout, "write").mockImplementationOnce(() => true);
+    reporter.failed(new Error(HOSTILE, { cause: new Error(HOSTILE) }), { body: HOSTILE });
+    expect(printed.filter((text) => text.includes("forged line")).length).toBeGreaterThan(4);
+    expect(printed.filter((text) => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text))).toEqual([]);
   });
 });

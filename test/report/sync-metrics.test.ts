@@ -1,7 +1,6 @@
-import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { powertoolsReporter, type Reporter } from "../../lib/report/reporter.ts";
+import { newLogger, powertoolsReporter, type Reporter } from "../../lib/report/reporter.ts";
 import { metricExtentOf, syncMetrics } from "../../lib/report/sync-metrics.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
@@ -120,7 +119,7 @@ describe("powertoolsReporter()", () => {
   /** The line as the real logger prints it: it drops fields of its own names, such as `message`. */
   const printedFor = (body: string): Record<string, unknown> => {
     const printed: string[] = [];
-    const logger = new Logger({ serviceName: "tidemark" });
+    const logger = newLogger({ serviceName: "tidemark" });
     Object.assign(logger, { console: { error: (text: string) => printed.push(text) } });
     powertoolsReporter({ logger }).failed(new Error("the history does not answer"), { body });
     expect(printed).toHaveLength(1);

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { line } from "../../lib/report/printed.ts";
+import { painter } from "../../lib/cli/output/paint.ts";
 import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
 import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
@@ -33,7 +35,7 @@ const stopped = async (stop: (service: Service) => Promise<unknown>): Promise<Se
   return begun;
 };
 
-const plain = (_style: string, text: string): string => text;
+const plain = painter(false);
 const asked = { name: "web" };
 
 describe.each([
@@ -48,16 +50,22 @@ describe.each([
     const view = await service.get(asked);
     expect(view).toMatchObject({ state, currentReplicas: 4, desiredReplicas: 7, decision: { kind: "hold", from: 4, reason, withoutHold: without } });
     expect(view.metrics).toMatchObject([{ kind: "measured", proposal: 7 }]);
-    expect(autoscalerRow(view, 0, plain).slice(7, 11)).toEqual(["4", "7", state, reason]);
+    expect(
+      autoscalerRow(view, 0, plain)
+        .slice(7, 11)
+        .map((cell) => line(cell).written()),
+    ).toEqual(["4", "7", state, reason]);
     expect(decisionText(view)).toMatch(/^holds: .*; without that 4 → 7$/);
   });
 
   it("is described and explained with what would happen", async () => {
     const { service, nowMs } = await stopped(stop);
-    expect(describeSheet(await service.describe(asked), nowMs, plain)).toMatch(/^Without hold: +scale 4 -> 7: MetricAboveTarget: /m);
+    expect(describeSheet(await service.describe(asked), nowMs, plain).written()).toMatch(/^Without hold: +scale 4 -> 7: MetricAboveTarget: /m);
     const explanation = await service.explain(asked);
     expect(explanation.otherwise[0]).toMatch(/; without this hold the count would be 7$/);
-    expect(explainSheet(explanation, nowMs, plain)).toMatch(/^Outcome: +hold at 4\nReason: .*\nWithout hold: +scale 4 -> 7: MetricAboveTarget: /m);
+    expect(explainSheet(explanation, nowMs, plain).written()).toMatch(
+      /^Outcome: +hold at 4\nReason: .*\nWithout hold: +scale 4 -> 7: MetricAboveTarget: /m,
+    );
   });
 
   it("is not scaled by any sync", async () => {

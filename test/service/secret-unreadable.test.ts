@@ -1,8 +1,7 @@
-import { Logger } from "@aws-lambda-powertools/logger";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { NOTHING_TRUSTED } from "../../lib/cluster/access/trusted.ts";
 import { connect } from "../../lib/cluster/connect.ts";
-import { powertoolsReporter } from "../../lib/report/reporter.ts";
+import { newLogger, powertoolsReporter } from "../../lib/report/reporter.ts";
 import { openService } from "../../lib/service/open.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
@@ -32,7 +31,7 @@ const syncWith = async (content: string) => {
   const secretId = `prod/${name}`;
   aws.answer = () => ({ status: 200, type: "application/x-amz-json-1.1", body: JSON.stringify({ Name: secretId, SecretString: content }) });
   const lines: string[] = [];
-  const logger = new Logger({ serviceName: "tidemark" });
+  const logger = newLogger({ serviceName: "tidemark" });
   const told = (text: string): number => lines.push(text);
   Object.assign(logger, { console: { info: told, warn: told, error: told } });
   const trusted = { ...NOTHING_TRUSTED, ownAddresses: true };

@@ -103,7 +103,7 @@ describe("shadowSheet()", () => {
       since: "2026-03-01T12:00:00.000Z",
       until: "2026-03-01T12:01:00.000Z",
       ...compared([4, 4], [8, 4], [8, 8, 20_000], [8, 8]),
-    });
+    }).written();
     expect(text.split("\n").slice(0, 9)).toEqual([
       "Name:               eu-1/shop/web",
       "Beside:             HorizontalPodAutoscaler/web",
@@ -122,7 +122,9 @@ describe("shadowSheet()", () => {
   it("leaves the plot empty where no sync compared the two, from the first comparison on, and fits 80 columns", () => {
     const [first, second] = [play([4, 4]), play([4, 4]).map((sample) => ({ ...sample, atMs: sample.atMs + 40 * MINUTE_MS }))];
     const view = { cluster: "eu-1", namespace: "shop", name: "web", since: "2026-02-28T12:00:00.000Z", until: "2026-03-01T13:00:00.000Z" };
-    const lines = shadowSheet({ ...view, ...compareShadow([...first, ...second], NOON + 50 * MINUTE_MS) }).split("\n");
+    const lines = shadowSheet({ ...view, ...compareShadow([...first, ...second], NOON + 50 * MINUTE_MS) })
+      .written()
+      .split("\n");
     const [title = "", own = "", , times = ""] = lines.slice(lines.findIndex((line) => line.startsWith("Wanted")));
     expect(title).toBe("Wanted replicas, 0 to 4; empty where a count is not known:");
     // Five minutes of 45, then none for 35 minutes, then five again.

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { line } from "../../lib/report/printed.ts";
+import { painter } from "../../lib/cli/output/paint.ts";
 import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
 import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
 import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
@@ -16,7 +18,7 @@ import { NO_WINDOWS } from "../../lib/service/views/windows.ts";
 import { NOON } from "../noon.ts";
 
 const HOLDS = join(import.meta.dirname, "../../lib/report/holds.ts");
-const plain = (_style: string, text: string): string => text;
+const plain = painter(false);
 
 const CLUSTER: ClusterRecord = {
   name: clusterName("eu-1"),
@@ -69,7 +71,8 @@ const known = (evaluation: Evaluation): AutoscalerSnapshot => ({
   nowMs: NOON,
 });
 const viewOf = (more: Partial<Evaluation>) => autoscalerView(known(evaluated(more)));
-const stateCell = (more: Partial<Evaluation>) => autoscalerRow(viewOf(more), NOON, plain)[9];
+const rowOf = (view: Parameters<typeof autoscalerRow>[0]) => autoscalerRow(view, NOON, plain).map((cell) => line(cell).written());
+const stateCell = (more: Partial<Evaluation>) => rowOf(viewOf(more))[9];
 const because = (reason: string) => ({ because: { reason, message: "m" } });
 
 describe("the state of an autoscaler", () => {
@@ -117,14 +120,14 @@ describe("a count that the newest sync could not read", () => {
     const view = viewOfUnread({ conditions: FAILED_SINCE });
     expect(view).not.toHaveProperty("currentReplicas");
     expect(view).not.toHaveProperty("desiredReplicas");
-    expect(autoscalerRow(view, NOON, plain).slice(7, 10)).toEqual(["<unknown>", "<unknown>", "failing"]);
+    expect(rowOf(view).slice(7, 10)).toEqual(["<unknown>", "<unknown>", "failing"]);
   });
 
   it("is shown as it was read last, with its age", () => {
     const view = viewOfUnread({ currentReplicas: 9, desiredReplicas: 9, conditions: FAILED_SINCE });
     expect(view.lastKnown).toEqual({ replicas: 9, at: "2026-03-01T11:55:00.000Z" });
-    expect(autoscalerRow(view, NOON, plain).slice(7, 10)).toEqual(["9 (5m ago)", "<unknown>", "failing"]);
-    const sheet = describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOON, plain);
+    expect(rowOf(view).slice(7, 10)).toEqual(["9 (5m ago)", "<unknown>", "failing"]);
+    const sheet = describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOON, plain).written();
     expect(sheet).toContain("Deployment replicas:  cannot be read; last known: 9 (5m ago)\n");
   });
 });
@@ -136,17 +139,17 @@ describe("a percentage", () => {
 
   it("is shown with the amount per pod that it was made of: in get, describe, explain and the live view", () => {
     expect(view.metrics).toMatchObject([{ value: "40%", average: "200m" }]);
-    expect(autoscalerRow(view, NOON, plain)[4]).toBe("40% (200m)/60%");
-    expect(describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOON, plain)).toMatch(/cpu: +40% \(200m\) \/ 60%\n/);
+    expect(rowOf(view)[4]).toBe("40% (200m)/60%");
+    expect(describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOON, plain).written()).toMatch(/cpu: +40% \(200m\) \/ 60%\n/);
     const decision = { at: "2026-03-01T11:59:45.000Z", kind: "hold", from: 4, reason: "r", message: "m", failed: false } as const;
     const place = { cluster: "eu-1", namespace: "shop", name: "web", ageSeconds: 15 };
     const explanation = { ...place, decision, metrics: view.metrics, steps: [], windows: NO_WINDOWS, windowsPartial: false, otherwise: [] };
-    expect(explainSheet(explanation, NOON, plain)).toMatch(/ cpu +40% \(200m\) +60% /);
+    expect(explainSheet(explanation, NOON, plain).written()).toMatch(/ cpu +40% \(200m\) +60% /);
     expect(view.metrics.map(metricText)).toEqual(["cpu 40% (200m) of 60%"]);
   });
 
   it("stands alone where no amount was stored with it", () => {
-    expect(autoscalerRow(viewOf({ metrics: [metric] }), NOON, plain)[4]).toBe("40%/60%");
+    expect(rowOf(viewOf({ metrics: [metric] }))[4]).toBe("40%/60%");
   });
 });
 

@@ -1,4 +1,5 @@
 import { TidemarkError } from "../../model/errors.ts";
+import { text } from "../../report/printed.ts";
 import type { ApplyOptions } from "../../service/service.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
@@ -82,6 +83,6 @@ export const autoscale = async (
   const [applied] = await service.apply(sources, options);
   if (!applied) return;
   const { kind, name, namespace, cluster: inCluster, outcome } = applied;
-  const line = `${kind} "${name}" in namespace "${namespace}" of cluster "${inCluster}" ${outcome}${dryRun ? " (dry run)" : ""}\n`;
+  const line = text`${kind} "${name}" in namespace "${namespace}" of cluster "${inCluster}" ${outcome}${dryRun ? " (dry run)" : ""}\n`;
   await printer.print(output === undefined ? line : documentText(manifest, output));
 };

@@ -1,11 +1,12 @@
+import { lines } from "../../report/printed.ts";
 import type { ChangeQuery } from "../../service/service.ts";
 import type { ChangeView } from "../../service/views/change-view.ts";
 import { batches } from "../batches.ts";
 import { clustersMatching } from "../cluster-pattern.ts";
-import type { Io, Printer, Session } from "../io.ts";
+import type { Printer, Session } from "../io.ts";
 import type { JsonPathFormat } from "../jsonpath/format.ts";
 import { changeLines } from "../output/change-lines.ts";
-import { lines, listWriter, type Writer } from "../output/list-writers.ts";
+import { EMPTY, listWriter, type Writer } from "../output/list-writers.ts";
 import { filterOf, type ScopeOptions } from "../scope-options.ts";
 import { queryForPast, type Resource } from "../selected-names.ts";
 import { rangeMs } from "../time-options.ts";
@@ -34,7 +35,7 @@ export const checkOptions = (resource: Resource | undefined, options: ChangesOpt
 /** Prints edits, oldest first. */
 export const changes = async (
   { service, nowMs }: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "stderr"> },
+  printer: Printer,
   resource: Resource | undefined,
   options: ChangesOptions,
 ): Promise<void> => {
@@ -51,7 +52,7 @@ export const changes = async (
     if (!(await printer.print(write.batch(batch)))) return;
   }
   await printer.print(write.end());
-  if (isEmpty && options.output === "text") io.stderr.write("No changes\n");
+  if (isEmpty && options.output === "text") printer.tell("No changes");
 };
 
 /** Changes are listed oldest first, so that nothing is read after the end of the range. A change of the fleet belongs to no cluster. */
@@ -68,5 +69,5 @@ async function* chosenOf(
 
 const textWriter = (nowMs: number): Writer<ChangeView> => ({
   batch: (batch) => lines(batch.flatMap((change) => changeLines(change, nowMs))),
-  end: () => "",
+  end: () => EMPTY,
 });

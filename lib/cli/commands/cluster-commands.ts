@@ -1,3 +1,4 @@
+import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { ClusterChange, NewCluster } from "../../service/service.ts";
 import { toArray } from "../../service/to-array.ts";
 import type { ClusterView } from "../../service/views/autoscaler-view.ts";
@@ -18,8 +19,8 @@ export const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "P
 export const list = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {
   const all = await toArray(service.clusters());
   if (output !== "table") await printer.print(documentText(listOf(all), output));
-  else if (all.length === 0) await printer.print("No clusters\n");
-  else await printer.print(`${new Table(CLUSTER_HEADERS).lines(all.map((cluster) => row(cluster, printer.paint))).join("\n")}\n`);
+  else if (all.length === 0) await printer.print(text`No clusters\n`);
+  else await printer.print(lines(new Table(CLUSTER_HEADERS).lines(all.map((cluster) => row(cluster, printer.paint)))));
 };
 
 /** The age of a cluster is that of its oldest partition. */
@@ -40,9 +41,9 @@ const STATE_STYLES: Readonly<Record<ClusterState, Style>> = {
 };
 
 /** A stack of an earlier version has no state. */
-const stateText = ({ state }: Partial<StateView>, paint: Paint): string => (state === undefined ? "<unknown>" : paint(STATE_STYLES[state], state));
+const stateText = ({ state }: Partial<StateView>, paint: Paint): Word => (state === undefined ? "<unknown>" : paint(STATE_STYLES[state], state));
 
-const row = (cluster: ClusterView, paint: Paint): readonly string[] => [
+const row = (cluster: ClusterView, paint: Paint): readonly Word[] => [
   cluster.name,
   cluster.connection.kind,
   ageText(cluster.syncPeriodSeconds * 1000),
@@ -57,12 +58,12 @@ export const describe = async ({ service }: Session, printer: Printer, name: str
   await printer.print(output === "text" ? clusterSheet(cluster, printer.paint) : documentText(cluster, output));
 };
 
-const clusterSheet = (cluster: ClusterView, paint: Paint): string => {
+const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
   const { kind, ...connection } = cluster.connection;
   const { settings, paused, removing, since, error, specsFromCluster = [], recommenderHosts = [] } = cluster;
   return sheet([
     ["Name", cluster.name],
-    ["State", `${stateText(cluster, paint)}${since === undefined ? "" : ` since ${since}`}`],
+    ["State", text`${stateText(cluster, paint)}${since === undefined ? "" : ` since ${since}`}`],
     ...(error === undefined ? [] : [["Error", error] as const]),
     ["Version", String(cluster.version)],
     ["Connection", kind],
@@ -97,26 +98,26 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): string => {
 
 export const add = async ({ service }: Session, printer: Printer, cluster: NewCluster): Promise<void> => {
   const { name, checks } = await reported(printer, () => service.addCluster(cluster));
-  await printer.print(`${checksText(checks, printer)}Cluster "${name}" added\n`);
+  await printer.print(text`${checksText(checks, printer)}Cluster "${name}" added\n`);
 };
 
 export const replace = async ({ service }: Session, printer: Printer, change: ClusterChange): Promise<void> => {
   const { name, checks } = await reported(printer, () => service.replaceCluster(change));
-  await printer.print(`${checksText(checks, printer)}Cluster "${name}" replaced\n`);
+  await printer.print(text`${checksText(checks, printer)}Cluster "${name}" replaced\n`);
 };
 
 export const pause = async ({ service, nowMs }: Session, printer: Printer, name: string, until: string | undefined): Promise<void> => {
   const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs, printer.note);
   await service.pauseCluster(name, untilMs);
-  await printer.print(`Cluster "${name}" paused${untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`}\n`);
+  await printer.print(text`Cluster "${name}" paused${untilMs === undefined ? "" : ` until ${new Date(untilMs).toISOString()}`}\n`);
 };
 
 export const resume = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {
   await service.resumeCluster(name);
-  await printer.print(`Cluster "${name}" resumed\n`);
+  await printer.print(text`Cluster "${name}" resumed\n`);
 };
 
 export const remove = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {
   await service.removeCluster(name);
-  await printer.print(`Cluster "${name}" removed\n`);
+  await printer.print(text`Cluster "${name}" removed\n`);
 };

@@ -4,8 +4,9 @@ import { readManifests } from "../../manifest/documents.ts";
 import type { Json } from "../../manifest/json.ts";
 import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { Validation } from "../../manifest/validation.ts";
+import { joined, type Printed, text } from "../../report/printed.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import type { Io, Printer } from "../io.ts";
+import type { CommandIo, Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { listOf } from "../output/kubernetes-list.ts";
 import { type FileOptions, readSources } from "../read-sources.ts";
@@ -16,14 +17,14 @@ export interface ConvertOptions extends FileOptions {
 }
 
 /** Prints every manifest of the files as a PodAutoscaler with the same decisions; all of them, or none. Throws `manifest.not-convertible` with the rule that a PodAutoscaler cannot express. */
-export const convert = async (printer: Printer, { output, validate, ...files }: ConvertOptions, io: Io): Promise<void> => {
+export const convert = async (printer: Printer, { output, validate, ...files }: ConvertOptions, io: Pick<CommandIo, "stdin">): Promise<void> => {
   const sources = await readSources(files, io.stdin);
   const budget = newBudget();
   const documents = sources
-    .flatMap(({ file, text }) => readManifests(text, file, { budget, repeatedKeys: validate === "strict" ? "refuse" : "keep" }))
+    .flatMap(({ file, text: manifests }) => readManifests(manifests, file, { budget, repeatedKeys: validate === "strict" ? "refuse" : "keep" }))
     .map((input) => {
       const { warnings, ...admitted } = admitOrThrow(input, { validation: validate });
-      for (const { field, message } of warnings) io.stderr.write(`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}\n`);
+      for (const { field, message } of warnings) printer.tell(text`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}`);
       return convertedOrThrow(admitted, input.where);
     });
   await printer.print(printed(documents, output));
@@ -41,7 +42,11 @@ const convertedOrThrow = (admitted: Parameters<typeof conversionOf>[0] & { reado
   });
 };
 
-const printed = (documents: readonly Json[], output: DocumentFormat): string => {
-  if (output === "yaml") return documents.map((document) => documentText(document, "yaml")).join("---\n");
+const printed = (documents: readonly Json[], output: DocumentFormat): Printed => {
+  if (output === "yaml")
+    return joined(
+      documents.map((document) => documentText(document, "yaml")),
+      text`---\n`,
+    );
   return documentText(documents.length === 1 ? documents[0] : listOf(documents), output);
 };

@@ -1,5 +1,6 @@
 import { type Bill, billOf, type Fleet, PARTS } from "../../cost/bill.ts";
 import { PRICES } from "../../cost/prices.ts";
+import { lines, type Printed } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { aligned } from "../output/text-table.ts";
@@ -83,7 +84,7 @@ const realFleet = async ({ service, nowMs }: Session): Promise<Partial<Fleet>> =
 
 const rounded = (value: number): string => String(Math.round(value * PERCENT) / PERCENT);
 
-const costSheet = (fleet: Fleet, { parts, firstMonth, afterYear }: Bill): string => {
+const costSheet = (fleet: Fleet, { parts, firstMonth, afterYear }: Bill): Printed => {
   const amounts = [
     ...PARTS.map((part) => [part, parts[part]] as const),
     ["first month", firstMonth] as const,
@@ -91,10 +92,9 @@ const costSheet = (fleet: Fleet, { parts, firstMonth, afterYear }: Bill): string
   ];
   const texts = amounts.map(([name, amount]) => [name, amount.toFixed(2)] as const);
   const width = Math.max(...texts.map(([, text]) => text.length));
-  return [
+  return lines([
     `${fleet.clusters} clusters, ${fleet.autoscalers} autoscalers, a sync every ${rounded(fleet.periodSeconds)} s, ${rounded(fleet.changing * PERCENT)} % change in a sync, ${rounded(fleet.scalesADay)} scales of each in a day`,
     `Dollars a month, list prices of ${PRICES.region} (${PRICES.date}), without free tiers:`,
     ...aligned(texts.map(([name, text]) => [`  ${name}`, text.padStart(width)])),
-    "",
-  ].join("\n");
+  ]);
 };

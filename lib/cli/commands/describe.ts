@@ -1,7 +1,8 @@
+import { text } from "../../report/printed.ts";
 import type { Description } from "../../service/views/autoscaler-view.ts";
 import { type Choice, chosenForQuery } from "../chosen-autoscalers.ts";
 import { forEachResource } from "../each-resource.ts";
-import type { Io, Printer, Session } from "../io.ts";
+import type { Printer, Session } from "../io.ts";
 import { nothingListed } from "../listed-autoscalers.ts";
 import { describeSheet } from "../output/describe-sheet.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
@@ -15,18 +16,13 @@ export interface SheetOptions {
 }
 
 /** Prints a sheet for each autoscaler, with an empty line between two; or one document, a `List` unless there is one name. */
-export const describe = async (
-  { service, nowMs }: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "stderr"> },
-  choice: Choice,
-  { output }: SheetOptions,
-): Promise<void> => {
+export const describe = async ({ service, nowMs }: Session, printer: Printer, choice: Choice, { output }: SheetOptions): Promise<void> => {
   const chosen = await chosenForQuery(service, choice);
-  if (chosen.length === 0 && output === "text") io.stderr.write(nothingListed(choice.options));
+  if (chosen.length === 0 && output === "text") printer.tell(nothingListed(choice.options));
   const views: Description[] = [];
   await forEachResource(chosen, async ({ kind, version: _version, ...query }) => {
     const view = mustHaveKind(await service.describe(query), kind);
-    if (output === "text") await printer.print(`${views.length > 0 ? "\n" : ""}${describeSheet(view, nowMs, printer.paint)}`);
+    if (output === "text") await printer.print(text`${views.length > 0 ? text`\n` : ""}${describeSheet(view, nowMs, printer.paint)}`);
     views.push(view);
   });
   if (output === "text") return;

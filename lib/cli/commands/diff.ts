@@ -1,13 +1,14 @@
 import { createTwoFilesPatch } from "diff";
-import { stringify } from "yaml";
 import { admit } from "../../manifest/admit.ts";
 import { passedOverText } from "../../manifest/passed-over.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { TidemarkError } from "../../model/errors.ts";
+import { block, type Printed } from "../../report/printed.ts";
 import { inNamespace, readInputs } from "../../service/apply/manifest-inputs.ts";
 import type { ManifestSource, Service } from "../../service/service.ts";
 import type { Applied } from "../../service/views/autoscaler-view.ts";
-import type { Io, Printer, Session } from "../io.ts";
+import type { Printer, Session } from "../io.ts";
+import { yamlText } from "../output/document-text.ts";
 import type { FileOptions } from "../read-sources.ts";
 
 export interface DiffOptions extends FileOptions {
@@ -19,13 +20,13 @@ export interface DiffOptions extends FileOptions {
 /** Prints what an apply of the manifests would change, as a unified diff with defaults filled in. Stores nothing. Throws `cli.differs`, which prints nothing, so that the exit code tells. */
 export const diff = async (
   { service }: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "stderr"> },
+  printer: Printer,
   sources: readonly ManifestSource[],
   { cluster, namespace, validate }: DiffOptions,
 ): Promise<void> => {
   const filter = { ...(cluster === undefined ? {} : { cluster }), ...(namespace === undefined ? {} : { namespace }) };
   const onPassedOver = (counts: Parameters<typeof passedOverText>[0]): void => {
-    io.stderr.write(`${passedOverText(counts)}\n`);
+    printer.tell(passedOverText(counts));
   };
   const planned = await service.apply(sources, { ...filter, dryRun: true, validation: validate, onPassedOver });
   const documents = readInputs(sources, validate).inputs.map((input) => inNamespace(input, namespace).document);
@@ -34,21 +35,23 @@ export const diff = async (
   if (changed.length > 0) throw new TidemarkError("cli.differs", `${changed.length} of ${planned.length} autoscalers differ`, {});
 };
 
-const differenceText = async (service: Service, { outcome, cluster, namespace, name }: Applied, document: unknown): Promise<string> => {
+const differenceText = async (service: Service, { outcome, cluster, namespace, name }: Applied, document: unknown): Promise<Printed> => {
   const path = `${cluster}/${namespace}/${name}`;
   const live = outcome === "created" ? undefined : (await service.get({ cluster, namespace, name })).manifest;
   const [before, after] = [live === undefined ? "" : storedText(live), storedText(document)];
-  return createTwoFilesPatch(live === undefined ? "/dev/null" : `stored/${path}`, `applied/${path}`, before, after, undefined, undefined, {
-    headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
-  });
+  return block(
+    createTwoFilesPatch(live === undefined ? "/dev/null" : `stored/${path}`, `applied/${path}`, before, after, undefined, undefined, {
+      headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
+    }),
+  );
 };
 
 /** The form in which both sides are compared: with defaults, and without the generation, which every change raises. */
 const storedText = (document: unknown): string => {
   const admission = admit(document);
   // What this release cannot read is shown as it is.
-  if (!admission.ok) return stringify(document, { lineWidth: 0 });
+  if (!admission.ok) return yamlText(document);
   const { metadata, ...rest } = admission.stored;
   const { generation: _generation, ...kept } = Object(metadata);
-  return stringify({ ...rest, metadata: kept }, { lineWidth: 0, aliasDuplicateObjects: false, sortMapEntries: true });
+  return yamlText({ ...rest, metadata: kept }, { aliasDuplicateObjects: false, sortMapEntries: true });
 };

@@ -3,11 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
+import { printable } from "../../model/printable.ts";
+import { type Printed, text } from "../../report/printed.ts";
 import { readInputs } from "../../service/apply/manifest-inputs.ts";
 import type { Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../service/views/autoscaler-view.ts";
-import type { Io, Printer, Session } from "../io.ts";
-import { documentText } from "../output/document-text.ts";
+import type { CommandIo, Printer, Session } from "../io.ts";
+import { yamlText } from "../output/document-text.ts";
 import { kindOf } from "../output/kubernetes-object.ts";
 import { mustHaveKind, type Resource } from "../selected-names.ts";
 
@@ -23,7 +25,7 @@ const INTRODUCTION = [
  */
 export const editInEditor = async (
   { service }: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "editFile" | "stderr"> },
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "editFile"> },
   { kind, ...query }: Resource,
 ): Promise<void> => {
   const view = mustHaveKind(await service.get(query), kind);
@@ -35,46 +37,48 @@ export const editInEditor = async (
   let isKept = false;
   try {
     const saved = await editUntilValid(service, view, { file, editFile });
-    await printer.print(saved === undefined ? "Edit cancelled, no changes made\n" : appliedText(saved));
+    await printer.print(saved === undefined ? text`Edit cancelled, no changes made\n` : appliedText(saved));
   } catch (error) {
     isKept = true;
-    io.stderr.write(`note: your changes are kept in ${file}\n`);
+    printer.note(`your changes are kept in ${file}`);
     throw error;
   } finally {
     if (!isKept) rmSync(folder, { recursive: true, force: true });
   }
 };
 
-const appliedText = ({ kind, name, namespace, cluster, outcome }: Applied): string =>
-  outcome === "unchanged" ? "Edit cancelled, no changes made\n" : `${kind} "${name}" in namespace "${namespace}" of cluster "${cluster}" edited\n`;
+const appliedText = ({ kind, name, namespace, cluster, outcome }: Applied): Printed =>
+  outcome === "unchanged"
+    ? text`Edit cancelled, no changes made\n`
+    : text`${kind} "${name}" in namespace "${namespace}" of cluster "${cluster}" edited\n`;
 
 interface Editing {
   readonly file: string;
-  readonly editFile: NonNullable<Io["editFile"]>;
+  readonly editFile: NonNullable<CommandIo["editFile"]>;
 }
 
 /** Undefined where the text was saved as it was opened, or empty. */
 const editUntilValid = async (service: Service, view: AutoscalerView, { file, editFile }: Editing): Promise<Applied | undefined> => {
-  let text = documentText(view.manifest, "yaml");
+  let opened = yamlText(view.manifest, { aliasDuplicateObjects: false });
   let problems: readonly string[] = [];
   for (;;) {
-    writeFileSync(file, `${[...INTRODUCTION, ...problems.map((problem) => `# ${problem}`)].join("\n")}\n${text}`, { mode: 0o600 });
+    writeFileSync(file, `${[...INTRODUCTION, ...problems.map((problem) => `# ${printable(problem)}`)].join("\n")}\n${opened}`, { mode: 0o600 });
     await editFile(file);
     const saved = withoutComments(readFileSync(file, "utf8"));
     if (saved.trim() === "") return undefined;
-    if (saved === text) {
+    if (saved === opened) {
       if (problems.length === 0) return undefined;
       throw new TidemarkError("cli.edit", `Cannot edit "${view.name}": no valid changes were saved\n${problems.join("\n")}`, {});
     }
-    text = saved;
-    const outcome = await applyEdited(service, view, text);
+    opened = saved;
+    const outcome = await applyEdited(service, view, opened);
     if ("applied" in outcome) return outcome.applied;
     problems = outcome.problems;
   }
 };
 
-const withoutComments = (text: string): string =>
-  text
+const withoutComments = (manifest: string): string =>
+  manifest
     .split("\n")
     .filter((line) => !line.startsWith("#"))
     .join("\n");
@@ -82,9 +86,9 @@ const withoutComments = (text: string): string =>
 type Outcome = { readonly applied: Applied } | { readonly problems: readonly string[] };
 
 /** A refused manifest is an outcome, which the editor shows. Another failure is thrown. */
-const applyEdited = async (service: Service, view: AutoscalerView, text: string): Promise<Outcome> => {
+const applyEdited = async (service: Service, view: AutoscalerView, manifest: string): Promise<Outcome> => {
   const { cluster, namespace, uid, generation } = view;
-  const sources = [{ file: "edit", text }];
+  const sources = [{ file: "edit", text: manifest }];
   try {
     mustBeSame(view, sources);
     const [applied] = await service.apply(sources, {

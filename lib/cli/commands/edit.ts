@@ -1,12 +1,12 @@
 import { passedOverText } from "../../manifest/passed-over.ts";
 import type { Validation } from "../../manifest/validation.ts";
 import { isTidemarkError } from "../../model/errors.ts";
+import { type Printed, text } from "../../report/printed.ts";
 import type { ApplyOptions, AutoscalerEdit, EditResult, ManifestSource, Service } from "../../service/service.ts";
 import type { Applied } from "../../service/views/autoscaler-view.ts";
 import type { Chosen } from "../chosen-autoscalers.ts";
 import { forEachResource } from "../each-resource.ts";
-import type { Io, Printer, Session } from "../io.ts";
-import { progressOn } from "../progress.ts";
+import type { CommandIo, Printer, Session } from "../io.ts";
 import type { FileOptions } from "../read-sources.ts";
 import type { PruneOptions } from "./prune.ts";
 import { mustHaveKind, queryFor } from "../selected-names.ts";
@@ -22,30 +22,29 @@ export interface ApplyCommandOptions extends FileOptions, PruneOptions {
 /** Checks all documents of all files, then applies them. It prints a line for each when it is stored. */
 export const apply = async (
   session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "stderr" | "terminal" | "interruptible"> },
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible"> },
   sources: readonly ManifestSource[],
   { cluster, namespace, validate, dryRun: dry }: ApplyCommandOptions,
 ): Promise<readonly Applied[]> => {
-  const progress = progressOn(io);
   const dryRun = dry === true;
   const options = { ...(cluster === undefined ? {} : { cluster }), ...(namespace === undefined ? {} : { namespace }), dryRun, validation: validate };
   const printed = new Set<Applied>();
   let printing = Promise.resolve();
   const print = async (applied: readonly Applied[]): Promise<void> => {
-    progress.clear();
+    printer.progress();
     for (const one of applied.filter((each) => !printed.has(each))) {
       printed.add(one);
-      await printApplied(one, dryRun, printer, io);
+      await printApplied(one, dryRun, printer);
     }
   };
   const stored: ApplyOptions["onStored"] = (applied, { done, all }) => {
-    printing = printing.then(() => print(applied)).then(() => (done < all ? progress.show(`Applied ${done} of ${all}`) : undefined));
+    printing = printing.then(() => print(applied)).then(() => (done < all ? printer.progress(`Applied ${done} of ${all}`) : undefined));
   };
   const onPassedOver: ApplyOptions["onPassedOver"] = (counts) => {
-    progress.clear();
-    io.stderr.write(`${passedOverText(counts)}\n`);
+    printer.progress();
+    printer.tell(passedOverText(counts));
   };
-  progress.show("Checking the manifests");
+  printer.progress("Checking the manifests");
   const work = (signal?: AbortSignal) => session.service.apply(sources, { ...options, onStored: stored, onPassedOver, ...(signal && { signal }) });
   try {
     const applied = await (session.endsInOrder && io.interruptible ? io.interruptible(work) : work());
@@ -54,21 +53,21 @@ export const apply = async (
     return applied;
   } finally {
     await printing.catch(() => undefined);
-    progress.clear();
+    printer.progress();
   }
 };
 
-const printApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, printer: Printer, { stderr }: Pick<Io, "stderr">): Promise<void> => {
-  for (const warning of warnings) stderr.write(`warning: ${warning}\n`);
+const printApplied = async ({ warnings, ...what }: Applied, dryRun: boolean, printer: Printer): Promise<void> => {
+  for (const warning of warnings) printer.tell(text`warning: ${warning}`);
   await printer.print(
-    `${what.kind} "${what.name}" in namespace "${what.namespace}" of cluster "${what.cluster}" ${what.outcome}${dryRun ? " (dry run)" : ""}\n`,
+    text`${what.kind} "${what.name}" in namespace "${what.namespace}" of cluster "${what.cluster}" ${what.outcome}${dryRun ? " (dry run)" : ""}\n`,
   );
 };
 
 type EditedName = Pick<EditResult, "cluster" | "namespace" | "name">;
 
-const resultText = ({ cluster, namespace, name }: EditedName, words: string): string =>
-  `"${name}" in namespace "${namespace}" of cluster "${cluster}" ${words}\n`;
+const resultText = ({ cluster, namespace, name }: EditedName, words: string): Printed =>
+  text`"${name}" in namespace "${namespace}" of cluster "${cluster}" ${words}\n`;
 
 export interface DeleteOptions {
   readonly filename?: readonly string[];

@@ -1,11 +1,12 @@
+import { joined, lines } from "../../report/printed.ts";
 import type { EventQuery } from "../../service/service.ts";
 import type { EventView } from "../../service/views/autoscaler-view.ts";
 import { batches } from "../batches.ts";
 import { clustersMatching } from "../cluster-pattern.ts";
-import type { Io, Printer, Session } from "../io.ts";
+import type { CommandIo, Printer, Session } from "../io.ts";
 import type { JsonPathFormat } from "../jsonpath/format.ts";
 import { CSV_HEADER, EVENT_HEADERS, eventCsv, eventRow } from "../output/event-rows.ts";
-import { lines, listWriter, separator, type Writer } from "../output/list-writers.ts";
+import { EMPTY, listWriter, separator, type Writer } from "../output/list-writers.ts";
 import { Table } from "../output/text-table.ts";
 import { filterOf, type ScopeOptions } from "../scope-options.ts";
 import { queryForPast, type Resource } from "../selected-names.ts";
@@ -49,7 +50,7 @@ const checkWatch = (until: string | undefined, output: string): void => {
 /** Prints scale events, oldest first, with one batch in memory; with `--watch` also those that come, until Ctrl-C. */
 export const events = async (
   session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "stderr" | "interruptible" | "watchEveryMs"> },
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible" | "watchEveryMs"> },
   resource: Resource | undefined,
   options: EventsOptions,
 ): Promise<void> => {
@@ -68,7 +69,7 @@ export const events = async (
     if (!(await printer.print(write.batch(batch)))) return;
   }
   await printer.print(write.end());
-  if (isEmpty && options.output === "table") io.stderr.write("No scale events\n");
+  if (isEmpty && options.output === "table") printer.tell("No scale events");
 };
 
 async function* inClusters(all: AsyncIterable<EventView>, chosen: ReadonlySet<string> | undefined): AsyncGenerator<EventView> {
@@ -79,7 +80,7 @@ interface Watched {
   readonly list: (query: EventQuery) => AsyncIterable<EventView>;
   readonly write: Writer<EventView>;
   readonly printer: Printer;
-  readonly io: Pick<Io, "interruptible" | "watchEveryMs">;
+  readonly io: Pick<CommandIo, "interruptible" | "watchEveryMs">;
   readonly clock: () => number;
 }
 
@@ -121,11 +122,11 @@ const tableWriter = ({ clock }: Session, { paint }: Printer, headers?: boolean):
       const nowMs = clock();
       return lines(table.lines(batch.map((event) => eventRow(event, nowMs, paint))));
     },
-    end: () => "",
+    end: () => EMPTY,
   };
 };
 
 const csvWriter = (headers?: boolean): Writer<EventView> => {
-  const header = separator(headers === false ? "" : `${CSV_HEADER}\n`, "");
-  return { batch: (batch) => header() + lines(batch.map(eventCsv)), end: header };
+  const header = separator(headers === false ? EMPTY : lines([CSV_HEADER]), EMPTY);
+  return { batch: (batch) => joined([header(), lines(batch.map(eventCsv))], ""), end: header };
 };

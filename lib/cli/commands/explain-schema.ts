@@ -2,6 +2,7 @@ import { boundsText, defaultText, explainField, fieldsOf, typeText } from "../..
 import type { FieldDescription } from "../../manifest/native/field-types.ts";
 import { podAutoscalerSchema, schemaOf } from "../../manifest/native/json-schema.ts";
 import { TidemarkError } from "../../model/errors.ts";
+import { lines, type Printed } from "../../report/printed.ts";
 import type { Printer } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 
@@ -17,7 +18,7 @@ export const explainSchema = async (printer: Printer, field: string | undefined,
   else await printer.print(documentText(field === undefined ? podAutoscalerSchema() : schemaOf(explanation.path, explanation.about), output));
 };
 
-const sheetOf = (path: string, about: FieldDescription): string => {
+const sheetOf = (path: string, about: FieldDescription): Printed => {
   const rows = [
     ["Type", typeText(about)],
     ["Default", defaultText(about)],
@@ -25,11 +26,10 @@ const sheetOf = (path: string, about: FieldDescription): string => {
   ].filter(([, value]) => value !== "");
   const members = Object.entries(fieldsOf(about));
   const width = Math.max(0, ...members.map(([name]) => name.length));
-  return [
+  return lines([
     path,
     `  ${about.meaning}`,
     ...rows.map(([name = "", value = ""]) => `  ${`${name}:`.padEnd(9)}${value}`),
     ...(members.length > 0 ? ["  Fields:", ...members.map(([name, { meaning }]) => `    ${name.padEnd(width)}  ${meaning}`)] : []),
-    "",
-  ].join("\n");
+  ]);
 };

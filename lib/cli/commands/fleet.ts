@@ -1,3 +1,4 @@
+import { text } from "../../report/printed.ts";
 import type { Printer, Session } from "../io.ts";
 import { frozenText } from "../output/describe-sheet.ts";
 import { documentText } from "../output/document-text.ts";
@@ -18,18 +19,18 @@ export const reasonOf = ({ reason }: FreezeOptions): string => {
 export const freeze = async ({ service }: Session, printer: Printer, reason: string, replace: boolean): Promise<void> => {
   const { changed, frozen } = await service.freeze(reason, replace);
   const already = frozen
-    ? `The fleet is already frozen ${frozenText(frozen)}\nNothing was changed; use --replace to replace this reason with yours\n`
-    : "";
-  await printer.print(changed ? "Fleet frozen; every workload keeps its count\n" : already);
+    ? text`The fleet is already frozen ${frozenText(frozen)}\nNothing was changed; use --replace to replace this reason with yours\n`
+    : text``;
+  await printer.print(changed ? text`Fleet frozen; every workload keeps its count\n` : already);
 };
 
 export const thaw = async ({ service }: Session, printer: Printer): Promise<void> => {
   await service.thaw();
-  await printer.print("Fleet thawed\n");
+  await printer.print(text`Fleet thawed\n`);
 };
 
 export const describe = async ({ service }: Session, printer: Printer, { output }: SheetOptions): Promise<void> => {
   const fleet = await service.fleet();
-  const words = fleet.frozen ? `Fleet frozen ${frozenText(fleet.frozen)}\n` : "Fleet not frozen\n";
+  const words = fleet.frozen ? text`Fleet frozen ${frozenText(fleet.frozen)}\n` : text`Fleet not frozen\n`;
   await printer.print(output === "text" ? words : documentText(fleet, output));
 };

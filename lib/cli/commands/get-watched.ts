@@ -1,5 +1,5 @@
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
-import type { Io, Printer, Session } from "../io.ts";
+import type { CommandIo, Printer, Session } from "../io.ts";
 import { listedAutoscalers } from "../listed-autoscalers.ts";
 import { namedAutoscalers, namedIfThere } from "../named-autoscalers.ts";
 import { autoscalerPrinter, type Shown } from "../output/autoscaler-printer.ts";
@@ -23,7 +23,7 @@ const withoutAges = ({ ageSeconds: _age, syncedAt: _synced, decision, ...view }:
  */
 export const getWatched = async (
   session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "interruptible" | "watchEveryMs"> },
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible" | "watchEveryMs"> },
   selection: Selection,
   options: GetOptions,
 ): Promise<void> => {

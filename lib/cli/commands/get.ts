@@ -2,7 +2,7 @@ import { toArray } from "../../service/to-array.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { batches } from "../batches.ts";
 import { resourcesInClusters } from "../cluster-pattern.ts";
-import type { Io, Printer, Session } from "../io.ts";
+import type { CommandIo, Printer, Session } from "../io.ts";
 import { readSelector } from "../label-selector.ts";
 import { listedAutoscalers, nothingListed } from "../listed-autoscalers.ts";
 import { namedAutoscalers } from "../named-autoscalers.ts";
@@ -34,7 +34,7 @@ const isWatched = ({ watch, watchOnly }: GetOptions): boolean => watch === true 
 /** Prints the autoscalers with these names, or the list; with `--watch` also each that changes, until Ctrl-C. As a document, each is an object that can be applied again; several are a `List` of them. */
 export const get = async (
   session: Session,
-  { printer, io }: { readonly printer: Printer; readonly io: Pick<Io, "stderr" | "interruptible" | "watchEveryMs"> },
+  { printer, io }: { readonly printer: Printer; readonly io: Pick<CommandIo, "interruptible" | "watchEveryMs"> },
   selection: Selection,
   options: GetOptions,
 ): Promise<void> => {
@@ -46,7 +46,7 @@ export const get = async (
   const unsorted = listedAutoscalers(session.service, selection.kinds, options);
   // Only a sorted list is read whole before its first line is printed.
   const views = options.sortBy === undefined ? unsorted : sortedBy(await toArray(unsorted), readSortField(options.sortBy));
-  if (!(await printList(session, printer, views, options)) && options.output !== "name") io.stderr.write(nothingListed(options));
+  if (!(await printList(session, printer, views, options)) && options.output !== "name") printer.tell(nothingListed(options));
 };
 
 const getNamed = async (

@@ -5,8 +5,9 @@ import { type Imported, importObjects, type ListedAutoscalers } from "../../mani
 import type { Json } from "../../manifest/json.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
+import { joined, text } from "../../report/printed.ts";
 import type { ManifestSource } from "../../service/service.ts";
-import type { Io, Printer, Session } from "../io.ts";
+import type { Printer, Session } from "../io.ts";
 import { type LabelTest, readSelector } from "../label-selector.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
 import { usage } from "../usage-error.ts";
@@ -92,16 +93,22 @@ const selected = (listed: ListedAutoscalers, selector: string | undefined): List
 };
 
 /** Prints the manifests, and what they do not say. Throws `cli.incomplete` where something was lost or not read, after everything was printed. */
-export const printImport = async (printer: Printer, io: Pick<Io, "stderr">, result: ImportResult, output: DocumentFormat): Promise<void> => {
+export const printImport = async (printer: Printer, result: ImportResult, output: DocumentFormat): Promise<void> => {
   const { manifests, findings } = result;
   if (output === "json") await printer.print(documentText({ apiVersion: "v1", kind: "List", items: manifests, findings }, "json"));
-  else await printer.print(manifests.map((manifest) => documentText(manifest, "yaml")).join("---\n"));
-  tellFindings(io, findings);
-  if (manifests.length === 0 && findings.length === 0 && result.unread.length === 0) io.stderr.write("No autoscalers found\n");
+  else
+    await printer.print(
+      joined(
+        manifests.map((manifest) => documentText(manifest, "yaml")),
+        text`---\n`,
+      ),
+    );
+  tellFindings(printer, findings);
+  if (manifests.length === 0 && findings.length === 0 && result.unread.length === 0) printer.tell("No autoscalers found");
 };
 
-export const tellFindings = ({ stderr }: Pick<Io, "stderr">, findings: readonly Finding[]): void => {
-  for (const finding of findings) stderr.write(`${findingText(finding)}\n`);
+export const tellFindings = (printer: Printer, findings: readonly Finding[]): void => {
+  for (const finding of findings) printer.tell(findingText(finding));
 };
 
 const WORDS: Readonly<Record<Finding["severity"], string>> = { lost: "not carried over", changed: "note", "without effect": "note" };

@@ -1,3 +1,4 @@
+import { lines, type Printed } from "../../report/printed.ts";
 import type { IntentView, PageView, PartitionView, ResetView } from "../../service/views/partition-view.ts";
 import type { Printer, Session } from "../io.ts";
 import { ageText } from "../output/age-text.ts";
@@ -14,7 +15,7 @@ export const describe = async ({ service }: Session, printer: Printer, path: str
   await printer.print(output === "text" ? partitionSheet(view) : documentText(view, output));
 };
 
-const partitionSheet = (view: PartitionView): string => {
+const partitionSheet = (view: PartitionView): Printed => {
   const { cluster, partition, namespaces, autoscalers, ageSeconds, aheadSeconds, epoch, leasedUntil, pages, intents } = view;
   return sheet([
     ["Partition", `${cluster}/${partition}`],
@@ -76,7 +77,7 @@ export const resetIntent = async ({ service }: Session, printer: Printer, path: 
 };
 
 export const resetTime = async ({ service }: Session, printer: Printer, path: string): Promise<void> => {
-  await printer.print(resetLines(await service.resetTime(path), "The time").concat("\n"));
+  await printer.print(lines(resetLines(await service.resetTime(path), "The time")));
 };
 
 /** Checked before the folder is opened, because a reset cannot be undone. */
@@ -84,17 +85,15 @@ export const requireYes = ({ yes }: ResetOptions, what: string, forgotten: strin
   if (!yes) throw usage(`Cannot reset ${what}: ${forgotten}; check it with tidemark partition describe, then add --yes`);
 };
 
-const resetLines = ({ cluster, partition, autoscalers }: ResetView, what: string): string =>
-  [
-    `${what} of "${cluster}/${partition}" reset: ${autoscalers.length} autoscalers go on as if each had just been scaled as far as its rules allow`,
-    ...autoscalers.map((path) => `  ${path}`),
-  ].join("\n");
+const resetLines = ({ cluster, partition, autoscalers }: ResetView, what: string): readonly string[] => [
+  `${what} of "${cluster}/${partition}" reset: ${autoscalers.length} autoscalers go on as if each had just been scaled as far as its rules allow`,
+  ...autoscalers.map((path) => `  ${path}`),
+];
 
-const resetText = (view: ResetView, what: string): string =>
-  [
-    resetLines(view, what),
+const resetText = (view: ResetView, what: string): Printed =>
+  lines([
+    ...resetLines(view, what),
     view.kept
       ? `The history keeps the ${view.kept.bytes} unreadable bytes under "${view.kept.pk}", "${view.kept.sk}"`
       : "The item had no bytes to keep",
-    "",
-  ].join("\n");
+  ]);

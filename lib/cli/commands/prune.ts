@@ -1,6 +1,7 @@
 import { TidemarkError } from "../../model/errors.ts";
 import { isObject } from "../../model/is-object.ts";
 import { readInputs } from "../../service/apply/manifest-inputs.ts";
+import { text } from "../../report/printed.ts";
 import type { ManifestSource, Service } from "../../service/service.ts";
 import type { Applied, AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import { forEachResource } from "../each-resource.ts";
@@ -63,6 +64,6 @@ export const prune = async (
   if (applied.length !== plan.documents) throw refused(`${applied.length} of ${plan.documents} documents were applied; apply them all first`);
   await forEachResource(await leftOver(service, plan, applied), async ({ cluster, namespace, name, uid, generation }) => {
     if (!dryRun) await service.delete({ cluster, namespace, name, onlyIf: [{ uid, generation }] });
-    await printer.print(`"${name}" in namespace "${namespace}" of cluster "${cluster}" pruned${dryRun ? " (dry run)" : ""}\n`);
+    await printer.print(text`"${name}" in namespace "${namespace}" of cluster "${cluster}" pruned${dryRun ? " (dry run)" : ""}\n`);
   });
 };

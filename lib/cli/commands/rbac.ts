@@ -1,6 +1,7 @@
 import { type AccessEntry, accessEntryText } from "../../cluster/rights/access-entry.ts";
 import { type RbacOptions, rbacText } from "../../cluster/rights/rbac-text.ts";
 import { readScalableKind } from "../../cluster/rights/scalable-kind.ts";
+import { block } from "../../report/printed.ts";
 import { eksFault } from "../../model/eks.ts";
 import { chooseTarget, type TargetOptions } from "../command-target.ts";
 import type { Printer, Session } from "../io.ts";
@@ -20,8 +21,10 @@ export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage
 export const rbac = async (printer: Printer, request: RbacRequest, cluster?: { readonly session: Session; readonly name: string }): Promise<void> => {
   const entry = request.entry ?? (cluster && (await storedEntry(cluster.session, cluster.name)));
   await printer.print(
-    rbacText(request.roles) +
-      (entry === undefined ? "" : accessEntryText({ ...entry, ...(request.stack !== undefined && { stack: request.stack }) })),
+    block(
+      rbacText(request.roles) +
+        (entry === undefined ? "" : accessEntryText({ ...entry, ...(request.stack !== undefined && { stack: request.stack }) })),
+    ),
   );
 };
 

@@ -1,4 +1,5 @@
 import { openMetricsText } from "../../report/open-metrics.ts";
+import { block } from "../../report/printed.ts";
 import { labelNames } from "../../service/series/labels-info.ts";
 import type { Printer, Session } from "../io.ts";
 
@@ -9,5 +10,5 @@ export interface SeriesOptions {
 
 /** Prints every series as OpenMetrics text, the same that a scraper reads. */
 export const series = async ({ service }: Session, printer: Printer, { labels }: SeriesOptions): Promise<void> => {
-  await printer.print(openMetricsText(await service.series(labelNames(labels))));
+  await printer.print(block(openMetricsText(await service.series(labelNames(labels)))));
 };

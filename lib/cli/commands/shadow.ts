@@ -1,10 +1,10 @@
+import { lines, type Printed, text } from "../../report/printed.ts";
 import type { Filter, ShadowQuery } from "../../service/service.ts";
 import type { ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
 import type { Printer, Session } from "../io.ts";
 import { csvLine } from "../output/csv.ts";
 import { documentText } from "../output/document-text.ts";
 import { listOf } from "../output/kubernetes-list.ts";
-import { lines } from "../output/list-writers.ts";
 import { SHADOW_HEADERS, shadowRow, shadowSheet } from "../output/shadow-sheet.ts";
 import { Table } from "../output/text-table.ts";
 import { queryFor, type Resource } from "../selected-names.ts";
@@ -35,16 +35,16 @@ export const shadow = async (session: Session, printer: Printer, of: Resource | 
   await printer.print(textOf(views, options.output, () => tableOf(views)));
 };
 
-const textOf = (views: readonly ShadowView[], format: ShadowOptions["output"], text: () => string): string => {
+const textOf = (views: readonly ShadowView[], format: ShadowOptions["output"], sheet: () => Printed): Printed => {
   if (format === "json") return documentText(listOf(views), "json");
-  return format === "csv" ? lines([CSV_HEADER, ...views.flatMap((view) => view.stretches.map((stretch) => csvRow(view, stretch)))]) : text();
+  return format === "csv" ? lines([CSV_HEADER, ...views.flatMap((view) => view.stretches.map((stretch) => csvRow(view, stretch)))]) : sheet();
 };
 
-const tableOf = (views: readonly ShadowView[]): string =>
-  views.length === 0 ? "No autoscaler is in the state shadow\n" : lines(new Table(SHADOW_HEADERS).lines(views.map(shadowRow)));
+const tableOf = (views: readonly ShadowView[]): Printed =>
+  views.length === 0 ? text`No autoscaler is in the state shadow\n` : lines(new Table(SHADOW_HEADERS).lines(views.map(shadowRow)));
 
 const CSV_COLUMNS = ["at", "until", "syncs", "current", "own", "rival", "reason", "message", "rivalReason", "rivalMessage"] as const;
 const CSV_HEADER = ["cluster", "namespace", "name", ...CSV_COLUMNS].join(",");
 
-const csvRow = ({ cluster, namespace, name }: ShadowView, stretch: ShadowStretch): string =>
+const csvRow = ({ cluster, namespace, name }: ShadowView, stretch: ShadowStretch): Printed =>
   csvLine([cluster, namespace, name, ...CSV_COLUMNS.map((column) => String(stretch[column] ?? ""))]);

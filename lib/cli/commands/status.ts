@@ -1,8 +1,10 @@
 import { TidemarkError } from "../../model/errors.ts";
+import { type Printed, text } from "../../report/printed.ts";
 import type { Service } from "../../service/service.ts";
 import type { StatusView } from "../../service/views/status.ts";
-import type { Io, Printer, Session } from "../io.ts";
+import type { CommandIo, Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/document-text.ts";
+import { EMPTY } from "../output/list-writers.ts";
 import { statusSheet } from "../output/status-sheet.ts";
 import { watch } from "../watch.ts";
 
@@ -12,16 +14,16 @@ export interface StatusOptions {
 }
 
 /** Moves to the first column of the first line, and clears the screen below. */
-const CLEAR = "\u001B[H\u001B[J";
+const CLEAR = text`\u001B[H\u001B[J`;
 
 /** Prints the status, with `--watch` again every five seconds until Ctrl-C. Throws `cli.unhealthy`, which prints nothing, so that the exit code tells. */
 export const status = async (
   { service }: Session,
   printer: Printer,
   { output, watch: again }: StatusOptions,
-  io: Pick<Io, "interruptible" | "stdout" | "watchEveryMs">,
+  io: Pick<CommandIo, "interruptible" | "screen" | "watchEveryMs">,
 ): Promise<void> => {
-  const before = again && isScreen(io.stdout) ? CLEAR : "";
+  const before = again && io.screen ? CLEAR : EMPTY;
   let newest = await printed(service, printer, output, before);
   if (again)
     await watch(io, async (isFirst) => {
@@ -31,15 +33,13 @@ export const status = async (
   if (!newest.view.healthy) throw new TidemarkError("cli.unhealthy", "Something is unhealthy", {});
 };
 
-const isScreen = (stdout: Io["stdout"]): boolean => "isTTY" in stdout && stdout.isTTY === true;
-
-interface Printed {
+interface Shown {
   readonly view: StatusView;
   /** False when the reader has gone. */
   readonly read: boolean;
 }
 
-const printed = async (service: Service, printer: Printer, output: StatusOptions["output"], before: string): Promise<Printed> => {
+const printed = async (service: Service, printer: Printer, output: StatusOptions["output"], before: Printed): Promise<Shown> => {
   const view = await service.status();
-  return { view, read: await printer.print(before + (output === "text" ? statusSheet(view, printer.paint) : documentText(view, output))) };
+  return { view, read: await printer.print(text`${before}${output === "text" ? statusSheet(view, printer.paint) : documentText(view, output)}`) };
 };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openKubeconfig } from "../../cluster/kubeconfig-api.ts";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
+import { lines } from "../../report/printed.ts";
 import type { Filter, Service } from "../../service/service.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import type { Printer, Session } from "../io.ts";
@@ -92,7 +93,7 @@ const oneBatch = async (
   printer: Printer,
   work: (view: AutoscalerView) => Promise<string>,
 ): Promise<readonly string[]> => {
-  const outcomes = await Promise.allSettled(batch.map(async (view) => printer.print(`${await work(view)}\n`)));
+  const outcomes = await Promise.allSettled(batch.map(async (view) => printer.print(lines([await work(view)]))));
   return outcomes.flatMap((outcome) => {
     if (outcome.status === "fulfilled") return [];
     if (!isTidemarkError(outcome.reason)) throw outcome.reason;

@@ -1,9 +1,9 @@
+import { joined, lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import type { Printer, Session } from "../io.ts";
 import { autoscalerColumns, autoscalerHeaders } from "./autoscaler-rows.ts";
 import { type DocumentFormat, documentText } from "./document-text.ts";
 import { kubernetesObject, labelsOf } from "./kubernetes-object.ts";
-import { lines } from "./list-writers.ts";
 import { Table } from "./text-table.ts";
 
 type RowFormat = "table" | "wide" | "name";
@@ -34,13 +34,13 @@ export const autoscalerPrinter = (
 ): ((batch: readonly Shown[]) => Promise<boolean>) => {
   const withEvent = outputWatchEvents === true;
   if (isDocument(output)) return (batch) => print(documentsText(batch, output, withEvent));
-  if (output === "name") return (batch) => print(lines(batch.map((shown) => [...eventCell(shown, withEvent), pathOf(shown.view)].join("   "))));
+  if (output === "name") return (batch) => print(lines(batch.map((shown) => joined([...eventCell(shown, withEvent), pathOf(shown.view)], "   "))));
   const wide = output === "wide";
   const header = [...(withEvent ? ["EVENT"] : []), ...autoscalerHeaders(wide), ...(showLabels ? ["LABELS"] : [])];
   const table = new Table(headers === false ? undefined : header);
   return (batch) => {
     const nowMs = clock();
-    const row = (shown: Shown): readonly string[] => [
+    const row = (shown: Shown): readonly Word[] => [
       ...eventCell(shown, withEvent),
       ...autoscalerColumns(shown.view, nowMs, { paint, wide, isDeleted: shown.event === "DELETED" }),
       ...(showLabels ? [labelsText(shown.view)] : []),
@@ -53,13 +53,14 @@ const eventCell = ({ event }: Shown, withEvent: boolean): readonly string[] => (
 
 const pathOf = ({ cluster, namespace, name }: AutoscalerView): string => `${cluster}/${namespace}/${name}`;
 
-const documentsText = (batch: readonly Shown[], format: DocumentFormat, withEvent: boolean): string =>
-  batch
-    .map(({ view, event }) => {
+const documentsText = (batch: readonly Shown[], format: DocumentFormat, withEvent: boolean): Printed =>
+  joined(
+    batch.map(({ view, event }) => {
       const object = kubernetesObject(view);
-      return `${format === "yaml" ? "---\n" : ""}${documentText(withEvent ? { type: event, object } : object, format)}`;
-    })
-    .join("");
+      return text`${format === "yaml" ? text`---\n` : ""}${documentText(withEvent ? { type: event, object } : object, format)}`;
+    }),
+    "",
+  );
 
 /** As kubectl shows labels: "app=web,tier=front". */
 const labelsText = (view: AutoscalerView): string =>

@@ -1,3 +1,4 @@
+import type { Printed, Word } from "../../report/printed.ts";
 import type { AutoscalerState, AutoscalerView, MetricView } from "../../service/views/autoscaler-view.ts";
 import { ageText } from "./age-text.ts";
 import type { Paint, Style } from "./paint.ts";
@@ -20,7 +21,8 @@ const COLUMNS = [
 ] as const satisfies readonly { readonly header: string; readonly wide?: true }[];
 
 /** The cells of a row, or the headers, that a table shows. */
-const columnsOf = (cells: readonly string[], wide: boolean): readonly string[] => (wide ? cells : cells.filter((_, index) => !isWide(index)));
+const columnsOf = <Cell extends Word>(cells: readonly Cell[], wide: boolean): readonly Cell[] =>
+  wide ? cells : cells.filter((_, index) => !isWide(index));
 
 const isWide = (index: number): boolean => {
   const column = COLUMNS[index];
@@ -51,7 +53,7 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
 };
 
 /** For example "held: monitor", with the cause of the hold. */
-export const stateText = ({ state, heldBy }: Pick<AutoscalerView, "state" | "heldBy">, paint: Paint): string =>
+export const stateText = ({ state, heldBy }: Pick<AutoscalerView, "state" | "heldBy">, paint: Paint): Printed =>
   paint(STATE_STYLES[state], state === "held" && heldBy !== undefined ? `${state}: ${heldBy}` : state);
 
 /** For example "62% (310m)": a percentage and the amount per pod behind it. */
@@ -94,11 +96,11 @@ interface RowForm {
 }
 
 /** The row of the table. */
-export const autoscalerColumns = (view: AutoscalerView, nowMs: number, { paint, wide, isDeleted = false }: RowForm): readonly string[] =>
+export const autoscalerColumns = (view: AutoscalerView, nowMs: number, { paint, wide, isDeleted = false }: RowForm): readonly Word[] =>
   columnsOf(autoscalerRow(view, nowMs, paint, isDeleted), wide);
 
 /** The row of the wide table. */
-export const autoscalerRow = (view: AutoscalerView, nowMs: number, paint: Paint, isDeleted = false): readonly string[] => [
+export const autoscalerRow = (view: AutoscalerView, nowMs: number, paint: Paint, isDeleted = false): readonly Word[] => [
   view.cluster,
   view.namespace,
   view.name,

@@ -1,5 +1,6 @@
 import type { CheckedPoint, CheckResult, ConnectionReport } from "../../cluster/check/report.ts";
 import { isTidemarkError } from "../../model/errors.ts";
+import { lines, type Printed } from "../../report/printed.ts";
 import type { Printer } from "../io.ts";
 import type { Paint, Style } from "./paint.ts";
 import { aligned } from "./text-table.ts";
@@ -12,7 +13,7 @@ const MARKS: Readonly<Record<CheckResult, readonly [mark: string, style: Style]>
 };
 
 /** One line for each point, with a mark, and below it what to do. */
-export const checkLines = (checks: readonly CheckedPoint[], paint: Paint): readonly string[] =>
+export const checkLines = (checks: readonly CheckedPoint[], paint: Paint): readonly Printed[] =>
   aligned(
     checks.flatMap(({ check, result, message, fix }) => {
       const [mark, style] = MARKS[result];
@@ -20,8 +21,8 @@ export const checkLines = (checks: readonly CheckedPoint[], paint: Paint): reado
     }),
   );
 
-export const checksText = (checks: readonly CheckedPoint[] | undefined, { paint }: Pick<Printer, "paint">): string =>
-  checks === undefined ? "" : `${checkLines(checks, paint).join("\n")}\n`;
+export const checksText = (checks: readonly CheckedPoint[] | undefined, { paint }: Pick<Printer, "paint">): Printed =>
+  lines(checks === undefined ? [] : checkLines(checks, paint));
 
 /** Runs an edit. A refusal that has a report prints it first. */
 export const reported = async <Result>(printer: Printer, edit: () => Promise<Result>): Promise<Result> => {

@@ -1,7 +1,8 @@
-import { stringify } from "yaml";
+import type { Printed } from "../../report/printed.ts";
 import type { Description, FrozenView, OriginView, PauseView } from "../../service/views/autoscaler-view.ts";
 import { ageText } from "./age-text.ts";
 import { countText, currentText, metricText, referenceText, stateText } from "./autoscaler-rows.ts";
+import { yamlText } from "./document-text.ts";
 import { eventRow } from "./event-rows.ts";
 import { withoutHoldText } from "./explain-sheet.ts";
 import type { Paint } from "./paint.ts";
@@ -12,7 +13,7 @@ import { windowLines } from "./window-lines.ts";
 const NONE = "<none>";
 
 /** Describes one autoscaler in the layout of `kubectl describe hpa`, then with its windows, last decision and data age. */
-export const describeSheet = (view: Description, nowMs: number, paint: Paint): string =>
+export const describeSheet = (view: Description, nowMs: number, paint: Paint): Printed =>
   sheet([...identity(view, nowMs, paint), ...metricLines(view, nowMs), ...conditions(view, nowMs, paint), ...history(view, nowMs, paint)]);
 
 export const pausedText = ({ at, by, until }: PauseView): string => `since ${at} by ${by}${until === undefined ? "" : `, until ${until}`}`;
@@ -56,7 +57,7 @@ const metricLines = (view: Description, nowMs: number): readonly SheetRow[] => [
   },
   ["Min replicas", countText(view.minReplicas)],
   ["Max replicas", countText(view.maxReplicas)],
-  ...(view.behavior === undefined ? [] : [{ heading: "Behavior", lines: stringify(view.behavior).trimEnd().split("\n") }]),
+  ...(view.behavior === undefined ? [] : [{ heading: "Behavior", lines: yamlText(view.behavior, { lineWidth: 80 }).trimEnd().split("\n") }]),
   [`${view.target?.kind ?? "Target"} replicas`, replicas(view, nowMs)],
   ["Last scale", view.lastScaleAt === undefined ? "never" : ago(view.lastScaleAt, nowMs)],
   ["Last decision", decision(view, nowMs)],

@@ -1,13 +1,31 @@
-import { stringify } from "yaml";
+import { type CreateNodeOptions, Document, type DocumentOptions, type SchemaOptions, type ToStringOptions, visit } from "yaml";
+import { isPrintable, printableJson } from "../../model/printable.ts";
+import { block, type Printed } from "../../report/printed.ts";
 import { type JsonPathFormat, templateOf } from "../jsonpath/format.ts";
 import { printTemplate } from "../jsonpath/print-template.ts";
 
 export type DocumentFormat = "json" | "yaml" | JsonPathFormat;
 
-/** Formats one value as a document with a line end, or as the template says. Undefined members are left out in all formats. */
-export const documentText = (value: unknown, format: DocumentFormat): string => {
-  if (format === "json") return `${JSON.stringify(value, null, 2)}\n`;
+/**
+ * Formats one value as a document with a line end, or as the template says. Undefined members are left out in all formats. JSON and YAML keep every character, the unprintable ones as escapes of their own. A template
+ * prints what shells read, so that it keeps line ends and tabs and escapes the others.
+ */
+export const documentText = (value: unknown, format: DocumentFormat): Printed => {
+  if (format === "json") return block(`${jsonText(value, 2)}\n`);
   const plain: unknown = JSON.parse(JSON.stringify(value));
-  if (format === "yaml") return stringify(plain, { lineWidth: 0, aliasDuplicateObjects: false });
-  return printTemplate(templateOf(format), plain);
+  if (format === "yaml") return block(yamlText(plain, { aliasDuplicateObjects: false }));
+  return block(printTemplate(templateOf(format), plain));
+};
+
+export const jsonText = (value: unknown, indent?: number): string => printableJson(JSON.stringify(value, null, indent));
+
+/** YAML in which each text with an unprintable character is quoted, and the character is an escape. */
+export const yamlText = (value: unknown, options: DocumentOptions & SchemaOptions & CreateNodeOptions & ToStringOptions = {}): string => {
+  const document = new Document(value, options);
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === "string" && !isPrintable(node.value.replaceAll("\n", ""))) node.type = "QUOTE_DOUBLE";
+    },
+  });
+  return printableJson(document.toString({ lineWidth: 0, ...options }));
 };

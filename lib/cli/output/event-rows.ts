@@ -1,3 +1,4 @@
+import type { Printed, Word } from "../../report/printed.ts";
 import type { EventView } from "../../service/views/autoscaler-view.ts";
 import { ageText } from "./age-text.ts";
 import { csvLine } from "./csv.ts";
@@ -7,7 +8,7 @@ export const EVENT_HEADERS = ["AGE", "CLUSTER", "NAMESPACE", "NAME", "REFERENCE"
 
 const OUTCOME_STYLES: Readonly<Record<EventView["outcome"], Style>> = { applied: "good", refused: "bad", unknown: "warn" };
 
-export const eventRow = (event: EventView, nowMs: number, paint: Paint): readonly string[] => [
+export const eventRow = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [
   ageText(nowMs - Date.parse(event.at)),
   event.cluster,
   event.namespace,
@@ -38,7 +39,7 @@ export const CSV_HEADER = csvLine([
   "detail",
 ]);
 
-export const eventCsv = (event: EventView): string =>
+export const eventCsv = (event: EventView): Printed =>
   csvLine([
     event.id,
     event.at,

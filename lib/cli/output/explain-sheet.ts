@@ -1,3 +1,4 @@
+import type { Printed, Word } from "../../report/printed.ts";
 import type { DecisionView, Explanation, MetricView, StepView } from "../../service/views/autoscaler-view.ts";
 import { ageText, untilText } from "./age-text.ts";
 import { valueText } from "./autoscaler-rows.ts";
@@ -7,7 +8,7 @@ import { aligned, Table } from "./text-table.ts";
 import { windowLines } from "./window-lines.ts";
 
 /** Explains a count: the metrics, each step of the pipeline, the windows, and what would change the outcome. */
-export const explainSheet = (explanation: Explanation, nowMs: number, paint: Paint): string => {
+export const explainSheet = (explanation: Explanation, nowMs: number, paint: Paint): Printed => {
   const { decision } = explanation;
   const atMs = Date.parse(decision.at);
   return sheet([
@@ -34,12 +35,12 @@ const outcomeText = ({ decision }: Explanation): string => {
 export const withoutHoldText = ({ to, reason, message }: NonNullable<DecisionView["withoutHold"]>, from: number | undefined): string =>
   `${to === undefined ? "hold" : `scale ${from} -> ${to}`}: ${reason}: ${message}`;
 
-const metricLines = (all: readonly MetricView[], paint: Paint): readonly string[] =>
+const metricLines = (all: readonly MetricView[], paint: Paint): readonly Word[] =>
   all.length === 0
     ? ["<none evaluated>"]
     : new Table(["Metric", "Value", "Target", "Ratio", "Proposes"]).lines(all.map((metric) => metricRow(metric, paint)));
 
-const metricRow = (metric: MetricView, paint: Paint): readonly string[] => {
+const metricRow = (metric: MetricView, paint: Paint): readonly Word[] => {
   switch (metric.kind) {
     case "measured":
       return [metric.name, valueText(metric), metric.target, metric.ratio === undefined ? "-" : metric.ratio.toFixed(3), String(metric.proposal)];

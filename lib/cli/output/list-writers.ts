@@ -1,17 +1,16 @@
+import { block, joined, lines, type Printed, text } from "../../report/printed.ts";
 import { isJsonPath, type JsonPathFormat } from "../jsonpath/format.ts";
-import { documentText } from "./document-text.ts";
+import { documentText, jsonText } from "./document-text.ts";
 import { listOf } from "./kubernetes-list.ts";
 
 /** Formats a list batch by batch, so that a list of any length needs constant memory. */
 export interface Writer<Item> {
-  batch(items: readonly Item[]): string;
-  end(): string;
+  batch(items: readonly Item[]): Printed;
+  end(): Printed;
 }
 
-export const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`).join("");
-
 /** Returns `first` on the first call and `next` on every other one. */
-export const separator = (first: string, next: string): (() => string) => {
+export const separator = <Text>(first: Text, next: Text): (() => Text) => {
   let before = first;
   return () => {
     const taken = before;
@@ -19,6 +18,9 @@ export const separator = (first: string, next: string): (() => string) => {
     return taken;
   };
 };
+
+/** Nothing to print. */
+export const EMPTY: Printed = text``;
 
 const JSON_HEAD = '{\n"apiVersion": "v1",\n"kind": "List",\n"items": [';
 const YAML_HEAD = "apiVersion: v1\nkind: List\nitems:";
@@ -28,19 +30,19 @@ export const listWriter = (format: "jsonl" | "json" | "yaml" | JsonPathFormat): 
   if (isJsonPath(format)) return templateWriter(format);
   switch (format) {
     case "jsonl":
-      return { batch: (batch) => lines(batch.map((item) => JSON.stringify(item))), end: () => "" };
+      return { batch: (batch) => lines(batch.map((item) => jsonText(item))), end: () => EMPTY };
     case "json": {
       const before = separator(`${JSON_HEAD}\n`, ",\n");
       return {
-        batch: (batch) => batch.map((item) => `${before()}${JSON.stringify(item)}`).join(""),
-        end: () => (before() === ",\n" ? "\n]\n}\n" : `${JSON_HEAD}]\n}\n`),
+        batch: (batch) => block(batch.map((item) => `${before()}${jsonText(item)}`).join("")),
+        end: () => block(before() === ",\n" ? "\n]\n}\n" : `${JSON_HEAD}]\n}\n`),
       };
     }
     case "yaml": {
       const head = separator(`${YAML_HEAD}\n`, "");
       return {
-        batch: (batch) => head() + documentText(batch, "yaml"),
-        end: () => (head() === "" ? "" : `${YAML_HEAD} []\n`),
+        batch: (batch) => joined([block(head()), documentText(batch, "yaml")], ""),
+        end: () => block(head() === "" ? "" : `${YAML_HEAD} []\n`),
       };
     }
   }
@@ -52,7 +54,7 @@ const templateWriter = (format: JsonPathFormat): Writer<unknown> => {
   return {
     batch: (batch) => {
       items.push(...batch);
-      return "";
+      return EMPTY;
     },
     end: () => documentText(listOf(items), format),
   };

@@ -1,4 +1,5 @@
 import { sparkline } from "../../local/view/sparkline.ts";
+import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { ShadowReaction, ShadowStretch, ShadowView } from "../../service/views/shadow-view.ts";
 import { aligned } from "./text-table.ts";
 
@@ -24,10 +25,10 @@ const PLOT_COLUMNS = 64;
 const SHOWN = 20;
 
 /** The comparison of one autoscaler on one screen: the share of agreement, a plot of both counts, every difference with both reasons, and how long each took to react. */
-export const shadowSheet = (view: ShadowView): string => {
+export const shadowSheet = (view: ShadowView): Printed => {
   const { cluster, namespace, name, since, until, syncs, agreed, undecided, replicaHours, stretches, reactions } = view;
   if (stretches.length === 0)
-    return `No sync between ${since} and ${until} found another controller of "${namespace}/${name}" in cluster "${cluster}"\n`;
+    return text`No sync between ${since} and ${until} found another controller of "${namespace}/${name}" in cluster "${cluster}"\n`;
   const differences = stretches.filter(({ own, rival }) => own !== undefined && rival !== undefined && own !== rival);
   const head = aligned([
     ["Name:", `${cluster}/${namespace}/${name}`],
@@ -45,7 +46,7 @@ export const shadowSheet = (view: ShadowView): string => {
     ...listed("Differences:", differences, (items) => items.flatMap(differenceLines)),
     ...listed("Reactions:", reactions, (items) => aligned(items.map(reactionRow))),
   ];
-  return shown.map((line) => `${line}\n`).join("");
+  return lines(shown);
 };
 
 /** Both counts over time, with one scale, from the first sync that is compared to the last. */
@@ -84,7 +85,7 @@ const cells = (
     return stretch && Date.parse(stretch.until) > atMs ? stretch[which] : undefined;
   });
 
-const listed = <Item>(title: string, items: readonly Item[], linesOf: (items: readonly Item[]) => readonly string[]): readonly string[] => {
+const listed = <Item>(title: string, items: readonly Item[], linesOf: (items: readonly Item[]) => readonly Word[]): readonly Word[] => {
   if (items.length === 0) return [`${title} none`];
   const more = items.length - SHOWN;
   return [title, ...linesOf(items.slice(-SHOWN)), ...(more > 0 ? [`  and ${more} earlier ones: -o json has them all`] : [])];

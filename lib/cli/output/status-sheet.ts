@@ -1,3 +1,4 @@
+import type { Printed } from "../../report/printed.ts";
 import type { DeadLetters, StatusView } from "../../service/views/status.ts";
 import { frozenText, pausedText } from "./describe-sheet.ts";
 import type { Paint } from "./paint.ts";
@@ -7,7 +8,7 @@ import { type SheetRow, sheet } from "./sheet.ts";
 const PROBLEMS_SHOWN = 15;
 
 /** The status on one screen: the counts, and then what to look at. */
-export const statusSheet = (view: StatusView, paint: Paint): string =>
+export const statusSheet = (view: StatusView, paint: Paint): Printed =>
   sheet([
     ["Status", view.healthy ? paint("good", "healthy") : paint("bad", "unhealthy")],
     ["At", view.at],

@@ -1,8 +1,7 @@
 import { Console } from "node:console";
 import { createWriteStream, renameSync, statSync, type WriteStream } from "node:fs";
-import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
-import { powertoolsReporter, type Reporter } from "../../report/reporter.ts";
+import { newLogger, powertoolsReporter, type Reporter } from "../../report/reporter.ts";
 import { isMissing } from "../folder/whole-file.ts";
 
 export interface LogFile {
@@ -21,7 +20,7 @@ export const openLogFile = (path: string): LogFile => {
   if (sizeOf(path) > MAX_BYTES) renameSync(path, `${path}.1`);
   const stream: WriteStream = createWriteStream(path, { flags: "a" });
   const console = new Console({ stdout: stream, stderr: stream });
-  const logger = new Logger({ serviceName: "tidemark", logLevel: "DEBUG" });
+  const logger = newLogger({ serviceName: "tidemark", logLevel: "DEBUG" });
   const metrics = new Metrics({ namespace: "Tidemark", serviceName: "tidemark" });
   for (const tool of [logger, metrics]) Reflect.set(tool, "console", console);
   return {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ON_THIS_MACHINE } from "../../cluster/access/on-this-machine.ts";
 import { connect } from "../../cluster/connect.ts";
 import { clusterName } from "../../model/ids.ts";
+import { lines } from "../../report/printed.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
 import { drive } from "../engine/drive.ts";
 import { refuseDamaged } from "../folder/damage.ts";
@@ -74,7 +75,7 @@ const play = async (opened: Run, { layout, options, terminal, stop }: Played): P
   const startMs = clock.now();
   const endMs = options.for === undefined ? undefined : startMs + options.for;
   const startedAt = performance.now();
-  terminal.write(`${opened.greeting.join("\n")}\n`);
+  terminal.write(lines(opened.greeting));
   const view = viewOf(terminal, opened, {
     startMs: setup.identity.startMs,
     dataOption: dataOption(layout.named),
@@ -100,7 +101,7 @@ const play = async (opened: Run, { layout, options, terminal, stop }: Played): P
     deadLetters: opened.queues.dead.counts().visible,
   };
   const summary = summaryLines(ran, terminal.live ? terminal.stream.columns : undefined);
-  terminal.write(`\n${summary.join("\n")}\n`);
+  terminal.write(lines(["", ...summary]));
 };
 
 /** Statistics of the workloads that have an autoscaler. */

@@ -1,7 +1,9 @@
+import type { Printed } from "../../report/printed.ts";
+
 /** The terminal of a run. */
 export interface Terminal {
   readonly stream: NodeJS.WriteStream;
-  readonly write: (text: string) => void;
+  readonly write: (text: Printed) => void;
   /** True for a terminal that the live view can draw on. */
   readonly live: boolean;
 }
@@ -10,7 +12,7 @@ export interface Terminal {
 export const terminalOf = (stream: NodeJS.WriteStream, environment: Readonly<Record<string, string | undefined>>): Terminal => {
   const { NO_COLOR: noColour, TERM: term, CI: build } = environment;
   const isWanted = !noColour && term !== "dumb" && (!build || build === "false");
-  return { stream, write: (text) => void stream.write(text), live: isScreen(stream) && isWanted };
+  return { stream, write: (text) => void stream.write(text.written()), live: isScreen(stream) && isWanted };
 };
 
 /** A terminal without a size, as some programs open, cannot be drawn over. */

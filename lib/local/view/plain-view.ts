@@ -1,3 +1,4 @@
+import { lines, type Printed } from "../../report/printed.ts";
 import type { AutoscalerView } from "../../service/views/autoscaler-view.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { StackReader } from "./reader.ts";
@@ -5,7 +6,7 @@ import type { View } from "./view.ts";
 import { clockText, decisionText, eventText, metricText, speedText, stateWords } from "./words.ts";
 
 export interface PlainOptions {
-  readonly write: (text: string) => void;
+  readonly write: (text: Printed) => void;
   readonly reader: StackReader;
   readonly clock: RunClock;
   readonly startMs: number;
@@ -23,7 +24,7 @@ export const plainView = ({ write, reader, clock, startMs, wall = () => performa
   const printed = new Map<string, string>();
   let [lookAt, summaryAt, events] = [0, 0, 0];
   let wasBehind = false;
-  const say = (line: string) => write(`${line}\n`);
+  const say = (line: string) => write(lines([line]));
   const sayNow = (line: string) => say(`${clockText(clock.now(), startMs)}  ${line}`);
   const tellEvents = async () => {
     for (const event of await reader.newEvents()) {

@@ -1,4 +1,4 @@
-import { styleText } from "node:util";
+import { joined, type Printed, styled, text, type Word } from "../../report/printed.ts";
 import type { Row } from "./frame.ts";
 import { sparkline } from "./sparkline.ts";
 import { cut, wrapped } from "./wrapped.ts";
@@ -13,8 +13,8 @@ const SPARK_MAX = 40;
 export const rowHeight = (columns: number, reasonLines: number): number => (columns >= WIDE_FROM ? 2 : 3) + reasonLines;
 
 /** One autoscaler: name, counts, state and metrics; load and replicas over time with their scale; the last decision in words. */
-export const rowLines = (row: Row, columns: number, reasonLines: number): readonly string[] => {
-  const reason = wrapped(row.decision, columns - INDENT.length, reasonLines).map((line) => INDENT + painted(row.state, line));
+export const rowLines = (row: Row, columns: number, reasonLines: number): readonly Word[] => {
+  const reason = wrapped(row.decision, columns - INDENT.length, reasonLines).map((line) => text`${INDENT}${painted(row.state, line)}`);
   return [head(row, columns), ...sparks(row, columns), ...reason, ...Array.from({ length: reasonLines - reason.length }, () => "")];
 };
 
@@ -25,15 +25,14 @@ const RAW_AMOUNT = / \([^)]*\)/g;
 const fitted = (metrics: string, room: number): string => (metrics.length <= room ? metrics : cut(metrics.replaceAll(RAW_AMOUNT, ""), room));
 
 /** The metrics come last and are cut before the name is. */
-const head = (row: Row, columns: number): string => {
+const head = (row: Row, columns: number): Printed => {
   const { name, state, metrics } = row;
   const plain = [name, counts(row), state].join(GAP);
   const room = columns - plain.length - GAP.length;
   const metricsText = room > 0 ? fitted(metrics.join(", "), room) : "";
-  if (plain.length > columns) return styleText("bold", cut(plain, columns));
-  return [styleText("bold", name), isMoving(row) ? styleText("cyan", counts(row)) : counts(row), painted(state, state), metricsText]
-    .join(GAP)
-    .trimEnd();
+  if (plain.length > columns) return styled("bold", cut(plain, columns));
+  const shown = isMoving(row) ? styled("cyan", counts(row)) : counts(row);
+  return joined([styled("bold", name), shown, painted(state, state), metricsText], GAP).trimEnd();
 };
 
 const isMoving = ({ current, desired }: Row): boolean => current !== undefined && desired !== undefined && current !== desired;
@@ -44,12 +43,12 @@ const counts = (row: Row): string => {
   return `${now} pods${min === undefined || max === undefined ? "" : ` (${min} to ${max})`}`;
 };
 
-const sparks = (row: Row, columns: number): readonly string[] => {
+const sparks = (row: Row, columns: number): readonly Word[] => {
   const wide = columns >= WIDE_FROM;
   const width = wide ? Math.floor((columns - GAP.length) / 2) : columns;
   const load = spark("load", row.load, row.loadUnit, { width, colour: "blue" });
   const replicas = spark("pods", row.replicas, "", { width, colour: "green" });
-  return wide ? [load.styled + " ".repeat(Math.max(0, width - load.length) + GAP.length) + replicas.styled] : [load.styled, replicas.styled];
+  return wide ? [text`${load}${" ".repeat(Math.max(0, width - load.length) + GAP.length)}${replicas}`] : [load, replicas];
 };
 
 /** "load 345 ▁▂▃▅▇ 0 to 412 calls per minute": bars begin at zero, and the scale says where they end. */
@@ -58,14 +57,14 @@ const spark = (
   values: readonly number[],
   unit: string,
   { width, colour }: { readonly width: number; readonly colour: "blue" | "green" },
-): { readonly styled: string; readonly length: number } => {
-  if (values.length === 0) return { styled: "", length: 0 };
+): Printed => {
+  if (values.length === 0) return text``;
   const before = `${INDENT}${label} ${String(Math.round(values.at(-1) ?? 0)).padStart(5)} `;
   const scale = ` 0 to ${Math.round(Math.max(...values))}`;
   const cells = Math.max(1, Math.min(SPARK_MAX, width - before.length - scale.length - unit.length - 1));
   const after = cut(`${scale}${unit === "" ? "" : ` ${unit}`}`, Math.max(0, width - before.length - cells));
   const bars = sparkline(values, cells).padStart(cells);
-  return { styled: before + styleText(colour, bars) + after, length: before.length + cells + after.length };
+  return text`${before}${styled(colour, bars)}${after}`;
 };
 
-const painted = (state: string, text: string): string => (/^(failing|invalid)/.test(state) ? styleText("yellow", text) : text);
+const painted = (state: string, words: string): Word => (/^(failing|invalid)/.test(state) ? styled("yellow", words) : words);

@@ -1,6 +1,8 @@
+import { line, type Word } from "../../report/printed.ts";
+
 /** A picture that is drawn over itself, below what the terminal shows already. */
 export interface Screen {
-  readonly draw: (lines: readonly string[]) => void;
+  readonly draw: (lines: readonly Word[]) => void;
 }
 
 type Stream = Pick<NodeJS.WriteStream, "write" | "columns" | "rows">;
@@ -20,7 +22,8 @@ export const screen = (stream: Stream): Screen => {
   let before: readonly string[] = [];
   let size = sizeOf(stream);
   return {
-    draw: (lines) => {
+    draw: (picture) => {
+      const lines = picture.map((each) => line(each).written());
       const resized = size !== sizeOf(stream);
       size = sizeOf(stream);
       const text = resized ? CLEAR_ALL + whole(lines) : lines.length === before.length ? changes(before, lines) : again(before, lines);
@@ -33,14 +36,14 @@ export const screen = (stream: Stream): Screen => {
 /** A resized terminal has moved its lines, so the whole picture is drawn again. */
 const sizeOf = ({ columns, rows }: Stream): string => `${columns}x${rows}`;
 
-const whole = (lines: readonly string[]): string => lines.map((line) => `${line}${CLEAR_LINE_END}\r\n`).join("");
+const whole = (lines: readonly string[]): string => lines.map((each) => `${each}${CLEAR_LINE_END}\r\n`).join("");
 
 const again = (before: readonly string[], lines: readonly string[]): string => `\r${up(before.length)}${CLEAR_BELOW}${whole(lines)}`;
 
 const changes = (before: readonly string[], lines: readonly string[]): string =>
   lines
-    .map((line, at) => {
+    .map((each, at) => {
       const height = lines.length - at;
-      return line === before[at] ? "" : `\r${up(height)}${line}${CLEAR_LINE_END}\r${down(height)}`;
+      return each === before[at] ? "" : `\r${up(height)}${each}${CLEAR_LINE_END}\r${down(height)}`;
     })
     .join("");

@@ -1,7 +1,9 @@
-/** Breaks a text at blanks into lines of at most this many characters. The second line and all that follow are indented. After `linesMax` lines the rest is cut off with an ellipsis. */
+import { printable } from "../../model/printable.ts";
+
+/** Breaks a text at blanks into lines of at most this many characters. The second line and all that follow are indented. Unprintable characters are escaped first, because they count as what they become. After `linesMax` lines the rest is cut off with an ellipsis. */
 export const wrapped = (text: string, columns: number, linesMax: number, indent = ""): readonly string[] => {
   const lines: string[] = [];
-  let rest = text;
+  let rest = printable(text);
   while (rest !== "" && lines.length < linesMax) {
     const before = lines.length === 0 ? "" : indent;
     const room = Math.max(1, columns - before.length);
@@ -18,4 +20,7 @@ export const wrapped = (text: string, columns: number, linesMax: number, indent 
 };
 
 /** Cuts a text to one line of at most this many characters. */
-export const cut = (text: string, columns: number): string => (text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`);
+export const cut = (text: string, columns: number): string => {
+  const shown = printable(text);
+  return shown.length <= columns ? shown : `${shown.slice(0, Math.max(0, columns - 1))}…`;
+};

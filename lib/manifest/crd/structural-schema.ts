@@ -4,7 +4,7 @@ import { pathOf } from "../native/explain-field.ts";
 import type { FieldDescription } from "../native/field-types.ts";
 import { serverRulesAt } from "../native/rule-table.ts";
 import type { ServerRule } from "../native/server-rule.ts";
-import { NOT_NEGATIVE_QUANTITY, POSITIVE_QUANTITY, QUANTITY, SEGMENT } from "../native/text-patterns.ts";
+import { NOT_NEGATIVE_QUANTITY, POSITIVE_QUANTITY, PRINTABLE, QUANTITY, SEGMENT } from "../native/text-patterns.ts";
 import { celOf } from "./cel.ts";
 
 /** Bounds of lists and texts. The API server estimates what a rule costs from them, and refuses a definition without them. */
@@ -31,7 +31,7 @@ export const structuralSchema = (path: string, about: FieldDescription): Json =>
         type: "string",
         minLength: about.required ? 1 : undefined,
         maxLength: MOST_CHARACTERS,
-        pattern: patternOf(about),
+        ...patternsOf(about),
         description,
       });
     case "time":
@@ -41,7 +41,12 @@ export const structuralSchema = (path: string, about: FieldDescription): Json =>
     case "choice":
       return { type: "string", maxLength: MOST_QUANTITY_CHARACTERS, enum: about.choices, description };
     case "texts":
-      return { type: "object", maxProperties: MOST_MEMBERS, additionalProperties: { type: "string", maxLength: MOST_CHARACTERS }, description };
+      return {
+        type: "object",
+        maxProperties: MOST_MEMBERS,
+        additionalProperties: { type: "string", maxLength: MOST_CHARACTERS, pattern: PRINTABLE },
+        description,
+      };
     case "list":
       return present({ type: "array", maxItems: MOST_ITEMS, items: about.items && structuralSchema(path, about.items), description });
     case "object":
@@ -53,6 +58,12 @@ export const structuralSchema = (path: string, about: FieldDescription): Json =>
 
 const meaningOf = ({ meaning, default: value }: FieldDescription): string =>
   value === undefined ? meaning : `${meaning} Default: ${typeof value === "string" ? value : JSON.stringify(value)}.`;
+
+/** Each text is printable, and some have a form too. */
+const patternsOf = (about: FieldDescription): Json => {
+  const form = patternOf(about);
+  return form === undefined ? { pattern: PRINTABLE } : { pattern: form, allOf: [{ pattern: PRINTABLE }] };
+};
 
 /** An absent text and an empty one are the same where the field is not required. */
 const patternOf = ({ segment, pattern, required }: FieldDescription): string | undefined => {

@@ -13,6 +13,7 @@ import { admitForeignRules } from "./foreign-rules.ts";
 import { METRIC_FIELDS } from "./metric-fields.ts";
 import { measureOf, nameOf } from "./read-metric.ts";
 import { fieldProblems, nativeProblems } from "./rule-table.ts";
+import { unprintableProblems } from "./segment-problems.ts";
 import { GOVERNING, SPEC, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
 import { nativeSpecOf } from "./spec.ts";
 import { nativeWarnings } from "./warnings.ts";
@@ -29,7 +30,10 @@ export const admitNative: AdmitForm = (document, context, old) => {
   const manifest = { spec, written: isObject(document) && isObject(document["spec"]) ? document["spec"] : {} };
   if (spec.rules === "hpa" || spec.rules === "watermark") {
     const outcome = admitForeignRules({ rules: spec.rules, document, read: spec }, context, old);
-    return { ...outcome, problems: [...governedProblems(spec), ...fieldProblems(manifest), ...outcome.problems] };
+    return {
+      ...outcome,
+      problems: [...governedProblems(spec), ...fieldProblems(manifest), ...outcome.problems, ...unprintableProblems(manifest.written, "spec")],
+    };
   }
   const metadata = metadataOf(read?.metadata);
   context.warnings.push(...nativeWarnings(spec, context.syncPeriodSeconds));
@@ -38,6 +42,7 @@ export const admitNative: AdmitForm = (document, context, old) => {
     ...boundProblems(SPEC.about, spec, "spec"),
     ...fieldProblems(manifest),
     ...nativeProblems(manifest),
+    ...unprintableProblems(manifest.written, "spec"),
   ];
   const stored = storedOf(spec);
   return {

@@ -4,6 +4,7 @@ import { pathOf } from "./explain-field.ts";
 import type { FieldDescription } from "./field-types.ts";
 import { conditionsAt } from "./rule-table.ts";
 import { SPEC } from "./spec-fields.ts";
+import { PRINTABLE } from "./text-patterns.ts";
 
 /** JSON Schema of the field at a path such as "spec.metrics[]", from its description. Null means absent, so an empty `idle:` is no error. */
 export const schemaOf = (path: string, about: FieldDescription): Json => {
@@ -16,7 +17,7 @@ export const schemaOf = (path: string, about: FieldDescription): Json => {
     case "quantity":
       return present({ type: required ? ["number", "string"] : ["number", "string", "null"], pattern: QUANTITY, ...rangeOf(about), ...annotations });
     case "text":
-      return present({ type: typeOf("string", required), ...text, ...annotations });
+      return present({ type: typeOf("string", required), ...text, pattern: PRINTABLE, ...annotations });
     case "time":
       return present({ type: typeOf("string", required), format: "date-time", pattern: RFC_3339.source, ...annotations });
     case "flag":
@@ -24,7 +25,7 @@ export const schemaOf = (path: string, about: FieldDescription): Json => {
     case "choice":
       return present({ type: typeOf("string", required), enum: required ? choices : [...choices, null], ...annotations });
     case "texts":
-      return present({ type: typeOf("object", required), additionalProperties: { type: ["string", "null"] }, ...annotations });
+      return present({ type: typeOf("object", required), additionalProperties: { type: ["string", "null"], pattern: PRINTABLE }, ...annotations });
     case "list":
       return present({ type: typeOf("array", required), items: items && itemSchema(path, items), ...annotations });
     case "object":

@@ -18,3 +18,9 @@ const ANY = "([0-9]+(\\.[0-9]*)?|\\.[0-9]+)";
 export const QUANTITY = `^[+-]?${ANY}${SUFFIX}$`;
 export const NOT_NEGATIVE_QUANTITY = `^([+]?${ANY}|-${ZERO})${SUFFIX}$`;
 export const POSITIVE_QUANTITY = `^[+]?${ABOVE_ZERO}${SUFFIX}$`;
+
+/**
+ * A text without control characters (C0, DEL, C1), bidirectional controls, line separators and invisible characters: it is shown to people, and such characters hide what it says. What is above \xff stands for
+ * itself, because the engines that read the pattern write its escape in different ways.
+ */
+export const PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$";

@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { startCommand } from "../../../lib/local/run/options.ts";
+import type { Printed } from "../../../lib/report/printed.ts";
 import { run } from "../../../lib/local/run/run.ts";
 
 /** `npm start -- ARGS` inside this process; gives what it printed, and throws what refused it. */
 export const start = async (...args: readonly string[]): Promise<string> => {
   const out: string[] = [];
-  const terminal = { stream: process.stdout, write: (text: string) => void out.push(text), live: false };
+  const terminal = { stream: process.stdout, write: (text: Printed) => void out.push(text.written()), live: false };
   await startCommand((options) => run(options, terminal, new AbortController()), args).parseAsync([...args], { from: "user" });
   return out.join("");
 };

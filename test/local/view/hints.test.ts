@@ -1,11 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, it } from "vitest";
 import { dataOption } from "../../../lib/local/run/hint.ts";
+import { line } from "../../../lib/report/printed.ts";
 import { picture } from "../../../lib/local/view/picture.ts";
 
 const frame = { nowMs: 0, pace: { wanted: 60, reached: 60, behind: false }, rows: [], events: [] };
 const footer = (data: string) =>
-  stripVTControlCharacters(picture(frame, { columns: 200, rows: 40, startMs: 0, dataOption: dataOption(data) }).at(-1) ?? "");
+  stripVTControlCharacters(line(picture(frame, { columns: 200, rows: 40, startMs: 0, dataOption: dataOption(data) }).at(-1) ?? "").written());
 
 it("the live view's commands name the data folder where it is not the default one, as a shell takes it", () => {
   expect(footer(".tidemark")).toContain("npx tidemark get | describe NAME | events --all");

@@ -31,7 +31,7 @@ const play = () => {
   const lines: string[] = [];
   const clock: RunClock = { now: () => START_MS + 60 * wallMs, until: async () => {}, pace: () => ({ wanted: 60, reached: 60, behind: false }) };
   const reader = { autoscalers: async () => all, newEvents: async (): Promise<readonly EventView[]> => [], total: () => 0, seen: () => [] };
-  const view = plainView({ write: (text) => void lines.push(text), reader, clock, startMs: START_MS, wall: () => wallMs });
+  const view = plainView({ write: (text) => void lines.push(text.written()), reader, clock, startMs: START_MS, wall: () => wallMs });
   return {
     /** Lines of so many seconds of the wall, with four looks a second. */
     during: async (seconds: number): Promise<readonly string[]> => {

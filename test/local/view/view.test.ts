@@ -8,6 +8,7 @@ import { picture } from "../../../lib/local/view/picture.ts";
 import { sparkline } from "../../../lib/local/view/sparkline.ts";
 import { summaryLines } from "../../../lib/local/view/summary.ts";
 import { clockText, durationText } from "../../../lib/local/view/words.ts";
+import { lines } from "../../../lib/report/printed.ts";
 import type { EventView } from "../../../lib/service/views/autoscaler-view.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
@@ -56,7 +57,11 @@ const frame = (more: Partial<Frame> = {}): Frame => ({
   ...more,
 });
 const drawn = (given: Frame, canvas: { columns: number; rows: number; dataOption?: string } = { columns: 150, rows: 40 }) =>
-  stripVTControlCharacters(picture(given, { dataOption: "", ...canvas, startMs: START_MS }).join("\n"));
+  stripVTControlCharacters(
+    lines(picture(given, { dataOption: "", ...canvas, startMs: START_MS }))
+      .written()
+      .slice(0, -1),
+  );
 
 describe("sparkline()", () => {
   it.each([

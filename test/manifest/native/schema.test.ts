@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { jsonText } from "../../../lib/cli/output/document-text.ts";
 import { explainField, fieldsOf } from "../../../lib/manifest/native/explain-field.ts";
 import type { FieldDescription } from "../../../lib/manifest/native/field-types.ts";
 import { podAutoscalerSchema } from "../../../lib/manifest/native/json-schema.ts";
@@ -17,7 +18,7 @@ const fields = below("spec", SPEC.about);
 
 describe("the schema of a PodAutoscaler", () => {
   it("is published as the code generates it: npx tidemark explain-schema -o json", () =>
-    expect(published).toBe(`${JSON.stringify(podAutoscalerSchema(), null, 2)}\n`));
+    expect(published).toBe(`${jsonText(podAutoscalerSchema(), 2)}\n`));
 
   it("knows every field by its path, and says what it means", () => {
     expect(fields.length).toBeGreaterThan(80);
