@@ -13,7 +13,6 @@ export type ConnectEndpoint = { readonly kind: "here" } | { readonly kind: "else
 
 /** What the routes need to answer requests. */
 export interface ApiContext {
-  /** Lives across requests: it caches what the series need of the history. */
   readonly reading: QueryService;
   /** Absent where the URL is read-only. */
   readonly editing?: {

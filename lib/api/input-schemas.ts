@@ -63,7 +63,7 @@ export const CHANGES = z.strictObject({
 });
 export const NOTHING = z.strictObject({});
 /** Label names, separated by blanks or commas. */
-export const SERIES = z.strictObject({ labels: text(TEXT_CHARACTERS_MAX).exactOptional() });
+export const SERIES = z.strictObject({ ...filter, labels: text(TEXT_CHARACTERS_MAX).exactOptional() });
 export const CLUSTERS = z.strictObject({ page: page.exactOptional() });
 export const CLUSTER = z.strictObject({ name: label });
 /** A partition is named CLUSTER/PARTITION. */

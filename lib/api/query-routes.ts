@@ -54,6 +54,8 @@ const timesOf = (since: number | undefined, until: number | undefined): Pick<Eve
   ...(until !== undefined && { untilMs: until }),
 });
 
+const NARROWER_SERIES = { narrower: 'one cluster or one namespace at a time, with the parameters "cluster" and "namespace"' };
+
 /** One route per query. A route checks the whole request, so that the service gets valid input. */
 export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryService>>> = {
   autoscalers: getRoute("lists autoscalers, a page at a time", FILTER, (service, { page: token, ...filter }, context) =>
@@ -99,9 +101,10 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
       context,
     );
   }),
-  series: getRoute("the series of every autoscaler", SERIES, async (service, { labels }) =>
-    json(seriesJson(await service.series(labelNames(labels)))),
-  ),
+  series: getRoute("the series of every autoscaler", SERIES, async (service, { labels, ...filter }) => ({
+    ...json(seriesJson(await service.series({ ...filter, labels: labelNames(labels) }))),
+    ...NARROWER_SERIES,
+  })),
   clusters: getRoute("lists clusters, a page at a time", CLUSTERS, (service, { page: token }, context) =>
     listPage(
       {
@@ -126,8 +129,9 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
 export const METRICS_ROUTE: Route<QueryService> = getRoute(
   "the series of every autoscaler as OpenMetrics text",
   SERIES,
-  async (service, { labels }) => ({
+  async (service, { labels, ...filter }) => ({
     type: OPEN_METRICS_TYPE,
-    text: openMetricsText(await service.series(labelNames(labels))),
+    text: openMetricsText(await service.series({ ...filter, labels: labelNames(labels) })),
+    ...NARROWER_SERIES,
   }),
 );

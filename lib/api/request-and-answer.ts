@@ -27,6 +27,8 @@ export interface Reply {
   readonly type: string;
   readonly text: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What to ask for instead, where the answer is too long. */
+  readonly narrower?: string;
 }
 
 /** An answer before compression. */

@@ -11,7 +11,6 @@ import { output } from "./output-option.ts";
 import type { Run } from "./run-command.ts";
 import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withScope, withScopes, withSelector } from "./scope-options.ts";
 import { oneResource, type Resource, selectionOf } from "./selected-names.ts";
-import { withTarget } from "./target-options.ts";
 
 /** Loads the code of a command when the command runs, so that help, the version and usage errors start fast. */
 const code = {
@@ -97,12 +96,10 @@ export const readingCommands = (root: Command, run: Run, io: CommandIo): void =>
       checkOptions(resource, options);
       return run(options, async (session, printer) => changes(session, printer, resource, options));
     });
-  withTarget(root.command("series"))
+  withScope(root.command("series"))
     .description("print the metrics and decisions of every autoscaler as OpenMetrics text")
     .option("--labels <names>", "labels for wpa_controller_labels_info")
-    .action((options: SeriesOptions & ScopeOptions) =>
-      run(options, async (session, printer) => (await code.series()).series(session, printer, options)),
-    );
+    .action((options: SeriesOptions) => run(options, async (session, printer) => (await code.series()).series(session, printer, options)));
 };
 
 /** The autoscaler of a list of events or changes; none for the list of all. */

@@ -23,6 +23,8 @@ export const workloadKeyOf = (text: string): WorkloadKey => text as WorkloadKey;
 
 /** Uid of the autoscaler in the id of an intent or event, `<uid>:<epoch>`. */
 export const uidOfIntent = (id: string): AutoscalerUid => autoscalerUid(id.slice(0, id.lastIndexOf(":")));
+/** Epoch of the sync that decided it. Those of one autoscaler only grow, also where it moves to another partition. */
+export const epochOfIntent = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));
 
 /** The only partition of a cluster that is not divided. */
 export const WHOLE_CLUSTER = partitionName("default");

@@ -207,6 +207,8 @@ export interface Evaluation {
   readonly failedRead?: FailedRead;
   /** The status after this sync; absent where nothing was evaluated. */
   readonly status?: Status;
+  /** What was scaled so far, this sync included; absent before the first scale. */
+  readonly totals?: ScaleTotals;
   /** Samples that the dialect wrote to its series, in order; absent where it has no series. */
   readonly gauges?: readonly GaugeWrite[];
 }
@@ -227,6 +229,18 @@ export interface JournalPage {
   readonly evaluations: readonly Evaluation[];
 }
 
+/** What was scaled for one autoscaler so far. A scale with an unknown outcome counts as made, as everywhere; a refused one does not count. */
+export interface ScaleTotals {
+  /** Scales up, and the replicas that they added. */
+  readonly ups: number;
+  readonly added: number;
+  /** Scales down, and the replicas that they removed. */
+  readonly downs: number;
+  readonly removed: number;
+  /** Epoch of the last scale that is counted: a scale that is settled again by the next holder counts once. */
+  readonly epoch: number;
+}
+
 /** The entry of one autoscaler in a windows page. */
 export interface StoredWindows {
   readonly uid: AutoscalerUid;
@@ -235,4 +249,6 @@ export interface StoredWindows {
   readonly rivals?: KnownRivals;
   /** True when the newest recommendation run goes on at every sync completed since: its end is then `evaluatedMs` of the head, where that is later. */
   readonly open: boolean;
+  /** Absent before the first scale. */
+  readonly totals?: ScaleTotals;
 }

@@ -37,8 +37,8 @@ const queryService = (ask: SendRequest): QueryService => {
       sendQuery(QUERY_PATHS.shadow, presentFields({ ...queryFields(query), since: timeText(sinceMs), until: timeText(untilMs) })),
     events: (query) => events(sendQuery, query),
     changes: (query) => changes(sendQuery, query),
-    series: async (labels = []) => {
-      const fields = { labels: labels.length > 0 ? labels.join(",") : undefined };
+    series: async ({ labels = [], ...filter } = {}) => {
+      const fields = { ...filterOf(filter), labels: labels.length > 0 ? labels.join(",") : undefined };
       return seriesOf({ families: listIn(QUERY_PATHS.series, await sendQuery<SeriesJson>(QUERY_PATHS.series, fields), "families") });
     },
     clusters: (after) => pagesOf<ClusterView>(sendQuery, QUERY_PATHS.clusters, {}, after === undefined ? undefined : pageToken({}, { name: after })),

@@ -15,7 +15,7 @@ import { partition } from "./partitions/partition-query.ts";
 import { resetIntent } from "./partitions/reset-intent.ts";
 import { resetTime } from "./partitions/reset-time.ts";
 import { resetWindows } from "./partitions/reset-windows.ts";
-import { seriesReader } from "./series/series.ts";
+import { series } from "./series/series.ts";
 import type { CommandService, QueryService, Service } from "./service.ts";
 import { shadow } from "./shadow/shadow.ts";
 import { status } from "./status/status.ts";
@@ -24,7 +24,7 @@ import { autoscalerView } from "./views/autoscaler-of.ts";
 /** Opens the service on a pair of tables. */
 export const openService = (context: ServiceContext): Service => ({ ...openQueries(context), ...openCommands(context) });
 
-/** Opens the queries. They write nothing. The series keep a cache of the history between calls. */
+/** Opens the queries. They write nothing. */
 export const openQueries = (context: QueryContext): QueryService => ({
   autoscalers: (filter, after) => autoscalers(context, filter, after),
   get: async (query) => autoscalerView(await loadSnapshot(context, await findAutoscaler(context, query))),
@@ -33,7 +33,7 @@ export const openQueries = (context: QueryContext): QueryService => ({
   shadow: (query) => shadow(context, query),
   events: (query) => events(context, query),
   changes: (query) => changes(context, query),
-  series: seriesReader(context),
+  series: (query) => series(context, query),
 
   clusters: (after) => clusters(context, after),
   cluster: (name) => cluster(context, name),

@@ -27,8 +27,8 @@ export interface QueryService {
   events(query: EventQuery): AsyncIterable<EventView>;
   /** Lists edits, oldest first: those of one autoscaler, or all of them. */
   changes(query: ChangeQuery): AsyncIterable<ChangeView>;
-  /** Every series of every autoscaler, as of the newest syncs. `labels_info` carries the labels with these names. */
-  series(labels?: readonly string[]): Promise<readonly MetricFamily[]>;
+  /** Every series of every autoscaler, as of the newest syncs. */
+  series(query?: SeriesQuery): Promise<readonly MetricFamily[]>;
 
   /** In order of name. */
   clusters(after?: string): AsyncIterable<ClusterView>;
@@ -91,6 +91,11 @@ export interface ShadowQuery extends AutoscalerQuery {
   readonly sinceMs?: number;
   /** Inclusive; the default is now. */
   readonly untilMs?: number;
+}
+
+export interface SeriesQuery extends Filter {
+  /** Names of the labels that `labels_info` carries. */
+  readonly labels?: readonly string[];
 }
 
 /** Where a list of autoscalers goes on. */

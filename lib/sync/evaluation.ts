@@ -8,7 +8,7 @@ export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undef
   const { autoscaler, because } = verdict;
   if (autoscaler.kind === "unreadable") return undefined;
   const { uid, namespace, name } = autoscaler.record;
-  const status = after.entries.get(uid)?.windows.status;
+  const { windows, totals } = after.entries.get(uid) ?? {};
   const gauges = after.gauges.get(uid);
   const decision = verdict.kind === "unevaluated" ? undefined : verdict.decision;
   return {
@@ -21,7 +21,8 @@ export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undef
     metrics: decision?.metrics ?? [],
     steps: decision?.steps ?? [],
     events: after.events.get(uid) ?? [],
-    ...(status && { status }),
+    ...(windows && { status: windows.status }),
+    ...(totals && { totals }),
     ...(gauges && { gauges }),
   };
 };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { StoredWindows } from "../model/records.ts";
+import { epochOfIntent } from "../model/ids.ts";
+import type { ScaleTotals, StoredWindows, UncountedScale } from "../model/records.ts";
 import type { KnownRivals } from "../model/rival-state.ts";
 import { type Condition, extendedTo, newestRunAt, type RecommendationRun, type ScaleChange, type Windows } from "../model/windows.ts";
 
@@ -19,16 +20,33 @@ export const windowsNow = ({ windows, open }: StoredWindows, evaluatedMs: number
 /** True when the newest run reaches to this sync. It stays open until a sync does not extend it. */
 export const isOpenAt = (windows: Windows, nowMs: number): boolean => newestRun(windows)?.lastMs === nowMs;
 
+type Counted = Pick<UncountedScale, "id" | "from" | "to" | "outcome">;
+
+/*
+ *  page: 5 added, epoch 7 ── release ✗ (died) ─ ─ ─ claim 8 ── settles scale :7 again ── page: still 5 added
+ */
+
+/** Totals with a scale whose event is stored. Counting the same scale again changes nothing. Scales of one autoscaler come in the order of their epochs. */
+export const withCounted = (totals: ScaleTotals | undefined, { id, from, to, outcome }: Counted): ScaleTotals | undefined => {
+  const epoch = epochOfIntent(id);
+  if (outcome === "refused" || from === to || (totals && epoch <= totals.epoch)) return totals;
+  const { ups, added, downs, removed } = totals ?? { ups: 0, added: 0, downs: 0, removed: 0 };
+  return to > from
+    ? { ups: ups + 1, added: added + to - from, downs, removed, epoch }
+    : { ups, added, downs: downs + 1, removed: removed + from - to, epoch };
+};
+
 /**
  * True when the page need not be written for this autoscaler: either nothing but the end of its open run changed, which the head stores, or nothing changed while its run is
  * closed. Metric values and the observed count are not compared: the journal has them, and the page keeps those of its last write.
  */
 export const needsNoWrite = (
-  { open, windows: stored, rivals }: StoredWindows,
-  { open: isOpen, windows: after, rivals: rivalsAfter }: StoredWindows,
+  { open, windows: stored, rivals, totals }: StoredWindows,
+  { open: isOpen, windows: after, rivals: rivalsAfter, totals: totalsAfter }: StoredWindows,
 ): boolean =>
   open === isOpen &&
   sameKnown(rivals, rivalsAfter) &&
+  totals?.epoch === totalsAfter?.epoch &&
   sameRuns(stored.memory.recommendations, after.memory.recommendations, open) &&
   same(stored.memory.scaleUps, after.memory.scaleUps, sameChange) &&
   same(stored.memory.scaleDowns, after.memory.scaleDowns, sameChange) &&

@@ -1,7 +1,7 @@
 import { mapInTurns } from "../cluster/in-turns.ts";
 import type { ControllerEvent, GaugeWrite } from "../model/decision.ts";
 import type { AutoscalerUid } from "../model/ids.ts";
-import type { StoredWindows, UncountedScale } from "../model/records.ts";
+import type { ScaleTotals, StoredWindows, UncountedScale } from "../model/records.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { NEW_WINDOWS } from "../model/windows.ts";
 import type { Written } from "../policy/shared/write-report.ts";
@@ -12,7 +12,7 @@ import { uidOf } from "./load-specs.ts";
 import type { Rules } from "./rules.ts";
 import { outcomeOfEvent } from "./scale-event.ts";
 import type { Settled } from "./settle.ts";
-import { isOpenAt, windowsNow } from "./stored-windows.ts";
+import { isOpenAt, windowsNow, withCounted } from "./stored-windows.ts";
 
 /** What a sync leaves of its autoscalers. */
 export interface After {
@@ -48,13 +48,26 @@ export const windowsAfter = async (rules: Rules, loaded: Loaded, verdicts: reado
       ? withLate(rules, specs.get(uid), evaluated ?? ended(loaded, uid, before.get(uid)), scale)
       : (evaluated ?? endedEntry(loaded, before.get(uid)));
   });
-  const entries = new Map(stored.flatMap((entry) => (entry ? [[entry.uid, entry] as const] : [])));
+  const totals = totalsAfter(before, settled);
+  const entries = new Map(stored.flatMap((entry) => (entry ? [[entry.uid, withTotals(entry, totals.get(entry.uid))] as const] : [])));
   return {
     entries,
     events: new Map([...written].map(([uid, { events }]) => [uid, events])),
     gauges: new Map([...written].flatMap(([uid, { gauges }]) => (gauges ? [[uid, gauges]] : []))),
   };
 };
+
+/** Late scales were decided before those of this sync. */
+const totalsAfter = (before: ReadonlyMap<AutoscalerUid, StoredWindows>, { late, own }: Settled): ReadonlyMap<AutoscalerUid, ScaleTotals> => {
+  const totals = new Map([...before.values()].flatMap((entry) => (entry.totals ? [[entry.uid, entry.totals] as const] : [])));
+  for (const scale of [...late.map(({ scale }) => scale), ...own.map(({ event }) => event)]) {
+    const counted = withCounted(totals.get(scale.uid), scale);
+    if (counted) totals.set(scale.uid, counted);
+  }
+  return totals;
+};
+
+const withTotals = (entry: StoredWindows, totals: ScaleTotals | undefined): StoredWindows => (totals ? { ...entry, totals } : entry);
 
 const withLate = (rules: Rules, spec: AutoscalerSpec | undefined, entry: StoredWindows, scale: UncountedScale): StoredWindows => {
   const recommended = withRecommendation(entry.windows, scale);

@@ -5,10 +5,10 @@ import { apiHandler } from "../../functions/api.ts";
 import type { FunctionUrlHandler } from "../../functions/function-url.ts";
 import { answerRequest } from "../../lib/api/answer-request.ts";
 import { ALL_ROUTES } from "../../lib/api/find-route.ts";
-import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../../lib/api/paths.ts";
+import { COMMAND_PATHS, KEY_HEADER, METRICS_PATH, QUERY_PATHS } from "../../lib/api/paths.ts";
 import { OPEN_METRICS_TYPE, openMetricsText } from "../../lib/report/open-metrics.ts";
 import { openQueries, openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
+import type { SeriesQuery, Service } from "../../lib/service/service.ts";
 import { toArray } from "../../lib/service/to-array.ts";
 import { changesOf } from "../../lib/store/history/changes.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
@@ -434,27 +434,51 @@ describe("failures", () => {
       ...openQueries(world.context),
       fleet: async () => ({ frozen: { by: "x", at: "x", reason: randomBytes(5_000_000).toString("base64") } }),
     };
-    for (const accepted of ["gzip", "identity"]) {
-      const request = {
-        method: "GET",
-        path: QUERY_PATHS.fleet,
-        query: "",
-        headers: { "accept-encoding": accepted },
-        body: new Uint8Array(),
-        by: ADA,
-        id: "r",
-      };
+    const request = { method: "GET", path: QUERY_PATHS.fleet, query: "", body: new Uint8Array(), by: ADA, id: "r" };
+    const answered = async (accepted: string) => {
+      const { status, body } = await answerRequest(
+        { reading, clock: () => NOON, log: () => {} },
+        { ...request, headers: { "accept-encoding": accepted } },
+      );
+      return [status, JSON.parse(String(body))];
+    };
+    const size = "6.7 MB do not fit into the 6 MB of an answer";
+    expect(await answered("identity")).toMatchObject([
+      406,
+      { code: "api.too-long", detail: `Cannot answer "/v1/fleet": ${size}; send the header "accept-encoding: gzip", or ask for less` },
+    ]);
+    expect(await answered("gzip")).toMatchObject([
+      400,
+      { code: "api.too-long", detail: `Cannot answer "/v1/fleet": ${size}, even compressed; ask for less` },
+    ]);
+  });
+
+  it("name the parameters of a scrape that is too large, and the scrape of one cluster or namespace is answered", async () => {
+    const huge = {
+      name: "tidemark_current_replicas",
+      type: "gauge" as const,
+      help: "h",
+      samples: [{ labels: { name: "x".repeat(7_000_000) }, value: 1 }],
+    };
+    const reading = {
+      ...openQueries(world.context),
+      series: async (query?: SeriesQuery) => (query?.cluster === undefined ? [huge] : openQueries(world.context).series(query)),
+    };
+    const scrape = async (query: string) => {
+      const request = { method: "GET", path: METRICS_PATH, query, headers: {}, body: new Uint8Array(), by: ADA, id: "r" };
       const { status, body } = await answerRequest({ reading, clock: () => NOON, log: () => {} }, request);
-      expect([status, JSON.parse(String(body))]).toMatchObject([
-        500,
-        {
-          code: "api.too-long",
-          detail: expect.stringMatching(
-            /^Cannot answer "\/v1\/fleet": \d+ characters are more than an answer may have; send "accept-encoding: gzip", or ask for less$/,
-          ),
-        },
-      ]);
-    }
+      return { status, text: String(body) };
+    };
+    const refused = await scrape("");
+    expect([refused.status, JSON.parse(refused.text).detail]).toEqual([
+      406,
+      'Cannot answer "/metrics": 7.0 MB do not fit into the 6 MB of an answer; send the header "accept-encoding: gzip", or ask for one cluster or one namespace at a time, with the parameters "cluster" and "namespace"',
+    ]);
+    const names = (text: string) =>
+      new Set([...text.matchAll(/current_replicas\{cluster="([^"]+)",namespace="([^"]+)",name="([^"]+)"/g)].map(([, ...path]) => path.join("/")));
+    expect(names((await scrape("cluster=eu-1")).text)).toEqual(new Set(["eu-1/shop/api", "eu-1/shop/web"]));
+    expect(names((await scrape("cluster=eu-1&namespace=infra")).text)).toEqual(new Set());
+    expect((await scrape("cluster=nowhere")).status).toBe(404);
   });
 
   it("of the tables are 503 while they are unclear, 429 while they are asked too often, each with when to come again", async () => {

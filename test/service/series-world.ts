@@ -1,16 +1,17 @@
-import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { PutItemCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { type ClusterName, clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { labelIndex } from "../../lib/model/label-index.ts";
 import type { Observation, Pod, ScaleReading } from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { questions } from "../../lib/policy/dialects.ts";
 import { openMetricsText } from "../../lib/report/open-metrics.ts";
-import { openService } from "../../lib/service/open.ts";
+import { openQueries, openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { warmCache } from "../../lib/sync/warm-cache.ts";
+import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { NO_METRICS, readyPod } from "../observation.ts";
 import { type ParsedFamily, parseOpenMetrics } from "../report/open-metrics-parser.ts";
@@ -30,9 +31,10 @@ export interface SeriesWorld {
   /** Moves on by that many periods, syncing in each. */
   readonly play: (periods: number) => Promise<void>;
   readonly wait: (ms: number) => void;
-  /** What a scrape of this service, or of another that has read nothing yet, tells. */
-  readonly scrape: (service?: Service) => Promise<readonly ParsedFamily[]>;
-  readonly freshService: () => Service;
+  /** What a scrape tells. */
+  readonly scrape: () => Promise<readonly ParsedFamily[]>;
+  /** The first words of the partition keys that the scrapes have queried: "journal", "autoscalers". */
+  readonly queried: ReadonlySet<string>;
   /** Stores an item of the state table that cannot be read. */
   readonly damage: (key: { readonly pk: string; readonly sk: string }) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -55,6 +57,12 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
     },
   };
   const service = openService(context);
+  const queried = new Set<string>();
+  const watching = around(tables.client, async (command, send, input) => {
+    if (command === "QueryCommand") queried.add(String((input as QueryCommandInput).ExpressionAttributeValues?.[":pk"]?.S).replace(/#.*/, ""));
+    return send();
+  });
+  const watched = openQueries({ ...context, tables: { ...tables, client: watching } });
   const syncTables = { ...tables, clock: context.clock };
   const ports = { tables: syncTables, insert: context.insert, connect: async () => client, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
   await service.addCluster({ name: CLUSTER, connection: { kind: "kubeconfig", path: "none" } });
@@ -76,8 +84,8 @@ export const seriesWorld = async (workloads: Readonly<Record<string, number>>, m
       }
     },
     wait: move,
-    scrape: async (from = service) => parseOpenMetrics(openMetricsText(await from.series())),
-    freshService: () => openService(context),
+    scrape: async () => parseOpenMetrics(openMetricsText(await watched.series())),
+    queried,
     damage: async ({ pk, sk }) => {
       await tables.client.send(new PutItemCommand({ TableName: tables.stateTable, Item: { pk: { S: pk }, sk: { S: sk }, record: { S: "{" } } }));
     },

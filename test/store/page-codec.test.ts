@@ -76,8 +76,9 @@ const rivals: fc.Arbitrary<KnownRivals> = fc.record({
   connection: fc.nat(),
   looks: fc.array(fc.tuple(fc.string(), fc.array(other, { maxLength: 2 })), { maxLength: 3 }),
 });
+const totals = fc.record({ ups: count, added: count, downs: count, removed: count, epoch: count });
 const entry: fc.Arbitrary<StoredWindows> = fc.record(
-  { uid: fc.uuid().map(autoscalerUid), windows, open: fc.boolean(), rivals },
+  { uid: fc.uuid().map(autoscalerUid), windows, open: fc.boolean(), rivals, totals },
   { requiredKeys: ["uid", "windows", "open"] },
 );
 
@@ -121,8 +122,13 @@ describe("a windows page", () => {
     ["a later version", compress(3, []), "RangeError: version 3 is not known"],
     [
       "parts that would be lost when it is written again",
-      compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, [1, []], "more"]]),
-      "RangeError: an entry has 12 parts, and 11 are known",
+      compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, null, [1, 2, 0, 0, 3], "more"]]),
+      "RangeError: an entry has 13 parts, and 12 are known",
+    ],
+    [
+      "totals with parts that would be lost",
+      compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, null, [1, 2, 0, 0, 3, 4]]]),
+      "RangeError: an entry has 6 parts, and 5 are known",
     ],
     [
       "a run with parts that would be lost",

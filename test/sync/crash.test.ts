@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ScaleEventRecord } from "../../lib/model/records.ts";
+import type { ScaleEventRecord, ScaleTotals } from "../../lib/model/records.ts";
+import { decodePage } from "../../lib/store/pages/codec.ts";
+import { readPage } from "../../lib/store/pages/pages.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
@@ -92,14 +94,29 @@ const settleDown = async (world: World): Promise<void> => {
 const effectsOf = (world: World, name: string) => world.cluster.puts.filter(({ key, effect }) => key === name && effect);
 const eventsOf = (events: readonly ScaleEventRecord[], name: string) => events.filter((event) => event.name === name);
 
+const storedTotals = async ({ tables, partition, ...world }: World): Promise<ReadonlyMap<string, ScaleTotals>> => {
+  const { pages, pageGeneration: generation } = await world.head();
+  const read = await Promise.all(pages.map((_epoch, index) => readPage(tables, { partition, generation, index })));
+  const entries = read.flatMap((item) => {
+    const page = item && decodePage(item.body);
+    return page?.kind === "read" ? [...page.entries.values()] : [];
+  });
+  return new Map(entries.flatMap(({ uid, totals }) => (totals ? [[uid, totals] as const] : [])));
+};
+
 const checkStory = async (world: World): Promise<void> => {
   const events = await world.events();
   expect((await world.head()).intents, "no intent stays open").toEqual([]);
   expect(new Set(events.map(({ id }) => id)).size, "one event per intent").toBe(events.length);
+  const totals = await storedTotals(world);
   for (const name of NAMES) {
     const effects = effectsOf(world, name);
     const counted = eventsOf(events, name).filter(({ outcome }) => outcome !== "refused");
     expect(counted.length, "every PUT that took effect has its event").toBeGreaterThanOrEqual(effects.length);
+    const sum = (some: readonly ScaleEventRecord[]): number => some.reduce((all, { from, to }) => all + Math.abs(to - from), 0);
+    const [ups, downs] = [counted.filter(({ from, to }) => to > from), counted.filter(({ from, to }) => to < from)];
+    const { epoch: _epoch, ...stored } = totals.get(`uid-${name}`) ?? { ups: 0, added: 0, downs: 0, removed: 0, epoch: 0 };
+    expect(stored, "the totals count each event once").toEqual({ ups: ups.length, added: sum(ups), downs: downs.length, removed: sum(downs) });
     expect(workloadOf(world, name).replicas, "the count follows the demand in the end").toBe(workloadOf(world, name).demand);
     const times = effects.map(({ atMs }) => atMs);
     for (const [at, atMs] of times.slice(1).entries()) {

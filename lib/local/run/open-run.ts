@@ -79,7 +79,7 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const store = localTables(contextClient, clock.now);
   const context: ServiceContext = { tables: store, insert: insertByStatement(store), clock: clock.now, by: userName(), newUid: randomUUID };
   const service = openService(context);
-  readSeries = async (labels) => openMetricsText(await service.series(labels));
+  readSeries = async (labels) => openMetricsText(await service.series({ labels }));
   const cluster = await ensureCluster(context, {
     name: clusterName(world.name),
     connection: world.connection,

@@ -15,6 +15,7 @@ import { autoscalersOf } from "../../store/records/partitions.ts";
 import { type ScaleAttempt, scaleEvent } from "../../sync/scale-event.ts";
 import { DEFAULT_TIMING, deadlineOf } from "../../sync/timing.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
+import { withCounted } from "../../sync/stored-windows.ts";
 import type { ServiceContext } from "../context.ts";
 import { toArray } from "../to-array.ts";
 import type { ResetView } from "../views/partition-view.ts";
@@ -79,10 +80,11 @@ const reset = async (
     after: { autoscalers },
   });
   const entry = page.entries.find((entry) => entry.uid === uid) ?? { uid, windows: NEW_WINDOWS, open: false };
-  if (record) await tellEvent(context, record, { lost, nowMs, ref, replicas: entry.windows.status.currentReplicas });
+  const event = record && (await tellEvent(context, record, { lost, nowMs, ref, replicas: entry.windows.status.currentReplicas }));
   if (item) {
     const windows = await withUnknownHistory(context, entry.windows, record, { nowMs, eventId: lost.id });
-    await writeEntry(context, leased, page, { ...entry, windows, open: false });
+    const totals = event ? withCounted(entry.totals, event) : entry.totals;
+    await writeEntry(context, leased, page, { ...entry, windows, open: false, ...(totals && { totals }) });
   }
   leased.lease = await withdrawIntents(context.tables, leased.lease, [lost.id]);
   return { cluster: ref.cluster, partition: ref.partition, autoscalers, kept };
@@ -135,7 +137,7 @@ const writeEntry = async (
 };
 
 /**
- * Inserts the event of the scale, unless its sync has already stored one. Both counts are unknown: the event has those of the newest windows, and its message says so. Without a readable
+ * Inserts the event of the scale, unless its sync has already stored one, and returns the stored one. Both counts are unknown: the event has those of the newest windows, and its message says so. Without a readable
  * manifest the workload is unknown, and only the change item records the reset.
  */
 const tellEvent = async (
@@ -147,9 +149,9 @@ const tellEvent = async (
     ref,
     replicas,
   }: { readonly lost: UnreadableIntent; readonly nowMs: number; readonly ref: FoundPartition["ref"]; readonly replicas: number },
-): Promise<void> => {
+): Promise<ScaleEventRecord | undefined> => {
   const stored = storedSpec(record);
-  if (stored.kind !== "spec") return;
+  if (stored.kind !== "spec") return undefined;
   const attempt: ScaleAttempt = {
     id: lost.id,
     uid: record.uid,
@@ -166,7 +168,8 @@ const tellEvent = async (
   };
   const event = scaleEvent(ref, attempt, { kind: "unknown", message: `settled by ${context.by}` }, nowMs);
   // Inserted again where it exists: an editor that failed between the two items of an event left only one.
-  await insertEvents(context.insert, [(await storedEvent(context, record, lost.id, nowMs)) ?? event]);
+  const [inserted] = await insertEvents(context.insert, [(await storedEvent(context, record, lost.id, nowMs)) ?? event]);
+  return inserted;
 };
 
 const storedEvent = async (context: ServiceContext, record: AutoscalerRecord, id: string, untilMs: number): Promise<ScaleEventRecord | undefined> => {

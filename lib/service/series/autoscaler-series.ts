@@ -1,4 +1,5 @@
 import type { GaugeWrite } from "../../model/decision.ts";
+import type { ScaleTotals } from "../../model/records.ts";
 import { askDialect } from "../../policy/dialects.ts";
 import type { MetricFamily } from "../../report/open-metrics.ts";
 import { ACTIVE_HELP, CURRENT_HELP, DESIRED_HELP, wpaHelp } from "../../report/series-words.ts";
@@ -6,7 +7,6 @@ import type { AutoscalerSnapshot } from "../snapshot.ts";
 import { autoscalerView } from "../views/autoscaler-of.ts";
 import type { AutoscalerState, AutoscalerView } from "../views/autoscaler-view.ts";
 import { chosenLabels } from "./labels-info.ts";
-import type { Totals } from "./scaled-totals.ts";
 
 /** One sample with its family. */
 export interface LabelledSample extends Pick<MetricFamily, "name" | "type" | "help"> {
@@ -20,14 +20,15 @@ const INCREMENT = /_total$/;
 const DECIDED: ReadonlySet<AutoscalerState> = new Set(["active", "held", "limited", "shadow"]);
 
 /** Every series of one autoscaler, from its newest evaluation. A series that this evaluation did not write, or removed, is absent (watermark.md 2.15). */
-export const seriesOf = (known: AutoscalerSnapshot, totals: Totals, labels: readonly string[] = []): readonly LabelledSample[] => {
+export const seriesOf = (known: AutoscalerSnapshot, labels: readonly string[] = []): readonly LabelledSample[] => {
   const view = autoscalerView(known);
-  if (!isCounted(known)) return genericSeries(view);
-  return [...genericSeries(view), ...watermarkSeries(view, known.evaluated?.evaluation.gauges ?? [], totals), labelsInfo(known, view, labels)];
+  if (!hasBand(known)) return genericSeries(view);
+  const { gauges = [], totals } = known.evaluated?.evaluation ?? {};
+  return [...genericSeries(view), ...watermarkSeries(view, gauges, totals), labelsInfo(known, view, labels)];
 };
 
-/** True for autoscalers with watermark series, which count every scale. */
-export const isCounted = ({ evaluated, spec }: AutoscalerSnapshot): boolean =>
+/** True for autoscalers with watermark series. */
+const hasBand = ({ evaluated, spec }: AutoscalerSnapshot): boolean =>
   evaluated?.evaluation.gauges !== undefined || (spec.kind === "spec" && askDialect(spec.spec, ({ explains }) => explains.publishesBands));
 
 const genericSeries = (view: AutoscalerView): readonly LabelledSample[] => {
@@ -50,10 +51,14 @@ const genericSeries = (view: AutoscalerView): readonly LabelledSample[] => {
 };
 
 /** The series of the watermark controller with its names and labels. `cluster` is added, because its own process serves one cluster. */
-const watermarkSeries = (view: AutoscalerView, gauges: readonly GaugeWrite[], { added, removed }: Totals): readonly LabelledSample[] => {
+const watermarkSeries = (view: AutoscalerView, gauges: readonly GaugeWrite[], totals: ScaleTotals | undefined): readonly LabelledSample[] => {
   const labels = baseLabels(view);
   const counter = (name: string, value: number): LabelledSample => ({ name: WPA_PREFIX + name, type: "counter", help: wpaHelp(name), labels, value });
-  return [...lastWrites(gauges).map((write) => gaugeSample(view, write)), counter("upscale_replicas", added), counter("downscale_replicas", removed)];
+  return [
+    ...lastWrites(gauges).map((write) => gaugeSample(view, write)),
+    counter("upscale_replicas", totals?.added ?? 0),
+    counter("downscale_replicas", totals?.removed ?? 0),
+  ];
 };
 
 const baseLabels = ({ cluster, namespace, name, target }: AutoscalerView): Readonly<Record<string, string>> => ({

@@ -1,5 +1,5 @@
 import { type AutoscalerUid, autoscalerUid } from "../../model/ids.ts";
-import type { StoredWindows } from "../../model/records.ts";
+import type { ScaleTotals, StoredWindows } from "../../model/records.ts";
 import type { KnownRivals } from "../../model/rival-state.ts";
 import type { Condition, MetricStatus, RecommendationRun, ScaleChange } from "../../model/windows.ts";
 import { compress, decompress } from "../table/compressed.ts";
@@ -14,7 +14,9 @@ type Run = readonly [replicas: number, firstMs: number, lengthMs: number, stepMs
 type Change = readonly [change: number, atMs: number, outdated: 0 | 1, eventId: string, earliestMs?: number];
 type Look = readonly [kind: string, rivals: readonly (readonly [kind: string, name: string, uid: string])[]];
 type StoredCondition = readonly [type: string, status: Condition["status"], reason: string, message: string, transitionMs: number];
-type Entry = readonly [
+type Totals = readonly [ups: number, added: number, downs: number, removed: number, epoch: number];
+type PackedRivals = readonly [connection: number, looks: readonly Look[]];
+type PackedWindows = readonly [
   uid: string,
   open: 0 | 1,
   runs: readonly Run[] | null,
@@ -25,10 +27,9 @@ type Entry = readonly [
   replicas: readonly [current: number, desired: number],
   lastScaleMs: number | null,
   metrics: readonly MetricStatus[] | null,
-  rivals?: readonly [connection: number, looks: readonly Look[]],
 ];
-
-type EntryWithoutRivals = Entry extends readonly [...infer Parts, unknown?] ? Parts : never;
+/** Most autoscalers have no rival, and those at rest were never scaled: these parts come last. */
+type Entry = readonly [...PackedWindows, rivals?: PackedRivals | null, totals?: Totals];
 
 /**
  * Bounds of the texts that a cluster or a manifest can make long, so that one autoscaler stays far below a page (docs/storage.md, "Bytes"). The number of runs and scales is bounded
@@ -63,16 +64,18 @@ const shown = (metrics: readonly MetricStatus[] | null): readonly MetricStatus[]
   metrics !== null && JSON.stringify(metrics).length <= METRICS_CHARS_MAX ? metrics : null;
 
 const pack = (entry: StoredWindows): Entry => {
+  const { rivals, totals } = entry;
   const packed = packWindows(entry);
-  return entry.rivals ? [...packed, packRivals(entry.rivals)] : packed;
+  if (totals) return [...packed, rivals ? packRivals(rivals) : null, [totals.ups, totals.added, totals.downs, totals.removed, totals.epoch]];
+  return rivals ? [...packed, packRivals(rivals)] : packed;
 };
 
-const packRivals = ({ connection, looks }: KnownRivals): NonNullable<Entry[10]> => [
+const packRivals = ({ connection, looks }: KnownRivals): PackedRivals => [
   connection,
   looks.map(([of, rivals]) => [of, rivals.map(({ kind, name, uid = "" }) => [kind, name, uid])]),
 ];
 
-const packWindows = ({ uid, open, windows: { memory, status } }: StoredWindows): EntryWithoutRivals => [
+const packWindows = ({ uid, open, windows: { memory, status } }: StoredWindows): PackedWindows => [
   uid,
   open ? 1 : 0,
   memory.recommendations?.map(packRun) ?? null,
@@ -107,22 +110,38 @@ const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run):
   ...(windowMs !== undefined && { windowMs }),
 });
 
-const PARTS = { entry: 11, run: 5, change: 5, condition: 5 } as const;
+const unpackTotals = ([ups, added, downs, removed, epoch]: Totals): ScaleTotals => ({ ups, added, downs, removed, epoch });
+
+const PARTS = { entry: 12, run: 5, change: 5, condition: 5, totals: 5 } as const;
 
 const unpack = (entry: Entry): StoredWindows => {
-  const [, , runs, ups, downs, , conditions] = knownParts(entry, PARTS.entry);
+  const [, , runs, ups, downs, , conditions, , , , , totals] = knownParts(entry, PARTS.entry);
   for (const run of runs ?? []) knownParts(run, PARTS.run);
   for (const change of [...ups, ...downs]) knownParts(change, PARTS.change);
   for (const condition of conditions) knownParts(condition, PARTS.condition);
+  if (totals) knownParts(totals, PARTS.totals);
   return unpacked(entry);
 };
 
-const unpackRivals = ([connection, looks]: NonNullable<Entry[10]>): KnownRivals => ({
+const unpackRivals = ([connection, looks]: PackedRivals): KnownRivals => ({
   connection,
   looks: looks.map(([of, rivals]) => [of, rivals.map(([kind, name, uid]) => ({ kind, name, ...(uid !== "" && { uid }) }))]),
 });
 
-const unpacked = ([uid, open, runs, ups, downs, selector, conditions, [current, desired], lastScaleMs, metrics, rivals]: Entry): StoredWindows => ({
+const unpacked = ([
+  uid,
+  open,
+  runs,
+  ups,
+  downs,
+  selector,
+  conditions,
+  [current, desired],
+  lastScaleMs,
+  metrics,
+  rivals,
+  totals,
+]: Entry): StoredWindows => ({
   uid: autoscalerUid(uid),
   open: open === 1,
   ...(rivals && { rivals: unpackRivals(rivals) }),
@@ -141,6 +160,7 @@ const unpacked = ([uid, open, runs, ups, downs, selector, conditions, [current, 
       currentMetrics: metrics,
     },
   },
+  ...(totals && { totals: unpackTotals(totals) }),
 });
 
 export const encodePage = (entries: readonly StoredWindows[]): Uint8Array => compress(PAGE_VERSION, entries.map(pack));

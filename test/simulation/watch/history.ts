@@ -31,10 +31,17 @@ const watchTold = (ledger: Ledger, after: Item, { isOwn, read }: { readonly isOw
   } else watchDayEvent(ledger, known, event);
 };
 
+const addToSums = ({ totals }: Ledger, { uid, from, to }: ScaleEventRecord): void => {
+  const sums = totals.get(uid) ?? { ups: 0, added: 0, downs: 0, removed: 0 };
+  if (to > from) totals.set(uid, { ...sums, ups: sums.ups + 1, added: sums.added + to - from });
+  if (to < from) totals.set(uid, { ...sums, downs: sums.downs + 1, removed: sums.removed + from - to });
+};
+
 const watchEvent = (ledger: Ledger, known: KnownIntent, event: ScaleEventRecord): void => {
   if (known.event) ledger.violate(ONE, `"${event.id}" has two`);
   known.event = event;
   watchAhead(ledger, event.settledMs, `settledMs of "${event.id}"`);
+  if (event.outcome !== "refused") addToSums(ledger, event);
   if (event.outcome !== "refused") ledger.settledMs.set(event.uid, Math.max(ledger.settledMs.get(event.uid) ?? 0, event.settledMs));
   if (event.outcome === "refused" && known.effects.length > 0) {
     ledger.violate("every PUT that took effect has an event, applied or unknown", `"${event.id}" took effect before it was told as refused`);

@@ -24,6 +24,7 @@ export type Invariant =
   | "every PUT that took effect has an event, applied or unknown"
   | "nothing is sent under a clock that is wrong"
   | "windows count only scales that may have been made"
+  | "the totals of an autoscaler are the sums of its scale events"
   | "nothing leaves [min, max]"
   | "what a sync reads of its cluster, the cluster had while it was asked"
   | "an autoscaler of an object acts by what the same sync has read of it"
@@ -74,6 +75,13 @@ export interface Recommendation {
   counts: boolean;
 }
 
+export interface EventSums {
+  ups: number;
+  added: number;
+  downs: number;
+  removed: number;
+}
+
 /** What the simulation knows of the truth, which no worker sees. */
 export interface Ledger {
   /** The true time. */
@@ -83,6 +91,8 @@ export interface Ledger {
   readonly effects: Map<string, KnownEffect[]>;
   /** By uid: when the newest of its scales that counts was settled. */
   readonly settledMs: Map<string, number>;
+  /** By uid: the sums of its events, without refused ones. */
+  readonly totals: Map<string, EventSums>;
   /** What was damaged in the state table: ids of intents, and clusters of which a page was. */
   readonly damaged: Set<string>;
   /** By uid: the instant at which a person reset its windows. */
@@ -120,6 +130,7 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     intents: new Map(),
     effects: new Map(),
     settledMs: new Map(),
+    totals: new Map(),
     damaged: new Set(),
     resetMs: new Map(),
     recommendations: new Map(),

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { autoscalerUid, clusterName, type PartitionRef, partitionName } from "../../../lib/model/ids.ts";
-import type { Intent } from "../../../lib/model/records.ts";
+import type { Intent, ScaleTotals } from "../../../lib/model/records.ts";
 import { type DecodedPage, decodePage } from "../../../lib/store/pages/codec.ts";
 import { pageOf } from "../../../lib/store/pages/plan.ts";
 import { autoscalerKey, pageKey } from "../../../lib/store/table/keys.ts";
@@ -10,6 +11,8 @@ import { isOfReset } from "./resets.ts";
 const COUNTS = "no PUT takes effect without an intent that every later holder counts";
 
 const MADE = "windows count only scales that may have been made";
+
+const TOTALS = "the totals of an autoscaler are the sums of its scale events";
 
 const partitionOf = (head: Item): PartitionRef => {
   const [, cluster = "", partition = ""] = (head["pk"]?.S ?? "").split("#");
@@ -102,11 +105,22 @@ const watchCountedOnPage = (
   const page = decoded(pageItem(head, index, read)?.["body"]?.B ?? NO_BYTES);
   // A page that was damaged after it was written holds its autoscalers, until a reset counts everything that may have been.
   if (page.kind === "unreadable") return;
-  const windows = page.entries.get(uid)?.windows;
+  const entry = page.entries.get(uid);
+  const windows = entry?.windows;
   // Windows of a deleted autoscaler limit nothing: a new one of its name has another uid.
   if (!recordOfIntent({ uid, namespace, name }, head, read)) return;
   if (!windows) ledger.violate(COUNTS, `"${id}" was cleared, and the page has no windows of its autoscaler`);
   // One dialect keeps whole seconds.
   const wholeMs = Math.floor(settledMs / SECOND_MS) * SECOND_MS;
   if (windows && (windows.status.lastScaleMs ?? 0) < wholeMs) ledger.violate(COUNTS, `"${id}" was cleared, and the page does not count it`);
+  watchTotals(ledger, uid, entry?.totals);
+};
+
+/** Every scale of an autoscaler is counted once. A reset of its page begins again at zero. */
+const watchTotals = (ledger: Ledger, uid: string, totals: ScaleTotals | undefined): void => {
+  if (ledger.resetMs.has(uid)) return;
+  const { epoch: _epoch, ...counted } = totals ?? { ups: 0, added: 0, downs: 0, removed: 0, epoch: 0 };
+  const sums = ledger.totals.get(uid) ?? { ups: 0, added: 0, downs: 0, removed: 0 };
+  if (!isDeepStrictEqual(counted, sums))
+    ledger.violate(TOTALS, `those of "${uid}" are ${JSON.stringify(counted)}, and its events say ${JSON.stringify(sums)}`);
 };
