@@ -9,11 +9,12 @@ const ANSWERING = ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_S
  * - `TIDEMARK_SYNC_QUEUE_URL`: the queue between `schedule` and `sync`. `api` and `connect` send the first messages of an added or divided cluster there.
  * - `TIDEMARK_SYNC_DEAD_LETTERS_URL`, `TIDEMARK_TICK_DEAD_LETTERS_URL`: the dead-letter queues, whose messages the status counts.
  * - `TIDEMARK_SYNC_FUNCTION`: the name of `sync`, which looks at clusters for `connect`.
+ * - `TIDEMARK_EXTERNAL_ID`: what `sync` gives when it assumes a role of another account, or `none`.
  * - `TIDEMARK_CLUSTER_METRICS`: `few`, `all` or `none` (lib/report/sync-metrics.ts).
  */
 export const ENVIRONMENT = {
   schedule: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
-  sync: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_CLUSTER_METRICS"],
+  sync: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_CLUSTER_METRICS", "TIDEMARK_EXTERNAL_ID"],
   api: [...ANSWERING, "TIDEMARK_CONNECT_URL", "TIDEMARK_SYNC_QUEUE_URL"],
   connect: [...ANSWERING, "TIDEMARK_SYNC_QUEUE_URL", "TIDEMARK_SYNC_FUNCTION"],
   view: ANSWERING,
@@ -25,6 +26,10 @@ export const environmentOf = <Name extends string>(names: readonly Name[]): Read
   if (missing.length > 0) throw new RangeError(`Cannot start: ${missing.join(", ")} must be set in the environment`);
   return Object.fromEntries(names.map((name) => [name, process.env[name] ?? ""])) as Record<Name, string>;
 };
+
+/** The external id of the stack, as the options of a connection take it. */
+export const externalIdIn = ({ TIDEMARK_EXTERNAL_ID: id }: { readonly TIDEMARK_EXTERNAL_ID: string }): { readonly externalId?: string } =>
+  id === "none" ? {} : { externalId: id };
 
 /** The dead-letter queues of a function that answers people. */
 export const deadLetterQueues = (

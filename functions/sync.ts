@@ -9,13 +9,14 @@ import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
 import { metricExtentOf } from "../lib/report/sync-metrics.ts";
 import { insertByStatement } from "../lib/store/history/insert.ts";
 import { realTables } from "../lib/store/table/real-tables.ts";
+import { openStored } from "../lib/sync/connected.ts";
 import { messageOf } from "../lib/sync/message.ts";
 import { RULES } from "../lib/sync/rules.ts";
 import { sync } from "../lib/sync/sync.ts";
 import type { SyncPorts } from "../lib/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../lib/sync/timing.ts";
 import { warmCache } from "../lib/sync/warm-cache.ts";
-import { ENVIRONMENT, environmentOf } from "./environment.ts";
+import { ENVIRONMENT, environmentOf, externalIdIn } from "./environment.ts";
 import { isCheck, type SyncEvent } from "./sync-event.ts";
 
 export interface SyncDependencies {
@@ -42,9 +43,9 @@ const fromEnvironment = (): SyncDependencies => {
   const names = environmentOf(ENVIRONMENT.sync);
   const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
   const reporter = powertoolsReporter({ extent: metricExtentOf(names.TIDEMARK_CLUSTER_METRICS) });
-  // The platform says how much memory the function has.
   const room = clientRoom(Number(process.env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]));
-  const clients = clusterClients({ clock: Date.now, notice: (message) => reporter.line(noticeLine(message)) }, undefined, room);
+  const options = { clock: Date.now, notice: (message: string) => reporter.line(noticeLine(message)), ...externalIdIn(names) };
+  const clients = clusterClients(options, openStored(tables), room);
   const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
   return { ports, reporter };
 };

@@ -2,28 +2,29 @@ import { incarnationOf } from "../model/incarnation.ts";
 import type { ClusterRecord } from "../model/records.ts";
 import type { EksDescription } from "./access/eks-description.ts";
 import { CLIENTS_LEAST } from "./client-room.ts";
-import { type ConnectOptions, connect } from "./connect.ts";
+import type { ConnectOptions } from "./connect.ts";
 import type { ClusterClient } from "./port.ts";
 import { MAX_DESCRIPTIONS } from "./request-limits.ts";
 
 /** The clients of a warm environment. They stay between invocations, so that connections, tokens and discovery are reused. */
-export interface ClusterClients {
-  /** The client of this version of the cluster. A new version, or another cluster of the same name, closes the earlier client. Throws the errors of `connect`; the next call tries again. */
-  readonly clientFor: (record: Connectable) => Promise<ClusterClient>;
+export interface ClusterClients<Cluster extends KnownCluster> {
+  /** The client of this version of the cluster. A new version, or another cluster of the same name, closes the earlier client. Throws the errors of `open`; the next call tries again. */
+  readonly clientFor: (record: Cluster) => Promise<ClusterClient>;
   readonly closeAll: () => Promise<void>;
 }
 
-type Connectable = Pick<ClusterRecord, "name" | "uid" | "connection" | "version">;
+type KnownCluster = Pick<ClusterRecord, "name" | "uid" | "version">;
 interface Kept {
   readonly incarnation: string;
   readonly client: Promise<ClusterClient>;
 }
 
-export const clusterClients = (
+/** `open` is called once for each version of a cluster, so what it reads is read once. */
+export const clusterClients = <Cluster extends KnownCluster>(
   options: ConnectOptions,
-  open: (record: Connectable, options: ConnectOptions) => Promise<ClusterClient> = connect,
+  open: (record: Cluster, options: ConnectOptions) => Promise<ClusterClient>,
   clientsMax: number = CLIENTS_LEAST,
-): ClusterClients => {
+): ClusterClients<Cluster> => {
   const descriptions = keptDescriptions();
   // In order of last use: a Map keeps the order of insertion, and every use inserts the entry again.
   const kept = new Map<string, Kept>();

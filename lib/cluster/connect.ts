@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { TidemarkError } from "../model/errors.ts";
-import type { ClusterRecord } from "../model/records.ts";
+import type { ClusterRecord, ConnectionRecord } from "../model/records.ts";
 import type { Access } from "./access/access.ts";
 import type { EksDescription } from "./access/eks-description.ts";
 import { NOTHING_TRUSTED, type Trusted } from "./access/trusted.ts";
@@ -26,6 +26,8 @@ export interface ConnectOptions {
   readonly surroundings?: Surroundings;
   /** What a record or manifest may use on this machine. In functions it may use nothing; the embedded run trusts its own machine (access/on-this-machine.ts). */
   readonly trusted?: Trusted;
+  /** The name that this stack gives when it assumes a role of another account. */
+  readonly externalId?: string;
   /** Descriptions of EKS clusters by name. They live longer than a client, so that each cluster is described once. */
   readonly eksDescriptions?: {
     readonly get: (cluster: string) => EksDescription | undefined;
@@ -35,7 +37,7 @@ export interface ConnectOptions {
   readonly notice?: (message: string) => void;
 }
 
-type Connectable = Pick<ClusterRecord, "name" | "uid" | "connection">;
+type Connectable = Pick<ClusterRecord, "name" | "uid"> & Pick<ConnectionRecord, "connection">;
 
 /** A client for one cluster. It opens no connection yet. Throws a TidemarkError `cluster.access.…` for a connection that cannot be used. */
 export const connect = async (record: Connectable, options: ConnectOptions): Promise<ClusterClient> => {
@@ -77,14 +79,15 @@ const gated = (transport: Transport): Transport => {
 /** Loads the code of each kind of access when the first cluster needs it. */
 export const accessFor = async (
   { name, connection }: Connectable,
-  { clock, trusted = NOTHING_TRUSTED, eksDescriptions }: ConnectOptions,
+  { clock, trusted = NOTHING_TRUSTED, eksDescriptions, externalId }: ConnectOptions,
 ): Promise<Access> => {
   const { ownAddresses, kubeconfigFile } = trusted;
   switch (connection.kind) {
     case "eks": {
       const { eksAccess } = await import("./access/eks.ts");
       const known = eksDescriptions?.get(name);
-      const access = await eksAccess(connection, { cluster: name, clock, ownAddresses, ...(known && { known }) });
+      const given = { ...(known && { known }), ...(externalId !== undefined && { externalId }) };
+      const access = await eksAccess(connection, { cluster: name, clock, ownAddresses, ...given });
       eksDescriptions?.set(name, access.described);
       return access;
     }

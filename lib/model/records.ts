@@ -26,6 +26,16 @@ export type Connection =
   | { readonly kind: "secret"; readonly secretId: string; readonly context?: string }
   | { readonly kind: "kubeconfig"; readonly path: string; readonly context?: string };
 
+/** The connection of a cluster, in an item of its own: the function that edits may write the record of a cluster, and has no right to write this (infra/roles.yml). */
+export interface ConnectionRecord {
+  readonly cluster: ClusterName;
+  /** The cluster that it was stored for. It connects no other cluster of this name. */
+  readonly uid?: string;
+  readonly connection: Connection;
+  /** The version of the cluster that it was stored with, or a later one. */
+  readonly version: number;
+}
+
 /** Allows every host. */
 export const ANY_HOST = "*";
 
@@ -33,8 +43,7 @@ export interface ClusterRecord {
   readonly name: ClusterName;
   /** Made when the cluster is added. Another cluster of the same name gets another uid. Absent in records of older versions. */
   readonly uid?: string;
-  readonly connection: Connection;
-  /** The version of this record in which a person last stated the connection; absent means 0. What was read over an earlier connection says nothing about this one. */
+  /** The version of this record with which a person last stated the connection; absent means 0. What was read over an earlier connection says nothing about this one. */
   readonly connectionVersion?: number;
   readonly syncPeriodMs: number;
   /** When it was added, or its period or partitions last changed. Its syncs are planned from there on, not from the next minute that is still unplanned. Absent in records of older versions. */

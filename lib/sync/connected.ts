@@ -1,10 +1,31 @@
+import { type ConnectOptions, connect } from "../cluster/connect.ts";
 import type { ClusterClient } from "../cluster/port.ts";
-import { isTidemarkError } from "../model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { foreignWords } from "../model/foreign-words.ts";
 import type { ClusterRecord } from "../model/records.ts";
+import { connectionFor, getConnection } from "../store/records/clusters.ts";
+import type { Tables } from "../store/table/tables.ts";
 import type { SyncPorts } from "./sync-ports.ts";
 
 export type Connected = { readonly kind: "connected"; readonly client: ClusterClient } | { readonly kind: "failed"; readonly message: string };
+
+type Known = Pick<ClusterRecord, "name" | "uid">;
+
+/** Opens clients of clusters with the connections that are stored for them. A connection is taken from its own item alone, which only the function that connects clusters may write. */
+export const openStored =
+  (tables: Tables) =>
+  async (cluster: Known, options: ConnectOptions): Promise<ClusterClient> => {
+    const connection = connectionFor(cluster, await getConnection(tables, cluster.name));
+    if (!connection) throw unconnected(cluster.name);
+    return connect({ ...cluster, connection }, options);
+  };
+
+const unconnected = (name: string): TidemarkError =>
+  new TidemarkError(
+    "cluster.access.none",
+    `Cannot connect cluster "${name}": no connection is stored for it; store one with tidemark cluster add ${name} --replace`,
+    { name },
+  );
 
 /** Fails to a hold: a cluster without access cannot be observed, so that its autoscalers hold and say why. */
 export const connected = async (ports: SyncPorts, cluster: ClusterRecord): Promise<Connected> => {

@@ -55,7 +55,6 @@ export const subjectOf = async (name: string, folder: string, plane: ControlPlan
   const tables: Tables = testTables(engine.client, engine.tables, Date.now);
   const cluster: ClusterRecord = {
     name: clusterName(name),
-    connection: { kind: "secret", secretId: "unused" },
     syncPeriodMs: PERIOD_MS,
     partitions: [{ name: WHOLE_CLUSTER }],
     settings: DEFAULT_SETTINGS,

@@ -47,7 +47,7 @@ const play = async (servers: readonly Address[], most: number): Promise<Figures>
   );
   const round = async (): Promise<void> => {
     for (const at of servers.keys()) {
-      const client = await clients.clientFor({ name: nameOf(at), version: 1, connection: { kind: "secret", secretId: "s" } });
+      const client = await clients.clientFor({ name: nameOf(at), version: 1 });
       await client.observe(WATCHED, WHOLE);
     }
   };

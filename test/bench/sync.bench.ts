@@ -41,7 +41,6 @@ const costOf = ({ writes, writeUnits, readUnits }: Consumed): Cost => {
 
 const CLUSTER: ClusterRecord = {
   name: clusterName("eu-1"),
-  connection: { kind: "secret", secretId: "unused" },
   syncPeriodMs: PERIOD_MS,
   partitions: [{ name: WHOLE_CLUSTER }],
   settings: DEFAULT_SETTINGS,

@@ -3,6 +3,7 @@ import { clusterClients } from "../../lib/cluster/clients.ts";
 import { TABLE_NAMES } from "../../lib/local/run/names.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
+import { openStored } from "../../lib/sync/connected.ts";
 import type { SyncMessage } from "../../lib/sync/message.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import { sync } from "../../lib/sync/sync.ts";
@@ -12,7 +13,7 @@ import { warmCache } from "../../lib/sync/warm-cache.ts";
 
 /** A process of its own that syncs what it is told, with the parts of the function: the AWS client, the cluster's transport, one memory for all its syncs. */
 const tables = realTables(TABLE_NAMES);
-const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice: () => {} });
+const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice: () => {} }, openStored(tables));
 const ports: SyncPorts = {
   tables,
   insert: insertByStatement(tables),

@@ -37,7 +37,6 @@ export const recordsContract = (engine: () => Engine): void => {
       tables = testTables(engine().client, engine().tables, () => 0);
       cluster = {
         name: clusterName(`records-${++clusters}`),
-        connection: { kind: "eks", endpoint: "https://x", caData: "", clusterId: "x", region: "eu-central-1" },
         syncPeriodMs: 15_000,
         partitions: [{ name: partitionName("shops"), namespaces: [namespace("shop"), namespace("cart")] }, { name: partitionName("rest") }],
         settings: DEFAULT_SETTINGS,

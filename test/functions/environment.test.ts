@@ -10,6 +10,7 @@ describe("environmentOf()", () => {
       TIDEMARK_STATE_TABLE: "value of TIDEMARK_STATE_TABLE",
       TIDEMARK_HISTORY_TABLE: "value of TIDEMARK_HISTORY_TABLE",
       TIDEMARK_CLUSTER_METRICS: "value of TIDEMARK_CLUSTER_METRICS",
+      TIDEMARK_EXTERNAL_ID: "value of TIDEMARK_EXTERNAL_ID",
     });
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FunctionName } from "../../build.ts";
 import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../../lib/api/paths.ts";
@@ -15,8 +15,9 @@ import { clusterName, partitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
+import { getConnection, putConnection } from "../../lib/store/records/clusters.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
-import { headKey } from "../../lib/store/table/keys.ts";
+import { clusterKey, connectionKey, headKey } from "../../lib/store/table/keys.ts";
 import { tableDefinitions } from "../../lib/store/table/tables.ts";
 import { type Asked, eventOf } from "../api/world.ts";
 import { type Call, openAccount, type Statement } from "./lambda/account.ts";
@@ -52,6 +53,9 @@ let calls: readonly Call[];
 let balancer: LoadBalancer;
 const secrets: Record<string, string> = {};
 let tickInput: string;
+/** A client of the tables with the rights of a role. */
+let tablesFor: (role: string) => { readonly client: DynamoDBClient } & typeof TABLES;
+let refusedOnPurpose = 0;
 /** The queue's clock can be moved ahead, to receive at once what was delayed. */
 let queueAheadMs = 0;
 
@@ -156,6 +160,16 @@ const startAll = async (): Promise<void> => {
   closing.push(account.close);
   calls = account.calls;
   service = await serviceOver(dynoxide.endpoint);
+  tablesFor = (role) => {
+    const client = new DynamoDBClient({
+      endpoint: account.endpoint,
+      region: "eu-central-1",
+      credentials: { accessKeyId: role, secretAccessKey: "none" },
+      maxAttempts: 1,
+    });
+    closing.push(async () => client.destroy());
+    return { client, ...TABLES };
+  };
   await service.addCluster({ name: "eu-1", connection: { kind: "secret", secretId: SECRET } });
   await service.apply([{ file: "web.json", text: MANIFEST }], { dryRun: false });
   const start = async (name: FunctionName, environment: Readonly<Record<string, string>>): Promise<Environment> => {
@@ -177,7 +191,7 @@ const startAll = async (): Promise<void> => {
     return started;
   };
   schedule = await start("schedule", { TIDEMARK_SYNC_QUEUE_URL: sqs.urlOf(queue) });
-  sync = await start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable, TIDEMARK_CLUSTER_METRICS: "few" });
+  sync = await start("sync", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable, TIDEMARK_CLUSTER_METRICS: "few", TIDEMARK_EXTERNAL_ID: "none" });
   api = await start("api", {
     TIDEMARK_HISTORY_TABLE: TABLES.historyTable,
     TIDEMARK_CONNECT_URL: CONNECT_URL,
@@ -349,6 +363,40 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
     expect(await answered(view, { path: COMMAND_PATHS.freeze, body: JSON.stringify({ reason: "x" }) })).toMatchObject({ status: 403 });
   });
 
+  it("store a connection by the right to connect alone: the role of the function that edits is refused each kind of write of it", async () => {
+    const as = (role: string) => ({ ...tablesFor(role), clock: Date.now, wait: async () => undefined, random: Math.random, token: randomUUID });
+    const cluster = clusterName("eu-2");
+    const key = itemKey(connectionKey(cluster));
+    const refused = { name: "AccessDeniedException" };
+    const stored = await getConnection(as("view"), cluster);
+    const stolen = { kind: "secret", secretId: "tidemark-prod/eu-1" } as const;
+    for (const role of ["api", "view", "sync", "schedule"]) {
+      const tables = as(role);
+      await expect(putConnection(tables, { cluster, connection: stolen, version: 9 }, stored), role).rejects.toThrow(/may not dynamodb:PutItem/);
+      const update = { UpdateExpression: "SET connection = :stolen", ExpressionAttributeValues: { ":stolen": { S: "x" } } };
+      await expect(tables.client.send(new UpdateItemCommand({ TableName: TABLES.stateTable, Key: key, ...update })), role).rejects.toMatchObject(
+        refused,
+      );
+      await expect(tables.client.send(new DeleteItemCommand({ TableName: TABLES.stateTable, Key: key })), role).rejects.toMatchObject(refused);
+    }
+    expect(await getConnection(as("view"), cluster)).toEqual(stored);
+    // What the function that edits may write of a cluster connects nothing.
+    const forged = new UpdateItemCommand({
+      TableName: TABLES.stateTable,
+      Key: itemKey(clusterKey(cluster)),
+      UpdateExpression: "SET #connection = :stolen, #version = #version + :one",
+      ExpressionAttributeNames: { "#connection": "connection", "#version": "version" },
+      ExpressionAttributeValues: { ":stolen": { M: { kind: { S: "secret" }, secretId: { S: stolen.secretId } } }, ":one": { N: "1" } },
+    });
+    await as("api").client.send(forged);
+    expect(await service.cluster("eu-2")).toMatchObject({ connection: { secretId: "tidemark-prod/eu-2" } });
+    const before = calls.length;
+    await deliver([JSON.stringify({ cluster: "eu-2", partition: "default", dueMs: Date.now(), periodMs: 15_000 })]);
+    const read = calls.slice(before).filter(({ action }) => action === "secretsmanager:GetSecretValue");
+    expect(read.filter(({ resource }) => resource !== "tidemark-prod/eu-2")).toEqual([]);
+    refusedOnPurpose = calls.filter(({ allowed }) => !allowed).length;
+  });
+
   it("look at a cluster from the function that syncs, with its role and its network", async () => {
     const before = calls.length;
     const looked = await answered(connect, { path: COMMAND_PATHS.checkCluster, body: JSON.stringify({ name: "eu-2" }) });
@@ -405,7 +453,7 @@ describe.skipIf(!HAS_DYNOXIDE)("the packaged functions, which needs the table en
   });
 
   it("were refused nothing by their roles, and asked for the secret once for each version of its cluster, for a token that was refused, and for each look", () => {
-    expect(calls.filter(({ allowed }) => !allowed)).toEqual([]);
+    expect(calls.filter(({ allowed }) => !allowed)).toHaveLength(refusedOnPurpose);
     // Two versions were synced; a token was refused; one connection was replaced, one added and one checked.
     expect(calls.filter(({ action }) => action === "secretsmanager:GetSecretValue").length).toBe(2 + 1 + 3);
     expect(calls.filter(({ action }) => action === "dynamodb:PartiQLInsert").length).toBeGreaterThan(0);

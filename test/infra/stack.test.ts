@@ -12,7 +12,7 @@ import { PAGE_LIMITS } from "../../lib/api/list-page.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
 import { raiseClusterVersionParams } from "../../lib/store/records/clusters.ts";
-import { autoscalersPk, FLEET_PK } from "../../lib/store/table/keys.ts";
+import { ACCESS_PK, autoscalersPk, CONNECTIONS_PK, FLEET_PK } from "../../lib/store/table/keys.ts";
 import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/table/tables.ts";
 import { DEFAULT_TIMING } from "../../lib/sync/timing.ts";
 import { actionsCalledBy } from "./calls.ts";
@@ -45,9 +45,13 @@ interface Statement {
   readonly Effect: string;
   readonly Action: readonly string[];
   readonly Resource: Json;
+  readonly Condition?: Json;
 }
-const statementsOf = (role: string): Readonly<Record<string, Statement>> => {
-  const { Policies } = resource(role).Properties as unknown as {
+interface LeadingKeys {
+  readonly "ForAllValues:StringLike": { readonly "dynamodb:LeadingKeys": readonly string[] };
+}
+const statementsOf = (role: string, resources = packaged.resources): Readonly<Record<string, Statement>> => {
+  const { Policies } = { ...resources[role]?.Properties } as unknown as {
     readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[];
   };
   return Object.fromEntries(Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement).map((statement) => [statement.Sid, statement]));
@@ -101,6 +105,7 @@ describe("the functions", () => {
       TIDEMARK_TICK_DEAD_LETTERS_URL: { Ref: "TickDeadLetters" },
       TIDEMARK_SYNC_FUNCTION: { Ref: "SyncLambdaFunction" },
       TIDEMARK_CLUSTER_METRICS: "none",
+      TIDEMARK_EXTERNAL_ID: "none",
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {
@@ -320,7 +325,20 @@ describe("the schedule", () => {
       KeepUndelivered: { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: arnOf("TickDeadLetters") },
     });
     expect(actionsOf("TickRole")).toEqual(["lambda:InvokeFunction", "sqs:SendMessage"]);
-    expect(JSON.stringify(resource("TickRole").Properties["AssumeRolePolicyDocument"])).toContain("scheduler.amazonaws.com");
+  });
+
+  it("is the only one of its group, and the role that it starts the planning with trusts that group alone", () => {
+    expect(ofType("AWS::Scheduler::ScheduleGroup")).toEqual(["TickGroup"]);
+    expect(resource("Tick").Properties["GroupName"]).toEqual({ Ref: "TickGroup" });
+    expect(resource("TickRole").Properties["AssumeRolePolicyDocument"]).toMatchObject({
+      Statement: [
+        {
+          Principal: { Service: "scheduler.amazonaws.com" },
+          Action: "sts:AssumeRole",
+          Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" }, "aws:SourceArn": arnOf("TickGroup") } },
+        },
+      ],
+    });
   });
 });
 
@@ -392,6 +410,20 @@ describe("the roles", () => {
         },
       },
     ]);
+  });
+
+  it("let editors write no connection and no grant: only the function that connects clusters may", () => {
+    const keysOf = (role: string): readonly string[] =>
+      Object.values(statementsOf(role))
+        .filter(({ Action }) => Action.some((action) => /^dynamodb:(Put|Update|Delete|Batch)/.test(action)))
+        .flatMap(({ Condition }) => (Condition as unknown as LeadingKeys)["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]);
+    const edited = [FLEET_PK, autoscalersPk(clusterName("*")), "partition#*"];
+    expect(keysOf("ApiRole")).toEqual(edited);
+    expect(keysOf("ConnectRole")).toEqual([...edited, CONNECTIONS_PK, ACCESS_PK]);
+    // ForAllValues holds for a request without a key.
+    for (const role of ["ApiRole", "ConnectRole"]) {
+      expect(statementsOf(role)["EditState"]?.Condition).toMatchObject({ Null: { "dynamodb:LeadingKeys": "false" } });
+    }
   });
 
   it("let viewers write nothing, and let no person reach messages, secrets or clusters", () => {
@@ -500,6 +532,34 @@ describe("a parameter", () => {
     expect(await packagedFiles("sync")).toContain("dist/sync/index.js.map");
     expect(variablesOf(compiled, "sync")).toMatchObject({ NODE_OPTIONS: "--max-semi-space-size=8 --enable-source-maps" });
     expect(variablesOf(compiled, "api")).toMatchObject({ NODE_OPTIONS: "--enable-source-maps" });
+  });
+
+  it("scheduleConcurrency keeps some for the planning, and urlConcurrency bounds each function with a URL", async () => {
+    const reserved = ({ resources }: Compiled) =>
+      ["Schedule", "Api", "Connect", "View"].map((name) => resources[`${name}LambdaFunction`]?.Properties["ReservedConcurrentExecutions"]);
+    expect(reserved(packaged)).toEqual(["2", "10", "10", "10"]);
+    expect(reserved(await stack.compile({ scheduleConcurrency: "none", urlConcurrency: "none" }))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("organizationId and externalId are what a role of another account must be, and what it is asked with", () => {
+    const { text } = packaged;
+    const conditionFor = (values: Readonly<Record<string, string>>): Json | undefined => {
+      return statementsOf("SyncRole", resourcesOf(text, values))["EnterOtherAccounts"]?.Condition;
+    };
+    const [OrganizationId, ExternalId] = ["o-abc1234567", "tidemark-prod-7f3a"];
+    expect(conditionFor({})).toBeUndefined();
+    expect(conditionFor({ OrganizationId })).toEqual({ StringEquals: { "aws:ResourceOrgID": OrganizationId } });
+    expect(conditionFor({ ExternalId })).toEqual({ StringEquals: { "sts:ExternalId": ExternalId } });
+    expect(conditionFor({ OrganizationId, ExternalId })).toEqual({
+      StringEquals: { "aws:ResourceOrgID": OrganizationId, "sts:ExternalId": ExternalId },
+    });
+    const variables = resourcesOf(text, { ExternalId })["SyncLambdaFunction"]?.Properties["Environment"];
+    expect(variables).toMatchObject({ Variables: { TIDEMARK_EXTERNAL_ID: ExternalId } });
   });
 
   it("dashboard leaves the dashboard out", () => {

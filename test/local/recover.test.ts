@@ -47,7 +47,10 @@ beforeEach(async () => {
       connection: { kind: "kubeconfig", path: simulated.kubeconfigPath },
     },
   );
-  client = await connect(cluster, { clock: Date.now, trusted: ON_THIS_MACHINE });
+  client = await connect(
+    { ...cluster, connection: { kind: "kubeconfig", path: simulated.kubeconfigPath } },
+    { clock: Date.now, trusted: ON_THIS_MACHINE },
+  );
 });
 afterEach(async () => {
   client.close();

@@ -3,10 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { startQueues } from "../../lib/local/run/run-queues.ts";
-import { startStack } from "../../lib/local/run/stack.ts";
+import { TABLE_NAMES } from "../../lib/local/run/names.ts";
+import { localTables, startStack } from "../../lib/local/run/stack.ts";
+import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import type { LogLine } from "../../lib/report/log-lines.ts";
+import { putConnection } from "../../lib/store/records/clusters.ts";
+import { tableDefinitions } from "../../lib/store/table/tables.ts";
 import { WHOLE, watch } from "../cluster/stand-in/watched.ts";
 import { runCluster, workload } from "./cluster/running-cluster.ts";
 
@@ -29,14 +33,20 @@ it("a stack that may not look for rivals says so in the log, once", async () => 
   });
   const queues = await startQueues(join(dir, "queue.jsonl"), Date.now);
   closing.push(queues.close);
-  const client = tablesClient("http://127.0.0.1:1");
+  const engine = await startTables(join(dir, "tables"));
+  closing.push(engine.close);
+  const client = tablesClient(engine.endpoint);
   closing.push(() => client.destroy());
+  await ensureTables(client, tableDefinitions(TABLE_NAMES));
   const lines: LogLine[] = [];
   const reporter = { sync: () => {}, failed: () => {}, planned: () => {}, line: (line: LogLine) => void lines.push(line) };
   const stack = startStack({ clock: Date.now, syncClient: client, scheduleClient: client, queues, reporter });
   closing.push(stack.close);
+  const record = { name: clusterName("local"), version: 1 } as Parameters<typeof stack.connect>[0];
+  await expect(stack.connect(record)).rejects.toMatchObject({ code: "cluster.access.none" });
   const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;
-  const connected = await stack.connect({ name: clusterName("local"), connection, version: 1 } as Parameters<typeof stack.connect>[0]);
+  await putConnection(localTables(client, Date.now), { cluster: record.name, connection, version: 1 }, undefined);
+  const connected = await stack.connect(record);
   for (let looks = 0; looks < 2; looks++) await connected.observe([watch("shop", "web")], WHOLE);
   expect(lines).toEqual([
     {

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
 import { ON_THIS_MACHINE } from "../../lib/cluster/access/on-this-machine.ts";
-import { connect } from "../../lib/cluster/connect.ts";
 import type { ClusterClient } from "../../lib/cluster/port.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import type { Connection } from "../../lib/model/records.ts";
@@ -14,6 +13,7 @@ import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { insertByStatement } from "../../lib/store/history/insert.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
+import { openStored } from "../../lib/sync/connected.ts";
 import { RULES } from "../../lib/sync/rules.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
@@ -175,7 +175,7 @@ const tidemark = async ({ wrap = (client) => client, clock = Date.now }: SceneOp
     tables,
     insert,
     connect: (record) => {
-      client ??= connect(record, { clock, trusted: ON_THIS_MACHINE, notice: (message) => void notices.push(message) }).then((opened) => {
+      client ??= openStored(tables)(record, { clock, trusted: ON_THIS_MACHINE, notice: (message) => void notices.push(message) }).then((opened) => {
         clients.push(opened);
         return wrap(opened);
       });

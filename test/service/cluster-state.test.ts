@@ -218,8 +218,8 @@ describe("the state of a cluster", () => {
       return send();
     });
     await openQueries({ tables: { ...world.tables, client: counting }, clock: () => nowMs }).cluster(name);
-    // The cluster, the fleet and two heads; the journal of two partitions.
+    // The cluster, its connection, the fleet and two heads; the journal of two partitions.
     const counts = Object.fromEntries([...Map.groupBy(asked, (one) => one)].map(([one, all]) => [one, all.length]));
-    expect(counts).toEqual({ GetItemCommand: 4, QueryCommand: 2 });
+    expect(counts).toEqual({ GetItemCommand: 5, QueryCommand: 2 });
   });
 });

@@ -4,7 +4,8 @@ import { clusterName } from "../../lib/model/ids.ts";
 import type { Connection } from "../../lib/model/records.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
-import { getCluster } from "../../lib/store/records/clusters.ts";
+import { getCluster, getConnection, putCluster, putConnection } from "../../lib/store/records/clusters.ts";
+import { openStored } from "../../lib/sync/connected.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
@@ -121,5 +122,43 @@ describe("a connection to EKS, at the URL that connects clusters", () => {
   it("is not asked about where an edit leaves it as it is", async () => {
     await connecting.replaceCluster({ name: "there", syncPeriodMs: 20_000 });
     expect(aws.calls).toEqual([]);
+  });
+});
+
+describe("the connection of a cluster", () => {
+  const cluster = clusterName("there");
+  const opened = async () => openStored(world.tables)(await recordOf(), { clock: () => 0 });
+  const recordOf = async () => {
+    const record = await getCluster(world.tables, cluster);
+    if (!record) throw new Error("the cluster is not stored");
+    return record;
+  };
+
+  it("is taken from its own item alone, and from nothing that the record of the cluster says", async () => {
+    const record = await recordOf();
+    const forged = { ...record, connection: { kind: "kubeconfig", path: "/forged" }, version: record.version + 1 };
+    expect(await putCluster(world.tables, forged, record.version)).toEqual({ kind: "stored" });
+    await expect(opened()).rejects.toMatchObject({ message: expect.stringContaining("prod/there") });
+    expect((await service.cluster("there")).connection).toEqual({ kind: "secret", secretId: "prod/there" });
+  });
+
+  it("counts for the cluster that it was stored for, and not for another one of its name", async () => {
+    const stored = await getConnection(world.tables, cluster);
+    if (!stored) throw new Error("no connection is stored");
+    const foreign = { ...stored, uid: "another", version: stored.version + 1 };
+    await putConnection(world.tables, foreign, stored);
+    await expect(opened()).rejects.toMatchObject({ code: "cluster.access.none" });
+    expect(await service.cluster("there")).not.toHaveProperty("connection");
+    await service.replaceCluster({ name: "there", connection: { kind: "secret", secretId: "prod/there" } });
+    await expect(opened()).rejects.not.toMatchObject({ code: "cluster.access.none" });
+  });
+
+  it("is stored under a higher version than one whose editor died before the cluster was written", async () => {
+    const before = await recordOf();
+    const stored = await getConnection(world.tables, cluster);
+    await putConnection(world.tables, { cluster, ...(before.uid && { uid: before.uid }), connection: eks(), version: before.version + 7 }, stored);
+    const { version } = await service.replaceCluster({ name: "there", connection: { kind: "secret", secretId: "prod/there" } });
+    expect(version).toBe(before.version + 8);
+    expect((await service.cluster("there")).connection).toEqual({ kind: "secret", secretId: "prod/there" });
   });
 });

@@ -5,7 +5,7 @@ import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { itemKey } from "../../lib/store/table/item-key.ts";
-import { autoscalerKey, clusterKey, fleetKey, type Key } from "../../lib/store/table/keys.ts";
+import { autoscalerKey, clusterKey, connectionKey, fleetKey, type Key } from "../../lib/store/table/keys.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 
@@ -60,17 +60,18 @@ it("an edit keeps what a later version has added to an autoscaler", async () => 
 it("an edit keeps what a later version has added to a cluster, its connection, its settings and its partitions", async () => {
   await service.addCluster({ name: "eu-2", connection: { kind: "kubeconfig", path: "/kube/config" } });
   const key = clusterKey(clusterName("eu-2"));
-  await addTo(key, "later", "connection.later", "settings.later", "partitions[0].later");
+  await addTo(key, "later", "settings.later", "partitions[0].later");
+  await addTo(connectionKey(clusterName("eu-2")), "later", "connection.later");
   await service.pauseCluster("eu-2");
   await service.replaceCluster({ name: "eu-2", syncPeriodMs: 20_000, settings: { tolerance: 0.2 } });
   await service.resumeCluster("eu-2");
   expect(await itemAt(key)).toMatchObject({
     later: LATER,
-    connection: { later: LATER },
     settings: { later: LATER, tolerance: 0.2 },
     partitions: [{ later: LATER }],
     version: 4,
   });
+  expect(await itemAt(connectionKey(clusterName("eu-2")))).toMatchObject({ later: LATER, connection: { later: LATER } });
 });
 
 it("an edit keeps what a later version has added to the fleet", async () => {

@@ -22,7 +22,6 @@ const plain = painter(false);
 
 const CLUSTER: ClusterRecord = {
   name: clusterName("eu-1"),
-  connection: { kind: "kubeconfig", path: "/kube/config" },
   syncPeriodMs: 15_000,
   partitions: [],
   settings: DEFAULT_SETTINGS,

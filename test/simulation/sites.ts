@@ -1,5 +1,6 @@
 import { type ClusterClients, clusterClients } from "../../lib/cluster/clients.ts";
 import type { ClusterClient } from "../../lib/cluster/port.ts";
+import { TidemarkError } from "../../lib/model/errors.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import type { SimulatedCluster } from "./cluster.ts";
 import type { Invocation } from "./invocation.ts";
@@ -19,7 +20,7 @@ const siteAt = ({ clusters, elsewhere }: Places, name: string, path: string | un
 export const siteOf = (places: Places, name: string): SimulatedCluster => siteAt(places, name, places.connectedTo(name));
 
 interface Kept {
-  readonly clients: ClusterClients;
+  readonly clients: ClusterClients<ClusterRecord>;
   readonly sites: WeakMap<ClusterClient, SimulatedCluster>;
 }
 
@@ -29,10 +30,12 @@ const keptOf = (places: Places, process: Process): Kept => {
   const known = keptBy.get(process);
   if (known) return known;
   const sites = new WeakMap<ClusterClient, SimulatedCluster>();
-  const open = async (record: Pick<ClusterRecord, "name" | "connection">): Promise<ClusterClient> => {
-    const { connection } = record;
+  const open = async ({ name }: ClusterRecord): Promise<ClusterClient> => {
     const client = { ...NEVER_ASKED };
-    sites.set(client, siteAt(places, record.name, connection.kind === "kubeconfig" ? connection.path : undefined));
+    const path = places.connectedTo(name);
+    if (path === undefined)
+      throw new TidemarkError("cluster.access.none", `Cannot connect cluster "${name}": no connection is stored for it`, { name });
+    sites.set(client, siteAt(places, name, path));
     return client;
   };
   const kept = { clients: clusterClients({ clock: () => 0 }, open), sites };

@@ -1,5 +1,5 @@
 import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
-import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/store/table/keys.ts";
+import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, FLEET_PK } from "../../lib/store/table/keys.ts";
 import { DEFAULT_TIMING, type Timing } from "../../lib/sync/timing.ts";
 import type { SimulatedCluster } from "./cluster.ts";
 import { type Coverage, countCoverage } from "./coverage.ts";
@@ -120,7 +120,7 @@ export const newStage = (
     read: tables.read,
     stored: tables.stored,
     damages: randomOf(seed, "damages"),
-    connectedTo: (cluster) => pathOf(tables.read(FLEET_PK, `${CLUSTER_SK_PREFIX}${cluster}`)),
+    connectedTo: (cluster) => pathOf(tables.read(FLEET_PK, `${CLUSTER_SK_PREFIX}${cluster}`), tables.read(CONNECTIONS_PK, cluster)),
     tablesFor: (process, by) => {
       const execute = (command: unknown): object => tables.execute(sent(command), { by, process: process.name });
       return tablesOf(
@@ -151,5 +151,6 @@ const pageEntriesOf = (settings: Random, nowMs: () => number): (() => number) =>
   return () => (Math.floor((nowMs() - START_MS) / PAGES_CHANGE_MS) % 2 === 0 ? few : PAGE_ENTRIES);
 };
 
-const pathOf = (record: Item | undefined): string | undefined =>
-  record?.["deletedMs"] === undefined ? record?.["connection"]?.M?.["path"]?.S : undefined;
+/** The path of a connection that was stored for this very cluster. */
+const pathOf = (record: Item | undefined, connection: Item | undefined): string | undefined =>
+  record && record["deletedMs"] === undefined && record["uid"]?.S === connection?.["uid"]?.S ? connection?.["connection"]?.M?.["path"]?.S : undefined;

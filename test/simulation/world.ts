@@ -3,7 +3,7 @@ import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } 
 import { ANY_HOST, type AutoscalerRecord, type ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/settings.ts";
 import { putRecordParams } from "../../lib/store/records/write.ts";
-import { autoscalerKey, clusterKey } from "../../lib/store/table/keys.ts";
+import { autoscalerKey, clusterKey, connectionKey } from "../../lib/store/table/keys.ts";
 import { type SimulatedCluster, simulatedCluster, type Workload } from "./cluster.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";
 import { newObjectStore, type ObjectStore } from "./objects/object-store.ts";
@@ -63,7 +63,11 @@ export const fillTables = ({ clusters, autoscalers }: Timetable, startMs: number
   const stored = (key: { pk: string; sk: string }, record: object, counter: "generation" | "version"): void => {
     execute(new PutItemCommand(putRecordParams(TABLE_NAMES.stateTable, { key, record, expected: { counter }, token: "first" })));
   };
-  for (const cluster of clusters) stored(clusterKey(clusterName(cluster.name)), clusterRecord(cluster), "version");
+  for (const cluster of clusters) {
+    const record = clusterRecord(cluster);
+    stored(clusterKey(record.name), record, "version");
+    stored(connectionKey(record.name), { cluster: record.name, connection: SIMULATED_CONNECTION, version: 1 }, "version");
+  }
   for (const autoscaler of autoscalers.filter(({ home }) => home !== "object")) {
     const record = autoscalerRecord(autoscaler, startMs);
     stored(autoscalerKey(record), record, "generation");
@@ -78,7 +82,6 @@ const clusterRecord = (planned: PlannedCluster): ClusterRecord => {
   const { name, syncPeriodMs, partitions, settings, specsFromCluster } = clusterAdded(planned);
   return {
     name: clusterName(name),
-    connection: SIMULATED_CONNECTION,
     syncPeriodMs,
     partitions: partitions.map((one) => ({ name: partitionName(one.name), ...(one.namespaces && { namespaces: one.namespaces.map(namespace) }) })),
     settings: { ...DEFAULT_SETTINGS, ...settings },

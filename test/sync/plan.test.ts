@@ -157,7 +157,6 @@ describe("planNow()", () => {
 describe("schedule()", () => {
   const cluster = (name: string, partitions: number): ClusterRecord => ({
     name: clusterName(name),
-    connection: { kind: "secret", secretId: "x" },
     syncPeriodMs: 15_000,
     partitions: Array.from({ length: partitions }, (_, at) => ({ name: partitionName(`p${at}`), namespaces: [] })),
     settings: DEFAULT_SETTINGS,

@@ -63,7 +63,7 @@ export const manifestOf = (name: string): string =>
 /** Stores a cluster with an autoscaler for each of its workloads. */
 export const storeCluster = async (tables: Tables, name: ClusterName, syncPeriodMs: number): Promise<ClusterRecord> => {
   const rest = { partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 };
-  const record: ClusterRecord = { name, connection: { kind: "secret", secretId: "unused" }, syncPeriodMs, ...rest };
+  const record: ClusterRecord = { name, syncPeriodMs, ...rest };
   await putCluster(tables, record, undefined);
   for (const app of APPS) {
     const uid = autoscalerUid(`uid-${name}-${app}`);

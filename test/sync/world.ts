@@ -80,7 +80,6 @@ export const newWorld = async (
   const name = clusterName(`eu-${++clusters}`);
   const record: ClusterRecord = {
     name,
-    connection: { kind: "kubeconfig", path: "none" },
     syncPeriodMs: PERIOD_MS,
     partitions: [{ name: WHOLE_CLUSTER }],
     settings: DEFAULT_SETTINGS,

@@ -45,7 +45,7 @@ const stateText = ({ state }: Partial<StateView>, paint: Paint): Word => (state 
 
 const row = (cluster: ClusterView, paint: Paint): readonly Word[] => [
   cluster.name,
-  cluster.connection.kind,
+  cluster.connection?.kind ?? "none",
   ageText(cluster.syncPeriodSeconds * 1000),
   String(cluster.partitions.length),
   cluster.paused ? (cluster.paused.until ?? "yes") : "no",
@@ -59,7 +59,7 @@ export const describe = async ({ service }: Session, printer: Printer, name: str
 };
 
 const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
-  const { kind, ...connection } = cluster.connection;
+  const { kind = "none", ...connection } = cluster.connection ?? {};
   const { settings, paused, removing, since, error, specsFromCluster = [], recommenderHosts = [] } = cluster;
   return sheet([
     ["Name", cluster.name],

@@ -67,7 +67,7 @@ const realFleet = async ({ service, nowMs }: Session): Promise<Partial<Fleet>> =
   for await (const cluster of service.clusters()) {
     partitions += cluster.partitions.length;
     syncsASecond += cluster.partitions.length / cluster.syncPeriodSeconds;
-    secrets += cluster.connection.kind === "secret" ? 1 : 0;
+    secrets += cluster.connection?.kind === "secret" ? 1 : 0;
   }
   let autoscalers = 0;
   for await (const _one of service.autoscalers({})) autoscalers++;

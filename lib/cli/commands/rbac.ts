@@ -78,7 +78,7 @@ const entryOf = ({ eks, region, roleArn }: Pick<RbacCommandOptions, "eks" | "reg
 /** A stored connection that is no address of EKS gets no command, because its values would become a part of it. */
 const storedEntry = async ({ service }: Session, name: string): Promise<AccessEntry | undefined> => {
   const { connection } = await service.cluster(name);
-  if (connection.kind !== "eks" || eksFault(connection) !== undefined) return undefined;
+  if (connection?.kind !== "eks" || eksFault(connection) !== undefined) return undefined;
   const { clusterId, region, roleArn } = connection;
   return { clusterId, region, ...(roleArn !== undefined && { roleArn }) };
 };

@@ -11,12 +11,23 @@ export interface AssumedRole {
 }
 
 /** Assumes a role for one cluster. The name of the session is in the audit log of the other account. */
-export const assumeRole = async (of: { readonly region: string; readonly roleArn: string; readonly cluster: string }): Promise<AssumedRole> => {
-  const { region, roleArn, cluster } = of;
+export const assumeRole = async (of: {
+  readonly region: string;
+  readonly roleArn: string;
+  readonly cluster: string;
+  /** Roles of other accounts may ask for it, so that no other stack is let in by their trust in this account (docs/clusters.md). */
+  readonly externalId?: string;
+}): Promise<AssumedRole> => {
+  const { region, roleArn, cluster, externalId } = of;
   // It is made for each call, once an hour: the client itself keeps nothing, and all clients share one handler with its connections.
   const sts = new STSClient({ region, ...AWS_CALLS });
   const { Credentials } = await sts.send(
-    new AssumeRoleCommand({ RoleArn: roleArn, RoleSessionName: `tidemark-${cluster}`.slice(0, 64), DurationSeconds: ASSUMED_SECONDS }),
+    new AssumeRoleCommand({
+      RoleArn: roleArn,
+      RoleSessionName: `tidemark-${cluster}`.slice(0, 64),
+      DurationSeconds: ASSUMED_SECONDS,
+      ...(externalId !== undefined && { ExternalId: externalId }),
+    }),
   );
   const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = Credentials ?? {};
   if (!AccessKeyId || !SecretAccessKey || !SessionToken || !Expiration) throw new Error("STS answered without credentials");

@@ -12,20 +12,25 @@ const ASSUMED_MARGIN_MS = 15 * 60_000;
 /** The credentials of the environment, or of `roleArn` in another account. They are requested when they are needed first. */
 export const eksIdentity = (
   { region, roleArn }: EksPlace,
-  { cluster, clock }: { readonly cluster: string; readonly clock: () => number },
+  { cluster, clock, externalId }: { readonly cluster: string; readonly clock: () => number; readonly externalId?: string },
 ): Cached<AwsCredentials> => {
   // The provider of the SDK caches the credentials of the environment.
   if (roleArn === undefined) return { get: defaultProvider({ clientConfig: { region } }), forget: () => undefined };
-  const assumed = cached((): Promise<AssumedRole> => assume({ region, roleArn, cluster }), {
-    ttlMs: (role) => role.expiresMs - clock() - ASSUMED_MARGIN_MS,
+  const role = { region, roleArn, cluster, ...(externalId !== undefined && { externalId }) };
+  const assumed = cached((): Promise<AssumedRole> => assume(role), {
+    ttlMs: ({ expiresMs }) => expiresMs - clock() - ASSUMED_MARGIN_MS,
     clock,
   });
   return { get: async () => (await assumed.get()).credentials, forget: assumed.forget };
 };
 
 /** Loads the client of STS when the first role is assumed: a sync of a cluster in its own account starts without it. */
-const assume = async (of: { readonly region: string; readonly roleArn: string; readonly cluster: string }): Promise<AssumedRole> =>
-  (await import("./assume-role.ts")).assumeRole(of);
+const assume = async (of: {
+  readonly region: string;
+  readonly roleArn: string;
+  readonly cluster: string;
+  readonly externalId?: string;
+}): Promise<AssumedRole> => (await import("./assume-role.ts")).assumeRole(of);
 
 /** A failure of AWS as a refusal of `action`. The error is not its cause, because the error of an unreadable answer holds the answer, and with it credentials. */
 export const eksRefusal = (

@@ -16,6 +16,8 @@ export interface EksOptions {
   readonly cluster: string;
   readonly clock: () => number;
   readonly ownAddresses: boolean;
+  /** What the roles of other accounts ask for, where they do. */
+  readonly externalId?: string;
   /** An earlier description, for this version of the record. */
   readonly known?: EksDescription;
 }
@@ -52,7 +54,7 @@ export const eksAccess = async (connection: EksConnection, options: EksOptions):
   };
 };
 
-type Checking = Pick<EksOptions, "cluster" | "clock" | "known">;
+type Checking = Pick<EksOptions, "cluster" | "clock" | "known" | "externalId">;
 
 /** The description of the cluster by AWS, after a comparison with the record. Throws `cluster.access.eks`. */
 export const verifiedEks = async (

@@ -1,10 +1,10 @@
-import type { ClusterRecord } from "../../model/records.ts";
+import type { ClusterRecord, ConnectionRecord } from "../../model/records.ts";
 import type { SpecKindName } from "../../model/spec-kinds.ts";
 import type { Target } from "../discovery.ts";
 import type { ScalableKind } from "../rights/rules.ts";
 
 /** The cluster to look at, which need not be stored. */
-export interface CheckedConnection extends Pick<ClusterRecord, "name" | "connection"> {
+export interface CheckedConnection extends Pick<ClusterRecord, "name">, Pick<ConnectionRecord, "connection"> {
   /** The namespaces of its partitions, where all of them name theirs. Absent: the whole cluster. */
   readonly namespaces?: readonly string[];
   /** Custom resources that are scaled, beside the built-in kinds. */

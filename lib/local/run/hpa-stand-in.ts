@@ -3,7 +3,7 @@ import { connect } from "../../cluster/connect.ts";
 import type { ClusterClient, Observed, Watched } from "../../cluster/port.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../model/ids.ts";
 import { isObject } from "../../model/is-object.ts";
-import type { ClusterRecord } from "../../model/records.ts";
+import type { ClusterRecord, ConnectionRecord } from "../../model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../model/windows.ts";
 import { asksOf } from "../../policy/dialects.ts";
 import type { Service } from "../../service/service.ts";
@@ -14,7 +14,7 @@ import type { Activity } from "../engine/drive.ts";
 export interface StandInOptions {
   readonly clock: () => number;
   readonly service: Pick<Service, "autoscalers">;
-  readonly cluster: ClusterRecord;
+  readonly cluster: Pick<ClusterRecord, "name" | "settings"> & Pick<ConnectionRecord, "connection">;
   /** The HPAs of the simulated cluster. The stand-in adds its own and keeps their status. */
   readonly hpas: Rival[];
 }

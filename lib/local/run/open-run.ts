@@ -99,7 +99,10 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   // On a real cluster a write of a run that died may still be under way, so its lease and its intents expire by themselves.
   const dead = { tables: store, cluster, connect: stack.connect, nowMs: clock.now() };
   const unfinished = setup.identity.kind === "simulated" ? await endDeadLeases(dead) : NOTHING_UNFINISHED;
-  const standIn = options.besideHpa && world.hpas ? await hpaStandIn({ clock: clock.now, service, cluster, hpas: world.hpas }) : undefined;
+  const standIn =
+    options.besideHpa && world.hpas
+      ? await hpaStandIn({ clock: clock.now, service, cluster: { ...cluster, connection: world.connection }, hpas: world.hpas })
+      : undefined;
   if (standIn) closer.add(async () => standIn.close());
   return {
     setup,

@@ -10,7 +10,9 @@ import { noticeLine } from "../../report/not-seen-line.ts";
 import type { Reporter } from "../../report/reporter.ts";
 import { insertByStatement } from "../../store/history/insert.ts";
 import type { Tables as StoreTables } from "../../store/table/tables.ts";
+import { openStored } from "../../sync/connected.ts";
 import { RULES } from "../../sync/rules.ts";
+import type { SyncPorts } from "../../sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../sync/timing.ts";
 import { warmCache } from "../../sync/warm-cache.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "./loopback.ts";
@@ -31,14 +33,15 @@ export interface Stack {
   readonly schedule: ReturnType<typeof scheduleHandler>;
   readonly sync: ReturnType<typeof syncHandler>;
   /** The clients that the sync uses, kept warm. */
-  readonly connect: ReturnType<typeof clusterClients>["clientFor"];
+  readonly connect: SyncPorts["connect"];
   readonly close: () => Promise<void>;
 }
 
 export const startStack = ({ clock, syncClient, scheduleClient, queues, reporter }: StackOptions): Stack => {
   const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
-  const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice: (message) => reporter.line(noticeLine(message)) });
   const tables = localTables(syncClient, clock);
+  const notice = (message: string): void => reporter.line(noticeLine(message));
+  const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice }, openStored(tables));
   const queue = { client: sqs, queueUrl: queues.syncUrl, wait: realWait, random: Math.random };
   const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
   return {

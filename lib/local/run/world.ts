@@ -1,5 +1,5 @@
 import { basename, resolve } from "node:path";
-import type { ClusterRecord } from "../../model/records.ts";
+import type { Connection } from "../../model/records.ts";
 import type { Rival } from "../cluster/kube-objects.ts";
 import type { Statistics, WorkloadFigures } from "../cluster/reading.ts";
 import { startSimulatedCluster } from "../cluster/simulated-cluster.ts";
@@ -13,7 +13,7 @@ import { workloadsOf } from "./workloads.ts";
 /** The cluster of a run, as far as the run itself is concerned. */
 export interface World {
   readonly name: string;
-  readonly connection: ClusterRecord["connection"];
+  readonly connection: Connection;
   /** Of the simulated workloads; nothing on a real cluster. */
   readonly readings: () => readonly WorkloadFigures[];
   readonly statistics: () => readonly Statistics[] | undefined;

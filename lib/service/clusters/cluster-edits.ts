@@ -2,10 +2,20 @@ import { isDeepStrictEqual } from "node:util";
 import type { ConnectionReport } from "../../cluster/check/report.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../model/ids.ts";
-import type { ClusterRecord, ScopeChangeRecord } from "../../model/records.ts";
+import type { ClusterRecord, Connection, ConnectionRecord, ScopeChangeRecord } from "../../model/records.ts";
 import { DEFAULT_SETTINGS } from "../../model/settings.ts";
 import { SPEC_KIND_NAMES } from "../../model/spec-kinds.ts";
-import { getCluster, getFleet, lastVersion, putCluster } from "../../store/records/clusters.ts";
+import {
+  connectionFor,
+  connectionRecord,
+  getCluster,
+  getConnection,
+  getFleet,
+  lastVersion,
+  listConnections,
+  putCluster,
+  putConnection,
+} from "../../store/records/clusters.ts";
 import type { RecordWrite } from "../../store/records/write.ts";
 import { eachDone } from "../../store/table/all-done.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
@@ -18,6 +28,7 @@ import type { ClusterChange, ClusterStored, NewCluster } from "../service.ts";
 import type { ClusterView } from "../views/autoscaler-view.ts";
 import { clusterView } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/pause-view.ts";
+import { toArray } from "../to-array.ts";
 import { clusterFaults } from "./cluster-faults.ts";
 import { lookBefore } from "./connection-check.ts";
 
@@ -26,15 +37,20 @@ const PERIOD_MS = 15_000;
 const ATTEMPTS_MAX = 5;
 const CLUSTERS_AT_ONCE = 4;
 
-const view = async (context: QueryContext, cluster: ClusterRecord): Promise<ClusterView> =>
-  clusterView(context, cluster, await getFleet(context.tables));
+const view = async (context: QueryContext, cluster: ClusterRecord): Promise<ClusterView> => {
+  const [fleet, stored] = [await getFleet(context.tables), await getConnection(context.tables, cluster.name)];
+  return clusterView(context, cluster, { fleet, connection: connectionFor(cluster, stored) });
+};
 
 /** Lists clusters in order of name, a few at a time. */
 export async function* clusters(context: QueryContext, after = ""): AsyncGenerator<ClusterView> {
   const rest = (await clustersNamed(context, undefined)).filter(({ name }) => name > after);
   const fleet = await getFleet(context.tables);
+  const connections = new Map((await toArray(listConnections(context.tables))).map((stored) => [stored.cluster, stored]));
+  const viewOf = (cluster: ClusterRecord) =>
+    clusterView(context, cluster, { fleet, connection: connectionFor(cluster, connections.get(cluster.name)) });
   for (let at = 0; at < rest.length; at += CLUSTERS_AT_ONCE) {
-    yield* await eachDone(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, (cluster) => clusterView(context, cluster, fleet));
+    yield* await eachDone(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, viewOf);
   }
 }
 
@@ -52,7 +68,6 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   const record: ClusterRecord = {
     name,
     uid: context.newUid(),
-    connection: wanted.connection,
     syncPeriodMs: wanted.syncPeriodMs ?? PERIOD_MS,
     plannedFromMs: context.clock(),
     partitions: partitionsOf(wanted) ?? [{ name: WHOLE_CLUSTER }],
@@ -64,16 +79,43 @@ export const addCluster = async (context: ServiceContext, wanted: NewCluster): P
   };
   // Checked before the history is written, because a taken name is no edit.
   if (await getCluster(context.tables, record.name)) throw taken(wanted.name);
-  await recordChange(context, { scope: "cluster", name, version: record.version, verb: "add", after: record });
+  await recordChange(context, { scope: "cluster", name, version: record.version, verb: "add", after: withConnection(record, wanted.connection) });
   let written = record;
-  const stored = await startingClean(context, record, () => {
+  const earlier = await getConnection(context.tables, name);
+  const own = connectionRecord(record, wanted.connection);
+  const stored = await startingClean(context, record, async () => {
+    await putConnection(context.tables, own, earlier);
     // Read at the write, as for an edit: emptying what an earlier cluster has left may take a minute.
     written = { ...record, plannedFromMs: context.clock() };
     return putCluster(context.tables, written, undefined);
   });
-  if (stored.kind === "conflict" && !(await wasStored(context, written))) throw taken(wanted.name);
+  if (stored.kind === "conflict" && !(await wasStored(context, written))) {
+    if (earlier) await putConnection(context.tables, earlier, own);
+    throw taken(wanted.name);
+  }
+  await keepConnection(context, written, own);
   await context.planNow?.(record);
   return withChecks(await view(context, record), report);
+};
+
+/** The record with its connection, as the history tells both sides of an edit. */
+const withConnection = (record: ClusterRecord, connection: Connection | undefined): object => ({ ...record, ...(connection && { connection }) });
+
+/*
+ *  A  connection a ── record a ✓ ── look: connection b, so connection a
+ *  B             connection b ── record b ✗ ── connection a again, where B had found it
+ *
+ * A connection counts only for the uid that it was stored for: until the one of A is back, the syncs of A hold and say that there is none.
+ */
+const keepConnection = async ({ tables }: ServiceContext, cluster: ClusterRecord, own: ConnectionRecord): Promise<void> => {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const stored = await getConnection(tables, cluster.name);
+    // Where another editor has replaced the connection of this cluster already, the later edit counts.
+    if (connectionFor(cluster, stored)) return;
+    if ((await putConnection(tables, own, stored)).kind === "stored") return;
+  }
+  const words = "others are editing it; replace it with the connection";
+  throw new TidemarkError("service.conflict", `Cannot store the connection of cluster "${cluster.name}": ${words}`, { name: cluster.name });
 };
 
 /**
@@ -121,17 +163,20 @@ const taken = (name: string): TidemarkError =>
 export const replaceCluster = async (context: ServiceContext, wanted: ClusterChange): Promise<ClusterStored> => {
   refuseFaults("replace", wanted.name, clusterFaults(wanted));
   const report = wanted.connection && (await lookBefore(context, "replace", { ...(await lookedAt(context, wanted.name)), ...wanted }));
-  const stored = await edit(context, wanted.name, "replace", (record) => ({
+  const change = (record: ClusterRecord): ClusterRecord => ({
     ...record,
-    connection: wanted.connection ?? record.connection,
-    // What was read before says nothing about another connection; nor does it where the cluster's own objects are other controllers from now on, or no more.
-    ...((wanted.connection || wanted.specsFromCluster) && { connectionVersion: record.version + 1 }),
     partitions: partitionsOf(wanted) ?? record.partitions,
     syncPeriodMs: wanted.syncPeriodMs ?? record.syncPeriodMs,
     settings: { ...record.settings, ...wanted.settings },
     ...specsOf(wanted.specsFromCluster),
     ...(wanted.recommenderHosts && { recommenderHosts: wanted.recommenderHosts }),
-  }));
+  });
+  const stored = await edit(context, wanted.name, {
+    verb: "replace",
+    change,
+    ...(wanted.connection && { connection: wanted.connection }),
+    restated: wanted.connection !== undefined || wanted.specsFromCluster !== undefined,
+  });
   return withChecks(stored, report);
 };
 
@@ -145,13 +190,23 @@ const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly st
   if (faults.length > 0) throw new TidemarkError("service.invalid", `Cannot ${verb} cluster "${name}": ${faults.join("; ")}`, { faults });
 };
 
+interface ClusterEdit {
+  readonly verb: ScopeChangeRecord["verb"];
+  readonly change: (record: ClusterRecord) => ClusterRecord;
+  /** The new connection, if there is one. */
+  readonly connection?: Connection;
+  /** What was read before says nothing about another connection; nor does it where the cluster's own objects are other controllers from now on, or no more. */
+  readonly restated?: boolean;
+}
+
+/*
+ *  A  reads 7, connection 4 ── connection 8 ── record 8        each environment reads the connection when it meets version 8
+ *  B  reads 7, connection 4 ─────── connection 8 ✗             reads again, and goes on from what A has left
+ *  C  reads 7, connection 4 ── connection 8 └─ died ✗          the connection counts from the next version on, which is 9: every edit goes above both
+ */
+
 /** Reads, changes and writes a record under the version that was read, again while other editors win. */
-const edit = async (
-  context: ServiceContext,
-  name: string,
-  verb: ScopeChangeRecord["verb"],
-  change: (record: ClusterRecord) => ClusterRecord,
-): Promise<ClusterView> => {
+const edit = async (context: ServiceContext, name: string, { verb, change, connection, restated = false }: ClusterEdit): Promise<ClusterView> => {
   let uid: string | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const before = await findCluster(context, name);
@@ -159,12 +214,18 @@ const edit = async (
     if (before.uid !== uid) throw replaced(name);
     // An edit keeps the cluster, so it ends an unfinished removal.
     const { removing: _ended, ...kept } = change(before);
-    const after: ClusterRecord = { ...kept, version: before.version + 1 };
+    const connected = await getConnection(context.tables, before.name);
+    const version = Math.max(before.version, connected?.version ?? 0) + 1;
+    const after: ClusterRecord = { ...kept, version, ...(restated && { connectionVersion: version }) };
     const isReplanned = changesDueTimes(before, kept);
     const write = async (): Promise<RecordWrite> => {
       // Read at the write. Moving windows may take minutes, and calls of the scheduler in that time have planned without this edit.
       const written: ClusterRecord = isReplanned ? { ...after, plannedFromMs: context.clock() } : after;
-      await recordChange(context, { scope: "cluster", name, version: after.version, verb, before, after: written });
+      const own = connectionFor(before, connected);
+      const sides = { before: withConnection(before, own), after: withConnection(written, connection ?? own) };
+      await recordChange(context, { scope: "cluster", name, version: after.version, verb, ...sides });
+      if (connection && (await putConnection(context.tables, connectionRecord(after, connection), connected)).kind === "conflict")
+        return { kind: "conflict" };
       const { kind } = await putCluster(context.tables, written, before.version);
       return kind === "stored" || (await wasStored(context, written)) ? { kind: "stored" } : { kind };
     };
@@ -178,11 +239,14 @@ const edit = async (
 
 /** Throws `service.invalid` for an end that has passed. */
 export const pauseCluster = (context: ServiceContext, name: string, untilMs?: number): Promise<ClusterView> =>
-  edit(context, name, "pause", (record) => {
-    const atMs = context.clock();
-    checkPauseEnd(`cluster "${name}"`, untilMs, atMs);
-    return { ...record, paused: { by: context.by, atMs, ...(untilMs !== undefined && { untilMs }) } };
+  edit(context, name, {
+    verb: "pause",
+    change: (record) => {
+      const atMs = context.clock();
+      checkPauseEnd(`cluster "${name}"`, untilMs, atMs);
+      return { ...record, paused: { by: context.by, atMs, ...(untilMs !== undefined && { untilMs }) } };
+    },
   });
 
 export const resumeCluster = (context: ServiceContext, name: string): Promise<ClusterView> =>
-  edit(context, name, "resume", ({ paused: _over, ...record }) => record);
+  edit(context, name, { verb: "resume", change: ({ paused: _over, ...record }) => record });

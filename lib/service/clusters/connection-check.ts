@@ -5,6 +5,7 @@ import { readScalableKind, SCALABLE_KIND_WORDS } from "../../cluster/rights/scal
 import { TidemarkError } from "../../model/errors.ts";
 import { clusterName } from "../../model/ids.ts";
 import { listAutoscalers } from "../../store/records/autoscalers.ts";
+import { connectionFor, getConnection } from "../../store/records/clusters.ts";
 import { storedSpec } from "../apply/manifest-inputs.ts";
 import type { ServiceContext } from "../context.ts";
 import { findCluster } from "../find-autoscaler.ts";
@@ -13,11 +14,15 @@ import type { ClusterChange, ClusterCheck } from "../service.ts";
 /** Looks at a stored cluster from where the syncs connect to it. It stores nothing. Throws `service.unknown`, `service.invalid`. */
 export const checkCluster = async (context: ServiceContext, { name, kinds = [] }: ClusterCheck): Promise<ConnectionReport> => {
   const wanted = kinds.map((text) => kindIn(name, text));
-  const { connection, partitions, specsFromCluster } = await findCluster(context, name);
+  const cluster = await findCluster(context, name);
+  const { partitions, specsFromCluster } = cluster;
   if (!context.checkConnection)
     throw new TidemarkError("service.invalid", `Cannot check cluster "${name}": nothing here connects to clusters; ask the URL that connects them`, {
       name,
     });
+  const connection = connectionFor(cluster, await getConnection(context.tables, cluster.name));
+  if (!connection)
+    throw new TidemarkError("service.invalid", `Cannot check cluster "${name}": no connection is stored for it; store one with --replace`, { name });
   return context.checkConnection({
     name: clusterName(name),
     connection,

@@ -37,14 +37,15 @@ export const isBaseOfEdit = async (
   after: object,
   mayFollow: (version: number) => boolean,
 ): Promise<boolean> => {
-  const wanted = withoutVersion(JSON.stringify(after));
+  const wanted = recordIn(JSON.stringify(after));
   for await (const change of scopeChangesOf(context.tables, scope)) {
-    if (mayFollow(change.version) && isDeepStrictEqual(withoutVersion(change.before ?? "{}"), wanted)) return true;
+    if (mayFollow(change.version) && isDeepStrictEqual(recordIn(change.before ?? "{}"), wanted)) return true;
   }
   return false;
 };
 
-const withoutVersion = (text: string): object => {
-  const { version: _any, ...rest } = JSON.parse(text) as { readonly version?: number };
+/** The record without its version. A connection is told with the record of its cluster, and is written by itself. */
+const recordIn = (text: string): object => {
+  const { version: _any, connection: _beside, ...rest } = JSON.parse(text) as { readonly version?: number; readonly connection?: object };
   return rest;
 };

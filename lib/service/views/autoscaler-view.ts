@@ -183,7 +183,8 @@ export interface Applied {
 
 export interface ClusterView extends StateView {
   readonly name: string;
-  readonly connection: Connection;
+  /** Absent where none is stored for this cluster. */
+  readonly connection?: Connection;
   readonly syncPeriodSeconds: number;
   readonly partitions: readonly (StateView & {
     readonly name: string;

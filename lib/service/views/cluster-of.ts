@@ -1,6 +1,6 @@
 import type { PartitionRef } from "../../model/ids.ts";
 import { kindsReadFrom } from "../../model/origin.ts";
-import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
+import type { ClusterRecord, Connection, FleetRecord } from "../../model/records.ts";
 import { type Head, readHead } from "../../store/head/head.ts";
 import { eachDone } from "../../store/table/all-done.ts";
 import type { QueryContext } from "../context.ts";
@@ -14,8 +14,16 @@ import { timeText } from "./time-text.ts";
 const PARTITIONS_AT_ONCE = 4;
 
 /** A cluster with the state of its partitions. */
-export const clusterView = async (context: QueryContext, cluster: ClusterRecord, fleet: FleetRecord): Promise<ClusterView> =>
-  (await clusterReading(context, cluster, fleet)).view;
+export const clusterView = async (context: QueryContext, cluster: ClusterRecord, { fleet, connection }: ClusterBesides): Promise<ClusterView> => {
+  const { name, state, since, error, ...rest } = (await clusterReading(context, cluster, fleet)).view;
+  return { name, state, ...(since !== undefined && { since }), ...(error !== undefined && { error }), ...(connection && { connection }), ...rest };
+};
+
+/** What is stored beside the record of a cluster. */
+interface ClusterBesides {
+  readonly fleet: FleetRecord;
+  readonly connection: Connection | undefined;
+}
 
 /** A cluster as it is shown, and what was read of its partitions. */
 export interface ClusterReading {
@@ -33,7 +41,6 @@ export const clusterReading = async (context: QueryContext, cluster: ClusterReco
   const view: ClusterView = {
     name: cluster.name,
     ...clusterState(cluster, fleet, nowMs, partitions),
-    connection: cluster.connection,
     syncPeriodSeconds: cluster.syncPeriodMs / 1000,
     partitions: partitions.map(({ view }) => view),
     ...(paused && { paused }),

@@ -1,13 +1,13 @@
 import { type AttributeValue, type QueryCommandInput, UpdateItemCommand, type UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../model/errors.ts";
 import type { ClusterName } from "../../model/ids.ts";
-import type { ClusterRecord, FleetRecord } from "../../model/records.ts";
+import type { ClusterRecord, Connection, ConnectionRecord, FleetRecord } from "../../model/records.ts";
 import { itemKey } from "../table/item-key.ts";
-import { CLUSTER_SK_PREFIX, clusterKey, FLEET_PK, fleetKey } from "../table/keys.ts";
+import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, clusterKey, connectionKey, FLEET_PK, fleetKey } from "../table/keys.ts";
 import { readAll } from "../table/read-all.ts";
 import { isRefusal, repeat } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
-import { attributesOf, clusterSchema, fleetSchema } from "./schemas.ts";
+import { attributesOf, clusterSchema, connectionSchema, fleetSchema } from "./schemas.ts";
 import { isTombstone } from "./tombstone.ts";
 import { deleteRecord, lastCount, putRecord, type RecordWrite, readRecord } from "./write.ts";
 
@@ -53,6 +53,51 @@ export const putCluster = (tables: Tables, record: ClusterRecord, expected: numb
     key: clusterKey(record.name),
     record,
     expected: { counter: "version", ...(expected !== undefined && { value: expected, ...uidOf(record) }) },
+  });
+
+/** Reads the connection of a cluster strongly; absent where none is stored for a cluster of this name. Throws `store.unreadable`. */
+export const getConnection = async (tables: Tables, name: ClusterName): Promise<ConnectionRecord | undefined> => {
+  const item = await readRecord(tables, `read the connection of cluster "${name}"`, connectionKey(name));
+  return item && connectionOf(item);
+};
+
+const connectionOf = (item: Readonly<Record<string, AttributeValue>>): ConnectionRecord => {
+  const parsed = connectionSchema.safeParse(attributesOf(item));
+  if (parsed.success) return parsed.data;
+  const cluster = item["sk"]?.S ?? "";
+  throw new TidemarkError("store.unreadable", `Cannot read the connection of cluster "${cluster}": ${parsed.error.message}`, { cluster });
+};
+
+export const listConnectionsParams = (stateTable: string): QueryCommandInput => ({
+  TableName: stateTable,
+  KeyConditionExpression: "pk = :pk",
+  ExpressionAttributeValues: { ":pk": { S: CONNECTIONS_PK } },
+  ConsistentRead: true,
+});
+
+/** Every stored connection, page by page. */
+export async function* listConnections(tables: Tables): AsyncGenerator<ConnectionRecord> {
+  for await (const item of readAll(tables, "list the connections", listConnectionsParams(tables.stateTable))) yield connectionOf(item);
+}
+
+/** The connection, where it was stored for this cluster, and not for an earlier one of its name. */
+export const connectionFor = (cluster: Pick<ClusterRecord, "uid"> | undefined, stored: ConnectionRecord | undefined): Connection | undefined =>
+  cluster && stored && stored.uid === cluster.uid ? stored.connection : undefined;
+
+/** The connection of this version of a cluster, as it is stored. */
+export const connectionRecord = ({ name, uid, version }: ClusterRecord, connection: Connection): ConnectionRecord => ({
+  cluster: name,
+  ...(uid !== undefined && { uid }),
+  connection,
+  version,
+});
+
+/** Stores a connection if the stored one is still the `expected` one. Write the cluster with a new version after it: each environment reads the connection once for each version. */
+export const putConnection = (tables: Tables, record: ConnectionRecord, expected: ConnectionRecord | undefined): Promise<RecordWrite> =>
+  putRecord(tables, `store the connection of cluster "${record.cluster}"`, {
+    key: connectionKey(record.cluster),
+    record,
+    expected: { counter: "version", ...(expected && { value: expected.version, ...uidOf(expected) }) },
   });
 
 /*

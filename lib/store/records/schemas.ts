@@ -45,10 +45,16 @@ export const autoscalerSchema = z.looseObject({
 const { eks, secret, kubeconfig } = connectionFields({ text: z.string(), caData: z.string() });
 const connection = z.discriminatedUnion("kind", [z.looseObject(eks), z.looseObject(secret), z.looseObject(kubeconfig)]);
 
+export const connectionSchema = z.looseObject({
+  cluster: z.string().transform(clusterName),
+  uid: z.string().exactOptional(),
+  connection,
+  version: z.number().int().positive(),
+});
+
 export const clusterSchema = z.looseObject({
   name: z.string().transform(clusterName),
   uid: z.string().exactOptional(),
-  connection,
   connectionVersion: z.number().int().exactOptional(),
   syncPeriodMs: z.number().int().min(5_000).max(900_000),
   plannedFromMs: z.number().exactOptional(),

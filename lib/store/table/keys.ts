@@ -24,6 +24,14 @@ export const clusterKey = (cluster: ClusterName): Key => ({ pk: FLEET_PK, sk: `$
 /** The minutes that calls of the scheduler have planned. */
 export const planKey: Key = { pk: "plan", sk: "minutes" };
 
+/** The connections of all clusters. Only the function that connects clusters may write under this key (infra/roles.yml). */
+export const CONNECTIONS_PK = "connections";
+export const connectionKey = (cluster: ClusterName): Key => ({ pk: CONNECTIONS_PK, sk: cluster });
+
+/** The grants of the fleet, in one item. Only the function that connects clusters may write it. */
+export const ACCESS_PK = "access";
+export const accessKey: Key = { pk: ACCESS_PK, sk: ACCESS_PK };
+
 export const autoscalersPk = (cluster: ClusterName): string => `autoscalers#${cluster}`;
 export const namespacePrefix = (namespace: string): string => `${namespace}#`;
 export const autoscalerKey = (ref: AutoscalerRef): Key => ({ pk: autoscalersPk(ref.cluster), sk: `${namespacePrefix(ref.namespace)}${ref.name}` });

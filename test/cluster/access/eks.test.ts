@@ -6,6 +6,7 @@ import { type AwsCredentials, eksToken } from "../../../lib/cluster/access/eks-t
 import { NOTHING_TRUSTED } from "../../../lib/cluster/access/trusted.ts";
 import { CLIENTS_LEAST } from "../../../lib/cluster/client-room.ts";
 import { clusterClients } from "../../../lib/cluster/clients.ts";
+import { type ConnectOptions, connect } from "../../../lib/cluster/connect.ts";
 import { clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { Connection } from "../../../lib/model/records.ts";
 import { NOON } from "../../noon.ts";
@@ -242,6 +243,14 @@ describe("eksAccess()", () => {
     expect(requests()).toEqual(["POST /", "GET /clusters/prod", "POST /"]);
   });
 
+  it("gives the external id of the stack to the role of another account, and none where the stack has none", async () => {
+    for (const externalId of [undefined, "tidemark-prod-7f3a"]) {
+      aws.calls.length = 0;
+      await eksAccess({ ...connection, roleArn: ROLE }, { cluster: "eu-1", clock: () => now, ownAddresses: true, ...(externalId && { externalId }) });
+      expect(new URLSearchParams(aws.calls[0]?.body).get("ExternalId")).toBe(externalId ?? null);
+    }
+  });
+
   it("names the caller, and the role that it may not assume", async () => {
     const other = await access({ roleArn: ROLE });
     now += 46 * 60_000;
@@ -263,7 +272,8 @@ describe("eksAccess()", () => {
     const [own, attacker] = await Promise.all([kubernetes(), kubernetes()]);
     own.collections.set("/apis/apps/v1/deployments", [workload("shop", "web")]);
     described.body = { cluster: { name: "prod", endpoint: own.url, certificateAuthority: { data: base64(own.ca) } } };
-    const clients = clusterClients({ clock: () => now, trusted: { ...NOTHING_TRUSTED, ownAddresses: true } });
+    const open = (one: Parameters<typeof connect>[0] & { readonly version: number }, options: ConnectOptions) => connect(one, options);
+    const clients = clusterClients({ clock: () => now, trusted: { ...NOTHING_TRUSTED, ownAddresses: true } }, open);
     const record = { name: clusterName("eu-1"), version: 1, connection } as const;
     const stored = { ...record, connection: { ...connection, endpoint: attacker.url, caData: base64(attacker.ca) } };
     await expect(clients.clientFor(stored)).rejects.toMatchObject(refusal("the given endpoint differs from the one that AWS gives"));
@@ -274,7 +284,7 @@ describe("eksAccess()", () => {
     // The client makes way for others and is opened again: what AWS said is still known.
     for (let other = 0; other < CLIENTS_LEAST; other++) {
       await clients
-        .clientFor({ name: clusterName(`other-${other}`), version: 1, connection: { kind: "secret", secretId: "none" } })
+        .clientFor({ ...record, name: clusterName(`other-${other}`), connection: { kind: "secret", secretId: "none" } })
         .catch(() => undefined);
     }
     await clients.clientFor({ ...record, version: 2 });

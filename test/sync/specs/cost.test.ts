@@ -14,7 +14,6 @@ const ROUNDS = 5;
 
 const CLUSTER: ClusterRecord = {
   name: clusterName("eu-1"),
-  connection: { kind: "kubeconfig", path: "none" },
   syncPeriodMs: 15_000,
   partitions: [{ name: WHOLE_CLUSTER }],
   settings: DEFAULT_SETTINGS,
