@@ -43,9 +43,8 @@ const fromEnvironment = (): SyncDependencies => {
   const names = environmentOf(ENVIRONMENT.sync);
   const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
   const reporter = powertoolsReporter({ extent: metricExtentOf(names.TIDEMARK_CLUSTER_METRICS) });
-  const room = clientRoom(Number(process.env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]));
   const options = { clock: Date.now, notice: (message: string) => reporter.line(noticeLine(message)), ...externalIdIn(names) };
-  const clients = clusterClients(options, openStored(tables), room);
+  const clients = clusterClients(options, openStored(tables), clientRoom(Number(process.env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"])));
   const ports = { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: RULES, timing: DEFAULT_TIMING, cache: warmCache() };
   return { ports, reporter };
 };

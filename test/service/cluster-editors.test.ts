@@ -15,12 +15,11 @@ let bob: Service;
 let name = "";
 let count = 0;
 
-/** A service of ada. Something happens between its first write of the cluster and the lost answer to it. */
-const adaWith = (happens: () => Promise<unknown>): Service => {
-  let first = true;
+/** A service of ada. Something happens between its first write of the cluster, after so many others, and the lost answer to it. */
+const adaWith = (happens: () => Promise<unknown>, putsBefore = 0): Service => {
+  let puts = 0;
   const client = around(world.tables.client, async (command, send) => {
-    if (command !== "PutItemCommand" || !first) return send();
-    first = false;
+    if (command !== "PutItemCommand" || puts++ !== putsBefore) return send();
     await send();
     await happens();
     throw Object.assign(new Error("planted: lost answer"), { name: "TimeoutError" });
@@ -71,7 +70,8 @@ it("an edit whose answer was lost is known although a sync has raised the versio
 
 it("an add whose answer was lost says that it added the cluster, though another person has paused it since", async () => {
   name = `${name}-new`;
-  const ada = adaWith(() => bob.pauseCluster(name));
+  // The connection is written before the cluster.
+  const ada = adaWith(() => bob.pauseCluster(name), 1);
   expect(await ada.addCluster({ name, connection: { kind: "kubeconfig", path: "/kube/config" } })).toMatchObject({ name });
   expect((await stored())?.paused).toMatchObject({ by: "bob" });
 });
